@@ -31,7 +31,7 @@ struct ReasonText {
 constexpr ReasonText kReasonTexts[] = {
     {"other_shard", "in a different shard"},
     {"not_sampled", "not in the sample"},
-    {"not_selected", "of a kind that was not asked for"},
+    {"not_selected", "not asked for"},
     {"no_formats", "the tables lack formats of $0"},
     {"only_in_one", "the other one lacks $0"},
     {"no_model", "no model of $0 is known"},

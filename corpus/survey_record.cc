@@ -264,6 +264,22 @@ bool HasParts(SurveyStage stage) {
   return stage == SurveyStage::kVectors || stage == SurveyStage::kRecording;
 }
 
+std::set<std::pair<std::string, std::string>> UnrepeatedRows(
+    const std::vector<SurveyResult>& results) {
+  std::set<std::pair<std::string, std::string>> rows;
+  const auto flaky = [](const SurveyFinding& f) { return !f.bucket.Repeats(); };
+  for (const SurveyResult& result : results) {
+    const SurveyTask& task = result.task;
+    if (task.IsCanary()) continue;
+    const bool says_so = task.stage == SurveyStage::kRepeat && !result.answers.empty() &&
+                         result.answers.front().agreement != Agreement::kAgrees;
+    if (says_so || absl::IsAborted(result.status) || std::ranges::any_of(result.findings, flaky)) {
+      rows.emplace(task.op, task.variant);
+    }
+  }
+  return rows;
+}
+
 std::string SurveyTask::Text() const {
   const bool part = HasParts(stage) && number > 0;
   return absl::StrCat(Name(stage), " of ", op, variant.empty() ? "" : " with " + variant.substr(1),

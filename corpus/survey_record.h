@@ -4,8 +4,10 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -186,6 +188,11 @@ struct SurveyResult {
   uint64_t of = 0;  // of vectors: dot products of all parts; 0: unknown
   double pace = 0;  // seconds for a dot product, of the fastest batch; 0: unknown
 };
+
+// Rows (ARCH/INSTRUCTION, variant) some of whose answers did not repeat: nothing of them is evidence. A canary says
+// nothing of the answers before it.
+std::set<std::pair<std::string, std::string>> UnrepeatedRows(
+    const std::vector<SurveyResult>& results);
 
 // Whether tasks of a slow device are cut into parts.
 bool HasParts(SurveyStage stage);

@@ -40,7 +40,9 @@ class AskedDevice {
 
   // Nothing when the operation was dropped, before or by this error; another error of the device is
   // returned.
-  absl::StatusOr<std::optional<AskedAnswers>> Ask(const Operation& op, const Batch& inputs);
+  // `always`: it is asked five times also where all is as the model has it.
+  absl::StatusOr<std::optional<AskedAnswers>> Ask(const Operation& op, const Batch& inputs,
+                                                  bool always = false);
   // The digest of the answers to a unit, and another where it is not the model's. Nothing when the
   // operation was dropped or the device lacks it, or the thread has no engine. Other threads than
   // the first call this alone.

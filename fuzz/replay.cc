@@ -80,15 +80,18 @@ class Replay {
     cases_ += vectors_.compared();
     const Reason lack = device_ == nullptr ? Reason::kDeviceLacks : ReasonOf(device_->lack());
     flaky_cases_ += vectors_.flaky();
-    ledger().Count(Thing::kCase, cases_ + flaky_cases_ + outcome_.unsupported + other_cases_,
+    ledger().Count(Thing::kCase,
+                   cases_ + flaky_cases_ + dropped_cases_ + outcome_.unsupported + other_cases_,
                    cases_);
+    ledger().LeaveMany(Thing::kCase, Reason::kDropped, dropped_cases_);
     ledger().LeaveMany(Thing::kCase, Reason::kNotSelected, other_cases_);
     ledger().LeaveMany(Thing::kCase, Reason::kDoesNotRepeat, flaky_cases_);
     ledger().LeaveMany(Thing::kCase, lack, outcome_.unsupported);
     ledger().Count(Thing::kUnit,
-                   outcome_.units + outcome_.flaky_units + outcome_.unsupported_units +
-                       not_sampled_ + other_units_,
+                   outcome_.units + outcome_.flaky_units + dropped_units_ +
+                       outcome_.unsupported_units + not_sampled_ + other_units_,
                    outcome_.units);
+    ledger().LeaveMany(Thing::kUnit, Reason::kDropped, dropped_units_);
     ledger().LeaveMany(Thing::kUnit, Reason::kDoesNotRepeat, outcome_.flaky_units);
     ledger().LeaveMany(Thing::kUnit, lack, outcome_.unsupported_units);
     ledger().LeaveMany(Thing::kUnit, Reason::kNotSampled, not_sampled_);
@@ -250,7 +253,8 @@ class Replay {
 
   absl::Status Case(const RegressionCase& c, const std::string& file, bool in_folder) {
     if (device_ != nullptr) {
-      if (!in_folder || !device_->Lacks(*c.op)) return Live(*c.op, c.inputs, {file});
+      // What was a difference is none any more if it is so five times.
+      if (!in_folder || !device_->Lacks(*c.op)) return Live(*c.op, c.inputs, {file}, IsFinding(c));
       ++outcome_.unsupported;
       return absl::OkStatus();
     }
@@ -302,6 +306,13 @@ class Replay {
       for (const auto& i : manifest->instructions) outcome_.recorded_twice += i.repeated;
     }
     outcome_.recorded += stats.dot_products;
+    for (const std::string& name : stats.dropped) {
+      console_.Warn(
+          absl::StrCat(path, ": ", name, ": the device failed before all was recorded; not used"));
+      ledger().Ask(Thing::kOperation, name);
+      ledger().Leave({Thing::kOperation, Reason::kDropped, name,
+                      "the device failed before all of its answers were recorded"});
+    }
     console_.Clear();
     stats.damage.insert(stats.damage.end(), damage->begin(), damage->end());
     Report(path, stats.damage);
@@ -355,10 +366,16 @@ class Replay {
   // Of a unit with a model.
   absl::Status LiveUnit(const RecomputedUnit& unit) {
     const Operation& op = *unit.stream.op;
-    if (device_->Dropped(op)) return absl::OkStatus();
+    if (device_->Dropped(op)) {
+      ++dropped_units_;
+      return absl::OkStatus();
+    }
     const auto answers = device_->DigestOf(unit);
     const absl::StatusOr<Digest>&digest = answers.front(), &again = answers.back();
-    if (device_->Drops(op, again.status())) return absl::OkStatus();
+    if (device_->Drops(op, again.status())) {
+      ++dropped_units_;
+      return absl::OkStatus();
+    }
     if (!again.ok()) return again.status();
     CompareUnit(unit, *digest, device_->device().name(), *digest != *again);
     return absl::OkStatus();
@@ -416,10 +433,15 @@ class Replay {
     }
   }
 
-  absl::Status Live(const Operation& op, const Batch& inputs, const StoredAt& where) {
+  absl::Status Live(const Operation& op, const Batch& inputs, const StoredAt& where,
+                    bool always = false) {
     if (device_->Lacks(op)) return device_->device().Supports(op);
-    const auto answers = device_->Ask(op, inputs);
-    if (!answers.ok() || !answers->has_value()) return answers.status();
+    const auto answers = device_->Ask(op, inputs, always);
+    if (!answers.ok()) return answers.status();
+    if (!answers->has_value()) {
+      ++dropped_cases_;
+      return absl::OkStatus();
+    }
     Add(op, inputs, **answers, where, device_->device().name());
     return absl::OkStatus();
   }
@@ -481,11 +503,12 @@ class Replay {
   FirstReports mismatches_;
   VectorReplay vectors_;
   ReplayOutcome outcome_;
-  std::optional<Replayed> said_;         // of the case at hand, by all its answers
-  uint64_t cases_ = 0;                   // compared, at least a part
-  uint64_t flaky_cases_ = 0;             // all that was asked
-  uint64_t not_sampled_ = 0;             // units of digests
-  std::set<const Operation*> selected_;  // by options_.instr
+  std::optional<Replayed> said_;  // of the case at hand, by all its answers
+  uint64_t cases_ = 0;            // compared, at least a part
+  uint64_t flaky_cases_ = 0;      // all that was asked
+  uint64_t dropped_cases_ = 0, dropped_units_ = 0;
+  uint64_t not_sampled_ = 0;                                // units of digests
+  std::set<const Operation*> selected_;                     // by options_.instr
   bool anything_selected_ = false, file_selected_ = false;  // in all, in the file at hand
   std::set<std::string> not_selected_;                      // what else there is
   bool not_understood_ = false;                             // the file at hand

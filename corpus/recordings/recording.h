@@ -13,6 +13,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -52,8 +53,9 @@ std::string WhereOf(const Recording& recording, int64_t index);
 
 struct RecordingStats {
   uint64_t dot_products = 0;
-  std::vector<Damage> damage;  // of block logs; good records were delivered all the same
-  Ledger ledger;               // of the files of a folder
+  std::set<std::string> dropped;  // operations of a folder, of which `record` kept none as evidence
+  std::vector<Damage> damage;     // of block logs; good records were delivered all the same
+  Ledger ledger;                  // of the files of a folder
 };
 
 // Delivers everything in PATH in portions of at most about 64 K words. `instruction` names the

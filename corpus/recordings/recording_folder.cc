@@ -331,6 +331,17 @@ absl::StatusOr<RecordingManifest> ReadRecordingManifest(const std::string& folde
   return manifest;
 }
 
+namespace {
+
+// Raw answers of a device that failed before all of them were asked.
+bool IsDropped(const RecordingManifest& manifest, const Recording& recording) {
+  if (recording.inputs.stream.empty()) return false;
+  return std::ranges::count(manifest.instructions, recording.op->name,
+                            &RecordingManifest::Instruction::name) == 0;
+}
+
+}  // namespace
+
 absl::Status ReadRecordingFolder(const std::string& folder,
                                  const std::function<absl::Status(const Recording&)>& deliver,
                                  RecordingStats& stats) {
@@ -358,13 +369,21 @@ absl::Status ReadRecordingFolder(const std::string& folder,
       continue;
     }
     absl::Status delivered;
-    const auto each = [&](const Recording& recording) { return delivered = deliver(recording); };
+    uint64_t dropped = 0;  // dot products
+    const auto each = [&](const Recording& recording) {
+      if (read.ok() && IsDropped(manifest, recording)) {
+        stats.dropped.insert(recording.op->name);
+        dropped += recording.d.size();
+        return absl::OkStatus();
+      }
+      return delivered = deliver(recording);
+    };
     auto file = ReadRecordings(In(folder, name), "", each, ParseRunId(manifest.run));
     if (!delivered.ok()) return delivered;
     if (!file.ok() && wrong.empty()) return file.status();
     if (!wrong.empty()) damaged(wrong);
     if (!file.ok()) continue;
-    stats.dot_products += file->dot_products;
+    stats.dot_products += file->dot_products - dropped;
     for (Damage& d : file->damage) d.file = name;
     stats.damage.insert(stats.damage.end(), file->damage.begin(), file->damage.end());
   }

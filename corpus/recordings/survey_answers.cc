@@ -100,9 +100,10 @@ absl::Status ForEachAnswers(const SurveyManifest& manifest,
   for (const SurveyManifest::Instruction& i : manifest.instructions) {
     emulated[i.name] = i.emulated;
   }
+  const auto unrepeated = UnrepeatedRows(results);
   for (const SurveyResult& result : results) {
     const Operation* op = FindOperation(result.task.op, Models::kOptional);
-    if (op == nullptr) continue;
+    if (op == nullptr || unrepeated.contains({result.task.op, result.task.variant})) continue;
     const std::string identity =
         Name(manifest.device_identity) + (emulated[result.task.op] ? ", emulated by ptxas" : "");
     const std::string& variant = result.task.variant;

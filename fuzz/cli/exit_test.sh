@@ -153,7 +153,9 @@ rm -r copy/recording copy/survey.*; cp survey/answers.log copy; expect 0 replay 
 expect 3 survey --device=faulty:flaky_bit=1000 --instr=$fma --cases=50 --max_total_time=0 --out=flaky
 expect 3 replay flaky; cp -r flaky twin2; expect 0 survey --compare flaky twin2
 cp -r flaky other; rm -r other/recording; cp -r survey/recording other; expect 5 survey --compare other flaky
-rm -r survey/recording; cp -r flaky/recording survey; expect 5 replay survey; warns 'another device'
+[ ! -e flaky/recording ] || fail 'answers that do not repeat were recorded'
+expect 1 survey --device=faulty:output_rounding=toward_zero --instr=$fma --cases=50 --max_total_time=0 --out=zeroed
+rm -r survey/recording; cp -r zeroed/recording survey; expect 5 replay survey; warns 'another device'
 expect 5 run --device=recorded:survey --instr=$fma --cases=50 --workdir=none
 expect 0 survey --device=faulty:none=0 --instr=$fma --cases=50 --max_total_time=0 --out=survey
 mkdir survey/recording.tmp survey/recording/mine; : >survey/my.tmpnotes
@@ -229,6 +231,14 @@ for attempt in 1 2; do
 done
 expect 3 probe --question=nan $both --device="exec:$dies"; warns ': traps again on '; says 'nan_rule=propagate: agrees'
 expect 3 record dies.log $both --cases=500 --device="exec:$dies"; expect 0 replay dies.log
+# What was dropped is in JSON, too.
+expect 3 record none_folder --instr=$fma --cases=500 --max_total_time=0 --device="exec:$dies"; warns 'nothing was recorded'
+expect 3 run $both --cases=500 --device="exec:$dies" --workdir=dies_json --json; says '"left_out":[{"thing":"instruction","reason":"dropped"'
+expect 3 replay good.log dies.log --device="exec:[ \$MMADIFF_INSTRUCTION != $fma ] || exit 3; exec '$m' eval \$MMADIFF_INSTRUCTION" --json; says '"reason": "dropped"'
+# A finding is fixed if it is so five times.
+expect 1 run --instr=$fma --cases=200 --device=faulty:output_rounding=toward_zero --workdir=flaps
+flaps="exec:echo >>flapped; [ \$(wc -l <flapped) -gt 1 ] || exec '$m' eval $fma; exec '$m' eval $fma --device=faulty:output_rounding=toward_zero"
+expect 5 replay "$(grep -rl 'why: "the device and the model differ' flaps/findings | head -1)" --device="$flaps"; says 'FLAKY'
 expect 3 probe --question=layout,pairs --instr=x86/vdpbf16ps --device="exec:${dies/$fma:\*7f800000/x86/vdpbf16ps:*7f}"
 warns ': traps again on '; says ': agrees'
 # It was wrong once, in a unit that is not stored: its finding is asked again.

@@ -237,6 +237,8 @@ void RunReplay(const ReplayFlags& flags, const Globals& globals,
                       absl::StrCat(outcome.status().message(), "; --device=DEVICE asks another"));
   }
   if (!outcome.ok()) return ending.Say(outcome.status());
+  test_results = outcome->test_results;
+  Finish(flags, *outcome, console, ending);
   if (globals.json) {
     Json json = {{"reports", std::move(reports)}};
     json.update(CountsJson(*outcome));
@@ -245,8 +247,6 @@ void RunReplay(const ReplayFlags& flags, const Globals& globals,
     console.Print(
         Wrap(CountsText(*outcome) + MovesText(*outcome, options.update), console.style().width, 2));
   }
-  test_results = outcome->test_results;
-  Finish(flags, *outcome, console, ending);
 }
 
 }  // namespace

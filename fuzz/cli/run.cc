@@ -225,12 +225,12 @@ void Run(const RunFlags& flags, const Globals& globals, const CLI::App& command,
     if (warning != (*engine)->warning()) console.Warn(warning);  // else it was said
   }
   EnterRows(*report, ending.ledger());
+  SayVerdicts(*report, flags.require_coverage, ending);
   if (globals.json) {
     PrintJson(JsonOf(*report), ending.ledger(), console, -1);
   } else {
     PrintReport(*report, CommandsAfter(command, options, *report), flags.stats, console);
   }
-  SayVerdicts(*report, flags.require_coverage, ending);
 }
 
 }  // namespace

@@ -101,7 +101,10 @@ absl::StatusOr<std::vector<Task>> RecordAgenda::Take(TaskResult result) {
     const DropCause cause = result.drop->cause;
     const bool wrong = cause == DropCause::kGarbled || cause == DropCause::kDoesNotRepeat;
     if (wrong && phase_ != Phase::kTry && folder_ != nullptr) {
-      failed_.Update(DeviceError(result.status));
+      failed_.Update(DeviceError(
+          absl::Status(result.status.code(),
+                       absl::StrCat(result.task.op().name, ": ", result.status.message(),
+                                    "; nothing was recorded, also of no other instruction"))));
     }
   }
   if (const auto* digest = std::get_if<DigestTask>(&result.task.what)) {
@@ -162,6 +165,7 @@ absl::Status RecordAgenda::TakeWords(Row& row, const WordsTask& task, const Word
     if (task.inputs.first == 0) row.sample.emplace_back();
     AddToSample(row, task.inputs, answer.d);
     outcome_.raw_dot_products += answer.d.size();
+    row.raw_dot_products += answer.d.size();
     return append_(op, task.inputs, answer.d, answer.identity);
   }
   absl::StrAppend(&known_answers_, "# instruction: ", op.name, "\n# device: ", answer.identity,
@@ -261,7 +265,8 @@ absl::Status RecordAgenda::TakeAgain(Row& row, const WordsAnswer& answer) {
   if (other == 0) return absl::OkStatus();
   failed_.Update(absl::AbortedError(
       absl::StrCat(row.stream.op->name, ": ", other, " of ", first.size(),
-                   " answers are different when they are asked for again; nothing was recorded")));
+                   " answers are different when they are asked for again; nothing was recorded, "
+                   "also of no other instruction")));
   return absl::OkStatus();
 }
 
@@ -327,6 +332,12 @@ absl::StatusOr<RecordingManifest> RecordAgenda::Finish(RecordOutcome& outcome) {
   outcome = outcome_;
   for (Row& row : rows_) {
     if (!row.answers) continue;
+    if (row.dropped &&
+        row.recorded.raw_cases == 0) {  // its answers are in the log, not in the manifest
+      outcome.raw_dot_products -= row.raw_dot_products;
+      outcome.repeated -= row.recorded.repeated;
+      continue;
+    }
     outcome.recorded.push_back(row.stream.op);
     row.digests.resize(std::min(row.begun, row.ended));
     const Operation& op = *row.stream.op;

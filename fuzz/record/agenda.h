@@ -58,6 +58,7 @@ class RecordAgenda : public Agenda {
     bool answers = false, dropped = false;
     std::vector<Sample> sample;  // by strategy
     std::vector<Digest> digests;
+    uint64_t raw_dot_products = 0;
     uint64_t begun = 0, running = 0, ended = UINT64_MAX;
     absl::Duration used = absl::ZeroDuration();
 

@@ -51,7 +51,13 @@ absl::StatusOr<RecordOutcome> RecordFolder(const RecordOptions& options, Engine&
   RecordOutcome outcome;
   auto manifest = Record(options, engine, agenda, outcome, console);
   if (!manifest.ok()) return manifest.status();
-  if (manifest->instructions.empty()) return DeviceError(outcome.dropped.front().status);
+  if (manifest->instructions.empty()) {
+    const Drop& first = outcome.dropped.front();
+    if (first.cause != DropCause::kCrashes && first.cause != DropCause::kHangs) {
+      return DeviceError(first.status);
+    }
+    return absl::InternalError(absl::StrCat(Text(first), "; nothing was recorded"));
+  }
   manifest->tool_version = MMADIFF_VERSION;
   manifest->model_version = absl::StrCat(kModelVersion);
   manifest->generator_version = kGeneratorVersion;

@@ -53,6 +53,12 @@ class Summarizer {
     }
     for (const auto& [row, cause] : died_in_questions_) DiedInQuestions(*row, cause);
     for (SurveyRow& row : summary_.rows) NotAsked(row);
+    const auto unrepeated = UnrepeatedRows(summary_.outcome->results);
+    for (SurveyRow& row : summary_.rows) {
+      if (!unrepeated.contains({row.op, row.variant})) continue;
+      row.recorded = "no";
+      if (row.repeat.starts_with("agrees")) row.repeat = "no, later";
+    }
     for (const auto& [row, counts] : parts_) {
       const auto& [op, variant, stage] = row;
       if (counts.differing > 0) AddDiffering(op, variant, stage, counts);

@@ -290,6 +290,12 @@ TEST_F(SurveyTest, WhatDiffersOnceIsNoContradictionOfTheTables) {
   const SurveySummary summary = Summarize(outcome);
   EXPECT_THAT(Texts(RowOf(summary, kBf16Mma)),
               Contains(HasSubstr("does not repeat: it did not differ when it was asked again")));
+  EXPECT_EQ(RowOf(summary, kBf16Mma).recorded, "no");
+  EXPECT_EQ(RowOf(summary, kFma).recorded, "yes");
+  EXPECT_TRUE(ReadRecordings(Path("s"), "", [](const Recording& r) {
+                EXPECT_NE(r.op->name, kBf16Mma);
+                return absl::OkStatus();
+              }).ok());
   for (const SurveyContradiction& c : summary.contradictions) EXPECT_EQ(c.finding, nullptr);
 }
 
