@@ -73,9 +73,8 @@ uint64_t Findings::Left(const Operation& op) const {
 std::vector<Observed> Findings::Earlier(const Operation& op, size_t most) const {
   const auto of_op = ops_.find(op.name);
   if (of_op == ops_.end()) return {};
-  std::vector<Observed> earlier = of_op->second.earlier;
-  earlier.resize(std::min(most, earlier.size()));
-  return earlier;
+  const std::vector<Observed>& unfixed = of_op->second.unfixed;
+  return {unfixed.begin(), unfixed.begin() + std::min<long>(most, std::ssize(unfixed))};
 }
 
 std::optional<InvestigateTask> Findings::Consider(const CaseName& name, const Mismatch& found) {
@@ -244,7 +243,10 @@ std::vector<std::string> Findings::LoadEarlier(
       continue;
     }
     if (c.bucket.Repeats() && c.inputs.shape == DotProductShape(c.inputs.shape)) {
-      ops_[c.op->name].earlier.push_back({Extract(c.inputs, 0), c.answers.front().d[0]});
+      OfOperation& of_op = ops_[c.op->name];
+      of_op.earlier.push_back({Extract(c.inputs, 0), c.answers.front().d[0]});
+      const bool fixed = !IsFinding(c) || StateOf(c) == FindingState::kFixed;
+      if (!fixed) of_op.unfixed.push_back(of_op.earlier.back());
     }
     AddFiled(filed, earlier_);
   }

@@ -62,7 +62,7 @@ class Findings {
   std::optional<InvestigateTask> Consider(const CaseName& name, const Mismatch& found);
   // Files the answer; of a task that failed the case as it was seen. kDataLoss: it could not be filed.
   absl::Status File(const TaskResult& investigated);
-  // What earlier attempts filed of the operation, at most so many.
+  // What earlier attempts filed of the operation and is not fixed, at most so many.
   std::vector<Observed> Earlier(const Operation& op, size_t most) const;
   // Mismatching cases until the operation has enough.
   uint64_t Left(const Operation& op) const;
@@ -84,6 +84,7 @@ class Findings {
     std::list<Group> groups;         // by bucket, in the order of their first cases
     std::vector<Observed> observed;  // what the device answered, as far as it matters
     std::vector<Observed> earlier;   // what earlier attempts filed, to be asked again
+    std::vector<Observed> unfixed;   // differences of these
     bool unexplained = false;
   };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -57,7 +58,7 @@ class Summarizer {
     for (SurveyRow& row : summary_.rows) {
       if (!unrepeated.contains({row.op, row.variant})) continue;
       row.recorded = "no";
-      if (row.repeat.starts_with("agrees")) row.repeat = "no, later";
+      if (repeats_.contains(&row)) row.repeat = "no, later";
     }
     for (const auto& [row, counts] : parts_) {
       const auto& [op, variant, stage] = row;
@@ -170,7 +171,9 @@ class Summarizer {
         if (result.answers.empty()) break;
         row.repeat = result.answers[0].agreement == Agreement::kAgrees ? Agrees(result.answers[0])
                                                                        : result.answers[0].answer;
-        if (result.answers[0].agreement != Agreement::kAgrees) {
+        if (result.answers[0].agreement == Agreement::kAgrees) {
+          repeats_.insert(&row);
+        } else {
           row.troubles.push_back(
               {SurveyTrouble::kDoesNotRepeat, where,
                absl::StrCat(result.answers[0].answer, ": ", result.answers[0].decides)});
@@ -298,6 +301,7 @@ class Summarizer {
   std::map<std::pair<std::string, std::string>, int> gone_;
   std::map<SurveyRow*, std::string> died_in_questions_;
   std::map<SurveyRow*, uint64_t> vectors_;  // dot products of them
+  std::set<const SurveyRow*> repeats_;      // by the stage that asks it
   std::map<std::pair<std::string, std::string>, size_t> at_;
 };
 
