@@ -120,31 +120,25 @@ std::optional<Task> RunAgenda::Next(absl::Duration elapsed) {
 CanaryTask RunAgenda::CanaryOf(size_t r) {
   Row& row = rows_[r];
   std::vector<UnitResult> asked = std::move(row.asked);
-  const auto task_of = [&](uint64_t first) {
-    return CanaryTask{StreamOf(r, first / row.unit_cases), first};
-  };
-  if (asked.empty()) {
-    CanaryTask task = task_of(options_.shard * row.unit_cases);
-    const bool anew = options_.anew && row.parts.empty();
-    if (!anew) task.filed = findings_.Earlier(*row.op, kFewestCanaries);
-    return task;
-  }
-  UnitResult& first = asked.front();
-  if (first.canary.d.empty()) {
-    CanaryTask task = task_of(first.first_case);
-    if (first.seconds <= kLongestCanarySeconds) {
-      task.again = std::move(first);
+  const bool canaries = !asked.empty() && !asked.front().canary.d.empty();
+  const uint64_t first = canaries        ? asked.front().canary.first_case
+                         : asked.empty() ? options_.shard * row.unit_cases
+                                         : asked.front().first_case;
+  CanaryTask task = {StreamOf(r, first / row.unit_cases), first};
+  const bool anew = options_.anew && row.same_asked;
+  if (!anew) task.filed = findings_.Earlier(*row.op, kFewestCanaries);
+  if (asked.empty()) return task;
+  if (!canaries) {
+    if (asked.front().seconds <= kLongestCanarySeconds) {
+      task.again = std::move(asked.front());
     } else {
       attempt_.warnings.push_back(
           absl::StrCat(row.op->name, ": no unit of earlier attempts took less than ",
                        kLongestCanarySeconds, " s: none was executed again"));
     }
-    task.filed = findings_.Earlier(*row.op, kFewestCanaries);
     return task;
   }
   // A few of each first: units of a merged folder are of several devices.
-  CanaryTask task = task_of(first.canary.first_case);
-  task.filed = findings_.Earlier(*row.op, kFewestCanaries);
   std::vector<Observed> more;
   for (const UnitResult& unit : asked) {
     if (unit.part) row.canaries.push_back(unit.canary);  // which a whole unit must keep

@@ -203,9 +203,9 @@ class Inferring : public Agenda {
     size_t open = 0;
     for (const UndeterminedValues& u : Summary(inference)) open += u.proved ? 0 : u.values.size();
     ending_.Say(Verdict::kNothing,
-                absl::StrCat(op.name, ": ", CountText(inference.answers.size(), "answer"),
-                             " fix no parameter, and models of ", inference.also.size() + 1,
-                             " families give them: they decide nothing. ", open,
+                absl::StrCat(op.name, ": no parameter is decided by ",
+                             CountText(inference.answers.size(), "answer"), ": models of ",
+                             inference.also.size() + 1, " families give the same. ", open,
                              " values are open: at most so many more answers, chosen well, decide "
                              "what can be decided"));
   }
