@@ -191,6 +191,9 @@ class Replay {
       console_.Warn(absl::StrCat(SurveyLogPath(folder), ": cut off while it was written"));
     }
     Verdict(folder, *stored);
+    for (const auto& [op, variant] : UnrepeatedRows(stored->results)) {
+      LeaveRow(folder, op + variant, Reason::kDoesNotRepeat, "its answers did not repeat");
+    }
     absl::Status s =
         DeliverSurvey(folder, *stored, [this](const Recording& r) { return Stored(r); });
     if (!s.ok()) return s;
@@ -229,6 +232,14 @@ class Replay {
         outcome_.test_results.push_back({"survey", text});
       }
     }
+  }
+
+  // What a folder has of it is no evidence.
+  void LeaveRow(const std::string& folder, const std::string& name, Reason reason,
+                const char* why) {
+    console_.Warn(absl::StrCat(folder, ": ", name, ": ", why, "; not used"));
+    ledger().Ask(Thing::kOperation, name);
+    ledger().Leave({Thing::kOperation, reason, name, why});
   }
 
   void Damaged(absl::string_view what) {
@@ -307,11 +318,7 @@ class Replay {
     }
     outcome_.recorded += stats.dot_products;
     for (const std::string& name : stats.dropped) {
-      console_.Warn(
-          absl::StrCat(path, ": ", name, ": the device failed before all was recorded; not used"));
-      ledger().Ask(Thing::kOperation, name);
-      ledger().Leave({Thing::kOperation, Reason::kDropped, name,
-                      "the device failed before all of its answers were recorded"});
+      LeaveRow(path, name, Reason::kDropped, "the device failed before all was recorded");
     }
     console_.Clear();
     stats.damage.insert(stats.damage.end(), damage->begin(), damage->end());
