@@ -8,7 +8,7 @@
 namespace mmadiff {
 namespace {
 
-constexpr const char* kRepetitionNames[kRepetitions] = {"", "flaky", "unconfirmed"};
+constexpr const char* kRepetitionNames[kRepetitions] = {"", "flaky", "unconfirmed", "aged"};
 constexpr const char* kDifferenceNames[kDifferenceClasses] = {
     "", "nan_payload", "1ulp", "ulps", "zero_sign", "sign", "infinity", "nan", "integer"};
 constexpr char kUnexplainedName[] = "unexplained";
@@ -22,6 +22,8 @@ std::string NameOfKind(const Bucket& bucket) {
     case Bucket::kUnexplained:
       return absl::StrCat(kUnexplainedName, bucket.difference == DifferenceClass::kNone ? "" : ":",
                           Name(bucket.difference));
+    case Bucket::kNoWord:
+      return Name(bucket.failure);
     case Bucket::kUnknown:
       return bucket.unknown;
   }
@@ -43,6 +45,11 @@ Bucket ParseKind(Family family, absl::string_view name) {
     if (Name(bucket) == name) return bucket;
   }
   Bucket bucket;
+  if (const std::optional<InputFailure> failure = ParseFailure(name)) {
+    bucket.kind = Bucket::kNoWord;
+    bucket.failure = *failure;
+    return bucket;
+  }
   bucket.kind = name.empty() ? Bucket::kNone : Bucket::kUnknown;
   bucket.unknown = std::string(name);
   return bucket;
@@ -65,6 +72,14 @@ Bucket Bucket::Unexplained(DifferenceClass difference) {
   Bucket bucket;
   bucket.kind = kUnexplained;
   bucket.difference = difference;
+  return bucket;
+}
+
+Bucket Bucket::NoWord(const InputFailure& failure) {
+  Bucket bucket;
+  bucket.repetition = failure.age > 0 ? Repetition::kAged : Repetition::kRepeats;
+  bucket.kind = kNoWord;
+  bucket.failure = {failure.kind, failure.exit_code, failure.signal};
   return bucket;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "device/answers.h"
 #include "sim/parameter.h"
 #include "sim/trace.h"
 
@@ -16,8 +17,9 @@ enum class Repetition : uint8_t {
   kRepeats,      // every time
   kFlaky,        // it gave another answer
   kUnconfirmed,  // the device could not be asked again
+  kAged,  // every time in a process that has given some answers before, and not in a fresh one
 };
-inline constexpr int kRepetitions = static_cast<int>(Repetition::kUnconfirmed) + 1;
+inline constexpr int kRepetitions = static_cast<int>(Repetition::kAged) + 1;
 
 // How two result words differ, the later the graver.
 enum class DifferenceClass : uint8_t {
@@ -39,6 +41,7 @@ struct Bucket {
     kNone,         // nothing differs, or nobody looked
     kExplained,    // `changes` give what the device answered
     kUnexplained,  // no change does; of one answer `difference` says how it differs
+    kNoWord,       // the device gave no word: `failure`, without age and text
     kUnknown,      // `unknown`: the name, which this version does not write
   };
 
@@ -46,17 +49,19 @@ struct Bucket {
   Kind kind = kNone;
   std::vector<Change> changes = {};
   DifferenceClass difference = DifferenceClass::kNone;
+  InputFailure failure = {};
   std::string unknown = {};
 
   static Bucket Explained(std::vector<Change> changes);  // at least one
   static Bucket Unexplained(DifferenceClass difference = DifferenceClass::kNone);
+  static Bucket NoWord(const InputFailure& failure);  // kAged if it has an age
 
   bool Repeats() const { return repetition == Repetition::kRepeats; }
   explicit operator bool() const { return *this != Bucket(); }
   friend bool operator==(const Bucket&, const Bucket&) = default;
 };
 // "aligned_term:fraction_bits=24" with the stage at which the first change acts, "unexplained:ulps",
-// "unexplained", "flaky:unexplained:ulps", "flaky"; "" for none. Files store it.
+// "unexplained", "crash_exit_3", "flaky:unexplained:ulps", "flaky"; "" for none. Files store it.
 std::string Name(const Bucket& bucket);
 // Of any text, and exactly: Name() gives it back. `family`: of the operation's algorithm.
 Bucket ParseBucket(Family family, absl::string_view name);

@@ -59,11 +59,12 @@ void AddAnswers(const RegressionCase& added, RegressionCase& stored) {
   FillEmpty(stored.bucket, added.bucket);
   FillEmpty(stored.role, added.role);
   FillEmpty(stored.source, added.source);
+  FillEmpty(stored.no_word, added.no_word);
   for (const Answer& answer : added.answers) {
     const bool known =
         std::any_of(stored.answers.begin(), stored.answers.end(), [&answer](const Answer& other) {
           return other.device == answer.device && other.identity == answer.identity &&
-                 other.d == answer.d;
+                 other.d == answer.d && other.age == answer.age;
         });
     if (!known) stored.answers.push_back(answer);
   }

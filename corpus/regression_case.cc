@@ -89,10 +89,11 @@ class Parser {
     if (s.ok()) s = ParseTexts();
     if (s.ok()) s = ParsePosition();
     if (s.ok()) s = ParseInputs();
-    if (s.ok() && message_.answers_size() == 0 && !question) {
+    if (s.ok() && message_.answers_size() == 0 && !message_.has_no_word() && !question) {
       s = Error("answers: none; at least one is expected");
     }
     if (s.ok()) s = ParseAnswers();
+    if (s.ok()) s = ParseNoWord();
     if (!s.ok()) return s;
     return std::move(case_);
   }
@@ -176,24 +177,47 @@ class Parser {
     for (int i = 0; i < message_.answers_size(); ++i) {
       const proto::Answer& in = message_.answers(i);
       const std::string field = absl::StrCat("answers[", i, "]");
-      std::string error;
-      absl::Time ignored;
-      if (in.device().empty()) return Error(field, ".device: empty; a device is expected");
-      if (!in.date().empty() && !absl::ParseTime(absl::RFC3339_full, in.date(), &ignored, &error)) {
-        return Error(field, ".date: \"", absl::CHexEscape(in.date()),
-                     "\", expected RFC 3339 like 2025-11-20T15:04:05Z: ", error);
-      }
+      if (absl::Status s = CheckWho(field, in); !s.ok()) return s;
       const Shape& shape = case_.inputs.shape;
       if (in.d_size() != shape.blocks * shape.m) {
         return Error(field, ".d: ", in.d_size(), " rows, expected ", shape.blocks * shape.m,
                      " like c");
       }
-      Answer answer = {in.device(), in.identity(), in.date(), {}};
+      Answer answer = {in.device(), in.identity(), in.date(), {}, in.age()};
       absl::Status s =
           ParseWords(field + ".d", LayoutsOf(*case_.op->instruction, shape).d, in.d(), answer.d);
       if (!s.ok()) return s;
       case_.answers.push_back(std::move(answer));
     }
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckWho(absl::string_view field, const auto& in) const {
+    std::string error;
+    absl::Time ignored;
+    if (in.device().empty()) return Error(field, ".device: empty; a device is expected");
+    if (in.date().empty() || absl::ParseTime(absl::RFC3339_full, in.date(), &ignored, &error)) {
+      return absl::OkStatus();
+    }
+    return Error(field, ".date: \"", absl::CHexEscape(in.date()),
+                 "\", expected RFC 3339 like 2025-11-20T15:04:05Z: ", error);
+  }
+
+  absl::Status ParseNoWord() {
+    if (!message_.has_no_word()) return absl::OkStatus();
+    const proto::NoWord& in = message_.no_word();
+    if (absl::Status s = CheckWho("no_word", in); !s.ok()) return s;
+    std::optional<InputFailure> failure = ParseFailure(in.failure());
+    if (!failure.has_value()) {
+      return Error("no_word.failure: \"", absl::CHexEscape(in.failure()),
+                   "\", expected unknown_bits, width, text, early_end, crash_... or hang");
+    }
+    if (case_.inputs.shape != DotProductShape(case_.inputs.shape)) {
+      return Error("no_word: of an execution; one dot product is expected");
+    }
+    failure->age = in.age();
+    failure->text = in.text();
+    case_.no_word = {in.device(), in.identity(), in.date(), *std::move(failure)};
     return absl::OkStatus();
   }
 
@@ -244,7 +268,8 @@ std::string CanonicalInputs(const RegressionCase& c) {
 
 // Of all that a case says: its inputs; its texts, each after its length in 8 bytes; its position in
 // 4 bytes each; the texts and words of every answer; of a state that is not open name and origin; its
-// role in a byte, if it has one.
+// role in a byte, if it has one. An age that is not 0 in 8 bytes behind the words of its answer. The texts of
+// what is no word, and its age in 8 bytes.
 std::string ChecksumOf(const RegressionCase& c) {
   std::string bytes = CanonicalInputs(c);
   const auto put_text = [&bytes](absl::string_view text) {
@@ -258,12 +283,20 @@ std::string ChecksumOf(const RegressionCase& c) {
     for (const std::string* text : {&answer.device, &answer.identity, &answer.date})
       put_text(*text);
     for (uint64_t word : answer.d) PutNumber(word, 8, bytes);
+    if (answer.age != 0) PutNumber(answer.age, 8, bytes);
   }
   if (c.state != FindingState::kOpen || c.moved_by.kind != MovedBy::kNobody) {
     put_text(Name(c.state));
     put_text(Name(c.moved_by));
   }
   if (c.role != CaseRole::kUnknown) PutNumber(static_cast<uint64_t>(c.role), 1, bytes);
+  if (const auto& n = c.no_word) {
+    for (const std::string& text :
+         {n->device, n->identity, n->date, Name(n->failure), n->failure.text}) {
+      put_text(text);
+    }
+    PutNumber(n->failure.age, 8, bytes);
+  }
   return Xxh3Hex(bytes);
 }
 
@@ -302,6 +335,11 @@ MovedBy ParseMovedBy(absl::string_view name) {
   return MovedBy::Device(std::string(name));
 }
 
+std::string RegressionCase::device() const {
+  if (no_word) return no_word->device;
+  return answers.empty() ? "" : answers.front().device;
+}
+
 CaseRole RoleOf(const RegressionCase& c) {
   return c.role == CaseRole::kUnknown ? RoleOfOld(c.why) : c.role;
 }
@@ -336,7 +374,17 @@ std::string FormatCase(const RegressionCase& c, absl::string_view folder) {
     added.set_device(answer.device);
     added.set_identity(answer.identity);
     added.set_date(answer.date);
+    added.set_age(answer.age);
     FormatRows(layouts.d, answer.d, *added.mutable_d());
+  }
+  if (const auto& n = c.no_word) {
+    proto::NoWord& added = *message.mutable_no_word();
+    added.set_device(n->device);
+    added.set_identity(n->identity);
+    added.set_date(n->date);
+    added.set_failure(Name(n->failure));
+    added.set_age(n->failure.age);
+    added.set_text(n->failure.text);
   }
   if (c.state != FindingState::kOpen) message.set_state(Name(c.state));
   message.set_state_by(Name(c.moved_by));

@@ -4,6 +4,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,7 @@ struct Answer {
   std::string identity;  // what really answered: CPU or GPU, driver, toolkit
   std::string date;      // RFC 3339
   std::vector<uint64_t> d;  // shape.d_words() words
+  uint64_t age = 0;  // answers that its process had given before, if a fresh one answers otherwise
 
   bool IsPrediction() const { return device == "model" || device.starts_with("model:"); }
 };
@@ -58,6 +60,14 @@ struct MovedBy {
 std::string Name(const MovedBy& by);  // "", "run", "model:3", the specification; files store it
 MovedBy ParseMovedBy(absl::string_view name);
 
+// What a device gave in place of a word.
+struct NoWord {
+  std::string device, identity, date;  // as in Answer
+  InputFailure failure;
+
+  friend bool operator==(const NoWord&, const NoWord&) = default;
+};
+
 struct RegressionCase {
   const Operation* op = nullptr;
   Batch inputs;                 // count 1
@@ -70,6 +80,10 @@ struct RegressionCase {
   FindingState state = FindingState::kOpen;
   MovedBy moved_by = {};
   CaseRole role = CaseRole::kUnknown;  // as it is stored: RoleOf()
+  std::optional<NoWord> no_word = {};
+
+  // The specification of the device that it was found with; "" of one that was written by hand.
+  std::string device() const;
 };
 
 // Also of a case that was filed before roles were stored.

@@ -110,7 +110,8 @@ struct UnitResult {
 
   // Lists a mismatching case if there is room.
   void List(uint64_t index) {
-    if (mismatching_cases.size() < kMostListedCases) mismatching_cases.push_back(index);
+    const bool listed = !mismatching_cases.empty() && mismatching_cases.back() == index;
+    if (!listed && mismatching_cases.size() < kMostListedCases) mismatching_cases.push_back(index);
   }
 
   friend bool operator==(const UnitResult&, const UnitResult&) = default;

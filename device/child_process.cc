@@ -13,8 +13,11 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/cord.h"
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "absl/types/span.h"
 #include "device/absence.h"
@@ -34,6 +37,13 @@ constexpr int kLeaveMilliseconds = 1000;
 constexpr absl::Duration kQuestions = absl::Milliseconds(200);  // between two of `stop`
 
 using Clock = std::chrono::steady_clock;
+
+constexpr char kEnd[] = "mmadiff/child_end";  // payload
+
+absl::Status EndedBy(absl::Status error, ChildEnd end) {
+  error.SetPayload(kEnd, absl::Cord(absl::StrCat(end.exit_code, " ", end.signal)));
+  return error;
+}
 
 // A write to a pipe that nobody reads raises SIGPIPE. Keeps it from this thread while alive, and
 // leaves the rest of the process's signal handling alone.
@@ -84,6 +94,8 @@ class Child {
   Child& operator=(const Child&) = delete;
 
   absl::Status Start(const SigpipeGuard& guard);
+  // In place of a command that is started.
+  absl::Status Adopt(int in, int out);
   // Until the command closes its stdout.
   absl::Status Exchange(NextInput next_input, TakeOutput take_output, StopRequest stop);
   absl::Status Ask(absl::string_view request, HearAnswer hear, StopRequest stop);
@@ -91,6 +103,7 @@ class Child {
   absl::Status Finish(StopRequest stop);
   // `error` with the end of stderr, the process group killed.
   absl::Status Fail(const absl::Status& error);
+  void SetTimeout(absl::Duration timeout) { timeout_ = std::min(timeout, command_.timeout); }
   // Closes its stdin and waits a moment for its end.
   void Leave();
 
@@ -105,6 +118,7 @@ class Child {
   absl::Status Step(NextInput next_input, TakeOutput take_output, StopRequest stop);
 
   const ChildCommand& command_;
+  absl::Duration timeout_ = command_.timeout;
   const bool kept_;
   Watcher watcher_;
   Fd stdin_, stdout_, stderr_;
@@ -112,6 +126,7 @@ class Child {
   std::string stderr_text_;  // its end
   Clock::time_point progress_ = Clock::now(), asked_;
   bool overdue_ = false;
+  bool adopted_ = false;
 };
 
 absl::Status Child::Start(const SigpipeGuard& guard) {
@@ -132,23 +147,35 @@ absl::Status Child::Start(const SigpipeGuard& guard) {
   return absl::OkStatus();
 }
 
+absl::Status Child::Adopt(int in, int out) {
+  stdout_ = Fd(fcntl(in, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+  stdin_ = Fd(fcntl(out, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+  if (!stdin_.open() || !stdout_.open() || fcntl(stdin_.get(), F_SETFL, O_NONBLOCK) != 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("descriptors ", in, " and ", out, ": ", strerror(errno)));
+  }
+  adopted_ = true;
+  return absl::OkStatus();
+}
+
 absl::Status Child::Wait(absl::Span<pollfd> fds, absl::string_view hang, StopRequest stop) {
   const Clock::time_point now = Clock::now();
   const absl::Duration silent = absl::FromChrono(now - progress_);
   // This process may have slept itself: what has come meanwhile is read first.
-  if (silent < command_.timeout) {
+  if (silent < timeout_) {
     overdue_ = false;
   } else if (std::exchange(overdue_, true)) {
-    return absl::DeadlineExceededError(absl::StrCat(
-        hang, " for ", absl::FormatDuration(command_.timeout),
-        watcher_.Stopped() ? ", and the process that watches it was stopped" : "", "; killed"));
+    return absl::DeadlineExceededError(
+        absl::StrCat(hang, " for ", absl::FormatDuration(timeout_),
+                     watcher_.Stopped() ? ", and the process that watches it was stopped" : "",
+                     adopted_ ? "" : "; killed"));
   }
   if (absl::FromChrono(now - asked_) >= kQuestions) {
     if (stop()) return absl::CancelledError("stopped before its last answer");
     asked_ = now;
   }
   const timespec time =
-      absl::ToTimespec(std::clamp(command_.timeout - silent, absl::ZeroDuration(), kQuestions));
+      absl::ToTimespec(std::clamp(timeout_ - silent, absl::ZeroDuration(), kQuestions));
   if (ppoll(fds.data(), fds.size(), &time, nullptr) >= 0) return absl::OkStatus();
   for (pollfd& fd : fds) fd.revents = 0;
   if (errno == EINTR) return absl::OkStatus();
@@ -231,8 +258,10 @@ absl::Status Child::Ask(absl::string_view request, HearAnswer hear, StopRequest 
   }
   if (answered) return absl::OkStatus();
   stdin_.Close();
+  if (adopted_) return absl::UnavailableError("it has closed its output");
   const absl::Status ended = Finish(stop);
-  return ended.ok() ? absl::UnavailableError("it has exited without an answer") : ended;
+  return ended.ok() ? EndedBy(absl::UnavailableError("it has exited without an answer"), {})
+                    : ended;
 }
 
 absl::Status Child::Finish(StopRequest stop) {
@@ -251,8 +280,9 @@ absl::Status Child::EndStatus(CommandEnd end) const {
     return absl::UnavailableError(absl::StrCat("cannot start a process: ", strerror(end.value)));
   }
   if (end.kind == CommandEnd::kSignal) {
-    return absl::UnavailableError(
-        absl::StrCat("killed by signal ", end.value, " (", strsignal(end.value), ")"));
+    return EndedBy(absl::UnavailableError(absl::StrCat("killed by signal ", end.value, " (",
+                                                       strsignal(end.value), ")")),
+                   {.signal = end.value});
   }
   switch (const int code = end.value) {
     case 0:
@@ -267,12 +297,13 @@ absl::Status Child::EndStatus(CommandEnd end) const {
           "cannot start: found, but not executable (exit code 126); check its permissions");
     default:
       if (code > 128) {
-        return absl::UnavailableError(absl::StrCat("exit code ", code,
-                                                   ": the shell's way to say "
-                                                   "killed by signal ",
-                                                   code - 128, " (", strsignal(code - 128), ")"));
+        return EndedBy(absl::UnavailableError(absl::StrCat(
+                           "exit code ", code, ": the shell's way to say killed by signal ",
+                           code - 128, " (", strsignal(code - 128), ")")),
+                       {.signal = code - 128});
       }
-      return absl::InternalError(absl::StrCat("failed with exit code ", code));
+      return EndedBy(absl::InternalError(absl::StrCat("failed with exit code ", code)),
+                     {.exit_code = code});
   }
 }
 
@@ -283,8 +314,8 @@ absl::Status Child::Fail(const absl::Status& error) {
   pollfd fd = {stderr_.get(), POLLIN, 0};
   for (int i = 0; i < 16 && stderr_.open() && poll(&fd, 1, 0) > 0; ++i) ReadStderr();
   const absl::string_view text = absl::StripAsciiWhitespace(stderr_text_);
-  // People gave the command of a filter, and know nothing of one that is kept.
-  const std::string of = kept_ ? "" : absl::StrCat("command `", PlainLine(command_.command), "`: ");
+  const std::string of =
+      command_.named ? absl::StrCat("command `", PlainLine(command_.command), "`: ") : "";
   absl::Status s(error.code(),
                  absl::StrCat(of, error.message(),
                               text.empty() ? "" : "; its stderr ends: ", PlainText(text)));
@@ -306,8 +337,11 @@ class KeptCommand : public KeptChild {
   ~KeptCommand() override { child_.Leave(); }
 
   absl::Status Start() { return Checked(child_.Start(SigpipeGuard())); }
-  absl::Status Ask(absl::string_view request, HearAnswer hear, StopRequest stop) override {
+  absl::Status Adopt(int in, int out) { return child_.Adopt(in, out); }
+  absl::Status Ask(absl::string_view request, HearAnswer hear, StopRequest stop,
+                   absl::Duration timeout) override {
     const SigpipeGuard guard;
+    child_.SetTimeout(timeout);
     return Checked(child_.Ask(request, hear, stop));
   }
 
@@ -319,6 +353,18 @@ class KeptCommand : public KeptChild {
 };
 
 }  // namespace
+
+std::optional<ChildEnd> EndOf(const absl::Status& error) {
+  const auto payload = error.GetPayload(kEnd);
+  if (!payload.has_value()) return std::nullopt;
+  const std::vector<std::string> numbers = absl::StrSplit(std::string(*payload), ' ');
+  ChildEnd end;
+  if (numbers.size() != 2 || !absl::SimpleAtoi(numbers[0], &end.exit_code) ||
+      !absl::SimpleAtoi(numbers[1], &end.signal)) {
+    return std::nullopt;
+  }
+  return end;
+}
 
 absl::Status RunChild(const ChildCommand& command, NextInput next_input, TakeOutput take_output,
                       StopRequest stop) {
@@ -335,6 +381,12 @@ absl::StatusOr<std::unique_ptr<KeptChild>> StartKeptChild(ChildCommand command) 
   auto child = std::make_unique<KeptCommand>(std::move(command));
   if (absl::Status s = child->Start(); !s.ok()) return s;
   return child;
+}
+
+absl::StatusOr<std::unique_ptr<KeptChild>> AdoptPeer(int in, int out, absl::Duration timeout) {
+  auto peer = std::make_unique<KeptCommand>(ChildCommand{"", {}, timeout, /*named=*/false});
+  if (absl::Status s = peer->Adopt(in, out); !s.ok()) return s;
+  return peer;
 }
 
 }  // namespace mmadiff

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,7 +19,14 @@ struct ChildCommand {
   std::string command;                   // for /bin/sh -c
   std::vector<std::string> environment;  // NAME=VALUE, added to (or replacing) this process's own
   absl::Duration timeout;  // without progress: stdin taken, or what TakeOutput calls so
+  bool named = true;       // in messages: people gave it
 };
+
+// How the command ended by itself, if an error below says so.
+struct ChildEnd {
+  int exit_code = 0, signal = 0;  // one of them; none: it ended well, without all answers
+};
+std::optional<ChildEnd> EndOf(const absl::Status& error);
 
 // The next bytes of the command's stdin, valid until the next call; empty at the end.
 using NextInput = absl::FunctionRef<absl::string_view()>;
@@ -29,8 +37,8 @@ using TakeOutput = absl::FunctionRef<absl::StatusOr<bool>(absl::string_view)>;
 using StopRequest = absl::FunctionRef<bool()>;
 
 // Ok when the command closed its stdout and exited with 0. A command that stops reading its stdin
-// is no error here. It is the leader of a process group of its own. What is left of the group is
-// killed at the end, when this process dies too. The end of what it wrote to stderr is part of
+// is no error here. It is the leader of a process group of its own. What is left of it, of its
+// group and of its descendants is killed at the end, when this process dies too. The end of what it wrote to stderr is part of
 // every error message, control characters escaped:
 //   kNotFound          the shell finds no such program, or one that is not executable
 //   kInternal          another exit code
@@ -51,9 +59,14 @@ class KeptChild {
   virtual ~KeptChild() = default;
 
   // Writes the request, then reads until `hear` says that it has the whole answer. Errors as
-  // RunChild(); kUnavailable also if the command exits before it has answered.
-  virtual absl::Status Ask(absl::string_view request, HearAnswer hear, StopRequest stop) = 0;
+  // RunChild(); kUnavailable also if the command exits before it has answered. `timeout`: that of the
+  // command, or a shorter one.
+  virtual absl::Status Ask(absl::string_view request, HearAnswer hear, StopRequest stop,
+                           absl::Duration timeout = absl::InfiniteDuration()) = 0;
 };
 absl::StatusOr<std::unique_ptr<KeptChild>> StartKeptChild(ChildCommand command);
+// The same of whoever is at the other ends of two descriptors, copies of which are used: what it
+// answers is read from `in`. kUnavailable once it closes its end. kInvalidArgument: not open.
+absl::StatusOr<std::unique_ptr<KeptChild>> AdoptPeer(int in, int out, absl::Duration timeout);
 
 }  // namespace mmadiff

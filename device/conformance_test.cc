@@ -17,12 +17,15 @@ std::vector<TestedDevice> Specifications() {
            "faulty:fraction_bits=20",
            {FindOperation("sm_90/mma.m16n8k16.f32.f16.f16.f32")}},
           {"exec_line", program + " line", OperationsOfEachFamily(1)},
-          {"exec_bare", program + " bare", OperationsOfEachFamily(1)}};
+          {"exec_bare", program + " bare", OperationsOfEachFamily(1)},
+          {"exec_kept", program + " bare flush,restart=never", OperationsOfEachFamily(1)},
+          {"exec_binary", program + " binary,protocol=binary", OperationsOfEachFamily(1)}};
 }
 
 // Kinds with a test of their own.
 const std::set<std::string> kElsewhere = {"cuda",
-                                          "hip"};  // cuda_conformance_test, hip_conformance_test
+                                          "hip",  // cuda_conformance_test, hip_conformance_test
+                                          "fd"};  // exec_test: it serves one operation
 
 bool TakesNoArgument(const DeviceKind& kind) { return std::string(kind.usage) == kind.name; }
 

@@ -1,8 +1,10 @@
 #include "device/device.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "device/line_protocol.h"
 #include "sim/sparsity.h"
 
 namespace mmadiff {
@@ -37,23 +39,51 @@ size_t Fitting(const Format& f, const std::vector<uint64_t>& d) {
 
 }  // namespace
 
-absl::Status Device::Run(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) {
-  d.clear();
+absl::Status Device::Execute(const Operation& op, const Batch&, std::vector<uint64_t>&) {
+  return absl::UnimplementedError(absl::StrCat(name(), " answers ", op.name, " by Ask() alone"));
+}
+
+absl::Status Device::ExecuteSome(const Operation& op, const Batch& batch, Answers& answers) {
+  return Execute(op, batch, answers.d);
+}
+
+absl::Status Device::Ask(const Operation& op, const Batch& batch, Answers& answers) {
+  answers.d.clear();
+  answers.failures.clear();
+  answers.age = 0;
   if (absl::Status s = Supports(op); !s.ok()) return s;
   if (absl::Status s = CheckBatch(op, batch); !s.ok()) return s;
-  absl::Status s = Execute(op, batch, d);
-  const size_t expected = batch.dot_products(), answered = d.size();
+  before_ = answered_;
+  absl::Status s = ExecuteSome(op, batch, answers);
+  ShowAnswered(answers.size());
+  const int64_t expected = batch.dot_products(), answered = answers.size();
+  const bool ends_with_failure = answers.failures.contains(answered - 1);
   const Format& f = *op.instruction->d;
-  if (answered > expected || (s.ok() && answered < expected)) {
+  if (answered > expected || (s.ok() && answered < expected && !ends_with_failure)) {
     s = absl::DataLossError(absl::StrCat(name(), " gave ", answered, " results for ", expected,
                                          " dot products of ", op.name));
-    d.clear();
-  } else if (const size_t good = Fitting(f, d); good < answered) {
+    answers = {};
+  } else if (const auto good = static_cast<int64_t>(Fitting(f, answers.d)); good < answered) {
     s = absl::DataLossError(absl::StrCat(name(), ": result ", good, " of ", op.name, " is 0x",
-                                         absl::Hex(d[good]), ", more than the ", f.bits,
+                                         absl::Hex(answers.d[good]), ", more than the ", f.bits,
                                          " bits of ", f.name));
-    d.resize(good);
+    answers.Truncate(good);
   }
+  return s;
+}
+
+absl::Status Device::Run(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) {
+  Answers answers;
+  answers.d = std::move(d);  // its memory is used again
+  absl::Status s = Ask(op, batch, answers);
+  if (!answers.failures.empty()) {
+    const auto& [index, failure] = *answers.failures.begin();
+    s = ToStatus(failure,
+                 absl::StrCat("fails on ", FormatLine(*op.instruction, Extract(batch, index)), ": ",
+                              Describe(failure), failure.text.empty() ? "" : ": ", failure.text));
+    answers.Truncate(index);
+  }
+  d = std::move(answers.d);
   return s;
 }
 

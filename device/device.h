@@ -1,6 +1,7 @@
 // Anything that can execute a case for real.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -11,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "device/answers.h"
 #include "device/hardware.h"
 #include "device/identity.h"
 #include "sim/batch.h"
@@ -26,6 +28,7 @@ namespace mmadiff {
 //   kInvalidArgument     a batch of neither shape, with too few words or a dense A (sim/sparsity.h)
 //   kCancelled           the caller wanted no more (StopWhen)
 //   others               this operation cannot be had from the device
+// A failure that repeats on one input and not on its neighbours is an InputFailure (device/answers.h).
 // After kNotFound, kDataLoss and `others` the device can go on with other operations
 // (IsOfOperation).
 // One object serves one thread; open another for a second thread.
@@ -47,6 +50,11 @@ class Device {
   virtual bool IsSlow() const { return false; }
   // Whether every Run() is a process of its own, which knows nothing of those before.
   virtual bool StartsAnew() const { return false; }
+  // Begins a fresh process, which knows nothing of what was asked before. False: it cannot.
+  virtual bool Restart() { return false; }
+  // From now on, or no longer, an answer that takes many times as long as any before is one that does
+  // not come: for whoever asks again what an error of kDeadlineExceeded, or a hang, comes to.
+  virtual void Hurry(bool) {}
   // Whether several machine instructions stand in for the operation's one on this device.
   virtual bool Emulates(const Operation&) const { return false; }
   // What instructions may read besides their operands, each set otherwise than name() says
@@ -60,8 +68,16 @@ class Device {
   // instruction's own shape and DotProductShape(). What a device answers is checked here, for all:
   // other than one word for each dot product, each within the bits of its format, is kDataLoss.
   absl::StatusOr<std::vector<uint64_t>> Run(const Operation& op, const Batch& batch);
-  // The same. On an error `d` holds what was answered before it, from the first dot product on.
+  // The same. On an error `d` holds what was answered before it, from the first dot product on. An
+  // InputFailure is an error (FailureOf()), of dot product d.size().
   absl::Status Run(const Operation& op, const Batch& batch, std::vector<uint64_t>& d);
+  // The same for whoever goes on after an InputFailure. Where it was OK, fewer answers than dot
+  // products end with a failure: the rest is to be asked again.
+  absl::Status Ask(const Operation& op, const Batch& batch, Answers& answers);
+
+  // Dot products that Ask() has answered since the device was opened: also by the one that runs now, if
+  // it may take long. Any thread may call this.
+  int64_t answered() const { return answered_; }
 
   // Once `stop` says true, Run() ends soon, with kCancelled if the batch is not done.
   void StopWhen(std::function<bool()> stop) { stop_ = std::move(stop); }
@@ -69,12 +85,19 @@ class Device {
   // For whoever waits: ask it at least twice a second.
   bool StopRequested() const { return stop_ && stop_(); }
 
+ protected:
+  // For answered(), of an Ask() that runs: so many of its answers are there.
+  void ShowAnswered(int64_t in_this_ask) { answered_ = before_ + in_this_ask; }
+
  private:
-  // Run() of a supported operation with a batch of one of its two shapes; `d` comes empty.
-  virtual absl::Status Execute(const Operation& op, const Batch& batch,
-                               std::vector<uint64_t>& d) = 0;
+  // Ask() of a supported operation with a batch of one of its two shapes; what is answered comes
+  // empty. One of the two is overridden, the second where inputs may fail.
+  virtual absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d);
+  virtual absl::Status ExecuteSome(const Operation& op, const Batch& batch, Answers& answers);
 
   std::function<bool()> stop_;
+  std::atomic<int64_t> answered_ = 0;
+  int64_t before_ = 0;
 };
 
 // Whether an error of a device is of one operation, so that it can go on with others.

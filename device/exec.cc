@@ -1,17 +1,26 @@
 #include "device/exec.h"
 
+#include <fcntl.h>
+
 #include <algorithm>
+#include <chrono>
+#include <functional>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/ascii.h"
-#include "absl/strings/escaping.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "device/answer_reader.h"
+#include "device/binary_protocol.h"
 #include "device/child_process.h"
+#include "device/isolate.h"
 #include "device/line_protocol.h"
 #include "device/plain_text.h"
 #include "device/program_files.h"
@@ -19,200 +28,479 @@
 namespace mmadiff {
 namespace {
 
-constexpr size_t kLongestLine = 64 * 1024;  // characters
-constexpr size_t kShown = 80;               // characters of a bad line that a message repeats
 constexpr size_t kInputAtOnce = 32 * 1024;  // characters
-// So many lines too many are counted for the message; a command that never ends is then stopped.
-constexpr int64_t kExcessCounted = 1000;
+constexpr size_t kMostProcesses = 16;       // that are kept, one for each operation
+// Who is in a hurry waits so many times as long as for the slowest answer so far.
+constexpr int kHurry = 20;
+constexpr absl::Duration kLeastWait = absl::Milliseconds(10);
 
-std::string Shortened(absl::string_view line) {
-  return absl::StrCat("'", absl::CHexEscape(line.substr(0, kShown)),
-                      line.size() > kShown ? "...'" : "'");
-}
-
-// The lines of a batch, some at a time.
-class LineWriter {
+// Dot products of a batch as the program reads them, some at a time.
+class RequestWriter {
  public:
-  LineWriter(const Operation& op, const Batch& batch) : op_(op), batch_(batch) {}
+  RequestWriter(const ExecOptions& options, const Operation& op, const Batch& batch, int64_t first,
+                int64_t count)
+      : instruction_(*op.instruction),
+        batch_(batch),
+        binary_(options.protocol == Protocol::kBinary),
+        next_(first),
+        end_(first + count) {}
 
   absl::string_view Next() {
     text_.clear();
-    for (; next_ < batch_.dot_products() && text_.size() < kInputAtOnce; ++next_) {
-      absl::StrAppend(&text_, FormatLine(*op_.instruction, Extract(batch_, next_)), "\n");
+    if (binary_) {
+      const int64_t at_once = kInputAtOnce / RequestBytes(instruction_) + 1;
+      const int64_t count = std::min(at_once, end_ - next_);
+      if (count > 0) text_ = RequestFrame(instruction_, batch_, next_, count);
+      next_ += count;
+      return text_;
+    }
+    for (; next_ < end_ && text_.size() < kInputAtOnce; ++next_) {
+      absl::StrAppend(&text_, FormatLine(instruction_, Extract(batch_, next_)), "\n");
     }
     return text_;
   }
 
  private:
-  const Operation& op_;
+  const Instruction& instruction_;
   const Batch& batch_;
-  int64_t next_ = 0;
+  const bool binary_;
+  int64_t next_;
+  const int64_t end_;
   std::string text_;
 };
 
-// Splits the command's output into lines and reads the results from them.
-class AnswerReader {
+using Shown = absl::FunctionRef<void(int64_t answered)>;
+
+// Who answers.
+class Channel {
  public:
-  AnswerReader(const Operation& op, const Batch& batch) : op_(op), batch_(batch) {
-    d_.reserve(batch.dot_products());
-  }
+  virtual ~Channel() = default;
+  // Hands on the request and what comes of it, until the reader is complete or the program has ended.
+  // `shown`: called with the number of answers as they come.
+  virtual absl::Status Ask(RequestWriter& request, AnswerReader& reader, Shown shown,
+                           StopRequest stop, absl::Duration timeout) = 0;
+  // Answers that the process has given; 0 if the next one will be asked by a fresh one.
+  virtual uint64_t age() const { return 0; }
+  virtual void Restart() {}
+};
 
-  // Nothing means the end: the last line may lack its end. Whether an answer was among the bytes.
-  absl::StatusOr<bool> Take(absl::string_view bytes) {
-    const int64_t before = answers_;
-    const absl::Status status = bytes.empty() ? Finish() : Split(bytes);
-    if (!status.ok()) return status;
-    return answers_ > before;
-  }
+// A process for each request.
+class Filter : public Channel {
+ public:
+  explicit Filter(ChildCommand command) : command_(std::move(command)) {}
 
-  std::vector<uint64_t> TakeResults() { return std::move(d_); }
+  absl::Status Ask(RequestWriter& request, AnswerReader& reader, Shown shown, StopRequest stop,
+                   absl::Duration timeout) override {
+    const auto take = [&](absl::string_view bytes) -> absl::StatusOr<bool> {
+      if (!bytes.empty()) {
+        const absl::StatusOr<bool> progress = reader.Take(bytes);
+        shown(reader.answered());
+        return progress;
+      }
+      const absl::Status finished = reader.Finish();
+      return finished.ok() ? absl::StatusOr<bool>(true) : finished;
+    };
+    ChildCommand command = command_;
+    command.timeout = timeout;
+    return RunChild(
+        command, [&] { return request.Next(); }, take, stop);
+  }
 
  private:
-  absl::Status Split(absl::string_view bytes) {
-    for (size_t end; (end = bytes.find('\n')) != bytes.npos; bytes.remove_prefix(end + 1)) {
-      const absl::Status status = Join(bytes.substr(0, end), /*complete=*/true);
-      if (!status.ok()) return status;
+  const ChildCommand command_;
+};
+
+// One process for one request after another.
+class Kept : public Channel {
+ public:
+  using Start = std::function<absl::StatusOr<std::unique_ptr<KeptChild>>()>;
+  explicit Kept(Start start) : start_(std::move(start)) {}
+
+  absl::Status Ask(RequestWriter& request, AnswerReader& reader, Shown shown, StopRequest stop,
+                   absl::Duration timeout) override {
+    if (child_ == nullptr) {
+      absl::StatusOr<std::unique_ptr<KeptChild>> started = start_();
+      if (!started.ok()) return started.status();
+      child_ = *std::move(started);
     }
-    return Join(bytes, /*complete=*/false);
+    std::string all;
+    for (absl::string_view part; !(part = request.Next()).empty();) absl::StrAppend(&all, part);
+    const auto hear = [&](absl::string_view bytes) -> absl::StatusOr<Heard> {
+      const absl::StatusOr<bool> progress = reader.Take(bytes);
+      if (!progress.ok()) return progress.status();
+      shown(reader.answered());
+      return reader.complete() ? Heard::kAnswer : *progress ? Heard::kProgress : Heard::kNothing;
+    };
+    absl::Status s = reader.Take(std::exchange(rest_, "")).status();
+    if (s.ok()) s = child_->Ask(all, hear, stop, timeout);
+    rest_ = reader.TakeRest();
+    if (s.ok()) s = reader.Finish();
+    age_ += reader.answered();
+    if (!s.ok()) Restart();
+    return s;
   }
 
-  absl::Status Finish() {
-    const absl::Status status = partial_.empty() ? absl::OkStatus() : Join("", /*complete=*/true);
-    if (!status.ok()) return status;
-    return answers_ == batch_.dot_products() ? absl::OkStatus() : WrongCount("");
+  uint64_t age() const override { return age_; }
+  void Restart() override {
+    child_ = nullptr;
+    rest_.clear();
+    age_ = 0;
   }
 
-  // One line, or, if not `complete`, a part of one.
-  absl::Status Join(absl::string_view text, bool complete) {
-    if (partial_.size() + text.size() > kLongestLine) {
-      return absl::DataLossError(
-          absl::StrCat("line ", line_ + 1, " of its output is longer than ", kLongestLine,
-                       " characters: ", Shortened(partial_ + std::string(text.substr(0, kShown)))));
-    }
-    if (complete && partial_.empty()) return Line(text);
-    partial_.append(text.data(), text.size());
-    if (!complete) return absl::OkStatus();
-    const std::string line = std::exchange(partial_, "");
-    return Line(line);
-  }
-
-  absl::Status Line(absl::string_view line) {
-    ++line_;
-    if (IsComment(line)) return absl::OkStatus();
-    const int64_t index = answers_++;
-    if (index >= batch_.dot_products()) {
-      const bool endless = answers_ > batch_.dot_products() + kExcessCounted;
-      return endless ? WrongCount("at least ") : absl::OkStatus();
-    }
-    const absl::StatusOr<uint64_t> d = Answer(line, index);
-    if (!d.ok()) {
-      return absl::DataLossError(absl::StrCat("line ", line_, " of its output, ", Shortened(line),
-                                              ": ", d.status().message()));
-    }
-    d_.push_back(*d);
-    return absl::OkStatus();
-  }
-
-  // The result of dot product `index` from its line.
-  absl::StatusOr<uint64_t> Answer(absl::string_view line, int64_t index) const {
-    const Instruction& instruction = *op_.instruction;
-    const absl::string_view stripped = absl::StripAsciiWhitespace(line);
-    if (std::none_of(stripped.begin(), stripped.end(), absl::ascii_isspace)) {
-      return ParseHexWord(*instruction.d, stripped);
-    }
-    absl::StatusOr<ProtocolLine> parsed = ParseLine(instruction, line);
-    if (!parsed.ok()) return parsed.status();
-    if (!parsed->d.has_value()) {
-      return absl::DataLossError("the operands without a result; add d as the last word");
-    }
-    const DotProductCase sent = Extract(batch_, index);
-    if (parsed->dot == sent) return *parsed->d;
-    return absl::DataLossError(absl::StrCat("it repeats other operands than dot product ",
-                                            index + 1,
-                                            " has: ", Shortened(FormatLine(instruction, sent)),
-                                            "; answer line by line in the order of the input"));
-  }
-
-  absl::Status WrongCount(absl::string_view at_least) const {
-    return absl::DataLossError(absl::StrCat(
-        "answered ", at_least, answers_, " lines to ", batch_.dot_products(),
-        " dot products; print one line for each, and nothing else but comments (#) on stdout"));
-  }
-
-  const Operation& op_;
-  const Batch& batch_;
-  int64_t line_ = 0;     // lines seen
-  int64_t answers_ = 0;  // of them no comments
-  std::string partial_;  // a line whose end has not come yet
-  std::vector<uint64_t> d_;
+ private:
+  const Start start_;
+  std::unique_ptr<KeptChild> child_;  // nullptr: to be started
+  std::string rest_;                  // of its output
+  uint64_t age_ = 0;
 };
 
 // Part of identities that are stored.
 constexpr char kNoFiles[] = "no file of it is hashed";
 
+uint64_t OneOf(const Format& f) {
+  return IsInteger(f) ? 1 : uint64_t(1 - f.min_exponent) << (f.fraction_bits + f.ignored_bits);
+}
+
+bool IsOneWord(FailureKind kind) {
+  return kind == FailureKind::kUnknownBits || kind == FailureKind::kWidth;
+}
+
+// What the end of a request comes to if it repeats on an input.
+std::optional<InputFailure> FailureOfEnd(const absl::Status& s, const AnswerReader& reader) {
+  InputFailure failure = {.kind = FailureKind::kEarlyEnd, .text = PlainLine(s.message())};
+  if (const std::optional<ChildEnd> end = EndOf(s)) {
+    failure.exit_code = end->exit_code;
+    failure.signal = end->signal;
+    if (failure.exit_code != 0 || failure.signal != 0) failure.kind = FailureKind::kCrash;
+  } else if (absl::IsDeadlineExceeded(s)) {
+    failure.kind = FailureKind::kHang;
+  } else if (!absl::IsDataLoss(s)) {
+    return std::nullopt;
+  } else if (reader.complete()) {
+    failure.kind = FailureKind::kText;
+  }
+  if (failure.kind != FailureKind::kCrash && reader.has_text()) failure.kind = FailureKind::kText;
+  return failure;
+}
+
+// What commands and descriptors have in common.
 class Exec : public Device {
  public:
-  Exec(absl::string_view command, absl::Duration timeout)
-      : command_(command), timeout_(timeout), files_(command) {}
-
-  std::string name() const override { return absl::StrCat("exec:", command_); }
-  Identity identity() const override {
-    const std::string files = files_.Describe();
-    return Identity().Add("command", command_).Add("files", files.empty() ? kNoFiles : files);
-  }
   bool IsSlow() const override { return true; }
-  bool StartsAnew() const override { return true; }
   // A command that does not know the operation says so by its exit code, at its first batch.
   absl::Status Supports(const Operation&) const override { return absl::OkStatus(); }
+  void Hurry(bool hurry) override { hurries_ = hurry; }
 
-  absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) override {
-    if (batch.dot_products() == 0) return absl::OkStatus();
-    LineWriter writer(op, batch);
-    AnswerReader reader(op, batch);
-    const ChildCommand child = {
-        command_, {absl::StrCat("MMADIFF_INSTRUCTION=", op.name)}, timeout_};
-    absl::Status status = RunChild(
-        child, [&] { return writer.Next(); },
-        [&](absl::string_view bytes) { return reader.Take(bytes); },
-        [&] { return StopRequested(); });
-    if (absl::Status changed = files_.CheckUnchanged(); !changed.ok()) return changed;
-    d = reader.TakeResults();
-    if (status.ok()) answered_.insert(&op);
-    // A command that fails where it has answered before is lost; another never had the operation.
-    if (absl::IsInternal(status) && answered_.contains(&op)) {
-      status = absl::UnavailableError(status.message());
+ protected:
+  explicit Exec(const ExecOptions& options) : options_(options), skip_(options.skip) {}
+
+  virtual absl::StatusOr<Channel*> ChannelOf(const Operation& op) = 0;
+  // Held while it is asked, where others ask the same.
+  virtual std::unique_lock<std::mutex> Turn() { return {}; }
+  // Whether the answers are still those of the same program.
+  virtual absl::Status CheckUnchanged() { return absl::OkStatus(); }
+  virtual bool restarts() const { return false; }
+
+  const ExecOptions options_;
+
+ private:
+  friend class Fresh;
+
+  absl::Status ExecuteSome(const Operation& op, const Batch& batch, Answers& answers) override {
+    const std::unique_lock<std::mutex> turn = Turn();
+    const absl::StatusOr<Channel*> channel = ChannelOf(op);
+    if (!channel.ok()) return channel.status();
+    answers.age = (*channel)->age();
+    while (answers.size() < batch.dot_products()) {
+      if (StopRequested()) return absl::CancelledError("stopped before its last answer");
+      const int64_t first = kept_ = answers.size();
+      const absl::Status s = AskNext(**channel, op, batch, first, answers);
+      if (absl::Status changed = CheckUnchanged(); !changed.ok()) {
+        answers = {};
+        return changed;
+      }
+      if (!s.ok()) return s;
+      // What ends a process takes long to find, and the caller may have enough.
+      const auto last = answers.failures.find(answers.size() - 1);
+      if (last != answers.failures.end() && !IsOneWord(last->second.kind)) break;
     }
-    return status;
+    return absl::OkStatus();
+  }
+
+  // Some of the dot products from `first` on.
+  absl::Status AskNext(Channel& channel, const Operation& op, const Batch& batch, int64_t first,
+                       Answers& answers);
+  // One request. An error ends it, and a failure that is not of a word.
+  Asked AskOnce(Channel& channel, const Operation& op, const Batch& batch, int64_t first,
+                int64_t count);
+  // Requests until all is asked or one fails. `at_once`: dot products of one.
+  Asked AskAll(Channel& channel, const Operation& op, const Batch& batch, int64_t first,
+               int64_t count, int64_t at_once);
+  absl::Status MeaningOf(const Operation& op, const Asked& asked) const;
+
+  const LinePattern skip_;
+  int64_t kept_ = 0;  // answers that this Execute() has
+  bool hurries_ = false;
+  absl::Duration longest_wait_ = kLeastWait;  // for an answer that came
+  struct Known {
+    std::optional<DotProductCase> answered;  // the last that was
+    uint64_t longest = UINT64_MAX;           // answers that a process gives before it fails
+  };
+  std::map<const Operation*, Known> known_;
+};
+
+// The program, begun again for every request if it can be.
+class Fresh : public FreshAsker {
+ public:
+  Fresh(Exec& exec, Channel& channel, const Operation& op)
+      : exec_(exec), channel_(channel), op_(op) {}
+
+  Asked AskFresh(const Batch& batch, int64_t first, int64_t count, bool singly) override {
+    if (exec_.restarts()) channel_.Restart();
+    return exec_.AskAll(channel_, op_, batch, first, count, singly ? 1 : count);
+  }
+  bool AnswersSingly() const override { return exec_.options_.restart == Restart::kNever; }
+  Batch Neighbours() const override {
+    if (const auto& answered = exec_.known_[&op_].answered) {
+      return MakeDotProductBatch(op_.shape(), {*answered});
+    }
+    const Instruction& i = *op_.instruction;
+    DotProductCase zeros, ones;
+    zeros.a.resize(op_.shape().row_words());
+    zeros.b = zeros.a;
+    ones = zeros;
+    ones.a.front() = OneOf(*i.a);
+    ones.b.front() = OneOf(*i.b);
+    ones.c = OneOf(*i.c);
+    return MakeDotProductBatch(op_.shape(), {zeros, ones});
   }
 
  private:
-  const std::string command_;
-  const absl::Duration timeout_;
+  Exec& exec_;
+  Channel& channel_;
+  const Operation& op_;
+};
+
+Asked Exec::AskOnce(Channel& channel, const Operation& op, const Batch& batch, int64_t first,
+                    int64_t count) {
+  RequestWriter request(options_, op, batch, first, count);
+  const std::unique_ptr<AnswerReader> reader = options_.protocol == Protocol::kBinary
+                                                   ? ReadFrames(op, count)
+                                                   : ReadLines(op, batch, first, count, skip_);
+  Asked asked;
+  using Clock = std::chrono::steady_clock;
+  int64_t answers = 0;
+  Clock::time_point heard = Clock::now();
+  const auto shown = [&](int64_t answered) {
+    ShowAnswered(kept_ + answered);
+    if (std::exchange(answers, answered) == answered) return;
+    const Clock::time_point before = std::exchange(heard, Clock::now());
+    if (!hurries_) longest_wait_ = std::max(longest_wait_, absl::FromChrono(heard - before));
+  };
+  const absl::Duration timeout =
+      hurries_ ? std::min(options_.timeout, kHurry * longest_wait_) : options_.timeout;
+  asked.status = channel.Ask(
+      request, *reader, shown, [this] { return StopRequested(); }, timeout);
+  asked.trusted = !absl::IsDataLoss(asked.status) || reader->echoed();
+  if (!asked.status.ok()) asked.failure = FailureOfEnd(asked.status, *reader);
+  asked.answers = reader->TakeAnswers(asked.status);
+  return asked;
+}
+
+Asked Exec::AskAll(Channel& channel, const Operation& op, const Batch& batch, int64_t first,
+                   int64_t count, int64_t at_once) {
+  Asked all;
+  while (all.status.ok() && all.answers.size() < count) {
+    const int64_t done = all.answers.size();
+    Asked some = AskOnce(channel, op, batch, first + done, std::min(at_once, count - done));
+    all.status = some.status;
+    all.failure = std::move(some.failure);
+    all.trusted = some.trusted;
+    if (some.trusted) all.answers.Append(std::move(some.answers));
+  }
+  return all;
+}
+
+absl::Status Exec::AskNext(Channel& channel, const Operation& op, const Batch& batch, int64_t first,
+                           Answers& answers) {
+  Known& known = known_[&op];
+  if (channel.age() >= known.longest) channel.Restart();
+  const uint64_t age = channel.age();
+  uint64_t count = std::min<uint64_t>(batch.dot_products() - first, known.longest - age);
+  if (options_.batch > 0) count = std::min<uint64_t>(count, options_.batch);
+  Asked asked = AskOnce(channel, op, batch, first, static_cast<int64_t>(count));
+  Fresh fresh(*this, channel, op);
+  if (asked.failure.has_value() && restarts()) {
+    asked = Isolate(fresh, batch, first, static_cast<int64_t>(count), age, std::move(asked));
+  } else if (asked.status.ok() && !known.answered) {
+    asked = CheckOthers(fresh, std::move(asked));
+  }
+  const absl::Status s = asked.status.ok() ? absl::OkStatus() : MeaningOf(op, asked);
+  for (int64_t i = asked.answers.size() - 1; i >= 0 && s.ok(); --i) {
+    const auto failure = asked.answers.failures.find(i);
+    if (failure == asked.answers.failures.end()) {
+      known.answered = Extract(batch, first + i);
+      break;
+    }
+    if (failure->second.age > 0) known.longest = std::min(known.longest, failure->second.age);
+  }
+  answers.Append(std::move(asked.answers));
+  return s;
+}
+
+// A program that fails whatever it is asked never had the operation, or is lost.
+absl::Status Exec::MeaningOf(const Operation& op, const Asked& asked) const {
+  const absl::Status& s = asked.status;
+  if (known_.at(&op).answered) {
+    return absl::IsInternal(s) ? absl::UnavailableError(s.message()) : s;
+  }
+  const bool ends = absl::IsUnavailable(s) || absl::IsDeadlineExceeded(s);
+  if (!asked.failure.has_value() || !ends) return s;
+  return absl::InternalError(absl::StrCat(s.message(), "; so it does whatever it is asked"));
+}
+
+class Command : public Exec {
+ public:
+  Command(const ExecOptions& options, absl::string_view specification)
+      : Exec(options), specification_(specification), files_(options.command) {}
+
+  std::string name() const override { return absl::StrCat("exec:", specification_); }
+  Identity identity() const override {
+    const std::string files = files_.Describe();
+    return Identity().Add("command", specification_).Add("files", files.empty() ? kNoFiles : files);
+  }
+  bool StartsAnew() const override { return options_.restart == mmadiff::Restart::kEach; }
+  bool Restart() override {
+    channels_.clear();
+    return true;
+  }
+
+ private:
+  absl::StatusOr<Channel*> ChannelOf(const Operation& op) override {
+    if (channels_.size() >= kMostProcesses && !channels_.contains(&op)) channels_.clear();
+    std::unique_ptr<Channel>& channel = channels_[&op];
+    if (channel == nullptr) {
+      ChildCommand command = {
+          options_.command, {absl::StrCat("MMADIFF_INSTRUCTION=", op.name)}, options_.timeout};
+      if (StartsAnew()) {
+        channel = std::make_unique<Filter>(std::move(command));
+      } else {
+        channel = std::make_unique<Kept>([command] { return StartKeptChild(command); });
+      }
+    }
+    return channel.get();
+  }
+  absl::Status CheckUnchanged() override { return files_.CheckUnchanged(); }
+  bool restarts() const override { return true; }
+
+  const std::string specification_;
   ProgramFiles files_;
-  std::set<const Operation*> answered_;
+  std::map<const Operation*, std::unique_ptr<Channel>> channels_;
+};
+
+// Who is at the other ends of two descriptors, for all devices of these.
+class Peer {
+ public:
+  Peer(int in, int out, absl::Duration timeout)
+      : kept_([=, this]() -> absl::StatusOr<std::unique_ptr<KeptChild>> {
+          if (!std::exchange(adopted_, true)) return AdoptPeer(in, out, timeout);
+          return absl::UnavailableError("it has failed before");
+        }) {}
+
+  static absl::StatusOr<std::shared_ptr<Peer>> Of(int in, int out, absl::Duration timeout) {
+    static std::mutex mutex;
+    static std::map<std::pair<int, int>, std::weak_ptr<Peer>> all;
+    if (fcntl(in, F_GETFD) < 0 || fcntl(out, F_GETFD) < 0) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("descriptors ", in, " and ", out, " are not both open"));
+    }
+    std::lock_guard lock(mutex);
+    std::weak_ptr<Peer>& of = all[{in, out}];
+    std::shared_ptr<Peer> peer = of.lock();
+    if (peer == nullptr) of = peer = std::make_shared<Peer>(in, out, timeout);
+    return peer;
+  }
+
+  std::mutex& mutex() { return mutex_; }
+  // Those that hold the mutex.
+  absl::StatusOr<Channel*> Serve(const Operation& op) {
+    if (op_ == nullptr) op_ = &op;
+    if (op_ == &op) return &kept_;
+    return absl::NotFoundError(absl::StrCat("the peer cannot be told another instruction than ",
+                                            op_->name, "; name one with --instr"));
+  }
+
+ private:
+  std::mutex mutex_;
+  const Operation* op_ = nullptr;
+  bool adopted_ = false;
+  Kept kept_;
+};
+
+class Descriptors : public Exec {
+ public:
+  Descriptors(const ExecOptions& options, absl::string_view specification,
+              std::shared_ptr<Peer> peer)
+      : Exec(options), specification_(specification), peer_(std::move(peer)) {}
+
+  std::string name() const override { return absl::StrCat("fd:", specification_); }
+  Identity identity() const override { return Identity().Add("descriptors", specification_); }
+
+ private:
+  absl::StatusOr<Channel*> ChannelOf(const Operation& op) override { return peer_->Serve(op); }
+  std::unique_lock<std::mutex> Turn() override { return std::unique_lock(peer_->mutex()); }
+
+  const std::string specification_;
+  const std::shared_ptr<Peer> peer_;
 };
 
 }  // namespace
 
-DeviceOr OpenExec(absl::string_view command, absl::Duration timeout) {
-  if (absl::StripAsciiWhitespace(command).empty()) {
+DeviceOr OpenExec(absl::string_view text, absl::Duration timeout) {
+  const absl::StatusOr<ExecOptions> options = ParseExecOptions(text, timeout);
+  if (!options.ok()) return options.status();
+  if (absl::StripAsciiWhitespace(options->command).empty()) {
     return absl::InvalidArgumentError("exec: needs a command, for instance 'exec:./my_model'");
   }
-  if (timeout <= absl::ZeroDuration()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("exec: the timeout must be positive, not ", absl::FormatDuration(timeout)));
+  if (options->timeout <= absl::ZeroDuration()) {
+    return absl::InvalidArgumentError(absl::StrCat("exec: the timeout must be positive, not ",
+                                                   absl::FormatDuration(options->timeout)));
   }
-  return std::make_unique<Exec>(command, timeout);
+  return std::make_unique<Command>(*options, text);
 }
 
-absl::StatusOr<std::vector<uint64_t>> ReadAnswers(const Operation& op, const Batch& batch,
-                                                  absl::string_view output, size_t piece) {
-  AnswerReader reader(op, batch);
-  for (; !output.empty(); output.remove_prefix(std::min(piece, output.size()))) {
-    if (auto taken = reader.Take(output.substr(0, piece)); !taken.ok()) return taken.status();
+DeviceOr OpenDescriptors(absl::string_view text, absl::Duration timeout) {
+  const absl::StatusOr<ExecOptions> options = ParseExecOptions(text, timeout, Restart::kNever);
+  if (!options.ok()) return options.status();
+  const std::vector<std::string> ends = absl::StrSplit(options->command, ',');
+  int in = -1, out = -1;
+  if (ends.size() != 2 || !absl::SimpleAtoi(ends[0], &in) || !absl::SimpleAtoi(ends[1], &out)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("fd:", text, ": write fd:IN,OUT, the numbers of two open descriptors"));
   }
-  if (auto taken = reader.Take(""); !taken.ok()) return taken.status();
-  return reader.TakeResults();
+  if (options->restart != Restart::kNever) {
+    return absl::InvalidArgumentError("fd: has no process to start again: restart is never");
+  }
+  absl::StatusOr<std::shared_ptr<Peer>> peer = Peer::Of(in, out, options->timeout);
+  if (!peer.ok()) return peer.status();
+  return std::make_unique<Descriptors>(*options, text, *std::move(peer));
+}
+
+absl::StatusOr<Answers> ReadAnswers(const Operation& op, const Batch& batch,
+                                    const ExecOptions& options, absl::string_view output,
+                                    size_t piece) {
+  const int64_t count = batch.dot_products();
+  const LinePattern skip(options.skip);
+  const std::unique_ptr<AnswerReader> reader = options.protocol == Protocol::kBinary
+                                                   ? ReadFrames(op, count)
+                                                   : ReadLines(op, batch, 0, count, skip);
+  absl::Status s;
+  for (; s.ok() && !output.empty(); output.remove_prefix(std::min(piece, output.size()))) {
+    s = reader->Take(output.substr(0, piece)).status();
+  }
+  if (s.ok()) s = reader->Finish();
+  if (!s.ok()) return s;
+  return reader->TakeAnswers(s);
 }
 
 }  // namespace mmadiff

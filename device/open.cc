@@ -18,9 +18,10 @@ namespace mmadiff {
 namespace {
 
 // The time is without a byte from the command: RTL simulators are slow.
-DeviceOr OpenExecWithTimeout(absl::string_view command) {
+template <DeviceOr (*Open)(absl::string_view, absl::Duration)>
+DeviceOr OpenWithTimeout(absl::string_view argument) {
   const absl::StatusOr<absl::Duration> timeout = TimeoutOf("MMADIFF_EXEC_TIMEOUT");
-  return timeout.ok() ? OpenExec(command, *timeout) : timeout.status();
+  return timeout.ok() ? Open(argument, *timeout) : timeout.status();
 }
 
 constexpr DeviceKind kKinds[] = {
@@ -32,7 +33,10 @@ constexpr DeviceKind kKinds[] = {
     {"faulty", "faulty:NAME=VALUE",
      "the simulator with one parameter changed, or a transport fault", OpenFaulty},
     {"exec", "exec:COMMAND",
-     "an external program that speaks the line protocol on stdin and stdout", OpenExecWithTimeout},
+     "an external program that speaks the line protocol on stdin and stdout",
+     OpenWithTimeout<OpenExec>},
+    {"fd", "fd:IN,OUT", "whoever speaks the line protocol at two open descriptors",
+     OpenWithTimeout<OpenDescriptors>},
 };
 
 }  // namespace

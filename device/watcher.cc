@@ -65,6 +65,37 @@ void WatchUntilOrder(pid_t command) {
   }
 }
 
+// Kills the children of this process. False: nobody says which there are.
+bool KillChildren() {
+  const int list = open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
+  if (list < 0) return false;
+  pid_t pid = 0;
+  char bytes[512];  // the numbers, each with a space behind it
+  for (ssize_t got; (got = read(list, bytes, sizeof(bytes))) > 0;) {
+    for (const char* at = bytes; at < bytes + got; ++at) {
+      if (*at >= '0' && *at <= '9') {
+        pid = 10 * pid + (*at - '0');
+      } else if (pid > 0) {
+        kill(pid, SIGKILL);
+        pid = 0;
+      }
+    }
+  }
+  close(list);
+  return true;
+}
+
+// The command, its group, and whoever left it: daemons became children of this process.
+void KillAll(pid_t command) {
+  kill(-command, SIGKILL);
+  // Orphans come as long as there are children.
+  while (KillChildren()) {
+    if (waitpid(-1, nullptr, 0) < 0 && errno == ECHILD) return;
+  }
+  while (waitpid(-command, nullptr, 0) > 0) {
+  }
+}
+
 // Blocks every signal, for whoever means this program or its group does not mean the watcher.
 [[noreturn]] void Watch(const WatchedCommand& c, int alive, int report) {
   setpgid(0, 0);
@@ -86,9 +117,7 @@ void WatchUntilOrder(pid_t command) {
   sigemptyset(&sigchld);
   sigaddset(&sigchld, SIGCHLD);
   if (signalfd(-1, &sigchld, 0) == kSignals) WatchUntilOrder(command);
-  kill(-command, SIGKILL);
-  while (waitpid(-command, nullptr, 0) > 0) {
-  }
+  KillAll(command);
   _exit(0);
 }
 

@@ -56,7 +56,7 @@ struct CommandEnd {
 
 // Between this process and the command, which leads a process group of its own, stands a small
 // process that waits for the command's end and for the end of this process, and then kills the
-// group and reaps it.
+// group and all descendants, daemons too, and reaps them.
 class Watcher {
  public:
   Watcher() = default;
@@ -72,7 +72,7 @@ class Watcher {
   CommandEnd TakeEnd();
   // Whether somebody has stopped the small process (SIGSTOP): nothing ends then but by Kill().
   bool Stopped() const;
-  // Kills what is left of the group; returns when it is dead. Does nothing the second time.
+  // Kills what is left of the command; returns when it is dead. Does nothing the second time.
   void Kill();
 
  private:

@@ -43,6 +43,9 @@ class AskedDevice {
   // `always`: it is asked five times also where all is as the model has it.
   absl::StatusOr<std::optional<AskedAnswers>> Ask(const Operation& op, const Batch& inputs,
                                                   bool always = false);
+  // A dot product that is the last of so many equal ones of a fresh process, up to five times until it
+  // has another answer than the model's. Nothing as above.
+  absl::StatusOr<std::optional<Answers>> AskAt(const Operation& op, const Batch& dot, uint64_t age);
   // The digest of the answers to a unit, and another where it is not the model's. Nothing when the
   // operation was dropped or the device lacks it, or the thread has no engine. Other threads than
   // the first call this alone.

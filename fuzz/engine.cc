@@ -65,7 +65,7 @@ EngineOr EngineOf(std::unique_ptr<Device> device, GpuDevice& gpu) {
 
 absl::StatusOr<uint64_t> Engine::Run(const CaseStream& stream, uint64_t first, uint64_t count,
                                      UnitResult& result, OnMismatch found) {
-  return UnitRunner(device(), stream).Run(first, count, result, found);
+  return UnitRunner(device(), stream, PaceOf(*stream.op)).Run(first, count, result, found);
 }
 
 absl::StatusOr<Digest> Engine::AnswerDigest(const CaseStream& stream, uint64_t first,

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -32,12 +33,14 @@ class Engine {
   virtual ~Engine() = default;
   Device& device() const { return *device_; }
 
-  // As UnitRunner::Run().
+  // As UnitRunner::Run(); of a slow device (Device::IsSlow) with a pace.
   virtual absl::StatusOr<uint64_t> Run(const CaseStream& stream, uint64_t first, uint64_t count,
                                        UnitResult& result, OnMismatch found);
   // The digest of what the device answers to these cases.
   virtual absl::StatusOr<Digest> AnswerDigest(const CaseStream& stream, uint64_t first,
                                               uint64_t count);
+  // Of a slow device, else nullptr.
+  Pace* PaceOf(const Operation& op) { return device().IsSlow() ? &paces_[&op] : nullptr; }
   // What an operation must pass before its answers are used: one answer, with which its layout is
   // confirmed, given twice alike (else kDataLoss), and the self-test of an engine that has one.
   virtual absl::Status Try(const CaseStream& stream);
@@ -60,6 +63,7 @@ class Engine {
  private:
   std::unique_ptr<Device> owned_;
   Device* device_;
+  std::map<const Operation*, Pace> paces_;
 };
 
 // Has a device execute cases that the host makes and compares.

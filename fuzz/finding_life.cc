@@ -38,6 +38,7 @@ bool IsFinding(const RegressionCase& c) {
   const auto predicts = [](const Answer& answer) { return answer.IsPrediction(); };
   const auto model = std::ranges::find_if(c.answers, predicts);
   if (!c.bucket || model == c.answers.end()) return false;
+  if (c.no_word) return true;
   return std::ranges::any_of(c.answers, [&](const Answer& answer) {
     return !answer.IsPrediction() &&
            !std::ranges::equal(answer.d, model->d,

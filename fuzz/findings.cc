@@ -23,7 +23,9 @@ namespace {
 
 std::string Slug(const Bucket& bucket) {
   std::string slug;
-  for (const char c : Name(bucket)) slug += absl::ascii_isalnum(c) ? absl::ascii_tolower(c) : '_';
+  const bool no_word = bucket.kind == Bucket::kNoWord;  // crash-1234 of whatever exit code
+  for (const char c : no_word ? Name(bucket.failure.kind) : Name(bucket))
+    slug += absl::ascii_isalnum(c) ? absl::ascii_tolower(c) : '_';
   return slug;
 }
 
@@ -53,8 +55,12 @@ RegressionCase ToRegressionCase(const KeptCase& kept, absl::string_view device,
   RegressionCase c;
   c.op = m.op;
   c.inputs = m.inputs;
-  c.answers = {{std::string(device), std::string(identity), Now(), m.device},
-               {absl::StrCat("model:", kModelVersion), "", Now(), m.model}};
+  if (m.failure) {
+    c.no_word = {std::string(device), std::string(identity), Now(), *m.failure};
+  } else {
+    c.answers = {{std::string(device), std::string(identity), Now(), m.device, m.age}};
+  }
+  c.answers.push_back({absl::StrCat("model:", kModelVersion), "", Now(), m.model});
   c.slug = Slug(kept.bucket);
   c.bucket = kept.bucket;
   c.source = std::string(source);
@@ -87,6 +93,19 @@ std::optional<InvestigateTask> Findings::Consider(const CaseName& name, const Mi
 
 bool Findings::CountIfKnown(OfOperation& of_op, const Mismatch& found) const {
   const Operation& op = *found.op;
+  if (found.failure) {
+    const Bucket bucket = Bucket::NoWord(*found.failure);
+    const auto same = std::ranges::find(of_op.groups, bucket,
+                                        [](const Group& group) { return group.finding.bucket; });
+    if (same == of_op.groups.end()) return false;
+    ++same->finding.cases;
+    return true;
+  }
+  for (Group& group : of_op.groups) {
+    if (group.age == 0 || found.most_age < group.age) continue;
+    ++group.finding.cases;
+    return true;
+  }
   const std::vector<Observed> observed = ObservedResults(found);
   const DifferenceClass difference = GravestClass(op, observed);
   const FreeNans free(op);
@@ -142,21 +161,35 @@ std::vector<KeptCase> Findings::Learn(OfOperation& of_op, const InvestigateTask&
   of_op.observed = answer.known;
   const Repetition repetition =
       answer.found ? answer.found->bucket.repetition : Repetition::kUnconfirmed;
-  if (repetition != Repetition::kRepeats) {  // what was seen the first time is the evidence
-    finding.bucket = BucketOf(op, observed);
+  const std::optional<InputFailure>& failure = task.mismatch.failure;
+  if (!answer.found ||
+      answer.found->cases.empty()) {  // what was seen the first time is the evidence
+    finding.bucket = failure ? Bucket::NoWord(*failure) : BucketOf(op, observed);
     finding.bucket.repetition = repetition;
     return {{task.mismatch, finding.bucket, "the device and the model differ, once",
              CaseRole::kSeenOnce}};
   }
   const Investigation& found = *answer.found;
   finding.bucket = found.bucket;
+  if (failure) return found.cases;
+  if (finding.bucket.repetition == Repetition::kAged) {
+    group.age = found.cases.front().mismatch.age;
+    finding.diagnosis = found.diagnosis.observed.empty() ? "" : found.Text();
+    return found.cases;
+  }
   finding.diagnosis = found.Text();
+  finding.shared = answer.shared;
   finding.spent = found.spent ? found.executions : 0;
   of_op.observed = found.diagnosis.observed;
   if (found.diagnosis.changes.empty()) {
     of_op.unexplained = true;
     group.classes = {GravestClass(op, observed)};
-    return found.cases;
+    std::vector<KeptCase> cases = found.cases;
+    if (!answer.shared.empty() && !cases.empty()) {
+      std::string& why = cases.front().why;
+      absl::StrAppend(&why, why.empty() ? "" : "; ", answer.shared);
+    }
+    return cases;
   }
   group.change = found.diagnosis.changes.front();
   group.free_nans = found.diagnosis.other_nans > 0;
@@ -183,7 +216,8 @@ absl::Status FileCases(const std::vector<KeptCase>& cases, absl::string_view ide
 }
 
 bool Findings::Replaces(const Group& group, const Finding& other) {
-  return group.change && group.finding.op == other.op && other.bucket.Repeats();
+  return group.change && group.finding.op == other.op && other.bucket.Repeats() &&
+         other.bucket.kind != Bucket::kNoWord;
 }
 
 // A change that gives all answers of the operation takes in the groups before it, also those of
@@ -242,7 +276,7 @@ std::vector<std::string> Findings::LoadEarlier(
       wrong.push_back(absl::StrCat(filed.path, ": a finding of another run"));
       continue;
     }
-    if (c.bucket.Repeats() && c.inputs.shape == DotProductShape(c.inputs.shape)) {
+    if (c.bucket.Repeats() && !c.no_word && c.inputs.shape == DotProductShape(c.inputs.shape)) {
       OfOperation& of_op = ops_[c.op->name];
       of_op.earlier.push_back({Extract(c.inputs, 0), c.answers.front().d[0]});
       const bool fixed = !IsFinding(c) || StateOf(c) == FindingState::kFixed;
@@ -270,7 +304,7 @@ void AddFiled(const FiledCase& filed, std::vector<Finding>& findings) {
   f.bucket = c.bucket;
   f.case_name = c.source;
   f.path = path;
-  f.device = c.answers.front().device;
+  f.device = c.device();
   f.unfixed = unfixed;
   f.state = state;
   findings.push_back(std::move(f));

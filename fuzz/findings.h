@@ -32,6 +32,7 @@ struct Finding {
   std::string path;                 // of the minimal case; empty if it could not be filed
   std::vector<std::string> beside;  // of the other cases that were kept
   std::string diagnosis;            // what was searched and found, in words; empty if nothing was
+  std::string shared;               // what the mismatches have in common, in words; "" if nothing
   std::vector<Bucket> replaces;     // what this one refutes; their files are gone
   uint64_t reports = 1;             // cases of the bucket that were diagnosed and reported alone
   uint64_t cases = 0;               // of this bucket, in this attempt; 0: filed by an earlier one
@@ -76,6 +77,7 @@ class Findings {
     std::optional<Neighbour> change;    // that gives all its cases,
     bool free_nans = false;             // but for the bits of NaNs
     std::set<DifferenceClass> classes;  // GravestClass() of the mismatches that were investigated
+    uint64_t age = 0;                   // of kAged: from which on its process gives others
   };
   // Of one operation. One answer that no change gives together with the others stays so: from then
   // on cases are counted, and investigated where they differ in a way that none did.

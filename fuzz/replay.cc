@@ -32,6 +32,7 @@
 #include "fuzz/replay_vectors.h"
 #include "fuzz/survey/summary.h"
 #include "fuzz/survey/verify.h"
+#include "sim/simulate.h"
 #include "triage/verdict.h"
 
 namespace mmadiff {
@@ -263,6 +264,18 @@ class Replay {
   }
 
   absl::Status Case(const RegressionCase& c, const std::string& file, bool in_folder) {
+    const uint64_t age = c.no_word           ? c.no_word->failure.age
+                         : c.answers.empty() ? 0
+                                             : c.answers.front().age;
+    if (device_ == nullptr && c.no_word) {
+      AddNoWord(*c.op, c.inputs, c.no_word->failure, file, c.no_word->device);
+      return absl::OkStatus();
+    }
+    if (device_ != nullptr && (c.no_word || age > 0)) {
+      if (!in_folder || !device_->Lacks(*c.op)) return LiveAt(c, age, file);
+      ++outcome_.unsupported;
+      return absl::OkStatus();
+    }
     if (device_ != nullptr) {
       // What was a difference is none any more if it is so five times.
       if (!in_folder || !device_->Lacks(*c.op)) return Live(*c.op, c.inputs, {file}, IsFinding(c));
@@ -451,6 +464,49 @@ class Replay {
     }
     Add(op, inputs, **answers, where, device_->device().name());
     return absl::OkStatus();
+  }
+
+  // Of what fails, or differs only in a process that is so old.
+  absl::Status LiveAt(const RegressionCase& c, uint64_t age, const std::string& file) {
+    if (device_->Lacks(*c.op)) return device_->device().Supports(*c.op);
+    const auto answers = device_->AskAt(*c.op, c.inputs, age);
+    if (!answers.ok()) return answers.status();
+    const std::string name = device_->device().name();
+    if (!answers->has_value()) {
+      ++dropped_cases_;
+    } else if ((*answers)->failures.empty()) {
+      Compare(*c.op, c.inputs, (*answers)->d, {file}, name);
+    } else {
+      AddNoWord(*c.op, c.inputs, (*answers)->failures.begin()->second, file, name);
+    }
+    return absl::OkStatus();
+  }
+
+  void AddNoWord(const Operation& op, const Batch& inputs, const InputFailure& failure,
+                 const std::string& file, const std::string& answering) {
+    const std::string device = PlainLine(answering);
+    ++cases_;
+    ++outcome_.compared;
+    ++outcome_.differing;
+    ReplayTally& tally = outcome_.tallies[device];
+    ++tally.compared;
+    ++tally.differing;
+    tally.ops.insert(op.name);
+    said_ = Replayed::kDiffers;
+    const Format& f = *op.instruction->d;
+    const DotProductCase dot = Extract(inputs, 0);
+    const std::string model = HexWord(f, Simulate(op.model, dot));
+    ReplayReport report =
+        ReportCase({"mismatch", op, dot, std::nullopt, file, device},
+                   Wrap(absl::StrCat("  model      ", model, "\n  device     ", Describe(failure),
+                                     ": ", PlainLine(failure.text), "\n"),
+                        console_.style().width, 13),
+                   console_.style());
+    report.json.update({{"model", model}, {"failure", Name(failure)}});
+    if (options_.test_results) {
+      outcome_.test_results.push_back({absl::StrCat(file, " ", device), report.text});
+    }
+    mismatches_.Add(report);
   }
 
   void Compare(const Operation& op, const Batch& inputs, const std::vector<uint64_t>& d,

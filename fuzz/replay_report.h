@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "absl/strings/string_view.h"
@@ -42,7 +43,7 @@ struct ReportedCase {
   const char* kind;  // "mismatch", "flaky", "changed"
   const Operation& op;
   DotProductCase dot;
-  uint64_t d;
+  std::optional<uint64_t> d;  // nothing: no word
   std::string where, device;
   std::string title = "";  // in place of both
 };

@@ -41,6 +41,11 @@ absl::StatusOr<Subject> LoadSubject(const std::string& argument, Device* device)
       s.device_name =
           absl::StrCat(answer.device, answer.identity.empty() ? "" : ", ", answer.identity);
     }
+    if (device == nullptr && m.device.empty() && stored->no_word) {
+      return absl::InvalidArgumentError(absl::StrCat(argument, ": the device gave no word (",
+                                                     Name(stored->no_word->failure),
+                                                     "); replay with --device asks it again"));
+    }
     if (device == nullptr && m.device.empty()) {
       return absl::InvalidArgumentError(
           absl::StrCat(argument, " holds no answer of a device; give --device"));

@@ -1,6 +1,7 @@
 #include "fuzz/unit_runner.h"
 
 #include <algorithm>
+#include <chrono>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -23,12 +24,16 @@ bool KeepsAnswers(const absl::Status& status) {
          absl::IsDeadlineExceeded(status);
 }
 
+// `first`: the number of the first word among those of all cases.
+Digest DigestOfWords(const Operation& op, uint64_t first, std::span<const uint64_t> d) {
+  const bool any_nan = op.numerics->nan_verdict == NanVerdict::kAnyNan;
+  return SumOfHashes(d, first, any_nan ? NanTest(op.model.d) : NanTest());
+}
+
 }  // namespace
 
 Digest DigestOf(const Operation& op, const Batch& batch, std::span<const uint64_t> d) {
-  const uint64_t first = batch.first * batch.shape.d_words();
-  const bool any_nan = op.numerics->nan_verdict == NanVerdict::kAnyNan;
-  return SumOfHashes(d, first, any_nan ? NanTest(op.model.d) : NanTest());
+  return DigestOfWords(op, batch.first * batch.shape.d_words(), d);
 }
 
 absl::StatusOr<Digest> AnswerDigest(const CaseStream& stream, uint64_t first, uint64_t count,
@@ -64,59 +69,119 @@ uint64_t UnitRunner::BatchCases(const Operation& op) {
   return std::max<uint64_t>(1, kBatchDotProducts / op.shape().d_words());
 }
 
+void Pace::Add(int64_t dot_products, std::chrono::duration<double> time) {
+  constexpr int64_t kGrowth = 128;
+  const double in_part =
+      static_cast<double>(dot_products) * std::chrono::duration<double>(kPart) / time;
+  most_ = static_cast<int64_t>(
+      std::clamp<double>(in_part, 1, kGrowth * std::max<int64_t>(1, dot_products)));
+  most_ = std::min<int64_t>(most_, kBatchDotProducts);
+}
+
 absl::StatusOr<uint64_t> UnitRunner::Run(uint64_t first, uint64_t count, UnitResult& result,
                                          OnMismatch found) {
-  const uint64_t per_batch = BatchCases(*stream_.op);
+  const uint64_t per_batch = BatchCases(*stream_.op), end = first + count;
   Next next = Next::kGoOn;
   const auto note = [&](const CaseName& name, const Mismatch& mismatch) {
     return next = std::max(next, found(name, mismatch));
   };
-  uint64_t done = 0;
-  while (done < count && next == Next::kGoOn) {
+  const auto begun = std::chrono::steady_clock::now();
+  const auto part_ends = [&] {
+    return pace_ != nullptr && std::chrono::steady_clock::now() - begun >= Pace::kPart;
+  };
+  uint64_t at = first;
+  while (at < end && next == Next::kGoOn && !(at > first && part_ends())) {
     if (device_.StopRequested()) return absl::CancelledError("stopped");
-    const int64_t n = static_cast<int64_t>(std::min(per_batch, count - done));
-    if (absl::Status s = RunBatch(first + done, n, result, note); !s.ok()) return s;
-    done += n;
+    const uint64_t before = result.cases;
+    const auto n = static_cast<int64_t>(std::min(per_batch, end - at));
+    if (absl::Status s = RunBatch(at, n, result, note); !s.ok()) return s;
+    at += result.cases - before;
   }
-  return first + done;
+  return at;
 }
 
 absl::Status UnitRunner::RunBatch(uint64_t first, int64_t count, UnitResult& result,
                                   OnMismatch found) {
-  Generate(stream_, first, count, batch_);
-  const absl::Status status = device_.Run(*stream_.op, batch_, device_words_);
+  const int64_t words = stream_.op->shape().d_words();
+  const auto offset = static_cast<int64_t>(result.dot_products % words);
+  if (pace_ != nullptr) count = std::min(count, (pace_->most() + words - 1) / words);
+  Generate(stream_, first, offset > 0 ? 1 : count, batch_);
+  const absl::Status status = Ask(offset);
   if (!status.ok() && !KeepsAnswers(status)) return status;
-  const int64_t words = batch_.shape.d_words(), answered = device_words_.size();
-  const int64_t whole = answered / words;
-  std::vector<DotProductCase> rest;
-  for (int64_t i = whole * words; i < answered; ++i) rest.push_back(Extract(batch_, i));
-  batch_.Resize(batch_.shape, whole);
-  const absl::Status counted = Count(first, result, found);
-  if (counted.ok() && !rest.empty()) {
-    const std::span<const uint64_t> answers(device_words_);
-    CountRest(first + whole, rest, answers.subspan(whole * words), result, found);
+  const int64_t answered = std::ssize(device_words_);
+  const int64_t whole = offset > 0 ? 0 : answered / words;
+  absl::Status counted;
+  if (whole > 0) counted = Count(first, whole, result, found);
+  if (counted.ok() && answered > std::max(offset, whole * words)) {
+    counted = CountSome(first, std::max(offset, whole * words), result, found);
   }
   return counted.ok() ? status : counted;
 }
 
-absl::Status UnitRunner::Count(uint64_t first, UnitResult& result, OnMismatch found) {
+absl::Status UnitRunner::Ask(int64_t offset) {
   const Operation& op = *stream_.op;
-  const int64_t count = batch_.count, words = batch_.shape.d_words();
-  const std::span<const uint64_t> device(device_words_.data(), batch_.dot_products());
-  Compare(op, op.model, batch_, device, compared_);
+  Answers answers;
+  answers.d = std::move(device_words_);  // its memory is used again
+  const auto begun = std::chrono::steady_clock::now();
+  const int64_t all = batch_.dot_products();
+  const int64_t end = pace_ == nullptr ? all : std::min(all, offset + pace_->most());
+  const bool whole = offset == 0 && end == all;
+  const absl::Status status = device_.Ask(op, whole ? batch_ : DotProducts(offset, end), answers);
+  if (pace_ != nullptr) pace_->Add(answers.size(), std::chrono::steady_clock::now() - begun);
+  answers.d.insert(answers.d.begin(), offset, 0);
+  device_words_ = std::move(answers.d);
+  age_ = answers.age;
+  failures_.clear();
+  for (auto& [index, failure] : answers.failures) {
+    device_words_[offset + index] =
+        Simulate(op.model, Extract(batch_, offset + index)) ^ LowBits(op.instruction->d->bits);
+    failures_[offset + index] = std::move(failure);
+  }
+  return status;
+}
+
+Batch UnitRunner::DotProducts(int64_t begin, int64_t end) const {
+  std::vector<DotProductCase> dots;
+  for (int64_t i = begin; i < end; ++i) dots.push_back(Extract(batch_, i));
+  return MakeDotProductBatch(stream_.op->shape(), dots);
+}
+
+std::optional<Mismatch> UnitRunner::FailureIn(int64_t begin, int64_t end) const {
+  const auto failed = failures_.lower_bound(begin);
+  if (failed == failures_.end() || failed->first >= end) return std::nullopt;
+  const Operation& op = *stream_.op;
+  const DotProductCase dot = Extract(batch_, failed->first);
+  return Mismatch{&op,
+                  MakeDotProductBatch(op.shape(), {dot}),
+                  0,
+                  {},
+                  {Simulate(op.model, dot)},
+                  failed->second,
+                  failed->second.age};
+}
+
+absl::Status UnitRunner::AddWords(uint64_t first_word, std::span<const uint64_t> device,
+                                  UnitResult& result) {
+  const Operation& op = *stream_.op;
   const std::vector<uint64_t>& model = compared_.model;
-  const Digest model_digest = DigestOf(op, batch_, model);
+  const Digest model_digest = DigestOfWords(op, first_word, model);
   const Digest device_digest =
-      std::ranges::equal(model, device) ? model_digest : DigestOf(op, batch_, device);
+      std::ranges::equal(model, device) ? model_digest : DigestOfWords(op, first_word, device);
   if (compared_.differing.empty() != (model_digest == device_digest)) {
     return absl::InternalError(absl::StrCat(
-        op.name, ": comparison and digests contradict each other in the cases from ", first));
+        op.name, ": comparison and digests contradict each other in the words from ", first_word));
   }
-  result.cases += count;
-  result.dot_products += batch_.dot_products();
+  result.dot_products += device.size();
   result.mismatches += compared_.differing.size();
   result.model_digest += model_digest;
   result.device_digest += device_digest;
+  return absl::OkStatus();
+}
+
+void UnitRunner::AddCases(uint64_t first, int64_t count, UnitResult& result) {
+  const Operation& op = *stream_.op;
+  const int64_t words = batch_.shape.d_words();
+  result.cases += count;
   CountClasses(stream_, first, count, result);
   EventCounter events;
   for (int64_t i = 0; i < count; ++i) {
@@ -125,34 +190,55 @@ absl::Status UnitRunner::Count(uint64_t first, UnitResult& result, OnMismatch fo
     events.Count(op.model, Extract(batch_, i * words + TracedElement(index, words)));
   }
   events.AddTo(op.model, result.counts);
+}
 
+absl::Status UnitRunner::Count(uint64_t first, int64_t count, UnitResult& result,
+                               OnMismatch found) {
+  const Operation& op = *stream_.op;
+  const int64_t words = batch_.shape.d_words();
+  const std::span<const uint64_t> device(device_words_.data(), count * words);
+  const Batch* whole = &batch_;
+  Batch begun;
+  if (count < batch_.count) {
+    Generate(stream_, first, count, begun);
+    whole = &begun;
+  }
+  Compare(op, op.model, *whole, device, compared_);
+  if (absl::Status s = AddWords(first * words, device, result); !s.ok()) return s;
+  AddCases(first, count, result);
+  const std::vector<uint64_t>& model = compared_.model;
   const auto& differing = compared_.differing;
   for (auto at = differing.begin(); at != differing.end();) {
     const int64_t i = *at / words, element = *at % words;
     const auto next = std::lower_bound(at, differing.end(), (i + 1) * words);
     const uint64_t *m = &model[i * words], *d = &device[i * words];
-    const Mismatch mismatch = {&op, Slice(batch_, i), element, {d, d + words}, {m, m + words}};
+    Mismatch mismatch = {&op, Slice(batch_, i), element, {d, d + words}, {m, m + words}};
+    mismatch.most_age = age_ + *at;
     result.List(first + i);
-    if (found({stream_, first + i}, mismatch) == Next::kStop) break;
+    const std::optional<Mismatch> failed = FailureIn(i * words, (i + 1) * words);
+    if (found({stream_, first + i}, failed.value_or(mismatch)) == Next::kStop) break;
     at = next;
   }
   return absl::OkStatus();
 }
 
-void UnitRunner::CountRest(uint64_t index, const std::vector<DotProductCase>& dots,
-                           std::span<const uint64_t> device, UnitResult& result, OnMismatch found) {
+absl::Status UnitRunner::CountSome(uint64_t first, int64_t begin, UnitResult& result,
+                                   OnMismatch found) {
   const Operation& op = *stream_.op;
-  const Comparison compared = Compare(op, MakeDotProductBatch(op.shape(), dots), device);
-  result.dot_products += dots.size();
-  result.mismatches += compared.differing.size();
-  if (compared.differing.empty()) return;
-  const int64_t first = compared.differing.front();
+  const int64_t words = batch_.shape.d_words(), end = std::ssize(device_words_);
+  const uint64_t index = first + begin / words;
+  const Batch dots = DotProducts(begin, end);
+  const std::span<const uint64_t> device(device_words_.data() + begin, end - begin);
+  Compare(op, op.model, dots, device, compared_);
+  if (absl::Status s = AddWords(first * words + begin, device, result); !s.ok()) return s;
+  if (end % words == 0) AddCases(index, 1, result);
+  if (compared_.differing.empty()) return absl::OkStatus();
+  const int64_t differs = compared_.differing.front();
+  Mismatch mismatch = {&op, Slice(dots, differs), 0, {device[differs]}, {compared_.model[differs]}};
+  mismatch.most_age = age_ + begin + differs;
   result.List(index);
-  found({stream_, index}, {&op,
-                           MakeDotProductBatch(op.shape(), {dots[first]}),
-                           0,
-                           {device[first]},
-                           {compared.model[first]}});
+  found({stream_, index}, FailureIn(begin, end).value_or(mismatch));
+  return absl::OkStatus();
 }
 
 }  // namespace mmadiff

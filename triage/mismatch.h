@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
+#include "device/answers.h"
 #include "sim/batch.h"
 #include "sim/operation.h"
 #include "triage/explain.h"
@@ -17,9 +19,13 @@ struct Mismatch {
   int64_t element = 0;  // index of the differing word in the results
   // What the device answered and the model says, all words; empty where that is not known.
   std::vector<uint64_t> device = {}, model = {};
+  // Of one dot product: what the device gave in place of a word.
+  std::optional<InputFailure> failure = {};
+  uint64_t age = 0;       // as Answer::age (corpus/regression_case.h)
+  uint64_t most_age = 0;  // answers that the process had given before, at most, when this was seen
 };
 
-// What the device answered to every dot product of the execution; `device` must be known.
+// What the device answered to every dot product of the execution; nothing if that is not known.
 std::vector<Observed> ObservedResults(const Mismatch& mismatch);
 
 }  // namespace mmadiff

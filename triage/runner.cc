@@ -3,6 +3,11 @@
 #include "sim/simulate.h"
 
 namespace mmadiff {
+namespace {
+
+bool HasNoAnswer(const absl::Status& s) { return absl::IsNotFound(s) || FailureOf(s).has_value(); }
+
+}  // namespace
 
 absl::StatusOr<std::vector<uint64_t>> Runner::Run(const Batch& batch) {
   executions_ += batch.count;
@@ -22,12 +27,12 @@ bool Runner::IsSlow() const {
 
 absl::StatusOr<std::vector<uint64_t>> Runner::Try(const Batch& batch) {
   absl::StatusOr<std::vector<uint64_t>> all = Run(batch);
-  if (!absl::IsNotFound(all.status())) return all;
+  if (!HasNoAnswer(all.status())) return all;
   std::vector<uint64_t> d;
   for (int64_t i = 0; i < batch.count; ++i) {
     const Batch one = Slice(batch, i);
     absl::StatusOr<std::vector<uint64_t>> words = device_.Run(op_, one);
-    if (absl::IsNotFound(words.status())) {
+    if (HasNoAnswer(words.status())) {
       words = std::vector<uint64_t>(one.dot_products());
       Simulate(op_.model, one, *words);
     }

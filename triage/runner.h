@@ -22,7 +22,7 @@ class Runner {
 
   absl::StatusOr<std::vector<uint64_t>> Run(const Batch& batch);
   // The same for candidates: an execution that the device has no answer for (kNotFound: a
-  // recording) gets the model's words, so that it shows no difference.
+  // recording; an InputFailure) gets the model's words, so that it shows no difference.
   absl::StatusOr<std::vector<uint64_t>> Try(const Batch& batch);
 
   const Operation& op() const { return op_; }

@@ -30,8 +30,8 @@ class Agenda {
   // Whether the row of such a task is asked nothing more.
   virtual bool GivesUp(const Task&) const { return false; }
 
-  // Called some ten times a second.
-  virtual void ShowProgress() {}
+  // Called some ten times a second. `answered`: dot products of tasks that run.
+  virtual void ShowProgress(uint64_t /*answered*/) {}
 };
 
 // Stores results in the format of the verb; this one stores nothing. Errors are kDataLoss.

@@ -85,7 +85,8 @@ StartProcess InChild(const char* verb, absl::Duration timeout) {
   const ChildCommand command = {
       absl::StrCat("exec /proc/", getpid(), "/exe ", verb),
       {absl::StrCat("MMADIFF_EXEC_TIMEOUT=", limit), absl::StrCat("MMADIFF_GPU_TIMEOUT=", limit)},
-      timeout};
+      timeout,
+      /*named=*/false};
   return [command]() -> absl::StatusOr<std::unique_ptr<AskProcess>> {
     absl::StatusOr<std::unique_ptr<KeptChild>> child = StartKeptChild(command);
     if (!child.ok()) return child.status();

@@ -65,7 +65,9 @@ class Dispatcher {
     while (working_ > 0) {
       ended_.wait_for(lock, std::chrono::milliseconds(100));
       if (const StopCause why = StopNow(options_.limit)) Stop(why);
-      agenda_.ShowProgress();
+      uint64_t answered = 0;
+      for (const std::unique_ptr<Worker>& worker : workers) answered += worker->answered();
+      agenda_.ShowProgress(answered);
     }
   }
 

@@ -57,7 +57,7 @@ void RunAgenda::LoadFindings(const RunManifest& manifest) {
     const absl::StatusOr<CaseName> name = ParseCaseName(c.source);
     const size_t row = std::ranges::find(options_.ops, c.op) - options_.ops.begin();
     return name.ok() && name->stream.op == c.op && row < rows_.size() &&
-           c.answers.front().device == manifest.device &&
+           c.device() == manifest.device &&
            name->stream.name() == StreamOf(row, name->index / rows_[row].unit_cases).name();
   };
   for (std::string& wrong : findings_.LoadEarlier(own)) {
@@ -252,8 +252,8 @@ std::vector<Task> RunAgenda::LookAtMismatches(size_t r) {
   return next;
 }
 
-void RunAgenda::ShowProgress() {
-  if (progress_.has_value()) progress_->Update(attempt_.dot_products, findings_count_);
+void RunAgenda::ShowProgress(uint64_t answered) {
+  if (progress_.has_value()) progress_->Update(attempt_.dot_products + answered, findings_count_);
 }
 
 RunReport::Attempt RunAgenda::Finish(DispatchOutcome dispatched, RunReportBuilder& builder) && {
@@ -307,7 +307,11 @@ absl::Status RunLog::Append(const TaskResult& result) {
     if (absl::Status s = TakeBack(row, false); !s.ok()) return s;
     return log_->Append(counted);
   }
-  if (counted.dot_products > 0) KeepLarger(counted, parts);
+  if (counted.dot_products == 0) return absl::OkStatus();
+  if (result.status.ok() && unit->differing.empty()) {  // the next part takes long
+    return AppendDurably(counted);
+  }
+  KeepLarger(counted, parts);
   return absl::OkStatus();
 }
 
@@ -337,8 +341,8 @@ absl::Status RunLog::TakeBack(uint32_t instruction, bool canaries_only) {
 }
 
 // Until something else is appended may take long.
-absl::Status RunLog::AppendDurably(const UnitResult& drop) {
-  if (absl::Status s = log_->Append(drop); !s.ok()) return s;
+absl::Status RunLog::AppendDurably(const UnitResult& record) {
+  if (absl::Status s = log_->Append(record); !s.ok()) return s;
   return log_->Flush();
 }
 

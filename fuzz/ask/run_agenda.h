@@ -27,7 +27,7 @@ class RunAgenda : public Agenda {
 
   std::optional<Task> Next(absl::Duration elapsed) override;
   absl::StatusOr<std::vector<Task>> Take(TaskResult result) override;
-  void ShowProgress() override;
+  void ShowProgress(uint64_t answered) override;
 
   // Adds the rows and the findings.
   RunReport::Attempt Finish(DispatchOutcome dispatched, RunReportBuilder& builder) &&;
@@ -94,7 +94,7 @@ class RunLog : public TaskLog {
   absl::Status TakeBack(uint32_t instruction) { return TakeBack(instruction, false); }
 
  private:
-  absl::Status AppendDurably(const UnitResult& drop);
+  absl::Status AppendDurably(const UnitResult& record);
   absl::Status Drop(uint32_t instruction, const absl::Status& why);
   // `canaries_only`: what a canary said.
   absl::Status TakeBack(uint32_t instruction, bool canaries_only);

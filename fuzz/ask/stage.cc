@@ -94,7 +94,11 @@ absl::Status RunUnit(Engine& engine, const CaseStream& stream, const SurveyUnit&
     if (mismatching == 0) result.first_mismatch = FormatCaseName(name);
     return ++mismatching < kMostMismatching ? Next::kGoOn : Next::kStop;
   };
-  const absl::Status s = engine.Run(stream, unit.first, unit.count, counted, found).status();
+  absl::Status s;
+  while (s.ok() && counted.cases < unit.count && mismatching < kMostMismatching) {
+    s = engine.Run(stream, unit.first + counted.cases, unit.count - counted.cases, counted, found)
+            .status();
+  }
   result.first_case = unit.first;
   result.cases = counted.cases;
   result.dot_products = counted.dot_products;

@@ -10,15 +10,19 @@
 #include "device/faulty.h"
 #include "device/plain_text.h"
 #include "fuzz/canary.h"
+#include "fuzz/correlation.h"
 #include "fuzz/coverage/counter.h"
 #include "fuzz/inferrer.h"
 #include "fuzz/ulp_buckets.h"
 #include "fuzz/unit_runner.h"
 #include "sim/parameter.h"
+#include "triage/diagnosis/investigate_aged.h"
+#include "triage/diagnosis/investigate_failure.h"
 
 namespace mmadiff {
 namespace {
 
+constexpr int kCorrelationSeconds = 5;
 constexpr uint64_t kPlantedCases = 4096;  // in which a planted fault must be found
 
 // The first case in which the fault shows; nothing if none does.
@@ -100,7 +104,11 @@ absl::Status AskOf(const CanaryTask& task, Engine& engine, CanaryAnswer& answer)
   if (task.again) {
     if (absl::Status s = add(ExecuteAgain(engine, task.stream, *task.again)); !s.ok()) return s;
   }
+  const auto begun = std::chrono::steady_clock::now();
   auto canary = AskCanary(device, task.stream, task.first_case);
+  if (Pace* const pace = engine.PaceOf(op); pace != nullptr && canary.ok()) {
+    pace->Add(std::ssize(canary->d), std::chrono::steady_clock::now() - begun);
+  }
   if (!canary.ok()) return canary.status();
   answer.canary = *std::move(canary);
   answer.difference = FirstDifference(task.stream, answer.canary);
@@ -117,7 +125,7 @@ absl::Status AskOf(const UnitTask& task, Engine& engine, UnitAnswer& answer) {
   UnitResult& counted = answer.counted = task.counted;
   const auto keep = [&](const CaseName& name, const Mismatch& mismatch) {
     if (task.most_differing == 0) return Next::kGoOn;
-    CountUlps(mismatch, counted.counts);
+    if (!mismatch.failure) CountUlps(mismatch, counted.counts);
     answer.differing.emplace_back(name, mismatch);
     return answer.differing.size() < task.most_differing ? Next::kPause : Next::kStop;
   };
@@ -127,7 +135,8 @@ absl::Status AskOf(const UnitTask& task, Engine& engine, UnitAnswer& answer) {
       engine.Run(task.stream, next, task.end - next, counted, keep).status();
   counted.seconds +=
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
-  counted.part = !status.ok() || !answer.differing.empty();
+  const bool all = counted.first_case + counted.cases == task.end;
+  counted.part = !all || !status.ok() || !answer.differing.empty();
   if (!counted.part) SampleCoverage(task.stream, counted.first_case, counted.cases, counted);
   counted.ended = static_cast<uint64_t>(absl::ToUnixSeconds(absl::Now()));
   counted.machine = MachineOf(engine.device());
@@ -139,16 +148,29 @@ absl::Status AskOf(const InvestigateTask& task, Engine& engine, InvestigateAnswe
   Device& device = engine.device();
   answer.device = device.name();
   answer.known = task.known;
+  if (task.mismatch.failure) {
+    absl::StatusOr<Investigation> found = InvestigateFailure(device, task.mismatch);
+    if (found.ok()) answer.found = *std::move(found);
+    return found.status();
+  }
   for (const Observed& o : task.earlier) {
     const auto d = device.Run(op, MakeDotProductBatch(op.shape(), {o.dot}));
-    if (absl::IsNotFound(d.status())) continue;  // a recording
+    if (absl::IsNotFound(d.status()) || FailureOf(d.status())) continue;  // a recording
     if (!d.ok()) return d.status();
     if (d->front() == o.d) answer.known.push_back(o);
   }
   absl::StatusOr<Investigation> found =
-      Investigate(device, task.mismatch, task.name.stream, answer.known);
-  if (found.ok()) answer.found = *std::move(found);
-  return found.status();
+      InvestigateInProcess(device, task.mismatch, task.name.stream, answer.known);
+  if (!found.ok()) return found.status();
+  answer.found = *std::move(found);
+  if (answer.found->bucket != Bucket::Unexplained(answer.found->bucket.difference)) {
+    return absl::OkStatus();
+  }
+  // What ends this says nothing of what was found.
+  const auto shared =
+      Correlate(device, task.name.stream, task.name.index, absl::Seconds(kCorrelationSeconds));
+  if (shared.ok() && shared->has_value()) answer.shared = (*shared)->Text();
+  return absl::OkStatus();
 }
 
 absl::Status AskOf(const QuestionsTask& task, Engine& engine, OperationAnswers& answers) {

@@ -145,6 +145,7 @@ struct InvestigateAnswer {
   std::vector<Observed> known;         // also those of earlier attempts that it gave again
   std::optional<Investigation> found;  // unless the device failed
   std::string device, identity;        // its name, and what answered for the operation
+  std::string shared = {};  // what the mismatches have in common, a sentence; "" if nothing
 };
 
 struct TaskResult {

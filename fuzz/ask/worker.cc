@@ -6,9 +6,16 @@ TaskResult EngineWorker::Do(Task task, absl::FunctionRef<bool()> stop) {
   asked_ = true;
   Device& device = engine_.device();
   device.StopWhen(stop);
+  if (std::holds_alternative<UnitTask>(task.what)) begun_at_ = device.answered();
   TaskResult result = Ask(std::move(task), engine_);
+  begun_at_ = -1;
   device.StopWhen(nullptr);
   return result;
+}
+
+uint64_t EngineWorker::answered() const {
+  const int64_t begun_at = begun_at_;
+  return begun_at < 0 ? 0 : static_cast<uint64_t>(engine_.device().answered() - begun_at);
 }
 
 bool EngineWorker::Lives(const Task& task, absl::FunctionRef<bool()> stop) {

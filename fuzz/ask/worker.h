@@ -2,6 +2,7 @@
 // without harm (fuzz/ask/child_worker.h).
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <utility>
@@ -21,6 +22,8 @@ class Worker {
   // Once `stop` says true the task ends soon, with kCancelled. Failures of the device are in the
   // result.
   virtual TaskResult Do(Task task, absl::FunctionRef<bool()> stop) = 0;
+  // Of a unit that is being asked: dot products that it has answered. Any thread may call this.
+  virtual uint64_t answered() const { return 0; }
   // Device::hardware(), if it was asked anything.
   virtual Hardware hardware() const = 0;
 
@@ -42,19 +45,23 @@ class Worker {
 class EngineWorker : public Worker {
  public:
   explicit EngineWorker(std::unique_ptr<Engine> engine)
-      : owned_(std::move(engine)), engine_(*owned_) {}
-  explicit EngineWorker(Engine& engine) : engine_(engine) {}
+      : owned_(std::move(engine)), engine_(*owned_), restarts_(engine_.device().Restart()) {}
+  explicit EngineWorker(Engine& engine) : engine_(engine), restarts_(engine_.device().Restart()) {}
 
   Engine& engine() const { return engine_; }
   TaskResult Do(Task task, absl::FunctionRef<bool()> stop) override;
   Hardware hardware() const override;
-  bool restarts() const override { return engine_.device().StartsAnew(); }
+  uint64_t answered() const override;
+  bool restarts() const override { return restarts_; }
+  void Restart() override { engine_.device().Restart(); }
   bool Lives(const Task& task, absl::FunctionRef<bool()> stop) override;
 
  private:
   const std::unique_ptr<Engine> owned_;
   Engine& engine_;
+  const bool restarts_;
   bool asked_ = false;
+  std::atomic<int64_t> begun_at_ = -1;  // Device::answered() when the unit began; -1: none runs
 };
 
 // A worker for each of several threads: of `first` and, unless it is resident, of others that `open`

@@ -132,7 +132,7 @@ expect 5 eval $fma <<<"$one $one 1$one"; warns '9 digits; f32 has 8'
 expect 5 eval x86/vpdpbusd <<<"1 2 3 100 1 1 1 1 0"; warns 'word 4 (a3), column 7'
 expect 5 eval $fma <<<"# instruction: $mma"; warns "line 1: from here on the stream is of $mma, not of $fma"
 expect 2 eval x86/none </dev/null; expect 2 eval </dev/null
-expect 5 eval $fma --device='exec:head -n 1; exit 1' <<<"$one $one $one"  # the answer lacks d
+expect 3 eval $fma --device='exec:head -n 1; exit 1' <<<"$one $one $one"  # the answer lacks d
 expect 3 eval $fma --device="exec:echo $one; exit 1" <<<"$one $one $one"; says "$one $one $one $one"
 equal="$one $one $one $two" other="$one $one $one 40000001"
 expect 0 check $fma --expect=1 <<<"$equal"; says '1 of 1 equal'
@@ -352,7 +352,8 @@ expect 4 probe --all --device=host --instr=$mma; warns "none of the instructions
 expect 6 replay "$mma@g3:1:5" --device=faulty:none=0 --junit=nowhere/x.xml; warns 'its folder is not there'
 # What a dot product costs, against an earlier output; files that are none.
 expect 0 bench --instr=$fma --rounds=1 --time=0 --json; json; cp "$out" costs.json
-expect 0 bench --instr=$fma,x86/vdpbf16ps --rounds=1 --time=1ms --compare=costs.json --device=host; says 'unit x'; plain
+has_bf16=0; grep -q avx512_bf16 /proc/cpuinfo || has_bf16=4
+expect $has_bf16 bench --instr=$fma,x86/vdpbf16ps --rounds=1 --time=1ms --compare=costs.json --device=host; says 'unit x'; plain
 sed 's/AVX-512\|AVX2\|SSE4\|none/other lanes/' costs.json > other.json; expect 0 bench --instr=$fma --rounds=1 --time=0 --compare=other.json --json; json; warns 'measured otherwise'; says '"earlier"'
 sed 's/"unit": [0-9.e+-]*/"unit": -1/' costs.json > other.json; expect 5 bench --instr=$fma --compare=other.json; warns 'no times of a measurement'
 sed 's/"unit": [0-9.e+-]*/"unit": 1e300/' costs.json > other.json; expect 5 bench --instr=$fma --compare=other.json; warns 'no times of a measurement'
@@ -554,7 +555,7 @@ grep -v '^#' eval.txt >nameless.txt; expect 2 replay nameless.txt; warns instruc
 # ---- Devices that fail
 run 3 --device='exec:exit 3' --instr=$fma --cases=100 --workdir=e1; warns 'exit'
 run 5 --device='exec:sed s/.*/hello/' --instr=$fma --cases=100 --workdir=e2; warns hello
-run 5 --device="$simulator | head -n 70" --instr=$fma --cases=100 --workdir=e3; warns '70 lines to 100'
+run 1 --device="$simulator | head -n 70" --instr=$fma --cases=1000 --workdir=e3; says 'aged:early_end'; says 'after 70 answers'
 run 3 --device='exec:kill -9 $$' --instr=$fma --cases=100 --workdir=e4; warns signal
 run 4 --device='exec:/no/such/program' --instr=$fma --cases=100 --workdir=e5; warns 'check the path'
 run 3 --device=faulty:dead=1 --instr=$mma --cases=100 --workdir=d1; warns 'died in run 1'
@@ -570,7 +571,7 @@ tf32=sm_80/mma.m16n8k4.f32.tf32.tf32.f32
 run 0 --device="exec:sh mortal.sh 39 && '$m' eval \$MMADIFF_INSTRUCTION" --instr=$tf32 --cases=5000 --workdir=once
 warns 'asked again alone'; once_digest=$(stat_of digest)
 attempts=0
-until "$m" run --device="exec:sh mortal.sh 37 && '$m' eval \$MMADIFF_INSTRUCTION" --instr=$tf32 --cases=5000 --threads=1 \
+until "$m" run --device="exec:sh mortal.sh 33 && '$m' eval \$MMADIFF_INSTRUCTION" --instr=$tf32 --cases=5000 --threads=1 \
   --workdir=mortal >"$out" 2>"$err"; do
   is $? 75; attempts=$((attempts + 1)); [ $attempts -lt 20 ] || break
 done

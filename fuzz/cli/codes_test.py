@@ -95,7 +95,7 @@ replay 5 damaged | mmadiff replay noise.log
 replay 5 answers that do not | mmadiff replay $one --device=faulty:flaky_bit=2
 replay 2 usage | mmadiff record five.log $SAME --instr=$M --cases=5; mmadiff replay five.log --instr=$F
 replay 6 results | mmadiff replay $one $SAME --junit=/proc/none/x
-replay 75 stopped | mmadiff replay $one --device='exec:kill -9 $$'
+replay 75 stopped | mmadiff replay $one --device=faulty:dead=1
 minimize 0 the device gives | mmadiff minimize $one $SAME
 minimize 1 there was | mmadiff minimize $one $OTHER --workdir=minimized
 minimize 3 the device | mmadiff minimize $one --device='exec:exit 1'
@@ -103,7 +103,7 @@ minimize 4 no such | mmadiff minimize $one --device=host
 minimize 5 damaged | mmadiff minimize $one --device='exec:echo garbage'
 minimize 5 answers that do not | mmadiff minimize $one --device=faulty:flaky_bit=3 --workdir=minimized_flaky
 minimize 6 results | mmadiff minimize $one $OTHER --workdir=/proc/none
-minimize 75 stopped | mmadiff minimize $one --device='exec:kill -9 $$'
+minimize 75 stopped | mmadiff minimize $one --device=faulty:dead=1
 explain 0 they are | mmadiff explain $one $SAME
 explain 0 the model | mmadiff explain $M --a=1.0,2^-24 --b=1.0 --c=-2^-25 --svg=aligned.svg
 explain 1 the device's | mmadiff explain $one $OTHER
@@ -112,7 +112,7 @@ explain 3 no case | mmadiff explain nothing_here
 explain 4 no such | mmadiff explain $one --device=host
 explain 5 damaged | mmadiff explain $one --device='exec:echo garbage'
 explain 6 results | mmadiff explain $one $OTHER >/dev/full
-explain 75 stopped | mmadiff explain $one --device='exec:kill -9 $$'
+explain 75 stopped | mmadiff explain $one --device=faulty:dead=1
 race 0 no case | mmadiff race $M $M:exponent_floor=-140
 race 0 --all | mmadiff race --all ${M#*/}
 race 0 --set | mmadiff race --set $M $M:fraction_bits=24
@@ -141,7 +141,7 @@ eval 3 the device | echo $line | mmadiff eval $F --device='exec:exit 1'
 eval 4 no such | mmadiff gen $M --cases=1 | mmadiff eval $M --device=host
 eval 5 damaged | echo no | mmadiff eval $F
 eval 6 results | echo $line | mmadiff eval $F >/dev/full
-eval 75 stopped | echo $line | mmadiff eval $F --device='exec:kill -9 $$'
+eval 75 stopped | echo $line | mmadiff eval $F --device=faulty:dead=1
 check 0 clean | echo $line 40000000 | mmadiff check $F --expect=1
 check 1 a line | printf '%s\\n' "$line 40000001" no | mmadiff check $F --expect=2
 check 2 the stream | echo $line 40000000 | mmadiff check $F

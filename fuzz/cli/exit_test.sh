@@ -221,26 +221,26 @@ echo text >not_executable
 device 4 /no/such/program; warns 'check the path'
 device 4 ./not_executable; warns 'check its permissions'
 device 4 './not_executable | cat; exit 126'
-device 3 'exit 1'; device 3 'cat >/dev/null; exit 3'; device 75 'kill -9 $$'
-# It dies of some inputs of one instruction: the others go on, and the next attempt has only that one to ask.
+device 3 'exit 1'; device 3 'cat >/dev/null; exit 3'; device 3 'kill -9 $$'
+# It dies of some inputs of one instruction: a finding, and all go on.
 dies="in=\$(cat); case \$MMADIFF_INSTRUCTION:\$in in $fma:*7f800000*) kill -9 \$\$ ;; esac
   printf '%s\\n' \"\$in\" | '$m' eval \$MMADIFF_INSTRUCTION"
 both=--instr=$fma,x86/vdpbf16ps
 for attempt in 1 2; do
-  expect 3 run $both --cases=500 --threads=$attempt --device="exec:$dies" --workdir=dies; says ' 500          8000 '; says 'dropped:  x86/vfmadd231ss'
+  expect 1 run $both --cases=500 --threads=$attempt --device="exec:$dies" --workdir=dies; says ' 500          8000 '; says 'x86/vfmadd231ss  crash_signal_9 '
 done
-expect 3 probe --question=nan $both --device="exec:$dies"; warns ': traps again on '; says 'nan_rule=propagate: agrees'
+expect 3 probe --question=nan $both --device="exec:$dies"; warns 'fails on '; says 'nan_rule=propagate: agrees'
 expect 3 record dies.log $both --cases=500 --device="exec:$dies"; expect 0 replay dies.log
 # What was dropped is in JSON, too.
 expect 3 record none_folder --instr=$fma --cases=500 --max_total_time=0 --device="exec:$dies"; warns 'nothing was recorded'
-expect 3 run $both --cases=500 --device="exec:$dies" --workdir=dies_json --json; says '"left_out":[{"thing":"instruction","reason":"dropped"'
+expect 1 run $both --cases=500 --device="exec:$dies" --workdir=dies_json --json; says '"bucket":"crash_signal_9"'
 expect 3 replay good.log dies.log --device="exec:[ \$MMADIFF_INSTRUCTION != $fma ] || exit 3; exec '$m' eval \$MMADIFF_INSTRUCTION" --json; says '"reason": "dropped"'
 # A finding is fixed if it is so five times.
 expect 1 run --instr=$fma --cases=200 --device=faulty:output_rounding=toward_zero --workdir=flaps
 flaps="exec:echo >>flapped; [ \$(wc -l <flapped) -gt 1 ] || exec '$m' eval $fma; exec '$m' eval $fma --device=faulty:output_rounding=toward_zero"
 expect 5 replay "$(grep -rl 'why: "the device and the model differ' flaps/findings | head -1)" --device="$flaps"; says 'FLAKY'
 expect 3 probe --question=layout,pairs --instr=x86/vdpbf16ps --device="exec:${dies/$fma:\*7f800000/x86/vdpbf16ps:*7f}"
-warns ': traps again on '; says ': agrees'
+warns 'fails on '; says ': agrees'
 # It was wrong once, in a unit that is not stored: its finding is asked again.
 forever=(run --forever --instr=$fma --threads=1 --workdir=endless --device="exec:[ -n \"\$WRONG\" ] || exec '$m' eval $fma
   exec '$m' eval $fma --device=faulty:output_rounding=toward_zero")

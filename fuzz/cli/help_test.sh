@@ -100,7 +100,7 @@ is "$(complete_words mmadiff gen --for)" ''
 is "$(complete_words mmadiff gen x86/vdp)" x86/vdpbf16ps
 is "$(complete_words mmadiff run --instr = x86/vdp)" x86/vdpbf16ps
 is "$(complete_words mmadiff run --instr =)" "$(echo $("$m" list))"
-is "$(complete_words mmadiff run --device = f)" faulty:
+is "$(complete_words mmadiff run --device = f)" 'faulty: fd:'
 is "$(complete_words mmadiff run --device = faulty : fra)" fraction_bits=
 is "$(complete_words mmadiff run --strategy =)" 'mixed boundary bits scheduled'
 is "$(complete_words mmadiff run --strategy b)" 'boundary bits'

@@ -74,9 +74,10 @@ KINDS = [
     # each of its questions alone, and asks it at every place of an execution now.
     Kind('after 3 s', 'every answer after 8 processes or more', liar.after_processes,
          {'': 8, 'probe': 20, 'record': 4, 'infer': 20, 'survey': 45}, 4000, (1, 5, 5, 5, 1)),
-    # Asked alone it tells the truth. `probe` asks at most 160 lines of one process.
+    # Asked alone it tells the truth: to `run` a fault of processes of that age. `probe` asks at most
+    # 160 lines of one process.
     Kind('from line 4,090', 'from line 4,090 of a process on', liar.from_line, 4090, 500,
-         (5, UNASKED, 5, 5, 3)),
+         (1, UNASKED, 5, 5, 3)),
     # Only digests are asked in longer processes. `survey` compares theirs with the model's, and
     # asks none where it thinks the device slow.
     Kind('from line 8,000', 'from line 8,000 of a process on', liar.from_line, 8000, 1000,
@@ -86,7 +87,7 @@ KINDS = [
     Kind('answer before', 'where the answer before is odd', liar.after_odd_answer, 0, 500,
          (1, 3, 5, 5, 3)),
     Kind('recognised question', 'where the process was asked the same, 16 lines before or more',
-         liar.asked_before, 0, 500, (5, 3, 5, 5, 3)),
+         liar.asked_before, 0, 500, (1, 3, 5, 5, 3)),
     Kind('swapped', 'two answers of each 16 are exchanged', liar.swapped, 0, 500,
          (1, 3, KEPT, 5, 3)),
     Kind('swapped lines', 'two lines are exchanged, operands and all', liar.swapped_lines, 0, 500,
@@ -99,7 +100,8 @@ KINDS = [
     Kind('NUL', 'a NUL within a word', liar.nul, 0, 500, GARBLED),
     Kind('junk', 'bytes that are no text', liar.junk, 0, 500, GARBLED),
     Kind('0x', '0x before a word', liar.with_0x, 0, 500, GARBLED),
-    Kind('nine digits', 'nine digits of eight', liar.nine_digits, 0, 500, GARBLED),
+    # A word of another width for one input: `run` finds that it is not the input.
+    Kind('nine digits', 'nine digits of eight', liar.nine_digits, 0, 500, (5, 3, 3, 3, 3)),
     # A word with fewer digits is a word: what is seen is that it does not repeat.
     Kind('seven digits', 'every 5000th word lacks its last digit', liar.seven_digits,
          {'': 5000, 'probe': 300}, 500, (5, 5, 5, 5, 3)),
@@ -107,18 +109,15 @@ KINDS = [
     Kind('comments', 'comments between the answers', liar.comments, 0, 500, (READ,) * 5),
     Kind('upper case', 'digits in upper case', liar.upper_case, 0, 500, (READ,) * 5),
     Kind('CRLF', 'lines that end with CR and LF', liar.crlf, 0, 500, (READ,) * 5),
+    Kind('late', 'no answer before the timeout', liar.late, 0, 500, (3, 3, 3, 3, 3)),
     # To all verbs but `survey`, which goes on with other rows, the device is lost.
-    Kind('late', 'no answer before the timeout', liar.late, 0, 500, (75, 75, 75, 75, 3)),
     Kind('late later', 'the same after some answers', liar.late_after,
          {'': 1000, 'probe': 300, 'infer': 100}, 500, (75, 75, 75, 75, 3)),
     Kind('first time', 'to each question once, then the truth', liar.first_time, 0, 500,
          (5, 5, 5, 5, 3)),
 ]
 # What the program does otherwise: the code that it has. What is mended must leave this list.
-KNOWN = {
-    # A device that is lost before its first answer is 75 to the other verbs.
-    ('late', 'run'): 3,
-}
+KNOWN = {}
 # Of the quick variant, with each verb.
 THREE = ('once', 'answer before', 'CRLF')
 

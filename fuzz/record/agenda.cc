@@ -313,7 +313,7 @@ void RecordAgenda::TakeDigest(Row& row, const DigestTask& task, const TaskResult
   }
 }
 
-void RecordAgenda::ShowProgress() {
+void RecordAgenda::ShowProgress(uint64_t) {
   if (units_ > 0) {
     console_.Status(
         absl::StrCat(units_, " units of digests, ",

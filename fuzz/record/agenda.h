@@ -32,7 +32,7 @@ class RecordAgenda : public Agenda {
 
   std::optional<Task> Next(absl::Duration elapsed) override;
   absl::StatusOr<std::vector<Task>> Take(TaskResult result) override;
-  void ShowProgress() override;
+  void ShowProgress(uint64_t answered) override;
 
   // Why nothing more was asked: what was read or given is of no use. kAborted for a damaged
   // regression case or an answer that cannot be trusted.

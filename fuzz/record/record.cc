@@ -53,7 +53,8 @@ absl::StatusOr<RecordOutcome> RecordFolder(const RecordOptions& options, Engine&
   if (!manifest.ok()) return manifest.status();
   if (manifest->instructions.empty()) {
     const Drop& first = outcome.dropped.front();
-    if (first.cause != DropCause::kCrashes && first.cause != DropCause::kHangs) {
+    const bool of_input = FailureOf(first.status).has_value();
+    if (first.cause != DropCause::kCrashes && first.cause != DropCause::kHangs && !of_input) {
       return DeviceError(first.status);
     }
     return absl::InternalError(absl::StrCat(Text(first), "; nothing was recorded"));

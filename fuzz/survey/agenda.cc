@@ -329,7 +329,7 @@ bool SurveyAgenda::GivesUp(const Task& task) const {
   return IsExcluded(std::get<StageTask>(task.what).name);
 }
 
-void SurveyAgenda::ShowProgress() {
+void SurveyAgenda::ShowProgress(uint64_t) {
   if (console_ == nullptr) return;
   console_->Status(absl::StrCat(asked_, ", ", results_, " done"), false);
 }

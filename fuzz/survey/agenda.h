@@ -48,7 +48,7 @@ class SurveyAgenda : public Agenda {
   absl::StatusOr<std::vector<Task>> Take(TaskResult result) override;
   std::vector<Task> Again(const TaskResult& failed) override;
   bool GivesUp(const Task& task) const override;
-  void ShowProgress() override;
+  void ShowProgress(uint64_t answered) override;
 
   // Next(): when `elapsed` of `total` seconds are over (total 0: no limit).
   std::optional<SurveyTask> Choose(double elapsed, double total) const;

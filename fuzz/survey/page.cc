@@ -39,7 +39,7 @@ std::vector<const SurveyAnswer*> OpenAnswers(const SurveyRow& row) {
 }
 
 // "all 14 agree", "12 of 14 agree; width: ...", "no model", "no model; 12 open answers, below".
-std::string Answers(const SurveyRow& row) {
+std::string AnswersText(const SurveyRow& row) {
   if (!row.modelled) {
     const size_t open = OpenAnswers(row).size();
     return open == 0 ? "no model" : absl::StrCat("no model; ", open, " open answers, below");
@@ -151,8 +151,8 @@ std::string SurveyPage(const SurveySummary& summary) {
         row.layout +
         (row.sizes.empty() ? "" : absl::StrCat(", also ", absl::StrJoin(row.sizes, " ")));
     absl::StrAppend(&page, "| ", Cell(row.Name()), row.emulated ? " (emulated)" : "", " | ", layout,
-                    " | ", Cell(row.repeat), " | ", Cell(Answers(row)), " | ", Vectors(row), " | ",
-                    Volume(row), " | ", Rate(row), " | ", row.recorded, " |\n");
+                    " | ", Cell(row.repeat), " | ", Cell(AnswersText(row)), " | ", Vectors(row),
+                    " | ", Volume(row), " | ", Rate(row), " | ", row.recorded, " |\n");
   }
   AddOpenAnswers(summary, page);
   const std::vector<SurveyTask> missing = NotReached(*summary.outcome);
@@ -181,7 +181,7 @@ std::string SurveyScreen(const SurveySummary& summary, const std::string& folder
                    {.title = "vectors", .drop = 2},
                    {.title = "run, dot products", .drop = 3}});
   for (const SurveyRow& row : summary.rows) {
-    table.Add({row.Name(), Answers(row), Vectors(row), Volume(row)}, !row.troubles.empty());
+    table.Add({row.Name(), AnswersText(row), Vectors(row), Volume(row)}, !row.troubles.empty());
   }
   std::string text = table.Text(style) + "\n";
   const auto add = [&](absl::string_view label, absl::string_view words) {

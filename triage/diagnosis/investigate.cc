@@ -318,7 +318,7 @@ class Investigator {
 }  // namespace
 
 std::string Investigation::Text() const {
-  if (!bucket.Repeats()) return "the device does not repeat its answers";
+  if (bucket.repetition == Repetition::kFlaky) return "the device does not repeat its answers";
   const bool alone = refuted + left == 0;
   return absl::StrCat(diagnosis.Text(),
                       alone ? "; there is no other single change"

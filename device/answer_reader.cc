@@ -1,0 +1,253 @@
+#include "device/answer_reader.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "device/binary_protocol.h"
+#include "device/line_protocol.h"
+
+namespace mmadiff {
+namespace {
+
+constexpr size_t kLongestLine = 64 * 1024;  // characters
+constexpr size_t kShown = 80;               // characters of a bad line that a message repeats
+// So many lines too many are counted for the message; a command that never ends is then stopped.
+constexpr int64_t kExcessCounted = 1000;
+
+std::string Shortened(absl::string_view line) {
+  return absl::StrCat("'", absl::CHexEscape(line.substr(0, kShown)),
+                      line.size() > kShown ? "...'" : "'");
+}
+
+bool IsUnknownDigit(char c) {
+  return absl::string_view("xXzZuUwW?-").find(c) != absl::string_view::npos;
+}
+
+// Of what is no word of the format.
+FailureKind FailureOfWord(const Format& format, absl::string_view word) {
+  bool unknown = false;
+  for (const char c : word) {
+    if (absl::ascii_isxdigit(c)) continue;
+    if (!IsUnknownDigit(c)) return FailureKind::kText;
+    unknown = true;
+  }
+  const auto digits = static_cast<size_t>(HexDigits(format));
+  if (!unknown) return FailureKind::kWidth;
+  return word.size() == digits ? FailureKind::kUnknownBits : FailureKind::kText;
+}
+
+class LineReader : public AnswerReader {
+ public:
+  LineReader(const Operation& op, const Batch& batch, int64_t first, int64_t count,
+             const LinePattern& skip)
+      : AnswerReader(count), op_(op), batch_(batch), first_(first), skip_(skip) {
+    answers_.d.reserve(count);
+  }
+
+  absl::StatusOr<bool> Take(absl::string_view bytes) override {
+    const int64_t before = lines_;
+    for (size_t end; (end = bytes.find('\n')) != bytes.npos; bytes.remove_prefix(end + 1)) {
+      const absl::Status status = Join(bytes.substr(0, end), /*complete=*/true);
+      if (!status.ok()) return status;
+    }
+    const absl::Status status = Join(bytes, /*complete=*/false);
+    if (!status.ok()) return status;
+    return lines_ > before;
+  }
+
+  absl::Status Finish() override {
+    const absl::Status status = partial_.empty() ? absl::OkStatus() : Join("", /*complete=*/true);
+    if (!status.ok()) return status;
+    if (lines_ != count_) {
+      if (text_at_) return absl::DataLossError(text_error_);
+      if (answers_.failures.empty()) return WrongCount("");
+      return absl::DataLossError(answers_.failures.begin()->second.text);
+    }
+    for (auto& [index, text] : texts_) {
+      answers_.failures[std::min(index, count_ - 1)] = {.kind = FailureKind::kText,
+                                                        .text = std::move(text)};
+    }
+    return absl::OkStatus();
+  }
+
+  std::string TakeRest() override { return std::exchange(partial_, ""); }
+
+ private:
+  // One line, or, if not `complete`, a part of one.
+  absl::Status Join(absl::string_view text, bool complete) {
+    if (partial_.size() + text.size() > kLongestLine) {
+      return absl::DataLossError(
+          absl::StrCat("line ", line_ + 1, " of its output is longer than ", kLongestLine,
+                       " characters: ", Shortened(partial_ + std::string(text.substr(0, kShown)))));
+    }
+    if (complete && partial_.empty()) return Line(text);
+    partial_.append(text.data(), text.size());
+    if (!complete) return absl::OkStatus();
+    const std::string line = std::exchange(partial_, "");
+    return Line(line);
+  }
+
+  absl::Status Line(absl::string_view line) {
+    ++line_;
+    if (IsComment(line) || skip_.Matches(line)) return absl::OkStatus();
+    if (complete()) {
+      const bool endless = ++lines_ > count_ + kExcessCounted;
+      return endless ? WrongCount("at least ") : absl::OkStatus();
+    }
+    const absl::string_view stripped = absl::StripAsciiWhitespace(line);
+    const size_t space = stripped.find_last_of(" \t");
+    const bool alone = space == stripped.npos;
+    const absl::string_view word = alone ? stripped : stripped.substr(space + 1);
+    const Format& format = *op_.instruction->d;
+    const absl::StatusOr<uint64_t> d = ParseHexWord(format, word);
+    const FailureKind failure = d.ok() ? FailureKind() : FailureOfWord(format, word);
+    if (failure == FailureKind::kText) return OtherText(line, d.status().message());
+    if (!alone) {
+      const absl::StatusOr<ProtocolLine> sent =
+          ParseLine(*op_.instruction, stripped.substr(0, space));
+      if (!sent.ok() || sent->d.has_value()) return OtherText(line, WhyNoLine(line));
+      const DotProductCase asked = Extract(batch_, first_ + answered());
+      if (sent->dot != asked) return OtherOperands(line, asked);
+    }
+    echoed_ &= !alone;
+    ++lines_;
+    if (d.ok()) {
+      answers_.d.push_back(*d);
+    } else {
+      answers_.Fail({.kind = failure,
+                     .text = absl::StrCat("line ", line_, " of its output, ", Shortened(line), ": ",
+                                          d.status().message())});
+    }
+    return absl::OkStatus();
+  }
+
+  std::string WhyNoLine(absl::string_view line) const {
+    const absl::StatusOr<ProtocolLine> parsed = ParseLine(*op_.instruction, line);
+    return parsed.ok() ? "the operands without a result; add d as the last word"
+                       : std::string(parsed.status().message());
+  }
+
+  // It may come beside the answer, or in its place: the number of lines tells.
+  absl::Status OtherText(absl::string_view line, absl::string_view why) {
+    std::string text = absl::StrCat("line ", line_, " of its output, ", Shortened(line), ": ", why);
+    if (!text_at_) {
+      text_at_ = answered();
+      text_error_ = text;
+    }
+    if (static_cast<int64_t>(texts_.size()) < count_) texts_.emplace(answered(), std::move(text));
+    return absl::OkStatus();
+  }
+
+  absl::Status OtherOperands(absl::string_view line, const DotProductCase& asked) const {
+    return absl::DataLossError(
+        absl::StrCat("line ", line_, " of its output, ", Shortened(line),
+                     ": it repeats other operands than dot product ", first_ + answered() + 1,
+                     " has: ", Shortened(FormatLine(*op_.instruction, asked)),
+                     "; answer line by line in the order of the input"));
+  }
+
+  absl::Status WrongCount(absl::string_view at_least) const {
+    return absl::DataLossError(absl::StrCat(
+        "answered ", at_least, lines_, " lines to ", count_,
+        " dot products; print one line for each, and nothing else but comments (#) on stdout"));
+  }
+
+  const Operation& op_;
+  const Batch& batch_;
+  const int64_t first_;
+  const LinePattern& skip_;
+  int64_t line_ = 0;     // lines seen
+  int64_t lines_ = 0;    // of them answers
+  std::string partial_;  // a line whose end has not come yet
+  // Other text, by the dot product whose answer comes next.
+  std::map<int64_t, std::string> texts_;
+  std::string text_error_;  // of the first
+};
+
+class FrameReader : public AnswerReader {
+ public:
+  FrameReader(const Operation& op, int64_t count)
+      : AnswerReader(count), format_(*op.instruction->d), bytes_(HexDigits(format_) / 2) {
+    echoed_ = false;
+    answers_.d.reserve(count);
+  }
+
+  absl::StatusOr<bool> Take(absl::string_view bytes) override {
+    buffer_.append(bytes.data(), bytes.size());
+    const int64_t before = answered();
+    absl::string_view rest = buffer_;
+    while (left_ > 0 ? rest.size() >= bytes_ : rest.size() >= kFrameHeadBytes) {
+      if (left_ == 0) {
+        left_ = ReadLittle(rest.substr(0, kFrameHeadBytes));
+        rest.remove_prefix(kFrameHeadBytes);
+        if (left_ % bytes_ != 0 || left_ > kMostFrameBytes) {
+          return absl::DataLossError(absl::StrCat("a frame of ", left_, " bytes behind answer ",
+                                                  answered(), "; a word of ", format_.name, " has ",
+                                                  bytes_));
+        }
+        continue;
+      }
+      if (complete()) return WrongCount("more than ", answered());
+      const uint64_t d = ReadLittle(rest.substr(0, bytes_));
+      if ((d & ~LowBits(format_.bits)) == 0) {
+        answers_.d.push_back(d);
+      } else {
+        answers_.Fail({.kind = FailureKind::kWidth,
+                       .text = absl::StrCat("0x", absl::Hex(d), " has bits beyond the ",
+                                            format_.bits, " of ", format_.name)});
+      }
+      rest.remove_prefix(bytes_);
+      left_ -= bytes_;
+    }
+    buffer_.erase(0, buffer_.size() - rest.size());
+    return answered() > before;
+  }
+
+  absl::Status Finish() override {
+    if (!complete()) return WrongCount("", answered());
+    return left_ == 0 ? absl::OkStatus() : WrongCount("more than ", answered());
+  }
+
+  std::string TakeRest() override { return std::exchange(buffer_, ""); }
+
+ private:
+  absl::Status WrongCount(absl::string_view more, int64_t answers) const {
+    return absl::DataLossError(absl::StrCat("answered ", more, answers, " words to ", count_,
+                                            " dot products; answer one for each"));
+  }
+
+  const Format& format_;
+  const size_t bytes_;
+  std::string buffer_;
+  uint64_t left_ = 0;  // bytes of the frame
+};
+
+}  // namespace
+
+LinePattern::LinePattern(const std::string& pattern) : any_(!pattern.empty()) {
+  if (any_) regcomp(&compiled_, pattern.c_str(), REG_EXTENDED | REG_NOSUB);
+}
+
+LinePattern::~LinePattern() {
+  if (any_) regfree(&compiled_);
+}
+
+bool LinePattern::Matches(absl::string_view line) const {
+  return any_ && regexec(&compiled_, std::string(line).c_str(), 0, nullptr, 0) == 0;
+}
+
+std::unique_ptr<AnswerReader> ReadLines(const Operation& op, const Batch& batch, int64_t first,
+                                        int64_t count, const LinePattern& skip) {
+  return std::make_unique<LineReader>(op, batch, first, count, skip);
+}
+
+std::unique_ptr<AnswerReader> ReadFrames(const Operation& op, int64_t count) {
+  return std::make_unique<FrameReader>(op, count);
+}
+
+}  // namespace mmadiff

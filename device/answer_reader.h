@@ -1,0 +1,74 @@
+// Reads what a program answers to dot products of a batch, as its bytes come.
+#pragma once
+
+#include <regex.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "device/answers.h"
+#include "device/exec_options.h"
+#include "sim/batch.h"
+#include "sim/operation.h"
+
+namespace mmadiff {
+
+// A POSIX extended regular expression; an empty one matches nothing.
+class LinePattern {
+ public:
+  explicit LinePattern(const std::string& pattern);  // that regcomp() knows
+  ~LinePattern();
+  LinePattern(const LinePattern&) = delete;
+  LinePattern& operator=(const LinePattern&) = delete;
+  bool Matches(absl::string_view line) const;
+
+ private:
+  const bool any_;
+  regex_t compiled_ = {};
+};
+
+class AnswerReader {
+ public:
+  virtual ~AnswerReader() = default;
+
+  // Whether an answer was among the bytes. kDataLoss: no program that speaks the protocol says so.
+  virtual absl::StatusOr<bool> Take(absl::string_view bytes) = 0;
+  // At the end of what came, or once all is answered. kDataLoss also: too few answers or too many.
+  virtual absl::Status Finish() = 0;
+  // Bytes behind the last answer that are not read yet: of the answers to what is asked next.
+  virtual std::string TakeRest() = 0;
+
+  int64_t answered() const { return answers_.size(); }
+  bool complete() const { return answered() >= count_; }
+  // Whether every answer so far named its question.
+  bool echoed() const { return echoed_; }
+  // Whether other text came: answers behind it may be those to other questions.
+  bool has_text() const { return text_at_.has_value(); }
+  // What was answered: on an error what came before other text.
+  Answers TakeAnswers(const absl::Status& status) {
+    if (!status.ok() && has_text()) answers_.Truncate(*text_at_);
+    return std::move(answers_);
+  }
+
+ protected:
+  explicit AnswerReader(int64_t count) : count_(count) {}
+
+  const int64_t count_;
+  Answers answers_;
+  bool echoed_ = true;
+  std::optional<int64_t> text_at_;  // answers before the first
+};
+
+// Dot products [first, first + count) of the batch are asked, and the reader lives no longer than
+// `op`, `batch` and `skip`.
+std::unique_ptr<AnswerReader> ReadLines(const Operation& op, const Batch& batch, int64_t first,
+                                        int64_t count, const LinePattern& skip);
+std::unique_ptr<AnswerReader> ReadFrames(const Operation& op, int64_t count);
+
+}  // namespace mmadiff

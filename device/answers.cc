@@ -1,0 +1,102 @@
+#include "device/answers.h"
+
+#include <string.h>
+
+#include <iterator>
+
+#include "absl/strings/cord.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+
+namespace mmadiff {
+namespace {
+
+constexpr char kPayload[] = "mmadiff/input_failure";
+constexpr char kExit[] = "_exit_", kSignal[] = "_signal_";
+constexpr const char* kNames[] = {"unknown_bits", "width", "text", "early_end", "crash", "hang"};
+static_assert(std::size(kNames) == kFailureKinds);
+
+}  // namespace
+
+const char* Name(FailureKind kind) { return kNames[static_cast<int>(kind) - 1]; }
+
+std::string Name(const InputFailure& failure) {
+  std::string name = Name(failure.kind);
+  if (failure.signal != 0) absl::StrAppend(&name, kSignal, failure.signal);
+  if (failure.exit_code != 0) absl::StrAppend(&name, kExit, failure.exit_code);
+  return name;
+}
+
+std::optional<InputFailure> ParseFailure(absl::string_view name) {
+  for (int kind = 1; kind <= kFailureKinds; ++kind) {
+    InputFailure failure;
+    failure.kind = static_cast<FailureKind>(kind);
+    absl::string_view rest = name;
+    if (!absl::ConsumePrefix(&rest, Name(failure.kind))) continue;
+    int* const number = absl::ConsumePrefix(&rest, kSignal) ? &failure.signal
+                        : absl::ConsumePrefix(&rest, kExit) ? &failure.exit_code
+                                                            : nullptr;
+    if (number != nullptr && !absl::SimpleAtoi(rest, number)) continue;
+    if (Name(failure) == name) return failure;
+  }
+  return std::nullopt;
+}
+
+std::string Describe(const InputFailure& failure) {
+  std::string text;
+  switch (failure.kind) {
+    case FailureKind::kUnknownBits:
+      text = "unknown bits (x or z)";
+      break;
+    case FailureKind::kWidth:
+      text = "a word of another width";
+      break;
+    case FailureKind::kText:
+      text = "other text than a word";
+      break;
+    case FailureKind::kEarlyEnd:
+      text = "the program ended";
+      break;
+    case FailureKind::kCrash:
+      text = failure.signal != 0
+                 ? absl::StrCat("the program was killed by signal ", failure.signal, " (",
+                                strsignal(failure.signal), ")")
+                 : absl::StrCat("the program failed with exit code ", failure.exit_code);
+      break;
+    case FailureKind::kHang:
+      text = "the program hung";
+      break;
+  }
+  if (failure.age > 0) absl::StrAppend(&text, ", after ", failure.age, " answers");
+  return text;
+}
+
+absl::Status ToStatus(const InputFailure& failure, absl::string_view message) {
+  absl::Status s = absl::InternalError(message);
+  s.SetPayload(kPayload,
+               absl::Cord(absl::StrCat(failure.age, " ", Name(failure), " ", failure.text)));
+  return s;
+}
+
+std::optional<InputFailure> FailureOf(const absl::Status& status) {
+  const auto payload = status.GetPayload(kPayload);
+  if (!payload.has_value()) return std::nullopt;
+  const std::string all(*payload);
+  absl::string_view rest = all;
+  const auto word = [&rest] {
+    const absl::string_view word = rest.substr(0, rest.find(' '));
+    rest.remove_prefix(word.size() + 1);
+    return word;
+  };
+  uint64_t age = 0;
+  if (!absl::SimpleAtoi(word(), &age)) return std::nullopt;
+  std::optional<InputFailure> failure = ParseFailure(word());
+  if (!failure.has_value()) return failure;
+  failure->age = age;
+  failure->text = std::string(rest);
+  return failure;
+}
+
+}  // namespace mmadiff

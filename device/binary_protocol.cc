@@ -1,0 +1,50 @@
+#include "device/binary_protocol.h"
+
+#include <span>
+
+namespace mmadiff {
+namespace {
+
+int BytesOf(const Format& format) { return HexDigits(format) / 2; }
+
+void Append(uint64_t word, int bytes, std::string& out) {
+  for (int i = 0; i < bytes; ++i) out += static_cast<char>(word >> 8 * i);
+}
+
+}  // namespace
+
+int RequestBytes(const Instruction& i) {
+  const int scale = i.shape.scales > 0 ? BytesOf(*i.scale) : 0;
+  return i.shape.k * (BytesOf(*i.a) + BytesOf(*i.b)) + BytesOf(*i.c) + 2 * i.shape.scales * scale;
+}
+
+std::string RequestFrame(const Instruction& instruction, const Batch& batch, int64_t first,
+                         int64_t count) {
+  const auto k = static_cast<size_t>(instruction.shape.k);
+  std::string frame;
+  Append(count * RequestBytes(instruction), kFrameHeadBytes, frame);
+  const auto add = [&](std::span<const uint64_t> words, const Format& format) {
+    for (const uint64_t word : words) Append(word, BytesOf(format), frame);
+  };
+  for (int64_t i = first; i < first + count; ++i) {
+    const DotProductCase dot = Extract(batch, i);
+    const std::span<const uint64_t> a = dot.a, b = dot.b;
+    add(a.first(k), *instruction.a);
+    add(b.first(k), *instruction.b);
+    Append(dot.c, BytesOf(*instruction.c), frame);
+    if (instruction.shape.scales == 0) continue;
+    add(a.subspan(k), *instruction.scale);
+    add(b.subspan(k), *instruction.scale);
+  }
+  return frame;
+}
+
+uint64_t ReadLittle(absl::string_view bytes) {
+  uint64_t word = 0;
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    word |= uint64_t{static_cast<unsigned char>(bytes[i])} << 8 * i;
+  }
+  return word;
+}
+
+}  // namespace mmadiff

@@ -1,0 +1,99 @@
+#include "device/exec_options.h"
+
+#include <regex.h>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+
+namespace mmadiff {
+namespace {
+
+constexpr int64_t kMostAtOnce = 1 << 20;
+
+bool ReadTimeout(absl::string_view value, ExecOptions& options) {
+  double seconds;
+  if (absl::SimpleAtod(value, &seconds)) {
+    options.timeout = absl::Seconds(seconds);
+  } else if (!absl::ParseDuration(value, &options.timeout)) {
+    return false;
+  }
+  return options.timeout > absl::ZeroDuration();
+}
+
+bool ReadBatch(absl::string_view value, ExecOptions& options) {
+  return absl::SimpleAtoi(value, &options.batch) && options.batch >= 1 &&
+         options.batch <= kMostAtOnce;
+}
+
+bool ReadRestart(absl::string_view value, ExecOptions& options) {
+  options.restart = value == "never" ? Restart::kNever : Restart::kEach;
+  return value == "never" || value == "each";
+}
+
+bool ReadProtocol(absl::string_view value, ExecOptions& options) {
+  options.protocol = value == "binary" ? Protocol::kBinary : Protocol::kLines;
+  return value == "binary" || value == "lines";
+}
+
+bool ReadSkip(absl::string_view value, ExecOptions& options) {
+  options.skip = std::string(value);
+  regex_t compiled;
+  if (value.empty() || regcomp(&compiled, options.skip.c_str(), REG_EXTENDED | REG_NOSUB) != 0) {
+    return false;
+  }
+  regfree(&compiled);
+  return true;
+}
+
+struct Option {
+  const char* name;
+  bool (*read)(absl::string_view value, ExecOptions& options);
+  const char* may_be;
+};
+constexpr Option kOptions[] = {
+    {"timeout", ReadTimeout, "a duration above 0, such as 90s or 5m"},
+    {"batch", ReadBatch, "a number of dot products from 1 to 1048576"},
+    {"restart", ReadRestart, "each or never"},
+    {"protocol", ReadProtocol, "lines or binary"},
+    {"skip", ReadSkip, "an extended regular expression without a comma (`.` matches one)"},
+};
+
+}  // namespace
+
+absl::StatusOr<ExecOptions> ParseExecOptions(absl::string_view text, absl::Duration timeout,
+                                             Restart restart) {
+  ExecOptions options;
+  options.timeout = timeout;
+  options.restart = restart;
+  bool set[std::size(kOptions)] = {};
+  for (size_t comma; (comma = text.rfind(',')) != text.npos; text = text.substr(0, comma)) {
+    const absl::string_view last = text.substr(comma + 1);
+    const size_t equals = last.find('=');
+    const absl::string_view name = last.substr(0, equals);
+    const auto option = std::ranges::find(kOptions, name, &Option::name);
+    if (equals == last.npos || option == std::end(kOptions)) break;
+    const absl::string_view value = last.substr(equals + 1);
+    // `X=1 ./model,batch=3 -a` ends with an argument of the command.
+    const bool spaced = std::ranges::any_of(value, absl::ascii_isspace);
+    if (spaced && option->read != ReadSkip) break;
+    if (!option->read(value, options)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(name, "=", value, ": ", name, " is ", option->may_be));
+    }
+    if (std::exchange(set[option - kOptions], true)) {
+      return absl::InvalidArgumentError(absl::StrCat("option ", name, " is given twice"));
+    }
+  }
+  if (options.protocol == Protocol::kBinary && !options.skip.empty()) {
+    return absl::InvalidArgumentError("skip is of the line protocol, not of the binary one");
+  }
+  options.command = std::string(text);
+  return options;
+}
+
+}  // namespace mmadiff

@@ -1,0 +1,168 @@
+#include "device/isolate.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+
+namespace mmadiff {
+namespace {
+
+constexpr uint64_t kMostAge = 1 << 20;
+
+// Searches among the dot products that have no answer.
+class Isolator {
+ public:
+  Isolator(FreshAsker& asker, const Batch& batch, int64_t first, int64_t count, uint64_t age,
+           Asked failed)
+      : asker_(asker),
+        batch_(batch),
+        end_(first + count),
+        age_(age),
+        failed_(std::move(failed)),
+        next_(first) {
+    // One that fails once it has answered all may do so because of any.
+    if (failed_.trusted && failed_.answers.size() < count) Keep(failed_.answers);
+  }
+
+  Asked Search() && {
+    Blame();
+    result_.status = blamed_ ? absl::OkStatus() : Stopped() ? stopped_ : failed_.status;
+    if (everything_) result_.failure = failed_.failure;
+    if (!blamed_ && failed_.trusted && result_.answers.size() < failed_.answers.size()) {
+      result_.answers = failed_.answers;
+    }
+    return std::move(result_);
+  }
+
+ private:
+  void Blame() {
+    if (Fails(next_)) return BlameIfAlone();
+    const uint64_t age = age_ + result_.answers.size();
+    if (Stopped() || (age > 0 && BlameAge(next_, age))) return;
+    const int64_t begin = next_;
+    if (!FindNextFailing()) return;
+    if (Fails(next_)) return BlameIfAlone();
+    if (!Stopped()) BlameAge(next_, next_ - begin);
+  }
+
+  // Whether the dot product fails alone; then `alone_` has how. (Or the caller wants no more.)
+  bool Fails(int64_t index) { return Fails(Ask(batch_, index, 1)); }
+  bool Fails(Asked asked) {
+    alone_ = asked.failure;
+    if (!asked.answers.failures.empty()) alone_ = asked.answers.failures.begin()->second;
+    return alone_.has_value();
+  }
+
+  Asked Ask(const Batch& batch, int64_t first, int64_t count, bool singly = false) {
+    Asked asked = asker_.AskFresh(batch, first, count, singly);
+    if (absl::IsCancelled(asked.status)) stopped_ = asked.status;
+    return asked;
+  }
+  bool Stopped() const { return !stopped_.ok(); }
+
+  void Keep(Answers answers) {
+    next_ += answers.size();
+    result_.answers.Append(std::move(answers));
+  }
+
+  // It is the input's fault if the program answers another one.
+  void BlameIfAlone() {
+    const InputFailure failure = *alone_;
+    const Batch others = asker_.Neighbours();
+    for (int64_t i = 0; i < others.dot_products() && !Stopped(); ++i) {
+      if (Extract(others, i) == Extract(batch_, next_)) continue;
+      if (!Fails(Ask(others, i, 1)) && !Stopped()) return Blame(failure);
+    }
+    everything_ = !Stopped();
+  }
+
+  void Blame(InputFailure failure) {
+    result_.answers.Fail(std::move(failure));
+    blamed_ = true;
+  }
+
+  // Whether the process fails once it has given so many answers, whatever is asked: here the same.
+  bool BlameAge(int64_t index, uint64_t age) {
+    const DotProductCase dot = Extract(batch_, index);
+    const std::vector<DotProductCase> same(std::min(age, kMostAge) + 1, dot);
+    const Batch repeated = MakeDotProductBatch(batch_.shape, same);
+    Asked asked = Ask(repeated, 0, repeated.dot_products());
+    if (!asked.failure.has_value()) return false;
+    asked.failure->age = age;
+    if (asked.trusted && asked.answers.size() > 0) asked.failure->age = asked.answers.size();
+    Blame(*std::move(asked.failure));
+    return true;
+  }
+
+  // Moves to the first that fails behind others. False: none does, or the caller wants no more.
+  bool FindNextFailing() {
+    const int64_t rest = end_ - next_;
+    if (asker_.AnswersSingly()) {
+      Asked all = Ask(batch_, next_, rest, /*singly=*/true);
+      Keep(std::move(all.answers));
+      return all.failure.has_value();
+    }
+    Asked answered = Ask(batch_, next_, rest);
+    if (!answered.failure.has_value()) {
+      if (!Stopped()) Keep(std::move(answered.answers));
+      return false;
+    }
+    // [next_, next_ + good) is answered, and [next_, next_ + bad) is not. What came before the end
+    // of a program that answers at once says where to look first.
+    int64_t good = 0, bad = rest, hint = answered.trusted ? answered.answers.size() : 0;
+    answered = {};
+    while (bad - good > 1) {
+      const bool near = hint > good && hint < bad;
+      const int64_t middle = near ? hint : good + (bad - good) / 2;
+      Asked part = Ask(batch_, next_, middle);
+      if (Stopped()) return false;
+      if (part.failure.has_value()) {
+        bad = middle;
+      } else {
+        good = middle;
+        hint = near ? good + 1 : hint;
+        answered = std::move(part);
+      }
+    }
+    Keep(std::move(answered.answers));
+    return true;
+  }
+
+  FreshAsker& asker_;
+  const Batch& batch_;
+  const int64_t end_;
+  const uint64_t age_;
+  Asked failed_;
+  int64_t next_;  // the first without an answer
+  std::optional<InputFailure> alone_;
+  absl::Status stopped_;
+  bool blamed_ = false, everything_ = false;
+  Asked result_;
+};
+
+}  // namespace
+
+Asked Isolate(FreshAsker& asker, const Batch& batch, int64_t first, int64_t count, uint64_t age,
+              Asked failed) {
+  if (!failed.failure.has_value()) return failed;
+  return Isolator(asker, batch, first, count, age, std::move(failed)).Search();
+}
+
+Asked CheckOthers(FreshAsker& asker, Asked asked) {
+  if (std::ssize(asked.answers.failures) < asked.answers.size()) return asked;
+  const Batch others = asker.Neighbours();
+  for (int64_t i = 0; i < others.dot_products(); ++i) {
+    Asked other = asker.AskFresh(others, i, 1, false);
+    if (other.well()) return asked;
+    if (absl::IsCancelled(other.status)) return other;
+  }
+  const InputFailure& first = asked.answers.failures.begin()->second;
+  return {.answers = {},
+          .status = absl::DataLossError(absl::StrCat(first.text, "; so it answers everything")),
+          .failure = first};
+}
+
+}  // namespace mmadiff

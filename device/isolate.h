@@ -1,0 +1,50 @@
+// Of a program that failed among many dot products: on which of them it fails again, asked alone in
+// a fresh process, where it answers another one.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "absl/status/status.h"
+#include "device/answers.h"
+#include "sim/batch.h"
+
+namespace mmadiff {
+
+// What came of asking a row of dot products.
+struct Asked {
+  Answers answers;      // to the first so many
+  absl::Status status;  // OK: to all
+  // What the status is if it repeats on the input. Nothing where nobody is to ask again: all is
+  // well, the caller wants no more, or no process can be had.
+  std::optional<InputFailure> failure;
+  bool trusted = true;  // whether `answers` are those to these dot products, though it failed
+
+  bool well() const { return status.ok() && answers.failures.empty(); }
+};
+
+// A program that can be started again.
+class FreshAsker {
+ public:
+  virtual ~FreshAsker() = default;
+
+  // Asks dot products [first, first + count) of the batch in a fresh process. `singly`: each once
+  // the one before is answered, if the program answers at once.
+  virtual Asked AskFresh(const Batch& batch, int64_t first, int64_t count, bool singly) = 0;
+  // Whether it can be asked singly: then no more than the first that has no answer is to blame.
+  virtual bool AnswersSingly() const = 0;
+  // A batch of dot products of which it has answered one before, or which are nothing special.
+  virtual Batch Neighbours() const = 0;
+};
+
+// `failed` came of asking [first, first + count) of the batch, of a process that had given `age` answers before.
+// Returns the answers from `first` on, with the failure as the last of them; OK status. Otherwise the
+// status: that of `failed` if it did not repeat, or repeats whatever is asked; kCancelled.
+Asked Isolate(FreshAsker& asker, const Batch& batch, int64_t first, int64_t count, uint64_t age,
+              Asked failed);
+
+// `asked` went well, of a program that has not answered before: kDataLoss if nothing in it is an answer,
+// and nothing else that it is asked gets one.
+Asked CheckOthers(FreshAsker& asker, Asked asked);
+
+}  // namespace mmadiff

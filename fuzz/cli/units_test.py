@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+"""A unit of f16 with one fault each, in a process for each batch and in one that is kept: `run` ends
+with the right finding, the smallest one, and `replay` repeats it and sees that it is mended.
+Usage: units_test.py MMADIFF UNIT UNIT_23 [--microseconds=N] [VARIANT...]
+UNIT, UNIT_23: fuzz/cli/testing_stand_in.c with 25 and 23 fraction bits. N: of a line [0].
+"""
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+
+INSTRUCTION = 'sm_90/mma.m16n8k16.f32.f16.f16.f32'
+ONE_INPUT = r'k=0 .*-1\.0 x 2\^-15'  # negative times subnormal
+
+# What a variant is filed as, and what its smallest case shows; '': nothing differs. `late` lives longer
+# than a batch.
+Variant = dict(
+    right=('', '', ''),
+    bits23=('aligned_term_fraction_bits_23', r'2\^-24 x 1\.0 c bf800000', 'fraction_bits=23 gives all'),
+    x=('unknown_bits', r'x', 'unknown bits'),
+    line101=('crash', 'aged:crash_signal_6', 'after 100 answers'),
+    crash=('crash', ONE_INPUT, 'exit code 3.*unit.sv:42: assertion'),
+    hang=('hang', ONE_INPUT, 'the program hung'),
+    flush=('unexplained', r'k=5 ', r'shared +a subnormal in a at k5: [\d,]+ of [\d,]+ differ, else 0 of'),
+    warn=('text', ONE_INPUT, '%Warning: unit.sv:42'),
+    late=('aged_unexplained', '16 terms are \\+0', 'after 20000 answers of one process'),
+)
+
+
+def mmadiff(*arguments):
+    done = subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, timeout=1200,
+                          check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def device(variant, restart):
+    unit = UNITS[variant == 'bits23']
+    return (f'--device=exec:{shlex.quote(unit)} {variant} {MICROSECONDS}'
+            f',restart={restart},timeout={"1s" if variant == "hang" else "1m"}')
+
+
+def try_one(variant, restart):
+    """What is wrong; '' if nothing."""
+    kind, smallest, said = Variant[variant]
+    found = kind and not (variant == 'late' and restart == 'each')
+    command = [device(variant, restart), f'--instr={INSTRUCTION}', '--cases=400', '--workdir=w',
+               '--max_mismatches=5', '--threads=1']
+    code, out, err = mmadiff('run', *command)
+    text = ' '.join(out.split())
+    if code != int(bool(found)):
+        return f'run ended with {code}\n{out}{err}'
+    findings = sorted(pathlib.Path('w/findings').rglob('*.txtpb'))
+    if not found:
+        return f'{findings} were filed' if findings else ''
+    others = [path.name for path in findings if not path.name.startswith(kind + '-')]
+    if others or not findings:
+        return f'filed {[path.name for path in findings]}, not {kind}'
+    for pattern in (smallest, said):
+        if not re.search(pattern, text):
+            return f'no {pattern!r} in\n{out}'
+    if 'is lost' in err:
+        return err
+    minimal = re.search(r'filed +(\S+\.txtpb)', text)
+    minimal = minimal.group(1) if minimal else str(findings[0])
+    for other, wanted in ((variant, 1), ('right', 0)):
+        code, out, err = mmadiff('replay', minimal, device(other, restart))
+        if code != wanted:
+            return f'replay {minimal} of {other} ended with {code}\n{out}{err}'
+    return ''
+
+
+def main():
+    global PROGRAM, UNITS, MICROSECONDS
+    flags = [arg for arg in sys.argv[1:] if arg.startswith('--')]
+    PROGRAM, *UNITS = (str(pathlib.Path(arg).resolve()) for arg in sys.argv[1:4])
+    MICROSECONDS = flags[0].split('=')[1] if flags else '0'
+    variants = [arg for arg in sys.argv[4:] if arg not in flags] or Variant
+    failed = 0
+    for variant in variants:
+        for restart in ('each', 'never'):
+            with tempfile.TemporaryDirectory() as folder:
+                os.chdir(folder)
+                wrong = try_one(variant, restart)
+                os.chdir('/')
+            failed += bool(wrong)
+            print(f'{variant}, restart={restart}: {wrong or "as it should"}', flush=True)
+    sys.exit(failed > 0)
+
+
+main()

@@ -1,0 +1,177 @@
+#include "fuzz/correlation.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/time/clock.h"
+#include "fuzz/coverage/counter.h"
+#include "fuzz/unit_runner.h"
+#include "triage/verdict.h"
+
+namespace mmadiff {
+namespace {
+
+// A property has to be this much rarer than what it is a part of.
+constexpr uint64_t kRarer = 2;
+
+std::string Grouped(uint64_t n) {
+  std::string digits = absl::StrCat(n);
+  for (auto at = static_cast<int>(digits.size()) - 3; at > 0; at -= 3) digits.insert(at, ",");
+  return digits;
+}
+
+bool IsOperand(const std::string& group) {
+  return group == "a" || group == "b" || group == "addend" || group == "result";
+}
+
+std::string Article(const std::string& word) {
+  return absl::StrCat(absl::StartsWith(word, "i") ? "an " : "a ", word);
+}
+
+// What is looked at: whether each property is there, by its name.
+class Features {
+ public:
+  explicit Features(const Operation& op) : op_(op), counter_(op.model) {}
+
+  // Of element `element` of an execution.
+  const std::vector<std::string>& Of(const DotProductCase& dot, int64_t element) {
+    names_.clear();
+    counter_.Count(dot);
+    for (const uint16_t reached : counter_.reached()) AddBin(counter_.bins()[reached]);
+    AddSign("a", op_.model.a, dot.a);
+    AddSign("b", op_.model.b, dot.b);
+    AddSign("c", op_.model.c, {dot.c});
+    const Shape& shape = op_.shape();
+    const Position p = PositionOf(shape, element);
+    if (shape.m > 1) names_.push_back(absl::StrCat("row ", p.i));
+    if (shape.n > 1) names_.push_back(absl::StrCat("column ", p.j));
+    if (shape.blocks > 1) names_.push_back(absl::StrCat("block ", p.block));
+    std::ranges::sort(names_);
+    const auto same = std::ranges::unique(names_);
+    names_.erase(same.begin(), same.end());
+    return names_;
+  }
+
+ private:
+  void AddBin(const Bin& bin) {
+    const std::string group = bin.group;
+    if (!IsOperand(group)) return names_.push_back(bin.name());
+    const std::string what =
+        absl::StrCat(Article(bin.row), " in ", group == "addend" ? "c" : group);
+    names_.push_back(what);
+    if (!bin.column.empty()) names_.push_back(absl::StrCat(what, " at ", bin.column));
+  }
+
+  void AddSign(const char* operand, const Format& f, const std::vector<uint64_t>& words) {
+    if (!f.is_signed) return;
+    const size_t k = words.size() > 1 ? op_.shape().k : 1;
+    for (size_t i = 0; i < k; ++i) {
+      if (words[i] >> SignBit(f) & 1) return names_.push_back(absl::StrCat("a sign in ", operand));
+    }
+  }
+
+  const Operation& op_;
+  CoverageCounter counter_;
+  std::vector<std::string> names_;
+};
+
+struct Sample {
+  std::vector<std::vector<uint16_t>> features;  // of each dot product, ascending
+  std::vector<bool> differs;
+};
+
+// Of the dot products that have all `given` features: the rarest other one that all differing have.
+std::optional<uint16_t> RarestShared(const Sample& sample, const std::vector<uint16_t>& given,
+                                     uint64_t& having) {
+  std::map<uint16_t, std::pair<uint64_t, uint64_t>> counts;  // differing, all
+  uint64_t differing = 0, all = 0;
+  for (size_t i = 0; i < sample.differs.size(); ++i) {
+    const std::vector<uint16_t>& has = sample.features[i];
+    const bool inside =
+        std::ranges::all_of(given, [&](uint16_t f) { return std::ranges::binary_search(has, f); });
+    if (!inside) continue;
+    ++all;
+    differing += sample.differs[i];
+    for (const uint16_t f : has) {
+      ++counts[f].second;
+      counts[f].first += sample.differs[i];
+    }
+  }
+  std::optional<uint16_t> rarest;
+  having = all / kRarer;
+  for (const auto& [feature, count] : counts) {
+    if (count.first < differing || count.second > having) continue;
+    if (rarest && count.second == having) continue;
+    rarest = feature;
+    having = count.second;
+  }
+  return rarest;
+}
+
+}  // namespace
+
+std::string Correlation::Text() const {
+  return absl::StrCat(absl::StrJoin(features, " and "), ": ", Grouped(differing), " of ",
+                      Grouped(having), " differ, else 0 of ", Grouped(others));
+}
+
+absl::StatusOr<std::optional<Correlation>> Correlate(Device& device, const CaseStream& stream,
+                                                     uint64_t first, absl::Duration most) {
+  const Operation& op = *stream.op;
+  const auto words = static_cast<uint64_t>(op.shape().d_words());
+  const absl::Time end = absl::Now() + most;
+  Features features(op);
+  Sample sample;
+  std::map<std::string, uint16_t> numbers;
+  Pace pace;
+  Batch batch;
+  for (uint64_t at = first; sample.differs.size() < kCorrelated && absl::Now() < end;) {
+    const uint64_t cases =
+        device.IsSlow() ? (pace.most() + words - 1) / words : kCorrelated / words;
+    const uint64_t left = kCorrelated - sample.differs.size();
+    Generate(stream, at, std::max<uint64_t>(1, std::min(cases, left / words)), batch);
+    at += batch.count;
+    const absl::Time begun = absl::Now();
+    Answers answers;
+    if (absl::Status s = device.Ask(op, batch, answers); !s.ok()) return s;
+    pace.Add(answers.size(), absl::ToChronoNanoseconds(absl::Now() - begun));
+    const std::span<const uint64_t> d(answers.d);
+    Comparison compared;
+    std::vector<DotProductCase> dots;
+    for (int64_t i = 0; i < answers.size(); ++i) dots.push_back(Extract(batch, i));
+    Compare(op, op.model, MakeDotProductBatch(op.shape(), dots), d, compared);
+    for (int64_t i = 0; i < answers.size(); ++i) {
+      if (answers.failures.contains(i)) continue;
+      std::vector<uint16_t>& has = sample.features.emplace_back();
+      for (const std::string& name : features.Of(dots[i], i % static_cast<int64_t>(words))) {
+        has.push_back(
+            numbers.try_emplace(name, static_cast<uint16_t>(numbers.size())).first->second);
+      }
+      std::ranges::sort(has);
+      sample.differs.push_back(std::ranges::binary_search(compared.differing, i));
+    }
+  }
+  Correlation found;
+  found.differing = std::ranges::count(sample.differs, true);
+  std::vector<uint16_t> given;
+  for (int i = 0; i < 2 && found.differing > 1; ++i) {
+    uint64_t having = 0;
+    const std::optional<uint16_t> next = RarestShared(sample, given, having);
+    if (!next) break;
+    given.push_back(*next);
+    found.having = having;
+  }
+  if (given.empty()) return std::nullopt;
+  found.others = sample.differs.size() - found.having;
+  for (const uint16_t feature : given) {
+    const auto named = std::ranges::find(numbers, feature, [](const auto& n) { return n.second; });
+    found.features.push_back(named->first);
+  }
+  return found;
+}
+
+}  // namespace mmadiff

@@ -1,0 +1,139 @@
+#include "triage/diagnosis/investigate_aged.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "sim/simulate.h"
+#include "triage/verdict.h"
+
+namespace mmadiff {
+namespace {
+
+constexpr uint64_t kAtOnce = 256;  // dot products that a kept process is asked
+constexpr uint64_t kCheap = 2000;  // an age that is tried more than once
+
+// Asks a fresh process for the same until `enough` says so of an answer, or it is that old.
+absl::Status AskWhileItAges(Device& device, const Operation& op, const DotProductCase& dot,
+                            uint64_t most_age,
+                            absl::FunctionRef<bool(uint64_t age, const Answers&, int64_t)> enough) {
+  device.Restart();
+  const uint64_t at_once = device.StartsAnew() ? most_age + 1 : kAtOnce;
+  for (uint64_t age = 0; age <= most_age;) {
+    if (device.StopRequested()) return absl::CancelledError("stopped");
+    const std::vector<DotProductCase> same(std::min(at_once, most_age + 1 - age), dot);
+    Answers answers;
+    absl::Status s = device.Ask(op, MakeDotProductBatch(op.shape(), same), answers);
+    if (!s.ok()) return s;
+    for (int64_t i = 0; i < answers.size(); ++i) {
+      if (enough(age + i, answers, i)) return absl::OkStatus();
+    }
+    age += answers.size();
+  }
+  return absl::OkStatus();
+}
+
+// The first age at which the device gives another word than the model, and this word.
+struct Aged {
+  uint64_t age = 0, d = 0;
+  friend bool operator==(const Aged&, const Aged&) = default;
+};
+absl::StatusOr<std::optional<Aged>> FindAge(Device& device, const Operation& op,
+                                            const DotProductCase& dot, uint64_t most_age) {
+  const uint64_t model = Simulate(op.model, dot);
+  std::optional<Aged> aged;
+  const absl::Status s = AskWhileItAges(device, op, dot, most_age,
+                                        [&](uint64_t age, const Answers& answers, int64_t i) {
+                                          if (answers.failures.contains(i)) return true;
+                                          if (!SameResult(op, model, answers.d[i]))
+                                            aged = {age, answers.d[i]};
+                                          return aged.has_value();
+                                        });
+  if (!s.ok()) return s;
+  return aged;
+}
+
+// Whether it is the same in more fresh processes: a fault that counts across processes is none of age.
+absl::StatusOr<bool> Repeats(Device& device, const Operation& op, const DotProductCase& dot,
+                             const Aged& aged) {
+  for (int i = 0; i < (aged.age < kCheap ? 3 : 1); ++i) {
+    const auto again = FindAge(device, op, dot, aged.age);
+    if (!again.ok()) return again.status();
+    if (*again != aged) return false;
+  }
+  return true;
+}
+
+KeptCase CaseOf(const Operation& op, const DotProductCase& dot, const Aged& aged,
+                const Bucket& bucket) {
+  Mismatch m = {
+      &op, MakeDotProductBatch(op.shape(), {dot}), 0, {aged.d}, {Simulate(op.model, dot)}};
+  m.age = aged.age;
+  return {std::move(m), bucket, "", CaseRole::kMinimal};
+}
+
+}  // namespace
+
+absl::StatusOr<Answers> AskAtAge(Device& device, const Operation& op, const DotProductCase& dot,
+                                 uint64_t age) {
+  Answers last;
+  if (!device.Restart()) age = 0;
+  const absl::Status s =
+      AskWhileItAges(device, op, dot, age, [&](uint64_t, const Answers& answers, int64_t i) {
+        last = {};
+        last.d = {answers.d[i]};
+        const auto failed = answers.failures.find(i);
+        if (failed != answers.failures.end()) last.failures[0] = failed->second;
+        return !last.failures.empty();
+      });
+  if (!s.ok()) return s;
+  return last;
+}
+
+absl::StatusOr<Investigation> InvestigateInProcess(Device& device, const Mismatch& mismatch,
+                                                   const CaseStream& cases,
+                                                   std::span<const Observed> known) {
+  const Operation& op = *mismatch.op;
+  const DotProductCase dot = Extract(mismatch.inputs, mismatch.element);
+  const auto as_ever = [&] { return Investigate(device, mismatch, cases, known); };
+  if (mismatch.most_age == 0 || !device.Restart()) return as_ever();
+  const auto fresh = FindAge(device, op, dot, 0);
+  if (absl::IsNotFound(fresh.status()) || (fresh.ok() && fresh->has_value())) return as_ever();
+  if (!fresh.ok()) return fresh.status();
+  auto aged = FindAge(device, op, dot, mismatch.most_age);
+  if (!aged.ok()) return aged.status();
+  if (!aged->has_value()) return as_ever();
+  const absl::StatusOr<bool> repeats = Repeats(device, op, dot, **aged);
+  if (!repeats.ok()) return repeats.status();
+  if (!*repeats) return as_ever();
+  Investigation found;
+  found.bucket = BucketOf(op, std::vector<Observed>{{dot, (*aged)->d}});
+  std::optional<KeptCase> minimal;
+  if (!device.StartsAnew()) {  // it is old now, and can be asked for smaller ones
+    Mismatch alone = {&op, MakeDotProductBatch(op.shape(), {dot}), 0};
+    alone.device = {(*aged)->d};
+    alone.model = {Simulate(op.model, dot)};
+    absl::StatusOr<Investigation> old = Investigate(device, alone, cases);
+    if (!old.ok()) return old.status();
+    if (old->bucket.Repeats() && !old->cases.empty()) {
+      const DotProductCase smaller = Extract(old->cases.front().mismatch.inputs, 0);
+      const auto again = FindAge(device, op, smaller, (*aged)->age);
+      if (!again.ok()) return again.status();
+      if (again->has_value()) minimal = CaseOf(op, smaller, **again, old->bucket);
+      found.bucket = old->bucket;
+      found.diagnosis = std::move(old->diagnosis);
+      found.refuted = old->refuted;
+      found.left = old->left;
+    }
+    found.executions = old->executions;
+    found.spent = old->spent;
+  }
+  found.bucket.repetition = Repetition::kAged;
+  if (!minimal) minimal = CaseOf(op, dot, **aged, found.bucket);
+  minimal->bucket = found.bucket;
+  found.cases = {*std::move(minimal)};
+  return found;
+}
+
+}  // namespace mmadiff

@@ -1,0 +1,141 @@
+#include "triage/diagnosis/investigate_failure.h"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/simulate.h"
+#include "triage/minimize/minimize.h"
+#include "triage/runner.h"
+
+namespace mmadiff {
+namespace {
+
+constexpr int kTries = 5;
+// Failures that end a process and may be met on the way to the simplest one.
+constexpr int kMostEnds = 100;
+
+// Whether what was asked behind it has no answer.
+bool Ends(FailureKind kind) {
+  return kind == FailureKind::kEarlyEnd || kind == FailureKind::kCrash ||
+         kind == FailureKind::kHang;
+}
+
+// Where the device fails in the same way its word is the complement of the model's, else the model's:
+// to find the smallest failure is to find the smallest difference.
+class FailureAsDifference : public Device {
+ public:
+  FailureAsDifference(Device& device, const InputFailure& failure)
+      : device_(device),
+        failure_(failure),
+        left_(Ends(failure.kind) ? kMostEnds : std::numeric_limits<int>::max()) {}
+
+  std::string name() const override { return device_.name(); }
+  Identity identity() const override { return device_.identity(); }
+  bool IsSlow() const override { return device_.IsSlow(); }
+  absl::Status Supports(const Operation& op) const override { return device_.Supports(op); }
+
+  bool spent() const { return left_ <= 0; }
+  // What the device said when it failed last.
+  const InputFailure& said() const { return said_; }
+
+ private:
+  absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) override {
+    std::vector<uint64_t> model(batch.dot_products());
+    Simulate(op.model, batch, model);
+    const uint64_t bits = LowBits(op.instruction->d->bits);
+    std::vector<DotProductCase> dots;
+    for (int64_t i = 0; i < batch.dot_products(); ++i) dots.push_back(Extract(batch, i));
+    for (size_t done = 0; done < dots.size() && left_ > 0;) {
+      Answers answers;
+      const Batch rest = MakeDotProductBatch(op.shape(), {dots.begin() + done, dots.end()});
+      if (absl::Status s = device_.Ask(op, rest, answers); !s.ok()) return s;
+      for (const auto& [index, failure] : answers.failures) {
+        if (Ends(failure.kind)) --left_;
+        if (!failure.SameAs(failure_)) continue;
+        said_ = failure;
+        model[done + index] ^= bits;
+      }
+      done += answers.d.size();
+    }
+    d = std::move(model);
+    return absl::OkStatus();
+  }
+
+  Device& device_;
+  const InputFailure failure_;
+  int left_;
+  InputFailure said_;
+};
+
+// Asks it behind two others, one of which at least is to be answered: not all that comes first fails.
+absl::StatusOr<bool> FailsWhereOthersDoNot(Device& difference, const Operation& op,
+                                           const Batch& dot) {
+  DotProductCase zeros;
+  zeros.a.resize(op.shape().row_words());
+  zeros.b = zeros.a;
+  DotProductCase other = zeros;
+  other.a.front() = other.b.front() = other.c = 1;
+  const std::vector<DotProductCase> dots = {zeros, other, Extract(dot, 0)};
+  const auto d = difference.Run(op, MakeDotProductBatch(op.shape(), dots));
+  if (!d.ok()) return d.status();
+  const auto fails = [&](int i) { return (*d)[i] != Simulate(op.model, dots[i]); };
+  return fails(2) && !(fails(0) && fails(1));
+}
+
+}  // namespace
+
+absl::StatusOr<Investigation> InvestigateFailure(Device& device, const Mismatch& mismatch) {
+  const Operation& op = *mismatch.op;
+  const InputFailure& failure = *mismatch.failure;
+  Investigation result;
+  result.bucket = Bucket::NoWord(failure);
+  KeptCase found = {mismatch, result.bucket, failure.text, CaseRole::kMinimal};
+  found.mismatch.inputs.stream.clear();
+  found.mismatch.age = failure.age;
+  if (failure.age > 0) {
+    result.cases = {std::move(found)};
+    return result;
+  }
+  FailureAsDifference difference(device, failure);
+  Runner runner(difference, op, kMostExecutions, kMostSlowExecutions);
+  // What ends a process was seen alone in a fresh one that answers others.
+  for (int i = 0; i < kTries && !Ends(failure.kind); ++i) {
+    const absl::StatusOr<bool> fails = FailsWhereOthersDoNot(difference, op, mismatch.inputs);
+    if (!fails.ok()) return fails.status();
+    if (*fails) continue;
+    result.bucket.repetition = Repetition::kFlaky;
+    return result;
+  }
+  const Target target(op, std::nullopt, {op.model});
+  device.Hurry(true);
+  absl::StatusOr<Mismatch> minimal = Shrink(runner, target, mismatch);
+  device.Hurry(false);
+  if (!minimal.ok()) return minimal.status();
+  if (failure.kind == FailureKind::kHang) {  // and when nobody is in a hurry?
+    Answers answers;
+    if (absl::Status s = device.Ask(op, minimal->inputs, answers); !s.ok()) return s;
+    const auto failed = answers.failures.find(0);
+    if (failed == answers.failures.end()) minimal->inputs = mismatch.inputs;
+  }
+  result.executions = runner.executions();
+  result.spent = !runner.HasBudget() || difference.spent();
+  if (SameWords(minimal->inputs, mismatch.inputs)) {
+    result.cases = {std::move(found)};
+    return result;
+  }
+  KeptCase smallest = found;
+  smallest.mismatch.inputs = std::move(minimal->inputs);
+  smallest.mismatch.inputs.stream.clear();
+  smallest.mismatch.failure = difference.said();
+  smallest.why = difference.said().text;
+  Simulate(op.model, smallest.mismatch.inputs, smallest.mismatch.model);
+  found.why = "as it was found, not made smaller";
+  found.role = CaseRole::kAsFound;
+  result.cases = {std::move(smallest), std::move(found)};
+  return result;
+}
+
+}  // namespace mmadiff
