@@ -14,7 +14,8 @@ namespace mmadiff {
 namespace {
 
 constexpr char kPayload[] = "mmadiff/input_failure";
-constexpr char kExit[] = "_exit_", kSignal[] = "_signal_";
+// Before the number of a signal and of an exit code.
+constexpr const char* kWays[] = {"_signal_", "_exit_"};
 constexpr const char* kNames[] = {"unknown_bits", "width", "text", "early_end", "crash", "hang"};
 static_assert(std::size(kNames) == kFailureKinds);
 
@@ -24,8 +25,8 @@ const char* Name(FailureKind kind) { return kNames[static_cast<int>(kind) - 1]; 
 
 std::string Name(const InputFailure& failure) {
   std::string name = Name(failure.kind);
-  if (failure.signal != 0) absl::StrAppend(&name, kSignal, failure.signal);
-  if (failure.exit_code != 0) absl::StrAppend(&name, kExit, failure.exit_code);
+  if (failure.signal != 0) absl::StrAppend(&name, kWays[0], failure.signal);
+  if (failure.exit_code != 0) absl::StrAppend(&name, kWays[1], failure.exit_code);
   return name;
 }
 
@@ -35,10 +36,12 @@ std::optional<InputFailure> ParseFailure(absl::string_view name) {
     failure.kind = static_cast<FailureKind>(kind);
     absl::string_view rest = name;
     if (!absl::ConsumePrefix(&rest, Name(failure.kind))) continue;
-    int* const number = absl::ConsumePrefix(&rest, kSignal) ? &failure.signal
-                        : absl::ConsumePrefix(&rest, kExit) ? &failure.exit_code
-                                                            : nullptr;
-    if (number != nullptr && !absl::SimpleAtoi(rest, number)) continue;
+    bool number = true;
+    for (int way = 0; way < 2; ++way) {
+      if (!absl::ConsumePrefix(&rest, kWays[way])) continue;
+      number = absl::SimpleAtoi(rest, way == 0 ? &failure.signal : &failure.exit_code);
+    }
+    if (!number) continue;
     if (Name(failure) == name) return failure;
   }
   return std::nullopt;

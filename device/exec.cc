@@ -31,8 +31,8 @@ namespace {
 constexpr size_t kInputAtOnce = 32 * 1024;  // characters
 constexpr size_t kMostProcesses = 16;       // that are kept, one for each operation
 // Who is in a hurry waits so many times as long as for the slowest answer so far.
-constexpr int kHurry = 20;
-constexpr absl::Duration kLeastWait = absl::Milliseconds(10);
+constexpr int kHurry = 10;
+constexpr absl::Duration kLeastWait = absl::Milliseconds(5);
 
 // Dot products of a batch as the program reads them, some at a time.
 class RequestWriter {

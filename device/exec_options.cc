@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <span>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -30,14 +31,23 @@ bool ReadBatch(absl::string_view value, ExecOptions& options) {
          options.batch <= kMostAtOnce;
 }
 
+// By their numbers.
+constexpr const char* kRestarts[] = {"each", "never"};
+constexpr const char* kProtocols[] = {"lines", "binary"};
+
+template <class T>
+bool ReadName(std::span<const char* const> names, absl::string_view value, T& read) {
+  const auto named = std::ranges::find(names, value);
+  if (named != names.end()) read = static_cast<T>(named - names.begin());
+  return named != names.end();
+}
+
 bool ReadRestart(absl::string_view value, ExecOptions& options) {
-  options.restart = value == "never" ? Restart::kNever : Restart::kEach;
-  return value == "never" || value == "each";
+  return ReadName(kRestarts, value, options.restart);
 }
 
 bool ReadProtocol(absl::string_view value, ExecOptions& options) {
-  options.protocol = value == "binary" ? Protocol::kBinary : Protocol::kLines;
-  return value == "binary" || value == "lines";
+  return ReadName(kProtocols, value, options.protocol);
 }
 
 bool ReadSkip(absl::string_view value, ExecOptions& options) {

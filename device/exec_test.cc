@@ -503,7 +503,7 @@ std::vector<int64_t> Chosen(const Batch& batch) {
 
 // Every failing input is found and no other, all others are answered.
 TEST_F(Exec, InputsThatFail) {
-  const Batch batch = RandomDots(TestOperation(), 500);
+  const Batch batch = RandomDots(TestOperation(), 300);
   const std::vector<int64_t> chosen = Chosen(batch);
   ASSERT_GE(chosen.size(), 1u);
   for (const auto& [mode, name] : std::map<std::string, std::string>{{"x", "unknown_bits"},

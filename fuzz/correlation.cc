@@ -1,10 +1,10 @@
 #include "fuzz/correlation.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
@@ -24,12 +24,13 @@ std::string Grouped(uint64_t n) {
   return digits;
 }
 
-bool IsOperand(const std::string& group) {
-  return group == "a" || group == "b" || group == "addend" || group == "result";
-}
+// Groups of bins that say what kind of word an operand is, and what people call it.
+constexpr struct {
+  const char *group, *operand;
+} kOperands[] = {{"a", "a"}, {"b", "b"}, {"addend", "c"}, {"result", "the result"}};
 
 std::string Article(const std::string& word) {
-  return absl::StrCat(absl::StartsWith(word, "i") ? "an " : "a ", word);
+  return absl::StrCat(word.front() == 'i' ? "an " : "a ", word);
 }
 
 // What is looked at: whether each property is there, by its name.
@@ -58,10 +59,11 @@ class Features {
 
  private:
   void AddBin(const Bin& bin) {
-    const std::string group = bin.group;
-    if (!IsOperand(group)) return names_.push_back(bin.name());
-    const std::string what =
-        absl::StrCat(Article(bin.row), " in ", group == "addend" ? "c" : group);
+    const absl::string_view group = bin.group;
+    const auto* const of = std::ranges::find_if(
+        kOperands, [group](const auto& operand) { return operand.group == group; });
+    if (of == std::end(kOperands)) return names_.push_back(bin.name());
+    const std::string what = absl::StrCat(Article(bin.row), " in ", of->operand);
     names_.push_back(what);
     if (!bin.column.empty()) names_.push_back(absl::StrCat(what, " at ", bin.column));
   }
