@@ -11,6 +11,7 @@
 //   kCancelled          a signal or the limit ends the work the same
 //   any other           dropped (kFails)                    the same
 //
+// What fails on one input alone (FailureOf()) is no error of the device to `run`, which files it; to others it is kInternal.
 // A device that crashes or hangs for the second time, and then on zeros too (Worker::Lives), is lost,
 // which ends the work. A self-test that fails is kSelfTest. Answers of a survey that mean a drop are
 // those of CauseOf().
