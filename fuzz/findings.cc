@@ -103,7 +103,10 @@ bool Findings::CountIfKnown(OfOperation& of_op, const Mismatch& found) const {
   }
   for (Group& group : of_op.groups) {
     if (group.age == 0 || found.most_age < group.age) continue;
-    ++group.finding.cases;
+    // Another fault must not hide behind it: asked more and more seldom.
+    const uint64_t cases = group.finding.cases + 1;
+    if (std::has_single_bit(cases)) return false;
+    group.finding.cases = cases;
     return true;
   }
   const std::vector<Observed> observed = ObservedResults(found);
@@ -175,7 +178,11 @@ std::vector<KeptCase> Findings::Learn(OfOperation& of_op, const InvestigateTask&
   if (finding.bucket.repetition == Repetition::kAged) {
     group.age = found.cases.front().mismatch.age;
     finding.diagnosis = found.diagnosis.observed.empty() ? "" : found.Text();
-    return found.cases;
+    std::vector<KeptCase> cases = found.cases;
+    for (const Group& other : of_op.groups) {  // of the same age it is the same fault
+      if (other.age == group.age) cases.front().bucket = finding.bucket = other.finding.bucket;
+    }
+    return cases;
   }
   finding.diagnosis = found.Text();
   finding.shared = answer.shared;
