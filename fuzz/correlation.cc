@@ -17,6 +17,8 @@ namespace {
 
 // A property has to be this much rarer than what it is a part of.
 constexpr uint64_t kRarer = 2;
+// Of fewer, hundreds of properties have one in common by chance.
+constexpr uint64_t kFewestDiffering = 20;
 
 std::string Grouped(uint64_t n) {
   std::string digits = absl::StrCat(n);
@@ -163,7 +165,7 @@ absl::StatusOr<std::optional<Correlation>> Correlate(Device& device, const CaseS
   Correlation found;
   found.differing = std::ranges::count(sample.differs, true);
   std::vector<uint16_t> given;
-  for (int i = 0; i < 2 && found.differing > 1; ++i) {
+  for (int i = 0; i < 2 && found.differing >= kFewestDiffering; ++i) {
     uint64_t having = 0;
     const std::optional<uint16_t> next = RarestShared(sample, given, having);
     if (!next) break;

@@ -26,7 +26,7 @@ struct Correlation {
 
 // Asks the device for the cases of a stream from `first` on: at most kCorrelated dot products, for about
 // `most`. Returns the rarest property that all have which differ, or two of them if the second is again
-// much rarer; nothing if half of all have it. Errors are the device's.
+// much rarer; nothing if half of all have it, or few differ. Errors are the device's.
 inline constexpr uint64_t kCorrelated = 50000;
 absl::StatusOr<std::optional<Correlation>> Correlate(Device& device, const CaseStream& stream,
                                                      uint64_t first, absl::Duration most);
