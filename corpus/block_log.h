@@ -26,6 +26,8 @@ inline constexpr size_t kMaxBlockBytes = 64 << 10;
 inline constexpr uint32_t kPlainBlocks = 2;
 inline constexpr uint32_t kBlocksWithParts = 3;  // UnitRecord.part
 inline constexpr uint32_t kBlocksWithDrops = 4;  // UnitRecord.drop
+inline constexpr uint32_t kBlocksWithBegun =
+    5;  // UnitRecord.part with digests, UnitRecord.failures
 
 // Of all blocks of one run: the hash of its facts, or random.
 using RunId = unsigned __int128;

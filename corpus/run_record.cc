@@ -196,7 +196,9 @@ std::string ManifestDifference(const RunManifest& stored, const RunManifest& wan
 }
 
 uint32_t BlockVersionOf(const UnitResult& unit) {
-  return unit.drop ? kBlocksWithDrops : unit.part ? kBlocksWithParts : kPlainBlocks;
+  if (unit.drop) return kBlocksWithDrops;
+  if (unit.IsBegun() || unit.failures > 0) return kBlocksWithBegun;
+  return unit.part ? kBlocksWithParts : kPlainBlocks;
 }
 
 std::string SerializeUnit(const UnitResult& unit) {
@@ -220,6 +222,7 @@ std::string SerializeUnit(const UnitResult& unit) {
   message.set_ended(unit.ended);
   Set(unit.machine, *message.mutable_who());
   message.set_part(unit.part);
+  message.set_failures(unit.failures);
   if (!unit.canary.d.empty()) {
     message.set_canary_case(unit.canary.first_case);
     message.mutable_canary()->Assign(unit.canary.d.begin(), unit.canary.d.end());
@@ -255,7 +258,8 @@ absl::StatusOr<UnitResult> ParseUnit(absl::string_view bytes) {
       .ended = message.ended(),
       .machine = message.has_who() ? Get(message.who()) : MachineOfOld(message.machine()),
       .part = message.part(),
-      .canary = {message.canary_case(), {message.canary().begin(), message.canary().end()}}};
+      .canary = {message.canary_case(), {message.canary().begin(), message.canary().end()}},
+      .failures = message.failures()};
   if (message.has_drop()) {
     unit.drop.emplace(static_cast<absl::StatusCode>(message.drop().code()),
                       message.drop().message());
@@ -268,14 +272,15 @@ absl::StatusOr<UnitResult> ParseUnit(absl::string_view bytes) {
       return absl::DataLossError(absl::StrCat("unit ", unit.unit, ": two counts of ", c.name()));
     }
   }
-  if (unit.part ? unit.device_digest != 0 || unit.model_digest != 0
-                : (unit.mismatches == 0) != (unit.device_digest == unit.model_digest)) {
+  const bool with_digests = !unit.part || unit.IsBegun();
+  if (with_digests && (unit.mismatches == 0) != (unit.device_digest == unit.model_digest)) {
     return absl::DataLossError(absl::StrCat("unit ", unit.unit, ": ", unit.mismatches,
                                             " mismatches, and digests that do not agree with it"));
   }
   // What no run writes: such bytes are another message that happens to parse.
-  if (unit.dot_products == 0 || (unit.cases == 0 && !unit.part) ||
-      unit.mismatches > unit.dot_products || !(unit.seconds >= 0) || std::isinf(unit.seconds)) {
+  if ((unit.dot_products == 0 && unit.failures == 0) || (unit.cases == 0 && !unit.part) ||
+      (unit.failures > 0 && !unit.part) || unit.mismatches > unit.dot_products ||
+      !(unit.seconds >= 0) || std::isinf(unit.seconds)) {
     return absl::DataLossError(absl::StrCat("unit ", unit.unit, ": ", unit.cases, " cases, ",
                                             unit.mismatches, " mismatches of ", unit.dot_products,
                                             ", ", unit.seconds, " seconds"));

@@ -101,13 +101,17 @@ struct UnitResult {
   std::vector<uint64_t> coverage;  // by number of the bin of the model (fuzz/coverage/bins.h)
   uint64_t ended = 0;              // seconds since 1970 UTC; 0: not known
   Machine machine;
-  // The unit is not done: only its first cases, without digests; dot_products may include some of a
-  // last, incomplete case.
+  // The unit is not done: only its first cases; dot_products may include some of a last, incomplete
+  // case. Without digests where mismatches were still to be looked at.
   bool part = false;
   Canary canary = {};  // of the attempt that did the unit
   // No result: `part` is set, there are no cases, and `unit` is any that the attempt had to do.
   std::optional<RowDrop> drop = {};
+  // Of a part, which may then be empty: attempts that ended because the device failed in this unit.
+  uint64_t failures = 0;
 
+  // Whether another attempt may go on behind it.
+  bool IsBegun() const { return part && (device_digest != 0 || model_digest != 0); }
   // Lists a mismatching case if there is room.
   void List(uint64_t index) {
     const bool listed = !mismatching_cases.empty() && mismatching_cases.back() == index;

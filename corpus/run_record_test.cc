@@ -214,6 +214,28 @@ TEST(Unit, ADropHasNoResults) {
   EXPECT_LE(SerializeUnit(drop).size(), size_t{63 << 10});
 }
 
+TEST(Unit, APartMayHaveDigestsAndFailures) {
+  UnitResult part = SomeUnit();
+  part.part = true;
+  for (const uint64_t failures : {0, 2}) {
+    part.failures = failures;
+    const auto parsed = ParseUnit(SerializeUnit(part));
+    ASSERT_TRUE(parsed.ok()) << parsed.status();
+    EXPECT_TRUE(*parsed == part);
+    EXPECT_TRUE(parsed->IsBegun());
+    EXPECT_EQ(BlockVersionOf(part), kBlocksWithBegun);
+  }
+  part.part = false;  // a unit that is done has no failures
+  EXPECT_TRUE(absl::IsDataLoss(ParseUnit(SerializeUnit(part)).status()));
+  UnitResult empty;
+  empty.part = true;
+  EXPECT_TRUE(absl::IsDataLoss(ParseUnit(SerializeUnit(empty)).status()));
+  empty.failures = 1;
+  EXPECT_TRUE(*ParseUnit(SerializeUnit(empty)) == empty);
+  EXPECT_EQ(BlockVersionOf(empty), kBlocksWithBegun);
+  EXPECT_FALSE(empty.IsBegun());
+}
+
 TEST(Unit, LargestFitsARecord) {
   UnitResult unit = SomeUnit();
   unit.mismatching_cases.assign(kMostListedCases, ~0ull);

@@ -73,7 +73,8 @@ TEST_F(RunTest, ATimeLimitStopsAndTheSameOptionsResume) {
   const auto healthy = Opener([](int64_t) { return absl::OkStatus(); });
   const RunReport resumed = Run(options, healthy);
   EXPECT_EQ(resumed.attempt->resumed_units, 1u);
-  EXPECT_EQ(resumed.attempt->dot_products, (9000u - 2048) * 128);
+  // Nothing is asked twice.
+  EXPECT_EQ(resumed.attempt->dot_products, 9000u * 128 - stopped.total.dot_products);
   EXPECT_TRUE(resumed.rows[0].finished);
   EXPECT_EQ(resumed.digest, Run(Options("whole"), healthy).digest);
   EXPECT_EQ(resumed.rows[0].total.counts, Run(Options("other"), healthy).rows[0].total.counts);
@@ -100,6 +101,39 @@ TEST_F(RunTest, ADeviceThatDiesLosesNothing) {
   const RunReport resumed = Run(Options("w"), healthy);
   EXPECT_EQ(resumed.attempt->resumed_units, 1u);  // 49 runs: 32 of the first unit, 17 of the second
   EXPECT_EQ(resumed.digest, Run(Options("whole"), healthy).digest);
+}
+
+// Else a cluster would begin it again for ever.
+TEST_F(RunTest, AUnitInWhichTheDeviceFailsTwiceIsNotAskedAThirdTime) {
+  const RunOptions options = Options("w");
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    const auto at = Opener([attempt](int64_t run) {
+      return attempt == 0 && run < 5 ? absl::OkStatus() : absl::UnavailableError("off the bus");
+    });
+    EXPECT_EQ(Run(options, at).attempt->device.code(), absl::StatusCode::kUnavailable) << attempt;
+  }
+  const RunReport third =
+      Run(options, Opener([](int64_t) { return absl::InternalError("asked again"); }));
+  EXPECT_TRUE(third.attempt->device.ok());
+  EXPECT_EQ(third.attempt->dot_products, 0u);
+  EXPECT_EQ(third.rows[0].dropped.code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(third.total.dot_products, 4u * 64 * 128);
+  EXPECT_THAT(DroppedLines(Stored("w")), SizeIs(1));
+}
+
+TEST_F(RunTest, AFailureInAnotherUnitIsNoSecondOne) {
+  const auto after = [](int64_t runs) {
+    return Opener([runs](int64_t run) {
+      return run < runs ? absl::OkStatus() : absl::UnavailableError("fell off the bus");
+    });
+  };
+  for (const int64_t runs : {5, 40, 40}) {  // each in a later unit
+    EXPECT_EQ(Run(Options("w"), after(runs)).attempt->device.code(),
+              absl::StatusCode::kUnavailable);
+  }
+  const RunReport whole = Run(Options("w"), after(1000));
+  EXPECT_TRUE(whole.rows[0].finished);
+  EXPECT_EQ(whole.digest, Run(Options("whole"), after(1000)).digest);
 }
 
 TEST_F(RunTest, DamageRunsOnlyThoseUnitsAgain) {

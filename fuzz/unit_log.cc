@@ -26,6 +26,8 @@ class UnitReader {
     stored_.totals.resize(manifest.instructions.size());
     stored_.done.resize(manifest.instructions.size(), UnitSet(manifest.shards));
     stored_.parts.resize(manifest.instructions.size());
+    stored_.begun.resize(manifest.instructions.size());
+    stored_.failures.resize(manifest.instructions.size());
     stored_.asked.resize(manifest.instructions.size());
     stored_.drops.resize(manifest.instructions.size());
   }
@@ -62,6 +64,8 @@ class UnitReader {
         NoteContradiction(part, done->second.mismatches);
         return true;
       });
+      std::erase_if(stored_.begun[i],
+                    [&](const auto& numbered) { return folded_[i].contains(numbered.first); });
       for (const auto& [number, part] : stored_.parts[i]) NoteHardware(part);
     }
     for (auto& [unit, last] : hardware_) stored_.hardware.push_back(std::move(last.second));
@@ -74,7 +78,13 @@ class UnitReader {
       KeepLater(unit, stored_.drops[unit.instruction]);
       return absl::OkStatus();
     }
+    if (unit.failures > 0) {
+      uint64_t& failures = stored_.failures[unit.instruction][unit.unit];
+      failures = std::max(failures, unit.failures);
+      if (unit.dot_products == 0) return absl::OkStatus();
+    }
     if (unit.part) {
+      if (unit.IsBegun()) KeepLarger(unit, stored_.begun[unit.instruction]);
       UnitParts& parts = stored_.parts[unit.instruction];
       if (const auto other = parts.find(unit.unit); other != parts.end()) {
         const bool more = unit.dot_products > other->second.dot_products;
@@ -151,7 +161,6 @@ class UnitReader {
 }  // namespace
 
 void KeepLarger(UnitResult part, UnitParts& parts) {
-  part.device_digest = part.model_digest = 0;
   const auto [at, added] = parts.try_emplace(part.unit, part);
   if (!added && at->second.dot_products < part.dot_products) at->second = std::move(part);
 }
@@ -179,8 +188,10 @@ void Accumulate(const UnitResult& unit, UnitResult& total) {
   total.cases += unit.cases;
   total.dot_products += unit.dot_products;
   total.mismatches += unit.mismatches;
-  total.device_digest += unit.device_digest;
-  total.model_digest += unit.model_digest;
+  if (!unit.part) {
+    total.device_digest += unit.device_digest;
+    total.model_digest += unit.model_digest;
+  }
   total.seconds += unit.seconds;
   for (const uint64_t index : unit.mismatching_cases) total.List(index);
   for (const auto& [name, count] : unit.counts) total.counts[name] += count;

@@ -19,7 +19,7 @@
 namespace mmadiff {
 
 // Of each unit that is not done the largest part that was compared, by number. It counts until the
-// unit is done, and has no digests.
+// unit is done.
 using UnitParts = std::map<uint64_t, UnitResult>;
 void KeepLarger(UnitResult part, UnitParts& parts);
 // Why a part and the whole unit, which begins with the same cases and has so many mismatches, cannot both be true; "" if
@@ -31,7 +31,10 @@ struct StoredUnits {
   std::vector<UnitResult> totals;  // by instruction of the manifest; of the units that are done
   std::vector<UnitSet> done;       // by instruction
   std::vector<UnitParts> parts;    // by instruction; of units that are not done
-  uint64_t units = 0;              // that are done
+  std::vector<UnitParts> begun;    // the same of parts behind which an attempt may go on
+  // By instruction and unit: UnitResult::failures, also of units that are done.
+  std::vector<std::map<uint64_t, uint64_t>> failures;
+  uint64_t units = 0;  // that are done
   // By instruction: the units with a canary, one of each folder that was merged; without any the unit that took least.
   std::vector<std::vector<UnitResult>> asked;
   // By instruction and unit: the last record of a drop; OK: it was taken back.
@@ -43,7 +46,8 @@ struct StoredUnits {
 // Keeps the record of a drop that ended last.
 void KeepLater(UnitResult drop, std::map<uint64_t, UnitResult>& drops);
 
-// Sum of two results of one instruction; the unit number and the first case lose their meaning.
+// Sum of two results of one instruction; the unit number and the first case lose their meaning. Digests are
+// of units that are done.
 void Accumulate(const UnitResult& unit, UnitResult& total);
 
 // Whether the unit was the last of its instruction, with a part of its cases, before cases were

@@ -195,15 +195,50 @@ TEST_F(UnitLogTest, APartCountsUntilItsUnitIsDone) {
   EXPECT_EQ(done->totals[0].cases, 200u);
 }
 
+UnitResult Begun(uint32_t instruction, uint64_t number, uint64_t cases) {
+  UnitResult part = Part(instruction, number, cases);
+  part.mismatches = 0;
+  part.device_digest = part.model_digest = 7;
+  return part;
+}
+
+TEST_F(UnitLogTest, AnAttemptGoesOnBehindTheLargestPartWithDigests) {
+  Attempt(Path("w"), {Begun(0, 1, 20), Begun(0, 1, 10), Begun(1, 0, 5)});
+  Attempt(Path("w"), {Part(0, 1, 40), Unit(1, 0)});
+  const auto stored = ReadUnits(Path("w"), Manifest());
+  ASSERT_TRUE(stored.ok()) << stored.status();
+  EXPECT_THAT(stored->damage, IsEmpty());
+  EXPECT_EQ(stored->parts[0].at(1), Part(0, 1, 40));
+  EXPECT_EQ(stored->begun[0].at(1), Begun(0, 1, 20));
+  EXPECT_THAT(stored->begun[1], IsEmpty());  // the unit is done
+  EXPECT_TRUE(stored->totals[1].device_digest == Unit(1, 0).device_digest);
+}
+
+TEST_F(UnitLogTest, FailuresOfAUnitAreKept) {
+  UnitResult failed = Part(0, 1, 0);
+  failed.dot_products = failed.mismatches = 0;
+  failed.failures = 2;
+  UnitResult earlier = failed;
+  earlier.failures = 1;
+  Attempt(Path("w"), {failed, Unit(0, 1)});
+  Attempt(Path("w"), {earlier});
+  const auto stored = ReadUnits(Path("w"), Manifest());
+  ASSERT_TRUE(stored.ok()) << stored.status();
+  EXPECT_THAT(stored->damage, IsEmpty());
+  EXPECT_THAT(stored->parts[0], IsEmpty());
+  EXPECT_THAT(stored->failures[0], testing::ElementsAre(testing::Pair(1, 2)));
+  EXPECT_THAT(stored->failures[1], IsEmpty());
+}
+
 // They skip blocks of a version that they do not know.
 TEST_F(UnitLogTest, EarlierProgramsDoNotTakeAPartForAUnit) {
-  Attempt(Path("w"), {Unit(0, 0), Part(0, 1, 20), Unit(0, 2)});
+  Attempt(Path("w"), {Unit(0, 0), Part(0, 1, 20), Unit(0, 2), Begun(0, 3, 20)});
   const auto log = ReadFile(Logs(Path("w")).front());
   ASSERT_TRUE(log.ok());
   std::string versions;
   for (size_t at = 0; (at = log->find("mmalog", at)) != log->npos; ++at)
     versions += '0' + (*log)[at + 7];
-  EXPECT_EQ(versions, "232");
+  EXPECT_EQ(versions, "2325");
 }
 
 TEST_F(UnitLogTest, PartsThatTheRunCannotHave) {

@@ -17,6 +17,23 @@ uint64_t LaterThan(uint64_t ended) {
   return std::max(ended + 1, static_cast<uint64_t>(absl::ToUnixSeconds(absl::Now())));
 }
 
+// The unit of whose cases the device was asked.
+uint64_t UnitAskedBy(const Task& task, const RunManifest& manifest) {
+  const uint64_t unit_cases = manifest.instructions[task.row].unit_cases;
+  if (const auto* unit = std::get_if<UnitTask>(&task.what)) return unit->counted.unit;
+  if (const auto* canary = std::get_if<CanaryTask>(&task.what)) {
+    return canary->first_case / unit_cases;
+  }
+  const auto* investigate = std::get_if<InvestigateTask>(&task.what);
+  return investigate == nullptr ? manifest.shard : investigate->name.index / unit_cases;
+}
+
+absl::Status GivenUp(uint64_t unit) {
+  return absl::UnavailableError(
+      absl::StrCat("the device failed in unit ", unit, " in ", kMostFailures,
+                   " attempts: it is not asked again in this folder; another --workdir asks it"));
+}
+
 }  // namespace
 
 RunAgenda::RunAgenda(const RunOptions& options, const RunManifest& manifest, StoredUnits stored,
@@ -46,8 +63,14 @@ RunAgenda::RunAgenda(const RunOptions& options, const RunManifest& manifest, Sto
     row.next = options.shard;
     row.done = std::move(stored.done[r]);
     row.parts = std::move(stored.parts[r]);
+    row.begun = std::move(stored.begun[r]);
     row.asked = std::move(stored.asked[r]);
-    row.same_asked = row.asked.empty() && row.parts.empty();
+    for (const auto& [unit, failures] : stored.failures[r]) {
+      if (failures < kMostFailures) continue;
+      row.given_up = true;
+      row.dropped = GivenUp(unit);
+    }
+    row.same_asked = row.given_up || (row.asked.empty() && row.parts.empty());
   }
   LoadFindings(manifest);
 }
@@ -90,6 +113,8 @@ uint64_t RunAgenda::RemainingDotProducts() const {
     for (uint64_t u = options_.shard; u < row.units; u += options_.shards) {
       if (row.done.Contains(u)) continue;
       remaining += (EndOf(row, u) - u * row.unit_cases) * row.op->shape().d_words();
+      const auto begun = row.begun.find(u);
+      if (begun != row.begun.end()) remaining -= begun->second.dot_products;
     }
   }
   return remaining;
@@ -100,6 +125,9 @@ std::optional<Task> RunAgenda::Next(absl::Duration elapsed) {
   if (plants_begun_ < rows_.size()) {
     const size_t row = plants_begun_++;
     return Task{row, PlantTask{{options_.ops[row], options_.strategy, options_.seed}}};
+  }
+  for (; canaries_begun_ < rows_.size() && rows_[canaries_begun_].given_up; ++canaries_begun_) {
+    ++canaries_done_;
   }
   if (canaries_begun_ < rows_.size()) {
     const size_t row = canaries_begun_++;
@@ -165,6 +193,9 @@ std::optional<UnitTask> RunAgenda::NextUnit(size_t r) {
   task.counted.instruction = static_cast<uint32_t>(r);
   task.counted.unit = row.next;
   task.counted.first_case = row.next * row.unit_cases;
+  if (const auto begun = row.begun.find(row.next); begun != row.begun.end()) {
+    task.counted = begun->second;
+  }
   if (!row.canaries.empty()) task.counted.canary = row.canaries.back();
   row.next += options_.shards;
   return task;
@@ -283,7 +314,8 @@ RunLog::RunLog(std::unique_ptr<UnitLog> log, const RunManifest& manifest, const 
     : log_(std::move(log)),
       manifest_(manifest),
       dropped_(manifest.instructions.size()),
-      drops_(stored.drops) {
+      drops_(stored.drops),
+      failures_(stored.failures) {
   for (size_t i = 0; i < manifest.instructions.size(); ++i) {
     const uint64_t units = manifest.instructions[i].UnitsOfShard(manifest.shard, manifest.shards);
     finished_.push_back(stored.done[i].size() >= units);
@@ -298,6 +330,10 @@ absl::Status RunLog::Append(const TaskResult& result) {
   } else if (passed) {
     return TakeBack(row, !finished_[row]);
   }
+  const bool lost = result.begun && !result.status.ok() && !absl::IsCancelled(result.status);
+  if (lost && !result.drop.has_value() && !result.asked_again) {
+    if (absl::Status s = NoteFailure(result); !s.ok()) return s;
+  }
   const auto* unit = std::get_if<UnitAnswer>(&result.answer);
   if (unit == nullptr) return absl::OkStatus();
   const UnitResult& counted = unit->counted;
@@ -311,8 +347,23 @@ absl::Status RunLog::Append(const TaskResult& result) {
   if (result.status.ok() && unit->differing.empty()) {  // the next part takes long
     return AppendDurably(counted);
   }
-  KeepLarger(counted, parts);
+  UnitResult part = counted;
+  if (!unit->differing.empty()) part.device_digest = part.model_digest = 0;
+  KeepLarger(std::move(part), parts);
   return absl::OkStatus();
+}
+
+absl::Status RunLog::NoteFailure(const TaskResult& result) {
+  UnitResult failed;
+  failed.instruction = static_cast<uint32_t>(result.task.row);
+  failed.unit = UnitAskedBy(result.task, manifest_);
+  failed.first_case = failed.unit * manifest_.instructions[failed.instruction].unit_cases;
+  failed.part = true;
+  failed.failures = ++failures_[failed.instruction][failed.unit];
+  failed.ended = LaterThan(0);
+  if (absl::Status s = AppendDurably(failed); !s.ok()) return s;
+  if (failed.failures < kMostFailures) return absl::OkStatus();
+  return Drop(failed.instruction, GivenUp(failed.unit));
 }
 
 absl::Status RunLog::Drop(uint32_t instruction, const absl::Status& why) {

@@ -53,7 +53,8 @@ class RunAgenda : public Agenda {
     std::vector<Canary> canaries;                // to be stored, each with a unit
     std::optional<CanaryDifference> difference;  // of its answers from the model
     UnitSet done;
-    UnitParts parts;
+    UnitParts parts, begun;  // as in StoredUnits
+    bool given_up = false;   // the device failed in one of its units again and again
     std::deque<Paused> paused;
     bool investigating = false;
   };
@@ -84,7 +85,9 @@ class RunAgenda : public Agenda {
 };
 
 // The units that are done, the drops, and at the end the parts of those that are not. What an earlier attempt dropped
-// and this one goes on with, or has nothing left of, is dropped no more.
+// and this one goes on with, or has nothing left of, is dropped no more. An instruction is dropped for good when
+// the device has failed in one unit of it in kMostFailures attempts: another would end there too.
+inline constexpr uint64_t kMostFailures = 2;
 class RunLog : public TaskLog {
  public:
   RunLog(std::unique_ptr<UnitLog> log, const RunManifest& manifest, const StoredUnits& stored);
@@ -96,14 +99,17 @@ class RunLog : public TaskLog {
  private:
   absl::Status AppendDurably(const UnitResult& record);
   absl::Status Drop(uint32_t instruction, const absl::Status& why);
+  // Of a device that is lost.
+  absl::Status NoteFailure(const TaskResult& result);
   // `canaries_only`: what a canary said.
   absl::Status TakeBack(uint32_t instruction, bool canaries_only);
 
   const std::unique_ptr<UnitLog> log_;
   const RunManifest& manifest_;
-  std::vector<bool> finished_, dropped_;               // by instruction; by this attempt
-  std::vector<std::map<uint64_t, UnitResult>> drops_;  // StoredUnits::drops
-  std::map<uint32_t, UnitParts> parts_;                // by instruction
+  std::vector<bool> finished_, dropped_;                // by instruction; by this attempt
+  std::vector<std::map<uint64_t, UnitResult>> drops_;   // StoredUnits::drops
+  std::vector<std::map<uint64_t, uint64_t>> failures_;  // StoredUnits::failures
+  std::map<uint32_t, UnitParts> parts_;                 // by instruction
 };
 
 }  // namespace mmadiff

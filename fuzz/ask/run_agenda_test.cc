@@ -34,6 +34,8 @@ class RunAgendaTest : public TestFolder {
     stored.totals.resize(2);
     stored.done.resize(2);
     stored.parts.resize(2);
+    stored.begun.resize(2);
+    stored.failures.resize(2);
     stored.asked.resize(2);
     stored.drops.resize(2);
     return RunAgenda(options_, manifest_, std::move(stored), console_);
@@ -162,6 +164,57 @@ TEST_F(RunAgendaTest, ARunWithoutCanariesExecutesAQuickUnitAgain) {
   EXPECT_EQ(outcome.attempt->repeated, 160u);
   EXPECT_THAT(outcome.attempt->warnings,
               ElementsAre(testing::HasSubstr("none was executed again")));
+}
+
+TEST_F(RunAgendaTest, AUnitGoesOnBehindItsPart) {
+  StoredUnits stored;
+  stored.begun.resize(2);
+  UnitResult& begun = stored.begun[1][1];
+  begun.instruction = 1;
+  begun.unit = 1;
+  begun.first_case = begun.cases = kUnitCases;
+  begun.cases = 3;
+  begun.dot_products = 3 * 16 + 5;
+  begun.part = true;
+  begun.device_digest = begun.model_digest = 9;
+  RunAgenda agenda = Planted(std::move(stored));
+  uint64_t continued = 0, asked = 0;
+  while (const std::optional<Task> task = agenda.Next({})) {
+    const UnitResult& counted = std::get<UnitTask>(task->what).counted;
+    const bool second = Unit(*task) == std::pair(size_t{1}, uint64_t{1});
+    EXPECT_EQ(counted.dot_products, second ? 53u : 0u);
+    continued += second;
+    asked += 16 * kUnitCases;
+    EXPECT_THAT(*agenda.Take(Done(*task)), IsEmpty());
+  }
+  EXPECT_EQ(continued, 1u);
+  EXPECT_EQ(End(std::move(agenda)).attempt->dot_products, (6 * kUnitCases - 4) * 16 - 53);
+}
+
+TEST_F(RunAgendaTest, ARowWhoseUnitFailedAgainAndAgainIsGivenUp) {
+  StoredUnits stored;
+  stored.failures.resize(2);
+  stored.failures[0][1] = kMostFailures - 1;
+  stored.failures[1][2] = kMostFailures;
+  RunAgenda agenda = Agenda(std::move(stored));
+  for (int i = 0; i < 2; ++i) {
+    TaskResult result;
+    result.task = *agenda.Next({});
+    result.answer = PlantAnswer{"a fault"};
+    EXPECT_TRUE(agenda.Take(result).ok());
+  }
+  const Task canary = *agenda.Next({});
+  EXPECT_EQ(canary.row, 0u);
+  Answer(agenda, canary, {.canary = {0, {1}}});
+  while (const std::optional<Task> task = agenda.Next({})) {
+    EXPECT_EQ(task->row, 0u);
+    EXPECT_TRUE(agenda.Take(Done(*task)).ok());
+  }
+  const RunReport outcome = End(std::move(agenda));
+  EXPECT_TRUE(outcome.rows[0].dropped.ok());
+  EXPECT_THAT(std::string(outcome.rows[1].dropped.message()),
+              testing::HasSubstr("failed in unit 2"));
+  EXPECT_EQ(outcome.attempt->not_asked_again, 0u);
 }
 
 TEST_F(RunAgendaTest, ADroppedRowIsAskedNothingMore) {

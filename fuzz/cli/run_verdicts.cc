@@ -39,8 +39,7 @@ void SayStopped(const RunReport& report, Ending& ending) {
       absl::StrCat(
           "stopped early (", Name(attempt.stopped_by), "); ",
           attempt.not_asked_again > 0 ? "whether the device is still the same was not asked; " : "",
-          only_begun ? "no unit was done: the same command line begins them again "
-                       "and needs more time"
+          only_begun ? "no unit was done; the same command line goes on"
                      : "nothing is lost, the same command line resumes"));
 }
 

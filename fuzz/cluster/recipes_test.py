@@ -59,12 +59,13 @@ def kubernetes(folder):
     check(spec['completionMode'] == 'Indexed', 'the Job is not indexed')
     check(spec['template']['spec']['restartPolicy'] == 'Never', 'podFailurePolicy wants restartPolicy: Never')
     check('backoffLimitPerIndex' in spec, 'FailIndex wants backoffLimitPerIndex')
+    check(spec['backoffLimitPerIndex'] > 0, 'a pod that was killed is not tried again')
     text = container['command'][-1]
     shards = int(re.search(r'--shard=auto/(\d+)', text)[1])
     check(spec['completions'] == shards, f'{spec["completions"]} completions of {shards} shards')
     rules = spec['podFailurePolicy']['rules']
     for code in codes_of_run() + [KILLED, TERMINATED]:
-        wanted = 'Ignore' if code in (75, KILLED, TERMINATED) else 'Count' if code == 0 else 'FailIndex'
+        wanted = 'Ignore' if code in (75, TERMINATED) else 'Count' if code in (0, KILLED) else 'FailIndex'
         got = action(rules, container['name'], code)
         check(got == wanted, f'exit code {code}: {got}, not {wanted}')
     # The command line itself, planned, as the last index.
@@ -90,10 +91,13 @@ def slurm(folder):
         check(done.returncode == 0, f'{tool}: {done.stdout}{done.stderr}')
     (folder / 'scontrol').write_text('#!/bin/sh\necho "$@" >>requeued\n')
     (folder / 'scontrol').chmod(0o755)
+    (folder / 'killed').write_text(f'#!/bin/sh\nexit {KILLED}\n')
+    (folder / 'killed').chmod(0o755)
     for code in codes_of_run() + [KILLED]:
         (folder / 'ends').write_text(f'#!/bin/sh\necho "$@" >arguments\nexit {code}\n')
         (folder / 'ends').chmod(0o755)
         (folder / 'requeued').write_text('')
+        (folder / 'night/3').mkdir(parents=True, exist_ok=True)
         done = run(['bash', script, '--cases=5'], folder, MMADIFF=f'{folder}/ends', NIGHT='night',
                    SLURM_ARRAY_JOB_ID='12', SLURM_ARRAY_TASK_ID='3')
         check(done.returncode == code, f'Slurm: exit code {done.returncode}, not {code}')
@@ -101,6 +105,16 @@ def slurm(folder):
         got = (folder / 'requeued').read_text()
         check(got == wanted, f'Slurm: after {code}: {got!r}, not {wanted!r}')
         check((folder / 'arguments').read_text() == 'run --shard=auto --workdir=night/3 --cases=5\n', 'arguments')
+    # Killed again and again: as long as there is something new in a log.
+    again = []
+    for new in (True, True, False, False, True, False, False, False):
+        with open(folder / 'night/3/units-1.log', 'a', encoding='ascii') as log:
+            log.write('x' * new)
+        (folder / 'requeued').write_text('')
+        run(['bash', script], folder, MMADIFF=f'{folder}/killed', NIGHT='night', SLURM_ARRAY_JOB_ID='12',
+            SLURM_ARRAY_TASK_ID='3')
+        again.append((folder / 'requeued').read_text() != '')
+    check(again == [True] * 7 + [False], f'Slurm: requeued after kills: {again}')
 
 
 with tempfile.TemporaryDirectory() as name:

@@ -10,6 +10,7 @@
 #include <memory>
 #include <regex>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -56,23 +57,25 @@ absl::Status FindTemporary(const std::string& folder, Cleaning& cleaning) {
 // also has others stays.
 absl::Status FindLogs(const std::string& folder, const RunManifest& manifest,
                       const StoredUnits& stored, Cleaning& cleaning) {
-  using Unit = std::pair<uint32_t, uint64_t>;
+  enum Kind : uint8_t { kUnit, kBegun, kCanary };
+  using Unit = std::tuple<Kind, uint32_t, uint64_t>;
   std::map<Unit, uint64_t> copies;
   std::vector<std::pair<std::set<Unit>, std::string>> logs;
   const auto paths = UnitLogsIn(folder);
   if (!paths.ok()) return paths.status();
   for (const std::string& path : *paths) {
     std::set<Unit> units;
-    bool drops = false;  // with which drop a row ended is for all of them to say
+    bool drops = false;  // with which drop or failure a row ended is for all of them to say
     const auto each = [&](const UnitResult& unit, absl::string_view, uint64_t) {
-      drops |= unit.drop.has_value();
-      // A canary counts as a unit of its own.
-      if (!unit.canary.d.empty()) units.emplace(unit.instruction, ~unit.canary.first_case);
-      const UnitParts& parts = stored.parts[unit.instruction];
-      const auto part = parts.find(unit.unit);
-      if (!unit.part || (part != parts.end() && part->second == unit)) {
-        units.emplace(unit.instruction, unit.unit);
-      }
+      drops |= unit.drop.has_value() ||
+               (unit.failures > 0 && !stored.done[unit.instruction].Contains(unit.unit));
+      if (!unit.canary.d.empty()) units.emplace(kCanary, unit.instruction, unit.canary.first_case);
+      const auto has = [&](const std::vector<UnitParts>& parts) {
+        const auto part = parts[unit.instruction].find(unit.unit);
+        return part != parts[unit.instruction].end() && part->second == unit;
+      };
+      if (!unit.part || has(stored.parts)) units.emplace(kUnit, unit.instruction, unit.unit);
+      if (has(stored.begun)) units.emplace(kBegun, unit.instruction, unit.unit);
       return absl::OkStatus();
     };
     std::vector<Damage> found;

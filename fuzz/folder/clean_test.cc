@@ -125,6 +125,27 @@ TEST_F(CleanTest, LogsWithDropsStay) {
   EXPECT_THAT(Clean(folder), IsEmpty());
 }
 
+// An attempt goes on behind the one, the other counts.
+TEST_F(CleanTest, LogsWithPartsAndFailuresStay) {
+  const std::string folder = Folder();
+  UnitResult begun = Unit(1, 3);
+  begun.part = true;
+  begun.mismatches = 0;
+  begun.mismatching_cases = {};
+  begun.device_digest = begun.model_digest;
+  begun.cases = begun.dot_products = 50;
+  UnitResult larger = begun;
+  larger.device_digest = larger.model_digest = 0;
+  larger.cases = larger.dot_products = 60;
+  UnitResult failed = larger;
+  failed.cases = failed.dot_products = 0;
+  failed.failures = 1;
+  for (const UnitResult& unit : {begun, larger, failed}) Attempt("run", {unit});
+  EXPECT_THAT(Clean(folder), IsEmpty());
+  Attempt("run", {Unit(1, 3)});
+  EXPECT_THAT(Clean(folder), testing::SizeIs(3));
+}
+
 TEST_F(CleanTest, NothingGoesWhereAPartContradicts) {
   UnitResult part = Unit(1, 2), longer = part;
   part.part = longer.part = true;

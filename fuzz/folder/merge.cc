@@ -65,7 +65,10 @@ RunId HashOf(absl::string_view bytes) {
 class Index {
  public:
   explicit Index(const RunManifest& whole)
-      : whole_(whole), units_(whole.instructions.size()), drops_(whole.instructions.size()) {}
+      : whole_(whole),
+        units_(whole.instructions.size()),
+        drops_(whole.instructions.size()),
+        failures_(whole.instructions.size()) {}
 
   // All logs of a folder; torn ends are no damage while somebody writes.
   absl::Status Read(const std::string& folder, const RunManifest& manifest,
@@ -110,6 +113,10 @@ class Index {
         merged.dropped.push_back(
             absl::StrCat(whole_.instructions[i].name, ": ", drop.drop->message()));
       }
+      for (const auto& [number, failed] : failures_[i]) {
+        if (absl::Status s = log.Append(SerializeUnit(failed), BlockVersionOf(failed)); !s.ok())
+          return s;
+      }
     }
     return log.Flush();
   }
@@ -148,6 +155,11 @@ class Index {
     if (unit.drop) {
       KeepLater(unit, drops_[unit.instruction]);
       return absl::OkStatus();
+    }
+    if (unit.failures > 0) {
+      UnitResult& most = failures_[unit.instruction][unit.unit];
+      if (most.failures < unit.failures) most = unit;
+      if (unit.dot_products == 0) return absl::OkStatus();
     }
     Entry entry = {unit.device_digest,
                    unit.model_digest,
@@ -192,6 +204,7 @@ class Index {
   const RunManifest& whole_;
   std::vector<absl::flat_hash_map<uint64_t, Entry>> units_;  // by instruction
   std::vector<std::map<uint64_t, UnitResult>> drops_;        // by instruction
+  std::vector<std::map<uint64_t, UnitResult>> failures_;     // the same; by unit
   std::vector<std::string> logs_, machines_;
   absl::flat_hash_map<std::string, uint32_t> numbers_;
 };

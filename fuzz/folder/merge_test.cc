@@ -184,6 +184,26 @@ TEST_F(MergeTest, APartThatContradictsItsUnitIsAnAlarm) {
   }
 }
 
+TEST_F(MergeTest, FailuresAndPartsThatAnAttemptGoesOnBehindAreKept) {
+  UnitResult begun = Unit(0, 1);
+  begun.part = true;
+  begun.cases /= 2;
+  begun.dot_products /= 2;
+  begun.mismatches = 0;
+  begun.mismatching_cases = {};
+  begun.device_digest = begun.model_digest;
+  UnitResult once = begun, twice = begun;
+  once.cases = once.dot_products = twice.cases = twice.dot_products = 0;
+  once.device_digest = once.model_digest = twice.device_digest = twice.model_digest = 0;
+  once.failures = 1;
+  twice.failures = 2;
+  Merge(Path("merged"), {Attempt("x", {twice}), Attempt("y", {once, begun})});
+  const auto stored = ReadUnits(Path("merged"), Manifest());
+  ASSERT_TRUE(stored.ok()) << stored.status();
+  EXPECT_THAT(stored->failures[0], ElementsAre(testing::Pair(1, 2)));
+  EXPECT_EQ(stored->begun[0].at(1), begun);
+}
+
 TEST_F(MergeTest, OfAnOldAndANewVersionTheNewIdStays) {
   RunManifest old = Manifest(0, 2);
   old.id_of_text = true;

@@ -210,7 +210,6 @@ void RunReportBuilder::Count(const UnitResult& unit) {
 }
 
 void RunReportBuilder::AddUnfinished(UnitResult part) {
-  part.device_digest = part.model_digest = 0;
   UnitParts& parts = parts_[part.instruction];
   KeepLarger(std::move(part), parts);
 }
