@@ -1,5 +1,7 @@
 #include "fuzz/correlation.h"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <iterator>
 #include <map>
@@ -19,6 +21,8 @@ namespace {
 constexpr uint64_t kRarer = 2;
 // Of fewer, hundreds of properties have one in common by chance.
 constexpr uint64_t kFewestDiffering = 20;
+constexpr int64_t kAtOnce = kCorrelated / 64;  // dot products, on one core
+constexpr uint64_t kFewestBefore = 1024;
 
 std::string Grouped(uint64_t n) {
   std::string digits = absl::StrCat(n);
@@ -83,10 +87,97 @@ class Features {
   std::vector<std::string> names_;
 };
 
+// Moves the thread from core to core.
+class Cores {
+ public:
+  Cores() : some_(sched_getaffinity(0, sizeof all_, &all_) == 0 && CPU_COUNT(&all_) > 1) {}
+  ~Cores() {
+    if (some_) sched_setaffinity(0, sizeof all_, &all_);
+  }
+  Cores(const Cores&) = delete;
+  Cores& operator=(const Cores&) = delete;
+
+  // The core that the thread is on from now on; nothing if there is but one, or it may not be chosen.
+  std::optional<int> Next() {
+    if (!some_) return std::nullopt;
+    do {
+      core_ = (core_ + 1) % CPU_SETSIZE;
+    } while (!CPU_ISSET(core_, &all_));
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(core_, &one);
+    if (sched_setaffinity(0, sizeof one, &one) != 0) return std::nullopt;
+    return core_;
+  }
+
+ private:
+  cpu_set_t all_;
+  const bool some_;
+  int core_ = -1;
+};
+
+// How many were asked before, as features: at least so many, in powers of two.
+void AddBefore(uint64_t before, std::vector<std::string>& names) {
+  for (uint64_t n = kFewestBefore; n <= before; n *= 2) {
+    names.push_back(absl::StrCat("at least ", Grouped(n), " asked before"));
+  }
+}
+
 struct Sample {
   std::vector<std::vector<uint16_t>> features;  // of each dot product, ascending
   std::vector<bool> differs;
+  std::map<std::string, uint16_t> numbers;  // of the features
+
+  void Add(const std::vector<std::string>& names, bool differs_here) {
+    std::vector<uint16_t>& has = features.emplace_back();
+    for (const std::string& name : names) {
+      has.push_back(numbers.try_emplace(name, static_cast<uint16_t>(numbers.size())).first->second);
+    }
+    std::ranges::sort(has);
+    differs.push_back(differs_here);
+  }
 };
+
+// Of dot products that the device did not fail on.
+absl::StatusOr<Sample> TakeSample(Device& device, const CaseStream& stream, uint64_t first,
+                                  absl::Time end) {
+  const Operation& op = *stream.op;
+  const auto words = op.shape().d_words();
+  Features features(op);
+  Cores cores;
+  const bool has_process = device.Restart();
+  Sample sample;
+  Pace pace;
+  Batch batch;
+  uint64_t asked = 0;
+  while (asked < kCorrelated && absl::Now() < end) {
+    const int64_t at_once = device.IsSlow() ? std::min(pace.most(), kAtOnce) : kAtOnce;
+    Generate(stream, first, std::max<uint64_t>(1, at_once / words), batch);
+    first += batch.count;
+    std::vector<DotProductCase> dots;
+    const int64_t most = device.IsSlow() ? at_once : batch.dot_products();
+    for (int64_t i = 0; i < std::min(most, batch.dot_products()); ++i)
+      dots.push_back(Extract(batch, i));
+    const std::optional<int> core = has_process ? std::nullopt : cores.Next();
+    const absl::Time begun = absl::Now();
+    Answers answers;
+    const Batch part = MakeDotProductBatch(op.shape(), dots);
+    const bool whole = part.count == batch.dot_products();
+    if (absl::Status s = device.Ask(op, whole ? batch : part, answers); !s.ok()) return s;
+    pace.Add(answers.size(), absl::ToChronoNanoseconds(absl::Now() - begun));
+    Comparison compared;
+    dots.resize(answers.size());
+    Compare(op, op.model, MakeDotProductBatch(op.shape(), dots), answers.d, compared);
+    for (int64_t i = 0; i < answers.size(); ++i, ++asked) {
+      if (answers.failures.contains(i)) continue;
+      std::vector<std::string> names = features.Of(dots[i], i % words);
+      if (core) names.push_back(absl::StrCat("core ", *core));
+      AddBefore(asked, names);
+      sample.Add(names, std::ranges::binary_search(compared.differing, i));
+    }
+  }
+  return sample;
+}
 
 // Of the dot products that have all `given` features: the rarest other one that all differing have.
 std::optional<uint16_t> RarestShared(const Sample& sample, const std::vector<uint16_t>& given,
@@ -125,43 +216,9 @@ std::string Correlation::Text() const {
 
 absl::StatusOr<std::optional<Correlation>> Correlate(Device& device, const CaseStream& stream,
                                                      uint64_t first, absl::Duration most) {
-  const Operation& op = *stream.op;
-  const auto words = static_cast<uint64_t>(op.shape().d_words());
-  const absl::Time end = absl::Now() + most;
-  Features features(op);
-  Sample sample;
-  std::map<std::string, uint16_t> numbers;
-  Pace pace;
-  Batch batch;
-  for (uint64_t at = first; sample.differs.size() < kCorrelated && absl::Now() < end;) {
-    const uint64_t cases =
-        device.IsSlow() ? (pace.most() + words - 1) / words : kCorrelated / words;
-    const uint64_t left = kCorrelated - sample.differs.size();
-    Generate(stream, at, std::max<uint64_t>(1, std::min(cases, left / words)), batch);
-    at += batch.count;
-    const absl::Time begun = absl::Now();
-    Answers answers;
-    std::vector<DotProductCase> dots;
-    const int64_t asked =
-        device.IsSlow() ? std::min(pace.most(), batch.dot_products()) : batch.dot_products();
-    for (int64_t i = 0; i < asked; ++i) dots.push_back(Extract(batch, i));
-    const Batch part = asked < batch.dot_products() ? MakeDotProductBatch(op.shape(), dots) : batch;
-    if (absl::Status s = device.Ask(op, part, answers); !s.ok()) return s;
-    pace.Add(answers.size(), absl::ToChronoNanoseconds(absl::Now() - begun));
-    Comparison compared;
-    dots.resize(answers.size());
-    Compare(op, op.model, MakeDotProductBatch(op.shape(), dots), answers.d, compared);
-    for (int64_t i = 0; i < answers.size(); ++i) {
-      if (answers.failures.contains(i)) continue;
-      std::vector<uint16_t>& has = sample.features.emplace_back();
-      for (const std::string& name : features.Of(dots[i], i % static_cast<int64_t>(words))) {
-        has.push_back(
-            numbers.try_emplace(name, static_cast<uint16_t>(numbers.size())).first->second);
-      }
-      std::ranges::sort(has);
-      sample.differs.push_back(std::ranges::binary_search(compared.differing, i));
-    }
-  }
+  const absl::StatusOr<Sample> taken = TakeSample(device, stream, first, absl::Now() + most);
+  if (!taken.ok()) return taken.status();
+  const Sample& sample = *taken;
   Correlation found;
   found.differing = std::ranges::count(sample.differs, true);
   std::vector<uint16_t> given;
@@ -175,7 +232,8 @@ absl::StatusOr<std::optional<Correlation>> Correlate(Device& device, const CaseS
   if (given.empty()) return std::nullopt;
   found.others = sample.differs.size() - found.having;
   for (const uint16_t feature : given) {
-    const auto named = std::ranges::find(numbers, feature, [](const auto& n) { return n.second; });
+    const auto named =
+        std::ranges::find(sample.numbers, feature, [](const auto& n) { return n.second; });
     found.features.push_back(named->first);
   }
   return found;

@@ -14,7 +14,8 @@
 namespace mmadiff {
 
 // A property of some dot products: of their operands, of what the model did with them, of their place
-// in the execution. All that differ have it.
+// in the execution, of the processor core that answered, of how many were asked before. All that differ have
+// it.
 struct Correlation {
   std::vector<std::string> features;   // one or two, all of which a dot product must have
   uint64_t differing = 0, having = 0;  // of `having` dot products with it so many differ,
@@ -25,7 +26,7 @@ struct Correlation {
 };
 
 // Asks the device for the cases of a stream from `first` on: at most kCorrelated dot products, for about
-// `most`. Returns the rarest property that all have which differ, or two of them if the second is again
+// `most`, a device without a process of its own on each core in turn. Returns the rarest property that all have which differ, or two of them if the second is again
 // much rarer; nothing if half of all have it, or few differ. Errors are the device's.
 inline constexpr uint64_t kCorrelated = 50000;
 absl::StatusOr<std::optional<Correlation>> Correlate(Device& device, const CaseStream& stream,
