@@ -5,7 +5,7 @@ module unit (
     input  logic [31:0] c,
     output logic [31:0] d
 );
-  localparam int None = -1000;  // exponent of zero
+  localparam logic signed [11:0] None = -1000;  // exponent of zero
 
   always_comb begin
     logic [24:0] significand[5];  // 23 fraction bits
@@ -18,17 +18,20 @@ module unit (
     top = None;
     for (int i = 0; i < 5; i++) begin
       if (i < 4) begin
+        logic [15:0] x, y;  // Icarus 11 knows no a[i][14:10]
         logic infinite;
-        significand[i] = 25'({a[i][14:10] != 0, a[i][9:0]} * {b[i][14:10] != 0, b[i][9:0]}) << 3;
-        exponent[i] = 12'(a[i][14:10] == 0 ? 1 : a[i][14:10]) + 12'(b[i][14:10] == 0 ? 1 : b[i][14:10]) - 30;
-        negative[i] = a[i][15] ^ b[i][15];
-        infinite = a[i][14:0] == 15'h7c00 || b[i][14:0] == 15'h7c00;
-        nan |= a[i][14:0] > 15'h7c00 || b[i][14:0] > 15'h7c00 || infinite && (a[i][14:0] == 0 || b[i][14:0] == 0);
+        x = a[i];
+        y = b[i];
+        significand[i] = 25'({x[14:10] != 0, x[9:0]} * {y[14:10] != 0, y[9:0]}) << 3;
+        exponent[i] = 12'(x[14:10]) + 12'(x[14:10] == 0) + 12'(y[14:10]) + 12'(y[14:10] == 0) - 12'd30;
+        negative[i] = x[15] ^ y[15];
+        infinite = x[14:0] == 15'h7c00 || y[14:0] == 15'h7c00;
+        nan |= x[14:0] > 15'h7c00 || y[14:0] > 15'h7c00 || infinite && (x[14:0] == 0 || y[14:0] == 0);
         plus |= infinite && !negative[i];
         minus |= infinite && negative[i];
       end else begin
         significand[i] = 25'({c[30:23] != 0, c[22:0]});
-        exponent[i] = 12'(c[30:23] == 0 ? 1 : c[30:23]) - 127;
+        exponent[i] = 12'(c[30:23]) + 12'(c[30:23] == 0) - 12'd127;
         negative[i] = c[31];
         nan |= c[30:0] > 31'h7f800000;
         plus |= c == 32'h7f800000;
@@ -40,7 +43,7 @@ module unit (
     sum = 0;
     for (int i = 0; i < 5; i++) begin
       logic signed [28:0] cut;
-      cut = 29'(significand[i] >> (top - exponent[i]));
+      cut = 29'(significand[i]) >> (top - exponent[i]);
       sum += negative[i] ? -cut : cut;
     end
     magnitude = sum < 0 ? -sum : sum;
@@ -48,7 +51,7 @@ module unit (
     for (int i = 0; i < 5; i++) if (magnitude[28:24] != 0) begin magnitude >>= 1; e++; end
     for (int i = 0; i < 24; i++) if (!magnitude[23] && e > -126) begin magnitude <<= 1; e--; end
     for (int i = 0; i < 24; i++) if (e < -126) begin magnitude >>= 1; e++; end
-    d = {sum < 0, magnitude[23] ? 8'(e + 127) : 8'h0, magnitude[22:0]};
+    d = {sum < 0, magnitude[23] ? 8'(e + 12'd127) : 8'h0, magnitude[22:0]};
     if (e > 127) d = {sum < 0, 31'h7f800000};
     if (sum == 0) d = 0;
     if (plus) d = 32'h7f800000;
@@ -60,6 +63,7 @@ endmodule
 // Lines of mmadiff from stdin, each with its result to stdout:
 //   $ verilator --binary -Wno-fatal --top-module lines unit.sv -o unit
 //   $ ./mmadiff run --device='exec:obj_dir/unit,restart=never' --instr=sm_70/mma.m8n8k4.f32.f16.f16.f32
+// Icarus makes ./unit instead: iverilog -g2012 -s lines -o unit unit.sv
 module lines;
   logic [3:0][15:0] a, b;
   logic [31:0] c, d, w[9];
