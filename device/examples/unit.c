@@ -1,7 +1,10 @@
 /* A matrix unit behind exec: in C: d = c + the sum of 16 products of f16, all aligned to the largest
  * exponent, cut after 25 fraction bits, added exactly, and cut to f32. One dot product a line:
  *   cc -O2 -o unit unit.c
- *   ./mmadiff run --device='exec:./unit,restart=never' --instr='sm_90/mma.m16n8k16.f32.f16.f16.f32' */
+ *   ./mmadiff run --device='exec:./unit,restart=never' --instr='sm_90/mma.m16n8k16.f32.f16.f16.f32'
+ * or binary:
+ *   cc -O2 -DBINARY -o unit unit.c
+ *   ./mmadiff run --device='exec:./unit,restart=never,protocol=binary' --instr='sm_90/mma.m16n8k16.f32.f16.f16.f32' */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,7 +66,19 @@ uint32_t unit(const uint16_t a[K], const uint16_t b[K], uint32_t c) {
   return sign | (magnitude >> 23 ? (uint32_t)(exponent + 127) << 23 : 0) | (magnitude & 0x7fffff);
 }
 
-#ifndef NO_MAIN
+#if defined BINARY
+#include "binary.c"
+
+int main(void) {
+  while (next_dot(4 * K + 4)) {
+    uint16_t a[K], b[K];
+    for (int i = 0; i < K; i++) a[i] = next_word(2);
+    for (int i = 0; i < K; i++) b[i] = next_word(2);
+    answer(unit(a, b, next_word(4)), 4);
+  }
+  return 0;
+}
+#elif !defined NO_MAIN
 int main(void) {
   char line[1024];
   while (fgets(line, sizeof line, stdin)) {
