@@ -23,6 +23,9 @@ module unit (
         x = a[i];
         y = b[i];
         significand[i] = 25'({x[14:10] != 0, x[9:0]} * {y[14:10] != 0, y[9:0]}) << 3;
+`ifdef FLUSH  // the bug that docs/rtl.md looks for
+        if (x[14:10] == 0) significand[i] = 0;
+`endif
         exponent[i] = 12'(x[14:10]) + 12'(x[14:10] == 0) + 12'(y[14:10]) + 12'(y[14:10] == 0) - 12'd30;
         negative[i] = x[15] ^ y[15];
         infinite = x[14:0] == 15'h7c00 || y[14:0] == 15'h7c00;
