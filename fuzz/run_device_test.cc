@@ -36,6 +36,53 @@ TEST_F(RunTest, AnswersThatDoNotRepeatAreFlaky) {
   }
 }
 
+// Has `fault` always, and from its process's 40th answer on another bit.
+class Aging : public Device {
+ public:
+  explicit Aging(const std::string& fault) : simulator_(*OpenDevice("faulty:" + fault)) {}
+  std::string name() const override { return "aging"; }
+  Identity identity() const override { return Identity::Named("aging"); }
+  absl::Status Supports(const Operation&) const override { return absl::OkStatus(); }
+  bool Restart() override {
+    answered_ = 0;
+    return true;
+  }
+
+ private:
+  absl::Status ExecuteSome(const Operation& op, const Batch& batch, Answers& answers) override {
+    if (absl::Status s = simulator_->Run(op, batch, answers.d); !s.ok()) return s;
+    answers.age = answered_;
+    for (uint64_t& word : answers.d) word ^= uint64_t{++answered_ > 40} << 30;
+    return absl::OkStatus();
+  }
+
+  std::unique_ptr<Device> simulator_;
+  uint64_t answered_ = 0;
+};
+
+TEST_F(RunTest, AFaultOfAnOldProcessHidesNoOther) {
+  for (const char* fault : {"none=0", "fraction_bits=22"}) {
+    RunOptions options = Options(fault);
+    options.cases = 300;
+    options.max_mismatches = 0;
+    const RunReport outcome =
+        Run(options, [fault]() -> DeviceOr { return std::make_unique<Aging>(fault); });
+    std::vector<std::string> names;
+    for (const Finding& f : outcome.findings) names.push_back(Name(f.bucket));
+    std::ranges::sort(names);
+    const auto aged = testing::StartsWith("aged:");
+    if (absl::StrContains(fault, "none")) {
+      EXPECT_THAT(names, ElementsAre(aged));
+      const auto filed = ReadCase(outcome.findings[0].path);
+      ASSERT_TRUE(filed.ok()) << filed.status();
+      EXPECT_EQ(filed->answers[0].age, 40u);
+    } else {
+      // What both faults change depends on the age of the process: it does not repeat.
+      EXPECT_THAT(names, ElementsAre(aged, StartsWith("flaky:")));
+    }
+  }
+}
+
 TEST_F(RunTest, AnUnreadableAnswerWhileShrinkingIsTheDevicesFault) {
   // Right, then one wrong answer, then garbage while it is confirmed.
   class Garbage : public Device {
