@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
@@ -35,56 +36,119 @@ constexpr struct {
   const char *group, *operand;
 } kOperands[] = {{"a", "a"}, {"b", "b"}, {"addend", "c"}, {"result", "the result"}};
 
+// Groups whose rows are numbers of bits, "2" or "4..7", and what people call them.
+constexpr struct {
+  const char *group, *what;
+} kBits[] = {{"carry", "a carry"}, {"cancellation", "a cancellation"}};
+
+absl::string_view FirstNumber(absl::string_view row) {
+  return row.substr(0, row.find_first_not_of("0123456789"));
+}
+
 std::string Article(const std::string& word) {
   return absl::StrCat(word.front() == 'i' ? "an " : "a ", word);
 }
 
-// What is looked at: whether each property is there, by its name.
+// Properties have numbers, in the order in which they are met.
+class Names {
+ public:
+  uint16_t Number(const std::string& name) {
+    const auto [at, added] = numbers_.try_emplace(name, static_cast<uint16_t>(names_.size()));
+    if (added) names_.push_back(name);
+    return at->second;
+  }
+  const std::string& Name(uint16_t number) const { return names_[number]; }
+
+ private:
+  std::map<std::string, uint16_t> numbers_;
+  std::vector<std::string> names_;
+};
+
+// The properties of the dot products of an operation, ascending.
 class Features {
  public:
-  explicit Features(const Operation& op) : op_(op), counter_(op.model) {}
+  Features(const Operation& op, Names& names)
+      : op_(op), names_(names), counter_(op.model), of_bin_(counter_.bins().size()) {
+    for (int64_t e = 0; e < op.shape().d_words(); ++e) AddPlace(PositionOf(op.shape(), e));
+    AddSign("a", op.model.a, op.shape().k);
+    AddSign("b", op.model.b, op.shape().k);
+    AddSign("c", op.model.c, 1);
+  }
 
   // Of element `element` of an execution.
-  const std::vector<std::string>& Of(const DotProductCase& dot, int64_t element) {
-    names_.clear();
+  std::vector<uint16_t> Of(const DotProductCase& dot, int64_t element) {
+    std::vector<uint16_t> has = of_place_[element];
     counter_.Count(dot);
-    for (const uint16_t reached : counter_.reached()) AddBin(counter_.bins()[reached]);
-    AddSign("a", op_.model.a, dot.a);
-    AddSign("b", op_.model.b, dot.b);
-    AddSign("c", op_.model.c, {dot.c});
-    const Shape& shape = op_.shape();
-    const Position p = PositionOf(shape, element);
-    if (shape.m > 1) names_.push_back(absl::StrCat("row ", p.i));
-    if (shape.n > 1) names_.push_back(absl::StrCat("column ", p.j));
-    if (shape.blocks > 1) names_.push_back(absl::StrCat("block ", p.block));
-    std::ranges::sort(names_);
-    const auto same = std::ranges::unique(names_);
-    names_.erase(same.begin(), same.end());
-    return names_;
+    for (const uint16_t reached : counter_.reached()) {
+      std::vector<uint16_t>& of_bin = of_bin_[reached];
+      if (of_bin.empty()) AddBin(counter_.bins()[reached], of_bin);
+      has.insert(has.end(), of_bin.begin(), of_bin.end());
+    }
+    const std::vector<uint64_t>* const operands[] = {&dot.a, &dot.b};
+    for (const Sign& sign : signs_) {
+      const uint64_t* const words = sign.operand == 2 ? &dot.c : operands[sign.operand]->data();
+      if (std::any_of(words, words + sign.words, [&](uint64_t w) { return w >> sign.bit & 1; })) {
+        has.push_back(sign.number);
+      }
+    }
+    std::ranges::sort(has);
+    const auto same = std::ranges::unique(has);
+    has.erase(same.begin(), same.end());
+    return has;
   }
 
  private:
-  void AddBin(const Bin& bin) {
+  struct Sign {
+    size_t operand;  // a, b, c
+    int words, bit;
+    uint16_t number;
+  };
+
+  void AddBin(const Bin& bin, std::vector<uint16_t>& numbers) {
     const absl::string_view group = bin.group;
     const auto* const of = std::ranges::find_if(
         kOperands, [group](const auto& operand) { return operand.group == group; });
-    if (of == std::end(kOperands)) return names_.push_back(bin.name());
+    if (of == std::end(kOperands)) {
+      AddAtLeast(bin, numbers);
+      return numbers.push_back(names_.Number(bin.name()));
+    }
     const std::string what = absl::StrCat(Article(bin.row), " in ", of->operand);
-    names_.push_back(what);
-    if (!bin.column.empty()) names_.push_back(absl::StrCat(what, " at ", bin.column));
-  }
-
-  void AddSign(const char* operand, const Format& f, const std::vector<uint64_t>& words) {
-    if (!f.is_signed) return;
-    const size_t k = words.size() > 1 ? op_.shape().k : 1;
-    for (size_t i = 0; i < k; ++i) {
-      if (words[i] >> SignBit(f) & 1) return names_.push_back(absl::StrCat("a sign in ", operand));
+    numbers.push_back(names_.Number(what));
+    if (!bin.column.empty()) {
+      numbers.push_back(names_.Number(absl::StrCat(what, " at ", bin.column)));
     }
   }
 
+  void AddAtLeast(const Bin& bin, std::vector<uint16_t>& numbers) {
+    const absl::string_view group = bin.group;
+    const auto* const counts = std::ranges::find_if(
+        kBits, [group](const auto& counted) { return counted.group == group; });
+    int bits = 0;
+    if (counts == std::end(kBits) || !absl::SimpleAtoi(FirstNumber(bin.row), &bits)) return;
+    for (int least = 1; least <= bits; ++least) {
+      numbers.push_back(names_.Number(absl::StrCat(counts->what, " of at least ", least, " bits")));
+    }
+  }
+
+  void AddPlace(const Position& p) {
+    const Shape& shape = op_.shape();
+    std::vector<uint16_t>& numbers = of_place_.emplace_back();
+    if (shape.m > 1) numbers.push_back(names_.Number(absl::StrCat("row ", p.i)));
+    if (shape.n > 1) numbers.push_back(names_.Number(absl::StrCat("column ", p.j)));
+    if (shape.blocks > 1) numbers.push_back(names_.Number(absl::StrCat("block ", p.block)));
+  }
+
+  void AddSign(const char* operand, const Format& f, int words) {
+    const auto number = names_.Number(absl::StrCat("a sign in ", operand));
+    const size_t place = operand[0] - 'a';
+    if (f.is_signed) signs_.push_back({place, words, SignBit(f), number});
+  }
+
   const Operation& op_;
+  Names& names_;
   CoverageCounter counter_;
-  std::vector<std::string> names_;
+  std::vector<std::vector<uint16_t>> of_bin_, of_place_;  // the latter by element
+  std::vector<Sign> signs_;
 };
 
 // Moves the thread from core to core.
@@ -116,26 +180,17 @@ class Cores {
   int core_ = -1;
 };
 
-// How many were asked before, as features: at least so many, in powers of two.
-void AddBefore(uint64_t before, std::vector<std::string>& names) {
+// How many were asked before: at least so many, in powers of two.
+void AddBefore(uint64_t before, Names& names, std::vector<uint16_t>& numbers) {
   for (uint64_t n = kFewestBefore; n <= before; n *= 2) {
-    names.push_back(absl::StrCat("at least ", Grouped(n), " asked before"));
+    numbers.push_back(names.Number(absl::StrCat("at least ", Grouped(n), " asked before")));
   }
 }
 
 struct Sample {
   std::vector<std::vector<uint16_t>> features;  // of each dot product, ascending
   std::vector<bool> differs;
-  std::map<std::string, uint16_t> numbers;  // of the features
-
-  void Add(const std::vector<std::string>& names, bool differs_here) {
-    std::vector<uint16_t>& has = features.emplace_back();
-    for (const std::string& name : names) {
-      has.push_back(numbers.try_emplace(name, static_cast<uint16_t>(numbers.size())).first->second);
-    }
-    std::ranges::sort(has);
-    differs.push_back(differs_here);
-  }
+  Names names;
 };
 
 // Of dot products that the device did not fail on.
@@ -143,10 +198,10 @@ absl::StatusOr<Sample> TakeSample(Device& device, const CaseStream& stream, uint
                                   absl::Time end) {
   const Operation& op = *stream.op;
   const auto words = op.shape().d_words();
-  Features features(op);
+  Sample sample;
+  Features features(op, sample.names);
   Cores cores;
   const bool has_process = device.Restart();
-  Sample sample;
   Pace pace;
   Batch batch;
   uint64_t asked = 0;
@@ -159,6 +214,9 @@ absl::StatusOr<Sample> TakeSample(Device& device, const CaseStream& stream, uint
     for (int64_t i = 0; i < std::min(most, batch.dot_products()); ++i)
       dots.push_back(Extract(batch, i));
     const std::optional<int> core = has_process ? std::nullopt : cores.Next();
+    std::vector<uint16_t> of_batch;
+    if (core) of_batch.push_back(sample.names.Number(absl::StrCat("core ", *core)));
+    AddBefore(asked, sample.names, of_batch);
     const absl::Time begun = absl::Now();
     Answers answers;
     const Batch part = MakeDotProductBatch(op.shape(), dots);
@@ -170,10 +228,11 @@ absl::StatusOr<Sample> TakeSample(Device& device, const CaseStream& stream, uint
     Compare(op, op.model, MakeDotProductBatch(op.shape(), dots), answers.d, compared);
     for (int64_t i = 0; i < answers.size(); ++i, ++asked) {
       if (answers.failures.contains(i)) continue;
-      std::vector<std::string> names = features.Of(dots[i], i % words);
-      if (core) names.push_back(absl::StrCat("core ", *core));
-      AddBefore(asked, names);
-      sample.Add(names, std::ranges::binary_search(compared.differing, i));
+      std::vector<uint16_t>& has = sample.features.emplace_back();
+      has = features.Of(dots[i], i % words);
+      has.insert(has.end(), of_batch.begin(), of_batch.end());
+      std::ranges::sort(has);
+      sample.differs.push_back(std::ranges::binary_search(compared.differing, i));
     }
   }
   return sample;
@@ -231,11 +290,7 @@ absl::StatusOr<std::optional<Correlation>> Correlate(Device& device, const CaseS
   }
   if (given.empty()) return std::nullopt;
   found.others = sample.differs.size() - found.having;
-  for (const uint16_t feature : given) {
-    const auto named =
-        std::ranges::find(sample.numbers, feature, [](const auto& n) { return n.second; });
-    found.features.push_back(named->first);
-  }
+  for (const uint16_t feature : given) found.features.push_back(sample.names.Name(feature));
   return found;
 }
 

@@ -2,11 +2,13 @@
 
 #include <sched.h>
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <string>
 
 #include "fuzz/cases/strategy.h"
+#include "fuzz/coverage/counter.h"
 #include "gtest/gtest.h"
 #include "sim/simulate.h"
 
@@ -63,6 +65,19 @@ TEST(Correlation, NamesWhatAllThatDifferHave) {
     return Any(dot.b, Subnormal) && element / 8 == 5;
   });
   EXPECT_TRUE(both.starts_with("row 5 and a subnormal in b: ")) << both;
+}
+
+// Of several bins of one group.
+TEST(Correlation, NamesTheLeastCarry) {
+  CoverageCounter counter(FindOperation(kMma)->model);
+  const std::string carry = Shared([&counter](const DotProductCase& dot, int64_t, uint64_t) {
+    counter.Count(dot);
+    return std::ranges::any_of(counter.reached(), [&](uint16_t reached) {
+      const std::string name = counter.bins()[reached].name();
+      return name.starts_with("carry/") && name >= "carry/2";
+    });
+  });
+  EXPECT_TRUE(carry.starts_with("a carry of at least 2 bits: ")) << carry;
 }
 
 TEST(Correlation, NamesHowManyWereAskedBefore) {
