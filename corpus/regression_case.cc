@@ -340,6 +340,11 @@ std::string RegressionCase::device() const {
   return answers.empty() ? "" : answers.front().device;
 }
 
+bool RegressionCase::IsOf(absl::string_view device) const {
+  return (no_word && no_word->device == device) ||
+         std::ranges::find(answers, device, &Answer::device) != answers.end();
+}
+
 CaseRole RoleOf(const RegressionCase& c) {
   return c.role == CaseRole::kUnknown ? RoleOfOld(c.why) : c.role;
 }

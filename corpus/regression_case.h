@@ -84,6 +84,8 @@ struct RegressionCase {
 
   // The specification of the device that it was found with; "" of one that was written by hand.
   std::string device() const;
+  // Whether the device with this specification answered it, or failed on it.
+  bool IsOf(absl::string_view device) const;
 };
 
 // Also of a case that was filed before roles were stored.

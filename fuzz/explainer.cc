@@ -189,9 +189,7 @@ absl::StatusOr<ExplainedCase> ExplainCase(const std::string& argument, Device* d
   }
   Bucket bucket = all->front().bucket;
   if (device != nullptr) {  // which may have another fault, if it is another one
-    const auto is_this = [&](const Answer& a) { return a.device == device->name(); };
-    const bool same = std::ranges::any_of(all->front().answers, is_this);
-    if (!same || bucket.kind != Bucket::kUnexplained) bucket = {};
+    if (!all->front().IsOf(device->name()) || bucket.kind != Bucket::kUnexplained) bucket = {};
   }
   ExplainedCase e = Explain(*std::move(subject), answers, bucket);
   e.stored &= device == nullptr;

@@ -153,6 +153,24 @@ TEST_F(LifeTest, ADeviceFixesRegressesAndIsFlaky) {
   EXPECT_EQ(State(path), kFlaky);
 }
 
+TEST_F(LifeTest, AFailingInputIsFixedByAWordAndRegresses) {
+  RegressionCase c = Filed(0);
+  c.answers.erase(c.answers.begin());
+  const InputFailure hang = {FailureKind::kHang};
+  c.no_word = {"cuda:0", "", "", hang};
+  c.bucket = Bucket::NoWord(hang);
+  const std::string path = File(c);
+  EXPECT_THAT(Replay(nullptr).moves, IsEmpty());
+  ChangedDevice repaired("");
+  Replay(&repaired);
+  EXPECT_EQ(State(path), kFixed);
+  EXPECT_THAT(Replay(nullptr).moves, IsEmpty()) << "the stored failure is the one of before";
+  FailingDevice broken(hang, c.inputs.c[0]);
+  Replay(&broken);
+  EXPECT_EQ(State(path), kRegressed);
+  EXPECT_EQ(List()[0].bucket, "hang");
+}
+
 TEST_F(LifeTest, WhySomebodyWroteExplainsWhatDiffers) {
   const std::string path = File(Filed(0x40000001));
   EXPECT_THAT(Replay(nullptr, true, "a known erratum").moves, SizeIs(1));

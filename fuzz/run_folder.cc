@@ -44,9 +44,7 @@ absl::StatusOr<RunFolder> ReadRunFolder(const std::string& path, const OnUnit& e
 }
 
 bool IsOfRun(const RunManifest& manifest, const RegressionCase& filed) {
-  const bool same = std::ranges::any_of(
-      filed.answers, [&](const Answer& answer) { return answer.device == manifest.device; });
-  return same &&
+  return filed.IsOf(manifest.device) &&
          std::ranges::any_of(manifest.instructions, [&filed](const RunManifest::Instruction& i) {
            return i.name == filed.op->name;
          });

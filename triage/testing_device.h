@@ -112,6 +112,25 @@ class FlakyDevice : public ChangedDevice {
   int calls_ = 0;
 };
 
+// Has no word for dot products with this addend.
+class FailingDevice : public ChangedDevice {
+ public:
+  FailingDevice(InputFailure failure, uint64_t c)
+      : ChangedDevice(""), failure_(std::move(failure)), c_(c) {}
+
+ private:
+  absl::Status ExecuteSome(const Operation& op, const Batch& batch, Answers& answers) override {
+    const absl::Status status = ChangedDevice::Execute(op, batch, answers.d);
+    for (size_t i = 0; i < batch.c.size(); ++i) {
+      if (batch.c[i] == c_) answers.failures[static_cast<int64_t>(i)] = failure_;
+    }
+    return status;
+  }
+
+  const InputFailure failure_;
+  const uint64_t c_;
+};
+
 // Answers every second large batch a little later, so that several threads overtake each other.
 class UnevenDevice : public ChangedDevice {
  public:

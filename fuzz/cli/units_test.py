@@ -69,6 +69,19 @@ def try_one(variant, restart):
         code, out, err = mmadiff('replay', minimal, device(other, restart))
         if code != wanted:
             return f'replay {minimal} of {other} ended with {code}\n{out}{err}'
+    return misread(findings) if restart == 'never' else ''
+
+
+def misread(findings):
+    """What is wrong with how other verbs read the folder w."""
+    signature = re.search('signature: "(.*)"', findings[0].read_text()).group(1)
+    for verb in (['report', 'w'], ['status', 'w'], ['clean', 'w'], ['merge', 'merged', 'w'],
+                 ['list', 'findings', 'w']):
+        code, out, err = mmadiff('--quiet', '--json', *verb)
+        if code or err:
+            return f'{verb} ended with {code}\n{out}{err}'
+        if verb[0] in ('report', 'list') and f'"bucket": "{signature}"' not in out:
+            return f'{verb}: no {signature} in\n{out}'
     return ''
 
 

@@ -37,7 +37,7 @@ struct Row {
     Bucket bucket;
     std::string path;  // of a case
   };
-  std::map<std::string, Filed> buckets;  // that repeat, by name
+  std::map<std::string, Filed> buckets;  // that repeat, if only in an old process; by name
 
   bool Agrees() const { return total.mismatches == 0 && buckets.empty(); }
 };
@@ -73,7 +73,9 @@ absl::StatusOr<Side> ReadSide(const std::string& path, std::vector<std::string>&
     side.rows[planned.name] = {planned, std::move(total), std::move(units[i]), {}};
   }
   for (const FiledCase& f : folder.findings) {
-    if (!f.filed.bucket.Repeats() || !IsFinding(f.filed)) continue;
+    const Repetition repetition = f.filed.bucket.repetition;
+    if (repetition != Repetition::kRepeats && repetition != Repetition::kAged) continue;
+    if (!IsFinding(f.filed)) continue;
     if (StateOf(f.filed) == FindingState::kFixed) continue;
     // What was stopped by its mismatches may have no unit.
     Row::Filed& filed = side.rows[f.filed.op->name].buckets[Name(f.filed.bucket)];
@@ -87,7 +89,9 @@ std::string CauseOf(const Row& row) {
   if (row.Agrees()) return kModel;
   if (row.buckets.size() != 1) return row.buckets.empty() ? "nothing that was filed" : kNoChange;
   const Bucket& bucket = row.buckets.begin()->second.bucket;
-  if (bucket.kind == Bucket::kUnexplained) return kNoChange;
+  if (bucket.kind == Bucket::kUnexplained || bucket.kind == Bucket::kNoWord || !bucket.Repeats()) {
+    return kNoChange;
+  }
   return bucket.kind == Bucket::kExplained ? Name(bucket.changes) : Name(bucket);
 }
 

@@ -176,6 +176,16 @@ TEST_F(CompareRunsTest, AFindingWithoutAUnitCounts) {
                          "x86/vfmadd231ss\n"));
 }
 
+TEST_F(CompareRunsTest, FailingInputsAndThoseOfAnOldProcessAreBuckets) {
+  const std::string first = Attempt("x", Clean()), second = Attempt("y", Clean());
+  FileFailure(first, {.kind = FailureKind::kCrash, .exit_code = 3});
+  FileBucket(second, "aged:rounded:output_subnormals=flush");
+  const RunsDifference d = Compare(first, second);
+  EXPECT_THAT(d.Text(), StartsWith(absl::StrCat(kNoChange, " gives all answers of A, and of B")));
+  EXPECT_THAT(d.Text(), HasSubstr("bucket only in the first: crash_exit_3"));
+  EXPECT_THAT(d.Text(), HasSubstr("bucket only in the second: aged:"));
+}
+
 TEST_F(CompareRunsTest, UnitsOfOtherCasesAreNotCompared) {
   std::vector<UnitResult> y = Clean();
   for (UnitResult& unit : y) unit.model_digest = unit.device_digest += 1;

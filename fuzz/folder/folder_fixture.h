@@ -90,6 +90,20 @@ class FolderTest : public TestFolder {
     ASSERT_TRUE(written.ok()) << written.status();
   }
 
+  // An input on which the run's device fails.
+  static void FileFailure(const std::string& folder, const InputFailure& failure,
+                          const std::string& device = "faulty:none=0") {
+    RegressionCase c;
+    c.op = FindOperation("x86/vfmadd231ss");
+    c.inputs.Resize(c.op->shape(), 1);
+    c.no_word = {device, "made up", "2026-01-31T06:00:00Z", failure};
+    c.answers = {{"model:3", "", "2026-01-31T06:00:00Z", {77}}};
+    c.slug = "made";
+    c.bucket = Bucket::NoWord(failure);
+    const auto written = WriteCase(c, folder + "/findings");
+    ASSERT_TRUE(written.ok()) << written.status();
+  }
+
   // Every file of a folder but its lock.
   static std::map<std::string, std::string> Contents(const std::string& folder) {
     std::map<std::string, std::string> files;

@@ -288,6 +288,19 @@ TEST_F(MergeTest, FindingsOfAnotherDeviceAreLeftOut) {
   EXPECT_THAT(merged.damage, ElementsAre(HasSubstr("a finding of another run")));
 }
 
+TEST_F(MergeTest, FailingInputsAreKept) {
+  const InputFailure crash = {.kind = FailureKind::kCrash, .exit_code = 3, .text = "assertion"};
+  const std::string a = Attempt("a", {Unit(0, 1)});
+  FileFailure(a, crash);
+  const Merged merged = Merge(Path("out"), {a});
+  EXPECT_EQ(merged.findings, 1u);
+  EXPECT_THAT(merged.damage, testing::IsEmpty());
+  const auto files = ListCases(Path("out/findings"));
+  ASSERT_TRUE(files.ok());
+  ASSERT_THAT(*files, testing::SizeIs(1));
+  EXPECT_EQ(ReadCase(files->front())->no_word->failure, crash);
+}
+
 TEST_F(MergeTest, FindingsGainTheAnswersOfAll) {
   const std::string a = Attempt("a", {}), b = Attempt("b", {});
   File(a, 1, 5);

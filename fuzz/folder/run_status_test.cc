@@ -129,6 +129,16 @@ TEST_F(RunStatusTest, AFindingOfAnotherDeviceIsDamage) {
   EXPECT_THAT(Read(folder).findings, IsEmpty());
 }
 
+TEST_F(RunStatusTest, FailingInputsAreFindingsOfTheirRun) {
+  const std::string folder = Attempt("w", {Unit(0, 1)});
+  FileFailure(folder, {FailureKind::kHang});
+  EXPECT_THAT(Read(folder).damage, IsEmpty());
+  EXPECT_EQ(Read(folder).findings.size(), 1u);
+  const std::string other = Attempt("v", {Unit(0, 1)});
+  FileFailure(other, {FailureKind::kHang}, "faulty:terms=8");
+  EXPECT_THAT(Read(other).damage, ElementsAre(HasSubstr("a finding of another run")));
+}
+
 TEST_F(RunStatusTest, NothingIsWritten) {
   const std::string folder = Attempt("w", {Unit(0, 1)});
   const auto before = std::filesystem::last_write_time(folder);
