@@ -187,6 +187,9 @@ class Parser {
       absl::Status s =
           ParseWords(field + ".d", LayoutsOf(*case_.op->instruction, shape).d, in.d(), answer.d);
       if (!s.ok()) return s;
+      if (answer.age > 0 && shape != DotProductShape(shape)) {
+        return Error(field, ".age: of an execution; one dot product is expected");
+      }
       case_.answers.push_back(std::move(answer));
     }
     return absl::OkStatus();
@@ -337,7 +340,13 @@ MovedBy ParseMovedBy(absl::string_view name) {
 
 std::string RegressionCase::device() const {
   if (no_word) return no_word->device;
-  return answers.empty() ? "" : answers.front().device;
+  const auto answer = std::ranges::find_if_not(answers, &Answer::IsPrediction);
+  return answer == answers.end() ? "" : answer->device;
+}
+
+uint64_t RegressionCase::age() const {
+  if (no_word) return no_word->failure.age;
+  return answers.empty() ? 0 : answers.front().age;
 }
 
 bool RegressionCase::IsOf(absl::string_view device) const {

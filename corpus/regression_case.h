@@ -82,8 +82,10 @@ struct RegressionCase {
   CaseRole role = CaseRole::kUnknown;  // as it is stored: RoleOf()
   std::optional<NoWord> no_word = {};
 
-  // The specification of the device that it was found with; "" of one that was written by hand.
+  // The specification of the device that it was found with; "" of one that no device was asked.
   std::string device() const;
+  // Answers that the device's process had given before its answer or failure.
+  uint64_t age() const;
   // Whether the device with this specification answered it, or failed on it.
   bool IsOf(absl::string_view device) const;
 };

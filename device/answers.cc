@@ -9,19 +9,38 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "device/plain_text.h"
 
 namespace mmadiff {
 namespace {
 
+constexpr size_t kMostShown = 400;  // bytes of a program's text
 constexpr char kPayload[] = "mmadiff/input_failure";
 // Before the number of a signal and of an exit code.
 constexpr const char* kWays[] = {"_signal_", "_exit_"};
-constexpr const char* kNames[] = {"unknown_bits", "width", "text", "early_end", "crash", "hang"};
-static_assert(std::size(kNames) == kFailureKinds);
+
+struct Meaning {
+  const char* name;
+  FailureScope scope;
+  const char* what;  // of a crash Describe() says more
+};
+constexpr Meaning kMeanings[] = {
+    {"unknown_bits", FailureScope::kWord, "unknown bits (x or z)"},
+    {"width", FailureScope::kWord, "a word of another width"},
+    {"text", FailureScope::kOutput, "other text than a word"},
+    {"early_end", FailureScope::kProcess, "the program ended"},
+    {"crash", FailureScope::kProcess, "the program "},
+    {"hang", FailureScope::kProcess, "the program hung"},
+};
+static_assert(std::size(kMeanings) == kFailureKinds);
+
+const Meaning& MeaningOf(FailureKind kind) { return kMeanings[static_cast<int>(kind) - 1]; }
 
 }  // namespace
 
-const char* Name(FailureKind kind) { return kNames[static_cast<int>(kind) - 1]; }
+FailureScope ScopeOf(FailureKind kind) { return MeaningOf(kind).scope; }
+
+const char* Name(FailureKind kind) { return MeaningOf(kind).name; }
 
 std::string Name(const InputFailure& failure) {
   std::string name = Name(failure.kind);
@@ -48,32 +67,17 @@ std::optional<InputFailure> ParseFailure(absl::string_view name) {
 }
 
 std::string Describe(const InputFailure& failure) {
-  std::string text;
-  switch (failure.kind) {
-    case FailureKind::kUnknownBits:
-      text = "unknown bits (x or z)";
-      break;
-    case FailureKind::kWidth:
-      text = "a word of another width";
-      break;
-    case FailureKind::kText:
-      text = "other text than a word";
-      break;
-    case FailureKind::kEarlyEnd:
-      text = "the program ended";
-      break;
-    case FailureKind::kCrash:
-      text = failure.signal != 0
-                 ? absl::StrCat("the program was killed by signal ", failure.signal, " (",
-                                strsignal(failure.signal), ")")
-                 : absl::StrCat("the program failed with exit code ", failure.exit_code);
-      break;
-    case FailureKind::kHang:
-      text = "the program hung";
-      break;
+  std::string text = MeaningOf(failure.kind).what;
+  if (failure.kind == FailureKind::kCrash && failure.signal != 0) {
+    absl::StrAppend(&text, "was killed by signal ", failure.signal, " (", strsignal(failure.signal),
+                    ")");
+  } else if (failure.kind == FailureKind::kCrash) {
+    absl::StrAppend(&text, "failed with exit code ", failure.exit_code);
   }
   if (failure.age > 0) absl::StrAppend(&text, ", after ", failure.age, " answers");
-  return text;
+  if (failure.text.empty()) return text;
+  return absl::StrCat(text, ": ", PlainLine(failure.text.substr(0, kMostShown)),
+                      failure.text.size() > kMostShown ? "..." : "");
 }
 
 absl::Status ToStatus(const InputFailure& failure, absl::string_view message) {

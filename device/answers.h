@@ -24,6 +24,14 @@ enum class FailureKind : uint8_t {
 };
 inline constexpr int kFailureKinds = static_cast<int>(FailureKind::kHang);
 
+// What cannot be trusted after a failure.
+enum class FailureScope : uint8_t {
+  kWord,     // nothing else
+  kOutput,   // which answer belongs to which input
+  kProcess,  // it has ended, or must be ended
+};
+FailureScope ScopeOf(FailureKind kind);
+
 // A device has no word for one input, and has words for others. (A failure that is not of an input
 // is an absl::Status.)
 struct InputFailure {
@@ -45,7 +53,8 @@ std::string Name(const InputFailure& failure);
 const char* Name(FailureKind kind);  // "crash"
 // Nothing if the text is no such name.
 std::optional<InputFailure> ParseFailure(absl::string_view name);
-std::string Describe(const InputFailure& failure);  // for people: "killed by signal 11 (...)"
+// For people, one line: "the program was killed by signal 11 (...): ", then its text, cut if it is long.
+std::string Describe(const InputFailure& failure);
 
 // kInternal. The message says what failed; FailureOf() gives it back.
 absl::Status ToStatus(const InputFailure& failure, absl::string_view message);
@@ -58,6 +67,10 @@ struct Answers {
   uint64_t age = 0;  // answers that the process had given before the first of these
 
   int64_t size() const { return static_cast<int64_t>(d.size()); }
+  std::optional<InputFailure> FailureAt(int64_t index) const {
+    const auto failed = failures.find(index);
+    return failed == failures.end() ? std::nullopt : std::optional(failed->second);
+  }
   void Fail(InputFailure failure) {
     failures.emplace(size(), std::move(failure));
     d.push_back(0);

@@ -80,7 +80,7 @@ absl::Status Device::Run(const Operation& op, const Batch& batch, std::vector<ui
     const auto& [index, failure] = *answers.failures.begin();
     s = ToStatus(failure,
                  absl::StrCat("fails on ", FormatLine(*op.instruction, Extract(batch, index)), ": ",
-                              Describe(failure), failure.text.empty() ? "" : ": ", failure.text));
+                              Describe(failure)));
     answers.Truncate(index);
   }
   d = std::move(answers.d);

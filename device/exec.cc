@@ -157,14 +157,6 @@ class Kept : public Channel {
 // Part of identities that are stored.
 constexpr char kNoFiles[] = "no file of it is hashed";
 
-uint64_t OneOf(const Format& f) {
-  return IsInteger(f) ? 1 : uint64_t(1 - f.min_exponent) << (f.fraction_bits + f.ignored_bits);
-}
-
-bool IsOneWord(FailureKind kind) {
-  return kind == FailureKind::kUnknownBits || kind == FailureKind::kWidth;
-}
-
 // What the end of a request comes to if it repeats on an input.
 std::optional<InputFailure> FailureOfEnd(const absl::Status& s, const AnswerReader& reader) {
   InputFailure failure = {.kind = FailureKind::kEarlyEnd, .text = PlainLine(s.message())};
@@ -222,7 +214,8 @@ class Exec : public Device {
       if (!s.ok()) return s;
       // What ends a process takes long to find, and the caller may have enough.
       const auto last = answers.failures.find(answers.size() - 1);
-      if (last != answers.failures.end() && !IsOneWord(last->second.kind)) break;
+      if (last == answers.failures.end()) continue;
+      if (ScopeOf(last->second.kind) != FailureScope::kWord) break;
     }
     return absl::OkStatus();
   }
@@ -264,15 +257,7 @@ class Fresh : public FreshAsker {
     if (const auto& answered = exec_.known_[&op_].answered) {
       return MakeDotProductBatch(op_.shape(), {*answered});
     }
-    const Instruction& i = *op_.instruction;
-    DotProductCase zeros, ones;
-    zeros.a.resize(op_.shape().row_words());
-    zeros.b = zeros.a;
-    ones = zeros;
-    ones.a.front() = OneOf(*i.a);
-    ones.b.front() = OneOf(*i.b);
-    ones.c = OneOf(*i.c);
-    return MakeDotProductBatch(op_.shape(), {zeros, ones});
+    return MakeDotProductBatch(op_.shape(), PlainDotProducts(op_));
   }
 
  private:

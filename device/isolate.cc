@@ -143,7 +143,23 @@ class Isolator {
   Asked result_;
 };
 
+uint64_t OneOf(const Format& f) {
+  return IsInteger(f) ? 1 : uint64_t(1 - f.min_exponent) << (f.fraction_bits + f.ignored_bits);
+}
+
 }  // namespace
+
+std::vector<DotProductCase> PlainDotProducts(const Operation& op) {
+  const Instruction& i = *op.instruction;
+  DotProductCase zeros;
+  zeros.a.resize(op.shape().row_words());
+  zeros.b = zeros.a;
+  DotProductCase ones = zeros;
+  ones.a.front() = OneOf(*i.a);
+  ones.b.front() = OneOf(*i.b);
+  ones.c = OneOf(*i.c);
+  return {zeros, ones};
+}
 
 Asked Isolate(FreshAsker& asker, const Batch& batch, int64_t first, int64_t count, uint64_t age,
               Asked failed) {

@@ -4,10 +4,12 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "device/answers.h"
 #include "sim/batch.h"
+#include "sim/operation.h"
 
 namespace mmadiff {
 
@@ -36,6 +38,9 @@ class FreshAsker {
   // A batch of dot products of which it has answered one before, or which are nothing special.
   virtual Batch Neighbours() const = 0;
 };
+
+// Which are nothing special: of zeros, and 1.0 x 1.0 + 1.0.
+std::vector<DotProductCase> PlainDotProducts(const Operation& op);
 
 // `failed` came of asking [first, first + count) of the batch, of a process that had given `age` answers before.
 // Returns the answers from `first` on, with the failure as the last of them; OK status. Otherwise the

@@ -13,22 +13,20 @@
 #include "corpus/stored_files.h"
 #include "fuzz/devices.h"
 #include "triage/diagnosis/investigate.h"
+#include "triage/diagnosis/investigate_aged.h"
+#include "triage/diagnosis/investigate_failure.h"
 #include "triage/explain.h"
 #include "triage/explain_text.h"
 
 namespace mmadiff {
 namespace {
 
-std::string NameOf(const Answer& a) {
-  return absl::StrCat(a.device, a.identity.empty() ? "" : ", ", a.identity);
-}
-
 // What each device answered in a case, predictions left out.
 std::map<std::string, std::vector<Observed>> AnswersIn(const RegressionCase& c) {
   std::map<std::string, std::vector<Observed>> answers;
   for (const Answer& a : c.answers) {
     if (a.IsPrediction()) continue;
-    std::vector<Observed>& of_device = answers[NameOf(a)];
+    std::vector<Observed>& of_device = answers[WhoAnswered(a)];
     for (int64_t i = 0; i < c.inputs.dot_products(); ++i) {
       of_device.push_back({Extract(c.inputs, i), a.d[i]});
     }
@@ -57,6 +55,8 @@ Diagnosis OfStored(const Operation& op, const std::vector<Observed>& answers,
 struct AnswersInBucket {
   Bucket bucket;
   std::vector<Observed> answers;
+  size_t failed = 0;  // cases without an answer
+  std::string said;   // of the smallest of them
 };
 
 // Cases of one operation and one device.
@@ -72,6 +72,13 @@ struct Group {
     AnswersInBucket& in_bucket = buckets[Name(c.bucket)];
     in_bucket.bucket = c.bucket;
     in_bucket.answers.insert(in_bucket.answers.end(), of_case.begin(), of_case.end());
+  }
+  void AddFailed(const RegressionCase& c) {
+    ++cases;
+    AnswersInBucket& in_bucket = buckets[Name(c.bucket)];
+    in_bucket.bucket = c.bucket;
+    ++in_bucket.failed;
+    if (in_bucket.said.empty() || IsMinimal(c)) in_bucket.said = Describe(c.no_word->failure);
   }
 };
 
@@ -93,10 +100,11 @@ ExplainedGroup Explain(const Group& group, const std::string& device) {
   }
   for (const auto& [name, in_bucket] : group.buckets) {
     const Model model = ModelOf(op, in_bucket.bucket);
-    e.buckets.push_back({in_bucket.bucket, in_bucket.answers.size(),
-                         std::ranges::count_if(in_bucket.answers, [&](const Observed& o) {
-                           return !Gives(op, model, o.dot, o.d);
-                         })});
+    e.buckets.push_back(
+        {in_bucket.bucket, in_bucket.answers.size(),
+         std::ranges::count_if(in_bucket.answers,
+                               [&](const Observed& o) { return !Gives(op, model, o.dot, o.d); }),
+         in_bucket.failed, in_bucket.said});
   }
   return e;
 }
@@ -124,6 +132,25 @@ absl::StatusOr<std::vector<RegressionCase>> OfSameFinding(const std::string& pat
   return all;
 }
 
+// The stored answers of this name, or those that the device gives.
+absl::StatusOr<std::vector<Observed>> AnswersOf(std::span<const RegressionCase> cases,
+                                                const std::string& device_name, Device* device) {
+  std::vector<Observed> answers;
+  for (const RegressionCase& c : cases) {
+    std::vector<Observed> of_case;
+    if (device == nullptr) {
+      of_case = AnswersIn(c)[device_name];
+    } else {
+      const absl::StatusOr<Subject> asked = AskSubject(*c.op, c.inputs, *device, c.age());
+      if (absl::IsNotFound(asked.status())) continue;  // a recording may lack some
+      if (!asked.ok()) return asked.status();
+      of_case = ObservedResults(asked->mismatch);
+    }
+    answers.insert(answers.end(), of_case.begin(), of_case.end());
+  }
+  return answers;
+}
+
 // The changes that give this answer, those that give all answers of its finding first.
 Diagnosis DiagnosisOf(const Operation& op, const Observed& observed, const Diagnosis& whole) {
   Diagnosis d = DiagnosisOfAnswer(op, observed);
@@ -144,6 +171,11 @@ ExplainedCase Explain(Subject subject, const std::vector<Observed>& others, cons
   e.subject = std::move(subject);
   e.observed = ObservedResults(e.subject.mismatch);
   const Operation& op = *e.subject.mismatch.op;
+  if (e.subject.mismatch.failure) {
+    e.stored = bool{stored};
+    e.bucket = e.stored ? stored : Bucket::NoWord(*e.subject.mismatch.failure);
+    return e;
+  }
   std::vector<Observed> answers = e.observed;
   answers.insert(answers.end(), others.begin(), others.end());
   e.agrees = e.subject.differing.empty() && Explains(op, op.model, answers);
@@ -174,24 +206,16 @@ absl::StatusOr<ExplainedCase> ExplainCase(const std::string& argument, Device* d
   bool damaged = false;
   const auto all = OfSameFinding(argument, console, damaged);
   if (!all.ok()) return all.status();
-  std::vector<Observed> answers;
-  for (const RegressionCase& c : std::span(*all).subspan(1)) {
-    std::vector<Observed> of_case;
-    if (device == nullptr) {
-      of_case = AnswersIn(c)[subject->device_name];
-    } else {
-      const absl::StatusOr<Subject> asked = AskSubject(*c.op, c.inputs, *device);
-      if (absl::IsNotFound(asked.status())) continue;  // a recording may lack some
-      if (!asked.ok()) return asked.status();
-      of_case = ObservedResults(asked->mismatch);
-    }
-    answers.insert(answers.end(), of_case.begin(), of_case.end());
-  }
+  const std::span others =
+      std::span(*all).subspan(subject->mismatch.failure ? all->size() : size_t{1});
+  const absl::StatusOr<std::vector<Observed>> answers =
+      AnswersOf(others, subject->device_name, device);
+  if (!answers.ok()) return answers.status();
   Bucket bucket = all->front().bucket;
   if (device != nullptr) {  // which may have another fault, if it is another one
     if (!all->front().IsOf(device->name()) || bucket.kind != Bucket::kUnexplained) bucket = {};
   }
-  ExplainedCase e = Explain(*std::move(subject), answers, bucket);
+  ExplainedCase e = Explain(*std::move(subject), *answers, bucket);
   e.stored &= device == nullptr;
   e.damaged = damaged;
   return e;
@@ -210,11 +234,13 @@ absl::StatusOr<ExplainedFolder> ExplainFolder(const std::string& folder, Console
   e.damaged = !below->damaged.empty();
   std::map<std::pair<std::string, std::string>, Group> groups;  // by operation and device
   for (const auto& [path, c] : below->cases) {
-    for (const auto& [device, answers] : AnswersIn(c)) {
-      Group& group = groups[{c.op->name, device}];
-      group.op = c.op;
-      group.Add(c, answers);
-    }
+    const auto group_of = [&groups, &op = *c.op](const std::string& device) -> Group& {
+      Group& group = groups[{op.name, device}];
+      group.op = &op;
+      return group;
+    };
+    for (const auto& [device, answers] : AnswersIn(c)) group_of(device).Add(c, answers);
+    if (c.no_word) group_of(WhoAnswered(*c.no_word)).AddFailed(c);
   }
   for (const auto& [key, group] : groups) e.groups.push_back(Explain(group, key.second));
   return e;
@@ -224,23 +250,23 @@ absl::StatusOr<MinimizedCase> MinimizeCase(const Subject& subject, Device& devic
                                            int64_t most_calls, const std::string& folder) {
   const CaseStream stream =
       subject.stream.value_or(CaseStream{subject.mismatch.op, &Strategies().front(), 1});
-  auto i = Investigate(device, subject.mismatch, stream, {}, most_calls);
+  const Mismatch& m = subject.mismatch;
+  auto i = m.failure        ? InvestigateFailure(device, m, most_calls)
+           : m.most_age > 0 ? InvestigateInProcess(device, m, stream)
+                            : Investigate(device, m, stream, {}, most_calls);
   if (!i.ok()) return DeviceError(i.status());
   MinimizedCase minimized;
   Finding& finding = minimized.finding;
   finding.bucket = i->bucket;
   if (finding.flaky()) {  // what was seen the first time is the evidence
-    i->cases = {{subject.mismatch, i->bucket, "the device and the model differ, once",
-                 CaseRole::kSeenOnce}};
+    i->cases = {{m, i->bucket, "the device and the model differ, once", CaseRole::kSeenOnce}};
   }
-  finding.op = subject.mismatch.op->name;
+  finding.op = m.op->name;
   finding.case_name = subject.name;
   finding.device = device.name();
-  finding.diagnosis = i->Text();
+  if (!i->diagnosis.observed.empty()) finding.diagnosis = i->Text();
   finding.spent = i->spent ? i->executions : 0;
-  if (absl::Status s =
-          FileCases(i->cases, IdentityFor(device, *subject.mismatch.op), folder, finding);
-      !s.ok())
+  if (absl::Status s = FileCases(i->cases, IdentityFor(device, *m.op), folder, finding); !s.ok())
     return s;
   finding.cases = 1;
   minimized.minimal = i->cases.front().mismatch;

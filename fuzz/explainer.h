@@ -17,7 +17,7 @@ namespace mmadiff {
 
 struct ExplainedCase {
   Subject subject;
-  std::vector<Observed> observed;    // the results of the case
+  std::vector<Observed> observed;    // the results of the case; none where the device failed
   bool agrees = false;               // the model gives all answers; then `diagnosis` has no changes
   Bucket bucket;                     // none if it agrees
   bool stored = false;               // the bucket is the file's
@@ -26,6 +26,8 @@ struct ExplainedCase {
   Diagnosis of_answer;               // of that result; changes that explain the finding are first
   std::vector<std::string> refuted;  // of these changes those that other answers refute
   bool damaged = false;              // a file of the finding was left out, which was warned of
+
+  DotProductCase dot() const { return Extract(subject.mismatch.inputs, element); }
 };
 
 // A filed case together with the others of its finding that lie beside it, or, if `device` is not
@@ -40,6 +42,8 @@ struct ExplainedBucket {
   Bucket bucket;
   size_t answers = 0;
   int64_t missed = 0;  // by its changes, else by the model
+  size_t failed = 0;   // cases in which the device has no word
+  std::string said;    // what it did in the smallest of them
 };
 
 // The cases of one operation and one device.

@@ -132,6 +132,49 @@ TEST_F(ExplainerTest, WhatDoesNotRepeatIsNoEvidence) {
   EXPECT_FALSE(folder->groups.front().agrees);
 }
 
+// The addend of one dot product of the case.
+uint64_t SomeAddend() {
+  const CaseName name = *ParseCaseName(kCase);
+  Batch inputs;
+  Generate(name.stream, name.index, 1, inputs);
+  return inputs.c[5];
+}
+
+TEST_F(ExplainerTest, AFailingInputIsMinimizedFiledAndExplained) {
+  FailingDevice device({.kind = FailureKind::kUnknownBits, .text = "xx"}, SomeAddend());
+  const Finding finding = File(device);
+  EXPECT_EQ(Name(finding.bucket), "unknown_bits");
+  EXPECT_THAT(finding.diagnosis, IsEmpty());
+  ASSERT_THAT(finding.beside, SizeIs(1));
+  RegressionCase minimal = *ReadCase(finding.path);
+  EXPECT_EQ(minimal.inputs.c, std::vector<uint64_t>{SomeAddend()});
+  EXPECT_THAT(minimal.inputs.a, testing::Each(0u));
+  ChangedDevice mended("");
+  for (Device* asked : {static_cast<Device*>(nullptr), static_cast<Device*>(&device),
+                        static_cast<Device*>(&mended)}) {
+    const auto e = ExplainCase(finding.path, asked, console_);
+    ASSERT_TRUE(e.ok()) << e.status();
+    EXPECT_EQ(e->agrees, asked == &mended);
+    EXPECT_EQ(e->subject.mismatch.failure.has_value(), asked != &mended);
+    EXPECT_EQ(Name(e->bucket), asked == &mended ? "" : "unknown_bits");
+    EXPECT_EQ(e->stored, asked == nullptr);
+    EXPECT_EQ(e->dot(), Extract(minimal.inputs, 0));
+  }
+  minimal.no_word->failure.text = "small";
+  ASSERT_TRUE(RewriteCase(finding.path, minimal).ok());
+  const auto folder = ExplainFolder(Path(""), console_);
+  ASSERT_TRUE(folder.ok()) << folder.status();
+  ASSERT_THAT(folder->groups, SizeIs(1));
+  EXPECT_FALSE(folder->groups.front().agrees);
+  EXPECT_EQ(folder->groups.front().cases, 2u);
+  ASSERT_THAT(folder->groups.front().buckets, SizeIs(1));
+  const ExplainedBucket& bucket = folder->groups.front().buckets.front();
+  EXPECT_EQ(Name(bucket.bucket), "unknown_bits");
+  EXPECT_EQ(bucket.failed, 2u);
+  EXPECT_EQ(bucket.answers, 0u);
+  EXPECT_EQ(bucket.said, "unknown bits (x or z): small");
+}
+
 TEST_F(ExplainerTest, Errors) {
   EXPECT_TRUE(absl::IsInvalidArgument(ExplainCase(kCase, nullptr, console_).status()));
   EXPECT_TRUE(absl::IsInvalidArgument(ExplainCase(Path("none"), nullptr, console_).status()));

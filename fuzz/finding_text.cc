@@ -6,11 +6,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "device/line_protocol.h"
 #include "fuzz/next_command.h"
 #include "triage/case_text.h"
-#include "triage/number_text.h"
-#include "triage/verdict.h"
 
 namespace mmadiff {
 namespace {
@@ -92,19 +89,7 @@ std::string DescribeFinding(const Mismatch& minimal, const Finding& finding,
       minimized && cut ? absl::StrCat(place, ", of what ", finding.spent, " executions tried")
                        : place);
   if (minimized) text += CaseText(op, Extract(minimal.inputs, element), 13, style.width);
-  if (minimal.failure) {
-    const Format& f = *op.instruction->d;
-    add("model", absl::StrCat("0x", HexWord(f, minimal.model[element]), "  ",
-                              NumberText(f, minimal.model[element])));
-    add("device", absl::StrCat(Describe(*minimal.failure), ": ", minimal.failure->text));
-  } else {
-    absl::StrAppend(&text, DescribeDifference(*op.instruction->d, minimal.model[element],
-                                              minimal.device[element], style));
-    if (minimal.age > 0) {
-      add("age", absl::StrCat("after ", minimal.age,
-                              " answers of one process; a fresh one answers as the model"));
-    }
-  }
+  text += DescribeResult(minimal, element, style);
   if (!alone) absl::StrAppend(&text, DescribePlace(minimal));
   if (!finding.diagnosis.empty()) add("diagnosis", finding.diagnosis);
   if (!finding.shared.empty()) add("shared", finding.shared);
@@ -118,7 +103,7 @@ std::string DescribeFinding(const Mismatch& minimal, const Finding& finding,
   text +=
       CommandLine("  reproduce  ",
                   CaseCommand("replay", finding.path, room) + AskAgainFlag(finding), style.width);
-  if (finding.flaky() || minimal.failure) return text;
+  if (finding.flaky()) return text;
   if (finding.spent > 0) text += CommandLine("  go on      ", LongerSearch(finding), style.width);
   return text +
          CommandLine("  explain    ", CaseCommand("explain", finding.path, room), style.width);

@@ -4,9 +4,25 @@
 #include "absl/strings/str_cat.h"
 #include "corpus/case_folder.h"
 #include "fuzz/cases/case_name.h"
+#include "sim/simulate.h"
+#include "triage/diagnosis/investigate_aged.h"
 #include "triage/verdict.h"
 
 namespace mmadiff {
+
+namespace {
+
+Subject FailedSubject(const Operation& op, Batch dot, InputFailure failure,
+                      const std::string& device_name) {
+  Subject s;
+  s.device_name = device_name;
+  const uint64_t age = failure.age, model = Simulate(op.model, Extract(dot, 0));
+  s.mismatch = {&op, std::move(dot), 0, {}, {model}, std::move(failure), age, age};
+  s.differing = {0};
+  return s;
+}
+
+}  // namespace
 
 absl::StatusOr<Subject> LoadSubject(const std::string& argument, Device* device) {
   Subject s;
@@ -35,26 +51,27 @@ absl::StatusOr<Subject> LoadSubject(const std::string& argument, Device* device)
     s.why = stored->why;
     m.op = stored->op;
     m.inputs = stored->inputs;
+    m.age = stored->age();
+    if (const auto& n = stored->no_word) {
+      m.failure = n->failure;
+      s.device_name = WhoAnswered(*n);
+    }
     for (const Answer& answer : stored->answers) {
-      if (answer.IsPrediction() || !m.device.empty()) continue;
+      if (answer.IsPrediction() || !s.device_name.empty()) continue;
       m.device = answer.d;
-      s.device_name =
-          absl::StrCat(answer.device, answer.identity.empty() ? "" : ", ", answer.identity);
+      s.device_name = WhoAnswered(answer);
     }
-    if (device == nullptr && m.device.empty() && stored->no_word) {
-      return absl::InvalidArgumentError(absl::StrCat(argument, ": the device gave no word (",
-                                                     Name(stored->no_word->failure),
-                                                     "); replay with --device asks it again"));
-    }
-    if (device == nullptr && m.device.empty()) {
+    if (device == nullptr && s.device_name.empty()) {
       return absl::InvalidArgumentError(
           absl::StrCat(argument, " holds no answer of a device; give --device"));
     }
   }
-  absl::StatusOr<Subject> subject = device == nullptr
-                                        ? MakeSubject(*m.op, m.inputs, m.device, s.device_name)
-                                        : AskSubject(*m.op, m.inputs, *device);
+  absl::StatusOr<Subject> subject = device != nullptr ? AskSubject(*m.op, m.inputs, *device, m.age)
+                                    : m.failure
+                                        ? FailedSubject(*m.op, m.inputs, *m.failure, s.device_name)
+                                        : MakeSubject(*m.op, m.inputs, m.device, s.device_name);
   if (!subject.ok()) return subject.status();
+  if (!subject->mismatch.failure) subject->mismatch.age = subject->mismatch.most_age = m.age;
   subject->name = s.name;
   subject->stream = s.stream;
   subject->why = s.why;
@@ -72,11 +89,22 @@ Subject MakeSubject(const Operation& op, Batch inputs, std::vector<uint64_t> d,
   return s;
 }
 
-absl::StatusOr<Subject> AskSubject(const Operation& op, Batch inputs, Device& device) {
+absl::StatusOr<Subject> AskSubject(const Operation& op, Batch inputs, Device& device,
+                                   uint64_t age) {
   if (absl::Status supported = device.Supports(op); !supported.ok()) return supported;
-  absl::StatusOr<std::vector<uint64_t>> d = device.Run(op, inputs);
-  if (!d.ok()) return d.status();
-  return MakeSubject(op, std::move(inputs), *std::move(d), device.name());
+  absl::StatusOr<Answers> answers = Answers();
+  if (age > 0) {
+    answers = AskAtAge(device, op, Extract(inputs, 0), age);
+  } else if (absl::Status s = device.Ask(op, inputs, *answers); !s.ok()) {
+    return s;
+  }
+  if (!answers.ok()) return answers.status();
+  if (!answers->failures.empty()) {
+    const auto& [index, failure] = *answers->failures.begin();
+    return FailedSubject(op, MakeDotProductBatch(op.shape(), {Extract(inputs, index)}), failure,
+                         device.name());
+  }
+  return MakeSubject(op, std::move(inputs), std::move(answers->d), device.name());
 }
 
 }  // namespace mmadiff

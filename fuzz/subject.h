@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "corpus/regression_case.h"
 #include "device/device.h"
 #include "fuzz/cases/case_name.h"
@@ -14,16 +15,23 @@
 
 namespace mmadiff {
 
+// Its specification and identity: of an answer, or of what came in place of one.
+std::string WhoAnswered(const auto& answer) {
+  return absl::StrCat(answer.device, answer.identity.empty() ? "" : ", ", answer.identity);
+}
+
 struct Subject {
   std::string name;                  // as given
   std::optional<CaseStream> stream;  // of a case name
   std::string device_name;           // of the answers
   std::string why;                   // of a filed case: what it shows
-  Mismatch mismatch;                 // at the first differing element; 0 when there is none
-  std::vector<int64_t> differing;    // elements, ascending
+  // At the first differing element, 0 when there is none; where the device failed on a dot product,
+  // this one alone, with its failure.
+  Mismatch mismatch;
+  std::vector<int64_t> differing;  // elements, ascending
 };
 
-// `device` may be null for a filed case: then its stored answer of a device is used.
+// `device` may be null for a filed case: then the stored answer or failure of a device is used.
 // kInvalidArgument: no such case, or nobody to answer; kNotFound: the device lacks the operation;
 // else ReadCase()'s or the device's.
 absl::StatusOr<Subject> LoadSubject(const std::string& argument, Device* device);
@@ -32,7 +40,9 @@ absl::StatusOr<Subject> LoadSubject(const std::string& argument, Device* device)
 // result.
 Subject MakeSubject(const Operation& op, Batch inputs, std::vector<uint64_t> d,
                     const std::string& device_name);
-// The same with the device's answer. Errors as LoadSubject().
-absl::StatusOr<Subject> AskSubject(const Operation& op, Batch inputs, Device& device);
+// The same with the device's answer, of a process that has given `age` to the same dot product. Errors as
+// LoadSubject().
+absl::StatusOr<Subject> AskSubject(const Operation& op, Batch inputs, Device& device,
+                                   uint64_t age = 0);
 
 }  // namespace mmadiff

@@ -1,5 +1,8 @@
 #include "triage/mismatch.h"
 
+#include "absl/strings/str_cat.h"
+#include "triage/verdict.h"
+
 namespace mmadiff {
 
 std::vector<Observed> ObservedResults(const Mismatch& mismatch) {
@@ -9,6 +12,17 @@ std::vector<Observed> ObservedResults(const Mismatch& mismatch) {
     observed.push_back({Extract(mismatch.inputs, i), mismatch.device[i]});
   }
   return observed;
+}
+
+std::string DescribeResult(const Mismatch& m, int64_t element, const TextStyle& style) {
+  const Format& d = *m.op->instruction->d;
+  if (m.failure) return DescribeFailure(d, m.model[element], *m.failure, style);
+  const std::string text = DescribeDifference(d, m.model[element], m.device[element], style);
+  if (m.age == 0) return text;
+  return text + Labelled("age     ",
+                         absl::StrCat("after ", m.age,
+                                      " answers of one process; a fresh one answers as the model"),
+                         style.width);
 }
 
 }  // namespace mmadiff

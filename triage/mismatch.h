@@ -3,12 +3,14 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "device/answers.h"
 #include "sim/batch.h"
 #include "sim/operation.h"
 #include "triage/explain.h"
+#include "triage/text_table.h"
 
 namespace mmadiff {
 
@@ -27,5 +29,8 @@ struct Mismatch {
 
 // What the device answered to every dot product of the execution; nothing if that is not known.
 std::vector<Observed> ObservedResults(const Mismatch& mismatch);
+
+// Lines: the model's word of this result, and the device's or what came in place of it, with its age.
+std::string DescribeResult(const Mismatch& mismatch, int64_t element, const TextStyle& style);
 
 }  // namespace mmadiff

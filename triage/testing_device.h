@@ -112,7 +112,7 @@ class FlakyDevice : public ChangedDevice {
   int calls_ = 0;
 };
 
-// Has no word for dot products with this addend.
+// Has no word for dot products with this addend; what is more than a word ends what it answers.
 class FailingDevice : public ChangedDevice {
  public:
   FailingDevice(InputFailure failure, uint64_t c)
@@ -121,8 +121,10 @@ class FailingDevice : public ChangedDevice {
  private:
   absl::Status ExecuteSome(const Operation& op, const Batch& batch, Answers& answers) override {
     const absl::Status status = ChangedDevice::Execute(op, batch, answers.d);
-    for (size_t i = 0; i < batch.c.size(); ++i) {
-      if (batch.c[i] == c_) answers.failures[static_cast<int64_t>(i)] = failure_;
+    for (int64_t i = 0; i < answers.size(); ++i) {
+      if (batch.c[i] != c_) continue;
+      answers.failures[i] = failure_;
+      if (ScopeOf(failure_.kind) != FailureScope::kWord) answers.Truncate(i + 1);
     }
     return status;
   }

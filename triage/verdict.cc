@@ -120,6 +120,12 @@ Comparison Compare(const Operation& op, const Batch& batch, std::span<const uint
   return result;
 }
 
+void CountFailures(const Operation& op, const Batch& batch, Answers& answers) {
+  for (const auto& [index, failure] : answers.failures) {
+    answers.d[index] = Simulate(op.model, Extract(batch, index)) ^ LowBits(op.model.d.bits);
+  }
+}
+
 std::string DescribeDifference(const Format& f, uint64_t model, uint64_t device,
                                const TextStyle& style) {
   const uint64_t marked = model ^ device;
@@ -135,6 +141,12 @@ std::string DescribeDifference(const Format& f, uint64_t model, uint64_t device,
   }
   return absl::StrCat(bits[0], "\n", bits[1], "\n", rest, "model   ", values[0], "\ndevice  ",
                       values[1], "\n", distance);
+}
+
+std::string DescribeFailure(const Format& f, uint64_t model, const InputFailure& failure,
+                            const TextStyle& style) {
+  return absl::StrCat(Labelled("model   ", ValueText(f, model), style.width),
+                      Labelled("device  ", Describe(failure), style.width));
 }
 
 int64_t UlpDistance(const Format& f, uint64_t x, uint64_t y) {

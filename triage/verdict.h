@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "device/answers.h"
 #include "sim/batch.h"
 #include "sim/operation.h"
 #include "triage/text_table.h"
@@ -38,11 +39,18 @@ void Compare(const Operation& op, const Model& model, const Batch& batch,
              std::span<const uint64_t> device, Comparison& result);
 Comparison Compare(const Operation& op, const Batch& batch, std::span<const uint64_t> device);
 
+// Gives what a device failed on the complement of the model's word: then it counts as a difference.
+void CountFailures(const Operation& op, const Batch& batch, Answers& answers);
+
 // Several lines: both values as sign|exponent|significand bits with the differing bits marked by
 // '^', hex, hex float (or integer), NumberText(), and the distance in ulps. Where the lines are too
 // wide, the values follow the bits.
 std::string DescribeDifference(const Format& format, uint64_t model, uint64_t device,
                                const TextStyle& style);
+
+// The same where the device has no word: the model's, and what the device did.
+std::string DescribeFailure(const Format& format, uint64_t model, const InputFailure& failure,
+                            const TextStyle& style);
 
 // Distance on the line of finite values ordered by their bits; -1 if one is a NaN.
 int64_t UlpDistance(const Format& format, uint64_t x, uint64_t y);

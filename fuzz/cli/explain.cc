@@ -14,10 +14,10 @@
 #include "fuzz/explainer.h"
 #include "fuzz/json_text.h"
 #include "fuzz/next_command.h"
+#include "fuzz/progress.h"
 #include "triage/case_text.h"
 #include "triage/explain_text.h"
 #include "triage/stage_table.h"
-#include "triage/verdict.h"
 
 namespace mmadiff {
 namespace {
@@ -26,10 +26,17 @@ constexpr size_t kMostNamed = 12;  // refuted changes
 
 std::string NameOf(const ExplainedBucket& b) { return b.bucket ? Name(b.bucket) : "no bucket"; }
 
-std::string BucketLine(const ExplainedBucket& b) {
-  return absl::StrCat("  ", NameOf(b), ": ", b.answers, " answers, of which ",
-                      b.bucket.changes.empty() ? "the model" : "the change that it names",
-                      " misses ", b.missed, "\n");
+std::string BucketLines(const ExplainedBucket& b) {
+  std::string text;
+  if (b.answers > 0) {
+    text = absl::StrCat("  ", NameOf(b), ": ", b.answers, " answers, of which ",
+                        b.bucket.changes.empty() ? "the model" : "the change that it names",
+                        " misses ", b.missed, "\n");
+  }
+  if (b.failed == 0) return text;
+  return absl::StrCat(text, "  ", NameOf(b), ": ", CountText(b.failed, "case"),
+                      " without an answer", b.failed > 1 ? ", in the smallest " : ": ", b.said,
+                      "\n");
 }
 
 nlohmann::ordered_json JsonOf(const Operation& op, const std::string& device, const Diagnosis& d) {
@@ -52,16 +59,17 @@ std::string OfStored(const Diagnosis& d) {
 
 std::string GroupText(const ExplainedGroup& group) {
   const size_t answers = group.diagnosis.observed.size();
-  std::string text =
-      absl::StrCat(group.op->name, "\ndevice ", group.device, ", ", group.cases, " cases\n");
-  if (answers == 0) {
+  std::string text = absl::StrCat(group.op->name, "\ndevice ", group.device, ", ",
+                                  CountText(group.cases, "case"), "\n");
+  const bool any = std::ranges::any_of(group.buckets, [](const auto& b) { return b.answers > 0; });
+  if (answers == 0 && any) {
     absl::StrAppend(&text, "no answers that repeat\n");
   } else if (group.agrees) {
     absl::StrAppend(&text, "the model gives all ", answers, " answers\n");
-  } else {
+  } else if (any) {
     absl::StrAppend(&text, OfStored(group.diagnosis), "\n");
   }
-  for (const ExplainedBucket& bucket : group.buckets) absl::StrAppend(&text, BucketLine(bucket));
+  for (const ExplainedBucket& bucket : group.buckets) absl::StrAppend(&text, BucketLines(bucket));
   return text;
 }
 
@@ -73,10 +81,15 @@ void RunFolder(const std::string& folder, const Globals& globals, Ending& ending
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
   bool differs = false;
   for (const ExplainedGroup& group : explained->groups) {
-    differs |= !group.agrees;
+    differs |= !group.agrees ||
+               std::ranges::any_of(group.buckets, [](const auto& b) { return b.failed > 0; });
     nlohmann::ordered_json buckets = nlohmann::ordered_json::array();
     for (const ExplainedBucket& b : group.buckets) {
-      buckets.push_back({{"bucket", NameOf(b)}, {"answers", b.answers}, {"missed", b.missed}});
+      buckets.push_back({{"bucket", NameOf(b)},
+                         {"answers", b.answers},
+                         {"missed", b.missed},
+                         {"failed", b.failed},
+                         {"said", b.said}});
     }
     json.push_back(JsonOf(*group.op, group.device, group.diagnosis));
     json.back().update({{"cases", group.cases}, {"buckets", buckets}});
@@ -109,17 +122,19 @@ std::string RefutedText(const std::vector<std::string>& refuted) {
 std::string ExplainedText(const ExplainedCase& e, const TextStyle& style) {
   const Mismatch& m = e.subject.mismatch;
   const Operation& op = *m.op;
-  const Observed& observed = e.observed[e.element];
-  std::string text = absl::StrCat(
-      Wrap(absl::StrCat(op.name, "  ", Describe(op.model.algorithm), "\ndevice ",
-                        e.subject.device_name, ", ", e.subject.differing.size(), " of ",
-                        e.observed.size(), " results differ\n", e.subject.why.empty() ? "" : "why ",
-                        e.subject.why, e.subject.why.empty() ? "" : "\n"),
-           style.width, 2),
-      CaseText(op, observed.dot, 2, style.width));
-  if (!e.subject.differing.empty()) {
-    absl::StrAppend(&text, DescribeDifference(*op.instruction->d, m.model[e.element],
-                                              m.device[e.element], style));
+  const bool has_why = !m.failure && !e.subject.why.empty();  // of a failure it is what it said
+  const std::string results = m.failure ? "no answer"
+                                        : absl::StrCat(e.subject.differing.size(), " of ",
+                                                       e.observed.size(), " results differ");
+  std::string text =
+      absl::StrCat(Wrap(absl::StrCat(op.name, "  ", Describe(op.model.algorithm), "\ndevice ",
+                                     e.subject.device_name, ", ", results, "\n",
+                                     has_why ? absl::StrCat("why ", e.subject.why, "\n") : ""),
+                        style.width, 2),
+                   CaseText(op, e.dot(), 2, style.width));
+  if (!e.subject.differing.empty()) text += DescribeResult(m, e.element, style);
+  if (m.failure) {
+    return absl::StrCat(text, "bucket ", Name(e.bucket), "\n", ModelText(op, e.dot(), style));
   }
   if (!e.agrees) {
     absl::StrAppend(&text,
@@ -127,22 +142,27 @@ std::string ExplainedText(const ExplainedCase& e, const TextStyle& style) {
                                       e.stored ? OfStored(e.diagnosis) : e.diagnosis.Text(), "\n"),
                          style.width, 2));
   }
-  return absl::StrCat(text, ExplainText(op, observed, e.of_answer, style),
+  return absl::StrCat(text, ExplainText(op, e.observed[e.element], e.of_answer, style),
                       Wrap(RefutedText(e.refuted), style.width, 2));
 }
 
 std::string CaseJson(const ExplainedCase& e) {
-  const Operation& op = *e.subject.mismatch.op;
-  const Observed& observed = e.observed[e.element];
-  const StageTable stages = MakeStageTable(op, e.of_answer.changes, observed.dot);
+  const Mismatch& m = e.subject.mismatch;
+  const Operation& op = *m.op;
+  const StageTable stages = MakeStageTable(op, e.of_answer.changes, e.dot());
+  std::optional<uint64_t> d;
+  if (!m.failure) d = e.observed[e.element].d;
   nlohmann::ordered_json json = JsonOf(op, e.subject.device_name, e.diagnosis);
   json.update({{"why", e.subject.why},
                {"agrees", e.agrees},
                {"bucket", Name(e.bucket)},
-               {"results", e.observed.size()},
+               {"results", m.inputs.dot_products()},
                {"differing", e.subject.differing},
                {"element", e.element},
-               {"dot_product", DotProductJson(*op.instruction, observed.dot, observed.d)},
+               {"dot_product", DotProductJson(*op.instruction, e.dot(), d)},
+               {"failure", m.failure ? Name(*m.failure) : ""},
+               {"said", m.failure ? m.failure->text : ""},
+               {"age", m.failure ? m.failure->age : m.age},
                {"model", HexWord(*op.instruction->d, stages.results.front())},
                {"stages", StagesJson(stages)},
                {"refuted", e.refuted}});
@@ -167,10 +187,10 @@ void RunModel(const std::string& argument, const StageOutput& output, const Glob
   return ExplainModel(*stored->op, Extract(stored->inputs, 0), output, globals, ending);
 }
 
-// Whether it is a case whose inputs no device has answered.
+// Whether it is a case whose inputs no device was asked.
 bool IsQuestion(const std::string& path) {
   const absl::StatusOr<RegressionCase> c = ReadCase(path, true);
-  return c.ok() && std::ranges::all_of(c->answers, &Answer::IsPrediction);
+  return c.ok() && !c->no_word && std::ranges::all_of(c->answers, &Answer::IsPrediction);
 }
 
 struct ExplainFlags {
@@ -182,7 +202,7 @@ struct ExplainFlags {
 void PrintExplained(const ExplainedCase& e, const StageOutput& output, const Globals& globals,
                     Ending& ending) {
   Console console = globals.MakeConsole();
-  const DotProductCase& dot = e.observed[e.element].dot;
+  const DotProductCase dot = e.dot();
   const Operation& op = *e.subject.mismatch.op;
   if (!WriteDrawing(op, dot, output, ending)) return;
   console.Print(output.csv     ? StagesCsv(MakeStageTable(op, e.of_answer.changes, dot))

@@ -120,18 +120,23 @@ bool WriteDrawing(const Operation& op, const DotProductCase& dot, const StageOut
   return s.ok();
 }
 
+std::string ModelText(const Operation& op, const DotProductCase& dot, const TextStyle& style) {
+  const StageTable stages = MakeStageTable(op, {}, dot);
+  return absl::StrCat(
+      StagesText(stages, style), ResultText(*op.instruction->d, stages.results.front()), "\n",
+      AlignedSteps(op.model, dot).empty() ? "" : "\n", AlignmentText(op.model, dot, style));
+}
+
 void ExplainModel(const Operation& op, const DotProductCase& dot, const StageOutput& output,
                   const Globals& globals, Ending& ending) {
   Console console = globals.MakeConsole();
   const StageTable stages = MakeStageTable(op, {}, dot);
-  const Format& d = *op.instruction->d;
-  const uint64_t result = stages.results.front();
   if (!WriteDrawing(op, dot, output, ending)) return;
   if (globals.json) {
     console.Print(JsonText({{"instruction", op.name},
                             {"parameters", ParametersJson(AlgorithmFields(op.model.algorithm))},
                             {"dot_product", DotProductJson(*op.instruction, dot, std::nullopt)},
-                            {"model", HexWord(d, result)},
+                            {"model", HexWord(*op.instruction->d, stages.results.front())},
                             {"stages", StagesJson(stages)}},
                            1) +
                   "\n");
@@ -144,8 +149,7 @@ void ExplainModel(const Operation& op, const DotProductCase& dot, const StageOut
   const TextStyle style = console.style();
   console.Print(absl::StrCat(
       Wrap(absl::StrCat(op.name, "  ", Describe(op.model.algorithm), "\n"), style.width, 2),
-      CaseText(op, dot, 2, style.width), StagesText(stages, style), ResultText(d, result), "\n",
-      AlignedSteps(op.model, dot).empty() ? "" : "\n", AlignmentText(op.model, dot, style)));
+      CaseText(op, dot, 2, style.width), ModelText(op, dot, style)));
 }
 
 }  // namespace mmadiff

@@ -43,6 +43,9 @@ nlohmann::ordered_json StagesJson(const StageTable& table);
 bool WriteDrawing(const Operation& op, const DotProductCase& dot, const StageOutput& output,
                   Ending& ending);
 
+// The table of the stages, the result, the alignment.
+std::string ModelText(const Operation& op, const DotProductCase& dot, const TextStyle& style);
+
 void ExplainModel(const Operation& op, const DotProductCase& dot, const StageOutput& output,
                   const Globals& globals, Ending& ending);
 

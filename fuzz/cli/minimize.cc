@@ -1,9 +1,11 @@
 // mmadiff minimize: investigates one mismatch and files what is worth keeping of it.
 #include "absl/strings/str_cat.h"
+#include "corpus/case_folder.h"
 #include "corpus/durable_file.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/explainer.h"
 #include "fuzz/finding_text.h"
+#include "fuzz/next_command.h"
 #include "fuzz/report/run_text.h"
 #include "fuzz/workdir.h"
 
@@ -26,7 +28,13 @@ absl::Status Lock(const std::string& folder, bool shared, std::unique_ptr<Folder
 void RunMinimize(const std::string& argument, const std::string& device_spec, int64_t most_calls,
                  const Globals& globals, Ending& ending) {
   Console console = globals.MakeConsole();
-  DeviceOr device = OpenDeviceAndWarn(device_spec, console);
+  const absl::StatusOr<RegressionCase> stored = ReadCase(argument, true);
+  const std::string filed = device_spec.empty() && stored.ok() ? stored->device() : "";
+  if (!filed.empty()) {
+    return ending.Say(Verdict::kUsage, absl::StrCat(argument, ": give --device=", ShellWord(filed),
+                                                    ", the device that it was filed with"));
+  }
+  DeviceOr device = OpenDeviceAndWarn(device_spec.empty() ? "auto" : device_spec, console);
   if (!device.ok()) return ending.Say(device.status());
   const absl::StatusOr<Subject> subject = LoadSubject(argument, device->get());
   if (!subject.ok()) return ending.Say(subject.status());
@@ -57,12 +65,12 @@ void RunMinimize(const std::string& argument, const std::string& device_spec, in
 
 Action AddMinimize(CLI::App& command, const Globals& globals) {
   struct Flags {
-    std::string subject, device = "auto";
+    std::string subject, device;
     int64_t max_calls = 0;
   };
   const auto flags = std::make_shared<Flags>();
   AddOption(command, "case", flags->subject, "a filed case (*.txtpb) or a case name").Required();
-  AddDevice(command, flags->device, "the device that differs");
+  AddDevice(command, flags->device, "the device that differs [auto for a case name]");
   AddOption(command, "--max_calls", flags->max_calls,
             "executions of the device to spend, about [20000; of a slow device 500]")
       .Positive()

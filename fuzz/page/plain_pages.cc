@@ -55,8 +55,8 @@ void AddRows(const ReportRun& run, std::string& page) {
 
 void AddFinding(const ReportFinding& f, std::string& page) {
   absl::StrAppend(&page, "\n### ", Cell(Name(f.finding.bucket)), "\n\n", Cell(f.finding.op), ", ",
-                  f.finding.beside.size() + 1, " filed, ", Name(f.finding.state), ". ",
-                  Cell(f.diagnosis), "\n\n");
+                  f.finding.beside.size() + 1, " filed, ", Name(f.finding.state), ".",
+                  f.diagnosis.empty() ? "" : " ", Cell(f.diagnosis), "\n\n");
   if (!f.minimal.empty()) page += Block(f.minimal + f.difference);
   if (!f.stages.empty()) {
     std::vector<std::string> titles = {"stage"};
@@ -127,6 +127,9 @@ Json JsonOf(const ReportFinding& f) {
   json.update({{"state", Name(f.finding.state)},
                {"minimal", f.minimal},
                {"difference", f.difference},
+               {"failure", f.failure ? Name(*f.failure) : ""},
+               {"said", f.failure ? f.failure->text : ""},
+               {"age", f.age},
                {"diagnosis", f.diagnosis},
                {"columns", f.columns},
                {"stages", stages},

@@ -14,7 +14,6 @@
 #include "fuzz/run_folder.h"
 #include "fuzz/ulp_buckets.h"
 #include "triage/case_text.h"
-#include "triage/verdict.h"
 
 namespace mmadiff {
 namespace {
@@ -146,19 +145,19 @@ class Gathered {
     }
     const Mismatch& m = e->subject.mismatch;
     const Operation& op = *m.op;
-    const Observed& observed = e->observed[e->element];
-    f.minimal = CaseText(op, observed.dot, 0);
+    f.minimal = CaseText(op, e->dot(), 0);
     if (e->subject.differing.empty()) {
       f.diagnosis = "the model gives the stored answers";
       return f;
     }
-    f.difference =
-        DescribeDifference(*op.instruction->d, m.model[e->element], m.device[e->element], {});
-    f.diagnosis = e->diagnosis.Text();
+    f.difference = DescribeResult(m, e->element, {});
+    f.failure = m.failure;
+    f.age = m.failure ? m.failure->age : m.age;
+    if (!m.failure) f.diagnosis = e->diagnosis.Text();
     if (!repeats) return f;
     std::vector<Neighbour> changes = e->of_answer.changes;
     changes.resize(std::min<size_t>(changes.size(), 1));
-    const StageTable table = MakeStageTable(op, changes, observed.dot);
+    const StageTable table = MakeStageTable(op, changes, e->dot());
     f.columns = table.columns;
     f.stages = FoldStages(table);
     return f;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,12 +19,16 @@ namespace mmadiff {
 // One bucket, with its minimal case explained.
 struct ReportFinding {
   Finding finding;
-  std::string minimal;     // its operands that are not +0, lines
-  std::string difference;  // both words bit by bit, lines; empty: the stored answer is the model's
-  std::vector<std::string> columns;  // "model", the change that gives the device's answer
-  std::vector<StageLine> stages;     // with those columns; empty if it was not explained
-  std::string diagnosis;             // of the stored answers, a sentence
-  std::string command;               // to type in a shell
+  std::string minimal;  // its operands that are not +0, lines
+  // Both words bit by bit, or the model's and what the device did, lines; empty: the stored answer is
+  // the model's.
+  std::string difference;
+  std::optional<InputFailure> failure;  // in place of an answer
+  uint64_t age = 0;                     // of the answer or failure (Answer::age)
+  std::vector<std::string> columns;     // "model", the change that gives the device's answer
+  std::vector<StageLine> stages;        // with those columns; empty if it was not explained
+  std::string diagnosis;                // of the stored answers, a sentence
+  std::string command;                  // to type in a shell
 };
 
 // Dot products a second by machine, in intervals of equal length.

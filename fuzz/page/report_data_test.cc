@@ -6,6 +6,7 @@
 #include "absl/strings/match.h"
 #include "fuzz/folder/folder_fixture.h"
 #include "fuzz/page/html_page.h"
+#include "fuzz/page/plain_pages.h"
 #include "fuzz/ulp_buckets.h"
 
 namespace mmadiff {
@@ -152,6 +153,29 @@ TEST_F(ReportDataTest, AFixedFindingIsNoDifferenceAndOneOfAnotherRunIsDamage) {
   const ReportData data = Gather({foreign});
   EXPECT_THAT(data.runs[0].damage, ElementsAre(HasSubstr("a finding of another run")));
   EXPECT_THAT(data.runs[0].findings, IsEmpty());
+}
+
+TEST_F(ReportDataTest, WhatCameInPlaceOfAnAnswerIsShown) {
+  const std::string folder = Attempt("w", All(true));
+  const std::string text = "<b>\x1b[31m" + std::string(1000, 'y') + "z";
+  FileFailure(folder, {.kind = FailureKind::kCrash, .exit_code = 3, .age = 5, .text = text});
+  const ReportData data = Gather({folder});
+  ASSERT_EQ(data.runs[0].explained.size(), 1u);
+  const ReportFinding& f = data.runs[0].explained[0];
+  EXPECT_EQ(f.failure->text, text);
+  EXPECT_EQ(f.age, 5u);
+  EXPECT_THAT(f.minimal, Not(IsEmpty()));
+  EXPECT_THAT(f.difference, HasSubstr("model   0x00000000"));
+  EXPECT_THAT(f.difference, HasSubstr("device  the program failed with exit code 3, after 5 "
+                                      "answers: <b>\\x1b[31myyy"));
+  for (const std::string& page : {HtmlPage(data), MarkdownPage(data)}) {
+    EXPECT_THAT(page, HasSubstr("failed with exit code 3"));
+    EXPECT_THAT(page, HasSubstr("yyy..."));
+    EXPECT_THAT(page, Not(HasSubstr("yz")));
+    EXPECT_THAT(page, Not(HasSubstr("\x1b")));
+  }
+  EXPECT_THAT(HtmlPage(data), Not(HasSubstr("<b>")));
+  EXPECT_THAT(JsonPage(data), HasSubstr("\"failure\": \"crash_exit_3\""));
 }
 
 TEST_F(ReportDataTest, FindingsOnADiskThatIsNotThereAreDamage) {

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "device/isolate.h"
 #include "sim/simulate.h"
 #include "triage/minimize/minimize.h"
 #include "triage/runner.h"
@@ -17,11 +18,7 @@ constexpr int kTries = 5;
 // Failures that end a process and may be met on the way to the simplest one.
 constexpr int kMostEnds = 100;
 
-// Whether what was asked behind it has no answer.
-bool Ends(FailureKind kind) {
-  return kind == FailureKind::kEarlyEnd || kind == FailureKind::kCrash ||
-         kind == FailureKind::kHang;
-}
+bool Ends(FailureKind kind) { return ScopeOf(kind) == FailureScope::kProcess; }
 
 // Where the device fails in the same way its word is the complement of the model's, else the model's:
 // to find the smallest failure is to find the smallest difference.
@@ -73,12 +70,8 @@ class FailureAsDifference : public Device {
 // Asks it behind two others, one of which at least is to be answered: not all that comes first fails.
 absl::StatusOr<bool> FailsWhereOthersDoNot(Device& difference, const Operation& op,
                                            const Batch& dot) {
-  DotProductCase zeros;
-  zeros.a.resize(op.shape().row_words());
-  zeros.b = zeros.a;
-  DotProductCase other = zeros;
-  other.a.front() = other.b.front() = other.c = 1;
-  const std::vector<DotProductCase> dots = {zeros, other, Extract(dot, 0)};
+  std::vector<DotProductCase> dots = PlainDotProducts(op);
+  dots.push_back(Extract(dot, 0));
   const auto d = difference.Run(op, MakeDotProductBatch(op.shape(), dots));
   if (!d.ok()) return d.status();
   const auto fails = [&](int i) { return (*d)[i] != Simulate(op.model, dots[i]); };
@@ -87,7 +80,8 @@ absl::StatusOr<bool> FailsWhereOthersDoNot(Device& difference, const Operation& 
 
 }  // namespace
 
-absl::StatusOr<Investigation> InvestigateFailure(Device& device, const Mismatch& mismatch) {
+absl::StatusOr<Investigation> InvestigateFailure(Device& device, const Mismatch& mismatch,
+                                                 int64_t most) {
   const Operation& op = *mismatch.op;
   const InputFailure& failure = *mismatch.failure;
   Investigation result;
@@ -100,7 +94,8 @@ absl::StatusOr<Investigation> InvestigateFailure(Device& device, const Mismatch&
     return result;
   }
   FailureAsDifference difference(device, failure);
-  Runner runner(difference, op, kMostExecutions, kMostSlowExecutions);
+  Runner runner(difference, op, most == 0 ? kMostExecutions : most,
+                most == 0 ? kMostSlowExecutions : most);
   // What ends a process was seen alone in a fresh one that answers others.
   for (int i = 0; i < kTries && !Ends(failure.kind); ++i) {
     const absl::StatusOr<bool> fails = FailsWhereOthersDoNot(difference, op, mismatch.inputs);
