@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "device/binary_protocol.h"
@@ -22,23 +21,6 @@ constexpr int64_t kExcessCounted = 1000;
 std::string Shortened(absl::string_view line) {
   return absl::StrCat("'", absl::CHexEscape(line.substr(0, kShown)),
                       line.size() > kShown ? "...'" : "'");
-}
-
-bool IsUnknownDigit(char c) {
-  return absl::string_view("xXzZuUwW?-").find(c) != absl::string_view::npos;
-}
-
-// Of what is no word of the format.
-FailureKind FailureOfWord(const Format& format, absl::string_view word) {
-  bool unknown = false;
-  for (const char c : word) {
-    if (absl::ascii_isxdigit(c)) continue;
-    if (!IsUnknownDigit(c)) return FailureKind::kText;
-    unknown = true;
-  }
-  const auto digits = static_cast<size_t>(HexDigits(format));
-  if (!unknown) return FailureKind::kWidth;
-  return word.size() == digits ? FailureKind::kUnknownBits : FailureKind::kText;
 }
 
 class LineReader : public AnswerReader {
@@ -99,42 +81,30 @@ class LineReader : public AnswerReader {
       const bool endless = ++lines_ > count_ + kExcessCounted;
       return endless ? WrongCount("at least ") : absl::OkStatus();
     }
-    const absl::string_view stripped = absl::StripAsciiWhitespace(line);
-    const size_t space = stripped.find_last_of(" \t");
-    const bool alone = space == stripped.npos;
-    const absl::string_view word = alone ? stripped : stripped.substr(space + 1);
-    const Format& format = *op_.instruction->d;
-    const absl::StatusOr<uint64_t> d = ParseHexWord(format, word);
-    const FailureKind failure = d.ok() ? FailureKind() : FailureOfWord(format, word);
-    if (failure == FailureKind::kText) return OtherText(line, d.status().message());
-    if (!alone) {
-      const absl::StatusOr<ProtocolLine> sent =
-          ParseLine(*op_.instruction, stripped.substr(0, space));
-      if (!sent.ok() || sent->d.has_value()) return OtherText(line, WhyNoLine(line));
+    absl::StatusOr<AnswerLine> answer = ParseAnswer(*op_.instruction, line);
+    if (!answer.ok()) return OtherText(line, answer.status().message());
+    if (answer->dot) {
       const DotProductCase asked = Extract(batch_, first_ + answered());
-      if (sent->dot != asked) return OtherOperands(line, asked);
+      if (*answer->dot != asked) return OtherOperands(line, asked);
     }
-    echoed_ &= !alone;
+    echoed_ &= answer->dot.has_value();
     ++lines_;
-    if (d.ok()) {
-      answers_.d.push_back(*d);
+    if (answer->failure) {
+      answer->failure->text = Where(line, answer->failure->text);
+      answers_.Fail(*std::move(answer->failure));
     } else {
-      answers_.Fail({.kind = failure,
-                     .text = absl::StrCat("line ", line_, " of its output, ", Shortened(line), ": ",
-                                          d.status().message())});
+      answers_.d.push_back(answer->d);
     }
     return absl::OkStatus();
   }
 
-  std::string WhyNoLine(absl::string_view line) const {
-    const absl::StatusOr<ProtocolLine> parsed = ParseLine(*op_.instruction, line);
-    return parsed.ok() ? "the operands without a result; add d as the last word"
-                       : std::string(parsed.status().message());
+  std::string Where(absl::string_view line, absl::string_view why) const {
+    return absl::StrCat("line ", line_, " of its output, ", Shortened(line), ": ", why);
   }
 
   // It may come beside the answer, or in its place: the number of lines tells.
   absl::Status OtherText(absl::string_view line, absl::string_view why) {
-    std::string text = absl::StrCat("line ", line_, " of its output, ", Shortened(line), ": ", why);
+    std::string text = Where(line, why);
     if (!text_at_) {
       text_at_ = answered();
       text_error_ = text;
@@ -144,11 +114,10 @@ class LineReader : public AnswerReader {
   }
 
   absl::Status OtherOperands(absl::string_view line, const DotProductCase& asked) const {
-    return absl::DataLossError(
-        absl::StrCat("line ", line_, " of its output, ", Shortened(line),
-                     ": it repeats other operands than dot product ", first_ + answered() + 1,
-                     " has: ", Shortened(FormatLine(*op_.instruction, asked)),
-                     "; answer line by line in the order of the input"));
+    return absl::DataLossError(Where(
+        line, absl::StrCat("it repeats other operands than dot product ", first_ + answered() + 1,
+                           " has: ", Shortened(FormatLine(*op_.instruction, asked)),
+                           "; answer line by line in the order of the input")));
   }
 
   absl::Status WrongCount(absl::string_view at_least) const {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -155,6 +156,23 @@ class WordReader {
   int number_ = 0;
 };
 
+bool IsUnknownDigit(char c) {
+  return absl::string_view("xXzZuUwW?-").find(c) != absl::string_view::npos;
+}
+
+// Of what is no word of the format.
+FailureKind FailureOfWord(const Format& format, absl::string_view word) {
+  bool unknown = false;
+  for (const char c : word) {
+    if (absl::ascii_isxdigit(c)) continue;
+    if (!IsUnknownDigit(c)) return FailureKind::kText;
+    unknown = true;
+  }
+  const auto digits = static_cast<size_t>(HexDigits(format));
+  if (!unknown) return FailureKind::kWidth;
+  return word.size() == digits ? FailureKind::kUnknownBits : FailureKind::kText;
+}
+
 }  // namespace
 
 bool IsComment(absl::string_view line) {
@@ -182,6 +200,31 @@ absl::StatusOr<ProtocolLine> ParseLine(const Instruction& instruction, absl::str
   if (!status.ok()) return status;
   if (!reader.AtEnd()) return WordCountError(instruction, line);
   return parsed;
+}
+
+absl::StatusOr<AnswerLine> ParseAnswer(const Instruction& instruction, absl::string_view line) {
+  const absl::string_view stripped = absl::StripAsciiWhitespace(line);
+  const size_t space = stripped.find_last_of(" \t");
+  const bool alone = space == stripped.npos;
+  const absl::string_view word = alone ? stripped : stripped.substr(space + 1);
+  const absl::StatusOr<uint64_t> d = ParseHexWord(*instruction.d, word);
+  AnswerLine answer;
+  if (d.ok()) {
+    answer.d = *d;
+  } else {
+    const FailureKind kind = FailureOfWord(*instruction.d, word);
+    if (ScopeOf(kind) != FailureScope::kWord) return d.status();
+    answer.failure = {.kind = kind, .text = std::string(d.status().message())};
+  }
+  if (alone) return answer;
+  absl::StatusOr<ProtocolLine> asked = ParseLine(instruction, stripped.substr(0, space));
+  if (asked.ok() && !asked->d.has_value()) {
+    answer.dot = std::move(asked->dot);
+    return answer;
+  }
+  const absl::StatusOr<ProtocolLine> whole = ParseLine(instruction, stripped);
+  if (!whole.ok()) return whole.status();
+  return absl::InvalidArgumentError("the operands without a result; add d as the last word");
 }
 
 std::string FormatLine(const Instruction& instruction, const DotProductCase& dot,

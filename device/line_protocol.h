@@ -11,6 +11,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "device/answers.h"
 #include "sim/batch.h"
 #include "sim/operation.h"
 
@@ -31,6 +32,16 @@ absl::StatusOr<ProtocolLine> ParseLine(const Instruction& instruction, absl::str
 // Without a line end. `d` is appended when present.
 std::string FormatLine(const Instruction& instruction, const DotProductCase& dot,
                        std::optional<uint64_t> d = std::nullopt);
+
+// What a program answers to a dot product: the line of it with d as one word more, or d alone. In place of
+// d may be what is no word (FailureScope::kWord).
+struct AnswerLine {
+  std::optional<DotProductCase> dot;
+  uint64_t d = 0;
+  std::optional<InputFailure> failure;
+};
+// kInvalidArgument, as ParseLine(): any other text.
+absl::StatusOr<AnswerLine> ParseAnswer(const Instruction& instruction, absl::string_view line);
 
 // One word, HexDigits(format) digits.
 std::string HexWord(const Format& format, uint64_t word);

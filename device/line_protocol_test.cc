@@ -160,6 +160,34 @@ TEST(LineProtocol, AnyByteButADigitIsRefused) {
   }
 }
 
+TEST(LineProtocol, WhatAProgramAnswers) {
+  const Instruction& i = Find("vfmadd231ss");
+  const DotProductCase dot = {{0x3f800000}, {0x40000000}, 1};
+  const std::string operands = FormatLine(i, dot);
+  for (const std::string& before : {operands + " ", operands + "\t", std::string()}) {
+    const auto good = ParseAnswer(i, before + "0000002a\r");
+    ASSERT_TRUE(good.ok()) << good.status();
+    EXPECT_EQ(good->d, 42u);
+    EXPECT_EQ(good->dot, before.empty() ? std::nullopt : std::optional(dot));
+    EXPECT_FALSE(good->failure.has_value());
+    for (const auto& [word, kind] : std::initializer_list<std::pair<const char*, FailureKind>>{
+             {"xxxxxxxx", FailureKind::kUnknownBits},
+             {"3fz0?-UW", FailureKind::kUnknownBits},
+             {"123456789", FailureKind::kWidth}}) {
+      const auto failed = ParseAnswer(i, before + word);
+      ASSERT_TRUE(failed.ok()) << failed.status();
+      EXPECT_EQ(failed->failure->kind, kind) << word;
+      EXPECT_THAT(failed->failure->text, HasSubstr(word));
+      EXPECT_EQ(failed->dot, before.empty() ? std::nullopt : std::optional(dot));
+    }
+    for (const char* text : {"xxxx", "xxxxxxxxx", "error", "3f80000g"}) {
+      EXPECT_FALSE(ParseAnswer(i, before + text).ok()) << text;
+    }
+  }
+  EXPECT_THAT(ParseAnswer(i, operands).status().message(), HasSubstr("without a result"));
+  EXPECT_FALSE(ParseAnswer(i, operands + " 0 xxxxxxxx").ok());
+}
+
 TEST(LineProtocol, HexWords) {
   EXPECT_EQ(HexWord(kE4m3, 0xa), "0a");
   EXPECT_EQ(HexWord(kTf32, 0xabcd), "0000abcd");

@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "device/line_protocol.h"
-#include "sim/simulate.h"
+#include "fuzz/unit_runner.h"
 #include "triage/diagnosis/investigate_aged.h"
 
 namespace mmadiff {
@@ -13,7 +13,7 @@ namespace {
 constexpr int kTimes = 5;  // as `run` asks what differs
 
 void SetFlakyApart(const Operation& op, int64_t words_each, AskedAnswers& answers) {
-  const std::vector<int64_t> changed = Differences(op, answers.d, answers.again);
+  const std::vector<int64_t> changed = Differences(op, answers.said.d, answers.again.d);
   std::vector<int64_t>& differing = answers.comparison.differing;
   std::set_union(differing.begin(), differing.end(), changed.begin(), changed.end(),
                  std::back_inserter(answers.flaky));
@@ -28,18 +28,23 @@ void SetFlakyApart(const Operation& op, int64_t words_each, AskedAnswers& answer
 
 }  // namespace
 
+AskedAnswers AnswersTo(const Operation& op, const Batch& inputs, Answers said) {
+  CountFailures(op, inputs, said);
+  Comparison comparison = Compare(op, inputs, said.d);
+  return {std::move(said), {}, std::move(comparison)};
+}
+
 absl::StatusOr<std::optional<AskedAnswers>> AskedDevice::Ask(const Operation& op,
                                                              const Batch& inputs, bool always) {
   if (Dropped(op)) return std::nullopt;
   AskedAnswers answers;
-  absl::Status s = device_.Run(op, inputs, answers.d);
+  absl::Status s = AskAll(device_, op, inputs, answers.said);
   if (s.ok()) {
-    answers.comparison = Compare(op, inputs, answers.d);
+    answers.comparison = Compare(op, inputs, answers.said.d);
     if (answers.comparison.differing.empty() && !always) return answers;
   }
-  for (int i = 1; i < kTimes && s.ok() && (answers.again.empty() || answers.again == answers.d);
-       ++i) {
-    s = device_.Run(op, inputs, answers.again);
+  for (int i = 1; i < kTimes && s.ok() && (i == 1 || answers.again.d == answers.said.d); ++i) {
+    s = AskAll(device_, op, inputs, answers.again);
   }
   if (Drops(op, s)) return std::nullopt;
   if (!s.ok()) return s;
@@ -48,16 +53,15 @@ absl::StatusOr<std::optional<AskedAnswers>> AskedDevice::Ask(const Operation& op
   return answers;
 }
 
-absl::StatusOr<std::optional<Answers>> AskedDevice::AskAt(const Operation& op, const Batch& dot,
-                                                          uint64_t age) {
+absl::StatusOr<std::optional<AskedAnswers>> AskedDevice::AskAt(const Operation& op,
+                                                               const Batch& dot, uint64_t age) {
   if (Dropped(op)) return std::nullopt;
-  const uint64_t model = Simulate(op.model, Extract(dot, 0));
   for (int i = 0;; ++i) {
     absl::StatusOr<Answers> last = AskAtAge(device_, op, Extract(dot, 0), age);
     if (Drops(op, last.status())) return std::nullopt;
     if (!last.ok()) return last.status();
-    const bool same = last->failures.empty() && SameResult(op, model, last->d.front());
-    if (!same || i == kTimes - 1) return *std::move(last);
+    AskedAnswers answers = AnswersTo(op, dot, *std::move(last));
+    if (!answers.comparison.differing.empty() || i == kTimes - 1) return answers;
   }
 }
 
@@ -99,14 +103,21 @@ ReplayReport ReportFlaky(const Operation& op, const Batch& inputs, const AskedAn
                          int64_t element, const std::string& where, const std::string& device,
                          const std::string& title, const TextStyle& style) {
   const Format& f = *op.instruction->d;
+  const auto text = [&](const Answers& answers) {
+    const auto failure = answers.FailureAt(element);
+    return failure ? Describe(*failure) : HexWord(f, answers.d[element]);
+  };
   const std::string model = HexWord(f, answers.comparison.model[element]);
-  const std::string again = HexWord(f, answers.again[element]);
   ReplayReport report =
-      ReportCase({"flaky", op, Extract(inputs, element), answers.d[element], where, device, title},
-                 absl::StrCat("  model      ", model, "\n  device     ",
-                              HexWord(f, answers.d[element]), ", then ", again, "\n"),
+      ReportCase({"flaky", op, Extract(inputs, element), answers.said.d[element], where, device,
+                  title, answers.said.FailureAt(element)},
+                 Wrap(absl::StrCat("  model      ", model, "\n  device     ", text(answers.said),
+                                   ", then ", text(answers.again), "\n"),
+                      style.width, 13),
                  style);
-  report.json.update({{"again", again}, {"model", model}});
+  report.json["model"] = model;
+  if (!answers.again.FailureAt(element))
+    report.json["again"] = HexWord(f, answers.again.d[element]);
   return report;
 }
 

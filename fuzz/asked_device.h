@@ -23,12 +23,15 @@
 namespace mmadiff {
 
 struct AskedAnswers {
-  std::vector<uint64_t> d, again;  // `again` is empty if all is as the model has it
-  Comparison comparison;           // of `d`; without what is flaky
+  Answers said, again;    // `again` is empty if all is as the model has it
+  Comparison comparison;  // of `said`; without what is flaky
   // Of the executions whose two answers are not the same: dot products that differ from the model
   // or from themselves, ascending.
-  std::vector<int64_t> flaky;
+  std::vector<int64_t> flaky = {};
 };
+
+// Of what was asked once.
+AskedAnswers AnswersTo(const Operation& op, const Batch& inputs, Answers said);
 
 class AskedDevice {
  public:
@@ -45,7 +48,8 @@ class AskedDevice {
                                                   bool always = false);
   // A dot product that is the last of so many equal ones of a fresh process, up to five times until it
   // has another answer than the model's. Nothing as above.
-  absl::StatusOr<std::optional<Answers>> AskAt(const Operation& op, const Batch& dot, uint64_t age);
+  absl::StatusOr<std::optional<AskedAnswers>> AskAt(const Operation& op, const Batch& dot,
+                                                    uint64_t age);
   // The digest of the answers to a unit, and another where it is not the model's. Nothing when the
   // operation was dropped or the device lacks it, or the thread has no engine. Other threads than
   // the first call this alone.

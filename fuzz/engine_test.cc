@@ -5,6 +5,7 @@
 
 #include "fuzz/devices.h"
 #include "sim/simulate.h"
+#include "triage/testing_device.h"
 
 namespace mmadiff {
 namespace {
@@ -48,6 +49,26 @@ TEST(HostEngine, RunsAndDigestsTheSameCases) {
   EXPECT_NE(*engine.AnswerDigest(Stream(), 11, 50), unit.device_digest);
   device.flips = device.runs + 1;
   EXPECT_NE(*engine.AnswerDigest(Stream(), 10, 50), unit.device_digest);
+}
+
+TEST(HostEngine, AFailedInputCountsInAUnitAsInADigest) {
+  Batch inputs;
+  Generate(Stream(), 12, 1, inputs);
+  for (const FailureKind kind : {FailureKind::kUnknownBits, FailureKind::kCrash}) {
+    FailingDevice device({kind}, inputs.c[5]);
+    HostEngine engine(device);
+    UnitResult unit;
+    const auto count = [](const CaseName&, const Mismatch& m) {
+      EXPECT_TRUE(m.failure.has_value());
+      return Next::kGoOn;
+    };
+    ASSERT_EQ(*engine.Run(Stream(), 10, 50, unit, count), 60u);
+    EXPECT_GT(unit.mismatches, 0u);
+    EXPECT_NE(unit.device_digest, unit.model_digest);
+    EXPECT_EQ(*engine.AnswerDigest(Stream(), 10, 50), unit.device_digest);
+    FailingDevice mended({kind}, ~uint64_t{0});
+    EXPECT_EQ(*HostEngine(mended).AnswerDigest(Stream(), 10, 50), unit.model_digest);
+  }
 }
 
 TEST(HostEngine, AOperationThatDoesNotRepeatFailsItsTry) {

@@ -32,7 +32,6 @@
 #include "fuzz/replay_vectors.h"
 #include "fuzz/survey/summary.h"
 #include "fuzz/survey/verify.h"
-#include "sim/simulate.h"
 #include "triage/verdict.h"
 
 namespace mmadiff {
@@ -264,27 +263,19 @@ class Replay {
   }
 
   absl::Status Case(const RegressionCase& c, const std::string& file, bool in_folder) {
-    const uint64_t age = c.no_word           ? c.no_word->failure.age
-                         : c.answers.empty() ? 0
-                                             : c.answers.front().age;
-    if (device_ == nullptr && c.no_word) {
-      AddNoWord(*c.op, c.inputs, c.no_word->failure, file, c.no_word->device);
-      return absl::OkStatus();
-    }
-    if (device_ != nullptr && (c.no_word || age > 0)) {
-      if (!in_folder || !device_->Lacks(*c.op)) return LiveAt(c, age, file);
-      ++outcome_.unsupported;
-      return absl::OkStatus();
-    }
     if (device_ != nullptr) {
-      // What was a difference is none any more if it is so five times.
-      if (!in_folder || !device_->Lacks(*c.op)) return Live(*c.op, c.inputs, {file}, IsFinding(c));
+      if (!in_folder || !device_->Lacks(*c.op)) return Live(c, file);
       ++outcome_.unsupported;
       return absl::OkStatus();
+    }
+    if (c.no_word) {
+      Answers said;
+      said.Fail(c.no_word->failure);
+      Add(*c.op, c.inputs, AnswersTo(*c.op, c.inputs, std::move(said)), {file}, c.no_word->device);
     }
     for (const Answer& answer : c.answers) {
       // A prediction of the model that a device refutes is no expectation any more.
-      if (answer.IsPrediction() && c.answers.size() > 1) continue;
+      if (answer.IsPrediction() && (c.no_word || c.answers.size() > 1)) continue;
       Compare(*c.op, c.inputs, answer.d, {file}, answer.device);
     }
     return absl::OkStatus();
@@ -453,65 +444,35 @@ class Replay {
     }
   }
 
-  absl::Status Live(const Operation& op, const Batch& inputs, const StoredAt& where,
-                    bool always = false) {
+  absl::Status Live(const Operation& op, const Batch& inputs, const StoredAt& where) {
     if (device_->Lacks(op)) return device_->device().Supports(op);
-    const auto answers = device_->Ask(op, inputs, always);
-    if (!answers.ok()) return answers.status();
-    if (!answers->has_value()) {
-      ++dropped_cases_;
-      return absl::OkStatus();
-    }
-    Add(op, inputs, **answers, where, device_->device().name());
-    return absl::OkStatus();
+    return Take(device_->Ask(op, inputs), op, inputs, where);
   }
 
-  // Of what fails, or differs only in a process that is so old.
-  absl::Status LiveAt(const RegressionCase& c, uint64_t age, const std::string& file) {
+  absl::Status Live(const RegressionCase& c, const std::string& file) {
     if (device_->Lacks(*c.op)) return device_->device().Supports(*c.op);
-    const auto answers = device_->AskAt(*c.op, c.inputs, age);
-    if (!answers.ok()) return answers.status();
-    const std::string name = device_->device().name();
-    if (!answers->has_value()) {
-      ++dropped_cases_;
-    } else if ((*answers)->failures.empty()) {
-      Compare(*c.op, c.inputs, (*answers)->d, {file}, name);
-    } else {
-      AddNoWord(*c.op, c.inputs, (*answers)->failures.begin()->second, file, name);
-    }
-    return absl::OkStatus();
+    // What fails, or differs in an old process alone, is not asked again once it does.
+    const bool once = c.no_word || c.age() > 0;
+    // What was a difference is none any more if it is so five times.
+    return Take(once ? device_->AskAt(*c.op, c.inputs, c.age())
+                     : device_->Ask(*c.op, c.inputs, IsFinding(c)),
+                *c.op, c.inputs, {file});
   }
 
-  void AddNoWord(const Operation& op, const Batch& inputs, const InputFailure& failure,
-                 const std::string& file, const std::string& answering) {
-    const std::string device = PlainLine(answering);
-    ++cases_;
-    ++outcome_.compared;
-    ++outcome_.differing;
-    ReplayTally& tally = outcome_.tallies[device];
-    ++tally.compared;
-    ++tally.differing;
-    tally.ops.insert(op.name);
-    said_ = Replayed::kDiffers;
-    const Format& f = *op.instruction->d;
-    const DotProductCase dot = Extract(inputs, 0);
-    const std::string model = HexWord(f, Simulate(op.model, dot));
-    ReplayReport report =
-        ReportCase({"mismatch", op, dot, std::nullopt, file, device},
-                   Wrap(absl::StrCat("  model      ", model, "\n  device     ", Describe(failure),
-                                     ": ", PlainLine(failure.text), "\n"),
-                        console_.style().width, 13),
-                   console_.style());
-    report.json.update({{"model", model}, {"failure", Name(failure)}});
-    if (options_.test_results) {
-      outcome_.test_results.push_back({absl::StrCat(file, " ", device), report.text});
+  absl::Status Take(const absl::StatusOr<std::optional<AskedAnswers>>& answers, const Operation& op,
+                    const Batch& inputs, const StoredAt& where) {
+    if (!answers.ok()) return answers.status();
+    if (!answers->has_value()) {
+      ++dropped_cases_;
+    } else {
+      Add(op, inputs, **answers, where, device_->device().name());
     }
-    mismatches_.Add(report);
+    return absl::OkStatus();
   }
 
   void Compare(const Operation& op, const Batch& inputs, const std::vector<uint64_t>& d,
                const StoredAt& where, const std::string& answering) {
-    Add(op, inputs, {d, {}, ::mmadiff::Compare(op, inputs, d), {}}, where, answering);
+    Add(op, inputs, AnswersTo(op, inputs, {d, {}, 0}), where, answering);
   }
 
   void Add(const Operation& op, const Batch& inputs, const AskedAnswers& answers,
@@ -536,7 +497,7 @@ class Replay {
       const std::string at = Name(where + element);
       const ReplayReport report =
           flaky ? ReportFlaky(op, inputs, answers, element, at, device, "", console_.style())
-                : Mismatch(op, Extract(inputs, element), model[element], answers.d[element], at,
+                : Mismatch(op, Extract(inputs, element), model[element], answers.said, element, at,
                            device);
       mismatches_.Add(report);
       absl::StrAppend(&result.failure, report.text);
@@ -549,12 +510,17 @@ class Replay {
     if (options_.test_results) outcome_.test_results.push_back(std::move(result));
   }
 
-  ReplayReport Mismatch(const Operation& op, const DotProductCase& dot, uint64_t model, uint64_t d,
-                        const std::string& where, const std::string& device) const {
+  ReplayReport Mismatch(const Operation& op, const DotProductCase& dot, uint64_t model,
+                        const Answers& said, int64_t element, const std::string& where,
+                        const std::string& device) const {
     const Format& f = *op.instruction->d;
     const TextStyle style = console_.style();
-    ReplayReport report = ReportCase({"mismatch", op, dot, d, where, device},
-                                     DescribeDifference(f, model, d, style), style);
+    const uint64_t d = said.d[element];
+    const auto failure = said.FailureAt(element);
+    ReplayReport report = ReportCase({"mismatch", op, dot, d, where, device, "", failure},
+                                     failure ? DescribeFailure(f, model, *failure, style)
+                                             : DescribeDifference(f, model, d, style),
+                                     style);
     report.json["model"] = HexWord(f, model);
     return report;
   }

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
+#include "device/answers.h"
 #include "sim/batch.h"
 #include "sim/operation.h"
 #include "triage/text_table.h"
@@ -43,9 +44,10 @@ struct ReportedCase {
   const char* kind;  // "mismatch", "flaky", "changed"
   const Operation& op;
   DotProductCase dot;
-  std::optional<uint64_t> d;  // nothing: no word
+  uint64_t d;
   std::string where, device;
-  std::string title = "";  // in place of both
+  std::string title = "";                    // in place of both
+  std::optional<InputFailure> failure = {};  // in place of d
 };
 
 // A title, what is not zero of the operands, `lines`. Callers add to the row what it should have

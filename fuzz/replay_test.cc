@@ -82,6 +82,23 @@ TEST_F(ReplayTest, WhatDoesNotRepeatIsNoMismatch) {
   EXPECT_THAT(reports_, AllOf(SizeIs(20), Each(HasSubstr("FLAKY"))));
 }
 
+TEST_F(ReplayTest, AFailingInputIsAMismatch) {
+  const CaseName name = *ParseCaseName(kCase);
+  Batch inputs;
+  Generate(name.stream, name.index, 1, inputs);
+  for (const FailureKind kind : {FailureKind::kUnknownBits, FailureKind::kHang}) {
+    FailingDevice device({.kind = kind, .text = "its text"}, inputs.c[5]);
+    reports_.clear();
+    const auto outcome = Replay({.subjects = {kCase}, .test_results = true}, &device);
+    ASSERT_TRUE(outcome.ok()) << outcome.status();
+    EXPECT_EQ(outcome->compared, 128u);
+    EXPECT_EQ(outcome->differing, 1u);
+    EXPECT_THAT(outcome->dropped, IsEmpty());
+    EXPECT_THAT(reports_, AllOf(SizeIs(1), Each(HasSubstr(": its text\n"))));
+    EXPECT_THAT(outcome->test_results.front().failure, HasSubstr("its text"));
+  }
+}
+
 TEST_F(ReplayTest, StoredAnswersNeedNoDevice) {
   const auto outcome = Replay({.subjects = {"corpus/regressions/x86"}}, nullptr);
   ASSERT_TRUE(outcome.ok()) << outcome.status();

@@ -41,17 +41,18 @@ absl::Status VectorReplay::CompareAnswer(const Vector& v, std::span<const Vector
     const auto answered = AnswerTo(title, v, c);
     if (!answered.ok()) return answered.status();
     if (!answered->has_value()) continue;
-    const uint64_t d = **answered;
+    const uint64_t d = (*answered)->d.front();
+    const std::optional<InputFailure> failure = (*answered)->FailureAt(0);
     ++done;
     if (given.empty()) {
-      given = HexWord(*v.d, d);
+      given = failure ? Name(*failure) : HexWord(*v.d, d);
       op = c.op->name;
     }
     const bool right = contested && device_ != nullptr ? Gives(*c.op, c.op->model, c.dot, d)
                                                        : Is(answer, *c.op, d) != contested;
-    if (right) continue;
+    if (right && !failure) continue;
     ++wrong;
-    const ReplayReport report = Mismatch(title, v, c, d);
+    const ReplayReport report = Mismatch(title, v, c, d, failure);
     mismatches_.Add(report);
     absl::StrAppend(&result.failure, report.text);
   }
@@ -79,15 +80,15 @@ absl::Status VectorReplay::CompareAnswer(const Vector& v, std::span<const Vector
 }
 
 // Of the device, or of the model when there is none.
-absl::StatusOr<std::optional<uint64_t>> VectorReplay::AnswerTo(const std::string& title,
-                                                               const Vector& v,
-                                                               const VectorCase& c) {
-  if (device_ == nullptr) return Simulate(c.op->model, c.dot);
+absl::StatusOr<std::optional<Answers>> VectorReplay::AnswerTo(const std::string& title,
+                                                              const Vector& v,
+                                                              const VectorCase& c) {
+  if (device_ == nullptr) return Answers{{Simulate(c.op->model, c.dot)}, {}, 0};
   const Batch inputs = MakeDotProductBatch(c.op->shape(), {c.dot});
   const auto answers = device_->Ask(*c.op, inputs);
   if (!answers.ok()) return answers.status();
   if (!answers->has_value()) return std::nullopt;
-  if ((*answers)->flaky.empty()) return (*answers)->d.front();
+  if ((*answers)->flaky.empty()) return std::move((*answers)->said);
   ++flaky_;
   ReplayReport report =
       ReportFlaky(*c.op, inputs, **answers, 0, v.name, device_->device().name(), title, style_);
@@ -97,20 +98,23 @@ absl::StatusOr<std::optional<uint64_t>> VectorReplay::AnswerTo(const std::string
 }
 
 ReplayReport VectorReplay::Mismatch(const std::string& title, const Vector& v, const VectorCase& c,
-                                    uint64_t given) const {
+                                    uint64_t given,
+                                    const std::optional<InputFailure>& failure) const {
   const bool model = device_ == nullptr, contested = c.answer->kind == AnswerKind::kContested;
   const uint64_t of_model = Simulate(c.op->model, c.dot);
   std::string lines = "  no longer differs: remove or regrade it\n";
-  if (contested && !model) {
+  if (failure) {
+    lines = DescribeFailure(*v.d, of_model, *failure, style_);
+  } else if (contested && !model) {
     lines = DescribeDifference(*v.d, of_model, given, style_);
   } else if (!contested) {
     lines = absl::StrReplaceAll(
         DescribeDifference(*v.d, model ? given : c.answer->d, model ? c.answer->d : given, style_),
         {{model ? "device  " : "model   ", "answer  "}});
   }
-  ReplayReport report = ReportCase(
-      {"mismatch", *c.op, c.dot, given, v.name, model ? "" : device_->device().name(), title},
-      lines, style_);
+  ReplayReport report = ReportCase({"mismatch", *c.op, c.dot, given, v.name,
+                                    model ? "" : device_->device().name(), title, failure},
+                                   lines, style_);
   report.json.update({{"model", HexWord(*v.d, of_model)}, {"answer", AnswerJson(v, *c.answer)}});
   return report;
 }

@@ -49,10 +49,10 @@ class VectorReplay {
  private:
   absl::Status CompareAnswer(const Vector& v, std::span<const VectorCase> cases);
   // Nothing when the device gives none, or none that it repeats, which is reported.
-  absl::StatusOr<std::optional<uint64_t>> AnswerTo(const std::string& title, const Vector& v,
-                                                   const VectorCase& c);
+  absl::StatusOr<std::optional<Answers>> AnswerTo(const std::string& title, const Vector& v,
+                                                  const VectorCase& c);
   ReplayReport Mismatch(const std::string& title, const Vector& v, const VectorCase& c,
-                        uint64_t given) const;
+                        uint64_t given, const std::optional<InputFailure>& failure) const;
 
   const std::function<bool(const Operation&)> wanted_;
   AskedDevice* const device_;

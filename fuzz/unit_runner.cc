@@ -24,6 +24,12 @@ bool KeepsAnswers(const absl::Status& status) {
          absl::IsDeadlineExceeded(status);
 }
 
+Batch DotProductsOf(const Batch& batch, int64_t begin, int64_t end) {
+  std::vector<DotProductCase> dots;
+  for (int64_t i = begin; i < end; ++i) dots.push_back(Extract(batch, i));
+  return MakeDotProductBatch(batch.shape, dots);
+}
+
 // `first`: the number of the first word among those of all cases.
 Digest DigestOfWords(const Operation& op, uint64_t first, std::span<const uint64_t> d) {
   const bool any_nan = op.numerics->nan_verdict == NanVerdict::kAnyNan;
@@ -36,6 +42,17 @@ Digest DigestOf(const Operation& op, const Batch& batch, std::span<const uint64_
   return DigestOfWords(op, batch.first * batch.shape.d_words(), d);
 }
 
+absl::Status AskAll(Device& device, const Operation& op, const Batch& batch, Answers& answers) {
+  absl::Status s = device.Ask(op, batch, answers);
+  while (s.ok() && answers.size() < batch.dot_products()) {
+    Answers rest;
+    s = device.Ask(op, DotProductsOf(batch, answers.size(), batch.dot_products()), rest);
+    answers.Append(std::move(rest));
+  }
+  CountFailures(op, batch, answers);
+  return s;
+}
+
 absl::StatusOr<Digest> AnswerDigest(const CaseStream& stream, uint64_t first, uint64_t count,
                                     Device* device) {
   const Operation& op = *stream.op;
@@ -45,14 +62,16 @@ absl::StatusOr<Digest> AnswerDigest(const CaseStream& stream, uint64_t first, ui
   Batch batch;
   for (uint64_t done = 0; done < count; done += batch.count) {
     Generate(stream, first + done, std::min(per_batch, count - done), batch);
-    absl::StatusOr<std::vector<uint64_t>> d = std::vector<uint64_t>(batch.dot_products());
+    Answers answers;
+    absl::Status s;
     if (device == nullptr) {
-      Simulate(op.model, batch, *d);
+      answers.d.resize(batch.dot_products());
+      Simulate(op.model, batch, answers.d);
     } else {
-      d = device->Run(op, batch);
+      s = IsModelled(op) ? AskAll(*device, op, batch, answers) : device->Run(op, batch, answers.d);
     }
-    if (!d.ok()) return d.status();
-    digest += DigestOf(op, batch, *d);
+    if (!s.ok()) return s;
+    digest += DigestOf(op, batch, answers.d);
   }
   return digest;
 }
@@ -126,24 +145,17 @@ absl::Status UnitRunner::Ask(int64_t offset) {
   const int64_t all = batch_.dot_products();
   const int64_t end = pace_ == nullptr ? all : std::min(all, offset + pace_->most());
   const bool whole = offset == 0 && end == all;
-  const absl::Status status = device_.Ask(op, whole ? batch_ : DotProducts(offset, end), answers);
+  const Batch some = whole ? Batch() : DotProductsOf(batch_, offset, end);
+  const Batch& asked = whole ? batch_ : some;
+  const absl::Status status = device_.Ask(op, asked, answers);
   if (pace_ != nullptr) pace_->Add(answers.size(), std::chrono::steady_clock::now() - begun);
+  CountFailures(op, asked, answers);
   answers.d.insert(answers.d.begin(), offset, 0);
   device_words_ = std::move(answers.d);
   age_ = answers.age;
   failures_.clear();
-  for (auto& [index, failure] : answers.failures) {
-    device_words_[offset + index] =
-        Simulate(op.model, Extract(batch_, offset + index)) ^ LowBits(op.instruction->d->bits);
-    failures_[offset + index] = std::move(failure);
-  }
+  for (auto& [index, failure] : answers.failures) failures_[offset + index] = std::move(failure);
   return status;
-}
-
-Batch UnitRunner::DotProducts(int64_t begin, int64_t end) const {
-  std::vector<DotProductCase> dots;
-  for (int64_t i = begin; i < end; ++i) dots.push_back(Extract(batch_, i));
-  return MakeDotProductBatch(stream_.op->shape(), dots);
 }
 
 std::optional<Mismatch> UnitRunner::FailureIn(int64_t begin, int64_t end) const {
@@ -227,7 +239,7 @@ absl::Status UnitRunner::CountSome(uint64_t first, int64_t begin, UnitResult& re
   const Operation& op = *stream_.op;
   const int64_t words = batch_.shape.d_words(), end = std::ssize(device_words_);
   const uint64_t index = first + begin / words;
-  const Batch dots = DotProducts(begin, end);
+  const Batch dots = DotProductsOf(batch_, begin, end);
   const std::span<const uint64_t> device(device_words_.data() + begin, end - begin);
   Compare(op, op.model, dots, device, compared_);
   if (absl::Status s = AddWords(first * words + begin, device, result); !s.ok()) return s;

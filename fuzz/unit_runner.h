@@ -65,7 +65,6 @@ class UnitRunner {
   // Has the device answer batch_ from a dot product on. What it fails on becomes the complement of the
   // model's word, and so a difference.
   absl::Status Ask(int64_t offset);
-  Batch DotProducts(int64_t begin, int64_t end) const;  // of batch_
   // The first of the dot products on which the device failed.
   std::optional<Mismatch> FailureIn(int64_t begin, int64_t end) const;
   // What was compared last.
@@ -92,9 +91,13 @@ Digest DigestOf(const Operation& op, const Batch& batch, std::span<const uint64_
 // Adds the cases of each class among first .. first+count-1.
 void CountClasses(const CaseStream& stream, uint64_t first, uint64_t count, UnitResult& result);
 
+// Device::Ask() until all is asked; what it fails on counts as a difference (CountFailures()).
+absl::Status AskAll(Device& device, const Operation& op, const Batch& batch, Answers& answers);
+
 // What a device answers to cases first .. first+count-1 of a stream, or the model when there is
 // none, as a digest that everyone can compare: of an operation whose NaN payloads are not known,
-// every NaN counts as one and the same.
+// every NaN counts as one and the same. An input on which it fails counts as in a unit; without a model
+// it is an error.
 absl::StatusOr<Digest> AnswerDigest(const CaseStream& stream, uint64_t first, uint64_t count,
                                     Device* device);
 

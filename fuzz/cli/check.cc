@@ -50,20 +50,28 @@ void RunCheck(const CheckFlags& flags, const Globals& globals, Ending& ending) {
   if (globals.json) rows.emplace(nlohmann::ordered_json{{"instruction", flags.op}}, "differing");
   uint64_t lines = 0, differing = 0;
   const auto compare = [&](const Portion& portion) {
-    const auto [model, different] = Compare(**op, portion.batch, portion.d);
+    Answers answers = portion.answers;
+    CountFailures(**op, portion.batch, answers);
+    const auto [model, different] = Compare(**op, portion.batch, answers.d);
     lines += model.size();
     for (const int64_t i : different) {
       if (differing++ >= flags.max_reports) continue;
       const DotProductCase dot = Extract(portion.batch, i);
+      const std::optional<InputFailure> failure = answers.FailureAt(i);
       if (rows) {
-        nlohmann::ordered_json row = DotProductJson(instruction, dot, portion.d[i]);
+        std::optional<uint64_t> d;
+        if (!failure) d = answers.d[i];
+        nlohmann::ordered_json row = DotProductJson(instruction, dot, d);
         row.update({{"line", portion.line[i]}, {"model", HexWord(*instruction.d, model[i])}});
+        if (failure) row.update({{"failure", Name(*failure)}, {"said", failure->text}});
         rows->Add(row);
         continue;
       }
+      const TextStyle style = console.style();
       console.Print(absl::StrCat(
-          "line ", portion.line[i], ":\n", CaseText(**op, dot, 2, console.style().width),
-          DescribeDifference(*instruction.d, model[i], portion.d[i], console.style())));
+          "line ", portion.line[i], ":\n", CaseText(**op, dot, 2, style.width),
+          failure ? DescribeFailure(*instruction.d, model[i], *failure, style)
+                  : DescribeDifference(*instruction.d, model[i], answers.d[i], style)));
     }
     return absl::OkStatus();
   };

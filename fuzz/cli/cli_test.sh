@@ -144,6 +144,11 @@ expect 3 check $fma </dev/null; warns 'nothing was compared'
 expect 5 check $fma <<<"$one $one $one"; warns 'the result d is missing'
 expect 5 check $fma <<<"$equal
 no"; warns 'stdin line 2: '; says '1 of 1 equal'
+expect 1 check $fma --expect=3 <<<"$one $one $one xxxxxxxx
+$equal
+$one $one $one 1$one"; says 'line 1:'; says 'unknown bits (x or z)'; says 'a word of another width'; says '1 of 3 equal'; silent "$err"
+expect 5 check $fma --expect=1 <<<"$one $one $one none"; expect 5 check $fma --expect=1 <<<"$one $one xxxxxxxx"
+expect 5 check $fma --expect=1 <<<"$one xxxxxxxx $one $one"; expect 5 eval $fma <<<"$one $one $one xxxxxxxx"
 expect 1 check $fma --max_reports=1 < <(for i in 1 2 3; do echo "$one $one $one 0"; done)
 is "$(grep -c '^line' "$out")" 1; says '0 of 3 equal'
 # How many lines must come: by the stream's own words, or by --expect.
@@ -161,6 +166,7 @@ others='are not those that were sent'
 once=$(sed -n 3p whole.txt)
 expect 5 check $mma < <(sed "/^[^#]/s/.*/$once/" whole.txt); says '1280 of 1280 equal'; warns "line 1283: the operands before it $others"
 expect 5 check $mma < <(sed '7{h;d};8{p}' whole.txt); warns "$others"
+expect 1 check $mma < <(sed '7s/........$/zzzzzzzz/' whole.txt); says '1279 of 1280 equal'; silent "$err"
 expect 5 check $mma < <(cat whole.txt; sed '7{h;d};8{p}' whole.txt); warns "$others"
 expect 5 eval $mma < <(sed '7{h;d};8{p}' whole.txt); warns "$others"
 expect 5 check $mma < <(sed 's/^# operands: ./&0/' whole.txt); warns "$others"

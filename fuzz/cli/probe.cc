@@ -25,7 +25,7 @@ struct ProbeFlags {
 };
 
 // Answers by instruction: those that contradict the table first, then open ones.
-class Answers {
+class ProbeAnswersByRow {
  public:
   void Add(const Operation& op, const ProbeAnswer& answer) {
     ++found_[static_cast<int>(answer.agreement)];
@@ -202,7 +202,7 @@ std::vector<std::pair<const Operation*, const Question*>> Applying(const ProberO
 // What became of the questions that apply: some have an answer, others not.
 void Enter(const ProberOptions& options,
            const std::vector<std::pair<const Operation*, const Question*>>& applying,
-           const Answers& answers, const ProberOutcome& outcome, const Device& device,
+           const ProbeAnswersByRow& answers, const ProberOutcome& outcome, const Device& device,
            Ledger& ledger) {
   const auto leave = [&](const Operation& op, const Question& q, Reason why) {
     ledger.Leave({Thing::kQuestion, why, NameOf(q, op)});
@@ -230,7 +230,7 @@ void Enter(const ProberOptions& options,
   }
 }
 
-void Finish(const Answers& answers, const ProberOutcome& outcome, Ending& ending) {
+void Finish(const ProbeAnswersByRow& answers, const ProberOutcome& outcome, Ending& ending) {
   if (!outcome.late.empty()) {
     ending.Say(Verdict::kEarly,
                absl::StrCat(outcome.late.size(), " of the instructions, from ",
@@ -306,7 +306,7 @@ void RunProbe(const ProbeFlags& flags, const Globals& globals, Ending& ending) {
       return ending.Say(Verdict::kNotWritten, std::string(s.message()));
   }
   HandleStopSignals();
-  Answers answers;
+  ProbeAnswersByRow answers;
   const ProberOptions options = {.ops = *std::move(ops),
                                  .questions = *questions,
                                  .limit = TimeLimit::After(*limit),

@@ -91,13 +91,21 @@ absl::Status StdinReader::Announce(absl::string_view count) {
 
 absl::Status StdinReader::DotProduct() {
   absl::StatusOr<ProtocolLine> line = ParseLine(*op_.instruction, line_);
-  if (!line.ok()) return Error(line.status().message());
-  if (with_results_ && !line->d.has_value()) {
+  if (line.ok() && with_results_ && !line->d.has_value()) {
     return Error("the result d is missing; check reads a.. b.. c d");
+  }
+  if (line.ok()) {
+    portion_.answers.d.push_back(line->d.value_or(0));
+  } else {
+    absl::StatusOr<AnswerLine> failed = ParseAnswer(*op_.instruction, line_);
+    if (!with_results_ || !failed.ok() || !failed->dot || !failed->failure) {
+      return Error(line.status().message());
+    }
+    line = ProtocolLine{*std::move(failed->dot), std::nullopt};
+    portion_.answers.Fail(*std::move(failed->failure));
   }
   operands_.Add(FormatLine(*op_.instruction, line->dot) + "\n");
   dots_.push_back(std::move(line->dot));
-  portion_.d.push_back(line->d.value_or(0));
   portion_.line.push_back(number_);
   return dots_.size() == kPortion ? Flush() : absl::OkStatus();
 }
@@ -107,7 +115,7 @@ absl::Status StdinReader::Flush() {
   portion_.batch = MakeDotProductBatch(op_.shape(), dots_);
   absl::Status status = deliver_(portion_);
   dots_.clear();
-  portion_.d.clear();
+  portion_.answers = {};
   portion_.line.clear();
   return status;
 }

@@ -21,8 +21,8 @@ std::string StreamHeader(const Operation& op, uint64_t lines);
 
 // A portion of parsed lines, with the line number of each.
 struct Portion {
-  Batch batch;              // of DotProductShape()
-  std::vector<uint64_t> d;  // results, if the lines have them
+  Batch batch;      // of DotProductShape()
+  Answers answers;  // results, if the lines have them
   std::vector<uint64_t> line;
 };
 
@@ -32,7 +32,8 @@ class StdinReader {
   using Deliver = std::function<absl::Status(const Portion&)>;
   using Comment = std::function<absl::Status(absl::string_view)>;  // a line that begins with '#'
 
-  // `with_results`: every line must hold d; otherwise d is optional and ignored.
+  // `with_results`: every line must hold d, or what a program answers in its place (ParseAnswer());
+  // otherwise d is optional and ignored.
   StdinReader(const Operation& op, bool with_results, Deliver deliver, Comment comment = nullptr)
       : op_(op),
         with_results_(with_results),

@@ -26,6 +26,7 @@ FAULTY = ['--device=faulty:fraction_bits=24', f'--instr={MMA}']
 CLEAN = ['--device=faulty:none=0', f'--instr={MMA}']
 CASE = f'{MMA}@g3:1:0'
 COUNTING = '--device=exec:sh counting.sh'
+FAILING = '--device=exec:sh failing.sh'
 
 
 def run(*args, stdin=''):
@@ -44,6 +45,15 @@ def made():
     """Vectors, one with a wrong answer, one with a contested one; a device that never repeats an answer."""
     pathlib.Path('counting.sh').write_text(
         'echo >>asked\nwhile read -r line; do printf "%s %08x\\n" "$line" "$(wc -l <asked)"; done\n')
+    # Fails on every case of a run, and answers what `run` asks to know that it speaks at all.
+    pathlib.Path('failing.sh').write_text('''while read -r a b c; do
+  case $a$b$c in
+    0000000000000000*) echo 00000000 ;;
+    3f8000003f8000003f800000) echo 40000000 ;;
+    *) echo xxxxxxxx ;;
+  esac
+done
+''')
     for shard in ['0', '1']:
         run('run', *CLEAN, '--cases=9000', '--threads=1', f'--shard={shard}/3', '--workdir=shard' + shard)
     pathlib.Path('made.txt').write_text('source: made\n\nvector: one\nabout: 1 + 1\n'
@@ -89,6 +99,14 @@ LINES = [
     (0, ['run', *CLEAN, '--dry_run'], ''),
     (1, ['minimize', CASE, '--device=faulty:fraction_bits=20', '--workdir=min'], ''),
     (0, ['minimize', CASE, '--device=faulty:none=0'], ''),
+    (1, ['minimize', f'{FMA}@g3:1:0', FAILING, '--workdir=failing'], ''),
+    (1, ['explain', f'{FMA}@g3:1:0', FAILING], ''),
+    (1, ['explain', 'failing'], ''),
+    (1, ['replay', 'failing'], ''),
+    (1, ['replay', f'{FMA}@g3:1:0', FAILING], ''),
+    (1, ['run', f'--instr={FMA}', FAILING, '--cases=20', '--threads=1', '--workdir=failed'], ''),
+    (0, ['report', 'failed'], ''),
+    (1, ['check', FMA, '--expect=2'], '0 0 0 xxxxxxxx\n0 0 0 123456789\n'),
     (5, ['minimize', f'{FMA}@g3:1:0', COUNTING, '--workdir=min'], ''),
     (0, ['record', *CLEAN, '--cases=5', '--max_total_time=0', 'recorded'], ''),
     (0, ['record', *FAULTY, '--cases=5', 'recorded.log'], ''),

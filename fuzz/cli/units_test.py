@@ -69,7 +69,9 @@ def try_one(variant, restart):
         code, out, err = mmadiff('replay', minimal, device(other, restart))
         if code != wanted:
             return f'replay {minimal} of {other} ended with {code}\n{out}{err}'
-    return misread(findings) if restart == 'never' else ''
+    if restart == 'never':
+        return misread(findings) or (unlike_run(variant, minimal, said) if variant in ('x', 'crash') else '')
+    return ''
 
 
 def misread(findings):
@@ -82,6 +84,33 @@ def misread(findings):
             return f'{verb} ended with {code}\n{out}{err}'
         if verb[0] in ('report', 'list') and f'"bucket": "{signature}"' not in out:
             return f'{verb}: no {signature} in\n{out}'
+    return ''
+
+
+def unlike_run(variant, minimal, said):
+    """What other verbs that ask a device, or read its answers, say otherwise than `run`."""
+    failing, right = device(variant, 'never'), device('right', 'never')
+    case = f'{INSTRUCTION}@g3:1:0'
+    whole = [f'--instr={INSTRUCTION}', '--cases=8', '--max_mismatches=0', '--threads=1']
+    for code, *command in ((1, 'minimize', case, failing, '--workdir=m'), (1, 'minimize', minimal, failing, '--workdir=m'),
+                           (0, 'minimize', minimal, right, '--workdir=m'), (2, 'minimize', minimal),
+                           (1, 'explain', minimal), (1, 'explain', minimal, failing), (1, 'explain', 'w'),
+                           (0, 'explain', minimal, right), (1, 'replay', case, failing),
+                           (1, 'run', failing, *whole, '--workdir=failing'),
+                           (0, 'verify', 'failing'), (1, 'verify', 'failing', right),
+                           (0, 'run', right, *whole, '--workdir=right'), (1, 'verify', 'right', failing)):
+        ended, out, err = mmadiff('--quiet', *command)
+        text = ' '.join((out + err).split())
+        if ended != code:
+            return f'{command} ended with {ended}\n{out}{err}'
+        asks = command[0] in ('minimize', 'explain', 'replay')
+        if asks and code == 1 and not re.search(said, text):
+            return f'{command}: no {said!r} in\n{out}'
+        if code == 2 and failing.split('=', 1)[1] not in text:
+            return f'{command} does not name {failing}\n{err}'
+        line = re.search('reproduce +(.*?) explain ', text)
+        if line and subprocess.run(shlex.split(line.group(1)), capture_output=True, check=False).returncode != 1:
+            return f'{line.group(1)} does not reproduce'
     return ''
 
 
