@@ -55,6 +55,17 @@ RegressionCase Execution(const char* name) {
   return c;
 }
 
+// One on which a device fails, in a process that has given answers before.
+RegressionCase Failing() {
+  RegressionCase c = DotProduct();
+  c.answers.erase(c.answers.begin());
+  InputFailure failure = {.kind = FailureKind::kCrash, .signal = 11, .age = 77};
+  failure.text = "unit.sv:42: \"assertion\"";
+  c.no_word = {"exec:./unit x", "external program", "2026-11-20T15:04:05Z", failure};
+  c.bucket = Bucket::NoWord(failure);
+  return c;
+}
+
 void ExpectSame(const RegressionCase& x, const RegressionCase& y) {
   EXPECT_EQ(x.op, y.op);
   EXPECT_EQ(x.inputs.shape, y.inputs.shape);
@@ -67,9 +78,10 @@ void ExpectSame(const RegressionCase& x, const RegressionCase& y) {
   ASSERT_EQ(x.answers.size(), y.answers.size());
   for (size_t i = 0; i < x.answers.size(); ++i) {
     const Answer &p = x.answers[i], &q = y.answers[i];
-    EXPECT_EQ(std::tie(p.device, p.identity, p.date, p.d),
-              std::tie(q.device, q.identity, q.date, q.d));
+    EXPECT_EQ(std::tie(p.device, p.identity, p.date, p.d, p.age),
+              std::tie(q.device, q.identity, q.date, q.d, q.age));
   }
+  EXPECT_EQ(x.no_word, y.no_word);
 }
 
 std::string ErrorOf(const std::string& text) {
@@ -102,6 +114,36 @@ TEST(FormatCase, DotProductRoundTrips) {
   const auto parsed = ParseCase(FormatCase(DotProduct()), "x");
   ASSERT_TRUE(parsed.ok()) << parsed.status();
   ExpectSame(*parsed, DotProduct());
+}
+
+TEST(FormatCase, FailuresAndAgesRoundTripAndBelongToTheChecksum) {
+  RegressionCase aged = DotProduct();
+  aged.answers.front().age = 20000;
+  for (const RegressionCase& c : {Failing(), aged}) {
+    const auto parsed = ParseCase(FormatCase(c), "x", true);
+    ASSERT_TRUE(parsed.ok()) << parsed.status();
+    ExpectSame(*parsed, c);
+    EXPECT_EQ(parsed->device(), c.device());
+    EXPECT_EQ(parsed->age(), c.age());
+    EXPECT_TRUE(parsed->IsOf(c.device()));
+    EXPECT_FALSE(parsed->IsOf("exec:./unit"));
+  }
+  EXPECT_EQ(Failing().device(), "exec:./unit x");
+  EXPECT_EQ(Failing().age(), 77u);
+  EXPECT_EQ(aged.age(), 20000u);
+  for (const auto& [from, to] : std::initializer_list<std::pair<const char*, const char*>>{
+           {"./unit x", "./unit y"},
+           {"external", "internal"},
+           {"2026-11", "2026-10"},
+           {"failure: \"crash_signal_11", "failure: \"crash_signal_6"},
+           {"unit.sv:42", "unit.sv:43"},
+           {"age: 77", "age: 78"}}) {
+    ASSERT_THAT(FormatCase(Failing()), HasSubstr(from));
+    EXPECT_THAT(ErrorOf(absl::StrReplaceAll(FormatCase(Failing()), {{from, to}})),
+                HasSubstr("checksum"));
+  }
+  EXPECT_THAT(ErrorOf(absl::StrReplaceAll(FormatCase(aged), {{"age: 20000", ""}})),
+              HasSubstr("checksum"));
 }
 
 // A file of before has no state, and its checksum knows none.
@@ -299,6 +341,29 @@ TEST(ParseCase, EveryFieldIsChecked) {
   RegressionCase none = DotProduct();
   none.answers.clear();
   EXPECT_THAT(ErrorOf(FormatCase(none)), HasSubstr("answers: none"));
+}
+
+TEST(ParseCase, FailuresAreChecked) {
+  const auto error = [](const char* from, const char* to) {
+    EXPECT_THAT(FormatCase(Failing()), HasSubstr(from));
+    return ErrorOf(absl::StrReplaceAll(FormatCase(Failing()), {{from, to}}));
+  };
+  EXPECT_THAT(error("device: \"exec:./unit x\"", ""), HasSubstr("no_word.device: empty"));
+  EXPECT_THAT(error("2026-11-20T15", "2026-11-20 15"), HasSubstr("no_word.date: \"2026"));
+  for (const char* wrong : {"failure: \"crash_signal_x", "failure: \"crash_signal_011",
+                            "failure: \"Crash_signal_11", "failure: \"hang_signal_x"}) {
+    EXPECT_THAT(error("failure: \"crash_signal_11", wrong),
+                HasSubstr("expected unknown_bits, width, text, early_end, crash_... or hang"));
+  }
+  EXPECT_THAT(error("failure: ", "failing: "), HasSubstr("x.txtpb:27:10: "));
+  EXPECT_THAT(error("age: 77", "age: -1"), HasSubstr("x.txtpb:28:8: "));
+  RegressionCase tile = Execution(kName);
+  tile.no_word = Failing().no_word;
+  EXPECT_THAT(ErrorOf(FormatCase(tile)),
+              HasSubstr("no_word: of an execution; one dot product is expected"));
+  tile.no_word.reset();
+  tile.answers.front().age = 1;
+  EXPECT_THAT(ErrorOf(FormatCase(tile)), HasSubstr("answers[0].age: of an execution"));
 }
 
 TEST(ParseCase, TextErrorsHaveLineAndColumn) {
