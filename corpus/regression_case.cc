@@ -114,6 +114,7 @@ class Parser {
 
   absl::Status ParseTexts() {
     case_.why = message_.why();
+    case_.shared = message_.shared();
     case_.bucket = ParseBucket(case_.op->model.algorithm.family, message_.signature());
     case_.source = message_.source();
     case_.role = static_cast<CaseRole>(message_.role());
@@ -272,7 +273,7 @@ std::string CanonicalInputs(const RegressionCase& c) {
 // Of all that a case says: its inputs; its texts, each after its length in 8 bytes; its position in
 // 4 bytes each; the texts and words of every answer; of a state that is not open name and origin; its
 // role in a byte, if it has one. An age that is not 0 in 8 bytes behind the words of its answer. The texts of
-// what is no word, and its age in 8 bytes.
+// what is no word, and its age in 8 bytes. What is shared, a text, if it is there.
 std::string ChecksumOf(const RegressionCase& c) {
   std::string bytes = CanonicalInputs(c);
   const auto put_text = [&bytes](absl::string_view text) {
@@ -300,6 +301,7 @@ std::string ChecksumOf(const RegressionCase& c) {
     }
     PutNumber(n->failure.age, 8, bytes);
   }
+  if (!c.shared.empty()) put_text(c.shared);
   return Xxh3Hex(bytes);
 }
 
@@ -372,6 +374,7 @@ std::string FormatCase(const RegressionCase& c, absl::string_view folder) {
   message.set_instruction(c.op->name);
   message.set_slug(c.slug.empty() ? "case" : c.slug);
   message.set_why(c.why);
+  message.set_shared(c.shared);
   message.set_signature(Name(c.bucket));
   message.set_source(c.source);
   if (c.position != Position()) {

@@ -81,6 +81,7 @@ struct RegressionCase {
   MovedBy moved_by = {};
   CaseRole role = CaseRole::kUnknown;  // as it is stored: RoleOf()
   std::optional<NoWord> no_word = {};
+  std::string shared = {};  // by what differs where it was found, in words; no decision reads it
 
   // The specification of the device that it was found with; "" of one that no device was asked.
   std::string device() const;

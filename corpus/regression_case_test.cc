@@ -82,6 +82,7 @@ void ExpectSame(const RegressionCase& x, const RegressionCase& y) {
               std::tie(q.device, q.identity, q.date, q.d, q.age));
   }
   EXPECT_EQ(x.no_word, y.no_word);
+  EXPECT_EQ(x.shared, y.shared);
 }
 
 std::string ErrorOf(const std::string& text) {
@@ -119,6 +120,7 @@ TEST(FormatCase, DotProductRoundTrips) {
 TEST(FormatCase, FailuresAndAgesRoundTripAndBelongToTheChecksum) {
   RegressionCase aged = DotProduct();
   aged.answers.front().age = 20000;
+  aged.shared = "a subnormal in a: 3 of 5 differ, else 0 of 7";
   for (const RegressionCase& c : {Failing(), aged}) {
     const auto parsed = ParseCase(FormatCase(c), "x", true);
     ASSERT_TRUE(parsed.ok()) << parsed.status();
@@ -142,8 +144,10 @@ TEST(FormatCase, FailuresAndAgesRoundTripAndBelongToTheChecksum) {
     EXPECT_THAT(ErrorOf(absl::StrReplaceAll(FormatCase(Failing()), {{from, to}})),
                 HasSubstr("checksum"));
   }
-  EXPECT_THAT(ErrorOf(absl::StrReplaceAll(FormatCase(aged), {{"age: 20000", ""}})),
-              HasSubstr("checksum"));
+  for (const char* gone : {"age: 20000", "else 0 of 7"}) {
+    EXPECT_THAT(ErrorOf(absl::StrReplaceAll(FormatCase(aged), {{gone, ""}})),
+                HasSubstr("checksum"));
+  }
 }
 
 // A file of before has no state, and its checksum knows none.

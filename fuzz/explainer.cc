@@ -57,6 +57,7 @@ struct AnswersInBucket {
   std::vector<Observed> answers;
   size_t failed = 0;  // cases without an answer
   std::string said;   // of the smallest of them
+  std::string shared = {};
 };
 
 // Cases of one operation and one device.
@@ -72,6 +73,7 @@ struct Group {
     AnswersInBucket& in_bucket = buckets[Name(c.bucket)];
     in_bucket.bucket = c.bucket;
     in_bucket.answers.insert(in_bucket.answers.end(), of_case.begin(), of_case.end());
+    if (in_bucket.shared.empty()) in_bucket.shared = c.shared;
   }
   void AddFailed(const RegressionCase& c) {
     ++cases;
@@ -104,7 +106,7 @@ ExplainedGroup Explain(const Group& group, const std::string& device) {
         {in_bucket.bucket, in_bucket.answers.size(),
          std::ranges::count_if(in_bucket.answers,
                                [&](const Observed& o) { return !Gives(op, model, o.dot, o.d); }),
-         in_bucket.failed, in_bucket.said});
+         in_bucket.failed, in_bucket.said, in_bucket.shared});
   }
   return e;
 }

@@ -44,6 +44,7 @@ struct ExplainedBucket {
   int64_t missed = 0;  // by its changes, else by the model
   size_t failed = 0;   // cases in which the device has no word
   std::string said;    // what it did in the smallest of them
+  std::string shared;  // RegressionCase::shared; "" if nothing is
 };
 
 // The cases of one operation and one device.

@@ -191,12 +191,7 @@ std::vector<KeptCase> Findings::Learn(OfOperation& of_op, const InvestigateTask&
   if (found.diagnosis.changes.empty()) {
     of_op.unexplained = true;
     group.classes = {GravestClass(op, observed)};
-    std::vector<KeptCase> cases = found.cases;
-    if (!answer.shared.empty() && !cases.empty()) {
-      std::string& why = cases.front().why;
-      absl::StrAppend(&why, why.empty() ? "" : "; ", answer.shared);
-    }
-    return cases;
+    return found.cases;
   }
   group.change = found.diagnosis.changes.front();
   group.free_nans = found.diagnosis.other_nans > 0;
@@ -209,8 +204,9 @@ std::vector<KeptCase> Findings::Learn(OfOperation& of_op, const InvestigateTask&
 absl::Status FileCases(const std::vector<KeptCase>& cases, absl::string_view identity,
                        const std::string& folder, Finding& finding) {
   for (const KeptCase& kept : cases) {
-    const auto path = WriteCase(ToRegressionCase(kept, finding.device, identity, finding.case_name),
-                                folder, true);
+    RegressionCase c = ToRegressionCase(kept, finding.device, identity, finding.case_name);
+    c.shared = finding.shared;
+    const auto path = WriteCase(c, folder, true);
     const absl::Status filed = path.ok() ? Regress(*path) : path.status();
     if (!filed.ok()) return absl::DataLossError(filed.message());
     if (finding.path.empty()) {
@@ -303,6 +299,7 @@ void AddFiled(const FiledCase& filed, std::vector<Finding>& findings) {
     f.beside.push_back(path);
     f.unfixed |= unfixed;
     f.state = MoreUrgent(state, f.state);
+    if (f.shared.empty()) f.shared = c.shared;
     if (IsMinimal(c)) std::swap(f.path, f.beside.back());
     return;
   }
@@ -312,6 +309,7 @@ void AddFiled(const FiledCase& filed, std::vector<Finding>& findings) {
   f.case_name = c.source;
   f.path = path;
   f.device = c.device();
+  f.shared = c.shared;
   f.unfixed = unfixed;
   f.state = state;
   findings.push_back(std::move(f));

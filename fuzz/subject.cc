@@ -49,6 +49,7 @@ absl::StatusOr<Subject> LoadSubject(const std::string& argument, Device* device)
     }
     if (!stored.ok()) return stored.status();
     s.why = stored->why;
+    s.shared = stored->shared;
     m.op = stored->op;
     m.inputs = stored->inputs;
     m.age = stored->age();
@@ -75,6 +76,7 @@ absl::StatusOr<Subject> LoadSubject(const std::string& argument, Device* device)
   subject->name = s.name;
   subject->stream = s.stream;
   subject->why = s.why;
+  subject->shared = s.shared;
   return subject;
 }
 

@@ -25,6 +25,7 @@ struct Subject {
   std::optional<CaseStream> stream;  // of a case name
   std::string device_name;           // of the answers
   std::string why;                   // of a filed case: what it shows
+  std::string shared = {};           // RegressionCase::shared
   // At the first differing element, 0 when there is none; where the device failed on a dot product,
   // this one alone, with its failure.
   Mismatch mismatch;

@@ -31,7 +31,8 @@ std::string BucketLines(const ExplainedBucket& b) {
   if (b.answers > 0) {
     text = absl::StrCat("  ", NameOf(b), ": ", b.answers, " answers, of which ",
                         b.bucket.changes.empty() ? "the model" : "the change that it names",
-                        " misses ", b.missed, "\n");
+                        " misses ", b.missed, "\n", b.shared.empty() ? "" : "  shared: ", b.shared,
+                        b.shared.empty() ? "" : "\n");
   }
   if (b.failed == 0) return text;
   return absl::StrCat(text, "  ", NameOf(b), ": ", CountText(b.failed, "case"),
@@ -89,7 +90,8 @@ void RunFolder(const std::string& folder, const Globals& globals, Ending& ending
                          {"answers", b.answers},
                          {"missed", b.missed},
                          {"failed", b.failed},
-                         {"said", b.said}});
+                         {"said", b.said},
+                         {"shared", b.shared}});
     }
     json.push_back(JsonOf(*group.op, group.device, group.diagnosis));
     json.back().update({{"cases", group.cases}, {"buckets", buckets}});
@@ -129,7 +131,9 @@ std::string ExplainedText(const ExplainedCase& e, const TextStyle& style) {
   std::string text =
       absl::StrCat(Wrap(absl::StrCat(op.name, "  ", Describe(op.model.algorithm), "\ndevice ",
                                      e.subject.device_name, ", ", results, "\n",
-                                     has_why ? absl::StrCat("why ", e.subject.why, "\n") : ""),
+                                     has_why ? absl::StrCat("why ", e.subject.why, "\n") : "",
+                                     e.subject.shared.empty() ? "" : "shared ", e.subject.shared,
+                                     e.subject.shared.empty() ? "" : "\n"),
                         style.width, 2),
                    CaseText(op, e.dot(), 2, style.width));
   if (!e.subject.differing.empty()) text += DescribeResult(m, e.element, style);
@@ -154,6 +158,7 @@ std::string CaseJson(const ExplainedCase& e) {
   if (!m.failure) d = e.observed[e.element].d;
   nlohmann::ordered_json json = JsonOf(op, e.subject.device_name, e.diagnosis);
   json.update({{"why", e.subject.why},
+               {"shared", e.subject.shared},
                {"agrees", e.agrees},
                {"bucket", Name(e.bucket)},
                {"results", m.inputs.dot_products()},

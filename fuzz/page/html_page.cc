@@ -196,6 +196,9 @@ std::string FindingCard(const ReportFinding& f) {
       finding.flaky() ? "<span class=\"tag warn\">does not repeat</span>" : "",
       "<span class=\"mono\">", HtmlName(finding.op), "</span></header>\n");
   if (!f.diagnosis.empty()) absl::StrAppend(&html, "<p>", Html(f.diagnosis), "</p>\n");
+  if (!finding.shared.empty()) {
+    absl::StrAppend(&html, "<p>Shared: ", Html(finding.shared), "</p>\n");
+  }
   if (!f.minimal.empty()) {
     absl::StrAppend(&html, "<div class=\"pair\"><div><div class=\"label\">Minimal case</div><pre>",
                     Html(f.minimal), "</pre></div>\n");

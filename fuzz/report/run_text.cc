@@ -249,6 +249,7 @@ nlohmann::ordered_json JsonOf(const Finding& f) {
           {"path", f.path},
           {"beside", f.beside},
           {"diagnosis", f.diagnosis},
+          {"shared", f.shared},
           {"parameters", ParametersJson(f.bucket.changes)}};
 }
 
