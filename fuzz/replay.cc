@@ -19,8 +19,6 @@
 #include "corpus/regression_case.h"
 #include "corpus/stored_files.h"
 #include "corpus/vector_folder.h"
-#include "device/line_protocol.h"
-#include "device/plain_text.h"
 #include "fuzz/asked_device.h"
 #include "fuzz/cases/case_name.h"
 #include "fuzz/finding_life.h"
@@ -28,11 +26,11 @@
 #include "fuzz/output/error_meaning.h"
 #include "fuzz/progress.h"
 #include "fuzz/record/recompute.h"
+#include "fuzz/replay_modelled.h"
 #include "fuzz/replay_unmodelled.h"
 #include "fuzz/replay_vectors.h"
 #include "fuzz/survey/summary.h"
 #include "fuzz/survey/verify.h"
-#include "triage/verdict.h"
 
 namespace mmadiff {
 namespace {
@@ -49,6 +47,7 @@ class Replay {
         mismatches_(report, options.max_reports),
         vectors_([this](const Operation& op) { return Selected(op, other_cases_); }, device,
                  options.verbose, console.style(), report, mismatches_),
+        modelled_(device, options.test_results, console.style(), mismatches_, outcome_),
         unmodelled_(device, options.test_results, console.style(), mismatches_, outcome_) {
     if (options.instr.empty()) return;
     const auto ops = MatchOperations(options.instr, Models::kOptional);
@@ -77,21 +76,22 @@ class Replay {
     outcome_.compared += vectors_.compared();
     outcome_.differing += vectors_.differing();
     outcome_.unsupported += vectors_.unsupported();
-    cases_ += vectors_.compared();
+    const uint64_t cases = modelled_.cases() + vectors_.compared();
+    const uint64_t flaky_cases = modelled_.flaky_cases() + vectors_.flaky();
     const Reason lack = device_ == nullptr ? Reason::kDeviceLacks : ReasonOf(device_->lack());
-    flaky_cases_ += vectors_.flaky();
-    ledger().Count(Thing::kCase,
-                   cases_ + flaky_cases_ + dropped_cases_ + outcome_.unsupported + other_cases_,
-                   cases_);
-    ledger().LeaveMany(Thing::kCase, Reason::kDropped, dropped_cases_);
+    ledger().Count(
+        Thing::kCase,
+        cases + flaky_cases + modelled_.dropped_cases() + outcome_.unsupported + other_cases_,
+        cases);
+    ledger().LeaveMany(Thing::kCase, Reason::kDropped, modelled_.dropped_cases());
     ledger().LeaveMany(Thing::kCase, Reason::kNotSelected, other_cases_);
-    ledger().LeaveMany(Thing::kCase, Reason::kDoesNotRepeat, flaky_cases_);
+    ledger().LeaveMany(Thing::kCase, Reason::kDoesNotRepeat, flaky_cases);
     ledger().LeaveMany(Thing::kCase, lack, outcome_.unsupported);
     ledger().Count(Thing::kUnit,
-                   outcome_.units + outcome_.flaky_units + dropped_units_ +
+                   outcome_.units + outcome_.flaky_units + modelled_.dropped_units() +
                        outcome_.unsupported_units + not_sampled_ + other_units_,
                    outcome_.units);
-    ledger().LeaveMany(Thing::kUnit, Reason::kDropped, dropped_units_);
+    ledger().LeaveMany(Thing::kUnit, Reason::kDropped, modelled_.dropped_units());
     ledger().LeaveMany(Thing::kUnit, Reason::kDoesNotRepeat, outcome_.flaky_units);
     ledger().LeaveMany(Thing::kUnit, lack, outcome_.unsupported_units);
     ledger().LeaveMany(Thing::kUnit, Reason::kNotSampled, not_sampled_);
@@ -173,7 +173,7 @@ class Replay {
     if (!Selected(*name->stream.op, other_cases_)) return absl::OkStatus();
     Batch inputs;
     Generate(name->stream, name->index, 1, inputs);
-    return Live(*name->stream.op, inputs, {argument});
+    return modelled_.Ask(*name->stream.op, inputs, {argument});
   }
 
   // The log is what counts. Its recording and its pages are copies for others.
@@ -256,28 +256,8 @@ class Replay {
     }
     if (!Selected(*c->op, other_cases_)) return absl::OkStatus();
     outcome_.filed_flaky += c->bucket.repetition == Repetition::kFlaky;
-    said_.reset();
-    if (absl::Status s = Case(*c, path, in_folder); !s.ok()) return s;
-    if (said_.has_value() && IsFinding(*c)) Move(path, *c, *said_);
-    return absl::OkStatus();
-  }
-
-  absl::Status Case(const RegressionCase& c, const std::string& file, bool in_folder) {
-    if (device_ != nullptr) {
-      if (!in_folder || !device_->Lacks(*c.op)) return Live(c, file);
-      ++outcome_.unsupported;
-      return absl::OkStatus();
-    }
-    if (c.no_word) {
-      Answers said;
-      said.Fail(c.no_word->failure);
-      Add(*c.op, c.inputs, AnswersTo(*c.op, c.inputs, std::move(said)), {file}, c.no_word->device);
-    }
-    for (const Answer& answer : c.answers) {
-      // A prediction of the model that a device refutes is no expectation any more.
-      if (answer.IsPrediction() && (c.no_word || c.answers.size() > 1)) continue;
-      Compare(*c.op, c.inputs, answer.d, {file}, answer.device);
-    }
+    if (absl::Status s = modelled_.Compare(*c, path, in_folder); !s.ok()) return s;
+    if (modelled_.said().has_value() && IsFinding(*c)) Move(path, *c, *modelled_.said());
     return absl::OkStatus();
   }
 
@@ -336,14 +316,7 @@ class Replay {
     if (!IsModelled(*recording.op)) return unmodelled_.Compare(recording);
     const absl::StatusOr<Batch> inputs = InputsOf(recording);
     if (!inputs.ok()) return inputs.status();
-    if (device_ == nullptr) {
-      Compare(*recording.op, *inputs, recording.d, recording.where, recording.identity);
-    } else if (!in_folder || !device_->Lacks(*recording.op)) {
-      return Live(*recording.op, *inputs, recording.where);
-    } else {
-      ++outcome_.unsupported;
-    }
-    return absl::OkStatus();
+    return modelled_.Compare(recording, *inputs, in_folder);
   }
 
   // What is done of each unit of digests in any thread.
@@ -362,58 +335,9 @@ class Replay {
 
   absl::Status AddUnit(const RecomputedUnit& unit) {
     if (!unit.model.has_value()) return unmodelled_.Compare(unit);
-    absl::Status s;
-    if (device_ == nullptr) {
-      CompareUnit(unit, unit.recorded, unit.identity);
-    } else if (device_->Lacks(*unit.stream.op)) {
-      ++outcome_.unsupported_units;
-    } else {
-      s = LiveUnit(unit);
-    }
+    absl::Status s = modelled_.Compare(unit);
     console_.Status(absl::StrCat(CountText(outcome_.units, "unit"), " of digests compared"), false);
     return s;
-  }
-
-  // Of a unit with a model.
-  absl::Status LiveUnit(const RecomputedUnit& unit) {
-    const Operation& op = *unit.stream.op;
-    if (device_->Dropped(op)) {
-      ++dropped_units_;
-      return absl::OkStatus();
-    }
-    const auto answers = device_->DigestOf(unit);
-    const absl::StatusOr<Digest>&digest = answers.front(), &again = answers.back();
-    if (device_->Drops(op, again.status())) {
-      ++dropped_units_;
-      return absl::OkStatus();
-    }
-    if (!again.ok()) return again.status();
-    CompareUnit(unit, *digest, device_->device().name(), *digest != *again);
-    return absl::OkStatus();
-  }
-
-  void CompareUnit(const RecomputedUnit& unit, Digest digest, const std::string& device,
-                   bool flaky = false) {
-    const std::string cases = absl::StrCat(FormatCaseName({unit.stream, unit.first}), " to ",
-                                           unit.first + unit.cases - 1);
-    const std::string text =
-        Wrap(absl::StrCat(flaky ? "FLAKY DIGEST " : "DIGEST ", cases, "\n  model   ",
-                          Hex(*unit.model), "\n  device  ", Hex(digest), "  ", device, "\n"),
-             console_.style().width, 2);
-    const bool equal = digest == unit.model;
-    if (options_.test_results) {
-      outcome_.test_results.push_back({absl::StrCat(cases, " ", device), equal ? "" : text});
-    }
-    ++(flaky ? outcome_.flaky_units : outcome_.units);
-    if (equal) return;
-    if (!flaky) ++outcome_.differing_units;
-    mismatches_.Add({text,
-                     {{"kind", flaky ? "flaky" : "mismatch"},
-                      {"instruction", unit.stream.op->name},
-                      {"where", cases},
-                      {"device", device},
-                      {"digest", Hex(digest)},
-                      {"model", Hex(*unit.model)}}});
   }
 
   absl::Status Recorded(const std::string& path, bool in_folder = false) {
@@ -444,87 +368,6 @@ class Replay {
     }
   }
 
-  absl::Status Live(const Operation& op, const Batch& inputs, const StoredAt& where) {
-    if (device_->Lacks(op)) return device_->device().Supports(op);
-    return Take(device_->Ask(op, inputs), op, inputs, where);
-  }
-
-  absl::Status Live(const RegressionCase& c, const std::string& file) {
-    if (device_->Lacks(*c.op)) return device_->device().Supports(*c.op);
-    // What fails, or differs in an old process alone, is not asked again once it does.
-    const bool once = c.no_word || c.age() > 0;
-    // What was a difference is none any more if it is so five times.
-    return Take(once ? device_->AskAt(*c.op, c.inputs, c.age())
-                     : device_->Ask(*c.op, c.inputs, IsFinding(c)),
-                *c.op, c.inputs, {file});
-  }
-
-  absl::Status Take(const absl::StatusOr<std::optional<AskedAnswers>>& answers, const Operation& op,
-                    const Batch& inputs, const StoredAt& where) {
-    if (!answers.ok()) return answers.status();
-    if (!answers->has_value()) {
-      ++dropped_cases_;
-    } else {
-      Add(op, inputs, **answers, where, device_->device().name());
-    }
-    return absl::OkStatus();
-  }
-
-  void Compare(const Operation& op, const Batch& inputs, const std::vector<uint64_t>& d,
-               const StoredAt& where, const std::string& answering) {
-    Add(op, inputs, AnswersTo(op, inputs, {d, {}, 0}), where, answering);
-  }
-
-  void Add(const Operation& op, const Batch& inputs, const AskedAnswers& answers,
-           const StoredAt& where, const std::string& answering) {
-    const std::string device = PlainLine(answering);  // it may come from a file
-    const auto& [model, differing] = answers.comparison;
-    const uint64_t compared = model.size() - answers.flaky.size();
-    ++(compared > 0 ? cases_ : flaky_cases_);
-    outcome_.compared += compared;
-    outcome_.differing += differing.size();
-    ReplayTally& tally = outcome_.tallies[device];
-    tally.compared += compared;
-    tally.differing += differing.size();
-    tally.ops.insert(op.name);
-    const Replayed said = !answers.flaky.empty() ? Replayed::kFlaky
-                          : differing.empty()    ? Replayed::kEqual
-                                                 : Replayed::kDiffers;
-    said_ = std::max(said_.value_or(said), said);
-    TestResult result = {absl::StrCat(Name(where), " ", device), ""};
-    const auto print = [&, &model = model](int64_t element, bool flaky) {
-      if (mismatches_.full()) return;
-      const std::string at = Name(where + element);
-      const ReplayReport report =
-          flaky ? ReportFlaky(op, inputs, answers, element, at, device, "", console_.style())
-                : Mismatch(op, Extract(inputs, element), model[element], answers.said, element, at,
-                           device);
-      mismatches_.Add(report);
-      absl::StrAppend(&result.failure, report.text);
-    };
-    for (const int64_t element : differing) print(element, false);
-    for (const int64_t element : answers.flaky) print(element, true);
-    const bool fails = !differing.empty() || !answers.flaky.empty();
-    if (fails && result.failure.empty()) result.failure = "differs";
-    if (differing.empty() && fails) result.kind = "flaky";
-    if (options_.test_results) outcome_.test_results.push_back(std::move(result));
-  }
-
-  ReplayReport Mismatch(const Operation& op, const DotProductCase& dot, uint64_t model,
-                        const Answers& said, int64_t element, const std::string& where,
-                        const std::string& device) const {
-    const Format& f = *op.instruction->d;
-    const TextStyle style = console_.style();
-    const uint64_t d = said.d[element];
-    const auto failure = said.FailureAt(element);
-    ReplayReport report = ReportCase({"mismatch", op, dot, d, where, device, "", failure},
-                                     failure ? DescribeFailure(f, model, *failure, style)
-                                             : DescribeDifference(f, model, d, style),
-                                     style);
-    report.json["model"] = HexWord(f, model);
-    return report;
-  }
-
   const ReplayOptions& options_;
   AskedDevice* device_;  // nullptr: stored answers are compared
   const OnReport& report_;
@@ -532,16 +375,13 @@ class Replay {
   FirstReports mismatches_;
   VectorReplay vectors_;
   ReplayOutcome outcome_;
-  std::optional<Replayed> said_;  // of the case at hand, by all its answers
-  uint64_t cases_ = 0;            // compared, at least a part
-  uint64_t flaky_cases_ = 0;      // all that was asked
-  uint64_t dropped_cases_ = 0, dropped_units_ = 0;
   uint64_t not_sampled_ = 0;                                // units of digests
   std::set<const Operation*> selected_;                     // by options_.instr
   bool anything_selected_ = false, file_selected_ = false;  // in all, in the file at hand
   std::set<std::string> not_selected_;                      // what else there is
   bool not_understood_ = false;                             // the file at hand
   uint64_t other_cases_ = 0, other_units_ = 0;              // of it
+  ModelledReplay modelled_;
   UnmodelledReplay unmodelled_;
 };
 

@@ -98,17 +98,20 @@ def unlike_run(variant, minimal, said):
                            (0, 'explain', minimal, right), (1, 'replay', case, failing),
                            (1, 'run', failing, *whole, '--workdir=failing'),
                            (0, 'verify', 'failing'), (1, 'verify', 'failing', right),
-                           (0, 'run', right, *whole, '--workdir=right'), (1, 'verify', 'right', failing)):
+                           (0, 'run', right, *whole, '--workdir=right'), (1, 'verify', 'right', failing),
+                           (3, 'bench', failing, whole[0], '--time=1ms', '--rounds=1')):
         ended, out, err = mmadiff('--quiet', *command)
         text = ' '.join((out + err).split())
         if ended != code:
             return f'{command} ended with {ended}\n{out}{err}'
-        asks = command[0] in ('minimize', 'explain', 'replay')
-        if asks and code == 1 and not re.search(said, text):
+        speaks = code == 3 or (code == 1 and command[0] in ('minimize', 'explain', 'replay'))
+        if speaks and not re.search(said, text):
             return f'{command}: no {said!r} in\n{out}'
         if code == 2 and failing.split('=', 1)[1] not in text:
             return f'{command} does not name {failing}\n{err}'
-        line = re.search('reproduce +(.*?) explain ', text)
+        if code == 3 and (out or 'fails on ' not in err):
+            return f'{command} has a number, or names no input\n{out}{err}'
+        line = re.search('reproduce +(.*?txtpb)', text)
         if line and subprocess.run(shlex.split(line.group(1)), capture_output=True, check=False).returncode != 1:
             return f'{line.group(1)} does not reproduce'
     return ''

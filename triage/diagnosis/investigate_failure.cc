@@ -24,10 +24,13 @@ bool Ends(FailureKind kind) { return ScopeOf(kind) == FailureScope::kProcess; }
 // to find the smallest failure is to find the smallest difference.
 class FailureAsDifference : public Device {
  public:
-  FailureAsDifference(Device& device, const InputFailure& failure)
+  // `most`: as Investigate() has it.
+  FailureAsDifference(Device& device, const InputFailure& failure, int64_t most)
       : device_(device),
         failure_(failure),
-        left_(Ends(failure.kind) ? kMostEnds : std::numeric_limits<int>::max()) {}
+        left_(!Ends(failure.kind) ? std::numeric_limits<int64_t>::max()
+              : most == 0         ? kMostEnds
+                                  : most) {}
 
   std::string name() const override { return device_.name(); }
   Identity identity() const override { return device_.identity(); }
@@ -63,7 +66,7 @@ class FailureAsDifference : public Device {
 
   Device& device_;
   const InputFailure failure_;
-  int left_;
+  int64_t left_;
   InputFailure said_;
 };
 
@@ -93,7 +96,7 @@ absl::StatusOr<Investigation> InvestigateFailure(Device& device, const Mismatch&
     result.cases = {std::move(found)};
     return result;
   }
-  FailureAsDifference difference(device, failure);
+  FailureAsDifference difference(device, failure, most);
   Runner runner(difference, op, most == 0 ? kMostExecutions : most,
                 most == 0 ? kMostSlowExecutions : most);
   // What ends a process was seen alone in a fresh one that answers others.
