@@ -2,6 +2,7 @@
 // what is filed of one case.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -55,6 +56,11 @@ struct ExplainedGroup {
   bool agrees = false;  // there are answers that repeat, and the model gives them all
   Diagnosis diagnosis;  // of the answers that repeat; `observed` is empty if none does
   std::vector<ExplainedBucket> buckets;
+
+  bool differs() const {
+    return !agrees ||
+           std::ranges::any_of(buckets, [](const ExplainedBucket& b) { return b.failed > 0; });
+  }
 };
 
 struct ExplainedFolder {

@@ -5,6 +5,7 @@
 
 #include "corpus/case_folder.h"
 #include "corpus/test_folder.h"
+#include "sim/simulate.h"
 #include "triage/testing_device.h"
 
 namespace mmadiff {
@@ -173,6 +174,19 @@ TEST_F(ExplainerTest, AFailingInputIsMinimizedFiledAndExplained) {
   EXPECT_EQ(bucket.failed, 2u);
   EXPECT_EQ(bucket.answers, 0u);
   EXPECT_EQ(bucket.said, "unknown bits (x or z): small");
+  // Other answers of the device are the model's.
+  RegressionCase good = minimal;
+  good.no_word.reset();
+  good.bucket = {};
+  good.inputs.c[0] ^= 1;
+  const uint64_t d = Simulate(good.op->model, Extract(good.inputs, 0));
+  good.answers = {{minimal.no_word->device, minimal.no_word->identity, "", {d}}};
+  ASSERT_TRUE(WriteCase(good, Path("")).ok());
+  const auto mixed = ExplainFolder(Path(""), console_);
+  ASSERT_TRUE(mixed.ok()) << mixed.status();
+  ASSERT_THAT(mixed->groups, SizeIs(1));
+  EXPECT_TRUE(mixed->groups.front().agrees);
+  EXPECT_TRUE(mixed->groups.front().differs());
 }
 
 TEST_F(ExplainerTest, Errors) {

@@ -99,6 +99,42 @@ TEST_F(ReplayTest, AFailingInputIsAMismatch) {
   }
 }
 
+// Fails on the first dot product every second time.
+class HiccupDevice : public ChangedDevice {
+ public:
+  HiccupDevice() : ChangedDevice("") {}
+
+ private:
+  absl::Status ExecuteSome(const Operation& op, const Batch& batch, Answers& answers) override {
+    const absl::Status status = ChangedDevice::Execute(op, batch, answers.d);
+    if (++calls_ % 2 == 1) answers.failures[0] = {FailureKind::kUnknownBits};
+    return status;
+  }
+  int calls_ = 0;
+};
+
+TEST_F(ReplayTest, AFailureThatDoesNotRepeatIsFlaky) {
+  HiccupDevice device;
+  const auto outcome = Replay({.subjects = {kCase}}, &device);
+  ASSERT_TRUE(outcome.ok()) << outcome.status();
+  EXPECT_EQ(outcome->differing, 0u);
+  EXPECT_EQ(outcome->flaky, 1u);
+  EXPECT_THAT(reports_, AllOf(SizeIs(1), Each(HasSubstr("unknown bits (x or z), then "))));
+}
+
+TEST_F(ReplayTest, AFailureOnAVectorIsAMismatch) {
+  FailingDevice device({FailureKind::kHang}, 0);
+  const auto outcome = Replay({.subjects = {"corpus/vectors"},
+                               .instr = "sm_90/mma.m16n8k16.f32.f16.f16.f32",
+                               .max_reports = 1000},
+                              &device);
+  ASSERT_TRUE(outcome.ok()) << outcome.status();
+  EXPECT_GT(outcome->differing, 0u);
+  EXPECT_THAT(outcome->dropped, IsEmpty());
+  EXPECT_THAT(reports_, testing::Contains(
+                            AllOf(HasSubstr("MISMATCH"), HasSubstr("device  the program hung\n"))));
+}
+
 TEST_F(ReplayTest, StoredAnswersNeedNoDevice) {
   const auto outcome = Replay({.subjects = {"corpus/regressions/x86"}}, nullptr);
   ASSERT_TRUE(outcome.ok()) << outcome.status();

@@ -82,8 +82,7 @@ void RunFolder(const std::string& folder, const Globals& globals, Ending& ending
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
   bool differs = false;
   for (const ExplainedGroup& group : explained->groups) {
-    differs |= !group.agrees ||
-               std::ranges::any_of(group.buckets, [](const auto& b) { return b.failed > 0; });
+    differs |= group.differs();
     nlohmann::ordered_json buckets = nlohmann::ordered_json::array();
     for (const ExplainedBucket& b : group.buckets) {
       buckets.push_back({{"bucket", NameOf(b)},

@@ -92,10 +92,11 @@ class FolderTest : public TestFolder {
 
   // An input on which the run's device fails.
   static void FileFailure(const std::string& folder, const InputFailure& failure,
-                          const std::string& device = "faulty:none=0") {
+                          const std::string& device = "faulty:none=0", uint64_t a = 0) {
     RegressionCase c;
     c.op = FindOperation("x86/vfmadd231ss");
     c.inputs.Resize(c.op->shape(), 1);
+    c.inputs.a[0] = a;
     c.no_word = {device, "made up", "2026-01-31T06:00:00Z", failure};
     c.answers = {{"model:3", "", "2026-01-31T06:00:00Z", {77}}};
     c.slug = "made";

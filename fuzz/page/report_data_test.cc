@@ -158,16 +158,22 @@ TEST_F(ReportDataTest, AFixedFindingIsNoDifferenceAndOneOfAnotherRunIsDamage) {
 TEST_F(ReportDataTest, WhatCameInPlaceOfAnAnswerIsShown) {
   const std::string folder = Attempt("w", All(true));
   const std::string text = "<b>\x1b[31m" + std::string(1000, 'y') + "z";
-  FileFailure(folder, {.kind = FailureKind::kCrash, .exit_code = 3, .age = 5, .text = text});
+  FileFailure(folder, {.kind = FailureKind::kCrash, .exit_code = 3, .text = text});
+  FileFailure(folder, {.kind = FailureKind::kHang, .age = 5}, "faulty:none=0", 1);
   const ReportData data = Gather({folder});
-  ASSERT_EQ(data.runs[0].explained.size(), 1u);
-  const ReportFinding& f = data.runs[0].explained[0];
-  EXPECT_EQ(f.failure->text, text);
-  EXPECT_EQ(f.age, 5u);
-  EXPECT_THAT(f.minimal, Not(IsEmpty()));
-  EXPECT_THAT(f.difference, HasSubstr("model   0x00000000"));
-  EXPECT_THAT(f.difference, HasSubstr("device  the program failed with exit code 3, after 5 "
-                                      "answers: <b>\\x1b[31myyy"));
+  ASSERT_EQ(data.runs[0].explained.size(), 2u);
+  const bool crash_first = !data.runs[0].explained[0].failure->text.empty();
+  const ReportFinding &crash = data.runs[0].explained[crash_first ? 0 : 1],
+                      &hang = data.runs[0].explained[crash_first ? 1 : 0];
+  EXPECT_EQ(crash.failure->text, text);
+  EXPECT_THAT(crash.minimal, Not(IsEmpty()));
+  EXPECT_THAT(crash.difference, HasSubstr("model   0x00000000"));
+  EXPECT_THAT(crash.difference,
+              HasSubstr("device  the program failed with exit code 3: <b>\\x1b[31myyy"));
+  EXPECT_THAT(crash.columns, ElementsAre("model"));
+  EXPECT_THAT(crash.stages, Not(IsEmpty()));
+  EXPECT_EQ(hang.age, 5u);
+  EXPECT_THAT(hang.difference, HasSubstr("device  the program hung, after 5 answers\n"));
   for (const std::string& page : {HtmlPage(data), MarkdownPage(data)}) {
     EXPECT_THAT(page, HasSubstr("failed with exit code 3"));
     EXPECT_THAT(page, HasSubstr("yyy..."));
@@ -176,6 +182,21 @@ TEST_F(ReportDataTest, WhatCameInPlaceOfAnAnswerIsShown) {
   }
   EXPECT_THAT(HtmlPage(data), Not(HasSubstr("<b>")));
   EXPECT_THAT(JsonPage(data), HasSubstr("\"failure\": \"crash_exit_3\""));
+}
+
+TEST_F(ReportDataTest, TheAgeOfAnAnswerIsShown) {
+  const std::string folder = Attempt("w", All(true));
+  File(folder, 1, 2);
+  const std::string path = ListCases(folder + "/findings")->front();
+  RegressionCase c = *ReadCase(path);
+  c.answers.front().age = 20000;
+  c.bucket.repetition = Repetition::kAged;
+  ASSERT_TRUE(RewriteCase(path, c).ok());
+  const ReportData data = Gather({folder});
+  EXPECT_EQ(data.runs[0].explained[0].age, 20000u);
+  for (const std::string& page : {HtmlPage(data), MarkdownPage(data)}) {
+    EXPECT_THAT(page, HasSubstr("after 20000 answers of one process"));
+  }
 }
 
 TEST_F(ReportDataTest, FindingsOnADiskThatIsNotThereAreDamage) {
