@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -18,141 +17,19 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "device/answer_reader.h"
-#include "device/binary_protocol.h"
+#include "device/channel.h"
 #include "device/child_process.h"
 #include "device/isolate.h"
-#include "device/line_protocol.h"
 #include "device/plain_text.h"
 #include "device/program_files.h"
 
 namespace mmadiff {
 namespace {
 
-constexpr size_t kInputAtOnce = 32 * 1024;  // characters
-constexpr size_t kMostProcesses = 16;       // that are kept, one for each operation
+constexpr size_t kMostProcesses = 16;  // that are kept, one for each operation
 // Who is in a hurry waits so many times as long as for the slowest answer so far.
 constexpr int kHurry = 10;
 constexpr absl::Duration kLeastWait = absl::Milliseconds(5);
-
-// Dot products of a batch as the program reads them, some at a time.
-class RequestWriter {
- public:
-  RequestWriter(const ExecOptions& options, const Operation& op, const Batch& batch, int64_t first,
-                int64_t count)
-      : instruction_(*op.instruction),
-        batch_(batch),
-        binary_(options.protocol == Protocol::kBinary),
-        next_(first),
-        end_(first + count) {}
-
-  absl::string_view Next() {
-    text_.clear();
-    if (binary_) {
-      const int64_t at_once = kInputAtOnce / RequestBytes(instruction_) + 1;
-      const int64_t count = std::min(at_once, end_ - next_);
-      if (count > 0) text_ = RequestFrame(instruction_, batch_, next_, count);
-      next_ += count;
-      return text_;
-    }
-    for (; next_ < end_ && text_.size() < kInputAtOnce; ++next_) {
-      absl::StrAppend(&text_, FormatLine(instruction_, Extract(batch_, next_)), "\n");
-    }
-    return text_;
-  }
-
- private:
-  const Instruction& instruction_;
-  const Batch& batch_;
-  const bool binary_;
-  int64_t next_;
-  const int64_t end_;
-  std::string text_;
-};
-
-using Shown = absl::FunctionRef<void(int64_t answered)>;
-
-// Who answers.
-class Channel {
- public:
-  virtual ~Channel() = default;
-  // Hands on the request and what comes of it, until the reader is complete or the program has ended.
-  // `shown`: called with the number of answers as they come.
-  virtual absl::Status Ask(RequestWriter& request, AnswerReader& reader, Shown shown,
-                           StopRequest stop, absl::Duration timeout) = 0;
-  // Answers that the process has given; 0 if the next one will be asked by a fresh one.
-  virtual uint64_t age() const { return 0; }
-  virtual void Restart() {}
-};
-
-// A process for each request.
-class Filter : public Channel {
- public:
-  explicit Filter(ChildCommand command) : command_(std::move(command)) {}
-
-  absl::Status Ask(RequestWriter& request, AnswerReader& reader, Shown shown, StopRequest stop,
-                   absl::Duration timeout) override {
-    const auto take = [&](absl::string_view bytes) -> absl::StatusOr<bool> {
-      if (!bytes.empty()) {
-        const absl::StatusOr<bool> progress = reader.Take(bytes);
-        shown(reader.answered());
-        return progress;
-      }
-      const absl::Status finished = reader.Finish();
-      return finished.ok() ? absl::StatusOr<bool>(true) : finished;
-    };
-    ChildCommand command = command_;
-    command.timeout = timeout;
-    return RunChild(
-        command, [&] { return request.Next(); }, take, stop);
-  }
-
- private:
-  const ChildCommand command_;
-};
-
-// One process for one request after another.
-class Kept : public Channel {
- public:
-  using Start = std::function<absl::StatusOr<std::unique_ptr<KeptChild>>()>;
-  explicit Kept(Start start) : start_(std::move(start)) {}
-
-  absl::Status Ask(RequestWriter& request, AnswerReader& reader, Shown shown, StopRequest stop,
-                   absl::Duration timeout) override {
-    if (child_ == nullptr) {
-      absl::StatusOr<std::unique_ptr<KeptChild>> started = start_();
-      if (!started.ok()) return started.status();
-      child_ = *std::move(started);
-    }
-    std::string all;
-    for (absl::string_view part; !(part = request.Next()).empty();) absl::StrAppend(&all, part);
-    const auto hear = [&](absl::string_view bytes) -> absl::StatusOr<Heard> {
-      const absl::StatusOr<bool> progress = reader.Take(bytes);
-      if (!progress.ok()) return progress.status();
-      shown(reader.answered());
-      return reader.complete() ? Heard::kAnswer : *progress ? Heard::kProgress : Heard::kNothing;
-    };
-    absl::Status s = reader.Take(std::exchange(rest_, "")).status();
-    if (s.ok()) s = child_->Ask(all, hear, stop, timeout);
-    rest_ = reader.TakeRest();
-    if (s.ok()) s = reader.Finish();
-    age_ += reader.answered();
-    if (!s.ok()) Restart();
-    return s;
-  }
-
-  uint64_t age() const override { return age_; }
-  void Restart() override {
-    child_ = nullptr;
-    rest_.clear();
-    age_ = 0;
-  }
-
- private:
-  const Start start_;
-  std::unique_ptr<KeptChild> child_;  // nullptr: to be started
-  std::string rest_;                  // of its output
-  uint64_t age_ = 0;
-};
 
 // Part of identities that are stored.
 constexpr char kNoFiles[] = "no file of it is hashed";
@@ -268,7 +145,7 @@ class Fresh : public FreshAsker {
 
 Asked Exec::AskOnce(Channel& channel, const Operation& op, const Batch& batch, int64_t first,
                     int64_t count) {
-  RequestWriter request(options_, op, batch, first, count);
+  RequestWriter request(options_.protocol, op, batch, first, count);
   const std::unique_ptr<AnswerReader> reader = options_.protocol == Protocol::kBinary
                                                    ? ReadFrames(op, count)
                                                    : ReadLines(op, batch, first, count, skip_);
@@ -283,7 +160,9 @@ Asked Exec::AskOnce(Channel& channel, const Operation& op, const Batch& batch, i
     if (!hurries_) longest_wait_ = std::max(longest_wait_, absl::FromChrono(heard - before));
   };
   const absl::Duration timeout =
-      hurries_ ? std::min(options_.timeout, kHurry * longest_wait_) : options_.timeout;
+      hurries_
+          ? std::min(options_.timeout, absl::Ceil(kHurry * longest_wait_, absl::Milliseconds(1)))
+          : options_.timeout;
   asked.status = channel.Ask(
       request, *reader, shown, [this] { return StopRequested(); }, timeout);
   asked.trusted = !absl::IsDataLoss(asked.status) || reader->echoed();
@@ -368,9 +247,9 @@ class Command : public Exec {
       ChildCommand command = {
           options_.command, {absl::StrCat("MMADIFF_INSTRUCTION=", op.name)}, options_.timeout};
       if (StartsAnew()) {
-        channel = std::make_unique<Filter>(std::move(command));
+        channel = StartEach(std::move(command));
       } else {
-        channel = std::make_unique<Kept>([command] { return StartKeptChild(command); });
+        channel = KeepOne([command] { return StartKeptChild(command); });
       }
     }
     return channel.get();
@@ -387,10 +266,10 @@ class Command : public Exec {
 class Peer {
  public:
   Peer(int in, int out, absl::Duration timeout)
-      : kept_([=, this]() -> absl::StatusOr<std::unique_ptr<KeptChild>> {
+      : kept_(KeepOne([=, this]() -> absl::StatusOr<std::unique_ptr<KeptChild>> {
           if (!std::exchange(adopted_, true)) return AdoptPeer(in, out, timeout);
           return absl::UnavailableError("it has failed before");
-        }) {}
+        })) {}
 
   static absl::StatusOr<std::shared_ptr<Peer>> Of(int in, int out, absl::Duration timeout) {
     static std::mutex mutex;
@@ -410,7 +289,7 @@ class Peer {
   // Those that hold the mutex.
   absl::StatusOr<Channel*> Serve(const Operation& op) {
     if (op_ == nullptr) op_ = &op;
-    if (op_ == &op) return &kept_;
+    if (op_ == &op) return kept_.get();
     return absl::NotFoundError(absl::StrCat("the peer cannot be told another instruction than ",
                                             op_->name, "; name one with --instr"));
   }
@@ -419,7 +298,7 @@ class Peer {
   std::mutex mutex_;
   const Operation* op_ = nullptr;
   bool adopted_ = false;
-  Kept kept_;
+  const std::unique_ptr<Channel> kept_;
 };
 
 class Descriptors : public Exec {
