@@ -13,7 +13,7 @@ static uint64_t left; /* bytes of the request that are not read yet */
 static uint64_t little_endian(int bytes) {
   uint64_t word = 0;
   for (int i = 0; i < bytes; i++) {
-    int byte = getchar();
+    int byte = getchar_unlocked();
     if (byte == EOF) fprintf(stderr, "the input ends inside a request\n"), exit(1);
     word |= (uint64_t)byte << 8 * i;
   }
@@ -23,12 +23,12 @@ static uint64_t little_endian(int bytes) {
 /* Whether another dot product follows, whose operands have so many bytes. */
 int next_dot(int bytes) {
   while (left == 0) {
-    int byte = getchar();
+    int byte = getchar_unlocked();
     if (byte == EOF) return 0;
     ungetc(byte, stdin);
     left = little_endian(4);
     if (left % bytes) {
-      fprintf(stderr, "a request of %u bytes; %d make a dot product: another instruction?\n", (unsigned)left, bytes);
+      fprintf(stderr, "a request of %u bytes; %d make a dot product: check protocol=binary and --instr\n", (unsigned)left, bytes);
       exit(1);
     }
   }
@@ -43,8 +43,8 @@ uint64_t next_word(int bytes) {
 
 /* The result, in a frame of its own. */
 void answer(uint64_t d, int bytes) {
-  for (int i = 0; i < 4; i++) putchar(bytes >> 8 * i);
-  for (int i = 0; i < bytes; i++) putchar(d >> 8 * i & 255);
+  for (int i = 0; i < 4; i++) putchar_unlocked(bytes >> 8 * i);
+  for (int i = 0; i < bytes; i++) putchar_unlocked(d >> 8 * i & 255);
   if (left == 0) fflush(stdout); /* the next request may come only now */
 }
 
