@@ -2,9 +2,9 @@
 """The unit of unit.sv, driven by cocotb (PyPI) in Icarus (Debian: iverilog) or another simulator that SIM names:
   ./mmadiff run --device='exec:python3 device/examples/unit_cocotb.py,restart=never' --instr=sm_70/mma.m8n8k4.f32.f16.f16.f32
 """
+import fcntl
 import os
 import pathlib
-import tempfile
 
 import cocotb
 from cocotb.triggers import Timer
@@ -39,8 +39,10 @@ if __name__ == '__main__':
     os.environ['ANSWERS'] = f'/proc/{os.getpid()}/fd/{os.dup(1)}'
     os.dup2(2, 1)
     here = pathlib.Path(__file__).resolve()
-    design = here.with_name('unit.sv')
-    with tempfile.TemporaryDirectory() as folder:  # each process has its own
-        runner = get_runner(os.environ.get('SIM', 'icarus'))
-        runner.build(sources=[design], hdl_toplevel='unit', build_dir=folder)
-        runner.test(hdl_toplevel='unit', test_module=here.stem, build_dir=folder)
+    design, build = here.with_name('unit.sv'), here.with_suffix('.build')
+    build.mkdir(exist_ok=True)
+    runner = get_runner(os.environ.get('SIM', 'icarus'))
+    with open(build / 'lock', 'w') as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # one process builds what the others use
+        runner.build(sources=[design], hdl_toplevel='unit', build_dir=build)
+    runner.test(hdl_toplevel='unit', test_module=here.stem, build_dir=build)
