@@ -675,6 +675,7 @@ TEST_F(Exec, InheritedDescriptors) {
     const std::string spec = absl::StrCat(from[0], ",", to[1]);
     const DeviceOr device = OpenDescriptors(spec, kLong), other = OpenDescriptors(spec, kLong);
     ASSERT_TRUE(device.ok()) << device.status();
+    EXPECT_EQ(Name((*device)->identity()), "descriptors " + spec);
     const Batch batch = RandomDots(TestOperation(), 1500);
     for (const DeviceOr& one : {std::cref(device), std::cref(other)}) {
       std::vector<int64_t> found;

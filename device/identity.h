@@ -1,7 +1,6 @@
 // What really answers, as facts for provenance. A device of an equal identity gives the same answers.
 #pragma once
 
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +14,58 @@ struct IdentityKey {
   const char* after = "";
 };
 
+// In the order of names. Never change a row: see Name().
+inline constexpr IdentityKey kIdentityKeys[] = {
+    {"name", ""},
+    {"hardware", ""},  // a CPU or GPU, as it or its driver says
+    {"mig_multiprocessors", ", MIG instance with ", " multiprocessors"},
+    {"multiprocessors", ", ", " multiprocessors"},
+    {"compute_units", ", ", " compute units"},
+    {"clock_mhz", ", ", " MHz"},
+    {"family", ", family "},  // of an x86 CPU, CPUID leaf 1
+    {"model", " model "},
+    {"stepping", " stepping "},
+    {"hypervisor", ", ", " machine"},  // "virtual"
+    {"microcode", ", microcode "},
+    {"target", ", "},  // the architecture of the kernels
+    {"driver", ", driver "},
+    {"driver_of_cuda", ", driver of CUDA "},  // where its release is not known
+    {"cuda", " of CUDA "},
+    {"amdgpu", ", amdgpu "},  // release of the kernel module
+    {"linux", ", amdgpu of Linux "},
+    {"kernel_driver", ", "},
+    {"hip", ", HIP "},
+    {"ptx", ", PTX ", " assembled by the driver"},
+    {"assembler", ", machine code of "},
+    {"assembled_by", ", kernels assembled by "},
+    {"mode", ", with "},
+    {"model_version", "simulator, model version "},
+    {"fault", ", with "},
+    {"command", "external program `", "`"},
+    {"files", " (", ")"},              // name and hash of each, comma separated
+    {"recorded", ""},                  // who answered, says a recording
+    {"recorded_in", "recorded in "},   // a recording that does not say who answered
+    {"contents", ", contents xxh3 "},  // of a recording
+    {"descriptors", "descriptors "},   // of whoever is at their other ends
+};
+
+// nullptr: none has this name.
+constexpr const IdentityKey* FindIdentityKey(std::string_view key) {
+  for (const IdentityKey& k : kIdentityKeys) {
+    if (k.key == key) return &k;
+  }
+  return nullptr;
+}
+
+// A name of kIdentityKeys, or it does not compile.
+struct KnownKey {
+  consteval KnownKey(const char* name)
+      : key(FindIdentityKey(name)) {  // NOLINT: so that it is a name
+    if (key == nullptr) throw "no key";
+  }
+  const IdentityKey* const key;
+};
+
 struct Identity {
   struct Fact {
     const IdentityKey* key;
@@ -22,17 +73,13 @@ struct Identity {
   };
   std::vector<Fact> facts;
 
-  // Appends a fact, as one line of printable text, unless its value is empty. `key` must be one of IdentityKeys().
-  Identity& Add(std::string_view key, std::string value);
+  // Appends a fact, as one line of printable text, unless its value is empty.
+  Identity& Add(KnownKey key, std::string value);
   // One whose facts are not known: of test devices and of files from before facts were stored.
   static Identity Named(std::string name);
 
   bool empty() const { return facts.empty(); }
 };
-
-std::span<const IdentityKey> IdentityKeys();
-// nullptr: none has this name.
-const IdentityKey* FindIdentityKey(std::string_view key);
 
 // "simulator, model version 4, with fraction_bits=24". Files from before facts were stored have nothing else, so none may
 // ever change.

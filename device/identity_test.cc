@@ -60,7 +60,7 @@ TEST(Identity, NamesNeverChange) {
 
 TEST(Identity, KeysAreDistinct) {
   std::set<std::string> keys;
-  for (const IdentityKey& key : IdentityKeys()) {
+  for (const IdentityKey& key : kIdentityKeys) {
     EXPECT_TRUE(keys.insert(key.key).second) << key.key;
     EXPECT_EQ(FindIdentityKey(key.key), &key);
   }

@@ -108,10 +108,12 @@ Identity IdentityOf(absl::string_view gpu, int multiprocessors, const PtxTarget&
   const std::string release = DriverRelease();
   return Identity()
       .Add("hardware", std::string(gpu))
-      .Add(part ? "mig_multiprocessors" : "multiprocessors", absl::StrCat(multiprocessors))
+      .Add("mig_multiprocessors", part ? absl::StrCat(multiprocessors) : "")
+      .Add("multiprocessors", part ? "" : absl::StrCat(multiprocessors))
       .Add("target", target.target)
       .Add("driver", release)
-      .Add(release.empty() ? "driver_of_cuda" : "cuda", CudaVersion(driver))
+      .Add("driver_of_cuda", release.empty() ? CudaVersion(driver) : "")
+      .Add("cuda", release.empty() ? "" : CudaVersion(driver))
       .Add("ptx", image.cubin.empty() ? absl::StrCat(target.version) : "")
       .Add("assembler", image.cubin.empty() ? "" : ToolOf(image));
 }
