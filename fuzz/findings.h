@@ -2,7 +2,9 @@
 // are worth keeping as files below the findings folder, and a report on stdout.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <list>
 #include <map>
@@ -72,12 +74,30 @@ class Findings {
   std::vector<Finding> list() const;
 
  private:
+  // Whether a case is another one than the last that were added: a slow device gives one case in parts,
+  // each with its mismatches.
+  class LastCases {
+   public:
+    bool Add(const CaseName& name) {
+      if (std::ranges::find(last_, name.index) != last_.end()) return false;
+      last_.push_back(name.index);
+      if (last_.size() > kMost) last_.pop_front();
+      return true;
+    }
+
+   private:
+    static constexpr size_t kMost = 64;
+    std::deque<uint64_t> last_;
+  };
   struct Group {
     Finding finding;
     std::optional<Neighbour> change;    // that gives all its cases,
     bool free_nans = false;             // but for the bits of NaNs
     std::set<DifferenceClass> classes;  // GravestClass() of the mismatches that were investigated
     uint64_t age = 0;                   // of kAged: from which on its process gives others
+    LastCases last = {};                // of finding.cases
+
+    void Count(const CaseName& name) { finding.cases += last.Add(name); }
   };
   // Of one operation. One answer that no change gives together with the others stays so: from then
   // on cases are counted, and investigated where they differ in a way that none did.
@@ -88,17 +108,18 @@ class Findings {
     std::vector<Observed> earlier;   // what earlier attempts filed, to be asked again
     std::vector<Observed> unfixed;   // differences of these
     bool unexplained = false;
+    LastCases last;  // of `cases`
   };
 
   // Whether a group takes the case in without an investigation.
-  bool CountIfKnown(OfOperation& of_op, const Mismatch& found) const;
+  bool CountIfKnown(OfOperation& of_op, const CaseName& name, const Mismatch& found) const;
   // What the answer says, and the cases to keep.
   std::vector<KeptCase> Learn(OfOperation& of_op, const InvestigateTask& task,
                               const InvestigateAnswer& answer, Group& group) const;
   // Whether the group's change, which gives all answers of the operation, takes in the other finding.
   static bool Replaces(const Group& group, const Finding& other);
   // Adds a group, or one more case to that of the same bucket.
-  void Join(OfOperation& of_op, Group group);
+  void Join(OfOperation& of_op, const CaseName& name, Group group);
 
   const std::string folder_;
   const uint64_t max_cases_;

@@ -83,6 +83,25 @@ TEST_F(RunTest, AFaultOfAnOldProcessHidesNoOther) {
   }
 }
 
+// It answers a case in parts, with a mismatch in each.
+class InParts : public Aging {
+ public:
+  InParts() : Aging("fraction_bits=22") {}
+  bool IsSlow() const override { return true; }
+  bool Restart() override { return false; }
+};
+
+TEST_F(RunTest, ACaseThatIsAskedInPartsIsOneCase) {
+  RunOptions options = Options("w");
+  options.cases = 40;
+  options.max_mismatches = 0;
+  const RunReport outcome = Run(options, [] { return DeviceOr(std::make_unique<InParts>()); });
+  ASSERT_FALSE(outcome.findings.empty());
+  uint64_t cases = 0;
+  for (const Finding& f : outcome.findings) cases += f.cases;
+  EXPECT_EQ(cases, outcome.rows[0].total.mismatching_cases.size());
+}
+
 TEST_F(RunTest, AnUnreadableAnswerWhileShrinkingIsTheDevicesFault) {
   // Right, then one wrong answer, then garbage while it is confirmed.
   class Garbage : public Device {
