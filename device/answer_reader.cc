@@ -157,7 +157,7 @@ class FrameReader : public AnswerReader {
         if (left_ % bytes_ != 0 || left_ > kMostFrameBytes) {
           return absl::DataLossError(absl::StrCat("a frame of ", left_, " bytes behind answer ",
                                                   answered(), "; a word of ", format_.name, " has ",
-                                                  bytes_));
+                                                  bytes_, ". Does it speak protocol=lines?"));
         }
         continue;
       }

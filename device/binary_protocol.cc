@@ -7,8 +7,10 @@ namespace {
 
 int BytesOf(const Format& format) { return HexDigits(format) / 2; }
 
-void Append(uint64_t word, int bytes, std::string& out) {
-  for (int i = 0; i < bytes; ++i) out += static_cast<char>(word >> 8 * i);
+// Returns where the next one goes.
+char* Put(uint64_t word, int bytes, char* at) {
+  for (int i = 0; i < bytes; ++i) *at++ = static_cast<char>(word >> 8 * i);
+  return at;
 }
 
 }  // namespace
@@ -21,17 +23,19 @@ int RequestBytes(const Instruction& i) {
 std::string RequestFrame(const Instruction& instruction, const Batch& batch, int64_t first,
                          int64_t count) {
   const auto k = static_cast<size_t>(instruction.shape.k);
-  std::string frame;
-  Append(count * RequestBytes(instruction), kFrameHeadBytes, frame);
-  const auto add = [&](std::span<const uint64_t> words, const Format& format) {
-    for (const uint64_t word : words) Append(word, BytesOf(format), frame);
+  const int64_t bytes = count * RequestBytes(instruction);
+  std::string frame(kFrameHeadBytes + bytes, '\0');
+  char* at = Put(bytes, kFrameHeadBytes, frame.data());
+  const auto add = [&at](std::span<const uint64_t> words, const Format& format) {
+    const int bytes_of_word = BytesOf(format);
+    for (const uint64_t word : words) at = Put(word, bytes_of_word, at);
   };
   for (int64_t i = first; i < first + count; ++i) {
     const DotProductCase dot = Extract(batch, i);
     const std::span<const uint64_t> a = dot.a, b = dot.b;
     add(a.first(k), *instruction.a);
     add(b.first(k), *instruction.b);
-    Append(dot.c, BytesOf(*instruction.c), frame);
+    add({&dot.c, 1}, *instruction.c);
     if (instruction.shape.scales == 0) continue;
     add(a.subspan(k), *instruction.scale);
     add(b.subspan(k), *instruction.scale);

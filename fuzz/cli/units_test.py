@@ -77,13 +77,16 @@ def try_one(variant, restart):
 def misread(findings):
     """What is wrong with how other verbs read the folder w."""
     signature = re.search('signature: "(.*)"', findings[0].read_text()).group(1)
+    shared = re.search('shared: "(.*)"', findings[0].read_text())
     for verb in (['report', 'w'], ['status', 'w'], ['clean', 'w'], ['merge', 'merged', 'w'],
-                 ['list', 'findings', 'w']):
+                 ['list', 'findings', 'w'], ['explain', 'w']):
         code, out, err = mmadiff('--quiet', '--json', *verb)
-        if code or err:
+        if code != (verb[0] == 'explain') or err:
             return f'{verb} ended with {code}\n{out}{err}'
         if verb[0] in ('report', 'list') and f'"bucket": "{signature}"' not in out:
             return f'{verb}: no {signature} in\n{out}'
+        if shared and verb[0] in ('report', 'explain') and shared[1] not in out:
+            return f'{verb}: no {shared[1]!r} in\n{out}'
     return ''
 
 
@@ -117,6 +120,24 @@ def unlike_run(variant, minimal, said):
     return ''
 
 
+def over_descriptors():
+    """What is wrong where `run` asks a process that it did not start."""
+    for variant, wanted in (('right', 0), ('bits23', 1), ('x', 1)):
+        unit = subprocess.Popen([UNITS[variant == 'bits23'], variant, '0'], stdin=subprocess.PIPE,
+                                stdout=subprocess.PIPE)
+        ends = unit.stdout.fileno(), unit.stdin.fileno()
+        done = subprocess.run([PROGRAM, 'run', f'--device=fd:{ends[0]},{ends[1]}', f'--instr={INSTRUCTION}',
+                               '--cases=40', f'--workdir={variant}'], capture_output=True, text=True, timeout=1200,
+                              pass_fds=ends, check=False)
+        unit.stdin.close()
+        if done.returncode != wanted or unit.wait() != 0:
+            return f'{variant} ended with {done.returncode}\n{done.stdout}{done.stderr}'
+        kind = Variant[variant][0]
+        if kind and not list(pathlib.Path(variant, 'findings').rglob(f'{kind}-*.txtpb')):
+            return f'{variant}: no {kind} was filed\n{done.stdout}'
+    return ''
+
+
 def main():
     global PROGRAM, UNITS, MICROSECONDS
     flags = [arg for arg in sys.argv[1:] if arg.startswith('--')]
@@ -134,6 +155,12 @@ def main():
                 os.chdir('/')
             failed += bool(wrong)
             print(f'{variant}, restart={restart}: {wrong or "as it should"}', flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        wrong = over_descriptors()
+        os.chdir('/')
+    print(f'over descriptors: {wrong or "as it should"}', flush=True)
+    failed += bool(wrong)
     sys.exit(failed > 0)
 
 
