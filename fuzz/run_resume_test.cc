@@ -121,6 +121,33 @@ TEST_F(RunTest, AUnitInWhichTheDeviceFailsTwiceIsNotAskedAThirdTime) {
   EXPECT_THAT(DroppedLines(Stored("w")), SizeIs(1));
 }
 
+// Has a process of its own.
+class Restartable : public Scripted {
+ public:
+  using Scripted::Scripted;
+  bool Restart() override { return true; }
+};
+
+TEST_F(RunTest, WhatWasAnsweredBeforeAFailureCountsAndIsNotAskedAgain) {
+  for (const bool recovers : {true, false}) {
+    const std::string folder = recovers ? "recovers" : "stays";
+    const auto open = [recovers]() -> DeviceOr {
+      return std::make_unique<Restartable>([recovers](int64_t run) {
+        const bool fails = recovers ? run == 9 : run >= 9;
+        return fails ? absl::UnavailableError("fell off the bus") : absl::OkStatus();
+      });
+    };
+    const RunReport outcome = Run(Options(folder), open);
+    EXPECT_EQ(outcome.attempt->device.ok(), recovers);
+    EXPECT_EQ(outcome.rows[0].finished, recovers);
+    EXPECT_EQ(outcome.attempt->dot_products, recovers ? 9000u * 128 : 8u * 64 * 128);
+    EXPECT_EQ(outcome.total.dot_products, outcome.attempt->dot_products);
+    if (!recovers) continue;
+    const auto healthy = Opener([](int64_t) { return absl::OkStatus(); });
+    EXPECT_EQ(outcome.digest, Run(Options("whole"), healthy).digest);
+  }
+}
+
 TEST_F(RunTest, AFailureInAnotherUnitIsNoSecondOne) {
   const auto after = [](int64_t runs) {
     return Opener([runs](int64_t run) {

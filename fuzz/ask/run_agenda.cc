@@ -231,6 +231,19 @@ absl::StatusOr<std::vector<Task>> RunAgenda::Take(TaskResult result) {
   return LookAtMismatches(result.task.row);
 }
 
+std::vector<Task> RunAgenda::Again(const TaskResult& failed) {
+  Task again = failed.task;
+  const auto* const answer = std::get_if<UnitAnswer>(&failed.answer);
+  if (answer == nullptr || !answer->counted.IsBegun() || !answer->differing.empty()) {
+    return {std::move(again)};
+  }
+  UnitResult& counted = std::get<UnitTask>(again.what).counted;
+  attempt_.dot_products += answer->counted.dot_products - counted.dot_products;
+  counted = answer->counted;
+  KeepLarger(counted, rows_[again.row].parts);
+  return {std::move(again)};
+}
+
 void RunAgenda::Count(Row& row, const UnitTask& task, UnitAnswer answer,
                       const absl::Status& status) {
   UnitResult& counted = answer.counted;

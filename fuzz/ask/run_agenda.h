@@ -27,6 +27,8 @@ class RunAgenda : public Agenda {
 
   std::optional<Task> Next(absl::Duration elapsed) override;
   absl::StatusOr<std::vector<Task>> Take(TaskResult result) override;
+  // A unit goes on behind what was answered.
+  std::vector<Task> Again(const TaskResult& failed) override;
   void ShowProgress(uint64_t answered) override;
 
   // Adds the rows and the findings.

@@ -76,7 +76,7 @@ KINDS = [
          {'': 8, 'probe': 20, 'record': 4, 'infer': 20, 'survey': 45}, 4000, (1, 5, 5, 5, 1)),
     # Asked alone it tells the truth: to `run` a fault of processes of that age. `probe` asks at most
     # 160 lines of one process.
-    Kind('from line 4,090', 'from line 4,090 of a process on', liar.from_line, 4090, 500,
+    Kind('from line 4,090', 'from line 4,090 of a process on', liar.from_line, 4090, 2000,
          (1, UNASKED, 5, 5, 3)),
     # Only digests are asked in longer processes. `survey` compares theirs with the model's, and
     # asks none where it thinks the device slow.
