@@ -65,6 +65,8 @@ struct Answers {
       d;  // words, in the order of batch.c; of no meaning where there is a failure
   std::map<int64_t, InputFailure> failures;  // by index in `d`
   uint64_t age = 0;  // answers that the process had given before the first of these
+  // Of a device that starts anew: so many of these the process gave that gave most.
+  uint64_t of_one_process = 0;
 
   int64_t size() const { return static_cast<int64_t>(d.size()); }
   std::optional<InputFailure> FailureAt(int64_t index) const {

@@ -88,6 +88,8 @@ class Exec : public Device {
         answers = {};
         return changed;
       }
+      const auto added = static_cast<uint64_t>(answers.size() - first);
+      answers.of_one_process = std::max(answers.of_one_process, added);
       if (!s.ok()) return s;
       // What ends a process takes long to find, and the caller may have enough.
       const auto last = answers.failures.find(answers.size() - 1);

@@ -148,7 +148,10 @@ absl::Status UnitRunner::Ask(int64_t offset) {
   const Batch some = whole ? Batch() : DotProductsOf(batch_, offset, end);
   const Batch& asked = whole ? batch_ : some;
   const absl::Status status = device_.Ask(op, asked, answers);
-  if (pace_ != nullptr) pace_->Add(answers.size(), std::chrono::steady_clock::now() - begun);
+  if (pace_ != nullptr) {
+    pace_->Add(answers.size(), std::chrono::steady_clock::now() - begun);
+    pace_->AddProcess(answers.of_one_process);
+  }
   CountFailures(op, asked, answers);
   answers.d.insert(answers.d.begin(), offset, 0);
   device_words_ = std::move(answers.d);

@@ -1,6 +1,7 @@
 // Compares one range of cases: generate, execute, simulate, compare, digest.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <map>
@@ -38,9 +39,15 @@ class Pace {
   int64_t most() const { return most_; }
   // It answered so many in this time.
   void Add(int64_t dot_products, std::chrono::duration<double> time);
+  // So many one of its processes gave (Answers::of_one_process).
+  void AddProcess(uint64_t dot_products) {
+    of_one_process_ = std::max(of_one_process_, dot_products);
+  }
+  uint64_t of_one_process() const { return of_one_process_; }
 
  private:
   int64_t most_ = 8;
+  uint64_t of_one_process_ = 0;
 };
 
 class UnitRunner {

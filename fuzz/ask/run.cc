@@ -76,15 +76,15 @@ RunManifest MakeManifest(const RunOptions& options, const Engine& engine) {
 absl::StatusOr<RunReport> ExecuteRun(const RunOptions& options, const EngineOpener& open,
                                      Console& console) {
   std::vector<std::unique_ptr<Worker>> workers;
+  std::vector<Engine*> engines;
   std::vector<std::string> warnings;
   RunManifest wanted;
-  bool starts_anew = false;
   for (int t = 0; t < options.threads; ++t) {
     EngineOr engine = open();
     if (!engine.ok()) return engine.status();
     AddWarning((*engine)->warning(), warnings);
     if (t == 0) wanted = MakeManifest(options, **engine);
-    starts_anew = (*engine)->device().StartsAnew();
+    engines.push_back(engine->get());
     workers.push_back(std::make_unique<EngineWorker>(*std::move(engine)));
   }
   const auto workdir =
@@ -102,11 +102,13 @@ absl::StatusOr<RunReport> ExecuteRun(const RunOptions& options, const EngineOpen
   RunReportBuilder builder(manifest);
   builder.AddShard(manifest, options.workdir);
   RunReport::Attempt attempt = std::move(agenda).Finish(std::move(dispatched), builder);
-  for (size_t r = 0; starts_anew && r < options.ops.size(); ++r) {
-    const Operation& op = *options.ops[r];
-    builder.row(r).process_dot_products =
-        std::min(manifest.instructions[r].unit_cases, UnitRunner::BatchCases(op)) *
-        op.shape().d_words();
+  for (size_t r = 0; r < options.ops.size(); ++r) {
+    uint64_t& most = builder.row(r).process_dot_products;
+    for (Engine* const engine : engines) {
+      const Pace* const pace = engine->PaceOf(*options.ops[r]);
+      if (pace == nullptr || !engine->device().StartsAnew()) continue;
+      most = std::max(most, pace->of_one_process());
+    }
   }
   for (size_t r = 0; r < options.ops.size(); ++r) {
     if (builder.row(r).stopped) attempt.durable.Update(log.TakeBack(static_cast<uint32_t>(r)));

@@ -210,7 +210,9 @@ run 0 --device=faulty:none=0 --instr=hopper/mma.m16n8k16.f32.f16.f16.f32 --cases
 is "$(stat_of digest)" "$digest"
 run 0 --device=faulty:none=0 --instr=$fma --cases=3 --workdir=few; says 'incomplete: '
 run 0 --device="$simulator" --instr=$mma --cases=500 --workdir=exec; is "$(stat_of digest)" "$digest"
-says ' in processes of at most 4096 lines, model'; run 0 --device=faulty:none=0 --instr=$mma --cases=500 --workdir=no_process
+says ' in processes of at most '; says ' lines, model'
+run 0 --device="$simulator,batch=64" --instr=$mma --cases=100 --workdir=exec64; says ' in processes of at most 64 lines, model'
+run 0 --device=faulty:none=0 --instr=$mma --cases=500 --workdir=no_process
 is "$(grep -c processes "$out")" 0
 expect 0 probe --device="$simulator" --instr=$mma --question=repeat; says 'four times, in processes of at most '; says ' lines: agrees'
 expect 0 probe --device=faulty:none=0 --instr=$mma --question=repeat; is "$(grep -c processes "$out")" 0

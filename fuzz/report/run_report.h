@@ -35,8 +35,8 @@ struct RunReportRow {
   bool emulated = false;       // by the device, with several machine instructions
   absl::Status dropped;        // not OK: what failed on this instruction alone, in the last attempt
   double bound = 0;            // 3/N: the rate of differences is below it (95 %); 0: some, or no N
-  // Dot products that one process of a device that starts anew is asked for, at
-  // most; 0: it goes on.
+  // Dot products that one process of a device that starts anew answered in this attempt, at most; 0: it
+  // goes on.
   uint64_t process_dot_products = 0;
   std::string planted;  // the fault that the self-test planted, and when it was found
   std::vector<std::string> empty_classes;  // of inputs that no case had
