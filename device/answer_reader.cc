@@ -43,6 +43,7 @@ class LineReader : public AnswerReader {
   }
 
   absl::Status Finish() override {
+    at_end_ = true;
     const absl::Status status = partial_.empty() ? absl::OkStatus() : Join("", /*complete=*/true);
     if (!status.ok()) return status;
     if (lines_ != count_) {
@@ -178,6 +179,7 @@ class FrameReader : public AnswerReader {
   }
 
   absl::Status Finish() override {
+    at_end_ = true;
     if (!complete()) return WrongCount("", answered());
     return left_ == 0 ? absl::OkStatus() : WrongCount("more than ", answered());
   }

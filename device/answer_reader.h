@@ -48,6 +48,8 @@ class AnswerReader {
   bool complete() const { return answered() >= count_; }
   // Whether every answer so far named its question.
   bool echoed() const { return echoed_; }
+  // Whether Finish() was called: what is missing did not come. Else what came cannot be read.
+  bool at_end() const { return at_end_; }
   // Whether other text came: answers behind it may be those to other questions.
   bool has_text() const { return text_at_.has_value(); }
   // What was answered: on an error what came before other text.
@@ -61,7 +63,7 @@ class AnswerReader {
 
   const int64_t count_;
   Answers answers_;
-  bool echoed_ = true;
+  bool echoed_ = true, at_end_ = false;
   std::optional<int64_t> text_at_;  // answers before the first
 };
 

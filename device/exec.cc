@@ -45,7 +45,7 @@ std::optional<InputFailure> FailureOfEnd(const absl::Status& s, const AnswerRead
     failure.kind = FailureKind::kHang;
   } else if (!absl::IsDataLoss(s)) {
     return std::nullopt;
-  } else if (reader.complete()) {
+  } else if (reader.complete() || !reader.at_end()) {
     failure.kind = FailureKind::kText;
   }
   if (failure.kind != FailureKind::kCrash && reader.has_text()) failure.kind = FailureKind::kText;
@@ -133,10 +133,9 @@ class Fresh : public FreshAsker {
   }
   bool AnswersSingly() const override { return exec_.options_.restart == Restart::kNever; }
   Batch Neighbours() const override {
-    if (const auto& answered = exec_.known_[&op_].answered) {
-      return MakeDotProductBatch(op_.shape(), {*answered});
-    }
-    return MakeDotProductBatch(op_.shape(), PlainDotProducts(op_));
+    std::vector<DotProductCase> dots = PlainDotProducts(op_);
+    if (const auto& answered = exec_.known_[&op_].answered) dots.insert(dots.begin(), *answered);
+    return MakeDotProductBatch(op_.shape(), dots);
   }
 
  private:
@@ -167,7 +166,9 @@ Asked Exec::AskOnce(Channel& channel, const Operation& op, const Batch& batch, i
           : options_.timeout;
   asked.status = channel.Ask(
       request, *reader, shown, [this] { return StopRequested(); }, timeout);
-  asked.trusted = !absl::IsDataLoss(asked.status) || reader->echoed();
+  // Where an answer is missing the others may be those of other inputs.
+  const bool missing = absl::IsDataLoss(asked.status) || absl::IsDeadlineExceeded(asked.status);
+  asked.trusted = !missing || reader->echoed();
   if (!asked.status.ok()) asked.failure = FailureOfEnd(asked.status, *reader);
   asked.answers = reader->TakeAnswers(asked.status);
   return asked;
@@ -221,8 +222,12 @@ absl::Status Exec::MeaningOf(const Operation& op, const Asked& asked) const {
     return absl::IsInternal(s) ? absl::UnavailableError(s.message()) : s;
   }
   const bool ends = absl::IsUnavailable(s) || absl::IsDeadlineExceeded(s);
-  if (!asked.failure.has_value() || !ends) return s;
-  return absl::InternalError(absl::StrCat(s.message(), "; so it does whatever it is asked"));
+  if (!asked.failure.has_value() || !ends || !restarts()) return s;
+  const bool kept_hangs =
+      absl::IsDeadlineExceeded(s) && options_.restart == mmadiff::Restart::kNever;
+  return absl::InternalError(absl::StrCat(
+      s.message(), "; so it does whatever it is asked",
+      kept_hangs ? ". Does it flush each answer? Without restart=never it need not" : ""));
 }
 
 class Command : public Exec {

@@ -40,12 +40,13 @@ class Isolator {
  private:
   void Blame() {
     if (Fails(next_)) return BlameIfAlone();
+    if (Stopped() || BlameLastAnswered()) return;
     const uint64_t age = age_ + result_.answers.size();
     if (Stopped() || (age > 0 && BlameAge(next_, age))) return;
     const int64_t begin = next_;
     if (!FindNextFailing()) return;
     if (Fails(next_)) return BlameIfAlone();
-    if (!Stopped()) BlameAge(next_, next_ - begin);
+    if (!Stopped() && !BlameLastAnswered()) BlameAge(next_, next_ - begin);
   }
 
   // Whether the dot product fails alone; then `alone_` has how. (Or the caller wants no more.)
@@ -74,9 +75,33 @@ class Isolator {
     const Batch others = asker_.Neighbours();
     for (int64_t i = 0; i < others.dot_products() && !Stopped(); ++i) {
       if (Extract(others, i) == Extract(batch_, next_)) continue;
-      if (!Fails(Ask(others, i, 1)) && !Stopped()) return Blame(failure);
+      if (Fails(Ask(others, i, 1)) || Stopped()) continue;
+      // A program that fails at times has failed by chance. A hang takes too long to ask again.
+      if (failure.kind != FailureKind::kHang && !Fails(next_)) return;
+      if (!Stopped()) Blame(failure);
+      return;
     }
     everything_ = !Stopped();
+  }
+
+  // Whether the process answers the input before, and fails then, whatever is asked behind it.
+  bool BlameLastAnswered() {
+    const int64_t last = result_.answers.size() - 1;
+    if (last < 0 || result_.answers.failures.contains(last)) return false;
+    const Batch others = asker_.Neighbours();
+    for (int64_t i = 0; i < others.dot_products() && !Stopped(); ++i) {
+      const std::vector<DotProductCase> dots = {Extract(batch_, next_ - 1), Extract(others, i)};
+      const Batch behind = MakeDotProductBatch(batch_.shape, dots);
+      if (Ask(behind, 1, 1).failure) continue;  // it fails alone
+      Asked asked = Ask(behind, 0, 2, asker_.AnswersSingly());
+      if (!asked.failure || Stopped()) return false;
+      if (ScopeOf(asked.failure->kind) != FailureScope::kProcess) return false;
+      result_.answers.Truncate(last);
+      --next_;
+      Blame(*std::move(asked.failure));
+      return true;
+    }
+    return false;
   }
 
   void Blame(InputFailure failure) {
@@ -93,8 +118,18 @@ class Isolator {
     if (!asked.failure.has_value()) return false;
     asked.failure->age = age;
     if (asked.trusted && asked.answers.size() > 0) asked.failure->age = asked.answers.size();
+    if (!FailsAtAge(dot, *asked.failure)) return false;
     Blame(*std::move(asked.failure));
     return true;
+  }
+
+  // Once more, and not before: else it fails at random.
+  bool FailsAtAge(const DotProductCase& dot, const InputFailure& failure) {
+    const std::vector<DotProductCase> same(failure.age + 1, dot);
+    const Batch repeated = MakeDotProductBatch(batch_.shape, same);
+    const auto before = static_cast<int64_t>(failure.age);
+    return !Ask(repeated, 0, before).failure && !Stopped() &&
+           Ask(repeated, 0, before + 1).failure && !Stopped();
   }
 
   // Moves to the first that fails behind others. False: none does, or the caller wants no more.

@@ -35,7 +35,7 @@ class FreshAsker {
   virtual Asked AskFresh(const Batch& batch, int64_t first, int64_t count, bool singly) = 0;
   // Whether it can be asked singly: then no more than the first that has no answer is to blame.
   virtual bool AnswersSingly() const = 0;
-  // A batch of dot products of which it has answered one before, or which are nothing special.
+  // A batch of dot products: one that it has answered before, if there is one, and PlainDotProducts().
   virtual Batch Neighbours() const = 0;
 };
 

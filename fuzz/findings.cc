@@ -86,7 +86,7 @@ std::vector<Observed> Findings::Earlier(const Operation& op, size_t most) const 
 std::optional<InvestigateTask> Findings::Consider(const CaseName& name, const Mismatch& found) {
   if (Left(*found.op) == 0) return std::nullopt;
   OfOperation& of_op = ops_[found.op->name];
-  of_op.cases += of_op.last.Add(name);
+  of_op.cases += of_op.last.Add(name, found);
   if (CountIfKnown(of_op, name, found)) return std::nullopt;
   return InvestigateTask{name, found, of_op.observed, std::exchange(of_op.earlier, {})};
 }
@@ -98,7 +98,7 @@ bool Findings::CountIfKnown(OfOperation& of_op, const CaseName& name, const Mism
     const auto same = std::ranges::find(of_op.groups, bucket,
                                         [](const Group& group) { return group.finding.bucket; });
     if (same == of_op.groups.end()) return false;
-    same->Count(name);
+    same->Count(name, found);
     return true;
   }
   for (Group& group : of_op.groups) {
@@ -106,7 +106,7 @@ bool Findings::CountIfKnown(OfOperation& of_op, const CaseName& name, const Mism
     // Another fault must not hide behind it: asked more and more seldom.
     const uint64_t cases = group.finding.cases + 1;
     if (std::has_single_bit(cases)) return false;
-    group.Count(name);
+    group.Count(name, found);
     return true;
   }
   const std::vector<Observed> observed = ObservedResults(found);
@@ -119,7 +119,7 @@ bool Findings::CountIfKnown(OfOperation& of_op, const CaseName& name, const Mism
   };
   for (Group& group : of_op.groups) {
     if (!group.finding.flaky() && gives(group)) {
-      group.Count(name);
+      group.Count(name, found);
       return true;
     }
   }
@@ -133,7 +133,7 @@ bool Findings::CountIfKnown(OfOperation& of_op, const CaseName& name, const Mism
     // One hiccup must not hide what does repeat: ask again, more and more seldom.
     const uint64_t cases = group.finding.cases + 1;
     if (flaky && (cases < 16 || std::has_single_bit(cases))) return false;
-    group.Count(name);
+    group.Count(name, found);
     return true;
   }
   return false;
@@ -148,11 +148,11 @@ absl::Status Findings::File(const TaskResult& investigated) {
   finding.op = task.mismatch.op->name;
   finding.case_name = FormatCaseName(task.name);
   finding.device = answer.device;
-  group.Count(task.name);
+  group.Count(task.name, task.mismatch);
   const std::vector<KeptCase> kept = Learn(of_op, task, answer, group);
   const absl::Status filed = FileCases(kept, answer.identity, folder_, finding);
   if (print_) console_.Print(DescribeFinding(kept.front().mismatch, finding, console_.style()));
-  Join(of_op, task.name, std::move(group));
+  Join(of_op, task, std::move(group));
   return filed;
 }
 
@@ -225,12 +225,12 @@ bool Findings::Replaces(const Group& group, const Finding& other) {
 
 // A change that gives all answers of the operation takes in the groups before it, also those of
 // earlier attempts, whose buckets it has refuted; their files go, but for what did not repeat.
-void Findings::Join(OfOperation& of_op, const CaseName& name, Group group) {
+void Findings::Join(OfOperation& of_op, const InvestigateTask& task, Group group) {
   const auto old =
       std::ranges::find(of_op.groups, group.finding.bucket,
                         [](const Group& other) -> const Bucket& { return other.finding.bucket; });
   if (old != of_op.groups.end() && !group.change) {
-    old->Count(name);
+    old->Count(task.name, task.mismatch);
     ++old->finding.reports;
     old->classes.merge(group.classes);
     std::vector<std::string>& beside = old->finding.beside;

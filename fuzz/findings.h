@@ -78,7 +78,9 @@ class Findings {
   // each with its mismatches.
   class LastCases {
    public:
-    bool Add(const CaseName& name) {
+    bool Add(const CaseName& name, const Mismatch& found) {
+      // What ends a process takes long, so a limit counts each.
+      if (found.failure && ScopeOf(found.failure->kind) == FailureScope::kProcess) return true;
       if (std::ranges::find(last_, name.index) != last_.end()) return false;
       last_.push_back(name.index);
       if (last_.size() > kMost) last_.pop_front();
@@ -97,7 +99,9 @@ class Findings {
     uint64_t age = 0;                   // of kAged: from which on its process gives others
     LastCases last = {};                // of finding.cases
 
-    void Count(const CaseName& name) { finding.cases += last.Add(name); }
+    void Count(const CaseName& name, const Mismatch& found) {
+      finding.cases += last.Add(name, found);
+    }
   };
   // Of one operation. One answer that no change gives together with the others stays so: from then
   // on cases are counted, and investigated where they differ in a way that none did.
@@ -119,7 +123,7 @@ class Findings {
   // Whether the group's change, which gives all answers of the operation, takes in the other finding.
   static bool Replaces(const Group& group, const Finding& other);
   // Adds a group, or one more case to that of the same bucket.
-  void Join(OfOperation& of_op, const CaseName& name, Group group);
+  void Join(OfOperation& of_op, const InvestigateTask& task, Group group);
 
   const std::string folder_;
   const uint64_t max_cases_;

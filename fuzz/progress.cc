@@ -44,8 +44,9 @@ void Progress::Update(uint64_t dot_products, uint64_t mismatching_cases) {
   line += absl::StrFormat("  %s/s  mismatching cases: %d", HumanCount(rate), mismatching_cases);
   if (total_ != 0 && rate > 0) {
     const double left = static_cast<double>(total_ - std::min(total_, dot_products)) / rate;
-    line +=
-        absl::StrFormat("  ETA %d:%02d", static_cast<int>(left) / 60, static_cast<int>(left) % 60);
+    const auto seconds_left = static_cast<int64_t>(std::min(left, 1e15));
+    line += absl::StrFormat("  ETA %d:%02d:%02d h", seconds_left / 3600, seconds_left / 60 % 60,
+                            seconds_left % 60);
   }
   const bool milestone = dot_products >= milestone_;
   if (milestone) milestone_ = std::bit_ceil(dot_products + 1);

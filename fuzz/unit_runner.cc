@@ -108,8 +108,9 @@ absl::StatusOr<uint64_t> UnitRunner::Run(uint64_t first, uint64_t count, UnitRes
   const auto part_ends = [&] {
     return pace_ != nullptr && std::chrono::steady_clock::now() - begun >= Pace::kPart;
   };
+  const uint64_t answered = result.dot_products;
   uint64_t at = first;
-  while (at < end && next == Next::kGoOn && !(at > first && part_ends())) {
+  while (at < end && next == Next::kGoOn && !(result.dot_products > answered && part_ends())) {
     if (device_.StopRequested()) return absl::CancelledError("stopped");
     const uint64_t before = result.cases;
     const auto n = static_cast<int64_t>(std::min(per_batch, end - at));

@@ -10,19 +10,18 @@
 #SBATCH --signal=B:TERM@60
 folder=${NIGHT:-night}/$SLURM_ARRAY_TASK_ID
 "${MMADIFF:-mmadiff}" run --shard=auto --workdir="$folder" "$@" &
-trap 'kill -TERM $!' TERM # comes 60 seconds before the time limit, and at preemption
+preempted=false
+trap 'preempted=true; kill -TERM $!' TERM # comes 60 seconds before the time limit, and at preemption
 while :; do
   wait $!
   code=$?
   kill -0 $! 2>/dev/null || break # else the trap ended the wait
 done
-# 75: stopped early; what the device failed on twice is not asked a third time. 137: killed, by lack of memory say; not
-# after four kills with nothing new in the logs between them. Everything else would be the same again.
-again=false
-[ "$code" = 75 ] && again=true
-if [ "$code" = 137 ]; then
-  cat "$folder"/units-*.log | wc -c >>"$folder/kills"
-  [ "$(tail -n 4 "$folder/kills" | uniq -c | awk '{ print $1 }')" = 4 ] || again=true
+# 75: stopped early; 1: something differs, and a run that was preempted has more to do; 137: killed, by lack of memory say.
+# Not after four times with nothing new in the logs between them. Everything else would be the same again.
+if [ "$code" = 75 ] || [ "$code" = 137 ] || { [ "$code" = 1 ] && $preempted; }; then
+  cat "$folder"/units-*.log | wc -c >>"$folder/stops"
+  [ "$(tail -n 4 "$folder/stops" | uniq -c | awk '{ print $1 }')" = 4 ] ||
+    scontrol requeue "${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID"
 fi
-$again && scontrol requeue "${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID"
 exit "$code"

@@ -91,7 +91,7 @@ absl::StatusOr<RunReport> ExecuteRun(const RunOptions& options, const EngineOpen
       Workdir::Claim(options.workdir, wanted, options.anew, options.extend, options.shared);
   if (!workdir.ok()) return workdir.status();
   const RunManifest& manifest = (*workdir)->manifest;
-  RunLog log(std::move((*workdir)->log), manifest, (*workdir)->stored);
+  RunLog log(std::move((*workdir)->log), manifest, (*workdir)->stored, workers.front()->restarts());
   RunAgenda agenda(options, manifest, std::move((*workdir)->stored), console);
   DispatchOutcome dispatched = Dispatch({options.limit}, workers, agenda, log, console);
   for (const Drop& drop : dispatched.drops) {

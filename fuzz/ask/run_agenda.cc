@@ -323,12 +323,14 @@ RunReport::Attempt RunAgenda::Finish(DispatchOutcome dispatched, RunReportBuilde
   return std::move(attempt_);
 }
 
-RunLog::RunLog(std::unique_ptr<UnitLog> log, const RunManifest& manifest, const StoredUnits& stored)
+RunLog::RunLog(std::unique_ptr<UnitLog> log, const RunManifest& manifest, const StoredUnits& stored,
+               bool restarts)
     : log_(std::move(log)),
       manifest_(manifest),
       dropped_(manifest.instructions.size()),
       drops_(stored.drops),
-      failures_(stored.failures) {
+      failures_(stored.failures),
+      restarts_(restarts) {
   for (size_t i = 0; i < manifest.instructions.size(); ++i) {
     const uint64_t units = manifest.instructions[i].UnitsOfShard(manifest.shard, manifest.shards);
     finished_.push_back(stored.done[i].size() >= units);
@@ -344,7 +346,7 @@ absl::Status RunLog::Append(const TaskResult& result) {
     return TakeBack(row, !finished_[row]);
   }
   const bool lost = result.begun && !result.status.ok() && !absl::IsCancelled(result.status);
-  if (lost && !result.drop.has_value() && !result.asked_again) {
+  if (lost && !restarts_ && !result.drop.has_value()) {
     if (absl::Status s = NoteFailure(result); !s.ok()) return s;
   }
   const auto* unit = std::get_if<UnitAnswer>(&result.answer);
@@ -353,6 +355,7 @@ absl::Status RunLog::Append(const TaskResult& result) {
   UnitParts& parts = parts_[counted.instruction];
   if (!counted.part) {
     parts.erase(counted.unit);
+    looked_at_[counted.instruction].erase(counted.unit);
     if (absl::Status s = TakeBack(row, false); !s.ok()) return s;
     return log_->Append(counted);
   }
@@ -363,7 +366,16 @@ absl::Status RunLog::Append(const TaskResult& result) {
   UnitResult part = counted;
   if (!unit->differing.empty()) part.device_digest = part.model_digest = 0;
   KeepLarger(std::move(part), parts);
-  return absl::OkStatus();
+  return NoteLookedAt(std::get<UnitTask>(result.task.what).counted);
+}
+
+absl::Status RunLog::NoteLookedAt(const UnitResult& part) {
+  if (!part.IsBegun()) return absl::OkStatus();
+  KeepLarger(part, looked_at_[part.instruction]);
+  const auto now = std::chrono::steady_clock::now();
+  if (now - logged_ < std::chrono::seconds(1)) return absl::OkStatus();
+  logged_ = now;
+  return AppendDurably(part);
 }
 
 absl::Status RunLog::NoteFailure(const TaskResult& result) {
@@ -411,12 +423,14 @@ absl::Status RunLog::AppendDurably(const UnitResult& record) {
 }
 
 absl::Status RunLog::Flush() {
-  for (const auto& [instruction, parts] : parts_) {
-    for (const auto& [number, part] : parts) {
-      if (absl::Status s = log_->Append(part); !s.ok()) return s;
+  for (std::map<uint32_t, UnitParts>* const all : {&looked_at_, &parts_}) {
+    for (const auto& [instruction, parts] : *all) {
+      for (const auto& [number, part] : parts) {
+        if (absl::Status s = log_->Append(part); !s.ok()) return s;
+      }
     }
+    all->clear();
   }
-  parts_.clear();
   return log_->Flush();
 }
 

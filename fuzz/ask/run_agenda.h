@@ -2,6 +2,7 @@
 // investigation of each mismatch that nothing known explains.
 #pragma once
 
+#include <chrono>
 #include <deque>
 #include <map>
 #include <memory>
@@ -92,7 +93,9 @@ class RunAgenda : public Agenda {
 inline constexpr uint64_t kMostFailures = 2;
 class RunLog : public TaskLog {
  public:
-  RunLog(std::unique_ptr<UnitLog> log, const RunManifest& manifest, const StoredUnits& stored);
+  // `restarts`: a device that fails is asked again in a fresh process, so what it is lost for lies outside it.
+  RunLog(std::unique_ptr<UnitLog> log, const RunManifest& manifest, const StoredUnits& stored,
+         bool restarts = false);
   absl::Status Append(const TaskResult& result) override;
   absl::Status Flush() override;
   // Of an instruction that ended as it should.
@@ -101,6 +104,8 @@ class RunLog : public TaskLog {
  private:
   absl::Status AppendDurably(const UnitResult& record);
   absl::Status Drop(uint32_t instruction, const absl::Status& why);
+  // The part behind which the unit goes on: its mismatches were looked at.
+  absl::Status NoteLookedAt(const UnitResult& part);
   // Of a device that is lost.
   absl::Status NoteFailure(const TaskResult& result);
   // `canaries_only`: what a canary said.
@@ -112,6 +117,9 @@ class RunLog : public TaskLog {
   std::vector<std::map<uint64_t, UnitResult>> drops_;   // StoredUnits::drops
   std::vector<std::map<uint64_t, uint64_t>> failures_;  // StoredUnits::failures
   std::map<uint32_t, UnitParts> parts_;                 // by instruction
+  std::map<uint32_t, UnitParts> looked_at_;  // the same, behind which an attempt may go on
+  std::chrono::steady_clock::time_point logged_ = {};  // when one of these was
+  const bool restarts_;
 };
 
 }  // namespace mmadiff

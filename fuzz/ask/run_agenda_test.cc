@@ -191,6 +191,34 @@ TEST_F(RunAgendaTest, AUnitGoesOnBehindItsPart) {
   EXPECT_EQ(End(std::move(agenda)).attempt->dot_products, (6 * kUnitCases - 4) * 16 - 53);
 }
 
+// Else a run that is stopped again and again does not get behind its mismatches.
+TEST_F(RunAgendaTest, APartWhoseMismatchesWereLookedAtIsInTheLog) {
+  std::filesystem::create_directories(Path("w"));
+  auto log = UnitLog::Create(Path("w"), RunIdOf(manifest_));
+  ASSERT_TRUE(log.ok()) << log.status();
+  StoredUnits stored;
+  stored.done.resize(2);
+  stored.drops.resize(2);
+  stored.failures.resize(2);
+  RunLog run_log(*std::move(log), manifest_, stored);
+  RunAgenda agenda = Planted();
+  Task task = *agenda.Next({});
+  UnitResult& looked_at = std::get<UnitTask>(task.what).counted;
+  looked_at.cases = 3;
+  looked_at.dot_products = 3 * 16;
+  looked_at.mismatches = 1;
+  looked_at.part = true;
+  looked_at.device_digest = 1;
+  looked_at.model_digest = 2;
+  ASSERT_TRUE(run_log.Append(Done(task, 2)).ok());
+  ASSERT_TRUE(run_log.Flush().ok());
+  const auto read = ReadUnits(Path("w"), manifest_);
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_THAT(read->damage, IsEmpty());
+  EXPECT_EQ(read->begun[0].at(0), looked_at);
+  EXPECT_EQ(read->parts[0].at(0).cases, 5u);
+}
+
 TEST_F(RunAgendaTest, ARowWhoseUnitFailedAgainAndAgainIsGivenUp) {
   StoredUnits stored;
   stored.failures.resize(2);

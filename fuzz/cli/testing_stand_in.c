@@ -1,6 +1,6 @@
 /* The unit of device/examples/unit.c for tests, so many microseconds a line, with one fault:
  *   stand_in VARIANT MICROSECONDS
- *   right | bits23 | x | line101 | crash | hang | warn | late | flush */
+ *   right | bits23 | x | line101 | crash | after | hang | warn | late | flush */
 #define NO_MAIN
 #include "device/examples/unit.c"
 
@@ -31,6 +31,7 @@ int main(int argc, char **argv) {
     else if (!strcmp(fault, "late") && number > 20000) printf("%s %08x\n", line, d ^ 1);
     else printf("%s %08x\n", line, d);
     fflush(stdout);
+    if (!strcmp(fault, "after") && chosen) abort();
   }
   return 0;
 }

@@ -97,7 +97,8 @@ def slurm(folder):
         (folder / 'ends').write_text(f'#!/bin/sh\necho "$@" >arguments\nexit {code}\n')
         (folder / 'ends').chmod(0o755)
         (folder / 'requeued').write_text('')
-        (folder / 'night/3').mkdir(parents=True, exist_ok=True)
+        shutil.rmtree(folder / 'night', ignore_errors=True)
+        (folder / 'night/3').mkdir(parents=True)
         done = run(['bash', script, '--cases=5'], folder, MMADIFF=f'{folder}/ends', NIGHT='night',
                    SLURM_ARRAY_JOB_ID='12', SLURM_ARRAY_TASK_ID='3')
         check(done.returncode == code, f'Slurm: exit code {done.returncode}, not {code}')
@@ -115,6 +116,16 @@ def slurm(folder):
             SLURM_ARRAY_TASK_ID='3')
         again.append((folder / 'requeued').read_text() != '')
     check(again == [True] * 7 + [False], f'Slurm: requeued after kills: {again}')
+    # Preempted after a difference: there is more to do.
+    (folder / 'differs').write_text('#!/bin/sh\ntrap "exit 1" TERM\nkill -TERM $PPID\nwhile :; do sleep 0.1; done\n')
+    (folder / 'differs').chmod(0o755)
+    shutil.rmtree(folder / 'night/3')
+    (folder / 'night/3').mkdir()
+    (folder / 'requeued').write_text('')
+    done = run(['bash', script], folder, MMADIFF=f'{folder}/differs', NIGHT='night', SLURM_ARRAY_JOB_ID='12',
+               SLURM_ARRAY_TASK_ID='3')
+    check((done.returncode, (folder / 'requeued').read_text()) == (1, 'requeue 12_3\n'),
+          f'Slurm: preempted with a difference: {done.returncode} {done.stderr}')
 
 
 with tempfile.TemporaryDirectory() as name:

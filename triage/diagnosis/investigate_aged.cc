@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "absl/functional/function_ref.h"
+#include "absl/strings/str_cat.h"
+#include "device/isolate.h"
 #include "sim/simulate.h"
 #include "triage/verdict.h"
 
@@ -14,19 +16,21 @@ namespace {
 constexpr uint64_t kAtOnce = 256;  // dot products that a kept process is asked
 constexpr uint64_t kCheap = 2000;  // an age that is tried more than once
 
-// Asks a fresh process for the same until `enough` says so of an answer, or it is that old.
+// Asks a fresh process for the same until `enough` says so of an answer, or it is that old; then for another one, if
+// `behind`: it may end behind an answer.
 absl::Status AskWhileItAges(Device& device, const Operation& op, const DotProductCase& dot,
-                            uint64_t most_age,
+                            uint64_t most_age, bool behind,
                             absl::FunctionRef<bool(uint64_t age, const Answers&, int64_t)> enough) {
   device.Restart();
   const uint64_t at_once = device.StartsAnew() ? most_age + 1 : kAtOnce;
   for (uint64_t age = 0; age <= most_age;) {
     if (device.StopRequested()) return absl::CancelledError("stopped");
-    const std::vector<DotProductCase> same(std::min(at_once, most_age + 1 - age), dot);
+    std::vector<DotProductCase> same(std::min(at_once, most_age + 1 - age), dot);
+    if (behind && age + same.size() > most_age) same.push_back(PlainDotProducts(op).front());
     Answers answers;
     absl::Status s = device.Ask(op, MakeDotProductBatch(op.shape(), same), answers);
     if (!s.ok()) return s;
-    for (int64_t i = 0; i < answers.size(); ++i) {
+    for (int64_t i = 0; i < answers.size() && age + i <= most_age; ++i) {
       if (enough(age + i, answers, i)) return absl::OkStatus();
     }
     age += answers.size();
@@ -43,7 +47,7 @@ absl::StatusOr<std::optional<Aged>> FindAge(Device& device, const Operation& op,
                                             const DotProductCase& dot, uint64_t most_age) {
   const uint64_t model = Simulate(op.model, dot);
   std::optional<Aged> aged;
-  const absl::Status s = AskWhileItAges(device, op, dot, most_age,
+  const absl::Status s = AskWhileItAges(device, op, dot, most_age, false,
                                         [&](uint64_t age, const Answers& answers, int64_t i) {
                                           if (answers.failures.contains(i)) return true;
                                           if (!SameResult(op, model, answers.d[i]))
@@ -78,16 +82,22 @@ KeptCase CaseOf(const Operation& op, const DotProductCase& dot, const Aged& aged
 absl::StatusOr<Answers> AskAtAge(Device& device, const Operation& op, const DotProductCase& dot,
                                  uint64_t age) {
   Answers last;
+  uint64_t most = 0;  // answers of one process, where it starts anew
   if (!device.Restart()) age = 0;
   const absl::Status s =
-      AskWhileItAges(device, op, dot, age, [&](uint64_t, const Answers& answers, int64_t i) {
+      AskWhileItAges(device, op, dot, age, true, [&](uint64_t, const Answers& answers, int64_t i) {
         last = {};
         last.d = {answers.d[i]};
+        most = std::max(most, answers.of_one_process);
         const auto failed = answers.failures.find(i);
         if (failed != answers.failures.end()) last.failures[0] = failed->second;
         return !last.failures.empty();
       });
   if (!s.ok()) return s;
+  if (device.StartsAnew() && most <= age && last.failures.empty()) {
+    return absl::NotFoundError(absl::StrCat("it is asked after ", age,
+                                            " answers of one process; this device's gave ", most));
+  }
   return last;
 }
 
