@@ -210,6 +210,7 @@ void RunReportBuilder::Count(const UnitResult& unit) {
 }
 
 void RunReportBuilder::AddUnfinished(UnitResult part) {
+  part.part = true;
   UnitParts& parts = parts_[part.instruction];
   KeepLarger(std::move(part), parts);
 }
