@@ -29,7 +29,7 @@ namespace {
 constexpr size_t kMostProcesses = 16;  // that are kept, one for each operation
 // Who is in a hurry waits so many times as long as for the slowest answer so far.
 constexpr int kHurry = 10;
-constexpr absl::Duration kLeastWait = absl::Milliseconds(50);  // a machine may be busy
+constexpr absl::Duration kLeastWait = absl::Milliseconds(20);  // a machine may be busy
 
 // Part of identities that are stored.
 constexpr char kNoFiles[] = "no file of it is hashed";
