@@ -88,8 +88,6 @@ class Exec : public Device {
         answers = {};
         return changed;
       }
-      const auto added = static_cast<uint64_t>(answers.size() - first);
-      answers.of_one_process = std::max(answers.of_one_process, added);
       if (!s.ok()) return s;
       // What ends a process takes long to find, and the caller may have enough.
       const auto last = answers.failures.find(answers.size() - 1);
@@ -196,6 +194,9 @@ absl::Status Exec::AskNext(Channel& channel, const Operation& op, const Batch& b
   uint64_t count = std::min<uint64_t>(batch.dot_products() - first, known.longest - age);
   if (options_.batch > 0) count = std::min<uint64_t>(count, options_.batch);
   Asked asked = AskOnce(channel, op, batch, first, static_cast<int64_t>(count));
+  // Not what Isolate() adds: those are answers of several processes.
+  const uint64_t of_one = asked.trusted ? asked.answers.size() : 0;
+  answers.of_one_process = std::max(answers.of_one_process, of_one);
   Fresh fresh(*this, channel, op);
   if (asked.failure.has_value() && restarts()) {
     asked = Isolate(fresh, batch, first, static_cast<int64_t>(count), age, std::move(asked));
