@@ -11,6 +11,7 @@ namespace mmadiff {
 namespace {
 
 constexpr uint64_t kMostAge = 1 << 20;
+constexpr int kRoundsInTheDark = 3;
 
 // Searches among the dot products that have no answer.
 class Isolator {
@@ -84,24 +85,30 @@ class Isolator {
     everything_ = !Stopped();
   }
 
-  // Whether the process answers the input before, and fails then, whatever is asked behind it.
+  // Whether the process answers the input before, and fails then, whatever is asked behind it; but
+  // not behind another one.
   bool BlameLastAnswered() {
     const int64_t last = result_.answers.size() - 1;
     if (last < 0 || result_.answers.failures.contains(last)) return false;
     const Batch others = asker_.Neighbours();
     for (int64_t i = 0; i < others.dot_products() && !Stopped(); ++i) {
-      const std::vector<DotProductCase> dots = {Extract(batch_, next_ - 1), Extract(others, i)};
-      const Batch behind = MakeDotProductBatch(batch_.shape, dots);
-      if (Ask(behind, 1, 1).failure) continue;  // it fails alone
-      Asked asked = Ask(behind, 0, 2, asker_.AnswersSingly());
-      if (!asked.failure || Stopped()) return false;
-      if (ScopeOf(asked.failure->kind) != FailureScope::kProcess) return false;
+      const DotProductCase suspect = Extract(batch_, next_ - 1), other = Extract(others, i);
+      if (suspect == other || AskPair(other, other).failure) continue;
+      if (!AskPair(suspect, other).failure || Stopped()) return false;
+      Asked again = AskPair(suspect, other);
+      if (!again.failure || Stopped()) return false;
+      if (ScopeOf(again.failure->kind) != FailureScope::kProcess) return false;
       result_.answers.Truncate(last);
       --next_;
-      Blame(*std::move(asked.failure));
+      Blame(*std::move(again.failure));
       return true;
     }
     return false;
+  }
+
+  Asked AskPair(const DotProductCase& first, const DotProductCase& second) {
+    const Batch pair = MakeDotProductBatch(batch_.shape, {first, second});
+    return Ask(pair, 0, 2, asker_.AnswersSingly());
   }
 
   void Blame(InputFailure failure) {
@@ -123,13 +130,18 @@ class Isolator {
     return true;
   }
 
-  // Once more, and not before: else it fails at random.
+  // Again, and not before: else it fails at random. Oftener where no answer tells when it failed.
   bool FailsAtAge(const DotProductCase& dot, const InputFailure& failure) {
     const std::vector<DotProductCase> same(failure.age + 1, dot);
     const Batch repeated = MakeDotProductBatch(batch_.shape, same);
     const auto before = static_cast<int64_t>(failure.age);
-    return !Ask(repeated, 0, before).failure && !Stopped() &&
-           Ask(repeated, 0, before + 1).failure && !Stopped();
+    for (int round = 0; round < kRoundsInTheDark; ++round) {
+      if (Ask(repeated, 0, before).failure || Stopped()) return false;
+      const Asked again = Ask(repeated, 0, before + 1);
+      if (!again.failure || Stopped()) return false;
+      if (again.trusted && again.answers.size() > 0) return again.answers.size() == before;
+    }
+    return true;
   }
 
   // Moves to the first that fails behind others. False: none does, or the caller wants no more.
