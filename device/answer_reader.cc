@@ -47,13 +47,9 @@ class LineReader : public AnswerReader {
     const absl::Status status = partial_.empty() ? absl::OkStatus() : Join("", /*complete=*/true);
     if (!status.ok()) return status;
     if (lines_ != count_) {
-      if (text_at_) return absl::DataLossError(text_error_);
+      if (!texts_.empty()) return absl::DataLossError(texts_.begin()->second);
       if (answers_.failures.empty()) return WrongCount("");
       return absl::DataLossError(answers_.failures.begin()->second.text);
-    }
-    for (auto& [index, text] : texts_) {
-      answers_.failures[std::min(index, count_ - 1)] = {.kind = FailureKind::kText,
-                                                        .text = std::move(text)};
     }
     return absl::OkStatus();
   }
@@ -78,12 +74,12 @@ class LineReader : public AnswerReader {
   absl::Status Line(absl::string_view line) {
     ++line_;
     if (IsComment(line) || skip_.Matches(line)) return absl::OkStatus();
+    absl::StatusOr<AnswerLine> answer = ParseAnswer(*op_.instruction, line);
+    if (!answer.ok()) return OtherText(line, answer.status().message());
     if (complete()) {
       const bool endless = ++lines_ > count_ + kExcessCounted;
       return endless ? WrongCount("at least ") : absl::OkStatus();
     }
-    absl::StatusOr<AnswerLine> answer = ParseAnswer(*op_.instruction, line);
-    if (!answer.ok()) return OtherText(line, answer.status().message());
     if (answer->dot) {
       const DotProductCase asked = Extract(batch_, first_ + answered());
       if (*answer->dot != asked) return OtherOperands(line, asked);
@@ -105,12 +101,7 @@ class LineReader : public AnswerReader {
 
   // It may come beside the answer, or in its place: the number of lines tells.
   absl::Status OtherText(absl::string_view line, absl::string_view why) {
-    std::string text = Where(line, why);
-    if (!text_at_) {
-      text_at_ = answered();
-      text_error_ = text;
-    }
-    if (static_cast<int64_t>(texts_.size()) < count_) texts_.emplace(answered(), std::move(text));
+    texts_.emplace(answered(), Where(line, why));
     return absl::OkStatus();
   }
 
@@ -134,9 +125,6 @@ class LineReader : public AnswerReader {
   int64_t line_ = 0;     // lines seen
   int64_t lines_ = 0;    // of them answers
   std::string partial_;  // a line whose end has not come yet
-  // Other text, by the dot product whose answer comes next.
-  std::map<int64_t, std::string> texts_;
-  std::string text_error_;  // of the first
 };
 
 class FrameReader : public AnswerReader {

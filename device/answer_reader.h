@@ -4,8 +4,8 @@
 #include <regex.h>
 
 #include <cstdint>
+#include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 
@@ -33,6 +33,8 @@ class LinePattern {
   regex_t compiled_ = {};
 };
 
+using OtherTexts = std::map<int64_t, std::string>;
+
 class AnswerReader {
  public:
   virtual ~AnswerReader() = default;
@@ -50,11 +52,12 @@ class AnswerReader {
   bool echoed() const { return echoed_; }
   // Whether Finish() was called: what is missing did not come. Else what came cannot be read.
   bool at_end() const { return at_end_; }
-  // Whether other text came: answers behind it may be those to other questions.
-  bool has_text() const { return text_at_.has_value(); }
-  // What was answered: on an error what came before other text.
+  // Other text, one for each number of answers that came before it. It is no failure of TakeAnswers().
+  const OtherTexts& texts() const { return texts_; }
+  // What was answered: on an error what came before other text, for answers behind it may be those to
+  // other questions.
   Answers TakeAnswers(const absl::Status& status) {
-    if (!status.ok() && has_text()) answers_.Truncate(*text_at_);
+    if (!status.ok() && !texts_.empty()) answers_.Truncate(texts_.begin()->first);
     return std::move(answers_);
   }
 
@@ -64,7 +67,7 @@ class AnswerReader {
   const int64_t count_;
   Answers answers_;
   bool echoed_ = true, at_end_ = false;
-  std::optional<int64_t> text_at_;  // answers before the first
+  OtherTexts texts_;
 };
 
 // Dot products [first, first + count) of the batch are asked, and the reader lives no longer than

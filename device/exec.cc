@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -26,6 +27,7 @@
 namespace mmadiff {
 namespace {
 
+constexpr int kMostHabits = 3;         // that are looked for where none is found
 constexpr size_t kMostProcesses = 16;  // that are kept, one for each operation
 // Who is in a hurry waits so many times as long as for the slowest answer so far.
 constexpr int kHurry = 10;
@@ -48,7 +50,10 @@ std::optional<InputFailure> FailureOfEnd(const absl::Status& s, const AnswerRead
   } else if (reader.complete() || !reader.at_end()) {
     failure.kind = FailureKind::kText;
   }
-  if (failure.kind != FailureKind::kCrash && reader.has_text()) failure.kind = FailureKind::kText;
+  if (reader.texts().empty()) return failure;
+  if (failure.kind != FailureKind::kCrash) failure.kind = FailureKind::kText;
+  const std::string last = PlainLine(reader.texts().rbegin()->second);
+  if (!absl::StrContains(failure.text, last)) absl::StrAppend(&failure.text, "; ", last);
   return failure;
 }
 
@@ -103,9 +108,17 @@ class Exec : public Device {
   // One request. An error ends it, and a failure that is not of a word.
   Asked AskOnce(Channel& channel, const Operation& op, const Batch& batch, int64_t first,
                 int64_t count);
+  Asked AskWhole(Channel& channel, const Operation& op, const Batch& batch, int64_t first,
+                 int64_t count);
   // Requests until all is asked or one fails. `at_once`: dot products of one.
   Asked AskAll(Channel& channel, const Operation& op, const Batch& batch, int64_t first,
                int64_t count, int64_t at_once);
+  // Once some has come.
+  absl::Status LearnTextHabit(FreshAsker& fresh, const Operation& op, const Batch& batch,
+                              int64_t first, const OtherTexts& texts);
+  TextPlace TextPlaceOf(const Operation& op) {
+    return known_[&op].habit.place.value_or(TextPlace::kBefore);
+  }
   absl::Status MeaningOf(const Operation& op, const Asked& asked) const;
 
   const LinePattern skip_;
@@ -115,6 +128,8 @@ class Exec : public Device {
   struct Known {
     std::optional<DotProductCase> answered;  // the last that was
     uint64_t longest = UINT64_MAX;           // answers that a process gives before it fails
+    TextHabit habit = {};
+    int habits_tried = 0;
   };
   std::map<const Operation*, Known> known_;
 };
@@ -144,6 +159,20 @@ class Fresh : public FreshAsker {
 
 Asked Exec::AskOnce(Channel& channel, const Operation& op, const Batch& batch, int64_t first,
                     int64_t count) {
+  if (options_.restart == mmadiff::Restart::kEach || TextPlaceOf(op) == TextPlace::kBefore) {
+    return AskWhole(channel, op, batch, first, count);
+  }
+  // What is printed behind the last answer comes before that to another one.
+  std::vector<DotProductCase> dots;
+  for (int64_t i = 0; i < count; ++i) dots.push_back(Extract(batch, first + i));
+  dots.push_back(known_[&op].habit.quiet);
+  Asked asked = AskWhole(channel, op, MakeDotProductBatch(op.shape(), dots), 0, count + 1);
+  asked.answers.Truncate(count);
+  return asked;
+}
+
+Asked Exec::AskWhole(Channel& channel, const Operation& op, const Batch& batch, int64_t first,
+                     int64_t count) {
   RequestWriter request(options_.protocol, op, batch, first, count);
   const std::unique_ptr<AnswerReader> reader = options_.protocol == Protocol::kBinary
                                                    ? ReadFrames(op, count)
@@ -169,6 +198,7 @@ Asked Exec::AskOnce(Channel& channel, const Operation& op, const Batch& batch, i
   asked.trusted = !missing || reader->echoed();
   if (!asked.status.ok()) asked.failure = FailureOfEnd(asked.status, *reader);
   asked.answers = reader->TakeAnswers(asked.status);
+  asked.texts = reader->texts();
   return asked;
 }
 
@@ -181,6 +211,9 @@ Asked Exec::AskAll(Channel& channel, const Operation& op, const Batch& batch, in
     all.status = some.status;
     all.failure = std::move(some.failure);
     all.trusted = some.trusted;
+    if (some.status.ok()) PlaceTexts(some.texts, TextPlaceOf(op), some.answers);
+    for (auto& [before, text] : some.texts) all.texts.emplace(done + before, std::move(text));
+    if (some.failure && at_once == 1) some.answers = {};
     if (some.trusted) all.answers.Append(std::move(some.answers));
   }
   return all;
@@ -198,6 +231,16 @@ absl::Status Exec::AskNext(Channel& channel, const Operation& op, const Batch& b
   const uint64_t of_one = asked.trusted ? asked.answers.size() : 0;
   answers.of_one_process = std::max(answers.of_one_process, of_one);
   Fresh fresh(*this, channel, op);
+  if (asked.status.ok() && !asked.texts.empty()) {
+    asked.status = LearnTextHabit(fresh, op, batch, first, asked.texts);
+    if (!asked.status.ok()) return asked.status;
+    const auto text = asked.texts.begin();
+    if (TextPlaceOf(op) == TextPlace::kBehind && text->first == 0 && answers.size() > 0) {
+      PlaceTexts({{answers.size(), text->second}}, TextPlace::kBehind, answers);
+      asked.texts.erase(text);
+    }
+    PlaceTexts(asked.texts, TextPlaceOf(op), asked.answers);
+  }
   if (asked.failure.has_value() && restarts()) {
     asked = Isolate(fresh, batch, first, static_cast<int64_t>(count), age, std::move(asked));
   } else if (asked.status.ok() && !known.answered) {
@@ -214,6 +257,18 @@ absl::Status Exec::AskNext(Channel& channel, const Operation& op, const Batch& b
   }
   answers.Append(std::move(asked.answers));
   return s;
+}
+
+absl::Status Exec::LearnTextHabit(FreshAsker& fresh, const Operation& op, const Batch& batch,
+                                  int64_t first, const OtherTexts& texts) {
+  Known& known = known_[&op];
+  if (!restarts() || known.habit.place || known.habits_tried >= kMostHabits) {
+    return absl::OkStatus();
+  }
+  ++known.habits_tried;
+  absl::StatusOr<TextHabit> habit = FindTextHabit(fresh, batch, first, texts);
+  if (habit.ok()) known.habit = *std::move(habit);
+  return habit.status();
 }
 
 // A program that fails whatever it is asked never had the operation, or is lost.
@@ -372,7 +427,9 @@ absl::StatusOr<Answers> ReadAnswers(const Operation& op, const Batch& batch,
   }
   if (s.ok()) s = reader->Finish();
   if (!s.ok()) return s;
-  return reader->TakeAnswers(s);
+  Answers answers = reader->TakeAnswers(s);
+  PlaceTexts(reader->texts(), TextPlace::kBefore, answers);
+  return answers;
 }
 
 }  // namespace mmadiff

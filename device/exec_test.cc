@@ -529,6 +529,31 @@ TEST_F(Exec, InputsThatFail) {
   }
 }
 
+// The answer before the text is that to the input which is the reason, in whatever requests it is asked.
+TEST_F(Exec, TextBehindAnAnswer) {
+  const Batch batch = RandomDots(TestOperation(), 300);
+  for (const std::string& command :
+       {Helper("bare mutter"), Helper("line flush mutter,batch=7"), Never("line flush mutter"),
+        Never("bare flush mutter,batch=1"), Never("line flush mutter,batch=2")}) {
+    const DeviceOr device = OpenExec(command, kLong);
+    std::vector<int64_t> found;
+    for (const auto& [index, failure] : Failures(**device, batch)) {
+      found.push_back(index);
+      EXPECT_EQ(failure.kind, FailureKind::kText);
+    }
+    EXPECT_EQ(found, Chosen(batch)) << command;
+  }
+}
+
+// Of no input.
+TEST_F(Exec, Greeting) {
+  for (const std::string& command : {Helper("line greet"), Never("line flush greet")}) {
+    EXPECT_THAT(Error(absl::StatusCode::kDataLoss, command),
+                AllOf(HasSubstr("'Good morning'"), HasSubstr("skip=REGEX")));
+    EXPECT_TRUE(AnswersOf(absl::StrCat(command, ",skip=^Good"), 100).ok());
+  }
+}
+
 TEST_F(Exec, TextInPlaceOfAnAnswer) {
   const Batch batch = RandomDots(TestOperation(), 1500);
   const DeviceOr device = OpenExec(Helper("bare talk"), kLong);

@@ -32,8 +32,8 @@ void Fail(const std::string& how) {
 // Modes: `line` repeats every line with its result, `bare` prints results only, `wrong_echo`
 // repeats line 2 with another operand, `few` leaves out the last answer, `many` prints one more,
 // `no_result` repeats lines without d, `verbose` adds comments, blank lines, upper case and CR LF.
-// `flush` answers at once. On the chosen input `x`, `wide`, `warn` (beside the answer) and `talk` (in
-// its place) print what is no word, and `exit`, `abort`, `end` and `hang` do so; with `at=N` on line N instead.
+// `flush` answers at once. On the chosen input `x`, `wide`, `warn` (before the answer), `mutter` (behind it)
+// and `talk` (in its place) print what is no word, and `exit`, `abort`, `end` and `hang` do so; with `at=N` on line N instead.
 // `late=N`: wrong from line N on.
 class Program {
  public:
@@ -46,7 +46,7 @@ class Program {
   }
 
   int AnswerLines() {
-    std::string last;
+    std::string last = Is("greet") ? "Good morning\n" : "";
     for (std::string line; std::getline(std::cin, line);) {
       absl::StatusOr<ProtocolLine> parsed = ParseLine(*op_.instruction, line);
       if (!parsed.ok()) {
@@ -71,6 +71,8 @@ class Program {
         last = "# a comment\n\n  " + last + "\r";
       }
       last += "\n";
+      if (Is("flush")) std::cout << std::exchange(last, "") << std::flush;
+      if (chosen_ && Is("mutter")) last += "%Warning: look at that\n";
       if (Is("flush")) std::cout << std::exchange(last, "") << std::flush;
     }
     if (!Is("few")) std::cout << last;

@@ -12,6 +12,7 @@ namespace {
 
 constexpr uint64_t kMostAge = 1 << 20;
 constexpr int kRoundsInTheDark = 3;
+constexpr size_t kMostSuspects = 8;
 
 // Searches among the dot products that have no answer.
 class Isolator {
@@ -212,6 +213,49 @@ Asked Isolate(FreshAsker& asker, const Batch& batch, int64_t first, int64_t coun
               Asked failed) {
   if (!failed.failure.has_value()) return failed;
   return Isolator(asker, batch, first, count, age, std::move(failed)).Search();
+}
+
+void PlaceTexts(const OtherTexts& texts, TextPlace place, Answers& answers) {
+  if (answers.size() == 0) return;
+  for (const auto& [before, text] : texts) {
+    const int64_t index = place == TextPlace::kBehind ? before - 1 : before;
+    answers.failures[std::clamp<int64_t>(index, 0, answers.size() - 1)] = {
+        .kind = FailureKind::kText, .text = text};
+  }
+}
+
+absl::StatusOr<TextHabit> FindTextHabit(FreshAsker& asker, const Batch& batch, int64_t first,
+                                        const OtherTexts& texts) {
+  const auto ask_pair = [&](const DotProductCase& dot, const DotProductCase& behind) {
+    return asker.AskFresh(MakeDotProductBatch(batch.shape, {dot, behind}), 0, 2, false);
+  };
+  TextHabit habit;
+  const Batch others = asker.Neighbours();
+  for (int64_t i = 0; habit.quiet.a.empty(); ++i) {
+    if (i == others.dot_products()) {
+      return absl::DataLossError(absl::StrCat(texts.begin()->second,
+                                              "; it prints such a line whatever it is asked. If "
+                                              "the line is harmless, give skip=REGEX"));
+    }
+    const DotProductCase other = Extract(others, i);
+    const Asked asked = ask_pair(other, other);
+    if (absl::IsCancelled(asked.status)) return asked.status;
+    if (asked.well() && asked.texts.empty()) habit.quiet = other;
+  }
+  std::vector<DotProductCase> suspects;
+  for (auto text = texts.begin(); text != texts.end() && suspects.size() < kMostSuspects; ++text) {
+    const int64_t next = first + text->first;
+    if (next < batch.dot_products()) suspects.push_back(Extract(batch, next));
+    suspects.push_back(next > 0 ? Extract(batch, next - 1) : Extract(others, 0));
+  }
+  for (const DotProductCase& suspect : suspects) {
+    const Asked asked = ask_pair(suspect, habit.quiet);
+    if (absl::IsCancelled(asked.status)) return asked.status;
+    if (asked.texts.empty()) continue;
+    habit.place = asked.texts.begin()->first == 0 ? TextPlace::kBefore : TextPlace::kBehind;
+    break;
+  }
+  return habit;
 }
 
 Asked CheckOthers(FreshAsker& asker, Asked asked) {

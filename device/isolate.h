@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "device/answer_reader.h"
 #include "device/answers.h"
 #include "sim/batch.h"
 #include "sim/operation.h"
@@ -20,7 +22,8 @@ struct Asked {
   // What the status is if it repeats on the input. Nothing where nobody is to ask again: all is
   // well, the caller wants no more, or no process can be had.
   std::optional<InputFailure> failure;
-  bool trusted = true;  // whether `answers` are those to these dot products, though it failed
+  bool trusted = true;    // whether `answers` are those to these dot products, though it failed
+  OtherTexts texts = {};  // that came among the answers, or before them or behind
 
   bool well() const { return status.ok() && answers.failures.empty(); }
 };
@@ -31,7 +34,7 @@ class FreshAsker {
   virtual ~FreshAsker() = default;
 
   // Asks dot products [first, first + count) of the batch in a fresh process. `singly`: each once
-  // the one before is answered, if the program answers at once.
+  // the one before is answered, if the program answers at once; the one that fails has no answer.
   virtual Asked AskFresh(const Batch& batch, int64_t first, int64_t count, bool singly) = 0;
   // Whether it can be asked singly: then no more than the first that has no answer is to blame.
   virtual bool AnswersSingly() const = 0;
@@ -47,6 +50,23 @@ std::vector<DotProductCase> PlainDotProducts(const Operation& op);
 // status: that of `failed` if it did not repeat, or repeats whatever is asked; kCancelled.
 Asked Isolate(FreshAsker& asker, const Batch& batch, int64_t first, int64_t count, uint64_t age,
               Asked failed);
+
+// Where a program prints other text.
+enum class TextPlace : uint8_t {
+  kBefore,  // the answer to the input that is the reason
+  kBehind,  // this answer, or the last one
+};
+
+// Failures of the inputs that are the reasons.
+void PlaceTexts(const OtherTexts& texts, TextPlace place, Answers& answers);
+
+struct TextHabit {
+  std::optional<TextPlace> place;  // none: the texts did not come again
+  DotProductCase quiet;            // without other text
+};
+// `texts` came when dot products from `first` on were asked. kDataLoss: they come whatever is asked.
+absl::StatusOr<TextHabit> FindTextHabit(FreshAsker& asker, const Batch& batch, int64_t first,
+                                        const OtherTexts& texts);
 
 // `asked` went well, of a program that has not answered before: kDataLoss if nothing in it is an answer,
 // and nothing else that it is asked gets one.

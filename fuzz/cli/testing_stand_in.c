@@ -1,6 +1,6 @@
 /* The unit of device/examples/unit.c for tests, so many microseconds a line, with one fault:
  *   stand_in VARIANT MICROSECONDS
- *   right | bits23 | x | line101 | crash | after | hang | warn | late | flush */
+ *   right | bits23 | x | line101 | crash | assertion | after | hang | warn | behind | late | flush */
 #define NO_MAIN
 #include "device/examples/unit.c"
 
@@ -25,11 +25,13 @@ int main(int argc, char **argv) {
     line[strcspn(line, "\r\n")] = 0;
     if (!strcmp(fault, "line101") && number == 101) abort();
     if (!strcmp(fault, "crash") && chosen) fprintf(stderr, "unit.sv:42: assertion\n"), exit(3);
+    if (!strcmp(fault, "assertion") && chosen) puts("%Error: unit.sv:42: assertion"), exit(1);
     if (!strcmp(fault, "hang") && chosen) sleep(100000);
     if (!strcmp(fault, "warn") && chosen) puts("%Warning: unit.sv:42: subnormal");
     if (!strcmp(fault, "x") && is_nan(d)) printf("%s xxxxxxxx\n", line);
     else if (!strcmp(fault, "late") && number > 20000) printf("%s %08x\n", line, d ^ 1);
     else printf("%s %08x\n", line, d);
+    if (!strcmp(fault, "behind") && chosen) puts("%Warning: unit.sv:42: subnormal");
     fflush(stdout);
     if (!strcmp(fault, "after") && chosen) abort();
   }

@@ -24,10 +24,12 @@ Variant = dict(
     x=('unknown_bits', r'x', 'unknown bits'),
     line101=('crash', 'aged:crash_signal_6', 'after 100 answers'),
     crash=('crash', ONE_INPUT, 'exit code 3.*unit.sv:42: assertion'),
+    assertion=('crash', ONE_INPUT, 'exit code 1.*%Error: unit.sv:42'),
     after=('crash', ONE_INPUT, 'killed by signal 6'),
     hang=('hang', ONE_INPUT, 'the program hung'),
     flush=('unexplained', r'k=5 ', r'shared +a subnormal in a at k5: [\d,]+ of [\d,]+ differ, else 0 of'),
     warn=('text', ONE_INPUT, '%Warning: unit.sv:42'),
+    behind=('text', ONE_INPUT, '%Warning: unit.sv:42'),
     late=('aged_unexplained', '16 terms are \\+0', 'after 20000 answers of one process'),
 )
 

@@ -48,8 +48,8 @@ class FailureAsDifference : public Device {
     const uint64_t bits = LowBits(op.instruction->d->bits);
     std::vector<DotProductCase> dots;
     for (int64_t i = 0; i < batch.dot_products(); ++i) dots.push_back(Extract(batch, i));
-    // A process may end behind an answer, which is seen when it is asked the next one.
-    if (Ends(failure_.kind)) dots.push_back(PlainDotProducts(op).front());
+    // A process may end or print behind an answer, which is seen when it is asked the next one.
+    if (ScopeOf(failure_.kind) != FailureScope::kWord) dots.push_back(PlainDotProducts(op).front());
     for (size_t done = 0; done < dots.size() && left_ > 0;) {
       Answers answers;
       const Batch rest = MakeDotProductBatch(op.shape(), {dots.begin() + done, dots.end()});
@@ -126,8 +126,14 @@ absl::StatusOr<Investigation> InvestigateFailure(Device& device, const Mismatch&
     result.cases = {std::move(found)};
     return result;
   }
+  const auto again = difference.Run(op, minimal->inputs);
+  if (!again.ok()) return again.status();
+  const DotProductCase dot = Extract(minimal->inputs, minimal->element);
+  if ((*again)[minimal->element] == Simulate(op.model, dot)) {  // it fails among others only
+    result.cases = {std::move(found)};
+    return result;
+  }
   KeptCase smallest = found;
-  if (const auto again = difference.Run(op, minimal->inputs); !again.ok()) return again.status();
   smallest.mismatch.inputs = std::move(minimal->inputs);
   smallest.mismatch.inputs.stream.clear();
   smallest.mismatch.failure = difference.said();
