@@ -44,8 +44,13 @@ class LineReader : public AnswerReader {
 
   absl::Status Finish() override {
     at_end_ = true;
-    const absl::Status status = partial_.empty() ? absl::OkStatus() : Join("", /*complete=*/true);
-    if (!status.ok()) return status;
+    if (!partial_.empty()) {
+      // A word that was cut may read as another one.
+      const bool whole = EndsInWholeWord(*op_.instruction->d, partial_);
+      if (!whole)
+        return absl::DataLossError(absl::StrCat("its last line is cut: ", Shortened(partial_)));
+      if (const absl::Status s = Join("", /*complete=*/true); !s.ok()) return s;
+    }
     if (lines_ != count_) {
       if (!texts_.empty()) return absl::DataLossError(texts_.begin()->second);
       if (answers_.failures.empty()) return WrongCount("");

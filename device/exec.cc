@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -17,6 +18,8 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "device/answer_reader.h"
 #include "device/channel.h"
 #include "device/child_process.h"
@@ -27,6 +30,8 @@
 namespace mmadiff {
 namespace {
 
+// Before a program is started again that could not start.
+constexpr absl::Duration kPauses[] = {absl::Milliseconds(100), absl::Seconds(1), absl::Seconds(5)};
 constexpr int kMostHabits = 3;         // that are looked for where none is found
 constexpr size_t kMostProcesses = 16;  // that are kept, one for each operation
 // Who is in a hurry waits so many times as long as for the slowest answer so far.
@@ -85,6 +90,7 @@ class Exec : public Device {
     const absl::StatusOr<Channel*> channel = ChannelOf(op);
     if (!channel.ok()) return channel.status();
     answers.age = (*channel)->age();
+    size_t refusals = 0;
     while (answers.size() < batch.dot_products()) {
       if (StopRequested()) return absl::CancelledError("stopped before its last answer");
       const int64_t first = kept_ = answers.size();
@@ -93,7 +99,12 @@ class Exec : public Device {
         answers = {};
         return changed;
       }
+      if (refused_ && !s.ok() && refusals < std::size(kPauses)) {
+        if (answers.size() == first) Pause(kPauses[refusals++]);
+        continue;
+      }
       if (!s.ok()) return s;
+      refusals = 0;
       // What ends a process takes long to find, and the caller may have enough.
       const auto last = answers.failures.find(answers.size() - 1);
       if (last == answers.failures.end()) continue;
@@ -102,6 +113,10 @@ class Exec : public Device {
     return absl::OkStatus();
   }
 
+  void Pause(absl::Duration pause) const {
+    const absl::Time end = absl::Now() + pause;
+    while (absl::Now() < end && !StopRequested()) absl::SleepFor(absl::Milliseconds(20));
+  }
   // Some of the dot products from `first` on.
   absl::Status AskNext(Channel& channel, const Operation& op, const Batch& batch, int64_t first,
                        Answers& answers);
@@ -123,6 +138,8 @@ class Exec : public Device {
 
   const LinePattern skip_;
   int64_t kept_ = 0;  // answers that this Execute() has
+  // Whether a process that is to be kept ended before its first answer, for want of a license perhaps.
+  bool refused_ = false;
   bool hurries_ = false;
   absl::Duration longest_wait_ = kLeastWait;  // for an answer that came
   struct Known {
@@ -229,6 +246,7 @@ absl::Status Exec::AskNext(Channel& channel, const Operation& op, const Batch& b
   Asked asked = AskOnce(channel, op, batch, first, static_cast<int64_t>(count));
   // Not what Isolate() adds: those are answers of several processes.
   const uint64_t of_one = asked.trusted ? asked.answers.size() : 0;
+  refused_ = restarts() && !StartsAnew() && asked.failure && age == 0 && of_one == 0;
   answers.of_one_process = std::max(answers.of_one_process, of_one);
   Fresh fresh(*this, channel, op);
   if (asked.status.ok() && !asked.texts.empty()) {
@@ -243,6 +261,7 @@ absl::Status Exec::AskNext(Channel& channel, const Operation& op, const Batch& b
   }
   if (asked.failure.has_value() && restarts()) {
     asked = Isolate(fresh, batch, first, static_cast<int64_t>(count), age, std::move(asked));
+    refused_ &= !asked.failure && !absl::IsCancelled(asked.status);
   } else if (asked.status.ok() && !known.answered) {
     asked = CheckOthers(fresh, std::move(asked));
   }

@@ -106,10 +106,15 @@ TEST_F(Exec, AnswersOfEveryForm) {
   }
 }
 
-TEST_F(Exec, LastLineMayLackItsEnd) {
-  const auto d = AnswersOf("cat >/dev/null; printf '1\\n2\\n3'", 3);
+TEST_F(Exec, LastLineMayLackItsEndIfItHasAllDigits) {
+  const auto d = AnswersOf("cat >/dev/null; printf '1\\n2\\n00000003'", 3);
   ASSERT_TRUE(d.ok()) << d.status();
   EXPECT_THAT(*d, ::testing::ElementsAre(1, 2, 3));
+  for (const char* end : {"", "; exit 3"}) {  // 3f800000
+    const std::string cut = absl::StrCat("cat >/dev/null; printf '1\\n2\\n3f8'", end);
+    const absl::Status s = AnswersOf(cut, 3).status();
+    EXPECT_THAT(s.message(), HasSubstr(*end == 0 ? "its last line is cut: '3f8'" : "exit code 3"));
+  }
 }
 
 // Megabytes each way, many times what the pipes hold.
@@ -624,6 +629,25 @@ TEST_F(Exec, KeptProcess) {
   EXPECT_NE(*(*device)->Run(TestOperation(), batch), Simulated(1000));
   EXPECT_TRUE((*device)->Restart());
   EXPECT_EQ(*(*device)->Run(TestOperation(), batch), Simulated(1000));
+}
+
+// Two starts of three fail, as those that want a license; no input is to blame, and nothing is lost.
+TEST_F(Exec, KeptProcessThatCannotStartAtTimes) {
+  const std::string starts = TemporaryFile("starts");
+  const DeviceOr device =
+      OpenExec(absl::StrCat("echo >>", starts, "; [ $(($(wc -l <", starts,
+                            ") % 3)) = 0 ] || exit 9; ", "exec ", Never("line flush")),
+               kLong);
+  for (int i = 0; i < 3; ++i) {
+    Answers answers;
+    const absl::Status s =
+        (*device)->Ask(TestOperation(), RandomDots(TestOperation(), 50), answers);
+    EXPECT_TRUE(s.ok()) << s;
+    EXPECT_EQ(answers.d, Simulated(50));
+    EXPECT_TRUE(answers.failures.empty());
+    (*device)->Restart();
+  }
+  std::filesystem::remove(starts);
 }
 
 // In whatever pieces it is asked.

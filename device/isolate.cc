@@ -76,14 +76,24 @@ class Isolator {
     const InputFailure failure = *alone_;
     const Batch others = asker_.Neighbours();
     for (int64_t i = 0; i < others.dot_products() && !Stopped(); ++i) {
-      if (Extract(others, i) == Extract(batch_, next_)) continue;
+      const DotProductCase other = Extract(others, i), suspect = Extract(batch_, next_);
+      if (other == suspect) continue;
       if (Fails(Ask(others, i, 1)) || Stopped()) continue;
-      // A program that fails at times has failed by chance. A hang takes too long to ask again.
-      if (failure.kind != FailureKind::kHang && !Fails(next_)) return;
-      if (!Stopped()) Blame(failure);
+      // A hang takes too long to ask again.
+      if (failure.kind == FailureKind::kHang || FailsBehind(other, suspect)) Blame(failure);
       return;
     }
     everything_ = !Stopped();
+  }
+
+  // A program that fails at times, or that cannot start at times, has failed by chance.
+  bool FailsBehind(const DotProductCase& other, const DotProductCase& suspect) {
+    for (int round = 0; round < kRoundsInTheDark; ++round) {
+      const Asked asked = AskPair(other, suspect);
+      if (asked.well() || Stopped()) return false;
+      if (asked.trusted && asked.answers.size() > 0) return true;  // it had started
+    }
+    return true;
   }
 
   // Whether the process answers the input before, and fails then, whatever is asked behind it; but

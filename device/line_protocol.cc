@@ -249,6 +249,13 @@ std::string HexWord(const Format& format, uint64_t word) {
   return text;
 }
 
+bool EndsInWholeWord(const Format& format, absl::string_view line) {
+  uint64_t word;
+  const size_t before = line.find_last_of(" \t");
+  const absl::string_view last = line.substr(before == line.npos ? 0 : before + 1);
+  return last.size() == static_cast<size_t>(HexDigits(format)) && ReadHex(format, last, &word);
+}
+
 absl::StatusOr<uint64_t> ParseHexWord(const Format& format, absl::string_view text) {
   uint64_t word;
   if (!ReadHex(format, text, &word)) {

@@ -47,5 +47,6 @@ absl::StatusOr<AnswerLine> ParseAnswer(const Instruction& instruction, absl::str
 std::string HexWord(const Format& format, uint64_t word);
 // The inverse; kInvalidArgument says what is wrong with the text.
 absl::StatusOr<uint64_t> ParseHexWord(const Format& format, absl::string_view text);
+bool EndsInWholeWord(const Format& format, absl::string_view line);  // with all digits
 
 }  // namespace mmadiff
