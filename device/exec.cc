@@ -32,7 +32,7 @@ namespace {
 
 // Before a program is started again that could not start.
 constexpr absl::Duration kPauses[] = {absl::Milliseconds(100), absl::Seconds(1), absl::Seconds(5)};
-constexpr int kMostHabits = 3;         // that are looked for where none is found
+constexpr int kMostLooks = 3;          // that are looked for where none is found
 constexpr size_t kMostProcesses = 16;  // that are kept, one for each operation
 // Who is in a hurry waits so many times as long as for the slowest answer so far.
 constexpr int kHurry = 10;
@@ -99,7 +99,7 @@ class Exec : public Device {
         answers = {};
         return changed;
       }
-      if (refused_ && !s.ok() && refusals < std::size(kPauses)) {
+      if (again_ && !s.ok() && refusals < std::size(kPauses)) {
         if (answers.size() == first) Pause(kPauses[refusals++]);
         continue;
       }
@@ -117,6 +117,15 @@ class Exec : public Device {
     const absl::Time end = absl::Now() + pause;
     while (absl::Now() < end && !StopRequested()) absl::SleepFor(absl::Milliseconds(20));
   }
+  struct Known {
+    std::optional<DotProductCase> answered;  // the last that was
+    uint64_t longest = UINT64_MAX;           // answers that a process gives before it fails
+    std::optional<TextPlace> text_place;
+    int text_looks = 0, end_looks = 0;
+    // Asked behind every request to a kept process that prints or ends behind answers.
+    std::optional<DotProductCase> behind;
+  };
+
   // Some of the dot products from `first` on.
   absl::Status AskNext(Channel& channel, const Operation& op, const Batch& batch, int64_t first,
                        Answers& answers);
@@ -125,29 +134,27 @@ class Exec : public Device {
                 int64_t count);
   Asked AskWhole(Channel& channel, const Operation& op, const Batch& batch, int64_t first,
                  int64_t count);
-  // Requests until all is asked or one fails. `at_once`: dot products of one.
+  // Requests until all is asked or one fails. `singly`: of one dot product each, as FreshAsker has it.
   Asked AskAll(Channel& channel, const Operation& op, const Batch& batch, int64_t first,
-               int64_t count, int64_t at_once);
+               int64_t count, bool singly);
   // Once some has come.
   absl::Status LearnTextHabit(FreshAsker& fresh, const Operation& op, const Batch& batch,
                               int64_t first, const OtherTexts& texts);
+  // Whether a kept process ended because of what it answered last: the last of `answers`, if there are any.
+  // Where the caller has them already, it goes unnoticed this once.
+  bool EndedBehind(FreshAsker& fresh, Known& known, Answers& answers);
   TextPlace TextPlaceOf(const Operation& op) {
-    return known_[&op].habit.place.value_or(TextPlace::kBefore);
+    return known_[&op].text_place.value_or(TextPlace::kBefore);
   }
   absl::Status MeaningOf(const Operation& op, const Asked& asked) const;
 
   const LinePattern skip_;
   int64_t kept_ = 0;  // answers that this Execute() has
-  // Whether a process that is to be kept ended before its first answer, for want of a license perhaps.
-  bool refused_ = false;
+  // Whether a process that is to be kept ended, and none of the inputs is to blame: before its first
+  // answer, for want of a license perhaps, or behind an answer to what was asked before.
+  bool again_ = false;
   bool hurries_ = false;
   absl::Duration longest_wait_ = kLeastWait;  // for an answer that came
-  struct Known {
-    std::optional<DotProductCase> answered;  // the last that was
-    uint64_t longest = UINT64_MAX;           // answers that a process gives before it fails
-    TextHabit habit = {};
-    int habits_tried = 0;
-  };
   std::map<const Operation*, Known> known_;
 };
 
@@ -159,7 +166,7 @@ class Fresh : public FreshAsker {
 
   Asked AskFresh(const Batch& batch, int64_t first, int64_t count, bool singly) override {
     if (exec_.restarts()) channel_.Restart();
-    return exec_.AskAll(channel_, op_, batch, first, count, singly ? 1 : count);
+    return exec_.AskAll(channel_, op_, batch, first, count, singly);
   }
   bool AnswersSingly() const override { return exec_.options_.restart == Restart::kNever; }
   Batch Neighbours() const override {
@@ -176,13 +183,11 @@ class Fresh : public FreshAsker {
 
 Asked Exec::AskOnce(Channel& channel, const Operation& op, const Batch& batch, int64_t first,
                     int64_t count) {
-  if (options_.restart == mmadiff::Restart::kEach || TextPlaceOf(op) == TextPlace::kBefore) {
-    return AskWhole(channel, op, batch, first, count);
-  }
-  // What is printed behind the last answer comes before that to another one.
+  const std::optional<DotProductCase>& behind = known_[&op].behind;
+  if (StartsAnew() || !behind) return AskWhole(channel, op, batch, first, count);
   std::vector<DotProductCase> dots;
   for (int64_t i = 0; i < count; ++i) dots.push_back(Extract(batch, first + i));
-  dots.push_back(known_[&op].habit.quiet);
+  dots.push_back(*behind);
   Asked asked = AskWhole(channel, op, MakeDotProductBatch(op.shape(), dots), 0, count + 1);
   asked.answers.Truncate(count);
   return asked;
@@ -220,17 +225,17 @@ Asked Exec::AskWhole(Channel& channel, const Operation& op, const Batch& batch, 
 }
 
 Asked Exec::AskAll(Channel& channel, const Operation& op, const Batch& batch, int64_t first,
-                   int64_t count, int64_t at_once) {
+                   int64_t count, bool singly) {
   Asked all;
   while (all.status.ok() && all.answers.size() < count) {
     const int64_t done = all.answers.size();
-    Asked some = AskOnce(channel, op, batch, first + done, std::min(at_once, count - done));
+    Asked some = AskOnce(channel, op, batch, first + done, singly ? 1 : count - done);
     all.status = some.status;
     all.failure = std::move(some.failure);
     all.trusted = some.trusted;
     if (some.status.ok()) PlaceTexts(some.texts, TextPlaceOf(op), some.answers);
     for (auto& [before, text] : some.texts) all.texts.emplace(done + before, std::move(text));
-    if (some.failure && at_once == 1) some.answers = {};
+    if (some.failure && singly) some.answers = {};
     if (some.trusted) all.answers.Append(std::move(some.answers));
   }
   return all;
@@ -246,7 +251,7 @@ absl::Status Exec::AskNext(Channel& channel, const Operation& op, const Batch& b
   Asked asked = AskOnce(channel, op, batch, first, static_cast<int64_t>(count));
   // Not what Isolate() adds: those are answers of several processes.
   const uint64_t of_one = asked.trusted ? asked.answers.size() : 0;
-  refused_ = restarts() && !StartsAnew() && asked.failure && age == 0 && of_one == 0;
+  again_ = restarts() && !StartsAnew() && asked.failure && of_one == 0;
   answers.of_one_process = std::max(answers.of_one_process, of_one);
   Fresh fresh(*this, channel, op);
   if (asked.status.ok() && !asked.texts.empty()) {
@@ -259,9 +264,11 @@ absl::Status Exec::AskNext(Channel& channel, const Operation& op, const Batch& b
     }
     PlaceTexts(asked.texts, TextPlaceOf(op), asked.answers);
   }
+  if (again_ && age > 0) again_ = EndedBehind(fresh, known, answers);
+  if (again_ && age > 0) return asked.status;
   if (asked.failure.has_value() && restarts()) {
     asked = Isolate(fresh, batch, first, static_cast<int64_t>(count), age, std::move(asked));
-    refused_ &= !asked.failure && !absl::IsCancelled(asked.status);
+    again_ &= !asked.status.ok() && !asked.failure && !absl::IsCancelled(asked.status);
   } else if (asked.status.ok() && !known.answered) {
     asked = CheckOthers(fresh, std::move(asked));
   }
@@ -281,13 +288,24 @@ absl::Status Exec::AskNext(Channel& channel, const Operation& op, const Batch& b
 absl::Status Exec::LearnTextHabit(FreshAsker& fresh, const Operation& op, const Batch& batch,
                                   int64_t first, const OtherTexts& texts) {
   Known& known = known_[&op];
-  if (!restarts() || known.habit.place || known.habits_tried >= kMostHabits) {
+  if (!restarts() || known.text_place || known.text_looks >= kMostLooks) {
     return absl::OkStatus();
   }
-  ++known.habits_tried;
+  ++known.text_looks;
   absl::StatusOr<TextHabit> habit = FindTextHabit(fresh, batch, first, texts);
-  if (habit.ok()) known.habit = *std::move(habit);
-  return habit.status();
+  if (!habit.ok()) return habit.status();
+  known.text_place = habit->place;
+  if (habit->place == TextPlace::kBehind) known.behind = std::move(habit->quiet);
+  return absl::OkStatus();
+}
+
+bool Exec::EndedBehind(FreshAsker& fresh, Known& known, Answers& answers) {
+  if (!known.answered || known.behind || known.end_looks++ >= kMostLooks) return false;
+  std::optional<EndBehind> end = FindEndBehind(fresh, *known.answered);
+  if (!end) return false;
+  known.behind = std::move(end->other);
+  if (answers.size() > 0) answers.failures[answers.size() - 1] = std::move(end->failure);
+  return true;
 }
 
 // A program that fails whatever it is asked never had the operation, or is lost.

@@ -13,6 +13,7 @@ namespace {
 constexpr uint64_t kMostAge = 1 << 20;
 constexpr int kRoundsInTheDark = 3;
 constexpr size_t kMostSuspects = 8;
+constexpr int64_t kMostBeside = 6;
 
 // Searches among the dot products that have no answer.
 class Isolator {
@@ -21,6 +22,7 @@ class Isolator {
            Asked failed)
       : asker_(asker),
         batch_(batch),
+        first_(first),
         end_(first + count),
         age_(age),
         failed_(std::move(failed)),
@@ -41,19 +43,25 @@ class Isolator {
 
  private:
   void Blame() {
-    if (Fails(next_)) return BlameIfAlone();
-    if (Stopped() || BlameLastAnswered()) return;
+    if (BlameHere() || Stopped()) return;
     const uint64_t age = age_ + result_.answers.size();
     if (Stopped() || (age > 0 && BlameAge(next_, age))) return;
     const int64_t begin = next_;
     if (!FindNextFailing()) return;
-    if (Fails(next_)) return BlameIfAlone();
-    if (!Stopped() && !BlameLastAnswered()) BlameAge(next_, next_ - begin);
+    if (!BlameHere() && !Stopped()) BlameAge(next_, next_ - begin);
+  }
+
+  // Whether the search is over: it fails alone, or the last that was answered ended the process.
+  bool BlameHere() {
+    const Asked alone = Ask(batch_, next_, 1);
+    if (!Fails(alone)) return !Stopped() && BlameLastAnswered();
+    // What ends a process behind its answer ends none before.
+    if (alone.answers.size() == 0 || !BlameLastAnswered()) BlameIfAlone();
+    return true;
   }
 
   // Whether the dot product fails alone; then `alone_` has how. (Or the caller wants no more.)
-  bool Fails(int64_t index) { return Fails(Ask(batch_, index, 1)); }
-  bool Fails(Asked asked) {
+  bool Fails(const Asked& asked) {
     alone_ = asked.failure;
     if (!asked.answers.failures.empty()) alone_ = asked.answers.failures.begin()->second;
     return alone_.has_value();
@@ -74,7 +82,7 @@ class Isolator {
   // It is the input's fault if the program answers another one.
   void BlameIfAlone() {
     const InputFailure failure = *alone_;
-    const Batch others = asker_.Neighbours();
+    const Batch others = Others();
     for (int64_t i = 0; i < others.dot_products() && !Stopped(); ++i) {
       const DotProductCase other = Extract(others, i), suspect = Extract(batch_, next_);
       if (other == suspect) continue;
@@ -84,6 +92,17 @@ class Isolator {
       return;
     }
     everything_ = !Stopped();
+  }
+
+  // Neighbours, and some of what was asked beside it.
+  Batch Others() const {
+    const Batch neighbours = asker_.Neighbours();
+    std::vector<DotProductCase> others;
+    for (int64_t i = 0; i < neighbours.dot_products(); ++i)
+      others.push_back(Extract(neighbours, i));
+    const int64_t step = std::max<int64_t>(1, (end_ - first_) / kMostBeside);
+    for (int64_t i = first_; i < end_; i += step) others.push_back(Extract(batch_, i));
+    return MakeDotProductBatch(batch_.shape, others);
   }
 
   // A program that fails at times, or that cannot start at times, has failed by chance.
@@ -96,25 +115,15 @@ class Isolator {
     return true;
   }
 
-  // Whether the process answers the input before, and fails then, whatever is asked behind it; but
-  // not behind another one.
   bool BlameLastAnswered() {
     const int64_t last = result_.answers.size() - 1;
     if (last < 0 || result_.answers.failures.contains(last)) return false;
-    const Batch others = asker_.Neighbours();
-    for (int64_t i = 0; i < others.dot_products() && !Stopped(); ++i) {
-      const DotProductCase suspect = Extract(batch_, next_ - 1), other = Extract(others, i);
-      if (suspect == other || AskPair(other, other).failure) continue;
-      if (!AskPair(suspect, other).failure || Stopped()) return false;
-      Asked again = AskPair(suspect, other);
-      if (!again.failure || Stopped()) return false;
-      if (ScopeOf(again.failure->kind) != FailureScope::kProcess) return false;
-      result_.answers.Truncate(last);
-      --next_;
-      Blame(*std::move(again.failure));
-      return true;
-    }
-    return false;
+    std::optional<EndBehind> end = FindEndBehind(asker_, Extract(batch_, next_ - 1));
+    if (!end) return false;
+    result_.answers.Truncate(last);
+    --next_;
+    Blame(std::move(end->failure));
+    return true;
   }
 
   Asked AskPair(const DotProductCase& first, const DotProductCase& second) {
@@ -130,6 +139,7 @@ class Isolator {
   // Whether the process fails once it has given so many answers, whatever is asked: here the same.
   bool BlameAge(int64_t index, uint64_t age) {
     const DotProductCase dot = Extract(batch_, index);
+    if (FindEndBehind(asker_, dot)) return false;
     const std::vector<DotProductCase> same(std::min(age, kMostAge) + 1, dot);
     const Batch repeated = MakeDotProductBatch(batch_.shape, same);
     Asked asked = Ask(repeated, 0, repeated.dot_products());
@@ -191,7 +201,7 @@ class Isolator {
 
   FreshAsker& asker_;
   const Batch& batch_;
-  const int64_t end_;
+  const int64_t first_, end_;
   const uint64_t age_;
   Asked failed_;
   int64_t next_;  // the first without an answer
@@ -223,6 +233,22 @@ Asked Isolate(FreshAsker& asker, const Batch& batch, int64_t first, int64_t coun
               Asked failed) {
   if (!failed.failure.has_value()) return failed;
   return Isolator(asker, batch, first, count, age, std::move(failed)).Search();
+}
+
+std::optional<EndBehind> FindEndBehind(FreshAsker& asker, const DotProductCase& suspect) {
+  const Batch others = asker.Neighbours();
+  const auto failure = [&](const DotProductCase& dot, const DotProductCase& behind) {
+    const Batch pair = MakeDotProductBatch(others.shape, {dot, behind});
+    return asker.AskFresh(pair, 0, 2, asker.AnswersSingly()).failure;
+  };
+  for (int64_t i = 0; i < others.dot_products(); ++i) {
+    const DotProductCase other = Extract(others, i);
+    if (suspect == other || failure(other, other) || !failure(suspect, other)) continue;
+    const std::optional<InputFailure> again = failure(suspect, other);
+    if (!again || ScopeOf(again->kind) != FailureScope::kProcess) return std::nullopt;
+    return EndBehind{*again, other};
+  }
+  return std::nullopt;
 }
 
 void PlaceTexts(const OtherTexts& texts, TextPlace place, Answers& answers) {

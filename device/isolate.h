@@ -51,6 +51,13 @@ std::vector<DotProductCase> PlainDotProducts(const Operation& op);
 Asked Isolate(FreshAsker& asker, const Batch& batch, int64_t first, int64_t count, uint64_t age,
               Asked failed);
 
+struct EndBehind {
+  InputFailure failure;
+  DotProductCase other;  // that was asked behind it, and is answered behind itself
+};
+// How a fresh process ends when it has answered the suspect and is asked another one.
+std::optional<EndBehind> FindEndBehind(FreshAsker& asker, const DotProductCase& suspect);
+
 // Where a program prints other text.
 enum class TextPlace : uint8_t {
   kBefore,  // the answer to the input that is the reason

@@ -20,7 +20,8 @@ using Inputs = std::function<bool(const DotProductCase&)>;
 // How a program fails.
 struct Fault {
   Inputs dies = nullptr;         // before it answers
-  Inputs dies_behind = nullptr;  // once it has answered, when it is asked the next
+  Inputs dies_behind = nullptr;  // once it has answered
+  bool at_once = false;          // then, else when it is asked the next
   int64_t answers = INT64_MAX;   // of a process
   int one_death_in = 0;          // so many answers, by chance
   int one_refusal_in = 0;        // so many starts
@@ -43,24 +44,28 @@ class Process {
       const DotProductCase dot = Extract(batch, i);
       const bool chance = fault_.one_death_in > 0 && random_() % fault_.one_death_in == 0;
       if (dying_ || chance || age_ >= fault_.answers || (fault_.dies && fault_.dies(dot))) {
-        if (!fault_.flushes) asked.answers = {};
-        asked.trusted = !fault_.ends_well;
-        if (!asked.trusted && !fault_.kept) asked.answers = {};
-        asked.status = absl::UnavailableError("ended");
-        asked.failure = {.kind = asked.trusted ? FailureKind::kCrash : FailureKind::kEarlyEnd};
-        dead_ = true;
-        return asked;
+        return Die(std::move(asked));
       }
       asked.answers.d.push_back(dot.c);
       dying_ = fault_.dies_behind && fault_.dies_behind(dot);
       ++age_;
     }
-    return asked;
+    return dying_ && fault_.at_once && !fault_.kept ? Die(std::move(asked)) : asked;
   }
   int64_t age() const { return age_; }
   bool dead() const { return dead_; }
 
  private:
+  Asked Die(Asked asked) {
+    if (!fault_.flushes) asked.answers = {};
+    asked.trusted = !fault_.ends_well;
+    if (!asked.trusted && !fault_.kept) asked.answers = {};
+    asked.status = absl::UnavailableError("ended");
+    asked.failure = {.kind = asked.trusted ? FailureKind::kCrash : FailureKind::kEarlyEnd};
+    dead_ = true;
+    return asked;
+  }
+
   const Fault& fault_;
   std::mt19937& random_;
   int64_t age_ = 0;
@@ -173,11 +178,33 @@ TEST(Isolate, EveryInputThatFailsAndNoOther) {
   }
 }
 
+// Also if it fails on all that is nothing special.
+TEST(Isolate, NeighboursThatFailToo) {
+  for (Fault fault : Forms()) {
+    fault.dies = [](const DotProductCase& dot) {
+      return dot.c == 0 || dot.c >= 1000 || dot.c % 5 < 2;
+    };
+    Program program(fault);
+    EXPECT_EQ(program.FailuresOf(Numbered()), Expected(fault.dies)) << Text(fault);
+    EXPECT_TRUE(program.status().ok()) << program.status();
+  }
+}
+
+TEST(Isolate, InputsBehindWhoseAnswersItDiesAtOnce) {
+  for (Fault fault : Forms()) {
+    fault.at_once = true;
+    if (fault.kept || fault.ends_well) continue;
+    fault.dies_behind = [](const DotProductCase& dot) { return dot.c % 7 == 1 || dot.c % 7 == 2; };
+    Program program(fault);
+    EXPECT_EQ(program.FailuresOf(Numbered()), Expected(fault.dies_behind)) << Text(fault);
+  }
+}
+
 // The last of all is followed by nothing.
 TEST(Isolate, InputsBehindWhoseAnswersItDies) {
   for (Fault fault : Forms()) {
     for (const auto& [period, offset] :
-         {std::pair(500, 1), {500, 199}, {500, 100}, {7, 1}, {5, 3}, {50, 7}}) {
+         {std::pair(500, 1), {500, 199}, {500, 100}, {7, 1}, {5, 3}, {50, 7}, {2, 1}}) {
       fault.dies_behind = Every(period, offset);
       std::map<int64_t, uint64_t> expected = Expected(fault.dies_behind);
       expected.erase(kCount - 1);

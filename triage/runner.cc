@@ -1,14 +1,10 @@
 #include "triage/runner.h"
 
+#include <utility>
+
 #include "sim/simulate.h"
 
 namespace mmadiff {
-namespace {
-
-bool HasNoAnswer(const absl::Status& s) { return absl::IsNotFound(s) || FailureOf(s).has_value(); }
-
-}  // namespace
-
 absl::StatusOr<std::vector<uint64_t>> Runner::Run(const Batch& batch) {
   executions_ += batch.count;
   const auto start = std::chrono::steady_clock::now();
@@ -16,6 +12,39 @@ absl::StatusOr<std::vector<uint64_t>> Runner::Run(const Batch& batch) {
   used_ += std::chrono::steady_clock::now() - start;
   dot_products_ += batch.dot_products();
   return d;
+}
+
+absl::StatusOr<Answers> Runner::Observe(const Batch& batch) {
+  executions_ += batch.count;
+  const auto start = std::chrono::steady_clock::now();
+  Answers answers;
+  const absl::Status s = Ask(batch, answers);
+  used_ += std::chrono::steady_clock::now() - start;
+  dot_products_ += answers.size();
+  if (!s.ok()) return s;
+  return answers;
+}
+
+absl::Status Runner::Ask(const Batch& batch, Answers& answers) {
+  const int enough = ends_ + kMostEnds;
+  while (answers.size() < batch.dot_products() && ends_ < enough) {
+    std::vector<DotProductCase> rest;
+    for (int64_t i = answers.size(); i < batch.dot_products() && i > 0; ++i) {
+      rest.push_back(Extract(batch, i));
+    }
+    Answers some;
+    const bool whole = answers.size() == 0;
+    device_.Hurry(ends_ > 0);  // it may hang again
+    const absl::Status s =
+        device_.Ask(op_, whole ? batch : MakeDotProductBatch(op_.shape(), rest), some);
+    device_.Hurry(false);
+    if (!s.ok()) return s;
+    for (const auto& [index, failure] : some.failures) {
+      ends_ += ScopeOf(failure.kind) == FailureScope::kProcess;
+    }
+    answers.Append(std::move(some));
+  }
+  return absl::OkStatus();
 }
 
 bool Runner::IsSlow() const {
@@ -26,18 +55,24 @@ bool Runner::IsSlow() const {
 }
 
 absl::StatusOr<std::vector<uint64_t>> Runner::Try(const Batch& batch) {
-  absl::StatusOr<std::vector<uint64_t>> all = Run(batch);
-  if (!HasNoAnswer(all.status())) return all;
-  std::vector<uint64_t> d;
-  for (int64_t i = 0; i < batch.count; ++i) {
-    const Batch one = Slice(batch, i);
-    absl::StatusOr<std::vector<uint64_t>> words = device_.Run(op_, one);
-    if (HasNoAnswer(words.status())) {
-      words = std::vector<uint64_t>(one.dot_products());
-      Simulate(op_.model, one, *words);
+  absl::StatusOr<Answers> all = Observe(batch);
+  if (absl::IsNotFound(all.status())) {  // some of it may be recorded
+    all = Answers();
+    for (int64_t i = 0; i < batch.count; ++i) {
+      const Batch one = Slice(batch, i);
+      Answers answers;
+      const absl::Status s = batch.count > 1 ? Ask(one, answers) : absl::NotFoundError("");
+      if (!s.ok() && !absl::IsNotFound(s)) return s;
+      const int64_t missing = one.dot_products() - answers.size();
+      for (int64_t j = 0; j < missing; ++j) answers.Fail({});
+      all->Append(std::move(answers));
     }
-    if (!words.ok()) return words.status();
-    d.insert(d.end(), words->begin(), words->end());
+  }
+  if (!all.ok()) return all.status();
+  std::vector<uint64_t> d(batch.dot_products());
+  Simulate(op_.model, batch, d);
+  for (int64_t i = 0; i < all->size(); ++i) {
+    if (!all->failures.contains(i)) d[i] = all->d[i];
   }
   return d;
 }

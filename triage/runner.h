@@ -20,9 +20,12 @@ class Runner {
       : device_(device), op_(op), most_(most), most_slow_(most_slow) {}
   Runner(Device& device, const Operation& op, int64_t most) : Runner(device, op, most, most) {}
 
+  // An InputFailure is an error.
   absl::StatusOr<std::vector<uint64_t>> Run(const Batch& batch);
-  // The same for candidates: an execution that the device has no answer for (kNotFound: a
-  // recording; an InputFailure) gets the model's words, so that it shows no difference.
+  // An InputFailure is an answer; but none comes behind the last of kMostEnds that end a process.
+  absl::StatusOr<Answers> Observe(const Batch& batch);
+  // The same for candidates: what the device has no word for (kNotFound of an execution: a
+  // recording; an InputFailure) gets the model's word, so that it shows no difference.
   absl::StatusOr<std::vector<uint64_t>> Try(const Batch& batch);
 
   const Operation& op() const { return op_; }
@@ -37,10 +40,15 @@ class Runner {
   int64_t executions() const { return executions_; }
 
  private:
+  static constexpr int kMostEnds = 16;
+
+  absl::Status Ask(const Batch& batch, Answers& answers);
+
   Device& device_;
   const Operation& op_;
   const int64_t most_, most_slow_;
   int64_t executions_ = 0, kept_ = 0, dot_products_ = 0;
+  int ends_ = 0;                                   // of processes, by their inputs
   std::chrono::steady_clock::duration used_ = {};  // by the device
 };
 

@@ -126,6 +126,22 @@ def unlike_run(variant, minimal, said):
     return ''
 
 
+def two_faults():
+    """What is wrong where some inputs fail and other words are wrong: both are filed, each at its smallest."""
+    for variant in ('x', 'after', 'behind'):
+        kind, smallest, _ = Variant[variant]
+        code, out, err = mmadiff('run', f'--device=exec:{shlex.quote(UNITS[1])} {variant},restart=never', '--threads=1',
+                                 f'--instr={INSTRUCTION}', '--cases=6', '--max_mismatches=1000', f'--workdir={variant}')
+        text = ' '.join(out.split())
+        filed = {path.name.rsplit('-', 1)[0] for path in pathlib.Path(variant, 'findings').rglob('*.txtpb')}
+        if code != 1 or filed != {kind, Variant['bits23'][0]} or 'stat::dropped: 0' not in text:
+            return f'{variant}: run ended with {code} and filed {filed}\n{out}{err}'
+        for pattern in (smallest, *Variant['bits23'][1:]):
+            if not re.search(pattern, text):
+                return f'{variant}: no {pattern!r} in\n{out}'
+    return ''
+
+
 def over_descriptors():
     """What is wrong where `run` asks a process that it did not start."""
     for variant, wanted in (('right', 0), ('bits23', 1), ('x', 1)):
@@ -151,20 +167,21 @@ def main():
     MICROSECONDS = flags[0].split('=')[1] if flags else '0'
     variants = [arg for arg in sys.argv[4:] if arg not in flags] or Variant
     failed = 0
+
+    def attempt(name, find_wrong, *arguments):
+        nonlocal failed
+        with tempfile.TemporaryDirectory() as folder:
+            os.chdir(folder)
+            wrong = find_wrong(*arguments)
+            os.chdir('/')
+        failed += bool(wrong)
+        print(f'{name}: {wrong or "as it should"}', flush=True)
+
     for variant in variants:
         for restart in ('each', 'never') if flags else ('each',) if variant in IN_EACH else ('never',):
-            with tempfile.TemporaryDirectory() as folder:
-                os.chdir(folder)
-                wrong = try_one(variant, restart)
-                os.chdir('/')
-            failed += bool(wrong)
-            print(f'{variant}, restart={restart}: {wrong or "as it should"}', flush=True)
-    with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
-        wrong = over_descriptors()
-        os.chdir('/')
-    print(f'over descriptors: {wrong or "as it should"}', flush=True)
-    failed += bool(wrong)
+            attempt(f'{variant}, restart={restart}', try_one, variant, restart)
+    attempt('over descriptors', over_descriptors)
+    attempt('two faults', two_faults)
     sys.exit(failed > 0)
 
 

@@ -133,11 +133,15 @@ absl::StatusOr<bool> Ask(Runner& runner, std::vector<DotProductCase> dots,
   const bool all = static_cast<int64_t>(dots.size()) <= runner.left();
   if (!all) dots.resize(std::max<int64_t>(0, runner.left()));
   if (dots.empty()) return all;
-  const auto d = runner.Run(MakeDotProductBatch(runner.op().shape(), dots));
-  if (absl::IsNotFound(d.status())) return false;
-  if (!d.ok()) return d.status();
-  for (size_t i = 0; i < dots.size(); ++i) observed.push_back({dots[i], (*d)[i]});
-  return all;
+  const absl::StatusOr<Answers> answers =
+      runner.Observe(MakeDotProductBatch(runner.op().shape(), dots));
+  if (absl::IsNotFound(answers.status())) return false;
+  if (!answers.ok()) return answers.status();
+  const auto answered = static_cast<size_t>(answers->size());
+  for (size_t i = 0; i < answered; ++i) {
+    if (!answers->failures.contains(i)) observed.push_back({dots[i], answers->d[i]});
+  }
+  return all && answered == dots.size();
 }
 
 // Asks about the first executions, and takes some of their answers.
@@ -145,12 +149,12 @@ absl::Status Sample(Runner& runner, const CaseStream& cases, std::vector<Observe
   const int64_t words = runner.op().shape().d_words();
   Batch batch;
   Generate(cases, 0, std::clamp<int64_t>(kSampled / words, 1, kSampledAtMost), batch);
-  const auto d = runner.Run(batch);
-  if (absl::IsNotFound(d.status())) return absl::OkStatus();
-  if (!d.ok()) return d.status();
+  const absl::StatusOr<Answers> answers = runner.Observe(batch);
+  if (absl::IsNotFound(answers.status())) return absl::OkStatus();
+  if (!answers.ok()) return answers.status();
   const int64_t step = std::max<int64_t>(1, batch.dot_products() / kSampled);
-  for (int64_t i = 0; i < batch.dot_products(); i += step) {
-    observed.push_back({Extract(batch, i), (*d)[i]});
+  for (int64_t i = 0; i < answers->size(); i += step) {
+    if (!answers->failures.contains(i)) observed.push_back({Extract(batch, i), answers->d[i]});
   }
   return absl::OkStatus();
 }

@@ -34,6 +34,14 @@ std::vector<Neighbour> RivalsOf(const Operation& op, const Diagnosis& d) {
   return rivals;
 }
 
+Mismatch Alone(const Mismatch& m) {
+  const Batch dot = MakeDotProductBatch(m.op->shape(), {Extract(m.inputs, m.element)});
+  Mismatch alone = {m.op, dot, 0};
+  if (!m.device.empty()) alone.device = {m.device[m.element]};
+  if (!m.model.empty()) alone.model = {m.model[m.element]};
+  return alone;
+}
+
 // One investigation; the steps of Investigate() in their order.
 class Investigator {
  public:
@@ -137,7 +145,7 @@ class Investigator {
     // A recording knows what could not be shrunk by its name alone.
     if (SameWords(minimal->inputs, start.inputs)) minimal->inputs = start.inputs;
     const absl::StatusOr<Tries> tries = Repeat(runner_, *minimal, 2);
-    if (absl::IsNotFound(tries.status())) return std::nullopt;
+    if (absl::IsNotFound(tries.status()) || FailureOf(tries.status())) return std::nullopt;
     if (!tries.ok()) return tries.status();
     const uint64_t d = tries->device[minimal->element];
     if (!tries->steady || !target.Holds(Extract(minimal->inputs, minimal->element), d)) {
@@ -336,6 +344,9 @@ absl::StatusOr<Investigation> Investigate(Device& device, const Mismatch& mismat
   Runner runner(device, *mismatch.op, most == 0 ? kMostExecutions : most, most_slow);
   Investigation result;
   absl::Status s = Investigator(runner, mismatch, result).Run(cases, known);
+  if (FailureOf(s) && mismatch.inputs.dot_products() > 1) {  // beside the word that differs
+    return Investigate(device, Alone(mismatch), cases, known, most);
+  }
   result.executions = runner.executions();
   result.spent = !runner.HasBudget();
   if (!s.ok()) return s;
