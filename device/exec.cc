@@ -32,7 +32,7 @@ namespace {
 
 // Before a program is started again that could not start.
 constexpr absl::Duration kPauses[] = {absl::Milliseconds(100), absl::Seconds(1), absl::Seconds(5)};
-constexpr int kMostLooks = 3;          // that are looked for where none is found
+constexpr int kMostLooks = 3;          // for what a program does, while they find nothing
 constexpr size_t kMostProcesses = 16;  // that are kept, one for each operation
 // Who is in a hurry waits so many times as long as for the slowest answer so far.
 constexpr int kHurry = 10;

@@ -35,6 +35,8 @@ constexpr size_t kMostFolders = 100;
 constexpr off_t kLongestScript = 1 << 20;  // bytes
 constexpr size_t kLongestWord = 1 << 20;   // bytes with the values of variables
 constexpr size_t kLongestName = 4096;      // bytes, PATH_MAX
+// What simulators write and do not read: logs and waveforms.
+constexpr const char* kWritten[] = {".log", ".vcd", ".fst", ".wlf", ".fsdb", ".vpd"};
 constexpr char kSeparators[] = " \t\n|;&()<>`";
 
 // XXH3-64 of the contents, 16 hex digits; kUnreadable for a file that may be run but not read.
@@ -161,8 +163,13 @@ bool ProgramFiles::Find(const std::string& word, Depth depth) {
 }
 
 void ProgramFiles::Look(const std::string& word, Depth depth) {
-  if (written_.count(word) > 0) return;
+  const auto ends_in = [&](const char* end) { return absl::EndsWith(word, end); };
+  if (written_.count(word) > 0 || std::ranges::any_of(kWritten, ends_in)) return;
   bool found = Find(word, depth);
+  // Of a list: `['vvp', 'unit.vvp']`.
+  const size_t begin = word.find_first_not_of("[,"), end = word.find_last_not_of("],") + 1;
+  if (begin < end && end - begin < word.size())
+    found |= Find(word.substr(begin, end - begin), depth);
   for (size_t i = word.size() > kLongestName ? word.npos : word.find('='); i != word.npos;
        i = word.find('=', i + 1)) {
     found |= Find(word.substr(i + 1), depth);

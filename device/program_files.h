@@ -18,7 +18,7 @@ namespace mmadiff {
 // words of scripts that begin with "#!" and are smaller than 1 MB, and of the scripts that those
 // name. Variables have the values that the text gives them before, else those of the environment.
 // A word is looked for in the folder of the process, in every folder that a word named before
-// (`cd d`), and in that of the script. Targets of `>` are no files of the command. It rather takes
+// (`cd d`), and in that of the script. Targets of `>`, logs and waveforms are no files of the command. It rather takes
 // a file too many.
 class ProgramFiles {
  public:

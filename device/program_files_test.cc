@@ -23,7 +23,8 @@ class ProgramFilesTest : public ::testing::Test {
   void SetUp() override {
     folder_ = absl::StrCat(::testing::TempDir(), "program_files_test.", getpid());
     std::filesystem::create_directories(folder_ + "/bin");
-    for (const char* name : {"rtl", "my model.py", "data", "bin/tool"}) Write(name, name);
+    for (const char* name : {"rtl", "my model.py", "data", "run.log", "a.wlf", "bin/tool"})
+      Write(name, name);
     chmod((folder_ + "/bin/tool").c_str(), 0755);
     setenv("PATH", (folder_ + "/bin").c_str(), 1);
     setenv("HOME", folder_.c_str(), 1);
@@ -58,6 +59,8 @@ TEST_F(ProgramFilesTest, FilesOfACommand) {
       {"cd / && (tool; $HERE/rtl)", tool + ", " + rtl},
       {"sh -c 'tool ./rtl'", tool + ", " + rtl},
       {"tool <data >rtl", tool + ", " + data},
+      {"tool -l run.log -wlf a.wlf data", tool + ", " + data},
+      {"['tool', '-x', './rtl']", tool + ", " + rtl},
       {"tool 2>> rtl >&2 ./data", tool + ", " + data},
       {"./rtl --weights=data", rtl + ", " + data},
       {"./rtl & ./rtl", rtl},

@@ -570,16 +570,16 @@ run 3 --device=faulty:dead=1 --instr=$mma --cases=100 --workdir=d1; warns 'died 
 run 75 --device=faulty:dead=50 --instr=$mma --cases=9000 --workdir=d2; warns 'died in run 50'
 warns 'the same command line resumes'; is "$(stat_of mismatches)" 0
 run 75 --device=faulty:dead=50 --instr=$mma --cases=9000 --workdir=d2; is "$(stat_of resumed_units)" 1
-# A program that dies now and then is asked again; where it dies twelve times running each attempt gains units until all are done.
+# A program that dies now and then is asked again; where it dies for good each attempt gains units until all are done.
 cat >mortal.sh <<'END'
 echo x >>runs.txt
-[ $(($(wc -l <runs.txt) % 40)) -lt $1 ] || exit 1
+[ $(($(wc -l <runs.txt) % $2)) -lt $1 ] || exit 1
 END
 tf32=sm_80/mma.m16n8k4.f32.tf32.tf32.f32
-run 0 --device="exec:sh mortal.sh 39 && '$m' eval \$MMADIFF_INSTRUCTION" --instr=$tf32 --cases=5000 --workdir=once
+run 0 --device="exec:sh mortal.sh 59 60 && '$m' eval \$MMADIFF_INSTRUCTION" --instr=$tf32 --cases=5000 --workdir=once
 warns 'asked again alone'; once_digest=$(stat_of digest)
 attempts=0
-until "$m" run --device="exec:sh mortal.sh 28 && '$m' eval \$MMADIFF_INSTRUCTION" --instr=$tf32 --cases=5000 --threads=1 \
+until rm -f runs.txt; "$m" run --device="exec:sh mortal.sh 36 1000 && '$m' eval \$MMADIFF_INSTRUCTION" --instr=$tf32 --cases=5000 --threads=1 \
   --workdir=mortal >"$out" 2>"$err"; do
   is $? 75; attempts=$((attempts + 1)); [ $attempts -lt 20 ] || break
 done

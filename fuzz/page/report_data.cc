@@ -50,8 +50,10 @@ class Gathered {
     for (const UnitResult& part : builder_.CountParts()) AddWork(part);
     static_cast<RunReport&>(run_) = std::move(builder_).Finish();
     for (const RunReportRow& row : run_.rows) {
-      if (row.op == nullptr || row.total.dot_products == 0) continue;
-      AddToCrosses(row.instruction, BinsOf(row.op->model), row.total.coverage, run_.crosses);
+      const std::vector<uint64_t>& coverage = row.total.coverage;
+      const bool counted = std::ranges::any_of(coverage, [](uint64_t n) { return n > 0; });
+      if (row.op == nullptr || !counted) continue;  // a part of a unit is not looked at from inside
+      AddToCrosses(row.instruction, BinsOf(row.op->model), coverage, run_.crosses);
     }
     std::ranges::stable_sort(run_.rows, {}, &RunReportRow::state);
     MakeRate();
