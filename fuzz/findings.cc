@@ -151,7 +151,12 @@ absl::Status Findings::File(const TaskResult& investigated) {
   group.Count(task.name, task.mismatch);
   const std::vector<KeptCase> kept = Learn(of_op, task, answer, group);
   const absl::Status filed = FileCases(kept, answer.identity, folder_, finding);
-  if (print_) console_.Print(DescribeFinding(kept.front().mismatch, finding, console_.style()));
+  const bool printed = std::ranges::any_of(of_op.groups, [&](const Group& other) {
+    return !finding.path.empty() && other.finding.path == finding.path;
+  });
+  if (print_ && !printed) {
+    console_.Print(DescribeFinding(kept.front().mismatch, finding, console_.style()));
+  }
   Join(of_op, task, std::move(group));
   return filed;
 }

@@ -15,6 +15,7 @@
 #include "fuzz/json_text.h"
 #include "fuzz/next_command.h"
 #include "fuzz/progress.h"
+#include "fuzz/run_folder.h"
 #include "triage/case_text.h"
 #include "triage/explain_text.h"
 #include "triage/stage_table.h"
@@ -105,7 +106,11 @@ void RunFolder(const std::string& folder, const Globals& globals, Ending& ending
                                                     Program(), " replay ", ShellWord(folder),
                                                     "` holds them against the model"));
   }
-  ending.Say(Verdict::kNothing, absl::StrCat(folder, ": no case with an answer of a device"));
+  const bool run = ReadManifest(folder).ok();
+  ending.Say(Verdict::kNothing,
+             run ? absl::StrCat(folder, ": a run without findings; `", Program(), " report ",
+                                ShellWord(folder), "` says what was compared")
+                 : absl::StrCat(folder, ": no case with an answer of a device"));
 }
 
 std::string RefutedText(const std::vector<std::string>& refuted) {
