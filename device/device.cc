@@ -82,6 +82,7 @@ absl::Status Device::Run(const Operation& op, const Batch& batch, std::vector<ui
                  absl::StrCat("fails on ", FormatLine(*op.instruction, Extract(batch, index)), ": ",
                               Describe(failure)));
     answers.Truncate(index);
+    if (failure.age > 0) Restart();  // for callers of Ask() it is to fail again
   }
   d = std::move(answers.d);
   return s;

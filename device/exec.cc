@@ -79,6 +79,10 @@ class Exec : public Device {
   // Whether the answers are still those of the same program.
   virtual absl::Status CheckUnchanged() { return absl::OkStatus(); }
   virtual bool restarts() const { return false; }
+  // Processes are asked until they fail.
+  void ForgetAges() {
+    for (auto& [op, known] : known_) known.longest = UINT64_MAX;
+  }
 
   const ExecOptions options_;
 
@@ -121,6 +125,7 @@ class Exec : public Device {
     std::optional<DotProductCase> answered;  // the last that was
     uint64_t longest = UINT64_MAX;           // answers that a process gives before it fails
     std::optional<TextPlace> text_place;
+    absl::Status talks;  // kDataLoss: it prints something whatever it is asked
     int text_looks = 0, end_looks = 0;
     // Asked behind every request to a kept process that prints or ends behind answers.
     std::optional<DotProductCase> behind;
@@ -138,13 +143,20 @@ class Exec : public Device {
   Asked AskAll(Channel& channel, const Operation& op, const Batch& batch, int64_t first,
                int64_t count, bool singly);
   // Once some has come.
-  absl::Status LearnTextHabit(FreshAsker& fresh, const Operation& op, const Batch& batch,
+  absl::Status LearnTextHabit(Channel& channel, const Operation& op, const Batch& batch,
                               int64_t first, const OtherTexts& texts);
   // Whether a kept process ended because of what it answered last: the last of `answers`, if there are any.
   // Where the caller has them already, it goes unnoticed this once.
   bool EndedBehind(FreshAsker& fresh, Known& known, Answers& answers);
   TextPlace TextPlaceOf(const Operation& op) {
     return known_[&op].text_place.value_or(TextPlace::kBefore);
+  }
+  void PlaceTextsOf(const Operation& op, Asked& asked) {
+    if (asked.status.ok()) return PlaceTexts(asked.texts, TextPlaceOf(op), asked.answers);
+    // The answers end before the first text.
+    const bool last = TextPlaceOf(op) == TextPlace::kBehind && !asked.texts.empty() &&
+                      asked.answers.size() == asked.texts.begin()->first;
+    if (last) PlaceTexts({*asked.texts.begin()}, TextPlace::kBehind, asked.answers);
   }
   absl::Status MeaningOf(const Operation& op, const Asked& asked) const;
 
@@ -153,6 +165,7 @@ class Exec : public Device {
   // Whether a process that is to be kept ended, and none of the inputs is to blame: before its first
   // answer, for want of a license perhaps, or behind an answer to what was asked before.
   bool again_ = false;
+  bool learns_ = false;  // where texts are
   bool hurries_ = false;
   absl::Duration longest_wait_ = kLeastWait;  // for an answer that came
   std::map<const Operation*, Known> known_;
@@ -184,12 +197,18 @@ class Fresh : public FreshAsker {
 Asked Exec::AskOnce(Channel& channel, const Operation& op, const Batch& batch, int64_t first,
                     int64_t count) {
   const std::optional<DotProductCase>& behind = known_[&op].behind;
-  if (StartsAnew() || !behind) return AskWhole(channel, op, batch, first, count);
-  std::vector<DotProductCase> dots;
-  for (int64_t i = 0; i < count; ++i) dots.push_back(Extract(batch, first + i));
-  dots.push_back(*behind);
-  Asked asked = AskWhole(channel, op, MakeDotProductBatch(op.shape(), dots), 0, count + 1);
-  asked.answers.Truncate(count);
+  Asked asked;
+  if (StartsAnew() || !behind) {
+    asked = AskWhole(channel, op, batch, first, count);
+  } else {
+    std::vector<DotProductCase> dots;
+    for (int64_t i = 0; i < count; ++i) dots.push_back(Extract(batch, first + i));
+    dots.push_back(*behind);
+    asked = AskWhole(channel, op, MakeDotProductBatch(op.shape(), dots), 0, count + 1);
+    asked.answers.Truncate(count);
+  }
+  if (asked.texts.empty()) return asked;
+  known_[&op].talks.Update(LearnTextHabit(channel, op, batch, first, asked.texts));
   return asked;
 }
 
@@ -217,7 +236,8 @@ Asked Exec::AskWhole(Channel& channel, const Operation& op, const Batch& batch, 
       request, *reader, shown, [this] { return StopRequested(); }, timeout);
   // Where an answer is missing the others may be those of other inputs.
   const bool missing = absl::IsDataLoss(asked.status) || absl::IsDeadlineExceeded(asked.status);
-  asked.trusted = !missing || reader->echoed();
+  asked.echoed = reader->echoed();
+  asked.trusted = !missing || asked.echoed;
   if (!asked.status.ok()) asked.failure = FailureOfEnd(asked.status, *reader);
   asked.answers = reader->TakeAnswers(asked.status);
   asked.texts = reader->texts();
@@ -233,7 +253,8 @@ Asked Exec::AskAll(Channel& channel, const Operation& op, const Batch& batch, in
     all.status = some.status;
     all.failure = std::move(some.failure);
     all.trusted = some.trusted;
-    if (some.status.ok()) PlaceTexts(some.texts, TextPlaceOf(op), some.answers);
+    all.echoed &= some.echoed;
+    PlaceTextsOf(op, some);
     for (auto& [before, text] : some.texts) all.texts.emplace(done + before, std::move(text));
     if (some.failure && singly) some.answers = {};
     if (some.trusted) all.answers.Append(std::move(some.answers));
@@ -255,15 +276,14 @@ absl::Status Exec::AskNext(Channel& channel, const Operation& op, const Batch& b
   answers.of_one_process = std::max(answers.of_one_process, of_one);
   Fresh fresh(*this, channel, op);
   if (asked.status.ok() && !asked.texts.empty()) {
-    asked.status = LearnTextHabit(fresh, op, batch, first, asked.texts);
-    if (!asked.status.ok()) return asked.status;
+    if (!known.talks.ok()) return known.talks;
     const auto text = asked.texts.begin();
     if (TextPlaceOf(op) == TextPlace::kBehind && text->first == 0 && answers.size() > 0) {
       PlaceTexts({{answers.size(), text->second}}, TextPlace::kBehind, answers);
       asked.texts.erase(text);
     }
-    PlaceTexts(asked.texts, TextPlaceOf(op), asked.answers);
   }
+  PlaceTextsOf(op, asked);
   if (again_ && age > 0) again_ = EndedBehind(fresh, known, answers);
   if (again_ && age > 0) return asked.status;
   if (asked.failure.has_value() && restarts()) {
@@ -285,14 +305,15 @@ absl::Status Exec::AskNext(Channel& channel, const Operation& op, const Batch& b
   return s;
 }
 
-absl::Status Exec::LearnTextHabit(FreshAsker& fresh, const Operation& op, const Batch& batch,
+absl::Status Exec::LearnTextHabit(Channel& channel, const Operation& op, const Batch& batch,
                                   int64_t first, const OtherTexts& texts) {
   Known& known = known_[&op];
-  if (!restarts() || known.text_place || known.text_looks >= kMostLooks) {
-    return absl::OkStatus();
-  }
+  const bool known_enough = known.text_place || known.text_looks >= kMostLooks;
+  if (!restarts() || known_enough || std::exchange(learns_, true)) return absl::OkStatus();
   ++known.text_looks;
+  Fresh fresh(*this, channel, op);
   absl::StatusOr<TextHabit> habit = FindTextHabit(fresh, batch, first, texts);
+  learns_ = false;
   if (!habit.ok()) return habit.status();
   known.text_place = habit->place;
   if (habit->place == TextPlace::kBehind) known.behind = std::move(habit->quiet);
@@ -336,6 +357,7 @@ class Command : public Exec {
   bool StartsAnew() const override { return options_.restart == mmadiff::Restart::kEach; }
   bool Restart() override {
     channels_.clear();
+    ForgetAges();
     return true;
   }
 

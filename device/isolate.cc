@@ -43,6 +43,12 @@ class Isolator {
 
  private:
   void Blame() {
+    // Answers that are missing or too many make others those to other inputs.
+    if (!failed_.echoed && next_ > first_ && !Fails(Ask(batch_, next_, 1))) {
+      result_.answers = {};
+      next_ = first_;
+      failed_.trusted = false;
+    }
     if (BlameHere() || Stopped()) return;
     const uint64_t age = age_ + result_.answers.size();
     if (Stopped() || (age > 0 && BlameAge(next_, age))) return;
@@ -88,7 +94,8 @@ class Isolator {
       if (other == suspect) continue;
       if (Fails(Ask(others, i, 1)) || Stopped()) continue;
       // A hang takes too long to ask again.
-      if (failure.kind == FailureKind::kHang || FailsBehind(other, suspect)) Blame(failure);
+      if (failure.kind == FailureKind::kHang) return Blame(failure);
+      if (std::optional<InputFailure> behind = FailureBehind(other, suspect)) Blame(*behind);
       return;
     }
     everything_ = !Stopped();
@@ -106,13 +113,14 @@ class Isolator {
   }
 
   // A program that fails at times, or that cannot start at times, has failed by chance.
-  bool FailsBehind(const DotProductCase& other, const DotProductCase& suspect) {
+  std::optional<InputFailure> FailureBehind(const DotProductCase& other,
+                                            const DotProductCase& suspect) {
     for (int round = 0; round < kRoundsInTheDark; ++round) {
       const Asked asked = AskPair(other, suspect);
-      if (asked.well() || Stopped()) return false;
-      if (asked.trusted && asked.answers.size() > 0) return true;  // it had started
+      if (!Fails(asked) || Stopped()) return std::nullopt;
+      if (asked.trusted && asked.answers.size() > 0) break;  // it had started
     }
-    return true;
+    return alone_;
   }
 
   bool BlameLastAnswered() {
@@ -146,7 +154,11 @@ class Isolator {
     if (!asked.failure.has_value()) return false;
     asked.failure->age = age;
     if (asked.trusted && asked.answers.size() > 0) asked.failure->age = asked.answers.size();
-    if (!FailsAtAge(dot, *asked.failure)) return false;
+    // It may end behind the last answer that it gives.
+    if (!FailsAtAge(dot, *asked.failure) &&
+        (--asked.failure->age == 0 || !FailsAtAge(dot, *asked.failure))) {
+      return false;
+    }
     Blame(*std::move(asked.failure));
     return true;
   }
@@ -160,7 +172,7 @@ class Isolator {
       if (Ask(repeated, 0, before).failure || Stopped()) return false;
       const Asked again = Ask(repeated, 0, before + 1);
       if (!again.failure || Stopped()) return false;
-      if (again.trusted && again.answers.size() > 0) return again.answers.size() == before;
+      if (again.trusted && again.answers.size() > 0) return again.answers.size() >= before;
     }
     return true;
   }
@@ -287,7 +299,7 @@ absl::StatusOr<TextHabit> FindTextHabit(FreshAsker& asker, const Batch& batch, i
   for (const DotProductCase& suspect : suspects) {
     const Asked asked = ask_pair(suspect, habit.quiet);
     if (absl::IsCancelled(asked.status)) return asked.status;
-    if (asked.texts.empty()) continue;
+    if (asked.texts.empty() || !asked.status.ok()) continue;
     habit.place = asked.texts.begin()->first == 0 ? TextPlace::kBefore : TextPlace::kBehind;
     break;
   }

@@ -22,7 +22,8 @@ struct Asked {
   // What the status is if it repeats on the input. Nothing where nobody is to ask again: all is
   // well, the caller wants no more, or no process can be had.
   std::optional<InputFailure> failure;
-  bool trusted = true;    // whether `answers` are those to these dot products, though it failed
+  bool trusted = true;  // whether `answers` are those to these dot products, though it failed
+  bool echoed = true;   // whether each named its dot product: else one that is missing went unseen
   OtherTexts texts = {};  // that came among the answers, or before them or behind
 
   bool well() const { return status.ok() && answers.failures.empty(); }

@@ -21,13 +21,15 @@ using Inputs = std::function<bool(const DotProductCase&)>;
 struct Fault {
   Inputs dies = nullptr;         // before it answers
   Inputs dies_behind = nullptr;  // once it has answered
-  bool at_once = false;          // then, else when it is asked the next
   int64_t answers = INT64_MAX;   // of a process
+  bool at_once = false;          // it dies behind the last one, else when it is asked the next
   int one_death_in = 0;          // so many answers, by chance
   int one_refusal_in = 0;        // so many starts
   bool flushes = true;           // else the answers of a process that dies are lost
   bool kept = false;             // as restart=never
   bool ends_well = false;        // so that nobody knows whose the answers before are
+  bool echoes = true;
+  Inputs mute = nullptr;  // does not answer it
 };
 
 // A process of it. The result of a dot product is its addend.
@@ -46,11 +48,24 @@ class Process {
       if (dying_ || chance || age_ >= fault_.answers || (fault_.dies && fault_.dies(dot))) {
         return Die(std::move(asked));
       }
-      asked.answers.d.push_back(dot.c);
+      if (fault_.mute && fault_.mute(dot)) {
+        missing_ = true;
+      } else {
+        asked.answers.d.push_back(dot.c);
+      }
       dying_ = fault_.dies_behind && fault_.dies_behind(dot);
       ++age_;
     }
-    return dying_ && fault_.at_once && !fault_.kept ? Die(std::move(asked)) : asked;
+    asked.echoed = fault_.echoes;
+    if (missing_) {
+      asked.status = absl::DeadlineExceededError("no answer");
+      asked.failure = {.kind = FailureKind::kHang};
+      asked.trusted = false;
+      asked.answers = {};
+      dead_ = true;
+    }
+    const bool dying = dying_ || age_ >= fault_.answers;
+    return dying && fault_.at_once && !fault_.kept ? Die(std::move(asked)) : asked;
   }
   int64_t age() const { return age_; }
   bool dead() const { return dead_; }
@@ -59,6 +74,7 @@ class Process {
   Asked Die(Asked asked) {
     if (!fault_.flushes) asked.answers = {};
     asked.trusted = !fault_.ends_well;
+    asked.echoed = fault_.echoes;
     if (!asked.trusted && !fault_.kept) asked.answers = {};
     asked.status = absl::UnavailableError("ended");
     asked.failure = {.kind = asked.trusted ? FailureKind::kCrash : FailureKind::kEarlyEnd};
@@ -69,7 +85,7 @@ class Process {
   const Fault& fault_;
   std::mt19937& random_;
   int64_t age_ = 0;
-  bool dying_, dead_ = false;
+  bool dying_, dead_ = false, missing_ = false;
 };
 
 class Program : public FreshAsker {
@@ -108,9 +124,18 @@ class Program : public FreshAsker {
   const absl::Status& status() const { return status_; }
   int starts() const { return starts_; }
 
-  Asked AskFresh(const Batch& batch, int64_t first, int64_t count, bool) override {
+  Asked AskFresh(const Batch& batch, int64_t first, int64_t count, bool singly) override {
     ++starts_;
-    return Process(fault_, random_).Ask(batch, first, count);
+    Process process(fault_, random_);
+    if (!singly) return process.Ask(batch, first, count);
+    Asked all;
+    while (all.status.ok() && all.answers.size() < count) {
+      Asked one = process.Ask(batch, first + all.answers.size(), 1);
+      if (one.status.ok()) all.answers.Append(std::move(one.answers));
+      all.status = one.status;
+      all.failure = one.failure;
+    }
+    return all;
   }
   bool AnswersSingly() const override { return fault_.kept; }
   Batch Neighbours() const override {
@@ -228,6 +253,21 @@ TEST(Isolate, BothKinds) {
   }
 }
 
+// What comes behind an answer that is missing is no answer to what it seems to be.
+TEST(Isolate, AnswersThatDoNotNameTheirInput) {
+  for (Fault fault : Forms()) {
+    if (fault.ends_well) continue;
+    fault.echoes = false;
+    fault.mute = Every(10, 3);
+    fault.dies = Every(10, 7);
+    Program program(fault);
+    std::map<int64_t, uint64_t> expected = Expected(fault.mute);
+    expected.merge(Expected(fault.dies));
+    EXPECT_EQ(program.FailuresOf(Numbered()), expected) << Text(fault);
+    EXPECT_TRUE(program.status().ok()) << program.status();
+  }
+}
+
 TEST(Isolate, Age) {
   for (Fault fault : Forms()) {
     for (const int64_t answers : {1, 2, 3, 50, 100, 199}) {
@@ -235,6 +275,21 @@ TEST(Isolate, Age) {
       Program program(fault);
       const std::map<int64_t, uint64_t> expected = {{answers, answers}};
       EXPECT_EQ(program.FailuresOf(Numbered()), expected) << Text(fault) << ", age " << answers;
+      EXPECT_TRUE(program.status().ok()) << program.status();
+    }
+  }
+}
+
+TEST(Isolate, AgeBehindTheLastAnswer) {
+  for (Fault fault : Forms()) {
+    fault.at_once = true;
+    if (fault.kept || fault.ends_well) continue;
+    for (const int64_t answers : {2, 3, 50, 100, 199}) {
+      fault.answers = answers;
+      Program program(fault);
+      const std::map<int64_t, uint64_t> found = program.FailuresOf(Numbered());
+      ASSERT_EQ(found.size(), 1u) << Text(fault) << ", age " << answers;
+      EXPECT_EQ(found.begin()->second, static_cast<uint64_t>(answers - 1)) << Text(fault);
       EXPECT_TRUE(program.status().ok()) << program.status();
     }
   }
