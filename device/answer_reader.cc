@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "device/binary_protocol.h"
@@ -14,7 +15,7 @@ namespace mmadiff {
 namespace {
 
 constexpr size_t kLongestLine = 64 * 1024;  // characters
-constexpr size_t kShown = 80;               // characters of a bad line that a message repeats
+constexpr size_t kShown = 200;              // characters of a bad line that a message repeats
 // So many lines too many are counted for the message; a command that never ends is then stopped.
 constexpr int64_t kExcessCounted = 1000;
 
@@ -106,7 +107,11 @@ class LineReader : public AnswerReader {
 
   // It may come beside the answer, or in its place: the number of lines tells.
   absl::Status OtherText(absl::string_view line, absl::string_view why) {
-    texts_.emplace(answered(), Where(line, why));
+    // Of what may be meant for an answer.
+    const bool meant = absl::ascii_isxdigit(line[line.find_first_not_of(" \t")]);
+    texts_.emplace(answered(),
+                   meant ? Where(line, why)
+                         : absl::StrCat("line ", line_, " of its output, ", Shortened(line)));
     return absl::OkStatus();
   }
 

@@ -27,7 +27,8 @@ struct Meaning {
 constexpr Meaning kMeanings[] = {
     {"unknown_bits", FailureScope::kWord, "unknown bits (x or z)"},
     {"width", FailureScope::kWord, "a word of another width"},
-    {"text", FailureScope::kOutput, "other text than a word"},
+    {"text", FailureScope::kOutput,
+     "other text than a word (skip=REGEX passes over harmless lines)"},
     {"early_end", FailureScope::kProcess, "the program ended"},
     {"crash", FailureScope::kProcess, "the program "},
     {"hang", FailureScope::kProcess, "the program hung"},

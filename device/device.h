@@ -52,6 +52,9 @@ class Device {
   virtual bool StartsAnew() const { return false; }
   // Begins a fresh process, which knows nothing of what was asked before. False: it cannot.
   virtual bool Restart() { return false; }
+  // How a kept process ends because of what it answered last to the operation, or of its age: seen
+  // when it is asked one more, and that is done here. Nothing if it does not.
+  virtual std::optional<InputFailure> LookBehind(const Operation&) { return std::nullopt; }
   // From now on, or no longer, an answer that takes many times as long as any before is one that does
   // not come: for whoever asks again what an error of kDeadlineExceeded, or a hang, comes to.
   virtual void Hurry(bool) {}

@@ -69,6 +69,7 @@ class Exec : public Device {
   // A command that does not know the operation says so by its exit code, at its first batch.
   absl::Status Supports(const Operation&) const override { return absl::OkStatus(); }
   void Hurry(bool hurry) override { hurries_ = hurry; }
+  std::optional<InputFailure> LookBehind(const Operation& op) override;
 
  protected:
   explicit Exec(const ExecOptions& options) : options_(options), skip_(options.skip) {}
@@ -327,6 +328,24 @@ bool Exec::EndedBehind(FreshAsker& fresh, Known& known, Answers& answers) {
   known.behind = std::move(end->other);
   if (answers.size() > 0) answers.failures[answers.size() - 1] = std::move(end->failure);
   return true;
+}
+
+std::optional<InputFailure> Exec::LookBehind(const Operation& op) {
+  const absl::StatusOr<Channel*> channel = ChannelOf(op);
+  Known& known = known_[&op];
+  const bool seen = StartsAnew() || !restarts() || known.behind || !known.answered;
+  if (seen || !channel.ok() || (*channel)->age() == 0) return std::nullopt;
+  const uint64_t age = (*channel)->age();
+  const Batch plain = MakeDotProductBatch(op.shape(), {PlainDotProducts(op).front()});
+  const Asked asked = AskOnce(**channel, op, plain, 0, 1);
+  if (!asked.failure) return std::nullopt;
+  Fresh fresh(*this, **channel, op);
+  Answers last;
+  last.d = {0};
+  if (EndedBehind(fresh, known, last)) return last.FailureAt(0);
+  const Asked isolated = Isolate(fresh, plain, 0, 1, age, asked);
+  const std::optional<InputFailure> failure = isolated.answers.FailureAt(0);
+  return failure && failure->age > 0 ? failure : std::nullopt;
 }
 
 // A program that fails whatever it is asked never had the operation, or is lost.

@@ -88,13 +88,14 @@ class Isolator {
   // It is the input's fault if the program answers another one.
   void BlameIfAlone() {
     const InputFailure failure = *alone_;
-    const Batch others = Others();
+    const bool hangs = failure.kind == FailureKind::kHang;  // each takes the time limit
+    const Batch others = hangs ? asker_.Neighbours() : Others();
     for (int64_t i = 0; i < others.dot_products() && !Stopped(); ++i) {
       const DotProductCase other = Extract(others, i), suspect = Extract(batch_, next_);
       if (other == suspect) continue;
       if (Fails(Ask(others, i, 1)) || Stopped()) continue;
       // A hang takes too long to ask again.
-      if (failure.kind == FailureKind::kHang) return Blame(failure);
+      if (hangs) return Blame(failure);
       if (std::optional<InputFailure> behind = FailureBehind(other, suspect)) Blame(*behind);
       return;
     }

@@ -111,12 +111,14 @@ std::vector<std::string> Matches(const std::string& folder, const std::string& p
   return paths;
 }
 
-// Behind its "#!"; "" of a file that is no script, or a long one.
+// Behind its "#!"; "" of a file that is no script, a long one, or what Icarus compiles.
 std::string ScriptText(const std::string& path, const struct stat& s) {
   if (s.st_size >= kLongestScript) return "";
   std::ifstream in(path, std::ios::binary);
   if (in.get() != '#' || in.get() != '!') return "";
-  return {std::istreambuf_iterator<char>(in), {}};
+  const std::string text(std::istreambuf_iterator<char>(in), {});
+  const std::string interpreter = text.substr(0, text.find_first_of(" \n", 1));
+  return absl::EndsWith(interpreter, "/vvp") ? "" : text;
 }
 
 }  // namespace

@@ -118,6 +118,8 @@ TEST_F(ProgramFilesTest, NoFilesOfACommand) {
   Write("makes.sh", makes);
   EXPECT_EQ(ProgramFiles("./long.sh").Describe().find("rtl"), std::string::npos);
   EXPECT_EQ(ProgramFiles("./text").Describe().find("rtl"), std::string::npos);
+  Write("compiled", "#! /usr/bin/vvp\n:file_names 2; \"rtl\"\n");
+  EXPECT_EQ(ProgramFiles("./compiled").Describe().find("rtl"), std::string::npos);
   EXPECT_EQ(ProgramFiles("./makes.sh").Describe(),
             "makes.sh xxh3 " + Hash(makes) + ", rtl xxh3 " + Hash("rtl"));
   std::string doubled = "A=12345678 ";

@@ -86,7 +86,9 @@ std::vector<Observed> Findings::Earlier(const Operation& op, size_t most) const 
 std::optional<InvestigateTask> Findings::Consider(const CaseName& name, const Mismatch& found) {
   if (Left(*found.op) == 0) return std::nullopt;
   OfOperation& of_op = ops_[found.op->name];
-  of_op.cases += of_op.last.Add(name, found);
+  // What ends a process takes long, so the limit counts each.
+  const bool ends = found.failure && ScopeOf(found.failure->kind) == FailureScope::kProcess;
+  of_op.cases += of_op.last.Add(name) || ends;
   if (CountIfKnown(of_op, name, found)) return std::nullopt;
   return InvestigateTask{name, found, of_op.observed, std::exchange(of_op.earlier, {})};
 }
@@ -98,7 +100,7 @@ bool Findings::CountIfKnown(OfOperation& of_op, const CaseName& name, const Mism
     const auto same = std::ranges::find(of_op.groups, bucket,
                                         [](const Group& group) { return group.finding.bucket; });
     if (same == of_op.groups.end()) return false;
-    same->Count(name, found);
+    same->Count(name);
     return true;
   }
   for (Group& group : of_op.groups) {
@@ -106,7 +108,7 @@ bool Findings::CountIfKnown(OfOperation& of_op, const CaseName& name, const Mism
     // Another fault must not hide behind it: asked more and more seldom.
     const uint64_t cases = group.finding.cases + 1;
     if (std::has_single_bit(cases)) return false;
-    group.Count(name, found);
+    group.Count(name);
     return true;
   }
   const std::vector<Observed> observed = ObservedResults(found);
@@ -119,7 +121,7 @@ bool Findings::CountIfKnown(OfOperation& of_op, const CaseName& name, const Mism
   };
   for (Group& group : of_op.groups) {
     if (!group.finding.flaky() && gives(group)) {
-      group.Count(name, found);
+      group.Count(name);
       return true;
     }
   }
@@ -133,7 +135,7 @@ bool Findings::CountIfKnown(OfOperation& of_op, const CaseName& name, const Mism
     // One hiccup must not hide what does repeat: ask again, more and more seldom.
     const uint64_t cases = group.finding.cases + 1;
     if (flaky && (cases < 16 || std::has_single_bit(cases))) return false;
-    group.Count(name, found);
+    group.Count(name);
     return true;
   }
   return false;
@@ -148,7 +150,7 @@ absl::Status Findings::File(const TaskResult& investigated) {
   finding.op = task.mismatch.op->name;
   finding.case_name = FormatCaseName(task.name);
   finding.device = answer.device;
-  group.Count(task.name, task.mismatch);
+  group.Count(task.name);
   const std::vector<KeptCase> kept = Learn(of_op, task, answer, group);
   const absl::Status filed = FileCases(kept, answer.identity, folder_, finding);
   const bool printed = std::ranges::any_of(of_op.groups, [&](const Group& other) {
@@ -235,7 +237,7 @@ void Findings::Join(OfOperation& of_op, const InvestigateTask& task, Group group
       std::ranges::find(of_op.groups, group.finding.bucket,
                         [](const Group& other) -> const Bucket& { return other.finding.bucket; });
   if (old != of_op.groups.end() && !group.change) {
-    old->Count(task.name, task.mismatch);
+    old->Count(task.name);
     ++old->finding.reports;
     old->classes.merge(group.classes);
     std::vector<std::string>& beside = old->finding.beside;

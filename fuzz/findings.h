@@ -78,9 +78,7 @@ class Findings {
   // each with its mismatches.
   class LastCases {
    public:
-    bool Add(const CaseName& name, const Mismatch& found) {
-      // What ends a process takes long, so a limit counts each.
-      if (found.failure && ScopeOf(found.failure->kind) == FailureScope::kProcess) return true;
+    bool Add(const CaseName& name) {
       if (std::ranges::find(last_, name.index) != last_.end()) return false;
       last_.push_back(name.index);
       if (last_.size() > kMost) last_.pop_front();
@@ -99,9 +97,7 @@ class Findings {
     uint64_t age = 0;                   // of kAged: from which on its process gives others
     LastCases last = {};                // of finding.cases
 
-    void Count(const CaseName& name, const Mismatch& found) {
-      finding.cases += last.Add(name, found);
-    }
+    void Count(const CaseName& name) { finding.cases += last.Add(name); }
   };
   // Of one operation. One answer that no change gives together with the others stays so: from then
   // on cases are counted, and investigated where they differ in a way that none did.

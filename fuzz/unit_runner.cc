@@ -153,6 +153,9 @@ absl::Status UnitRunner::Ask(int64_t offset) {
     pace_->Add(answers.size(), std::chrono::steady_clock::now() - begun);
     pace_->AddProcess(answers.of_one_process);
   }
+  if (status.ok() && answers.size() > 0 && !answers.failures.contains(answers.size() - 1)) {
+    if (auto failure = device_.LookBehind(op)) answers.failures[answers.size() - 1] = *failure;
+  }
   CountFailures(op, asked, answers);
   answers.d.insert(answers.d.begin(), offset, 0);
   device_words_ = std::move(answers.d);

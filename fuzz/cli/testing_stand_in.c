@@ -1,6 +1,6 @@
 /* The unit of device/examples/unit.c for tests, so many microseconds a line, with one fault:
  *   stand_in VARIANT MICROSECONDS
- *   right | bits23 | x | line101 | crash | assertion | after | hang | warn | behind | late | flush */
+ *   right | bits23 | x | line20 | line101 | crash | assertion | after | hang | warn | behind | late | flush */
 #define NO_MAIN
 #include "device/examples/unit.c"
 
@@ -23,6 +23,7 @@ int main(int argc, char **argv) {
     const int chosen = a[0] >> 15 && (b[0] & 0x7c00) == 0 && (b[0] & 0x3ff) != 0;
     if (pause) usleep(pause);
     line[strcspn(line, "\r\n")] = 0;
+    if (!strcmp(fault, "line20") && number == 20) abort();
     if (!strcmp(fault, "line101") && number == 101) abort();
     if (!strcmp(fault, "crash") && chosen) fprintf(stderr, "unit.sv:42: assertion\n"), exit(3);
     if (!strcmp(fault, "assertion") && chosen) puts("%Error: unit.sv:42: assertion"), exit(1);

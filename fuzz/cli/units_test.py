@@ -22,6 +22,7 @@ Variant = dict(
     right=('', '', ''),
     bits23=('aligned_term_fraction_bits_23', r'2\^-24 x 1\.0 c bf800000', 'fraction_bits=23 gives all'),
     x=('unknown_bits', r'x', 'unknown bits'),
+    line20=('crash', 'aged:crash_signal_6', 'after 19 answers'),  # less than what is asked before the run
     line101=('crash', 'aged:crash_signal_6', 'after 100 answers'),
     crash=('crash', ONE_INPUT, 'exit code 3.*unit.sv:42: assertion'),
     assertion=('crash', ONE_INPUT, 'exit code 1.*%Error: unit.sv:42'),
