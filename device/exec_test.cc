@@ -613,6 +613,33 @@ TEST_F(Exec, FailuresOfAge) {
   }
 }
 
+// Nobody asks behind the last answer of a run but LookBehind().
+TEST_F(Exec, LookBehind) {
+  const Operation& op = TestOperation();
+  for (const int answers : {49, 50}) {
+    const DeviceOr device = OpenExec(Never("line flush exit at=51"), kLong);
+    EXPECT_FALSE((*device)->LookBehind(op)) << "it was asked nothing";
+    ASSERT_TRUE((*device)->Run(op, RandomDots(op, answers)).ok());
+    const std::optional<InputFailure> failure = (*device)->LookBehind(op);
+    ASSERT_EQ(failure.has_value(), answers == 50);
+    if (failure) {
+      EXPECT_EQ(failure->age, 50u);
+      EXPECT_EQ(failure->exit_code, 3);
+    }
+  }
+  // A line that it answers last kills it, here any with the first operand of the second one.
+  const Batch batch = RandomDots(op, 2);
+  const std::string killer = FormatLine(*op.instruction, Extract(batch, 1)).substr(0, 4);
+  const std::string dies =
+      absl::StrCat("while read -r line; do echo \"$line 00000000\"; case $line in ", killer,
+                   "*) exit 3;; esac; done");
+  const DeviceOr device = OpenExec(absl::StrCat(dies, ",restart=never"), kLong);
+  ASSERT_TRUE((*device)->Run(op, batch).ok());
+  ASSERT_TRUE((*device)->LookBehind(op).has_value());
+  ASSERT_TRUE((*device)->Run(op, MakeDotProductBatch(op.shape(), {Extract(batch, 0)})).ok());
+  EXPECT_FALSE((*device)->LookBehind(op).has_value());
+}
+
 TEST_F(Exec, KeptProcess) {
   const Batch batch = RandomDots(TestOperation(), 1000);
   for (const char* command : {"line flush", "bare flush", "line flush verbose"}) {
