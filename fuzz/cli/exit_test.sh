@@ -375,7 +375,8 @@ expect 75 verify gone --sample=3 --threads=1 --device="$vanishes"; rm asked; exp
 expect 75 record gone.log --instr=$fma --cases=200000 --device="$vanishes"; [ ! -e gone.log ] || fail 'a part of a recording'
 rm asked; export MOST=1000000
 expect 0 run --instr=$fma --cases=20000 --threads=1 --device="$vanishes" --workdir=begun
-says 'stat::resumed_units: 3'; digest=$(grep '^stat::digest' "$out"); rm asked
+# How many were done depends on how fast the machine is.
+grep -q '^stat::resumed_units: [1-9]' "$out" || fail 'no unit was kept'; digest=$(grep '^stat::digest' "$out"); rm asked
 expect 0 run --instr=$fma --cases=20000 --threads=1 --device="$vanishes" --workdir=gone; says "$digest"
 # A folder in which another process writes.
 exec 9>begun/writer.lock && flock 9
