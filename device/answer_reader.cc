@@ -46,10 +46,11 @@ class LineReader : public AnswerReader {
   absl::Status Finish() override {
     at_end_ = true;
     if (!partial_.empty()) {
-      // A word that was cut may read as another one.
-      const bool whole = EndsInWholeWord(*op_.instruction->d, partial_);
-      if (!whole)
+      // A word that was cut may read as another one. Comments and other text are what they are.
+      const bool answers = ParseAnswer(*op_.instruction, partial_).ok();
+      if (answers && !EndsInWholeWord(*op_.instruction->d, partial_)) {
         return absl::DataLossError(absl::StrCat("its last line is cut: ", Shortened(partial_)));
+      }
       if (const absl::Status s = Join("", /*complete=*/true); !s.ok()) return s;
     }
     if (lines_ != count_) {

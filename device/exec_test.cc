@@ -110,6 +110,10 @@ TEST_F(Exec, LastLineMayLackItsEndIfItHasAllDigits) {
   const auto d = AnswersOf("cat >/dev/null; printf '1\\n2\\n00000003'", 3);
   ASSERT_TRUE(d.ok()) << d.status();
   EXPECT_THAT(*d, ::testing::ElementsAre(1, 2, 3));
+  for (const char* last : {"00000003\\r", "00000003\\n# done"}) {
+    EXPECT_TRUE(AnswersOf(absl::StrCat("cat >/dev/null; printf '1\\n2\\n", last, "'"), 3).ok())
+        << last;
+  }
   for (const char* end : {"", "; exit 3"}) {  // 3f800000
     const std::string cut = absl::StrCat("cat >/dev/null; printf '1\\n2\\n3f8'", end);
     const absl::Status s = AnswersOf(cut, 3).status();

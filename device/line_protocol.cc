@@ -251,6 +251,7 @@ std::string HexWord(const Format& format, uint64_t word) {
 
 bool EndsInWholeWord(const Format& format, absl::string_view line) {
   uint64_t word;
+  line = absl::StripTrailingAsciiWhitespace(line);
   const size_t before = line.find_last_of(" \t");
   const absl::string_view last = line.substr(before == line.npos ? 0 : before + 1);
   return last.size() == static_cast<size_t>(HexDigits(format)) && ReadHex(format, last, &word);
