@@ -5,11 +5,13 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "corpus/recordings/recording.h"
 #include "fuzz/answer_file.h"
 #include "fuzz/findings.h"
 #include "sim/format.h"
+#include "sim/quoted_name.h"
 #include "sim/unlisted.h"
 #include "triage/verdict.h"
 
@@ -20,17 +22,21 @@ constexpr size_t kMostRecorded = 20000;   // dot products of a first search, spr
 constexpr size_t kAddedOfRecording = 64;  // that the model found does not give, for the next
 constexpr int kRounds = 20;
 
-// Of scales, or of elements.
-absl::Status CheckFormat(absl::string_view name, bool of_scales) {
-  const auto* const format =
-      std::ranges::find_if(kFormats, [&](const Format* f) { return f->name == name; });
-  if (format == std::end(kFormats)) {
+// The tables' name of a format, of scales or of elements.
+absl::StatusOr<std::string> FormatOf(const std::string& typed, bool of_scales) {
+  const std::vector<std::string> meant = QuotedFormats(typed);
+  if (meant.empty()) {
     return absl::InvalidArgumentError(
-        absl::StrCat("no format '", name, "'; `mmadiff list formats` shows them"));
+        absl::StrCat("no format '", typed, "'; `mmadiff list formats` shows them"));
   }
-  if (of_scales || IsInteger(**format) || (*format)->is_signed) return absl::OkStatus();
+  if (meant.size() > 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("'", typed, "' may be ", absl::StrJoin(meant, ", "), ": write one of them"));
+  }
+  const auto* const format = *std::ranges::find(kFormats, meant[0], &Format::name);
+  if (of_scales || IsInteger(*format) || format->is_signed) return meant[0];
   return absl::InvalidArgumentError(
-      absl::StrCat("--formats: ", name, " has no sign, only scales have it (--scale)"));
+      absl::StrCat("--formats: ", meant[0], " has no sign, only scales have it (--scale)"));
 }
 
 // Calls `visit` with each recorded dot product of the operation and its number.
@@ -51,15 +57,17 @@ absl::Status ForEachRecorded(
 
 absl::StatusOr<const Operation*> UnlistedOperation(const std::string& formats, int k,
                                                    const std::string& scale) {
-  const std::vector<std::string> of = absl::StrSplit(formats, ',');
+  std::vector<std::string> of = absl::StrSplit(formats, ',');
   if (of.size() != 4) {
     return absl::InvalidArgumentError("--formats takes those of a, b, c and d: f16,f16,f32,f32");
   }
   if (k < 1 || k > kMaxK) {
     return absl::InvalidArgumentError(absl::StrCat("--formats needs --k, 1 to ", kMaxK));
   }
-  for (const std::string& name : of) {
-    if (absl::Status s = CheckFormat(name, false); !s.ok()) return s;
+  for (std::string& name : of) {
+    const absl::StatusOr<std::string> format = FormatOf(name, false);
+    if (!format.ok()) return format.status();
+    name = *format;
   }
   std::string name = absl::StrCat("unlisted/k", k, ".", of[3], ".", of[0], ".", of[1], ".", of[2]);
   if (FindUnlisted(name) == nullptr) {
@@ -67,8 +75,9 @@ absl::StatusOr<const Operation*> UnlistedOperation(const std::string& formats, i
   }
   if (!scale.empty()) {
     const std::pair<std::string, std::string> parts = absl::StrSplit(scale, ':');
-    if (absl::Status s = CheckFormat(parts.first, true); !s.ok()) return s;
-    absl::StrAppend(&name, ".", parts.first, ".", parts.second);
+    const absl::StatusOr<std::string> format = FormatOf(parts.first, true);
+    if (!format.ok()) return format.status();
+    absl::StrAppend(&name, ".", *format, ".", parts.second);
   }
   if (const Operation* op = FindUnlisted(name)) return op;
   return absl::InvalidArgumentError(

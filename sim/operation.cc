@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "sim/pattern.h"
+#include "sim/product.h"
 #include "sim/unlisted.h"
 
 namespace mmadiff {
@@ -249,20 +250,11 @@ std::vector<std::string> MatchUnknown(std::string_view glob) {
 
 namespace {
 
-// Names that people have for architectures (docs/evidence.md), in lower case.
-constexpr std::pair<std::string_view, const char*> kProducts[] = {
-    {"v100", "sm_70"},   {"t4", "sm_75"},      {"a100", "sm_80"},   {"a10", "sm_86"},
-    {"l40", "sm_89"},    {"l40s", "sm_89"},    {"h100", "sm_90"},   {"h200", "sm_90"},
-    {"b200", "sm_100"},  {"mi100", "gfx908"},  {"mi200", "gfx90a"}, {"mi250", "gfx90a"},
-    {"mi300", "gfx942"}, {"mi300x", "gfx942"}, {"mi325x", "gfx942"}};
-
 // "; h100 is sm_90", the nearest architectures, or which glob finds the text: of names of which none is near.
 std::string Hint(std::string_view name) {
-  std::string product(name.substr(0, name.find('/')));
-  for (char& c : product) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  for (const auto& [known, arch] : kProducts) {
-    if (product == known) return "; " + product + " is " + arch;
-  }
+  const std::string product(name.substr(0, name.find('/')));
+  const std::string arch = ArchitectureOf(product);
+  if (!arch.empty() && arch != product) return "; " + product + " is " + arch;
   std::vector<std::string> archs;
   for (const Architecture& a : Architectures()) {
     archs.push_back(a.name);

@@ -340,7 +340,7 @@ TEST(Operations, WhyThereIsNone) {
   EXPECT_THAT(WhyNoOperation("x87/vdpbf16ps"),
               testing::HasSubstr("nearest names are x86/vdpbf16ps"));
   EXPECT_EQ(WhyNoOperation("A100/*"),
-            "no instruction 'A100/*'; a100 is sm_80 (mmadiff list instructions)");
+            "no instruction 'A100/*'; A100 is sm_80 (mmadiff list instructions)");
   EXPECT_EQ(WhyNoOperation("hoper/*"),
             "no instruction 'hoper/*'; the nearest architectures are hopper (mmadiff list "
             "instructions)");

@@ -17,6 +17,7 @@
 #include "fuzz/case_json.h"
 #include "fuzz/cases/strategy.h"
 #include "fuzz/class_schedule.h"
+#include "fuzz/cli/typed_name.h"
 #include "fuzz/devices.h"
 #include "fuzz/json_text.h"
 #include "fuzz/output/error_meaning.h"
@@ -150,7 +151,10 @@ EngineOpener OpenerOf(const std::string& spec) {
   return [spec] { return OpenEngine(spec); };
 }
 
-absl::StatusOr<const Operation*> OneOperation(const std::string& name, Models models) {
+absl::StatusOr<const Operation*> OneOperation(const std::string& typed, Models models) {
+  const absl::StatusOr<std::string> resolved = TypedName(typed);
+  if (!resolved.ok()) return resolved.status();
+  const std::string& name = *resolved;
   if (const Operation* op = FindOperation(name, models)) return op;
   const std::string why = WhyNoOperation(absl::CHexEscape(name.substr(0, 100)));
   const bool exists = FindUnmodelled(name) != nullptr || !MatchUnknown(name).empty();
@@ -192,10 +196,14 @@ bool IsOfOthers(const LeftOutLine& line) {
 
 namespace {
 
-absl::StatusOr<Filtered<const Operation*>> Matching(const std::vector<std::string>& globs) {
+absl::StatusOr<Filtered<const Operation*>> Matching(const std::vector<std::string>& typed,
+                                                    const Device* device) {
   std::map<std::pair<bool, const Operation*>, bool> exact;  // in table order
   Filtered<const Operation*> ops(Thing::kOperation);
-  for (const std::string& glob : globs) {
+  for (const std::string& text : typed) {
+    const absl::StatusOr<std::string> resolved = TypedGlob(text, device);
+    if (!resolved.ok()) return resolved.status();
+    const std::string& glob = *resolved;
     const bool names = glob.find_first_of("*?[") == glob.npos;
     const std::vector<const Operation*> matched = MatchOperations(glob, Models::kOptional);
     const std::vector<std::string> unknown = MatchUnknown(glob);
@@ -227,7 +235,7 @@ Filtered<const Operation*> OfDevice(const Device& device,
 
 absl::StatusOr<std::vector<const Operation*>> ChooseOperations(
     const std::vector<std::string>& globs, Models models, const Device* device, Ledger& ledger) {
-  absl::StatusOr<Filtered<const Operation*>> matching = Matching(globs);
+  absl::StatusOr<Filtered<const Operation*>> matching = Matching(globs, device);
   if (!matching.ok()) return matching.status();
   std::vector<const Operation*> ops = ledger.Keep(*std::move(matching));
   if (models == Models::kRequired) ops = ledger.Keep(WithModel(ops));

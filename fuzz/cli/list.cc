@@ -17,11 +17,13 @@
 #include "fuzz/class_schedule.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/cli/pager.h"
+#include "fuzz/cli/typed_name.h"
 #include "fuzz/devices.h"
 #include "fuzz/finding_life.h"
 #include "fuzz/json_text.h"
 #include "sim/lanes/lanes.h"
 #include "sim/parameter.h"
+#include "sim/product.h"
 #include "sim/simulate.h"
 
 namespace mmadiff {
@@ -200,6 +202,18 @@ std::vector<Entry> ListFormats() {
   return entries;
 }
 
+std::vector<Entry> ListProducts() {
+  std::vector<Entry> entries;
+  for (const Product& p : Products()) {
+    entries.push_back(
+        {p.name,
+         absl::StrFormat("%-12s %s%s", p.name, p.arch,
+                         HasTables(p.arch) ? "" : " (the tables have no row of it)"),
+         {{"name", p.name}, {"architecture", p.arch}, {"tables", HasTables(p.arch)}}});
+  }
+  return entries;
+}
+
 // The answer of the model to the first operation and operands of an answer.
 std::string ModelWord(const Vector& v, const VectorAnswer& answer) {
   for (const VectorCase& c : CasesOf(v)) {
@@ -258,12 +272,11 @@ struct List {
   bool long_by_default;
 };
 
-constexpr List kLists[] = {{"instructions", ListInstructions, false},
-                           {"devices", ListDevices, true},
-                           {"strategies", ListStrategies, true},
-                           {"formats", ListFormats, true},
-                           {"vectors", ListVectors, true},
-                           {"differences", ListDifferences, true}};
+constexpr List kLists[] = {
+    {"instructions", ListInstructions, false}, {"devices", ListDevices, true},
+    {"strategies", ListStrategies, true},      {"formats", ListFormats, true},
+    {"products", ListProducts, true},          {"vectors", ListVectors, true},
+    {"differences", ListDifferences, true}};
 
 constexpr char kFindings[] = "findings";
 
@@ -360,7 +373,12 @@ void RunList(const ListFlags& flags, const Globals& globals, Ending& ending) {
     return ending.Say(Verdict::kUsage,
                       absl::StrCat("list ", flags.what, " takes one glob, in quotes: 'x86/*'"));
   }
-  const std::string wanted = flags.names.empty() ? "*" : flags.names.front();
+  std::string wanted = flags.names.empty() ? "*" : flags.names.front();
+  if (flags.what == kLists[0].name) {
+    absl::StatusOr<std::string> typed = TypedGlob(wanted);
+    if (!typed.ok()) return ending.Say(typed.status());
+    wanted = *std::move(typed);
+  }
   const std::string glob = ResolveAlias(wanted);
   for (const List& list : kLists) {
     if (flags.what != list.name) continue;

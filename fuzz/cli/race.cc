@@ -11,6 +11,7 @@
 #include "device/line_protocol.h"
 #include "fuzz/case_json.h"
 #include "fuzz/cli/cli.h"
+#include "fuzz/cli/typed_name.h"
 #include "fuzz/json_text.h"
 #include "fuzz/next_command.h"
 #include "sim/simulate.h"
@@ -88,9 +89,8 @@ std::string ShortCase(const PairRace& pair) {
 }
 
 const Architecture* FindArchitecture(const std::string& name) {
-  const std::string resolved = ResolveAlias(name);
-  const auto found = std::ranges::find_if(
-      Architectures(), [&](const Architecture& a) { return a.name == resolved; });
+  const auto found =
+      std::ranges::find_if(Architectures(), [&](const Architecture& a) { return a.name == name; });
   return found == Architectures().end() ? nullptr : &*found;
 }
 
@@ -102,10 +102,20 @@ std::vector<const Operation*> RowsOf(const Architecture& arch, const std::string
       WithModel(MatchOperations(absl::StrCat(arch.name, "/", glob), Models::kOptional)));
 }
 
+// ParseRacer() of "NAME[:NAME=VALUE,...]", whose first name is as people type it. (PTX and CUTLASS have colons of their own, two
+// at a time.)
+absl::StatusOr<Racer> TypedRacer(const std::string& text) {
+  size_t colon = text.find(':');
+  while (colon != text.npos && text.compare(colon, 2, "::") == 0) colon = text.find(':', colon + 2);
+  const absl::StatusOr<std::string> name = TypedName(text.substr(0, colon));
+  if (!name.ok()) return name.status();
+  return ParseRacer(absl::StrCat(*name, colon == text.npos ? "" : text.substr(colon)));
+}
+
 absl::StatusOr<Report> RacePair(const std::string& x, const std::string& y,
                                 const TextStyle& style) {
   Races races;
-  const absl::StatusOr<Racer> rx = ParseRacer(x), ry = ParseRacer(y);
+  const absl::StatusOr<Racer> rx = TypedRacer(x), ry = TypedRacer(y);
   if (!rx.ok()) return rx.status();
   if (!ry.ok()) return ry.status();
   const absl::StatusOr<PairRace> pair = races.Find(*rx, *ry);
@@ -262,7 +272,7 @@ absl::StatusOr<std::vector<Racer>> RacersOf(const std::vector<std::string>& argu
       }
       continue;
     }
-    absl::StatusOr<Racer> racer = ParseRacer(argument);
+    absl::StatusOr<Racer> racer = TypedRacer(argument);
     if (!racer.ok()) return racer.status();
     racers.push_back(*std::move(racer));
   }
@@ -323,8 +333,12 @@ absl::StatusOr<Report> Race(const Flags& flags, const TextStyle& style, Ledger& 
         "race takes two: ARCH/INSTRUCTION, ARCH/INSTRUCTION:NAME=VALUE, or two architectures; `",
         Program(), " help race` says more"));
   }
-  const Architecture* x = FindArchitecture(flags.rows[0]);
-  const Architecture* y = FindArchitecture(flags.rows[1]);
+  const absl::StatusOr<std::string> arch_x = TypedArchitecture(flags.rows[0]),
+                                    arch_y = TypedArchitecture(flags.rows[1]);
+  if (!arch_x.ok()) return arch_x.status();
+  if (!arch_y.ok()) return arch_y.status();
+  const Architecture* x = FindArchitecture(*arch_x);
+  const Architecture* y = FindArchitecture(*arch_y);
   if (x != nullptr && y != nullptr) return RaceArchitectures(*x, *y, flags.instr, style, ledger);
   if (x != nullptr || y != nullptr) {
     return absl::InvalidArgumentError(absl::StrCat(

@@ -8,6 +8,7 @@
 #include "fuzz/case_json.h"
 #include "fuzz/cases/case_name.h"
 #include "fuzz/cli/cli.h"
+#include "fuzz/cli/typed_name.h"
 #include "fuzz/json_text.h"
 #include "fuzz/progress.h"
 
@@ -219,6 +220,11 @@ void RunReplay(const ReplayFlags& flags, const Globals& globals,
     engine = *std::move(opened);
   }
   ReplayOptions options = flags.options;
+  if (!options.instr.empty()) {
+    absl::StatusOr<std::string> typed = TypedGlob(options.instr);
+    if (!typed.ok()) return ending.Say(typed.status());
+    options.instr = *std::move(typed);
+  }
   options.test_results = !flags.junit.empty();
   options.threads = ThreadsOf(flags.threads);
   if (engine != nullptr) options.open = OpenerOf(spec);

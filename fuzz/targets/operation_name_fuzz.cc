@@ -1,7 +1,10 @@
 // Names and globs of operations: what is found is found again by its own name, and what is not, is
-// explained.
+// explained. Quoted names mean operations that exist.
+#include <algorithm>
+
 #include "fuzz/targets/input.h"
 #include "sim/operation.h"
+#include "sim/quoted_name.h"
 
 using namespace mmadiff::fuzz;
 
@@ -13,6 +16,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     Check(matched == std::vector{op} && mmadiff::FindOperation(op->name) == op);
   } else {
     Check(!mmadiff::WhyNoOperation(name).empty());
+  }
+  static const std::vector<std::string> unknown = mmadiff::MatchUnknown("*");
+  for (const std::string& quoted : mmadiff::QuotedOperations(name)) {
+    Check(mmadiff::FindOperation(quoted, mmadiff::Models::kOptional) != nullptr ||
+          std::ranges::count(unknown, quoted) == 1);
   }
   return 0;
 }

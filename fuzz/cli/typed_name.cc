@@ -1,0 +1,105 @@
+#include "fuzz/cli/typed_name.h"
+
+#include <utility>
+#include <vector>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "fuzz/console.h"
+#include "sim/operation.h"
+#include "sim/product.h"
+#include "sim/quoted_name.h"
+
+namespace mmadiff {
+namespace {
+
+constexpr size_t kMostListed = 8;  // instructions
+
+bool IsGlob(const std::string& text) { return text.find_first_of("*?[") != text.npos; }
+
+std::string Escaped(const std::string& text) { return absl::CHexEscape(text.substr(0, 200)); }
+
+const std::string& Said(const std::string& text, const std::string& meaning) {
+  Console(Color::kAuto, false).Warn(absl::StrCat(Escaped(text), " is ", meaning));
+  return meaning;
+}
+
+// By instruction, in their order: "mma.m16n8k16.f32.f16.f16.f32 (sm_80, sm_86)".
+std::string Listed(const std::vector<std::string>& names) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> by_instruction;
+  for (const std::string& name : names) {
+    const size_t slash = name.find('/');
+    const auto same = [&](const auto& one) { return one.first == name.substr(slash + 1); };
+    auto known = std::ranges::find_if(by_instruction, same);
+    if (known == by_instruction.end())
+      known = by_instruction.insert(known, {name.substr(slash + 1), {}});
+    known->second.push_back(name.substr(0, slash));
+  }
+  const size_t shown = std::min(kMostListed, by_instruction.size());
+  std::vector<std::string> parts;
+  for (size_t i = 0; i < shown; ++i) {
+    const auto& [instruction, archs] = by_instruction[i];
+    parts.push_back(
+        absl::StrCat(archs.size() == 1 ? archs[0] + "/" : "", instruction,
+                     archs.size() == 1 ? "" : absl::StrCat(" on ", absl::StrJoin(archs, ", "))));
+  }
+  const size_t more = by_instruction.size() - shown;
+  return absl::StrCat(absl::StrJoin(parts, "; "),
+                      more == 0 ? "" : absl::StrCat("; and ", more, " more"));
+}
+
+bool Supports(const Device& device, const std::string& name) {
+  const Operation* op = FindOperation(name, Models::kOptional);
+  return op != nullptr && device.Supports(*op).ok();
+}
+
+absl::StatusOr<std::string> Quoted(const std::string& text, const Device* device) {
+  std::vector<std::string> names = QuotedOperations(text);
+  if (names.empty()) return text;
+  if (device != nullptr && names.size() > 1) {
+    std::vector<std::string> of_device = names;
+    std::erase_if(of_device, [&](const std::string& name) { return !Supports(*device, name); });
+    if (!of_device.empty()) names = std::move(of_device);
+  }
+  if (names.size() == 1) return names[0] == text ? text : Said(text, names[0]);
+  return absl::InvalidArgumentError(absl::StrCat("'", Escaped(text), "' may mean ", Listed(names),
+                                                 ": write ARCH/INSTRUCTION, such as ", names[0]));
+}
+
+// `text` with the architecture before its slash as the tables spell it.
+absl::StatusOr<std::string> WithArchitecture(const std::string& text) {
+  const size_t slash = text.find('/');
+  if (slash == text.npos) return text;
+  const absl::StatusOr<std::string> arch = TypedArchitecture(text.substr(0, slash));
+  if (!arch.ok() || arch->empty()) return arch.ok() ? text : arch;
+  return absl::StrCat(*arch, text.substr(slash));
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> TypedArchitecture(const std::string& text) {
+  const std::string arch = ArchitectureOf(text);
+  if (arch.empty() || HasTables(arch)) return arch;
+  return absl::NotFoundError(absl::StrCat(text == arch ? "" : Escaped(text) + " is ", arch,
+                                          ": the tables have no row of this architecture"));
+}
+
+absl::StatusOr<std::string> TypedName(const std::string& text, const Device* device) {
+  if (FindOperation(text, Models::kOptional) != nullptr) return text;
+  absl::StatusOr<std::string> name = WithArchitecture(text);
+  if (!name.ok() || IsGlob(text)) return name;
+  if (*name != text && FindOperation(*name, Models::kOptional) != nullptr) return Said(text, *name);
+  return Quoted(text, device);
+}
+
+absl::StatusOr<std::string> TypedGlob(const std::string& text, const Device* device) {
+  const absl::StatusOr<std::string> arch = TypedArchitecture(text);
+  if (!arch.ok() || !arch->empty()) return arch.ok() ? Said(text, *arch + "/*") : arch;
+  const bool anywhere = IsGlob(text) && text.find('/') == text.npos &&
+                        MatchOperations(text, Models::kOptional).empty() &&
+                        MatchUnknown(text).empty();
+  return anywhere ? absl::StrCat("*/", text) : TypedName(text, device);
+}
+
+}  // namespace mmadiff

@@ -1,0 +1,22 @@
+// Names as people type them on a command line: products, PTX, SASS, atoms of CUTLASS, builtins.
+#pragma once
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "device/device.h"
+
+namespace mmadiff {
+
+// The tables' name or glob for `text`, printed to stderr if it is a different spelling; `text` itself if it is a name of the
+// tables, or nothing known. Of several operations of one instruction the one that `device`, if there is one, supports.
+// kInvalidArgument lists what it may mean; kNotFound: of its architecture the tables have nothing.
+absl::StatusOr<std::string> TypedName(const std::string& text, const Device* device = nullptr);
+
+// The same, but an architecture alone means all its instructions, and a glob without an architecture all architectures.
+absl::StatusOr<std::string> TypedGlob(const std::string& text, const Device* device = nullptr);
+
+// The tables' name of an architecture, "" if `text` is none. kNotFound as above.
+absl::StatusOr<std::string> TypedArchitecture(const std::string& text);
+
+}  // namespace mmadiff

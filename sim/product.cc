@@ -1,0 +1,67 @@
+#include "sim/product.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "sim/numerics.h"
+
+namespace mmadiff {
+namespace {
+
+// Sources: NVIDIA's table of compute capabilities; LLVM's AMDGPU usage, processors.
+constexpr Product kProducts[] = {
+    {"v100", "sm_70"},        {"titanv", "sm_70"},      {"t4", "sm_75"},
+    {"rtx2080", "sm_75"},     {"rtx2080ti", "sm_75"},   {"rtx8000", "sm_75"},
+    {"a100", "sm_80"},        {"a30", "sm_80"},         {"a800", "sm_80"},
+    {"a10", "sm_86"},         {"a10g", "sm_86"},        {"a40", "sm_86"},
+    {"a6000", "sm_86"},       {"rtxa6000", "sm_86"},    {"rtx3080", "sm_86"},
+    {"rtx3090", "sm_86"},     {"rtx3090ti", "sm_86"},   {"orin", "sm_87"},
+    {"l4", "sm_89"},          {"l40", "sm_89"},         {"l40s", "sm_89"},
+    {"rtx4080", "sm_89"},     {"rtx4090", "sm_89"},     {"rtx6000ada", "sm_89"},
+    {"h100", "sm_90"},        {"h200", "sm_90"},        {"gh200", "sm_90"},
+    {"h800", "sm_90"},        {"h20", "sm_90"},         {"b100", "sm_100"},
+    {"b200", "sm_100"},       {"gb200", "sm_100"},      {"b300", "sm_103"},
+    {"gb300", "sm_103"},      {"thor", "sm_110"},       {"rtx5080", "sm_120"},
+    {"rtx5090", "sm_120"},    {"rtxpro6000", "sm_120"}, {"gb10", "sm_121"},
+    {"dgxspark", "sm_121"},   {"mi100", "gfx908"},      {"mi200", "gfx90a"},
+    {"mi210", "gfx90a"},      {"mi250", "gfx90a"},      {"mi250x", "gfx90a"},
+    {"mi300", "gfx942"},      {"mi300a", "gfx942"},     {"mi300x", "gfx942"},
+    {"mi325x", "gfx942"},     {"mi350x", "gfx950"},     {"mi355x", "gfx950"},
+    {"rx7900xtx", "gfx1100"}, {"w7900", "gfx1100"},     {"strixhalo", "gfx1151"},
+    {"rx9060xt", "gfx1200"},  {"rx9070xt", "gfx1201"},  {"r9700", "gfx1201"},
+};
+
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+// "sm_90" of "sm90", "sm_90a", "sm_100f"; "" of anything else.
+std::string NvidiaArchitecture(std::string_view plain) {
+  if (!plain.starts_with("sm")) return "";
+  plain.remove_prefix(plain.starts_with("sm_") ? 3 : 2);
+  if (plain.size() > 2 && (plain.back() == 'a' || plain.back() == 'f')) plain.remove_suffix(1);
+  const bool number = plain.size() >= 2 && plain.size() <= 3 && std::ranges::all_of(plain, IsDigit);
+  return number ? "sm_" + std::string(plain) : "";
+}
+
+}  // namespace
+
+std::span<const Product> Products() { return kProducts; }
+
+std::string ArchitectureOf(std::string_view name) {
+  std::string plain;
+  for (const char c : name) {
+    if (c != ' ' && c != '-') plain += static_cast<char>(std::tolower(static_cast<uint8_t>(c)));
+  }
+  for (const Architecture& a : Architectures()) {
+    if (plain == a.name || (*a.alias != '\0' && plain == a.alias)) return a.name;
+  }
+  for (const Product& p : kProducts) {
+    if (plain == p.name) return p.arch;
+  }
+  return NvidiaArchitecture(plain);
+}
+
+bool HasTables(std::string_view arch) {
+  return std::ranges::any_of(Architectures(), [&](const auto& a) { return a.name == arch; });
+}
+
+}  // namespace mmadiff

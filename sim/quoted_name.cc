@@ -1,0 +1,523 @@
+#include "sim/quoted_name.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstdio>
+#include <set>
+
+#include "sim/operation.h"
+#include "sim/pattern.h"
+#include "sim/product.h"
+
+namespace mmadiff {
+namespace {
+
+using Words = std::vector<std::string>;
+
+// How the formats and modifiers behind a verb are to be read.
+enum class Dialect : uint8_t {
+  kPtx,      // d a b c [scale]
+  kTcgen05,  // kind::...
+  kSass,     // shape without letters; d a b, or a b, or what the verb implies
+  kAtom,     // CUTLASS: the verb follows from the architecture
+  kAmd,      // d a [b]
+  kWhole,    // the name has no parts
+};
+
+struct Verb {
+  const char* prefix;  // of the name, in lower case
+  Dialect dialect;
+  const char* verb;  // of the tables' name
+  const char* formats =
+      "";  // of kSass: pattern of what its formats $1, $2, ... mean, see SassFormats()
+  const char* modifiers = "";
+};
+
+constexpr char kHalf[] = "d i i c", kHalfGroup[] = "d i i", kTyped[] = "1 2 3 1 4",
+               kTypedGroup[] = "1 2 3";
+constexpr char kInteger[] = "s32 1 2 s32", kIntegerGroup[] = "s32 1 2";
+constexpr char kAnyHalf[] = "* f16|bf16|tf32 f16|bf16|tf32";
+constexpr char kAnyNarrow[] = "* e4m3|e5m2|e3m2|e2m3|e2m1 e4m3|e5m2|e3m2|e2m3|e2m1";
+
+// The longest prefix wins.
+constexpr Verb kVerbs[] = {
+    {"mma.sync.", Dialect::kPtx, "mma"},
+    {"mma.sp.", Dialect::kPtx, "mma.sp"},
+    {"mma.sp::ordered_metadata.", Dialect::kPtx, "mma.sp"},
+    {"mma.", Dialect::kPtx, "mma"},
+    {"llvm.nvvm.mma.", Dialect::kPtx, "mma"},
+    {"wmma.mma.sync.", Dialect::kPtx, "wmma"},
+    {"wmma.", Dialect::kPtx, "wmma"},
+    {"llvm.nvvm.wmma.", Dialect::kPtx, "wmma"},
+    {"__hmma_", Dialect::kPtx, "wmma"},
+    {"wgmma.mma_async.sp.", Dialect::kPtx, "wgmma.sp"},
+    {"wgmma.mma_async.", Dialect::kPtx, "wgmma"},
+    {"wgmma.sp.", Dialect::kPtx, "wgmma.sp"},
+    {"wgmma.", Dialect::kPtx, "wgmma"},
+    {"tcgen05.mma.sp.", Dialect::kTcgen05, "tcgen05.mma.sp"},
+    {"tcgen05.mma.", Dialect::kTcgen05, "tcgen05.mma"},
+    {"fma.", Dialect::kPtx, "fma"},
+
+    {"hmma.sp.", Dialect::kSass, "mma.sp", kHalf},
+    {"hmma.", Dialect::kSass, "mma", kHalf},
+    {"dmma.", Dialect::kSass, "mma", "f64 f64 f64 f64"},
+    {"imma.sp.", Dialect::kSass, "mma.sp", kInteger},
+    {"imma.", Dialect::kSass, "mma", kInteger},
+    {"bmma.", Dialect::kSass, "mma", "s32 b1 b1 s32"},
+    {"qmma.sf.", Dialect::kSass, "mma", kTyped, "mxf8f6f4"},
+    {"qmma.sp.", Dialect::kSass, "mma.sp", kTyped},
+    {"qmma.", Dialect::kSass, "mma", kTyped},
+    {"omma.sf.", Dialect::kSass, "mma", kTyped},
+    {"hgmma.sp.", Dialect::kSass, "wgmma.sp", kHalfGroup},
+    {"hgmma.", Dialect::kSass, "wgmma", kHalfGroup},
+    {"igmma.", Dialect::kSass, "wgmma", kIntegerGroup},
+    {"qgmma.sp.", Dialect::kSass, "wgmma.sp", kTypedGroup},
+    {"qgmma.", Dialect::kSass, "wgmma", kTypedGroup},
+    {"bgmma.", Dialect::kSass, "wgmma", "s32 b1 b1"},
+    {"utchmma", Dialect::kSass, "tcgen05.mma", kAnyHalf},
+    {"utcqmma", Dialect::kSass, "tcgen05.mma", kAnyNarrow},
+    {"utcimma", Dialect::kSass, "tcgen05.mma", "s32 s8|u8 s8|u8"},
+    {"utcomma", Dialect::kSass, "tcgen05.mma", "* e2m1 e2m1 *"},
+    {"ffma", Dialect::kSass, "fma", "f32"},
+    {"dfma", Dialect::kSass, "fma", "f64"},
+
+    {"sm", Dialect::kAtom, ""},
+
+    {"v_mfma_scale_", Dialect::kAmd, "v_mfma_scale"},
+    {"v_mfma_", Dialect::kAmd, "v_mfma"},
+    {"v_smfmac_", Dialect::kAmd, "v_smfmac"},
+    {"v_wmma_", Dialect::kAmd, "v_wmma"},
+    {"v_swmmac_", Dialect::kAmd, "v_swmmac"},
+    {"__builtin_amdgcn_mfma_scale_", Dialect::kAmd, "v_mfma_scale"},
+    {"__builtin_amdgcn_mfma_", Dialect::kAmd, "v_mfma"},
+    {"__builtin_amdgcn_smfmac_", Dialect::kAmd, "v_smfmac"},
+    {"__builtin_amdgcn_wmma_", Dialect::kAmd, "v_wmma"},
+    {"__builtin_amdgcn_swmmac_", Dialect::kAmd, "v_swmmac"},
+    {"llvm.amdgcn.mfma.scale.", Dialect::kAmd, "v_mfma_scale"},
+    {"llvm.amdgcn.mfma.", Dialect::kAmd, "v_mfma"},
+    {"llvm.amdgcn.smfmac.", Dialect::kAmd, "v_smfmac"},
+    {"llvm.amdgcn.wmma.", Dialect::kAmd, "v_wmma"},
+    {"llvm.amdgcn.swmmac.", Dialect::kAmd, "v_swmmac"},
+    {"rocdl.mfma.", Dialect::kAmd, "v_mfma"},
+    {"rocdl.wmma.", Dialect::kAmd, "v_wmma"},
+};
+
+// Whole names, "$" at the end: whatever follows. Vector width and the order of the operands of an FMA change no bits.
+struct Synonym {
+  const char *name, *meaning;
+};
+constexpr Synonym kSynonyms[] = {
+    {"{_mm,_mm256,_mm512}_dpbf16_ps", "x86/vdpbf16ps"},
+    {"{_mm,_mm256,_mm512}_{dpbusd,dpbusds,dpwssd,dpwssds}_epi32", "x86/vp$2"},
+    {"{_mm,_mm256,_mm512}_fmadd_p{s,d}", "x86/vfmadd231s$2"},
+    {"_mm_fmadd_s{s,d}", "x86/vfmadd231s$1"},
+    {"vfmadd{132,213,231}{s,p}{s,d}", "x86/vfmadd231s$3"},
+    {"_tile_{dpbf16ps,dpfp16ps,mmultf32ps,dpbssd,dpbsud,dpbusd,dpbuud}", "x86/t$1"},
+    {"__tile_{dpbf16ps,dpfp16ps,mmultf32ps,dpbssd,dpbsud,dpbusd,dpbuud}", "x86/t$1"},
+    {"vbfdot{,q}_f32", "arm/bfdot"},
+    {"svbfdot{,_f32}", "arm/bfdot"},
+    {"vbfmmlaq_f32", "arm/bfmmla"},
+    {"svbfmmla{,_f32}", "arm/bfmmla"},
+    {"v{dot,mmla}{,q}_{s,u}32", "arm/$3$1"},
+    {"vus{dot,mmla}{,q}_s32", "arm/us$1"},
+};
+
+// What a name may contain and changes no bits, or says again what others say.
+constexpr const char* kNoise[] = {
+    "sync",      "aligned", "row",   "col",    "mma",      "mma_async", "async", "kind",  "block",
+    "scale",     "vec",     "cta",   "group",  "1",        "2",         "noftz", "reuse", "tn",
+    "nt",        "nn",      "tt",    "ss",     "rs",       "ts",        "step0", "step1", "step2",
+    "step3",     "block",   "dense", "sparse", "metadata", "ordered",   "2x1sm", "ws",    "sp",
+    "collector", "a",       "fill",  "use",    "lastuse",  "discard"};
+// Modifiers that name no other instruction where none of the tables has them.
+constexpr const char* kSoft[] = {"1k",  "2x",    "2b",  "4b", "16b",    "w32",
+                                 "w64", "gfx12", "e64", "rn", "block32"};
+constexpr Synonym kModifiers[] = {{"sat", "satfinite"},    {"saturate", "satfinite"},
+                                  {"xorpopc", "xor popc"}, {"andpopc", "and popc"},
+                                  {"block16", "4x"},       {"1x", ""}};
+
+constexpr Synonym kFormatNames[] = {
+    {"half", "f16"},
+    {"half_t", "f16"},
+    {"fp16", "f16"},
+    {"float16", "f16"},
+    {"bfloat16", "bf16"},
+    {"bfloat16_t", "bf16"},
+    {"bfloat", "bf16"},
+    {"bf16_t", "bf16"},
+    {"float", "f32"},
+    {"fp32", "f32"},
+    {"float32", "f32"},
+    {"single", "f32"},
+    {"double", "f64"},
+    {"fp64", "f64"},
+    {"float64", "f64"},
+    {"tensorfloat32", "tf32"},
+    {"tfloat32", "tf32"},
+    {"xf32", "tf32"},
+    {"fp8", "e4m3 e5m2 e4m3fnuz e5m2fnuz"},
+    {"float8", "e4m3 e5m2 e4m3fnuz e5m2fnuz"},
+    {"f8", "e4m3 e5m2 e4m3fnuz e5m2fnuz"},
+    {"bf8", "e5m2 e5m2fnuz"},
+    {"e4m3fn", "e4m3"},
+    {"float8_e4m3fn", "e4m3"},
+    {"float8_e4m3", "e4m3"},
+    {"fp8_e4m3", "e4m3"},
+    {"float_e4m3_t", "e4m3"},
+    {"float_e5m2_t", "e5m2"},
+    {"float_e2m1_t", "e2m1"},
+    {"float_e3m2_t", "e3m2"},
+    {"float_e2m3_t", "e2m3"},
+    {"hf8", "e4m3"},
+    {"float8_e5m2", "e5m2"},
+    {"fp8_e5m2", "e5m2"},
+    {"float8_e4m3fnuz", "e4m3fnuz"},
+    {"float8_e5m2fnuz", "e5m2fnuz"},
+    {"fp6", "e3m2 e2m3"},
+    {"float6_e3m2fn", "e3m2"},
+    {"float6_e2m3fn", "e2m3"},
+    {"fp4", "e2m1"},
+    {"float4", "e2m1"},
+    {"float4_e2m1fn", "e2m1"},
+    {"e2m1fn", "e2m1"},
+    {"e8m0", "ue8m0"},
+    {"e8", "ue8m0"},
+    {"float8_e8m0fnu", "ue8m0"},
+    {"int32", "s32"},
+    {"i32", "s32"},
+    {"int", "s32"},
+    {"int16", "s16"},
+    {"i16", "s16"},
+    {"int8", "s8"},
+    {"i8", "s8"},
+    {"uint8", "u8"},
+    {"ui8", "u8"},
+    {"int4", "s4"},
+    {"i4", "s4"},
+    {"uint4", "u4"},
+    {"u1", "b1"},
+    {"bit", "b1"},
+    {"b1", "b1"},
+};
+
+bool Has(const auto& list, std::string_view word) {
+  return std::any_of(std::begin(list), std::end(list),
+                     [&](const auto& one) { return word == one; });
+}
+
+std::string Lower(std::string_view text) {
+  std::string lower;
+  for (const char c : text) lower += static_cast<char>(std::tolower(static_cast<uint8_t>(c)));
+  return lower;
+}
+
+Words Split(std::string_view text, const char* separators) {
+  Words words;
+  for (size_t from = 0; from <= text.size();) {
+    const size_t end = std::min(text.find_first_of(separators, from), text.size());
+    if (end > from) words.emplace_back(text.substr(from, end - from));
+    from = end + 1;
+  }
+  return words;
+}
+
+using Choice = std::set<std::string>;  // empty: any
+
+// What a name says.
+struct Parts {
+  std::string verb;
+  int m = 0, n = 0, k = 0;  // 0: not said
+  std::vector<Choice> formats;
+  std::set<std::string> modifiers;
+  bool native = false;  // machine code: no emulation
+  std::string arch;     // of an atom
+};
+
+// "m16n8k16", "16x8x16", and of SASS "16816": the first digits are m = 8 or 16, n = 8.
+bool ReadShape(std::string_view word, Dialect dialect, Parts& parts, size_t* read) {
+  const std::string text(word);
+  const auto reads = [&](const char* form) {
+    int m = 0, n = 0, k = 0, length = 0;
+    const bool whole = std::sscanf(text.c_str(), form, &m, &n, &k, &length) == 3 && length > 0;
+    if (!whole || (length < static_cast<int>(text.size()) && dialect == Dialect::kSass))
+      return false;
+    parts.m = m;
+    parts.n = n;
+    parts.k = k;
+    *read = length;
+    return true;
+  };
+  if (reads("m%3dn%3dk%4d%n") || reads("%3dx%3dx%4d%n")) return true;
+  return dialect == Dialect::kSass &&
+         (text.starts_with("16") ? reads("%2d%1d%3d%n") : reads("%1d%1d%3d%n"));
+}
+
+// Formats written without separators: "f32f16f16f32". Of AMD they keep their names, which are those of the tables' names.
+bool ReadFormats(std::string_view word, Dialect dialect, std::vector<Choice>& formats) {
+  static const auto& names = *[] {
+    auto* all = new Words;
+    for (const Format* f : kFormats) all->push_back(f->name);
+    for (const Synonym& s : kFormatNames) all->push_back(s.name);
+    std::ranges::sort(*all, [](const auto& x, const auto& y) { return x.size() > y.size(); });
+    return all;
+  }();
+  std::vector<Choice> found;
+  while (!word.empty()) {
+    const auto name =
+        std::ranges::find_if(names, [&](const auto& n) { return word.starts_with(n); });
+    if (name == names.end()) return false;
+    const Words meant = dialect == Dialect::kAmd ? Words{*name} : QuotedFormats(*name);
+    found.emplace_back(meant.begin(), meant.end());
+    word.remove_prefix(name->size());
+  }
+  formats.insert(formats.end(), found.begin(), found.end());
+  return true;
+}
+
+void AddModifier(const std::string& word, Parts& parts) {
+  for (const Synonym& s : kModifiers) {
+    if (word != s.name) continue;
+    for (const std::string& one : SplitWords(s.meaning)) parts.modifiers.insert(one);
+    return;
+  }
+  parts.modifiers.insert(word);
+}
+
+std::vector<Choice> Pattern(const char* pattern, const std::vector<Choice>& given) {
+  std::vector<Choice> formats;
+  const auto at = [&](size_t i) { return i < given.size() ? given[i] : Choice(); };
+  const auto is_input = [&](size_t i) {
+    return i < given.size() && (given[i].contains("bf16") || given[i].contains("tf32"));
+  };
+  for (const std::string& word : SplitWords(pattern)) {
+    if (word == "d") {
+      formats.push_back(at(0));
+    } else if (word == "i") {  // the input type of HMMA and HGMMA, f16 if none is named
+      formats.push_back(is_input(1) ? given[1] : Choice{"f16"});
+    } else if (word == "c") {  // of Volta the second type is that of c
+      formats.push_back(given.size() > 1 && !is_input(1) ? given[1] : at(0));
+    } else if (word == "*") {
+      formats.emplace_back();
+    } else if (word.size() == 1 && word[0] >= '1' && word[0] <= '9') {
+      const size_t index = word[0] - '1';
+      if (index == 3 && given.size() < 4) continue;  // scales
+      formats.push_back(at(index));
+    } else {
+      const Words choice = Split(word, "|");
+      formats.emplace_back(choice.begin(), choice.end());
+    }
+  }
+  return formats;
+}
+
+// Of tcgen05 a kind stands for formats, if it does not stand in the tables' names; CUTLASS has names of its own for two.
+struct KindFormats {
+  const char *kind, *formats;
+};
+constexpr KindFormats kKinds[] = {
+    {"f16", "* f16|bf16 f16|bf16"}, {"f16bf16", "* f16|bf16 f16|bf16"}, {"tf32", "* tf32 tf32"},
+    {"f8f6f4", kAnyNarrow},         {"i8", "s32 s8|u8 s8|u8"},          {"s8", "s32 s8|u8 s8|u8"}};
+
+// PTX leaves out formats that follow from others: of wmma and of LLVM's names it says d and c, or the inputs' alone.
+void CompletePtx(Parts& parts) {
+  std::vector<Choice>& f = parts.formats;
+  if (parts.verb == "wmma" || parts.verb == "mma") {
+    if (f.size() == 2) f = {f[0], {"f16"}, {"f16"}, f[1]};
+    if (f.size() == 1) {
+      const bool integer = Has(f[0], "s8") || Has(f[0], "u8") || Has(f[0], "s4") ||
+                           Has(f[0], "u4") || Has(f[0], "b1");
+      const Choice wide = f[0].contains("f64") ? f[0] : Choice{integer ? "s32" : "f32"};
+      f = {wide, f[0], f[0], wide};
+    }
+  }
+}
+
+// The verb of an atom follows from its architecture and shape.
+bool ReadAtom(std::string_view name, Parts& parts) {
+  const size_t end = std::min(name.find('_'), name.size());
+  parts.arch = ArchitectureOf(name.substr(0, end));
+  if (parts.arch.empty() || end == name.size()) return false;
+  parts.verb = parts.arch == "sm_100"                                         ? "tcgen05.mma"
+               : parts.arch == "sm_90" && name.substr(end).starts_with("_64") ? "wgmma"
+                                                                              : "mma";
+  return true;
+}
+
+bool ReadWords(std::string_view rest, const Verb& verb, Parts& parts) {
+  std::vector<Choice> formats;
+  const bool atom = verb.dialect == Dialect::kAtom && parts.verb == "tcgen05.mma";
+  bool kind = atom;
+  for (const std::string& word : Split(rest, "._:")) {
+    size_t read = 0;
+    const auto is_kind = [&](const KindFormats& k) { return word == k.kind; };
+    const auto* known = std::ranges::find_if(kKinds, is_kind);
+    if (kind && known != std::end(kKinds) && (atom || verb.dialect == Dialect::kTcgen05)) {
+      formats = Pattern(known->formats, {});
+    } else if (kind && !Has(kNoise, word)) {
+      AddModifier(word, parts);
+    } else if (parts.m == 0 && ReadShape(word, verb.dialect, parts, &read)) {
+      if (!ReadFormats(std::string_view(word).substr(read), verb.dialect, formats)) return false;
+    } else if (!Has(kNoise, word) && !ReadFormats(word, verb.dialect, formats)) {
+      AddModifier(word, parts);
+    }
+    kind = atom || word == "kind";
+  }
+  parts.formats = verb.dialect == Dialect::kSass ? Pattern(verb.formats, formats) : formats;
+  return true;
+}
+
+// Template arguments of an atom that has no types in its name: a, b, c.
+void ReadArguments(std::string_view arguments, Parts& parts) {
+  std::vector<Choice> given;
+  for (const std::string& argument : Split(arguments, "<>, :"))
+    ReadFormats(argument, Dialect::kAtom, given);
+  if (given.size() >= 3) parts.formats = {given[2], given[0], given[1]};
+}
+
+// `arguments`: of a template.
+bool Read(std::string_view name, std::string_view arguments, Parts& parts) {
+  const Verb* verb = nullptr;
+  for (const Verb& v : kVerbs) {
+    const size_t length = verb == nullptr ? 0 : std::string_view(verb->prefix).size();
+    if (name.starts_with(v.prefix) && std::string_view(v.prefix).size() > length) verb = &v;
+  }
+  if (verb == nullptr) return false;
+  std::string_view rest = name.substr(std::string_view(verb->prefix).size());
+  parts.verb = verb->verb;
+  if (verb->dialect == Dialect::kAtom) {
+    if (!ReadAtom(name, parts)) return false;
+    rest = name.substr(name.find('_'));
+  }
+  if (!ReadWords(rest, *verb, parts)) return false;
+  if (verb->dialect == Dialect::kAtom && parts.formats.empty()) ReadArguments(arguments, parts);
+  for (const std::string& m : SplitWords(verb->modifiers)) parts.modifiers.insert(m);
+  if (verb->dialect == Dialect::kPtx) CompletePtx(parts);
+  if (parts.verb == "fma" && verb->dialect == Dialect::kSass && parts.modifiers.empty())
+    parts.modifiers = {"rn"};
+  parts.native = verb->dialect == Dialect::kSass;
+  return true;
+}
+
+// An operation, or a name of AllUnknown().
+struct Own {
+  std::string arch, name;  // of the instruction
+  const Operation* op;     // nullptr: not even formats are known
+  Parts parts;
+};
+
+const std::vector<Own>& AllOwn() {
+  static const auto& all = *[] {
+    auto* own = new std::vector<Own>;
+    const auto add = [own](std::string_view arch, const std::string& name, const Operation* op) {
+      Parts parts;
+      if (!Read(name, "", parts)) parts.verb = name;
+      own->push_back({std::string(arch), name, op, std::move(parts)});
+    };
+    for (const Operation& op : Operations()) add(op.arch(), op.instruction->name, &op);
+    for (const Operation& op : UnmodelledOperations()) add(op.arch(), op.instruction->name, &op);
+    for (const UnknownNumerics& u : AllUnknown()) {
+      if (FindUnmodelled(u.arch + ("/" + u.instruction)) == nullptr)
+        add(u.arch, u.instruction, nullptr);
+    }
+    return own;
+  }();
+  return all;
+}
+
+bool Agree(const std::vector<Choice>& quoted, const std::vector<Choice>& own) {
+  if (quoted.size() > own.size()) return false;
+  for (size_t i = 0; i < quoted.size(); ++i) {
+    const auto in_own = [&](const std::string& f) { return own[i].contains(f); };
+    if (!quoted[i].empty() && std::ranges::none_of(quoted[i], in_own)) return false;
+  }
+  return true;
+}
+
+// How well the modifiers agree, less is better; 3: they do not.
+int Distance(const std::set<std::string>& quoted, const std::set<std::string>& own) {
+  if (quoted == own) return 0;
+  const auto hard = [](const std::set<std::string>& all) {
+    std::set<std::string> kept;
+    std::ranges::copy_if(all, std::inserter(kept, kept.end()),
+                         [](const auto& m) { return !Has(kSoft, m); });
+    return kept;
+  };
+  const std::set<std::string> q = hard(quoted), o = hard(own);
+  return q == o ? 1 : std::ranges::includes(o, q) ? 2 : 3;
+}
+
+// The own name with the quoted m and n; empty if it has no such size.
+std::string Sized(const Own& own, const Parts& q) {
+  const std::string name = own.arch + "/" + own.name;
+  if (q.m == 0 || (q.m == own.parts.m && q.n == own.parts.n && q.k == own.parts.k)) return name;
+  if (q.k != own.parts.k || own.op == nullptr || own.op->instruction->sizes.empty()) return "";
+  const std::string sized = own.arch + "/" + WithSize(*own.op->instruction, q.m, q.n).name;
+  return FindOperation(sized) == nullptr ? "" : sized;
+}
+
+std::vector<std::string> Matching(const Parts& quoted, const std::string& arch) {
+  std::array<std::vector<std::string>, 3> found;  // by Distance()
+  for (const Own& own : AllOwn()) {
+    if ((!arch.empty() && own.arch != arch) || own.parts.verb != quoted.verb) continue;
+    if (quoted.native && own.op != nullptr && !IsNative(*own.op)) continue;
+    const int distance = Distance(quoted.modifiers, own.parts.modifiers);
+    if (distance == 3 || !Agree(quoted.formats, own.parts.formats)) continue;
+    const std::string name = Sized(own, quoted);
+    if (!name.empty()) found[distance].push_back(name);
+  }
+  const auto best = std::ranges::find_if(found, [](const auto& names) { return !names.empty(); });
+  return best == found.end() ? std::vector<std::string>() : *best;
+}
+
+// A name of kSynonyms, or one of the tables without an architecture.
+std::vector<std::string> MatchingWhole(const std::string& name, const std::string& arch) {
+  std::vector<std::string> found;
+  const auto add = [&](const std::string& operation) {
+    if (arch.empty() || operation.starts_with(arch + "/")) found.push_back(operation);
+  };
+  for (const Own& own : AllOwn()) {
+    if (own.name == name) add(own.arch + "/" + own.name);
+  }
+  if (!found.empty()) return found;
+  for (const Synonym& s : kSynonyms) {
+    for (const Expansion& e : Expand(s.name)) {
+      if (e.text == name) add(Substitute(s.meaning, e.choices));
+    }
+  }
+  return found;
+}
+
+}  // namespace
+
+std::vector<std::string> QuotedOperations(std::string_view text) {
+  std::string arch;
+  if (const size_t slash = text.find('/'); slash != text.npos) {
+    arch = ArchitectureOf(text.substr(0, slash));
+    if (arch.empty()) return {};
+    text.remove_prefix(slash + 1);
+  }
+  for (const std::string_view prefix : {"MMA_Atom<", "cute::"}) {
+    if (text.starts_with(prefix)) text.remove_prefix(prefix.size());
+  }
+  const size_t end = std::min(text.find_first_of(" \t{<>(;"), text.size());
+  const std::string name = Lower(text.substr(0, end)), arguments = Lower(text.substr(end));
+  if (std::vector<std::string> found = MatchingWhole(name, arch); !found.empty()) return found;
+  Parts parts;
+  if (!Read(name, arguments, parts)) return {};
+  if (parts.m == 0 && parts.formats.empty() && parts.modifiers.empty()) return {};  // a verb alone
+  return Matching(parts, arch.empty() ? parts.arch : arch);
+}
+
+std::vector<std::string> QuotedFormats(std::string_view name) {
+  const std::string lower = Lower(name);
+  for (const Format* f : kFormats) {
+    if (lower == f->name) return {lower};
+  }
+  for (const Synonym& s : kFormatNames) {
+    if (lower == s.name) return SplitWords(s.meaning);
+  }
+  return {};
+}
+
+}  // namespace mmadiff
