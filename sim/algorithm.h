@@ -150,9 +150,19 @@ struct Model {
   Algorithm algorithm;
   Format scale = {};    // of kScaledSum
   int scale_block = 0;  // consecutive k that share a scale, for a and for b; 0: no scales
+  // Of a chain (sim/chain.h): k / executions products each, the result of one is the addend of the next.
+  int executions = 1;
 
   // Scales of a row of A, and of a column of B; they follow its k elements.
   MMADIFF_HD constexpr int scales() const { return scale_block == 0 ? 0 : k / scale_block; }
 };
+
+// The model of one execution of a chain.
+MMADIFF_HD constexpr Model OneExecution(const Model& m) {
+  Model one = m;
+  one.k /= m.executions;
+  one.executions = 1;
+  return one;
+}
 
 }  // namespace mmadiff

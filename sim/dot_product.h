@@ -41,11 +41,9 @@ MMADIFF_HD constexpr uint64_t FloatDotProduct(const Model& m, const Unpacked* a,
   return FmaChainOf(m, a, b, c, trace);
 }
 
-// a and b hold m.k words of formats m.a and m.b and the scales behind them, c a word of m.c; the
-// result is a word of m.d.
 template <class Trace>
-MMADIFF_HD constexpr uint64_t DotProduct(const Model& m, const uint64_t* a, const uint64_t* b,
-                                         uint64_t c, Trace& trace) {
+MMADIFF_HD constexpr uint64_t DotProductOfOne(const Model& m, const uint64_t* a, const uint64_t* b,
+                                              uint64_t c, Trace& trace) {
   if (m.algorithm.family == Family::kIntegerDot) return IntegerDot(m, a, b, c, trace);
   Unpacked ua[2 * kMaxK], ub[2 * kMaxK];
   for (int k = 0; k < m.k + m.scales(); ++k) {
@@ -53,6 +51,51 @@ MMADIFF_HD constexpr uint64_t DotProduct(const Model& m, const uint64_t* a, cons
     ub[k] = Decode(k < m.k ? m.b : m.scale, b[k]);
   }
   return FloatDotProduct(m, ua, ub, c, trace);
+}
+
+// Passes on the events of an execution of a chain, whose steps and k follow those before it.
+template <class Trace>
+struct LaterExecution {
+  Trace& trace;
+  int first_step, first_k, steps = 0;
+  MMADIFF_HD constexpr void operator()(Event e) {
+    steps = e.step >= steps ? e.step + 1 : steps;
+    e.step += first_step;
+    if (e.k >= 0) e.k += first_k;
+    trace(e);
+  }
+};
+
+template <class Trace>
+MMADIFF_HD constexpr uint64_t ChainedDotProduct(const Model& m, const uint64_t* a,
+                                                const uint64_t* b, uint64_t c, Trace& trace) {
+  const Model one = OneExecution(m);
+  uint64_t row[2 * kMaxK] = {}, column[2 * kMaxK] = {};
+  int steps = 0;
+  for (int i = 0; i < m.executions; ++i) {
+    for (int j = 0; j < one.k + one.scales(); ++j) {
+      const int from = j < one.k ? i * one.k + j : m.k + i * one.scales() + j - one.k;
+      row[j] = a[from];
+      column[j] = b[from];
+    }
+    if constexpr (kTraces<Trace>) {
+      LaterExecution<Trace> later = {trace, steps, i * one.k};
+      c = DotProductOfOne(one, row, column, c, later);
+      steps += later.steps;
+    } else {
+      c = DotProductOfOne(one, row, column, c, trace);
+    }
+  }
+  return c;
+}
+
+// a and b hold m.k words of formats m.a and m.b and the scales behind them, c a word of m.c; the
+// result is a word of m.d.
+template <class Trace>
+MMADIFF_HD constexpr uint64_t DotProduct(const Model& m, const uint64_t* a, const uint64_t* b,
+                                         uint64_t c, Trace& trace) {
+  return m.executions > 1 ? ChainedDotProduct(m, a, b, c, trace)
+                          : DotProductOfOne(m, a, b, c, trace);
 }
 
 }  // namespace mmadiff

@@ -345,7 +345,8 @@ bool SameModel(const Model& x, const Model& y) {
            (f.name != nullptr && g.name != nullptr && std::string_view(f.name) == g.name);
   };
   return same(x.a, y.a) && same(x.b, y.b) && same(x.c, y.c) && same(x.d, y.d) && x.k == y.k &&
-         x.algorithm == y.algorithm && same(x.scale, y.scale) && x.scale_block == y.scale_block;
+         x.executions == y.executions && x.algorithm == y.algorithm && same(x.scale, y.scale) &&
+         x.scale_block == y.scale_block;
 }
 
 }  // namespace mmadiff

@@ -325,6 +325,7 @@ std::vector<Change> AlgorithmFields(const Algorithm& a) {
 std::string WhyInvalid(const Model& m) {
   if (m.algorithm.family == Family::kNone) return "there is no model";
   if (m.k < 1 || m.k > kMaxK) return "k must be 1.." + std::to_string(kMaxK);
+  if (m.executions != 1) return WhyInvalid(OneExecution(m));
   for (const Parameter& p : kParameters) {
     if (!p.values.empty() || !(p.families & Bit(m.algorithm.family))) continue;
     const int value = p.get(m.algorithm);

@@ -63,7 +63,12 @@ void SimulateFloats(const Model& model, const Batch& batch, std::span<uint64_t> 
   }
 }
 
+void SimulateChains(const Model& m, const Batch& batch, std::span<uint64_t> d) {
+  for (int64_t i = 0; i < batch.dot_products(); ++i) d[i] = Simulate(m, Extract(batch, i));
+}
+
 void SimulateBatch(const Model& m, const Batch& batch, std::span<uint64_t> d) {
+  if (m.executions > 1) return SimulateChains(m, batch, d);
   m.algorithm.family == Family::kIntegerDot ? SimulateIntegers(m, batch, d)
                                             : SimulateFloats(m, batch, d);
 }
@@ -92,7 +97,7 @@ void SimulateScalar(const Model& m, const Batch& batch, std::span<uint64_t> d) {
 // nullptr: none, or not worth it.
 const LaneTarget* LanesFor(const Model& m, const Batch& batch) {
   static const std::span<const LaneTarget> targets = LaneTargets();
-  const LaneWidth width = LaneWidthOf(m);
+  const LaneWidth width = m.executions > 1 ? LaneWidth::kNone : LaneWidthOf(m);
   if (targets.empty() || width == LaneWidth::kNone) return nullptr;
   const int lanes = targets[0].LanesFor(width);
   const int64_t rows = batch.count * batch.shape.blocks * batch.shape.m;

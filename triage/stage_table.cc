@@ -173,10 +173,17 @@ std::string WordText(const Format& format, uint64_t word) {
 
 StageTable MakeStageTable(const Operation& op, const std::vector<Neighbour>& changes,
                           const DotProductCase& dot) {
-  std::vector<Column> columns = {{"model", op.model, dot}};
+  std::vector<std::pair<std::string, Model>> models = {{"model", op.model}};
   for (size_t i = 0; i < std::min(changes.size(), kMostChanges); ++i) {
-    columns.emplace_back(Name(changes[i]), WithAlgorithm(op, changes[i].algorithm), dot);
+    models.emplace_back(Name(changes[i]), WithAlgorithm(op, changes[i].algorithm));
   }
+  return MakeStageTable(models, dot);
+}
+
+StageTable MakeStageTable(const std::vector<std::pair<std::string, Model>>& models,
+                          const DotProductCase& dot) {
+  std::vector<Column> columns;
+  for (const auto& [title, model] : models) columns.emplace_back(title, model, dot);
   StageTable table;
   bool steps = false;
   for (const Column& c : columns) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/operation.h"
@@ -29,6 +30,9 @@ struct StageTable {
 
 // With the first changes, at most three.
 StageTable MakeStageTable(const Operation& op, const std::vector<Neighbour>& changes,
+                          const DotProductCase& dot);
+// Of any models of the dot product's formats, k and scales, each with the title of its column.
+StageTable MakeStageTable(const std::vector<std::pair<std::string, Model>>& models,
                           const DotProductCase& dot);
 
 std::string WordText(const Format& format, uint64_t word);  // "0x3f800000 = 1.0"

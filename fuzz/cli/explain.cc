@@ -18,6 +18,7 @@
 #include "fuzz/run_folder.h"
 #include "triage/case_text.h"
 #include "triage/explain_text.h"
+#include "triage/model_words.h"
 #include "triage/stage_table.h"
 
 namespace mmadiff {
@@ -133,7 +134,7 @@ std::string ExplainedText(const ExplainedCase& e, const TextStyle& style) {
                                         : absl::StrCat(e.subject.differing.size(), " of ",
                                                        e.observed.size(), " results differ");
   std::string text =
-      absl::StrCat(Wrap(absl::StrCat(op.name, "  ", Describe(op.model.algorithm), "\ndevice ",
+      absl::StrCat(Wrap(absl::StrCat(op.name, "  ", DescribeModel(op.model), "\ndevice ",
                                      e.subject.device_name, ", ", results, "\n",
                                      has_why ? absl::StrCat("why ", e.subject.why, "\n") : "",
                                      e.subject.shared.empty() ? "" : "shared ", e.subject.shared,

@@ -15,6 +15,7 @@
 #include "triage/alignment_drawing.h"
 #include "triage/case_text.h"
 #include "triage/explain_text.h"
+#include "triage/model_words.h"
 #include "triage/number_text.h"
 #include "triage/parse_number.h"
 #include "triage/verdict.h"
@@ -147,9 +148,9 @@ void ExplainModel(const Operation& op, const DotProductCase& dot, const StageOut
     return;
   }
   const TextStyle style = console.style();
-  console.Print(absl::StrCat(
-      Wrap(absl::StrCat(op.name, "  ", Describe(op.model.algorithm), "\n"), style.width, 2),
-      CaseText(op, dot, 2, style.width), ModelText(op, dot, style)));
+  console.Print(
+      absl::StrCat(Wrap(absl::StrCat(op.name, "  ", DescribeModel(op.model), "\n"), style.width, 2),
+                   CaseText(op, dot, 2, style.width), ModelText(op, dot, style)));
 }
 
 }  // namespace mmadiff

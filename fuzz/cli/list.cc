@@ -25,6 +25,7 @@
 #include "sim/parameter.h"
 #include "sim/product.h"
 #include "sim/simulate.h"
+#include "triage/model_words.h"
 
 namespace mmadiff {
 namespace {
@@ -35,7 +36,8 @@ using Json = nlohmann::ordered_json;
 struct Entry {
   std::string name, line;
   Json json;
-  bool usable = true;  // false: an instruction that cannot be simulated, shown with --evidence
+  bool usable = true;      // false: an instruction that cannot be simulated, shown with --evidence
+  std::string words = {};  // of an instruction that is named
 };
 
 std::string FileText(const Evidence& e) {
@@ -55,14 +57,16 @@ std::vector<Entry> ListInstructions() {
       absl::StrAppendFormat(&sizes, "\n  also m=%d n=%d..%d in steps of %d", s.m, s.n_min, s.n_max,
                             s.n_step);
     }
+    const std::string words = DescribeModel(op.model);
     entries.push_back(
         {op.name,
          absl::StrCat(
-             op.name, "\n  ", algorithm, any_nan ? "; the bits of a NaN are not promised" : "",
-             "\n  ", Name(e.grade), ": ", e.text, FileText(e),
-             *e.others == '\0' ? "" : absl::StrCat("\n  others: ", e.others), "\n  native on ",
-             *i.native_on ? i.native_on : "nothing (made of other instructions)", "; ", i.source,
-             "\n  simulated ", lanes ? "in vector lanes" : "one after the other", sizes),
+             op.name, "\n  ", words, "\n  ", algorithm,
+             any_nan ? "; the bits of a NaN are not promised" : "", "\n  ", Name(e.grade), ": ",
+             e.text, FileText(e), *e.others == '\0' ? "" : absl::StrCat("\n  others: ", e.others),
+             "\n  native on ", *i.native_on ? i.native_on : "nothing (made of other instructions)",
+             "; ", i.source, "\n  simulated ", lanes ? "in vector lanes" : "one after the other",
+             sizes),
          {{"name", op.name},
           {"m", i.shape.m},
           {"n", i.shape.n},
@@ -83,7 +87,10 @@ std::vector<Entry> ListInstructions() {
           {"file", e.file},
           {"others", e.others},
           {"native_on", i.native_on},
-          {"source", i.source}}});
+          {"source", i.source},
+          {"words", words}},
+         true,
+         words});
   }
   for (const UnknownNumerics& u : AllUnknown()) {
     const std::string name = absl::StrCat(u.arch, "/", u.instruction);
@@ -94,7 +101,8 @@ std::vector<Entry> ListInstructions() {
                         {"grade", Name(u.evidence.grade)},
                         {"evidence", u.evidence.text},
                         {"file", u.evidence.file}},
-                       false});
+                       false,
+                       ""});
   }
   return entries;
 }
@@ -301,6 +309,11 @@ std::string Wrapped(absl::string_view text, size_t width) {
 
 void PrintEntries(const std::vector<Entry>& entries, const ListFlags& flags, bool lines,
                   size_t width) {
+  const bool named =
+      !flags.names.empty() && flags.names.front().find_first_of("*?[") == std::string::npos;
+  if (named && entries.size() == 1 && !flags.evidence && !entries[0].words.empty()) {
+    return PrintPaged(Wrapped(absl::StrCat(entries[0].name, "\n  ", entries[0].words), width));
+  }
   std::vector<std::string> names;
   std::string text;
   for (const Entry& entry : entries) {

@@ -17,6 +17,7 @@
 #include "sim/simulate.h"
 #include "triage/case_text.h"
 #include "triage/number_text.h"
+#include "triage/race/architectures.h"
 #include "triage/race/fingerprint.h"
 #include "triage/race/pair.h"
 
@@ -30,21 +31,27 @@ struct Flags {
   bool all = false, set = false;
 };
 
-// What all three print as JSON: pairs, columns of matrices, fingerprint; those that were not asked
+// What all print as JSON: pairs, groups of formats, columns of matrices, fingerprint; those that were not asked
 // for are empty.
 struct Report {
   std::string text;
-  Json pairs = Json::array(), matrices = Json::array(), fingerprint = nullptr;
-  bool told = false;  // two models that were named
+  Json pairs = Json::array(), groups = Json::array(), matrices = Json::array(),
+       fingerprint = nullptr;
+  bool told = false;    // two models that were named
+  std::string nothing;  // why nothing was compared
 
   void Print(const Globals& globals, Console& console, Ending& ending) const {
     if (globals.json) {
-      PrintJson({{"pairs", pairs}, {"matrices", matrices}, {"fingerprint", fingerprint}},
+      PrintJson({{"pairs", pairs},
+                 {"groups", groups},
+                 {"matrices", matrices},
+                 {"fingerprint", fingerprint}},
                 ending.ledger(), console);
     } else {
       console.Print(text);
     }
     if (told) ending.Say(Verdict::kDiffers);
+    if (!nothing.empty()) ending.Say(Verdict::kNotHere, nothing);
   }
 };
 
@@ -62,7 +69,8 @@ Json PairJson(const PairRace& pair) {
                {"of_x", nullptr},
                {"of_y", nullptr},
                {"generated", pair.race.generated},
-               {"smaller", Json::array()}};
+               {"smaller", Json::array()},
+               {"typical", nullptr}};
   for (const ProofStep& step : pair.proof) {
     json["proof"].push_back({{"change", Name(step.change)}, {"reason", step.reason}});
   }
@@ -72,16 +80,21 @@ Json PairJson(const PairRace& pair) {
   }
   if (const auto& found = pair.race.found) {
     json["terms"] = found->terms;
-    json["dot_product"] = DotProductJson(*pair.x.op->instruction, found->dot);
+    json["dot_product"] = DotProductJson(*pair.op().instruction, found->dot);
     json["of_x"] = HexWord(pair.x.model.d, found->x);
     json["of_y"] = HexWord(pair.x.model.d, found->y);
+  }
+  if (const auto& typical = pair.typical) {
+    json["typical"] = {{"dot_product", DotProductJson(*pair.op().instruction, typical->dot)},
+                       {"of_x", HexWord(pair.x.model.d, typical->x)},
+                       {"of_y", HexWord(pair.x.model.d, typical->y)}};
   }
   return json;
 }
 
 // The case on one line: "k=0 3c00 x 3c00  1.0 x 1.0; c b3000000  -2^-25".
 std::string ShortCase(const PairRace& pair) {
-  std::string text = CaseText(*pair.x.op, pair.race.found->dot, 0);
+  std::string text = CaseText(pair.op(), pair.race.found->dot, 0);
   text = absl::StrJoin(absl::StrSplit(text, '\n', absl::SkipEmpty()), "; ");
   const Format& d = pair.x.model.d;
   return absl::StrCat(text, ": ", NumberText(d, pair.race.found->x), " or ",
@@ -130,12 +143,33 @@ absl::StatusOr<Report> RacePair(const std::string& x, const std::string& y,
   return report;
 }
 
-// Every instruction that both have.
+Json ClassesJson(const std::vector<RowClass>& classes) {
+  Json all = Json::array();
+  for (const RowClass& c : classes) {
+    Json rows = Json::array();
+    for (const Operation* row : c.rows) rows.push_back(row->name);
+    all.push_back({{"rows", rows}, {"emulated", c.emulated}});
+  }
+  return all;
+}
+
+// The group of formats: its pairs, a line each.
+std::string GroupText(const FormatGroup& group, const TextStyle& style) {
+  std::string text = group.formats() + "\n";
+  for (const ClassPair& pair : group.pairs) {
+    const std::string found = pair.race.race.found ? absl::StrCat(": ", ShortCase(pair.race)) : "";
+    const std::string line =
+        absl::StrCat("  ", ClassName(group.x, pair.x), " | ", ClassName(group.y, pair.y), "  ",
+                     VerdictText(pair.race), found, "\n");
+    absl::StrAppend(&text, Wrap(line, style.width, 4));
+  }
+  return text;
+}
+
+// All rows of both, by formats.
 absl::StatusOr<Report> RaceArchitectures(const Architecture& x, const Architecture& y,
                                          const std::vector<std::string>& globs,
                                          const TextStyle& style, Ledger& ledger) {
-  Report report;
-  Races races;
   std::vector<const Operation*> rows, others;
   for (const std::string& glob : globs) {
     for (const auto& [arch, all] : {std::pair(&x, &rows), std::pair(&y, &others)}) {
@@ -144,31 +178,37 @@ absl::StatusOr<Report> RaceArchitectures(const Architecture& x, const Architectu
       }
     }
   }
-  for (const auto& [some, arch] : {std::pair(&rows, &y), std::pair(&others, &x)}) {
-    for (const Operation* row : *some) {
-      const std::string other = absl::StrCat(arch->name, "/", row->instruction->name);
-      if (FindOperation(other) != nullptr) continue;
-      ledger.Leave({Thing::kOperation, Reason::kOnlyInOne, row->name});
+  Races races({.stratum = 1 << 14});  // there are many
+  const absl::StatusOr<ArchitectureRace> race = RaceAll(rows, others, races);
+  if (!race.ok()) return race.status();
+  for (const Operation* row : race->only_in_one) {
+    ledger.Leave({Thing::kOperation, Reason::kOnlyInOne, row->name});
+  }
+  Report report;
+  for (const FormatGroup& group : race->groups) {
+    report.groups.push_back({{"formats", group.formats()},
+                             {"verdict", group.verdict},
+                             {"x", ClassesJson(group.x)},
+                             {"y", ClassesJson(group.y)}});
+    absl::StrAppend(&report.text, GroupText(group, style));
+    for (const ClassPair& pair : group.pairs) {
+      report.told |= pair.race.verdict == PairRace::kTold;
+      report.pairs.push_back(PairJson(pair.race));
+    }
+    for (const std::vector<RowClass>* classes : {&group.x, &group.y}) {
+      for (const RowClass& c : *classes) {
+        for (const Operation* row : c.rows) ledger.Compare(Thing::kOperation, row->name);
+      }
     }
   }
-  for (const Operation* row : rows) {
-    const Operation* other = FindOperation(absl::StrCat(y.name, "/", row->instruction->name));
-    if (other == nullptr) continue;
-    const absl::StatusOr<PairRace> pair = races.Find(RacerOf(*row), RacerOf(*other));
-    if (!pair.ok()) return pair.status();
-    for (const Operation* op : {row, other}) ledger.Compare(Thing::kOperation, op->name);
-    report.told |= pair->verdict == PairRace::kTold;
-    report.pairs.push_back(PairJson(*pair));
-    const std::string found = pair->race.found ? absl::StrCat(": ", ShortCase(*pair)) : "";
-    const std::string line =
-        absl::StrCat(row->instruction->name, "  ", VerdictText(*pair), found, "\n");
-    absl::StrAppend(&report.text, Wrap(line, style.width, 2));
+  if (race->groups.empty()) {
+    report.nothing = absl::StrCat(x.name, " and ", y.name,
+                                  " have no formats in common, of rows that have a model",
+                                  " and match --instr=", absl::StrJoin(globs, ","));
+    return report;
   }
-  if (!report.pairs.empty()) return report;
-  return absl::InvalidArgumentError(
-      absl::StrCat(x.name, " and ", y.name,
-                   " have no instruction in common that has a model and matches --instr=",
-                   absl::StrJoin(globs, ",")));
+  absl::StrAppend(&report.text, "\n", Wrap(VerdictLines(*race), style.width, 2));
+  return report;
 }
 
 // ---- The matrix of an instruction

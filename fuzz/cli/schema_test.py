@@ -144,7 +144,7 @@ LINES = [
     (1, ['identify', *FAULTY], ''),
     (0, ['identify', '--device=recorded:recorded'], ''),
     *[(0, ['list', what], '') for what in
-      ['instructions', 'devices', 'strategies', 'formats', 'vectors', 'differences']],
+      ['instructions', 'devices', 'strategies', 'formats', 'products', 'vectors', 'differences']],
     (0, ['list', 'instructions', '--evidence'], ''),
     (0, ['gen', MMA, '--cases=2'], ''),
     (0, ['gen', SCALED, '--cases=1'], ''),

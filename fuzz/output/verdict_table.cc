@@ -76,7 +76,9 @@ constexpr VerbVerdict kExplain[] = {{kRowFailed},
 constexpr VerbVerdict kNoModel[] = {{kNotHere, "the instruction has no model"}};
 constexpr VerbVerdict kNoFormats[] = {{kNotHere, "the tables have no formats of the instruction"}};
 constexpr VerbVerdict kRace[] = {{kDiffers, "a case tells the two apart"},
-                                 {kNotHere, "an instruction that was named has no model"},
+                                 {kNotHere,
+                                  "an instruction that was named has no model; two architectures "
+                                  "without a format in common"},
                                  {kGood, "no case was found that does; --all; --set"}};
 constexpr VerbVerdict kIdentify[] = {{kRowFailed},
                                      {kDiffers, "no architecture gives all answers"},

@@ -1,12 +1,39 @@
 #include "sim/reference/reference.h"
 
 #include <cstdlib>
+#include <vector>
 
 #include "sim/reference/families.h"
 
 namespace mmadiff {
 
+namespace {
+
+// Execution by execution: the elements of each, then its scales.
+uint64_t OfChain(const Model& chain, const DotProductCase& dot) {
+  Model one = chain;
+  one.executions = 1;
+  one.k = chain.k / chain.executions;
+  DotProductCase part = {{}, {}, dot.c};
+  for (int i = 0; i < chain.executions; ++i) {
+    const auto slice = [&](const std::vector<uint64_t>& words) {
+      const auto elements = words.begin() + i * one.k;
+      const auto scales = words.begin() + chain.k + i * one.scales();
+      std::vector<uint64_t> of_part(elements, elements + one.k);
+      of_part.insert(of_part.end(), scales, scales + one.scales());
+      return of_part;
+    };
+    part.a = slice(dot.a);
+    part.b = slice(dot.b);
+    part.c = ReferenceDotProduct(one, part);
+  }
+  return part.c;
+}
+
+}  // namespace
+
 uint64_t ReferenceDotProduct(const Model& model, const DotProductCase& dot) {
+  if (model.executions > 1) return OfChain(model, dot);
   switch (model.algorithm.family) {
     case Family::kFmaChain:
       return reference::FmaChain(model, dot);

@@ -7,17 +7,37 @@
 #include "absl/strings/str_join.h"
 #include "device/line_protocol.h"
 #include "sim/parameter.h"
+#include "sim/simulate.h"
 #include "triage/case_text.h"
 #include "triage/explain_text.h"
+#include "triage/model_words.h"
+#include "triage/race/typical.h"
 #include "triage/stage_table.h"
 
 namespace mmadiff {
 namespace {
 
 StageTable Stages(const PairRace& pair) {
-  Operation op = *pair.x.op;
-  op.model = pair.x.model;
-  return MakeStageTable(op, {{{}, pair.y.model.algorithm}}, pair.race.found->dot);
+  return MakeStageTable({{"x", pair.x.model}, {"y", pair.y.model}}, pair.race.found->dot);
+}
+
+// FindSmallest(), whose generator needs a row with the k of both.
+absl::StatusOr<RaceResult> FindSmallestOf(const Racer& x, const Racer& y, RaceOptions options) {
+  options.thorough &= x.model.executions == 1 && y.model.executions == 1;  // chains have no vectors
+  if (x.op->shape().k == x.model.k) return FindSmallest(x, y, options);
+  absl::StatusOr<RaceResult> result = FindSmallest(y, x, options);
+  if (result.ok() && result->found) std::swap(result->found->x, result->found->y);
+  return result;
+}
+
+std::optional<TellingCase> FindTypicalOf(const Racer& x, const Racer& y) {
+  const auto tells = [&](const DotProductCase& dot) {
+    return Tell(x, Simulate(x.model, dot), y, Simulate(y.model, dot));
+  };
+  std::optional<DotProductCase> dot = FindTypical(x.model, tells);
+  if (!dot) return std::nullopt;
+  const int terms = x.model.k + (dot->c == 0 ? 0 : 1);
+  return TellingCase{*dot, Simulate(x.model, *dot), Simulate(y.model, *dot), terms};
 }
 
 std::string Table(const StageTable& stages, const TextStyle& style) {
@@ -38,16 +58,22 @@ std::string StratumText(const Stratum& s) {
 
 std::string Terms(int terms) { return absl::StrCat(terms, terms == 1 ? " term" : " terms"); }
 
-// WhySame(), also where the models differ in bits of NaNs that a row does not promise.
+// WhySame() of equal chains: what holds in each execution holds in all.
+std::optional<std::vector<ProofStep>> WhyChainsSame(const Model& x, const Model& y) {
+  if (x.executions != y.executions) return std::nullopt;
+  return WhySame(OneExecution(x), OneExecution(y));
+}
+
+// WhyChainsSame(), also where the models differ in bits of NaNs that a row does not promise.
 std::optional<std::vector<ProofStep>> Proof(const Racer& x, const Racer& y) {
   const Course course(x, y);
   const NanRule rule = x.model.algorithm.nan_rule;
   if (course.numerics.nan_verdict == NanVerdict::kBits || rule == y.model.algorithm.nan_rule) {
-    return WhySame(x.model, y.model);
+    return WhyChainsSame(x.model, y.model);
   }
   Model same = y.model;
   same.algorithm.nan_rule = rule;
-  std::optional<std::vector<ProofStep>> proof = WhySame(x.model, same);
+  std::optional<std::vector<ProofStep>> proof = WhyChainsSame(x.model, same);
   if (proof) {
     proof->push_back({ChangesBetween(same.algorithm, y.model.algorithm).front(),
                       "the row promises no bits of a NaN"});
@@ -56,6 +82,11 @@ std::optional<std::vector<ProofStep>> Proof(const Racer& x, const Racer& y) {
 }
 
 }  // namespace
+
+bool AreSame(const Racer& x, const Racer& y) {
+  return WhyNotComparable(x.model, y.model).empty() &&
+         (SameModel(x.model, y.model) || Proof(x, y).has_value());
+}
 
 const char* Name(PairRace::Verdict verdict) {
   switch (verdict) {
@@ -99,12 +130,13 @@ absl::StatusOr<PairRace> Races::Find(const Racer& x, const Racer& y) {
       pair.verdict = PairRace::kProved;
       pair.proof = *std::move(proof);
     } else {
-      absl::StatusOr<RaceResult> race = FindSmallest(x, y);
+      absl::StatusOr<RaceResult> race = FindSmallestOf(x, y, options_);
       if (!race.ok()) return race.status();
       pair.race = *std::move(race);
       if (pair.race.found) {
         pair.verdict = PairRace::kTold;
         pair.stage = Stages(pair).parting;
+        pair.typical = FindTypicalOf(x, y);
       }
     }
   }
@@ -147,9 +179,8 @@ std::string SmallerText(const RaceResult& race) {
 
 std::string PairText(const PairRace& pair, const TextStyle& style) {
   const bool other_family = pair.x.model.algorithm.family != pair.y.model.algorithm.family;
-  std::string head =
-      absl::StrCat("x  ", pair.x.name, "  ", Describe(pair.x.model.algorithm), "\ny  ", pair.y.name,
-                   "  ", Describe(pair.y.model.algorithm), "\n");
+  std::string head = absl::StrCat("x  ", pair.x.name, "  ", DescribeModel(pair.x.model), "\ny  ",
+                                  pair.y.name, "  ", DescribeModel(pair.y.model), "\n");
   if (!pair.changes.empty()) absl::StrAppend(&head, "y differs in ", Name(pair.changes), "\n");
   if (other_family) absl::StrAppend(&head, "they are of different families\n");
   absl::StrAppend(&head, VerdictText(pair), "\n");
@@ -160,14 +191,19 @@ std::string PairText(const PairRace& pair, const TextStyle& style) {
   }
   const TellingCase& found = *pair.race.found;
   const Format& d = pair.x.model.d;
-  absl::StrAppend(&text, CaseText(*pair.x.op, found.dot, 2, style.width),
+  absl::StrAppend(&text, CaseText(pair.op(), found.dot, 2, style.width),
                   Table(Stages(pair), style));
-  const std::string line = FormatLine(*pair.x.op->instruction, found.dot);
+  const std::string line = FormatLine(*pair.op().instruction, found.dot);
   std::string below =
       absl::StrCat("x gives ", WordText(d, found.x), "\ny gives ", WordText(d, found.y), "\n");
   if (!pair.stage.empty()) absl::StrAppend(&below, "First differing stage: ", pair.stage, ".\n");
   if (!smaller.empty()) absl::StrAppend(&below, smaller, "\n");
-  return absl::StrCat(text, Wrap(below, style.width, 2), Labelled("line  ", line, style.width));
+  absl::StrAppend(&text, Wrap(below, style.width, 2), Labelled("line  ", line, style.width));
+  if (!pair.typical) return text;
+  const TellingCase& typical = *pair.typical;
+  return absl::StrCat(text, "A typical case, of ordinary numbers:\n",
+                      CaseText(pair.op(), typical.dot, 2, style.width), "x gives ",
+                      WordText(d, typical.x), "\ny gives ", WordText(d, typical.y), "\n");
 }
 
 }  // namespace mmadiff

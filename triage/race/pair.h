@@ -1,6 +1,7 @@
 // Two models: the same, proved equal, told apart by a case, or not known.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,16 +23,27 @@ struct PairRace {
   RaceResult race = {};               // of kTold and kUndecided
   std::vector<Change> changes = {};   // from x to y; none if they are of different families
   std::string stage = {};  // of kTold: where they part, "" if their stages have nothing in common
+  // Of kTold: a dot product of ordinary numbers, if one was found, and the words of both models.
+  std::optional<TellingCase> typical = {};
+
+  // The row whose dot products have the k of both models: the other is chained.
+  const Operation& op() const { return x.op->shape().k == x.model.k ? *x.op : *y.op; }
 };
+
+// Whether no input tells them apart, by their parameters alone. Models of equal formats, k and scales.
+bool AreSame(const Racer& x, const Racer& y);
 
 const char* Name(PairRace::Verdict verdict);  // "same_model", "proved_equal", "told_apart", ...
 
 // Remembers what it found: rows of many instructions have few models.
 class Races {
  public:
+  explicit Races(const RaceOptions& options = {}) : options_(options) {}
+
   absl::StatusOr<PairRace> Find(const Racer& x, const Racer& y);
 
  private:
+  const RaceOptions options_;
   std::vector<PairRace> known_;
 };
 

@@ -73,12 +73,12 @@ class Search {
     std::vector<DotProductCase> starts;
     result_.generated = ForEachGenerated(op_, options_.generated, [&](const DotProductCase& dot) {
       if (Tells(dot)) starts.push_back(dot);
-      return starts.size() == kStarts;
+      return starts.size() == (options_.thorough ? kStarts : 1);
     });
     for (const DotProductCase& start : starts) {
       if (absl::Status s = Shrunk(start, Effort::kNarrow); !s.ok()) return s;
     }
-    if (result_.found) {
+    if (result_.found && options_.thorough) {
       const DotProductCase best = result_.found->dot;
       if (absl::Status s = Shrunk(best, Effort::kAll); !s.ok()) return s;
     }

@@ -44,6 +44,7 @@ struct RaceResult {
 struct RaceOptions {
   uint64_t generated = 1 << 15;  // most dot products of the generator
   uint64_t stratum = 1 << 19;    // larger ones are tried in part, or not at all
+  bool thorough = true;          // every pass of the minimizer, and several dot products to shrink
 };
 
 // The models have equal formats, k and scales. Deterministic.

@@ -81,6 +81,7 @@ absl::StatusOr<Racer> ParseRacer(absl::string_view text) {
 std::string WhyNotComparable(const Model& x, const Model& y) {
   Model same = y;
   same.algorithm = x.algorithm;
+  same.executions = x.executions;
   if (SameModel(x, same)) return "";
   return absl::StrCat("no input has both: ", Formats(x), " against ", Formats(y));
 }

@@ -1,0 +1,61 @@
+#include "sim/chain.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+
+namespace mmadiff {
+namespace {
+
+// Whether steps of the algorithm follow one another across executions as they do within one.
+bool HasEqualSteps(const Model& one) {
+  const Algorithm& alg = one.algorithm;
+  const bool consecutive = alg.grouping == Grouping::kConsecutive;
+  if (alg.addend_joins != AddendJoins::kFirstStep || alg.family == Family::kNone) return false;
+  if (alg.family == Family::kFmaChain)
+    return consecutive && (alg.order == Order::kAscending || one.k == 1);
+  if (alg.family == Family::kIntegerDot) {
+    // Sums modulo 2^32; and sums that only grow, which stay at the largest number once they are there.
+    return alg.overflow == Overflow::kWrap || (!one.a.is_signed && !one.b.is_signed);
+  }
+  if (alg.terms > one.k || one.k % alg.terms != 0) return false;
+  if (alg.family == Family::kTwoStageSum) return consecutive || one.k % 2 == 0;
+  // An addend that is flushed at entry alone is flushed at each entry; of a result that was flushed already that changes nothing.
+  const bool flushes =
+      alg.family == Family::kPairwiseSum && alg.addend_subnormals != Subnormals::kKeep &&
+      alg.addend_flush == AddendFlush::kAtEntry && alg.addend_subnormals != alg.output_subnormals;
+  return consecutive && !flushes;
+}
+
+}  // namespace
+
+std::string WhyNoChain(const Model& one, int executions) {
+  if (executions == 1) return "";
+  if (std::string_view(one.c.name) != one.d.name) {
+    return std::string("its result is ") + one.d.name + ", its addend " + one.c.name;
+  }
+  if (executions < 1 || one.k * one.executions > kMaxK / executions) {
+    return "a chain has 1.." + std::to_string(kMaxK) + " products";
+  }
+  return "";
+}
+
+Model Chain(const Model& one, int executions) {
+  if (!WhyNoChain(one, executions).empty()) {
+    std::fputs("Chain() of a model that has none\n", stderr);
+    std::abort();  // WhyNoChain() was not asked: programmer error
+  }
+  Model chain = one;
+  chain.k *= executions;
+  chain.executions *= executions;
+  return chain;
+}
+
+std::optional<Model> AsOneExecution(const Model& chain) {
+  Model one = OneExecution(chain);
+  if (chain.executions > 1 && !HasEqualSteps(one)) return std::nullopt;
+  one.k = chain.k;
+  return one;
+}
+
+}  // namespace mmadiff

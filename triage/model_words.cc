@@ -1,0 +1,232 @@
+#include "triage/model_words.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "sim/operation.h"
+
+namespace mmadiff {
+namespace {
+
+// "All 32 products are cut".
+const char* Rounded(Rounding rounding) {
+  switch (rounding) {
+    case Rounding::kNearestEven:
+      return "rounded to nearest even";
+    case Rounding::kTowardZero:
+      return "cut";
+    case Rounding::kDown:
+      return "rounded down";
+    case Rounding::kUp:
+      return "rounded up";
+    case Rounding::kToOdd:
+      return "rounded to odd";
+  }
+  return "?";
+}
+
+// The result of a step.
+std::string ToOutput(const Algorithm& alg) {
+  return absl::StrCat(Rounded(alg.output_rounding), " to ", alg.output_fraction_bits,
+                      " fraction bits");
+}
+
+struct Sentence {
+  explicit Sentence(const Model& m) : one(OneExecution(m)), alg(one.algorithm) {}
+
+  bool one_step() const { return alg.terms >= one.k; }
+
+  std::string Products() const {
+    if (alg.family == Family::kScaledSum && alg.group_terms > 1) {
+      const std::string groups =
+          absl::StrCat("products, added exactly ", alg.group_terms, " at a time and scaled,");
+      return one_step() ? "All " + groups : absl::StrCat("Each ", alg.terms, " ", groups);
+    }
+    const char* scaled = alg.family == Family::kScaledSum ? "scaled " : "";
+    if (one_step() && one.k == 1) return absl::StrCat("The ", scaled, "product");
+    if (one_step())
+      return absl::StrCat(one.k == 2 ? "Both " : absl::StrCat("All ", one.k, " "), scaled,
+                          "products");
+    const bool pairs = alg.grouping == Grouping::kPairsOfFour;
+    return absl::StrCat("Each ", alg.terms, " ", scaled, alg.terms == 1 ? "product" : "products",
+                        pairs ? " (first k = 0, 1, 4, 5, ..., then k = 2, 3, 6, 7, ...)" : "");
+  }
+
+  // What joins the products of a step.
+  std::string WithAddend() const {
+    if (alg.addend_joins == AddendJoins::kLastAdd) return one_step() ? "" : " and the sum so far";
+    return one_step() ? " and c" : " and the sum so far, first c,";
+  }
+
+  std::string Are() const {
+    const bool single = alg.addend_joins == AddendJoins::kLastAdd && one_step() && one.k == 1;
+    return single ? " is " : " are ";
+  }
+
+  std::string Last() const {
+    return alg.addend_joins == AddendJoins::kLastAdd ? " c is added last, rounded to nearest even."
+                                                     : "";
+  }
+
+  std::string FusedSum() const {
+    return absl::StrCat(Products(), WithAddend(), Are(), Rounded(alg.align_rounding), " to ",
+                        alg.fraction_bits, " bits below the largest exponent, added exactly, and ",
+                        ToOutput(alg), ".", Last());
+  }
+
+  std::string TwoStageSum() const {
+    const bool apart = alg.grouping == Grouping::kEvenOdd;
+    const std::string addend = one_step() ? "c" : "the sum so far, first c,";
+    return absl::StrCat(Products(), Are(), Rounded(alg.align_rounding), " to ", alg.fraction_bits,
+                        " bits below their largest exponent and added",
+                        apart ? ", even and odd k apart" : "", "; this sum and ", addend,
+                        " are aligned, ", Rounded(alg.sum_rounding), ", added, ",
+                        Rounded(alg.sum_rounding), " to ", alg.sum_fraction_bits,
+                        " bits below the leading one, and ", ToOutput(alg), ".");
+  }
+
+  std::string FmaChain() const {
+    const bool last = alg.addend_joins == AddendJoins::kLastAdd;
+    const char* each = one.k == 1 ? "A fused multiply-add, " : "Fused multiply-adds, each ";
+    if (one.k == 1 && !last) return absl::StrCat(each, ToOutput(alg), ".");
+    const bool apart = alg.grouping == Grouping::kEvenOdd;
+    const char* order = alg.order == Order::kDescending ? "from the last k to the first"
+                                                        : "from the first k to the last";
+    return absl::StrCat(
+        each, ToOutput(alg), ", ", order, apart ? ", in one chain of even and one of odd k" : "",
+        last ? apart ? ", from +0; both are added, then c." : ", from +0; c is added last."
+             : ", from c.");
+  }
+
+  std::string PairwiseSum() const {
+    const bool exact = alg.product_rounding == ProductRounding::kExact;
+    const std::string leaf = exact ? "the exact sum of two products" : "each product";
+    return absl::StrCat(
+        Products(),
+        alg.terms <= 2 ? " are added, then " : " are added in pairs, pairs in pairs, then ",
+        one_step() ? "c" : "the sum so far, first c", ": ", leaf, " and every sum is ",
+        ToOutput(alg), ".");
+  }
+
+  std::string ExactSum() const {
+    return absl::StrCat(Products(), WithAddend(), " are added exactly and ", ToOutput(alg), ".");
+  }
+
+  std::string IntegerDot() const {
+    const char* bits =
+        one.a.bits == 1
+            ? (alg.bit_operation == BitOperation::kXor ? ", xors of bits," : ", ands of bits,")
+            : "";
+    return absl::StrCat(Products(), bits, WithAddend(), " are added exactly; a sum beyond ",
+                        one.d.name,
+                        alg.overflow == Overflow::kSaturate ? " saturates." : " wraps.");
+  }
+
+  const Model one;
+  const Algorithm& alg;
+};
+
+// Parameters that ModelInWords() tells, and what Predicate() says around their value, if it has words of its own.
+struct Phrase {
+  const char* parameter;
+  const char *before = "", *behind = "";
+};
+constexpr Phrase kPhrases[] = {{"fraction_bits", "keeps ", " bits"},
+                               {"terms", "adds ", " at a time"},
+                               {"output_rounding", "rounds results ", ""},
+                               {"align_rounding", "rounds aligned terms ", ""},
+                               {"output_fraction_bits"},
+                               {"sum_rounding", "rounds sums ", ""},
+                               {"sum_fraction_bits"},
+                               {"product_rounding", "has products ", ""},
+                               {"overflow", "lets sums ", ""},
+                               {"bit_operation", "combines bits by ", ""},
+                               {"group_terms"},
+                               {"order", "takes k ", ""},
+                               {"grouping"},
+                               {"addend_joins"}};
+
+const Phrase* FindPhrase(Family family, const Parameter& parameter) {
+  const auto is = [&](const Phrase& p) { return FindParameter(family, p.parameter) == &parameter; };
+  const auto* const found = std::ranges::find_if(kPhrases, is);
+  return found == std::end(kPhrases) ? nullptr : found;
+}
+
+// The value that most operations of the family have.
+int UsualValue(Family family, const Parameter& p) {
+  static const auto& usual = *[] {
+    auto* values = new std::array<std::map<const Parameter*, int>, kFamilyCount>;
+    std::array<std::map<const Parameter*, std::map<int, int>>, kFamilyCount> counts;
+    for (const Operation& op : Operations()) {
+      for (const Change& field : AlgorithmFields(op.model.algorithm)) {
+        ++counts[static_cast<int>(op.model.algorithm.family)][field.parameter][field.value];
+      }
+    }
+    for (int f = 0; f < kFamilyCount; ++f) {
+      for (const auto& [parameter, of_value] : counts[f]) {
+        const auto by_count = [](const auto& x, const auto& y) { return x.second < y.second; };
+        (*values)[f][parameter] = std::ranges::max_element(of_value, by_count)->first;
+      }
+    }
+    return values;
+  }();
+  const auto& of_family = usual[static_cast<int>(family)];
+  const auto found = of_family.find(&p);
+  return found == of_family.end() ? 0 : found->second;
+}
+
+}  // namespace
+
+std::string ModelInWords(const Model& model) {
+  const Sentence words(model);
+  switch (model.algorithm.family) {
+    case Family::kFmaChain:
+      return words.FmaChain();
+    case Family::kPairwiseSum:
+      return words.PairwiseSum();
+    case Family::kFusedSum:
+    case Family::kScaledSum:
+      return words.FusedSum();
+    case Family::kExactSum:
+      return words.ExactSum();
+    case Family::kTwoStageSum:
+      return words.TwoStageSum();
+    case Family::kIntegerDot:
+      return words.IntegerDot();
+    case Family::kNone:
+      break;
+  }
+  return "Nobody knows what it computes.";
+}
+
+std::vector<Change> UnusualParameters(const Algorithm& algorithm) {
+  std::vector<Change> unusual = AlgorithmFields(algorithm);
+  std::erase_if(unusual, [&](const Change& c) {
+    return FindPhrase(algorithm.family, *c.parameter) != nullptr ||
+           c.value == UsualValue(algorithm.family, *c.parameter);
+  });
+  return unusual;
+}
+
+std::string DescribeModel(const Model& model) {
+  const std::vector<Change> unusual = UnusualParameters(model.algorithm);
+  return absl::StrCat(ModelInWords(model), unusual.empty() ? "" : " ", Name(unusual));
+}
+
+std::string Predicate(const Algorithm& algorithm, const Parameter& parameter) {
+  const std::string value = ValueText(parameter, parameter.get(algorithm));
+  if (!HasWords(algorithm.family, parameter))
+    return absl::StrCat("has ", parameter.name, "=", value);
+  const Phrase& phrase = *FindPhrase(algorithm.family, parameter);
+  return absl::StrCat(phrase.before, value, phrase.behind);
+}
+
+bool HasWords(Family family, const Parameter& parameter) {
+  const Phrase* phrase = FindPhrase(family, parameter);
+  return phrase != nullptr && *phrase->before != '\0';
+}
+
+}  // namespace mmadiff

@@ -1,0 +1,71 @@
+#include "triage/model_words.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "sim/chain.h"
+#include "sim/operation.h"
+
+namespace mmadiff {
+namespace {
+
+std::string WordsOf(const char* name) { return DescribeModel(FindOperation(name)->model); }
+
+TEST(ModelWords, OfEachFamily) {
+  EXPECT_EQ(WordsOf("sm_90/wgmma.m64n8k32.f32.e4m3.e4m3"),
+            "All 32 products and c are cut to 13 bits below the largest exponent, added exactly, "
+            "and cut to 13 fraction bits.");
+  EXPECT_EQ(WordsOf("sm_80/mma.m16n8k16.f32.f16.f16.f32"),
+            "Each 8 products and the sum so far, first c, are cut to 24 bits below the largest "
+            "exponent, added exactly, and cut "
+            "to 23 fraction bits. exponent_floor=-132");
+  EXPECT_EQ(WordsOf("gfx942/v_mfma_f32_16x16x16_f16"),
+            "Each 8 products are cut to 24 bits below their largest exponent and added; this sum "
+            "and the sum so far, first c, are "
+            "aligned, rounded down, added, rounded down to 31 bits below the leading one, and "
+            "rounded to nearest even to 23 "
+            "fraction bits.");
+  EXPECT_EQ(WordsOf("gfx908/v_mfma_f32_16x16x16f16"),
+            "Each 4 products and the sum so far, first c, are added exactly and rounded to nearest "
+            "even to 23 fraction bits.");
+  EXPECT_EQ(
+      WordsOf("x86/vfmadd231sd"),
+      "A fused multiply-add, rounded to nearest even to 52 fraction bits. nan_rule=propagate");
+  EXPECT_EQ(WordsOf("x86/vpdpbusds"),
+            "All 4 products and c are added exactly; a sum beyond s32 saturates.");
+  EXPECT_THAT(WordsOf("arm/bfdot"),
+              testing::StartsWith(
+                  "Both products are added, then c: each product and every sum is rounded to odd"));
+  EXPECT_THAT(WordsOf("sm_120/mma.m16n8k64.mxf4nvf4.f32.e2m1.e2m1.f32.ue4m3.4x"),
+              testing::StartsWith(
+                  "All products, added exactly 16 at a time and scaled, and c are cut to 35 bits"));
+}
+
+// A text that does not change with a parameter would hide the change.
+TEST(ModelWords, EveryChangeChangesThem) {
+  for (const Operation* op : DistinctOperations()) {
+    const std::string words = DescribeModel(op->model);
+    for (const Neighbour& n : Neighbours(op->model)) {
+      EXPECT_NE(DescribeModel(WithAlgorithm(*op, n.algorithm)), words)
+          << op->name << ' ' << Name(n);
+    }
+  }
+}
+
+TEST(ModelWords, OfAChainThoseOfOneExecution) {
+  const Model one = FindOperation("x86/tdpbf16ps")->model;
+  EXPECT_EQ(ModelInWords(Chain(one, 4)), ModelInWords(one));
+}
+
+TEST(ModelWords, Predicates) {
+  const Algorithm& algorithm = FindOperation("sm_90/wgmma.m64n8k32.f32.e4m3.e4m3")->model.algorithm;
+  const auto predicate = [&](const char* name) {
+    return Predicate(algorithm, *FindParameter(Family::kFusedSum, name));
+  };
+  EXPECT_EQ(predicate("fraction_bits"), "keeps 13 bits");
+  EXPECT_EQ(predicate("terms"), "adds 32 at a time");
+  EXPECT_EQ(predicate("zero_sign"), "has zero_sign=positive");
+}
+
+}  // namespace
+}  // namespace mmadiff

@@ -1,0 +1,379 @@
+#include "triage/race/architectures.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "sim/chain.h"
+#include "triage/model_words.h"
+
+namespace mmadiff {
+namespace {
+
+using Rows = std::vector<const Operation*>;
+
+// What the user chooses of the arithmetic by a part of the name: rows with different choices are different requests.
+constexpr const char* kModes[] = {"rz", "rm", "rp", "satfinite", "and", "xor"};
+
+std::string ModeOf(const Instruction& i) {
+  const std::vector<std::string> parts = absl::StrSplit(i.name, '.');
+  for (const char* mode : kModes) {
+    if (std::ranges::count(parts, mode) > 0) return mode;
+  }
+  return "";
+}
+
+// Wrapping or saturating, where a name of x86 says so.
+bool Saturates(const Operation& op) { return op.model.algorithm.overflow == Overflow::kSaturate; }
+
+// Without the rows.
+FormatGroup GroupOf(const Operation& op) {
+  const Instruction& i = *op.instruction;
+  FormatGroup group = {i.a->name, i.b->name, i.d->name, {}, {}, {}, {}};
+  std::vector<std::string> also;
+  if (i.c != i.d) also.push_back(absl::StrCat(i.c->name, " addend"));
+  if (i.scale != nullptr)
+    also.push_back(absl::StrCat(i.scale->name, " scale for ", op.model.scale_block));
+  const std::string mode = ModeOf(i);
+  if (!mode.empty()) also.push_back(mode);
+  if (mode.empty() && Saturates(op)) also.push_back("satfinite");
+  if (!also.empty()) absl::StrAppend(&group.d, " (", absl::StrJoin(also, ", "), ")");
+  return group;
+}
+
+// The row in a chain of as many products, as one execution where that is the same.
+Model Chained(const Operation& op, int k) {
+  const int executions = k / op.model.k;
+  if (k % op.model.k != 0 || executions == 1 || !WhyNoChain(op.model, executions).empty())
+    return op.model;
+  const Model chain = Chain(op.model, executions);
+  return AsOneExecution(chain).value_or(chain);
+}
+
+Racer ChainedRacer(const Operation& op, int k) {
+  const int executions = k / op.model.k;
+  return {executions == 1 ? op.name : absl::StrCat(executions, " x ", op.name), &op,
+          Chained(op, k)};
+}
+
+std::vector<RowClass> ClassesOf(const Rows& rows, int k) {
+  std::vector<RowClass> classes;
+  for (const Operation* row : rows) {
+    const auto same = [&](const RowClass& c) {
+      return c.emulated != IsNative(*row) &&
+             AreSame(ChainedRacer(*c.rows.front(), k), ChainedRacer(*row, k));
+    };
+    auto of = std::ranges::find_if(classes, same);
+    if (of == classes.end()) of = classes.insert(of, {{}, !IsNative(*row)});
+    of->rows.push_back(row);
+  }
+  return classes;
+}
+
+// The rows of two classes with the least common k, which one of them has: the other is chained.
+std::pair<const Operation*, const Operation*> Nearest(const RowClass& x, const RowClass& y) {
+  std::pair<const Operation*, const Operation*> nearest = {x.rows.front(), y.rows.front()};
+  const auto cost = [](const Operation& a, const Operation& b) {
+    const int least = std::min(a.model.k, b.model.k), most = std::max(a.model.k, b.model.k);
+    return std::pair(most % least != 0, most + (most - least));
+  };
+  for (const Operation* a : x.rows) {
+    for (const Operation* b : y.rows) {
+      if (cost(*a, *b) < cost(*nearest.first, *nearest.second)) nearest = {a, b};
+    }
+  }
+  return nearest;
+}
+
+bool HasNative(const std::vector<RowClass>& classes) {
+  return std::ranges::any_of(classes, [](const RowClass& c) { return !c.emulated; });
+}
+
+// "mma" of sm_90/mma.m16n8k16...; "tcgen05"; "v_mfma"; the whole name where it has no parts.
+std::string VerbOf(const Operation& op) {
+  const std::string& name = op.instruction->name;
+  const size_t end = name.starts_with("v_") ? name.find('_', 2) : name.find('.');
+  return name.substr(0, end);
+}
+
+std::string ArchOf(const std::vector<RowClass>& classes) {
+  return std::string(classes.front().rows.front()->arch());
+}
+
+std::string Subject(const std::vector<RowClass>& classes, size_t index) {
+  return absl::StrCat(ArchOf(classes), " ", ClassName(classes, index));
+}
+
+// What algorithms of a family do, to stand behind a name.
+const char* FamilyPredicate(Family family) {
+  switch (family) {
+    case Family::kFmaChain:
+      return "chains fused multiply-adds";
+    case Family::kPairwiseSum:
+      return "adds rounded products in pairs";
+    case Family::kFusedSum:
+      return "cuts aligned products and adds them at once";
+    case Family::kScaledSum:
+      return "cuts aligned scaled products and adds them at once";
+    case Family::kExactSum:
+      return "adds products exactly";
+    case Family::kTwoStageSum:
+      return "cuts aligned products, adds them, then cuts and adds c";
+    case Family::kIntegerDot:
+      return "adds integers";
+    case Family::kNone:
+      break;
+  }
+  return "is unknown";
+}
+
+bool Agrees(const ClassPair& pair) {
+  return pair.race.verdict == PairRace::kSame || pair.race.verdict == PairRace::kProved;
+}
+
+// What tells the classes of pairs apart, each class once: "sm_90 wgmma keeps 13 bits, sm_100 tcgen05 keeps 25 bits".
+std::string DifferenceText(const FormatGroup& group, const std::vector<const ClassPair*>& told) {
+  std::vector<const Parameter*> with_words, all;
+  bool families = false;
+  std::map<std::pair<bool, size_t>, const Algorithm*> algorithms;  // of y, index
+  for (const ClassPair* pair : told) {
+    const Algorithm &x = pair->race.x.model.algorithm, &y = pair->race.y.model.algorithm;
+    algorithms[{false, pair->x}] = &x;
+    algorithms[{true, pair->y}] = &y;
+    families |= x.family != y.family;
+    for (const Change& c : pair->race.changes) {
+      for (std::vector<const Parameter*>* some : {&all, &with_words}) {
+        const bool fits = some == &all || HasWords(x.family, *c.parameter);
+        if (fits && std::ranges::count(*some, c.parameter) == 0) some->push_back(c.parameter);
+      }
+    }
+  }
+  const std::vector<const Parameter*>& parameters = with_words.empty() ? all : with_words;
+  std::vector<std::pair<std::string, std::string>> parts;  // subjects of a predicate
+  for (const auto& [of, algorithm] : algorithms) {
+    std::vector<std::string> predicates;
+    if (families) predicates.push_back(FamilyPredicate(algorithm->family));
+    for (const Parameter* p : parameters) {
+      if (!families) predicates.push_back(Predicate(*algorithm, *p));
+    }
+    if (predicates.empty()) predicates.push_back("differs by its steps");
+    const std::string subject = Subject(of.first ? group.y : group.x, of.second);
+    const std::string predicate = absl::StrJoin(predicates, " and ");
+    const bool alike = !parts.empty() && parts.back().second == predicate &&
+                       absl::StartsWith(parts.back().first, ArchOf(of.first ? group.y : group.x));
+    if (alike) {
+      absl::StrAppend(&parts.back().first, " and ",
+                      ClassName(of.first ? group.y : group.x, of.second));
+    } else {
+      parts.emplace_back(subject, predicate);
+    }
+  }
+  return absl::StrJoin(parts, ", ", absl::PairFormatter(" "));
+}
+
+// What native rows do, or emulated ones where an architecture has no others.
+std::string VerdictOf(const FormatGroup& group) {
+  const bool native_x = HasNative(group.x), native_y = HasNative(group.y);
+  const std::string text = native_x && native_y ? ""
+                           : native_x           ? ArchOf(group.y) + " only emulates it: "
+                           : native_y           ? ArchOf(group.x) + " only emulates it: "
+                                                : "both emulate it: ";
+  std::vector<std::string> parts;
+  std::vector<const ClassPair*> told;
+  for (const ClassPair& pair : group.pairs) {
+    if ((native_x && group.x[pair.x].emulated) || (native_y && group.y[pair.y].emulated)) continue;
+    const std::string both =
+        absl::StrCat(Subject(group.x, pair.x), " and ", Subject(group.y, pair.y));
+    if (pair.race.verdict == PairRace::kTold) {
+      told.push_back(&pair);
+    } else {
+      parts.push_back(Agrees(pair) ? both + " agree"
+                                   : absl::StrCat(both, ": ", VerdictText(pair.race)));
+    }
+  }
+  if (told.empty() && parts.size() == 1 && std::ranges::all_of(group.pairs, Agrees))
+    return text + "the same";
+  if (!told.empty()) parts.push_back(DifferenceText(group, told));
+  return text + absl::StrJoin(parts, "; ");
+}
+
+// Which classes meet: equal ones; of the others each with all that have no equal, or with all if there is no such; native ones
+// with native ones where there are any.
+std::vector<std::pair<size_t, size_t>> Meetings(const FormatGroup& group, int k) {
+  std::set<std::pair<size_t, size_t>> meetings;
+  std::set<size_t> met_x, met_y;
+  const auto meet = [&](size_t x, size_t y) {
+    meetings.emplace(x, y);
+    met_x.insert(x);
+    met_y.insert(y);
+  };
+  const auto each = [&](auto&& visit) {
+    for (size_t x = 0; x < group.x.size(); ++x) {
+      for (size_t y = 0; y < group.y.size(); ++y) visit(x, y);
+    }
+  };
+  for (const bool alike : {true, false}) {  // native with native first
+    each([&](size_t x, size_t y) {
+      if ((group.x[x].emulated == group.y[y].emulated) != alike ||
+          (met_x.contains(x) && met_y.contains(y)))
+        return;
+      if (AreSame(ChainedRacer(*group.x[x].rows.front(), k),
+                  ChainedRacer(*group.y[y].rows.front(), k)))
+        meet(x, y);
+    });
+  }
+  const auto may_meet = [&](size_t x, size_t y) {
+    return (!group.x[x].emulated && !group.y[y].emulated) || !HasNative(group.x) ||
+           !HasNative(group.y) || group.x[x].emulated != group.y[y].emulated;
+  };
+  const std::set<size_t> equal_x = met_x, equal_y = met_y;
+  each([&](size_t x, size_t y) {
+    if (!equal_x.contains(x) && !equal_y.contains(y) && may_meet(x, y)) meet(x, y);
+  });
+  const std::set<size_t> before_x = met_x, before_y = met_y;
+  each([&](size_t x, size_t y) {
+    if ((!before_x.contains(x) || !before_y.contains(y)) && may_meet(x, y)) meet(x, y);
+  });
+  return {meetings.begin(), meetings.end()};
+}
+
+absl::Status RaceGroup(FormatGroup& group, int most_k, Races& races) {
+  for (const auto& [x, y] : Meetings(group, most_k)) {
+    const auto [of_x, of_y] = Nearest(group.x[x], group.y[y]);
+    const int k = std::max(of_x->model.k, of_y->model.k);
+    absl::StatusOr<PairRace> race = races.Find(ChainedRacer(*of_x, k), ChainedRacer(*of_y, k));
+    if (!race.ok()) return race.status();
+    if (race->verdict == PairRace::kNotComparable) {
+      const Operation& shorter = of_x->model.k < of_y->model.k ? *of_x : *of_y;
+      race->why = absl::StrCat(shorter.name, " cannot be chained to k = ", k, ": ",
+                               WhyNoChain(shorter.model, 2));
+    }
+    group.pairs.push_back({x, y, *std::move(race)});
+  }
+  group.verdict = VerdictOf(group);
+  return absl::OkStatus();
+}
+
+// "f16", "{e4m3, e5m2}".
+std::string SetText(const std::vector<std::string>& names) {
+  return names.size() == 1 ? names.front() : absl::StrCat("{", absl::StrJoin(names, ", "), "}");
+}
+
+// Groups of one verdict and one d: "{e4m3, e5m2} x {e4m3, e5m2} to f32" where every a meets every b.
+std::string OperandsText(const std::vector<const FormatGroup*>& groups) {
+  std::vector<std::string> a, b;
+  size_t equal = 0;
+  for (const FormatGroup* g : groups) {
+    if (std::ranges::count(a, g->a) == 0) a.push_back(g->a);
+    if (std::ranges::count(b, g->b) == 0) b.push_back(g->b);
+    equal += g->a == g->b;
+  }
+  const std::string to = absl::StrCat(" to ", groups.front()->d);
+  if (equal == groups.size()) return SetText(a) + to;
+  if (groups.size() == a.size() * b.size()) return absl::StrCat(SetText(a), " x ", SetText(b), to);
+  return absl::StrJoin(groups, ", ",
+                       [](std::string* out, const FormatGroup* g) { out->append(g->formats()); });
+}
+
+}  // namespace
+
+std::string ClassName(const std::vector<RowClass>& classes, size_t index) {
+  const auto verbs = [](const RowClass& c) {
+    std::vector<std::string> names;
+    for (const Operation* row : c.rows) {
+      const std::string verb = VerbOf(*row);
+      if (std::ranges::count(names, verb) == 0) names.push_back(verb);
+    }
+    return absl::StrJoin(names, "/");
+  };
+  const RowClass& own = classes[index];
+  std::string name = verbs(own);
+  size_t alike = 0;
+  for (const RowClass& c : classes) {
+    if (c.emulated != own.emulated) continue;
+    const auto has_verb = [&](const Operation* row) {
+      return std::ranges::any_of(own.rows,
+                                 [&](const Operation* o) { return VerbOf(*o) == VerbOf(*row); });
+    };
+    alike += std::ranges::any_of(c.rows, has_verb);
+  }
+  if (alike > 1) {
+    std::set<int> ks;
+    for (const Operation* row : own.rows) ks.insert(row->model.k);
+    absl::StrAppend(&name, " (k = ", absl::StrJoin(ks, ", "), ")");
+  }
+  return own.emulated ? absl::StrCat("emulated ", name) : name;
+}
+
+absl::StatusOr<ArchitectureRace> RaceAll(std::span<const Operation* const> x,
+                                         std::span<const Operation* const> y, Races& races) {
+  struct Rowed {
+    FormatGroup group;
+    Rows x, y;
+  };
+  std::vector<Rowed> by_formats;  // in the order of the rows
+  const auto of_formats = [&](const Operation& row) -> Rowed& {
+    FormatGroup group = GroupOf(row);
+    auto of = std::ranges::find_if(
+        by_formats, [&](const Rowed& r) { return r.group.formats() == group.formats(); });
+    if (of == by_formats.end()) of = by_formats.insert(of, {std::move(group), {}, {}});
+    return *of;
+  };
+  for (const Operation* row : x) of_formats(*row).x.push_back(row);
+  for (const Operation* row : y) of_formats(*row).y.push_back(row);
+  ArchitectureRace result;
+  for (Rowed& rowed : by_formats) {
+    Rows all = rowed.x;
+    all.insert(all.end(), rowed.y.begin(), rowed.y.end());
+    if (rowed.x.empty() || rowed.y.empty()) {
+      result.only_in_one.insert(result.only_in_one.end(), all.begin(), all.end());
+      continue;
+    }
+    int k = 1;
+    for (const Operation* row : all) k = std::max(k, row->model.k);
+    rowed.group.x = ClassesOf(rowed.x, k);
+    rowed.group.y = ClassesOf(rowed.y, k);
+    if (absl::Status s = RaceGroup(rowed.group, k, races); !s.ok()) return s;
+    result.groups.push_back(std::move(rowed.group));
+  }
+  return result;
+}
+
+std::string FormatGroup::formats() const {
+  return absl::StrCat(a == b ? "" : a + " x ", b, " to ", d);
+}
+
+std::string VerdictLines(const ArchitectureRace& race) {
+  struct Line {
+    std::string verdict;
+    bool differs;
+    std::vector<std::vector<const FormatGroup*>> by_d;
+  };
+  std::vector<Line> lines;
+  for (const FormatGroup& group : race.groups) {
+    auto line = std::ranges::find(lines, group.verdict, &Line::verdict);
+    if (line == lines.end())
+      line = lines.insert(line, {group.verdict, !std::ranges::all_of(group.pairs, Agrees), {}});
+    auto same_d =
+        std::ranges::find_if(line->by_d, [&](const auto& g) { return g.front()->d == group.d; });
+    if (same_d == line->by_d.end())
+      same_d = line->by_d.insert(same_d, std::vector<const FormatGroup*>());
+    same_d->push_back(&group);
+  }
+  std::ranges::stable_sort(lines, {}, &Line::differs);
+  std::string text;
+  for (const Line& line : lines) {
+    const auto operands = [](std::string* out, const auto& groups) {
+      out->append(OperandsText(groups));
+    };
+    absl::StrAppend(&text, absl::StrJoin(line.by_d, "; ", operands), ": ", line.verdict, "\n");
+  }
+  return text;
+}
+
+}  // namespace mmadiff

@@ -1,0 +1,21 @@
+// A dot product as programs have them, that tells two models apart.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "absl/functional/function_ref.h"
+#include "sim/batch.h"
+
+namespace mmadiff {
+
+// Dot product `index` of a fixed sequence: every product is used, values lie near 1 and have few digits at first, more digits
+// and a wider range later; integers are small. Scales are 1.0.
+DotProductCase TypicalDotProduct(const Model& model, uint64_t index);
+inline constexpr uint64_t kTypicalDotProducts = 2000;
+
+// The first of them for which `tells` is true.
+std::optional<DotProductCase> FindTypical(const Model& model,
+                                          absl::FunctionRef<bool(const DotProductCase&)> tells);
+
+}  // namespace mmadiff
