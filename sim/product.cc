@@ -31,15 +31,13 @@ constexpr Product kProducts[] = {
     {"rx9060xt", "gfx1200"},  {"rx9070xt", "gfx1201"},  {"r9700", "gfx1201"},
 };
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-
-// "sm_90" of "sm90", "sm_90a", "sm_100f"; "" of anything else.
-std::string NvidiaArchitecture(std::string_view plain) {
-  if (!plain.starts_with("sm")) return "";
+// "sm_90" of "sm90", "sm_90a", "sm_90f"; "gfx1201": as some product or table has it.
+bool Spells(std::string_view arch, std::string_view plain) {
+  if (plain == arch) return true;
+  if (!arch.starts_with("sm_") || !plain.starts_with("sm")) return false;
   plain.remove_prefix(plain.starts_with("sm_") ? 3 : 2);
-  if (plain.size() > 2 && (plain.back() == 'a' || plain.back() == 'f')) plain.remove_suffix(1);
-  const bool number = plain.size() >= 2 && plain.size() <= 3 && std::ranges::all_of(plain, IsDigit);
-  return number ? "sm_" + std::string(plain) : "";
+  if (!plain.empty() && (plain.back() == 'a' || plain.back() == 'f')) plain.remove_suffix(1);
+  return plain == arch.substr(3);
 }
 
 }  // namespace
@@ -52,12 +50,12 @@ std::string ArchitectureOf(std::string_view name) {
     if (c != ' ' && c != '-') plain += static_cast<char>(std::tolower(static_cast<uint8_t>(c)));
   }
   for (const Architecture& a : Architectures()) {
-    if (plain == a.name || (*a.alias != '\0' && plain == a.alias)) return a.name;
+    if (Spells(a.name, plain) || (*a.alias != '\0' && plain == a.alias)) return a.name;
   }
   for (const Product& p : kProducts) {
-    if (plain == p.name) return p.arch;
+    if (plain == p.name || Spells(p.arch, plain)) return p.arch;
   }
-  return NvidiaArchitecture(plain);
+  return "";
 }
 
 bool HasTables(std::string_view arch) {

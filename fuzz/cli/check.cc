@@ -1,4 +1,6 @@
 // mmadiff check: the verdict on results from anywhere.
+#include <unistd.h>
+
 #include <optional>
 
 #include "absl/strings/str_cat.h"
@@ -38,7 +40,8 @@ void RunCheck(const CheckFlags& flags, const Globals& globals, Ending& ending) {
   const absl::StatusOr<const Operation*> op = OneOperation(flags.op);
   if (!op.ok()) return ending.Say(op.status());
   const Instruction& instruction = *(*op)->instruction;
-  const bool any = flags.expect == "any";
+  // What somebody types has no header and no end but the one that is seen.
+  const bool any = flags.expect == "any" || (flags.expect.empty() && isatty(STDIN_FILENO) == 1);
   std::optional<uint64_t> expected;
   if (!any && !flags.expect.empty()) {
     const absl::StatusOr<uint64_t> count = ParseCount(flags.expect);
@@ -47,7 +50,7 @@ void RunCheck(const CheckFlags& flags, const Globals& globals, Ending& ending) {
   }
   Console console = globals.MakeConsole();
   std::optional<JsonRows> rows;
-  if (globals.json) rows.emplace(nlohmann::ordered_json{{"instruction", flags.op}}, "differing");
+  if (globals.json) rows.emplace(nlohmann::ordered_json{{"instruction", (*op)->name}}, "differing");
   uint64_t lines = 0, differing = 0;
   const auto compare = [&](const Portion& portion) {
     Answers answers = portion.answers;
@@ -90,8 +93,9 @@ void RunCheck(const CheckFlags& flags, const Globals& globals, Ending& ending) {
     rows->Finish(
         {{"lines", lines}, {"equal", lines - differing}, {"error", std::string(status.message())}});
   } else {
-    console.Print(Wrap(absl::StrCat(flags.op, ": ", lines - differing, " of ", lines, " equal\n"),
-                       console.style().width, 2));
+    console.Print(
+        Wrap(absl::StrCat((*op)->name, ": ", lines - differing, " of ", lines, " equal\n"),
+             console.style().width, 2));
   }
   if (differing > 0) {
     ending.Say(Verdict::kDiffers, std::string(status.message()));
@@ -108,8 +112,9 @@ Action AddCheck(CLI::App& command, const Globals& globals) {
   AddOption(command, "--max_reports", flags->max_reports, "differing lines to print")
       .Count()
       .TypeName("COUNT");
-  AddOption(command, "--expect", flags->expect,
-            "lines that must come, or `any` [the sum of the stream's `# lines: N`]")
+  AddOption(
+      command, "--expect", flags->expect,
+      "lines that must come, or `any` [the sum of the stream's `# lines: N`; `any` on a terminal]")
       .TypeName("COUNT");
   return [flags, &globals](Ending& ending) { RunCheck(*flags, globals, ending); };
 }

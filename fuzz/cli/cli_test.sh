@@ -124,6 +124,12 @@ expect 0 eval $fma <<<"# comment
 $one $one $one 00000000"; is "$(cat "$out")" "# comment
 $one $one $one $two"
 expect 0 eval $fma </dev/null; silent "$out"
+# One line on all rows: sm_70 and later give other words to this one.
+printed='3c00 3c00 3c00 3c00 0000 0000 0000 0000 0001 0001 0001 0001 0000 0000 0000 0000 3f800000'
+expect 0 eval 'sm_[7-9]*/mma.m16n8k8.f32.f16.f16.f32' <<<"$printed"
+is "$(head -n 1 "$out")" "$printed"; is "$(sed 1d "$out" | cut -c1-20)" "  3f800002  sm_75/mm"
+expect 2 eval 'sm_80/mma.m16n8k*.f32.f16.f16.f32' <<<"$printed"; warns 'no input has both'
+expect 2 eval 'x86/v*' --device=host <<<"$one"
 expect 5 eval $fma <<<"$one $one"; warns 'stdin line 1: 2 words, but vfmadd231ss has 3 (a0 b0 c), or 4 with the result d'
 expect 5 eval $fma <<<"$one $one $one
 $one 3f80000g $one"; warns "stdin line 2: word 2 (b0), column 10: '3f80000g' has no hex digit at character 8"

@@ -117,7 +117,7 @@ race 0 no case | mmadiff race $M $M:exponent_floor=-140
 race 0 --all | mmadiff race --all ${M#*/}
 race 0 --set | mmadiff race --set $M $M:fraction_bits=24
 race 1 a case | mmadiff race $M $M:fraction_bits=24
-race 4 without a format | mmadiff race arm sm_70
+race 4 two architectures | mmadiff race arm sm_70
 race 4 an instruction | mmadiff race gfx950/v_mfma_f32_16x16x32_f16 $M
 race 6 results | mmadiff race $M $M:fraction_bits=24 >/dev/full
 identify 0 one does | mmadiff identify $SAME --instr=sm_89/mma.m16n8k32.f32.e4m3.e4m3.f32

@@ -1,4 +1,8 @@
 // mmadiff eval: the simulator, or a device, as a filter.
+#include <algorithm>
+#include <optional>
+#include <vector>
+
 #include "absl/strings/str_cat.h"
 #include "corpus/line_checksum.h"
 #include "device/line_protocol.h"
@@ -8,6 +12,7 @@
 #include "fuzz/cli/json_rows.h"
 #include "fuzz/cli/protocol.h"
 #include "sim/simulate.h"
+#include "triage/race/racer.h"
 
 namespace mmadiff {
 namespace {
@@ -70,32 +75,122 @@ class JsonOutput : public Output {
   uint64_t count_ = 0;
 };
 
+// Rows with equal formats, k and scales; the first of them reads the lines.
+absl::StatusOr<std::vector<const Operation*>> OperationsOf(const std::string& name,
+                                                           Ledger& ledger) {
+  if (name.find_first_of("*?[") == name.npos) {
+    const absl::StatusOr<const Operation*> op = OneOperation(name);
+    if (!op.ok()) return op.status();
+    return std::vector{*op};
+  }
+  absl::StatusOr<std::vector<const Operation*>> ops =
+      ChooseOperations({name}, Models::kRequired, nullptr, ledger);
+  if (!ops.ok()) return ops.status();
+  for (const Operation* op : *ops) {
+    const std::string why = WhyNotComparable(ops->front()->model, op->model);
+    if (!why.empty()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(ops->front()->name, " and ", op->name, " match, and ", why));
+    }
+    ledger.Compare(Thing::kOperation, op->name);
+  }
+  return ops;
+}
+
+// Each line's words, with the rows that give them.
+class RowsOutput {
+ public:
+  RowsOutput(const std::vector<const Operation*>& ops, bool json) : ops_(ops) {
+    if (json)
+      rows_.emplace(nlohmann::ordered_json{{"instruction", ops[0]->name}, {"device", ""}},
+                    "dot_products");
+  }
+
+  // `d`: words of each row.
+  void Answer(const DotProductCase& dot, const std::vector<uint64_t>& d) {
+    const Instruction& instruction = *ops_[0]->instruction;
+    ++count_;
+    nlohmann::ordered_json words = nlohmann::ordered_json::array();
+    std::string text = FormatLine(instruction, dot) + "\n";
+    std::vector<uint64_t> distinct = d;
+    std::ranges::sort(distinct);
+    distinct.erase(std::ranges::unique(distinct).begin(), distinct.end());
+    for (const uint64_t word : distinct) {
+      absl::StrAppend(&text, "  ", HexWord(*instruction.d, word), " ");
+      for (size_t i = 0; i < ops_.size(); ++i) {
+        if (d[i] != word) continue;
+        absl::StrAppend(&text, " ", ops_[i]->name);
+        words.push_back({{"row", ops_[i]->name}, {"d", HexWord(*instruction.d, word)}});
+      }
+      text += '\n';
+    }
+    if (rows_) {
+      nlohmann::ordered_json row = DotProductJson(instruction, dot, d[0]);
+      row["words"] = words;
+      rows_->Add(row);
+    } else {
+      std::fputs(text.c_str(), stdout);
+    }
+  }
+  void Finish(const absl::Status& status) {
+    if (rows_) rows_->Finish({{"count", count_}, {"error", std::string(status.message())}});
+  }
+
+ private:
+  const std::vector<const Operation*>& ops_;
+  std::optional<JsonRows> rows_;
+  uint64_t count_ = 0;
+};
+
+// One line on all rows that match, by the simulator.
+void EvalRows(const std::vector<const Operation*>& ops, const Globals& globals, Ending& ending) {
+  RowsOutput output(ops, globals.json);
+  const auto print = [&](const Portion& portion) -> absl::Status {
+    for (int64_t i = 0; i < portion.batch.dot_products(); ++i) {
+      const DotProductCase dot = Extract(portion.batch, i);
+      std::vector<uint64_t> d;
+      for (const Operation* op : ops) d.push_back(Simulate(op->model, dot));
+      output.Answer(dot, d);
+    }
+    return std::ferror(stdout) ? absl::CancelledError() : absl::OkStatus();
+  };
+  const absl::Status status = StdinReader(*ops[0], false, print).Read();
+  output.Finish(status);
+  if (!std::ferror(stdout)) ending.Say(status);  // else main.cc says so
+}
+
 void RunEval(const std::string& name, const std::string& device_spec, const Globals& globals,
              Ending& ending) {
-  const absl::StatusOr<const Operation*> op = OneOperation(name);
-  if (!op.ok()) return ending.Say(op.status());
+  const auto ops = OperationsOf(name, ending.ledger());
+  if (!ops.ok()) return ending.Say(ops.status());
+  if (ops->empty()) return;  // the ledger says why
+  if (ops->size() > 1) {
+    if (device_spec.empty()) return EvalRows(*ops, globals, ending);
+    return ending.Say(Verdict::kUsage, "--device takes one instruction");
+  }
+  const Operation* const op = ops->front();
   Console console = globals.MakeConsole();
   DeviceOr device = std::unique_ptr<Device>();
   std::string identity;
   if (!device_spec.empty()) {
     device = OpenDeviceAndWarn(device_spec, console);
     if (!device.ok()) return ending.Say(device.status());
-    if (absl::Status s = (*device)->Supports(**op); !s.ok()) return ending.Say(s);
+    if (absl::Status s = (*device)->Supports(*op); !s.ok()) return ending.Say(s);
     identity = PlainLine(Name((*device)->identity()));
   }
   std::unique_ptr<Output> output;
   if (globals.json) {
-    output = std::make_unique<JsonOutput>(**op, identity);
+    output = std::make_unique<JsonOutput>(*op, identity);
   } else {
-    output = std::make_unique<LineOutput>(**op, identity);
+    output = std::make_unique<LineOutput>(*op, identity);
   }
   const auto print = [&](const Portion& portion) -> absl::Status {
     std::vector<uint64_t> d(portion.batch.dot_products());
     absl::Status answered;
     if (*device == nullptr) {
-      Simulate((*op)->model, portion.batch, d);
+      Simulate(op->model, portion.batch, d);
     } else {
-      answered = (*device)->Run(**op, portion.batch, d);
+      answered = (*device)->Run(*op, portion.batch, d);
     }
     for (size_t i = 0; i < d.size(); ++i) output->Answer(Extract(portion.batch, i), d[i]);
     return std::ferror(stdout) ? absl::CancelledError() : answered;
@@ -104,7 +199,7 @@ void RunEval(const std::string& name, const std::string& device_spec, const Glob
     output->PassOn(comment);
     return absl::OkStatus();
   };
-  const absl::Status status = StdinReader(**op, false, print, pass_on).Read();
+  const absl::Status status = StdinReader(*op, false, print, pass_on).Read();
   output->Finish(status);
   if (!std::ferror(stdout)) ending.Say(status);  // else main.cc says so
 }

@@ -151,6 +151,7 @@ LINES = [
     (0, ['gen', FMA, '--cases=0'], ''),
     (0, ['eval', MMA], gen(MMA, '--cases=1')),
     (0, ['eval', SCALED, '--device=faulty:none=0'], gen(SCALED, '--cases=1')),
+    (0, ['eval', f'sm_*/{MMA.split("/")[1]}'], gen(MMA, '--cases=1').split('\n')[2]),
     (5, ['eval', FMA], gen(FMA, '--cases=3') + 'no line\n'),
     (0, ['check', MMA], evaluated(MMA, '--cases=1')),
     (1, ['check', SCALED], wrong(evaluated(SCALED, '--cases=1'))),

@@ -44,6 +44,7 @@ NARROW = [
     ['explain', 'bad/findings'],
     ['race', MMA, f'{MMA}:terms=8'],
     ['race', '--all', 'mma.m16n8k16.f32.f16.f16.f32'],
+    ['race', 'h100', 'b200'],
     ['identify', '--device=faulty:none=0', f'--instr={MMA}'],
     ['explain', 'broken'],
     ['check', MMA, '<answers'],
@@ -154,6 +155,24 @@ def check_table():
         fail(f'no row of {LONG}')
 
 
+def check_pasted():
+    """A line pasted into `check` on a terminal has its verdict, without --expect."""
+    for word, code in [('40000000', 0), ('40000001', 1)]:
+        pid, terminal = pty.fork()
+        if pid == 0:
+            os.execv(PROGRAM, ['./mmadiff', 'check', FMA])
+        os.write(terminal, f'3f800000 3f800000 3f800000 {word}\n\x04'.encode())
+        text = b''
+        try:
+            while part := os.read(terminal, 65536):
+                text += part
+        except OSError:
+            pass
+        status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        if status != code or f'{1 - code} of 1 equal' not in text.decode():
+            fail(f'check of a pasted line: exit code {status}, {text.decode()}')
+
+
 def check_verdict():
     args = OUTPUTS[1]
     last = screen(args, 80)[-24:]
@@ -226,6 +245,7 @@ with tempfile.TemporaryDirectory() as folder:
     for output in NARROW:
         check_width(output, 60)
     check_table()
+    check_pasted()
     check_verdict()
     check_survey()
     check_conclusion()
