@@ -37,6 +37,9 @@ std::string ShortText(bool negative, unsigned __int128 odd, int exponent) {
     return absl::StrCat(sign, PowerText(exponent + bits), negative ? " + " : " - ",
                         PowerText(exponent));
   }
+  if (exponent >= 0 && exponent + bits <= 40) {
+    return absl::StrFormat("%s%.1f", sign, std::ldexp(static_cast<double>(odd), exponent));
+  }
   return "";
 }
 

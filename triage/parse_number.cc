@@ -199,9 +199,15 @@ std::string WithWord(const Format& f, uint64_t word) {
   return absl::StrCat("0x", HexWord(f, word), " = ", NumberText(f, word));
 }
 
-// What the format has near a number that it has not.
-std::string Near(const Format& f, long double value) {
-  if (std::signbit(value) && !f.is_signed) return "it has no sign";
+// The words around a number that the format has not, and which is nearer.
+struct Around {
+  uint64_t nearest = 0;
+  bool beyond = false;   // the largest finite one is less
+  bool halfway = false;  // both are as near; `nearest` is the even one
+};
+
+// `value` is not of another sign than the format.
+Around FindAround(const Format& f, long double value) {
   const uint64_t sign = std::signbit(value) ? 1ull << SignBit(f) : 0;
   const uint64_t unit = 1ull << f.ignored_bits;
   uint64_t low = 0, high = MaxFiniteWord(f) / unit;  // magnitudes ascend with their words
@@ -209,15 +215,22 @@ std::string Near(const Format& f, long double value) {
   const auto distance = [&](uint64_t word) {
     return std::fabs(std::fabs(Number(f, word * unit)) - magnitude);
   };
-  if (std::fabs(Number(f, high * unit)) < magnitude) {
-    return absl::StrCat("the largest is ", WithWord(f, sign | high * unit));
-  }
+  if (std::fabs(Number(f, high * unit)) < magnitude) return {sign | high * unit, true};
   while (low + 1 < high) {
     const uint64_t middle = low + (high - low) / 2;
     (std::fabs(Number(f, middle * unit)) <= magnitude ? low : high) = middle;
   }
-  return absl::StrCat("near it is ",
-                      WithWord(f, sign | (distance(low) <= distance(high) ? low : high) * unit));
+  const bool halfway = distance(low) == distance(high);
+  const bool takes_low = halfway ? low % 2 == 0 : distance(low) < distance(high);
+  return {sign | (takes_low ? low : high) * unit, false, halfway};
+}
+
+// What the format has near a number that it has not.
+std::string Near(const Format& f, long double value) {
+  if (std::signbit(value) && !f.is_signed) return "it has no sign";
+  const Around around = FindAround(f, value);
+  return absl::StrCat(around.beyond ? "the largest is " : "near it is ",
+                      WithWord(f, around.nearest));
 }
 
 // A number that has no finite binary fraction, or too many digits, rounded; none for other texts.
@@ -227,6 +240,13 @@ std::optional<long double> Rounded(const std::string& text) {
   const long double value = std::strtold(text.c_str(), &end);
   if (text.empty() || end != text.c_str() + text.size()) return std::nullopt;
   return value;
+}
+
+// To 64 bits.
+std::optional<long double> ValueOf(absl::string_view text, const std::optional<Exact>& exact) {
+  if (!exact) return Rounded(std::string(text));
+  const long double value = std::ldexp(static_cast<long double>(exact->magnitude), exact->lsb);
+  return exact->negative ? -value : value;
 }
 
 }  // namespace
@@ -267,12 +287,8 @@ absl::StatusOr<uint64_t> ParseNumber(const Format& f, absl::string_view text) {
   }
   const std::optional<Exact> exact = Expression(text);
   if (exact && Encode(f, *exact, &word)) return word;
-  std::optional<long double> rounded = Rounded(std::string(text));
-  if (exact) {
-    rounded = std::ldexp(static_cast<long double>(exact->magnitude), exact->lsb);
-    if (exact->negative) rounded = -*rounded;
-  }
-  if (!rounded) {
+  const std::optional<long double> value = ValueOf(text, exact);
+  if (!value) {
     return absl::InvalidArgumentError(absl::StrCat(
         "'", text, "' is no number: write 1.5, 2^-24, 0x1.8p-3, inf, nan, or the word 0x3c00"));
   }
@@ -280,7 +296,20 @@ absl::StatusOr<uint64_t> ParseNumber(const Format& f, absl::string_view text) {
     return absl::InvalidArgumentError(absl::StrCat("'", text, "' is no number of ", f.name));
   }
   return absl::InvalidArgumentError(
-      absl::StrCat("'", text, "' is no number of ", f.name, ": ", Near(f, *rounded)));
+      absl::StrCat("'", text, "' is no number of ", f.name, ": ", Near(f, *value)));
+}
+
+absl::StatusOr<RoundedNumber> RoundNumber(const Format& f, absl::string_view text) {
+  const absl::StatusOr<uint64_t> word = ParseNumber(f, text);
+  if (word.ok()) return RoundedNumber{*word, true};
+  const std::optional<Exact> exact = Expression(absl::StripAsciiWhitespace(text));
+  const std::optional<long double> value = ValueOf(absl::StripAsciiWhitespace(text), exact);
+  if (!value || IsInteger(f) || (std::signbit(*value) && !f.is_signed)) return word.status();
+  const Around around = FindAround(f, *value);
+  // A long double has 64 bits: whether a number with more lies on this side of the middle it does not say.
+  const bool sure = !around.halfway || (exact && Bits(exact->magnitude) <= 64);
+  if (around.beyond || !sure) return word.status();
+  return RoundedNumber{around.nearest, false};
 }
 
 }  // namespace mmadiff

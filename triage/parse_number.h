@@ -1,4 +1,4 @@
-// Numbers as people write them, exactly or not at all.
+// Numbers as people write them, exactly or rounded.
 #pragma once
 
 #include <cstdint>
@@ -15,5 +15,13 @@ namespace mmadiff {
 //
 // kInvalidArgument: no number; or none of the format, with the nearest there (to 64 bits).
 absl::StatusOr<uint64_t> ParseNumber(const Format& format, absl::string_view text);
+
+struct RoundedNumber {
+  uint64_t word = 0;
+  bool exact = true;
+};
+// The same, but a number that the format has not is rounded to nearest, ties to even. Errors as above, also beyond the largest
+// number, where formats disagree, and where more than 64 bits decide.
+absl::StatusOr<RoundedNumber> RoundNumber(const Format& format, absl::string_view text);
 
 }  // namespace mmadiff

@@ -1,6 +1,8 @@
 // What is printed is read as it was; what a format cannot hold is refused with its neighbours.
 #include "triage/parse_number.h"
 
+#include <cmath>
+#include <cstdlib>
 #include <random>
 
 #include "gtest/gtest.h"
@@ -87,6 +89,63 @@ TEST(ParseNumberTest, Refused) {
   EXPECT_NE(Error(kS8, "0.5"), "none");
   EXPECT_NE(Error(kU8, "-1"), "none");
   EXPECT_EQ(ParseNumber(kS8, "-128").value(), 0x80u);
+}
+
+std::string Hex(long double value) {
+  char text[80];
+  std::snprintf(text, sizeof text, "%La", value);
+  return text;
+}
+
+long double ValueOfWord(const Format& f, uint64_t word) {
+  const Unpacked u = Decode(f, word);
+  return std::ldexp(static_cast<long double>(u.significand), u.exponent - f.fraction_bits);
+}
+
+// Between each two neighbors of every narrow format: the middle goes to the even one, what lies beside it to the nearer one.
+TEST(RoundNumberTest, NearestTiesToEven) {
+  for (const Format* f : kFormats) {
+    if (IsInteger(*f) || f->bits > 16) continue;
+    for (uint64_t low = 0; low < MaxFiniteWord(*f); ++low) {
+      const long double x = ValueOfWord(*f, low), y = ValueOfWord(*f, low + 1),
+                        middle = (x + y) / 2;
+      const long double beside = (y - x) / 1024;
+      const uint64_t even = low % 2 == 0 ? low : low + 1;
+      for (const auto& [value, word] :
+           {std::pair(middle, even), {middle - beside, low}, {middle + beside, low + 1}}) {
+        const absl::StatusOr<RoundedNumber> rounded = RoundNumber(*f, Hex(value));
+        ASSERT_TRUE(rounded.ok()) << rounded.status();
+        ASSERT_EQ(rounded->word, word) << f->name << ' ' << Hex(value);
+        ASSERT_FALSE(rounded->exact);
+      }
+    }
+  }
+}
+
+TEST(RoundNumberTest, AsTheLibraryDoes) {
+  for (const char* text : {"0.1", "3.14159265358979", "1e-3", "-2.7182818284590452353602874",
+                           "1e-40", "123456789.123"}) {
+    const float narrow = std::strtof(text, nullptr);
+    const double wide = std::strtod(text, nullptr);
+    EXPECT_EQ(RoundNumber(kF32, text)->word, std::bit_cast<uint32_t>(narrow)) << text;
+    EXPECT_EQ(RoundNumber(kF64, text)->word, std::bit_cast<uint64_t>(wide)) << text;
+  }
+}
+
+TEST(RoundNumberTest, ExactNumbersAndErrors) {
+  EXPECT_TRUE(RoundNumber(kF16, "1.5")->exact);
+  EXPECT_EQ(RoundNumber(kF16, "2^-26")->word, 0u);
+  EXPECT_EQ(RoundNumber(kE4m3, "0.1")->word, 0x1du);
+  for (const auto& [f, text] : {std::pair(&kE4m3, "465"),
+                                {&kF16, "65505"},
+                                {&kUe8m0, "-1"},
+                                {&kS8, "0.5"},
+                                {&kF16, "x"},
+                                // The middle to 64 bits, and a little more.
+                                {&kF16, "1.00048828125000000000000000001"}}) {
+    EXPECT_FALSE(RoundNumber(*f, text).ok()) << text;
+  }
+  EXPECT_EQ(RoundNumber(kF16, "1.00048828125")->word, 0x3c00u);
 }
 
 }  // namespace

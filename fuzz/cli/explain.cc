@@ -11,6 +11,7 @@
 #include "fuzz/cases/case_name.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/cli/explain_model.h"
+#include "fuzz/cli/typed_name.h"
 #include "fuzz/explainer.h"
 #include "fuzz/json_text.h"
 #include "fuzz/next_command.h"
@@ -179,22 +180,36 @@ std::string CaseJson(const ExplainedCase& e) {
   return JsonText(json, 1) + "\n";
 }
 
+struct ExplainFlags {
+  std::string subject, device, against;
+  OwnNumbers numbers;
+  StageOutput output;
+};
+
 // The first dot product of a case, with the model alone.
-void RunModel(const std::string& argument, const StageOutput& output, const Globals& globals,
-              Ending& ending) {
+void ModelOrAgainst(const Operation& op, const DotProductCase& dot, const ExplainFlags& flags,
+                    const Globals& globals, Ending& ending) {
+  if (flags.against.empty()) return ExplainModel(op, dot, flags.output, globals, ending);
+  const absl::StatusOr<Racer> against = TypedRacer(flags.against);
+  if (!against.ok()) return ending.Say(against.status());
+  ExplainAgainst(op, dot, *against, flags.output, globals, ending);
+}
+
+void RunModel(const ExplainFlags& flags, const Globals& globals, Ending& ending) {
+  const std::string& argument = flags.subject;
   if (LooksLikeCaseName(argument)) {
     const absl::StatusOr<CaseName> name = ParseCaseName(argument);
     if (!name.ok()) return ending.Say(name.status());
     Batch batch;
     Generate(name->stream, name->index, 1, batch);
-    return ExplainModel(*name->stream.op, Extract(batch, 0), output, globals, ending);
+    return ModelOrAgainst(*name->stream.op, Extract(batch, 0), flags, globals, ending);
   }
   const absl::StatusOr<RegressionCase> stored = ReadCase(argument, true);
   if (!stored.ok()) {
     const absl::StatusOr<Subject> why = LoadSubject(argument, nullptr);
     return ending.Say(why.ok() ? stored.status() : why.status());
   }
-  return ExplainModel(*stored->op, Extract(stored->inputs, 0), output, globals, ending);
+  return ModelOrAgainst(*stored->op, Extract(stored->inputs, 0), flags, globals, ending);
 }
 
 // Whether it is a case whose inputs no device was asked.
@@ -202,12 +217,6 @@ bool IsQuestion(const std::string& path) {
   const absl::StatusOr<RegressionCase> c = ReadCase(path, true);
   return c.ok() && !c->no_word && std::ranges::all_of(c->answers, &Answer::IsPrediction);
 }
-
-struct ExplainFlags {
-  std::string subject, device;
-  OwnNumbers numbers;
-  StageOutput output;
-};
 
 void PrintExplained(const ExplainedCase& e, const StageOutput& output, const Globals& globals,
                     Ending& ending) {
@@ -226,18 +235,18 @@ void PrintExplained(const ExplainedCase& e, const StageOutput& output, const Glo
 void RunNumbers(const ExplainFlags& flags, const Globals& globals, Ending& ending) {
   const absl::StatusOr<const Operation*> op = OneOperation(flags.subject);
   if (!op.ok()) return ending.Say(op.status());
-  const absl::StatusOr<ProtocolLine> line = DotProductOf(**op, flags.numbers);
+  Console console = globals.MakeConsole();
+  const absl::StatusOr<ProtocolLine> line = DotProductOf(**op, flags.numbers, console);
   if (!line.ok()) return ending.Say(line.status());
   const bool asks = !flags.device.empty() && flags.device != "model";
-  if (!asks && (!line->d || flags.device == "model")) {
-    return ExplainModel(**op, line->dot, flags.output, globals, ending);
+  if (!asks && (!line->d || !flags.against.empty() || flags.device == "model")) {
+    return ModelOrAgainst(**op, line->dot, flags, globals, ending);
   }
   const Batch batch = MakeDotProductBatch((*op)->shape(), {line->dot});
   if (!asks) {
-    return PrintExplained(ExplainSubject(MakeSubject(**op, batch, {*line->d}, "of the line")),
+    return PrintExplained(ExplainSubject(MakeSubject(**op, batch, {*line->d}, "as given")),
                           flags.output, globals, ending);
   }
-  Console console = globals.MakeConsole();
   const DeviceOr device = OpenDeviceAndWarn(flags.device, console);
   if (!device.ok()) return ending.Say(device.status());
   absl::StatusOr<Subject> subject = AskSubject(**op, batch, **device);
@@ -251,7 +260,10 @@ void RunExplain(const ExplainFlags& flags, const Globals& globals, Ending& endin
   if (flags.output.csv && globals.json) {
     return ending.Say(Verdict::kUsage, "either --csv or --json");
   }
-  const bool alone = flags.device == "model";
+  const bool alone = flags.device == "model" || !flags.against.empty();
+  if (!flags.against.empty() && !flags.device.empty() && flags.device != "model") {
+    return ending.Say(Verdict::kUsage, "either --against or --device");
+  }
   if (flags.numbers.any()) return RunNumbers(flags, globals, ending);
   if (IsFolder(KindOf(argument))) {
     if (!flags.device.empty()) {
@@ -265,7 +277,7 @@ void RunExplain(const ExplainFlags& flags, const Globals& globals, Ending& endin
     }
     return RunFolder(argument, globals, ending);
   }
-  if (alone) return RunModel(argument, flags.output, globals, ending);
+  if (alone) return RunModel(flags, globals, ending);
   std::unique_ptr<Device> device;
   if (!flags.device.empty() || LooksLikeCaseName(argument)) {
     DeviceOr opened = OpenDeviceAndWarn(flags.device.empty() ? "auto" : flags.device, console);
@@ -276,12 +288,12 @@ void RunExplain(const ExplainFlags& flags, const Globals& globals, Ending& endin
     const absl::StatusOr<CaseName> name = ParseCaseName(argument);
     if (name.ok() && !device->Supports(*name->stream.op).ok()) {
       console.Warn("no device here has the instruction: the stages are the model's own");
-      return RunModel(argument, flags.output, globals, ending);
+      return RunModel(flags, globals, ending);
     }
   }
   if (device == nullptr && IsQuestion(argument)) {
     console.Warn(absl::StrCat(argument, ": no device's answer; the stages are the model's own"));
-    return RunModel(argument, flags.output, globals, ending);
+    return RunModel(flags, globals, ending);
   }
   const absl::StatusOr<ExplainedCase> e = ExplainCase(argument, device.get(), console);
   if (!e.ok()) return ending.Say(e.status());
@@ -308,10 +320,17 @@ Action AddExplain(CLI::App& command, const Globals& globals) {
   AddDevice(command, flags->device,
             "ask this device instead of the answer in the file; `model`: nobody, show the model's "
             "own stages [auto for a case name]");
-  AddNumbers(command, "--a", flags->numbers.a,
-             "numbers of the row of A: 1.5,2^-24,0x1.8p-3,inf,nan, or words 0x3c00; the rest +0");
+  AddNumbers(
+      command, "--a", flags->numbers.a,
+      "numbers of the row of A: 1.5,2^-24,0x1.8p-3,inf,nan, rounded to nearest, or words 0x3c00; "
+      "the rest +0");
   AddNumbers(command, "--b", flags->numbers.b, "of the column of B");
   AddOption(command, "--c", flags->numbers.c, "the addend [+0]").TypeName("NUMBER");
+  AddOption(command, "--d", flags->numbers.d, "a device's result: what it means")
+      .TypeName("NUMBER");
+  AddOption(command, "--against", flags->against,
+            "beside the stages those of another row, ARCH/INSTRUCTION[:NAME=VALUE,...]")
+      .TypeName("ROW");
   AddNumbers(command, "--scale_a", flags->numbers.scale_a, "scales of A [1.0]");
   AddNumbers(command, "--scale_b", flags->numbers.scale_b, "scales of B [1.0]");
   AddOption(command, "--line", flags->numbers.line,

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "corpus/durable_file.h"
 #include "device/line_protocol.h"
@@ -23,21 +24,42 @@
 namespace mmadiff {
 namespace {
 
-absl::Status Fill(const char* flag, const Format& format, const std::vector<std::string>& numbers,
-                  size_t first, size_t count, std::vector<uint64_t>& words) {
-  if (numbers.size() > count) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(flag, " has ", numbers.size(), " numbers; the instruction takes ", count));
-  }
-  for (size_t i = 0; i < numbers.size(); ++i) {
-    const absl::StatusOr<uint64_t> word = ParseNumber(format, numbers[i]);
-    if (!word.ok()) {
-      return absl::InvalidArgumentError(absl::StrCat(flag, ": ", word.status().message()));
+// Words of numbers; what was rounded is printed once for each flag.
+class Filler {
+ public:
+  explicit Filler(Console& console) : console_(console) {}
+
+  absl::Status Fill(const char* flag, const Format& format, const std::vector<std::string>& numbers,
+                    size_t count, uint64_t* words) {
+    if (numbers.size() > count) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(flag, " has ", numbers.size(), " numbers; the instruction takes ", count));
     }
-    words[first + i] = *word;
+    std::vector<std::string> rounded;
+    for (size_t i = 0; i < numbers.size(); ++i) {
+      const absl::StatusOr<RoundedNumber> number = RoundNumber(format, numbers[i]);
+      if (!number.ok()) {
+        return absl::InvalidArgumentError(absl::StrCat(flag, ": ", number.status().message()));
+      }
+      words[i] = number->word;
+      if (number->exact) continue;
+      rounded.push_back(absl::StrCat(numbers[i], " is 0x", HexWord(format, words[i]), " = ",
+                                     NumberText(format, words[i])));
+    }
+    if (!rounded.empty()) {
+      console_.Warn(
+          absl::StrCat(flag, ": rounded to ", format.name, ": ", absl::StrJoin(rounded, ", ")));
+    }
+    return absl::OkStatus();
   }
-  return absl::OkStatus();
-}
+  absl::Status Fill(const char* flag, const Format& format,
+                    const std::optional<std::string>& number, uint64_t* word) {
+    return number ? Fill(flag, format, std::vector{*number}, 1, word) : absl::OkStatus();
+  }
+
+ private:
+  Console& console_;
+};
 
 std::string CsvCell(const std::string& cell) {
   if (cell.find_first_of(",\"\n") == std::string::npos) return cell;
@@ -59,9 +81,19 @@ std::string ResultText(const Format& d, uint64_t word) {
   return shown == NumberText(d, word) ? text : absl::StrCat(text, "  ", shown);
 }
 
+nlohmann::ordered_json ModelJson(const Operation& op, const DotProductCase& dot,
+                                 const StageTable& stages) {
+  return {{"instruction", op.name},
+          {"parameters", ParametersJson(AlgorithmFields(op.model.algorithm))},
+          {"dot_product", DotProductJson(*op.instruction, dot, std::nullopt)},
+          {"model", HexWord(*op.instruction->d, stages.results.front())},
+          {"stages", StagesJson(stages)}};
+}
+
 }  // namespace
 
-absl::StatusOr<ProtocolLine> DotProductOf(const Operation& op, const OwnNumbers& numbers) {
+absl::StatusOr<ProtocolLine> DotProductOf(const Operation& op, const OwnNumbers& numbers,
+                                          Console& console) {
   const Model& m = op.model;
   if (numbers.line) {
     if (OwnNumbers others = numbers; others.line.reset(), others.any()) {
@@ -69,22 +101,23 @@ absl::StatusOr<ProtocolLine> DotProductOf(const Operation& op, const OwnNumbers&
     }
     return ParseLine(*op.instruction, *numbers.line);
   }
-  DotProductCase dot = NeutralDotProduct(m);
+  ProtocolLine line = {NeutralDotProduct(m), std::nullopt};
+  DotProductCase& dot = line.dot;
   const size_t k = m.k, scales = m.scales();
+  Filler filler(console);
+  uint64_t d = 0;
   for (const absl::Status& s :
-       {Fill("--a", m.a, numbers.a, 0, k, dot.a), Fill("--b", m.b, numbers.b, 0, k, dot.b),
-        Fill("--scale_a", m.scale, numbers.scale_a, k, scales, dot.a),
-        Fill("--scale_b", m.scale, numbers.scale_b, k, scales, dot.b)}) {
+       {filler.Fill("--a", m.a, numbers.a, k, dot.a.data()),
+        filler.Fill("--b", m.b, numbers.b, k, dot.b.data()),
+        filler.Fill("--scale_a", m.scale, numbers.scale_a, scales, dot.a.data() + k),
+        filler.Fill("--scale_b", m.scale, numbers.scale_b, scales, dot.b.data() + k),
+        filler.Fill("--c", m.c, numbers.c, &dot.c), filler.Fill("--d", m.d, numbers.d, &d)}) {
     if (!s.ok()) return s;
   }
-  if (numbers.c) {
-    const absl::StatusOr<uint64_t> c = ParseNumber(m.c, *numbers.c);
-    if (!c.ok()) return absl::InvalidArgumentError(absl::StrCat("--c: ", c.status().message()));
-    dot.c = *c;
-  }
+  if (numbers.d) line.d = d;
   const std::string dense = WhyNotSparse(*op.instruction, std::span(dot.a).first(k));
   if (!dense.empty()) return absl::InvalidArgumentError(dense);
-  return ProtocolLine{std::move(dot), std::nullopt};
+  return line;
 }
 
 std::string StagesCsv(const StageTable& table) {
@@ -128,20 +161,44 @@ std::string ModelText(const Operation& op, const DotProductCase& dot, const Text
       AlignedSteps(op.model, dot).empty() ? "" : "\n", AlignmentText(op.model, dot, style));
 }
 
+void ExplainAgainst(const Operation& op, const DotProductCase& dot, const Racer& against,
+                    const StageOutput& output, const Globals& globals, Ending& ending) {
+  const Racer other = ChainedRacer(against, op.model.k);
+  if (const std::string why = WhyNotComparable(op.model, other.model); !why.empty()) {
+    return ending.Say(Verdict::kUsage,
+                      absl::StrCat("--against: ", op.name, " and ", other.name, ": ", why));
+  }
+  Console console = globals.MakeConsole();
+  if (!WriteDrawing(op, dot, output, ending)) return;
+  const StageTable stages = MakeStageTable({{op.name, op.model}, {other.name, other.model}}, dot);
+  const Format& d = *op.instruction->d;
+  if (globals.json) {
+    nlohmann::ordered_json json = ModelJson(op, dot, stages);
+    json["against"] = {{"name", other.name}, {"d", HexWord(d, stages.results[1])}};
+    console.Print(JsonText(json, 1) + "\n");
+  } else if (output.csv) {
+    console.Print(StagesCsv(stages));
+  } else {
+    const TextStyle style = console.style();
+    StageTable titled = stages;
+    titled.columns = {"x", "y"};
+    console.Print(absl::StrCat(
+        Wrap(absl::StrCat("x  ", op.name, "  ", DescribeModel(op.model), "\ny  ", other.name, "  ",
+                          DescribeModel(other.model), "\n"),
+             style.width, 3),
+        CaseText(op, dot, 2, style.width), StagesText(titled, style), "x ",
+        ResultText(d, stages.results[0]), "\ny ", ResultText(d, stages.results[1]), "\n"));
+  }
+  if (!SameResult(op, stages.results[0], stages.results[1])) ending.Say(Verdict::kDiffers);
+}
+
 void ExplainModel(const Operation& op, const DotProductCase& dot, const StageOutput& output,
                   const Globals& globals, Ending& ending) {
   Console console = globals.MakeConsole();
   const StageTable stages = MakeStageTable(op, {}, dot);
   if (!WriteDrawing(op, dot, output, ending)) return;
   if (globals.json) {
-    console.Print(JsonText({{"instruction", op.name},
-                            {"parameters", ParametersJson(AlgorithmFields(op.model.algorithm))},
-                            {"dot_product", DotProductJson(*op.instruction, dot, std::nullopt)},
-                            {"model", HexWord(*op.instruction->d, stages.results.front())},
-                            {"stages", StagesJson(stages)}},
-                           1) +
-                  "\n");
-    return;
+    return console.Print(JsonText(ModelJson(op, dot, stages), 1) + "\n");
   }
   if (output.csv) {
     console.Print(StagesCsv(stages));

@@ -12,6 +12,7 @@
 #include "fuzz/json_text.h"
 #include "sim/batch.h"
 #include "sim/operation.h"
+#include "triage/race/racer.h"
 #include "triage/stage_table.h"
 
 namespace mmadiff {
@@ -19,16 +20,18 @@ namespace mmadiff {
 // Numbers of one's own, as ParseNumber() takes them; what is left out is +0, a scale 1.0.
 struct OwnNumbers {
   std::vector<std::string> a, b, scale_a, scale_b;
-  std::optional<std::string> c, line;  // `line`: one of the line protocol, in place of the others
+  std::optional<std::string> c, d,
+      line;  // `line`: one of the line protocol, in place of the others
 
   bool any() const {
-    return !a.empty() || !b.empty() || c || !scale_a.empty() || !scale_b.empty() || line;
+    return !a.empty() || !b.empty() || c || d || !scale_a.empty() || !scale_b.empty() || line;
   }
 };
 
-// A line may have an answer. kInvalidArgument says which number is none of its format, or that there
-// are too many.
-absl::StatusOr<ProtocolLine> DotProductOf(const Operation& op, const OwnNumbers& numbers);
+// A line may have an answer, and `d` is one. Numbers that their formats have not are rounded to nearest even and
+// printed to stderr. kInvalidArgument says which number is none of its format, or that there are too many.
+absl::StatusOr<ProtocolLine> DotProductOf(const Operation& op, const OwnNumbers& numbers,
+                                          Console& console);
 
 // How stages are printed.
 struct StageOutput {
@@ -45,6 +48,10 @@ bool WriteDrawing(const Operation& op, const DotProductCase& dot, const StageOut
 
 // The table of the stages, the result, the alignment.
 std::string ModelText(const Operation& op, const DotProductCase& dot, const TextStyle& style);
+
+// Beside them those of another model, of as many products or in a chain; says kDiffers if the results do.
+void ExplainAgainst(const Operation& op, const DotProductCase& dot, const Racer& against,
+                    const StageOutput& output, const Globals& globals, Ending& ending);
 
 void ExplainModel(const Operation& op, const DotProductCase& dot, const StageOutput& output,
                   const Globals& globals, Ending& ending);

@@ -115,22 +115,14 @@ std::vector<const Operation*> RowsOf(const Architecture& arch, const std::string
       WithModel(MatchOperations(absl::StrCat(arch.name, "/", glob), Models::kOptional)));
 }
 
-// ParseRacer() of "NAME[:NAME=VALUE,...]", whose first name is as people type it. (PTX and CUTLASS have colons of their own, two
-// at a time.)
-absl::StatusOr<Racer> TypedRacer(const std::string& text) {
-  size_t colon = text.find(':');
-  while (colon != text.npos && text.compare(colon, 2, "::") == 0) colon = text.find(':', colon + 2);
-  const absl::StatusOr<std::string> name = TypedName(text.substr(0, colon));
-  if (!name.ok()) return name.status();
-  return ParseRacer(absl::StrCat(*name, colon == text.npos ? "" : text.substr(colon)));
-}
-
 absl::StatusOr<Report> RacePair(const std::string& x, const std::string& y,
                                 const TextStyle& style) {
   Races races;
-  const absl::StatusOr<Racer> rx = TypedRacer(x), ry = TypedRacer(y);
+  absl::StatusOr<Racer> rx = TypedRacer(x), ry = TypedRacer(y);
   if (!rx.ok()) return rx.status();
   if (!ry.ok()) return ry.status();
+  const int k = std::max(rx->model.k, ry->model.k);
+  for (absl::StatusOr<Racer>* racer : {&rx, &ry}) *racer = ChainedRacer(**racer, k);
   const absl::StatusOr<PairRace> pair = races.Find(*rx, *ry);
   if (!pair.ok()) return pair.status();
   if (pair->verdict == PairRace::kNotComparable) {

@@ -143,6 +143,7 @@ LINES = [
     (0, ['identify', *CLEAN], ''),
     (1, ['identify', *FAULTY], ''),
     (0, ['identify', '--device=recorded:recorded'], ''),
+    (1, ['explain', MMA, '--a=1', '--b=1', '--c=-2^-25', '--against=sm_80/mma.m16n8k8.f32.f16.f16.f32'], ''),
     *[(0, ['list', what], '') for what in
       ['instructions', 'devices', 'strategies', 'formats', 'products', 'vectors', 'differences']],
     (0, ['list', 'instructions', '--evidence'], ''),

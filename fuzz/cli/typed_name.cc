@@ -93,6 +93,14 @@ absl::StatusOr<std::string> TypedName(const std::string& text, const Device* dev
   return Quoted(text, device);
 }
 
+absl::StatusOr<Racer> TypedRacer(const std::string& text) {
+  size_t colon = text.find(':');  // PTX and CUTLASS have some of their own, two at a time
+  while (colon != text.npos && text.compare(colon, 2, "::") == 0) colon = text.find(':', colon + 2);
+  const absl::StatusOr<std::string> name = TypedName(text.substr(0, colon));
+  if (!name.ok()) return name.status();
+  return ParseRacer(absl::StrCat(*name, colon == text.npos ? "" : text.substr(colon)));
+}
+
 absl::StatusOr<std::string> TypedGlob(const std::string& text, const Device* device) {
   const absl::StatusOr<std::string> arch = TypedArchitecture(text);
   if (!arch.ok() || !arch->empty()) return arch.ok() ? Said(text, *arch + "/*") : arch;

@@ -5,6 +5,7 @@
 
 #include "absl/status/statusor.h"
 #include "device/device.h"
+#include "triage/race/racer.h"
 
 namespace mmadiff {
 
@@ -15,6 +16,9 @@ absl::StatusOr<std::string> TypedName(const std::string& text, const Device* dev
 
 // The same, but an architecture alone means all its instructions, and a glob without an architecture all architectures.
 absl::StatusOr<std::string> TypedGlob(const std::string& text, const Device* device = nullptr);
+
+// ParseRacer() of "NAME[:NAME=VALUE,...]", whose first name is as people type it.
+absl::StatusOr<Racer> TypedRacer(const std::string& text);
 
 // The tables' name of an architecture, "" if `text` is none. kNotFound as above.
 absl::StatusOr<std::string> TypedArchitecture(const std::string& text);

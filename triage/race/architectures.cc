@@ -46,27 +46,13 @@ FormatGroup GroupOf(const Operation& op) {
   return group;
 }
 
-// The row in a chain of as many products, as one execution where that is the same.
-Model Chained(const Operation& op, int k) {
-  const int executions = k / op.model.k;
-  if (k % op.model.k != 0 || executions == 1 || !WhyNoChain(op.model, executions).empty())
-    return op.model;
-  const Model chain = Chain(op.model, executions);
-  return AsOneExecution(chain).value_or(chain);
-}
-
-Racer ChainedRacer(const Operation& op, int k) {
-  const int executions = k / op.model.k;
-  return {executions == 1 ? op.name : absl::StrCat(executions, " x ", op.name), &op,
-          Chained(op, k)};
-}
+Racer Chained(const Operation& op, int k) { return ChainedRacer(RacerOf(op), k); }
 
 std::vector<RowClass> ClassesOf(const Rows& rows, int k) {
   std::vector<RowClass> classes;
   for (const Operation* row : rows) {
     const auto same = [&](const RowClass& c) {
-      return c.emulated != IsNative(*row) &&
-             AreSame(ChainedRacer(*c.rows.front(), k), ChainedRacer(*row, k));
+      return c.emulated != IsNative(*row) && AreSame(Chained(*c.rows.front(), k), Chained(*row, k));
     };
     auto of = std::ranges::find_if(classes, same);
     if (of == classes.end()) of = classes.insert(of, {{}, !IsNative(*row)});
@@ -222,8 +208,7 @@ std::vector<std::pair<size_t, size_t>> Meetings(const FormatGroup& group, int k)
       if ((group.x[x].emulated == group.y[y].emulated) != alike ||
           (met_x.contains(x) && met_y.contains(y)))
         return;
-      if (AreSame(ChainedRacer(*group.x[x].rows.front(), k),
-                  ChainedRacer(*group.y[y].rows.front(), k)))
+      if (AreSame(Chained(*group.x[x].rows.front(), k), Chained(*group.y[y].rows.front(), k)))
         meet(x, y);
     });
   }
@@ -246,7 +231,7 @@ absl::Status RaceGroup(FormatGroup& group, int most_k, Races& races) {
   for (const auto& [x, y] : Meetings(group, most_k)) {
     const auto [of_x, of_y] = Nearest(group.x[x], group.y[y]);
     const int k = std::max(of_x->model.k, of_y->model.k);
-    absl::StatusOr<PairRace> race = races.Find(ChainedRacer(*of_x, k), ChainedRacer(*of_y, k));
+    absl::StatusOr<PairRace> race = races.Find(Chained(*of_x, k), Chained(*of_y, k));
     if (!race.ok()) return race.status();
     if (race->verdict == PairRace::kNotComparable) {
       const Operation& shorter = of_x->model.k < of_y->model.k ? *of_x : *of_y;

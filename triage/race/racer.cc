@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "device/faulty.h"
+#include "sim/chain.h"
 #include "sim/parameter.h"
 #include "triage/verdict.h"
 
@@ -76,6 +77,15 @@ absl::StatusOr<Racer> ParseRacer(absl::string_view text) {
   }
   absl::StrAppend(&racer.name, text.substr(colon));
   return racer;
+}
+
+Racer ChainedRacer(const Racer& racer, int k) {
+  const int executions = k / racer.model.k;
+  if (k % racer.model.k != 0 || executions == 1 || !WhyNoChain(racer.model, executions).empty())
+    return racer;
+  const Model chain = Chain(racer.model, executions);
+  return {absl::StrCat(executions, " x ", racer.name), racer.op,
+          AsOneExecution(chain).value_or(chain)};
 }
 
 std::string WhyNotComparable(const Model& x, const Model& y) {

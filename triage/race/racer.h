@@ -22,6 +22,9 @@ absl::StatusOr<Racer> ParseRacer(absl::string_view text);
 
 Racer RacerOf(const Operation& op);
 
+// The racer in a chain of `k` products, as one execution where that is the same; itself if it has no such chain.
+Racer ChainedRacer(const Racer& racer, int k);
+
 // Why no input has both models: other formats, k or scales; "" if they can be compared.
 std::string WhyNotComparable(const Model& x, const Model& y);
 
