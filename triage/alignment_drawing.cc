@@ -56,13 +56,14 @@ struct Span {
 };
 
 Span SpanOf(const AlignedStep& step) {
-  Span span = {Top(step.sum, step.sum_lsb), step.sum_lsb};
-  if (step.sum == 0) span.high = step.sum_lsb;
+  const AlignedTerm& first = step.terms.front();
+  Span span = {TopOf(first), first.kept_lsb};
   for (const AlignedTerm& t : step.terms) {
     span.high = std::max(span.high, TopOf(t));
     span.low = std::min({span.low, Bottom(t.magnitude, t.lsb), t.kept_lsb});
   }
-  return span;
+  if (step.sum == 0) return span;  // of nothing there is no exponent
+  return {std::max(span.high, Top(step.sum, step.sum_lsb)), std::min(span.low, step.sum_lsb)};
 }
 
 std::string Escaped(const std::string& text) {
@@ -100,10 +101,9 @@ std::string StepText(const Model& m, const AlignedStep& step, size_t width) {
     absl::StrAppend(&text, Row(Label(t.k), t.negative, bits));
   }
   std::string bits;
-  for (int p = span.high; p >= std::max(low, step.sum_lsb); --p) {
-    bits += p > Top(step.sum, step.sum_lsb) && p > step.sum_lsb ? ' '
-            : BitAt(step.sum, step.sum_lsb, p)                  ? '1'
-                                                                : '0';
+  if (step.sum == 0) bits = "0";
+  for (int p = span.high; step.sum != 0 && p >= std::max(low, step.sum_lsb); --p) {
+    bits += p > Top(step.sum, step.sum_lsb) ? ' ' : BitAt(step.sum, step.sum_lsb, p) ? '1' : '0';
   }
   absl::StrAppend(&text, Row("sum", step.sum_negative, bits), "  result ", WordText(m.d, step.word),
                   "\n");
