@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
+#include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
@@ -43,12 +45,17 @@ int TopOf(const AlignedTerm& t) {
   return t.kept == 0 ? top : std::max(top, Top(t.kept, t.kept_lsb));
 }
 
-std::string Label(int k) { return k < 0 ? "c" : absl::StrCat("k=", k); }
+std::string Label(int k) {
+  return k >= 0             ? absl::StrCat("k=", k)
+         : k == kAddendTerm ? "c"
+         : k == kSumSoFar   ? "so far"
+                            : "other";
+}
 
-// The addend of a step: c, or what the step before it gave.
-AlignedTerm Addend(const Format& f, uint64_t word) {
+AlignedTerm WordTerm(int k, const Format& f, uint64_t word) {
   const Unpacked u = Decode(f, word);
-  return {-1, u.negative, u.significand, u.exponent - f.fraction_bits, 0, 0};
+  const int lsb = u.exponent - f.fraction_bits;
+  return {k, u.negative, u.significand, lsb, u.significand, lsb};
 }
 
 struct Span {
@@ -57,13 +64,28 @@ struct Span {
 
 Span SpanOf(const AlignedStep& step) {
   const AlignedTerm& first = step.terms.front();
-  Span span = {TopOf(first), first.kept_lsb};
+  Span span = {TopOf(first), Bottom(first.magnitude, first.lsb)};
   for (const AlignedTerm& t : step.terms) {
     span.high = std::max(span.high, TopOf(t));
-    span.low = std::min({span.low, Bottom(t.magnitude, t.lsb), t.kept_lsb});
+    span.low = std::min(span.low, Bottom(t.magnitude, t.lsb));
+    if (t.kept_lsb > t.lsb) span.low = std::min(span.low, t.kept_lsb);
   }
-  if (step.sum == 0) return span;  // of nothing there is no exponent
-  return {std::max(span.high, Top(step.sum, step.sum_lsb)), std::min(span.low, step.sum_lsb)};
+  for (const DrawnSum& sum : step.sums) {
+    if (sum.magnitude == 0) continue;  // of nothing there is no exponent
+    span.high = std::max(span.high, Top(sum.magnitude, sum.lsb));
+    span.low = std::min(span.low, Bottom(sum.magnitude, sum.lsb));
+  }
+  return span;
+}
+
+// Positions below what is kept that the number reaches.
+int CutBits(const AlignedTerm& t) {
+  const int low = Bottom(t.magnitude, t.lsb);
+  return std::max(0, std::min(TopOf(t), t.kept_lsb - 1) - low + 1);
+}
+int CutBits(const DrawnSum& sum) {
+  if (sum.magnitude == 0) return 0;
+  return std::max(0, sum.kept_lsb - Bottom(sum.magnitude, sum.lsb));
 }
 
 std::string Escaped(const std::string& text) {
@@ -71,55 +93,83 @@ std::string Escaped(const std::string& text) {
       text, {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}, {"\"", "&quot;"}, {"'", "&#39;"}});
 }
 
-std::string Row(const std::string& label, bool negative, const std::string& bits) {
-  return absl::StrFormat("  %-*s%c %s\n", static_cast<int>(kLabel) - 2, label, negative ? '-' : ' ',
-                         absl::StripTrailingAsciiWhitespace(bits));
+constexpr size_t kMostSteps = 8;  // of a text
+constexpr size_t kNote = 15;      // "  1234 bits cut"
+
+std::string Row(const std::string& label, bool negative, const std::string& bits, int cut) {
+  const std::string note =
+      cut == 0 ? "" : absl::StrCat("  ", cut, cut == 1 ? " bit cut" : " bits cut");
+  return absl::StrFormat("  %-*s%c %s%s\n", static_cast<int>(kLabel) - 2, label,
+                         negative ? '-' : ' ', absl::StripTrailingAsciiWhitespace(bits), note);
+}
+
+// Positions from `high` to `low`; those below `kept_lsb` were cut.
+std::string Bits(Wide magnitude, int lsb, Wide kept, int kept_lsb, const Span& shown) {
+  if (magnitude == 0) return "0";
+  const int top =
+      kept == 0 ? Top(magnitude, lsb) : std::max(Top(magnitude, lsb), Top(kept, kept_lsb));
+  const int exact = Bottom(magnitude, lsb),
+            bottom = kept == 0 ? exact : std::min(exact, Bottom(kept, kept_lsb));
+  std::string bits;
+  for (int p = shown.high; p >= shown.low; --p) {
+    const bool is_cut = p < kept_lsb,
+               one = is_cut ? BitAt(magnitude, lsb, p) : BitAt(kept, kept_lsb, p);
+    bits += p > top || p < bottom ? ' ' : is_cut ? (one ? 'x' : '.') : (one ? '1' : '0');
+  }
+  return bits;
 }
 
 std::string StepText(const Model& m, const AlignedStep& step, size_t width) {
   const Span span = SpanOf(step);
-  const int room = static_cast<int>(std::max<size_t>(width, 40) - kLabel - 4);
-  const int low = std::max(span.low, span.high - room + 1);
-  std::string text = absl::StrCat("aligned, step ", step.step, ": bits from 2^", span.high,
-                                  " to 2^", low, "; x, .: cut 1, 0\n");
-  if (low > span.low) {
-    absl::StrAppend(&text, "  ", low - span.low, " positions down to 2^", span.low,
+  const int room = static_cast<int>(std::max<size_t>(width, 40) - kLabel - kNote - 2);
+  const Span shown = {span.high, std::max(span.low, span.high - room + 1)};
+  std::string text = absl::StrCat("step ", step.step, ": bits from 2^", shown.high, " to 2^",
+                                  shown.low, step.cuts ? "; x, .: cut 1, 0\n" : "\n");
+  if (shown.low > span.low) {
+    absl::StrAppend(&text, "  ", shown.low - span.low, " positions down to 2^", span.low,
                     " do not fit here\n");
   }
   for (const AlignedTerm& t : step.terms) {
-    std::string bits;
-    const int top = TopOf(t);
-    const int exact = Bottom(t.magnitude, t.lsb);
-    const int bottom = t.kept == 0 ? exact : std::min(exact, Bottom(t.kept, t.kept_lsb));
-    for (int p = span.high; p >= low; --p) {
-      if (p >= t.kept_lsb) {
-        bits += p > top || p < bottom ? ' ' : BitAt(t.kept, t.kept_lsb, p) ? '1' : '0';
-      } else {
-        bits += p > top || p < bottom ? ' ' : BitAt(t.magnitude, t.lsb, p) ? 'x' : '.';
-      }
-    }
-    absl::StrAppend(&text, Row(Label(t.k), t.negative, bits));
+    const std::string bits = Bits(t.magnitude, t.lsb, t.kept, t.kept_lsb, shown);
+    absl::StrAppend(&text, Row(Label(t.k), t.negative, bits, CutBits(t)));
   }
-  std::string bits;
-  if (step.sum == 0) bits = "0";
-  for (int p = span.high; step.sum != 0 && p >= std::max(low, step.sum_lsb); --p) {
-    bits += p > Top(step.sum, step.sum_lsb) ? ' ' : BitAt(step.sum, step.sum_lsb, p) ? '1' : '0';
+  for (const DrawnSum& sum : step.sums) {
+    const Wide kept = sum.kept_lsb > sum.lsb && sum.kept_lsb - sum.lsb < 128
+                          ? sum.magnitude >> (sum.kept_lsb - sum.lsb)
+                          : sum.magnitude;
+    const std::string bits =
+        Bits(sum.magnitude, sum.lsb, kept, std::max(sum.lsb, sum.kept_lsb), shown);
+    absl::StrAppend(&text, Row(sum.of_products ? "a*b" : "sum", sum.negative, bits, CutBits(sum)));
   }
-  absl::StrAppend(&text, Row("sum", step.sum_negative, bits), "  result ", WordText(m.d, step.word),
-                  "\n");
-  return text;
+  return absl::StrCat(text, "  result ", WordText(m.d, step.word), "\n");
 }
 
 constexpr int kRow = 22, kLeft = 60, kHead = 34, kMostPixels = 960;
 
-void AppendBar(int k, bool negative, double x, double kept, double cut, int y, std::string& svg) {
-  absl::StrAppendFormat(&svg, "<text x=\"%d\" y=\"%d\">%s%s</text>\n", kLeft - 8, y + 12,
-                        negative ? "&#8722;" : "", Label(k));
+// Positions from `top` down: `kept` of them, then `cut`; a note behind the bar says how many.
+struct Bar {
+  std::string label;
+  const char* kind;  // "kept" or "sum"
+  double x, unit;
+  int kept, cut;
+};
+
+void AppendBar(const Bar& bar, int y, std::string& svg) {
+  const double kept = bar.kept * bar.unit, cut = bar.cut * bar.unit;
+  absl::StrAppendFormat(&svg, "<text x=\"%d\" y=\"%d\">%s</text>\n", kLeft - 8, y + 12, bar.label);
   absl::StrAppendFormat(
       &svg,
-      "<g class=\"bar\"><rect class=\"kept\" x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"14\"/>"
+      "<g class=\"bar\"><rect class=\"%s\" x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"14\"/>"
       "<rect class=\"cut\" x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"14\"/></g>\n",
-      x, y, kept, x + kept, y, cut);
+      bar.kind, bar.x, y, kept, bar.x + kept, y, cut);
+  std::string note = absl::StrCat(bar.kept, bar.kept == 1 ? " bit" : " bits");
+  if (bar.cut > 0) absl::StrAppend(&note, ", ", bar.cut, " cut");
+  absl::StrAppendFormat(&svg, "<text class=\"head\" x=\"%.1f\" y=\"%d\">%s</text>\n",
+                        bar.x + kept + cut + 6, y + 12, note);
+}
+
+std::string Signed(bool negative, const std::string& label) {
+  return absl::StrCat(negative ? "&#8722;" : "", label);
 }
 
 // One step below `y`; the y after it.
@@ -130,7 +180,7 @@ int AppendStep(const Model& m, const AlignedStep& step, int y, std::string& svg)
   absl::StrAppendFormat(&svg, "<text class=\"head\" x=\"%d\" y=\"%d\">step %d</text>\n", kLeft,
                         y + 12, step.step);
   y += kRow;
-  const int bottom = y + kRow * static_cast<int>(step.terms.size() + 1);
+  const int bottom = y + kRow * static_cast<int>(step.terms.size() + step.sums.size());
   for (int p = span.high; p >= span.low; --p) {
     if (p % 8 != 0) continue;
     absl::StrAppendFormat(
@@ -138,75 +188,204 @@ int AppendStep(const Model& m, const AlignedStep& step, int y, std::string& svg)
         x_of(p), y, bottom, x_of(p), bottom + 12, p);
   }
   for (const AlignedTerm& t : step.terms) {
-    const int top = TopOf(t);
-    const int low = Bottom(t.magnitude, t.lsb);
-    const double kept = std::max(0, top - std::max(t.kept_lsb, low) + 1) * unit;
-    const double cut = std::max(0, std::min(top, t.kept_lsb - 1) - low + 1) * unit;
-    AppendBar(t.k, t.negative, x_of(top), kept, cut, y, svg);
+    const int top = TopOf(t), low = Bottom(t.magnitude, t.lsb), cut = CutBits(t);
+    AppendBar({Signed(t.negative, Label(t.k)), "kept", x_of(top), unit, top - low + 1 - cut, cut},
+              y, svg);
     y += kRow;
   }
-  absl::StrAppendFormat(&svg, "<text x=\"%d\" y=\"%d\">sum</text>\n", kLeft - 8, y + 12);
-  if (step.sum != 0) {
-    const int top = Top(step.sum, step.sum_lsb);
-    absl::StrAppendFormat(
-        &svg, "<rect class=\"sum\" x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"14\"/>\n", x_of(top),
-        y, (top - step.sum_lsb + 1) * unit);
+  for (const DrawnSum& sum : step.sums) {
+    const std::string label = Signed(sum.negative, sum.of_products ? "a&#183;b" : "sum");
+    const int top = sum.magnitude == 0 ? span.high : Top(sum.magnitude, sum.lsb),
+              cut = CutBits(sum);
+    const int kept = sum.magnitude == 0 ? 0 : top - Bottom(sum.magnitude, sum.lsb) + 1 - cut;
+    AppendBar({label, "sum", x_of(top), unit, kept, cut}, y, svg);
+    y += kRow;
   }
+  y -= kRow;
   y += kRow + 20;
   absl::StrAppendFormat(&svg, "<text class=\"head\" x=\"%d\" y=\"%d\">result %s</text>\n", kLeft,
                         y + 8, Escaped(WordText(m.d, step.word)));
   return y + kRow;
 }
 
+// From the events of a dot product to additions.
+class StepReader {
+ public:
+  StepReader(const Model& m, uint64_t c) : m_(m), words_{WordTerm(kAddendTerm, m.c, c)} {
+    if (m.algorithm.addend_joins == AddendJoins::kLastAdd)
+      words_.push_back(WordTerm(kSumSoFar, m.d, 0));
+  }
+
+  void Read(const Event& e) {
+    switch (e.stage) {
+      case Stage::kProduct:
+        (e.k >= 0 ? products_ : summands_)
+            .push_back({e.k >= 0 ? e.k : kOtherSum, e.negative, e.magnitude, e.lsb_exponent,
+                        e.magnitude, e.lsb_exponent});
+        break;
+      case Stage::kAlignedTerm:
+        AddAligned(e);
+        break;
+      case Stage::kSum:
+        step_.sums.push_back({false, e.negative, e.magnitude, e.lsb_exponent, e.lsb_exponent});
+        break;
+      case Stage::kRounded:
+        Finish(e);
+        break;
+      case Stage::kSpecial:
+        Reset(static_cast<uint64_t>(e.magnitude));
+        break;
+      case Stage::kAlignExponent:
+        break;
+    }
+  }
+
+  // Those that add zero and lose nothing are left out, unless there are no others.
+  std::vector<AlignedStep> Take() {
+    if (steps_.empty() && idle_) steps_.push_back(*idle_);
+    return std::move(steps_);
+  }
+
+ private:
+  void AddAligned(const Event& e) {
+    const auto exact = std::ranges::find(products_, e.k, &AlignedTerm::k);
+    AlignedTerm t = e.k >= 0 && exact != products_.end() ? *exact : words_.back();
+    t.kept = e.magnitude;
+    t.kept_lsb = e.lsb_exponent;
+    if (t.magnitude != 0) step_.terms.push_back(t);
+    aligned_ = true;
+  }
+
+  // Of an addition without alignment: its products or first summand, and the other operand, which is the rest of the exact sum.
+  void AddExact() {
+    for (AlignedTerm& t : summands_) {
+      if (IsSum({t}, SumOf(words_.front()))) t.k = kAddendTerm;
+    }
+    for (const std::vector<AlignedTerm>* some : {&products_, &summands_}) {
+      for (const AlignedTerm& t : *some) {
+        if (t.magnitude != 0) step_.terms.push_back(t);
+      }
+    }
+    if (step_.sums.empty()) return;
+    if (IsSum(step_.terms, step_.sums.back())) return;  // the other operand is zero, or was flushed
+    const bool exact_sum = m_.algorithm.family == Family::kExactSum;
+    std::optional<AlignedTerm> rest = exact_sum ? words_.back() : Rest();
+    if (!rest && summands_.empty()) rest = words_.back();
+    if (!rest)
+      return step_.terms
+          .clear();  // of a tree, with a term so small that the sum does not say which
+    if (rest->magnitude != 0) step_.terms.push_back(*rest);
+  }
+
+  // The known word that the sum has beside its terms; of a sum whose last bit is sticky, the last result or c if it fits.
+  std::optional<AlignedTerm> Rest() const {
+    for (const bool sticky : {false, true}) {
+      for (auto word = words_.rbegin(); word != words_.rend(); ++word) {
+        if (sticky && word != words_.rbegin() && word != words_.rend() - 1) continue;
+        std::vector<AlignedTerm> terms = step_.terms;
+        if (word->magnitude != 0) terms.push_back(*word);
+        if (IsSum(terms, step_.sums.back(), sticky)) return *word;
+      }
+    }
+    return std::nullopt;
+  }
+
+  static DrawnSum SumOf(const AlignedTerm& t) {
+    return {false, t.negative, t.magnitude, t.lsb, t.lsb};
+  }
+
+  // `sticky`: the last bit of the sum may stand for what lies below it.
+  static bool IsSum(const std::vector<AlignedTerm>& terms, const DrawnSum& sum,
+                    bool sticky = false) {
+    int low = sum.magnitude == 0 ? 1 << 20 : Bottom(sum.magnitude, sum.lsb), high = -(1 << 20);
+    if (sum.magnitude != 0) high = Top(sum.magnitude, sum.lsb);
+    for (const AlignedTerm& t : terms) {
+      low = std::min(low, Bottom(t.magnitude, t.lsb));
+      high = std::max(high, Top(t.magnitude, t.lsb));
+    }
+    if (high - low > 120) {
+      if (!sticky) return false;
+      low = high - 120;
+    }
+    const auto at = [low](bool negative, Wide magnitude, int lsb) {
+      if (magnitude == 0 || low - lsb > 127) return __int128{0};
+      const auto value =
+          static_cast<__int128>(lsb >= low ? magnitude << (lsb - low) : magnitude >> (low - lsb));
+      return negative ? -value : value;
+    };
+    __int128 rest = at(sum.negative, sum.magnitude, sum.lsb);
+    for (const AlignedTerm& t : terms) rest -= at(t.negative, t.magnitude, t.lsb);
+    if (rest == 0 || !sticky) return rest == 0;
+    return (sum.magnitude & 1) == 1 && sum.lsb >= low &&
+           (rest < 0 ? -rest : rest) < __int128{1} << (sum.lsb - low);
+  }
+
+  // What the output has no room for.
+  void CutSum(DrawnSum& sum) const {
+    if (sum.magnitude == 0) return;
+    const int least = m_.d.min_exponent - m_.d.fraction_bits;
+    const int digits = std::min(m_.d.fraction_bits, m_.algorithm.output_fraction_bits);
+    sum.kept_lsb = std::max(Top(sum.magnitude, sum.lsb) - digits, least);
+  }
+
+  void Finish(const Event& e) {
+    step_.step = e.step;
+    step_.word = static_cast<uint64_t>(e.magnitude);
+    if (!aligned_) AddExact();
+    if (step_.sums.empty() && step_.terms.size() == 1) {  // a product, rounded on its own
+      const bool finite = Decode(m_.d, step_.word).kind == Kind::kFinite;
+      const AlignedTerm word = finite ? WordTerm(0, m_.d, step_.word) : step_.terms[0];
+      step_.terms[0].kept = word.kept;
+      step_.terms[0].kept_lsb = word.kept_lsb;
+    }
+    if (!step_.sums.empty()) CutSum(step_.sums.back());
+    if (step_.sums.size() == 2) step_.sums.front().of_products = true;
+    std::ranges::stable_sort(step_.terms, {},
+                             [](const AlignedTerm& t) { return t.k < 0 ? kMaxK - t.k : t.k; });
+    step_.cuts = e.inexact || std::ranges::any_of(
+                                  step_.terms, [](const AlignedTerm& t) { return CutBits(t) > 0; });
+    if (step_.terms.size() > 1 || (step_.cuts && !step_.terms.empty())) steps_.push_back(step_);
+    if (step_.terms.size() == 1 && !idle_) idle_ = step_;
+    Reset(step_.word);
+  }
+
+  void Reset(uint64_t word) {
+    words_.push_back(WordTerm(kSumSoFar, m_.d, word));
+    step_ = {};
+    products_.clear();
+    summands_.clear();
+    aligned_ = false;
+  }
+
+  const Model& m_;
+  std::vector<AlignedTerm> words_;  // c, then every result
+  std::vector<AlignedTerm> products_, summands_;
+  bool aligned_ = false;
+  AlignedStep step_;
+  std::vector<AlignedStep> steps_;
+  std::optional<AlignedStep> idle_;
+};
+
 }  // namespace
 
 std::vector<AlignedStep> AlignedSteps(const Model& m, const DotProductCase& dot) {
-  std::vector<AlignedStep> steps;
-  std::vector<Event> products;
-  AlignedStep step;
-  bool first = m.algorithm.addend_joins == AddendJoins::kFirstStep;
-  AlignedTerm addend = Addend(first ? m.c : m.d, first ? dot.c : 0);
-  bool summed = false;
-  for (const Event& e : TraceStages(m, dot)) {
-    if (e.stage == Stage::kProduct) products.push_back(e);
-    if (e.stage == Stage::kAlignedTerm && e.magnitude == 0 && e.k < 0 && addend.magnitude == 0)
-      continue;
-    if (e.stage == Stage::kAlignedTerm) {
-      const auto exact = std::ranges::find(products, e.k, &Event::k);
-      AlignedTerm t = addend;
-      if (e.k >= 0 && exact != products.end()) {
-        t = {e.k, exact->negative, exact->magnitude, exact->lsb_exponent, 0, 0};
-      }
-      t.kept = e.magnitude;
-      t.kept_lsb = e.lsb_exponent;
-      if (t.magnitude != 0) step.terms.push_back(t);
-    }
-    if (e.stage == Stage::kSum && !summed) {
-      step.sum_negative = e.negative;
-      step.sum = e.magnitude;
-      step.sum_lsb = e.lsb_exponent;
-      summed = true;
-    }
-    if (e.stage != Stage::kRounded && e.stage != Stage::kSpecial) continue;
-    step.step = e.step;
-    step.word = static_cast<uint64_t>(e.magnitude);
-    std::ranges::stable_sort(step.terms, {},
-                             [](const AlignedTerm& t) { return t.k < 0 ? kMaxK : t.k; });
-    if (e.stage == Stage::kRounded && !step.terms.empty()) steps.push_back(step);
-    addend = Addend(m.d, step.word);
-    step = {};
-    products.clear();
-    summed = false;
-  }
-  return steps;
+  if (m.algorithm.family == Family::kIntegerDot) return {};
+  StepReader reader(m, dot.c);
+  for (const Event& e : TraceStages(m, dot)) reader.Read(e);
+  return reader.Take();
 }
 
 std::string AlignmentText(const Model& m, const DotProductCase& dot, const TextStyle& style) {
+  std::vector<AlignedStep> steps = AlignedSteps(m, dot);
+  const size_t all = steps.size();
+  if (all > kMostSteps) std::erase_if(steps, [](const AlignedStep& s) { return !s.cuts; });
+  if (steps.size() > kMostSteps) steps.resize(kMostSteps);
   std::string text;
   const size_t width = style.width == kAnyWidth ? kPlainWidth : style.width;
-  for (const AlignedStep& step : AlignedSteps(m, dot))
-    absl::StrAppend(&text, StepText(m, step, width));
-  return text;
+  for (const AlignedStep& step : steps) absl::StrAppend(&text, StepText(m, step, width));
+  if (steps.size() == all) return text;
+  return absl::StrCat(text, all - steps.size(),
+                      " more steps are not drawn here; --svg draws all\n");
 }
 
 std::string AlignmentSvg(const Model& m, const DotProductCase& dot, const std::string& title) {

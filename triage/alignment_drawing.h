@@ -1,4 +1,4 @@
-// What a step of an aligned sum keeps of each term, as a drawing: bits over bit positions.
+// What each addition keeps of its terms and of its sum, as a drawing: bits over bit positions.
 #pragma once
 
 #include <string>
@@ -10,10 +10,13 @@
 
 namespace mmadiff {
 
-// (-1)^negative * magnitude * 2^lsb exactly, and what the alignment kept of it, rounded to a multiple
-// of 2^kept_lsb: kept * 2^kept_lsb.
+// What a term is, if it is no product of some k.
+enum Term : int { kAddendTerm = -1, kSumSoFar = -2, kOtherSum = -3 };
+
+// (-1)^negative * magnitude * 2^lsb exactly, and what an alignment or a rounding kept of it, a multiple of 2^kept_lsb:
+// kept * 2^kept_lsb.
 struct AlignedTerm {
-  int k = 0;  // of a product, the first of a group of them; -1: the addend
+  int k = 0;  // of a product, the first of a group of them; or a Term
   bool negative = false;
   unsigned __int128 magnitude = 0;
   int lsb = 0;
@@ -21,22 +24,28 @@ struct AlignedTerm {
   int kept_lsb = 0;
 };
 
-// One step: its terms that are not zero, products first, and the sum of what was kept of them:
-// (-1)^sum_negative * sum * 2^sum_lsb, of a two-stage sum that of the products. `word` is the result.
+// The sum of what was kept of the terms. Bits below 2^kept_lsb do not fit into the result, which rounds them away.
+struct DrawnSum {
+  bool of_products = false;  // the first of the two of a two-stage sum
+  bool negative = false;
+  unsigned __int128 magnitude = 0;
+  int lsb = 0, kept_lsb = 0;
+};
+
+// One addition, or the rounding of a product on its own: terms that are not zero, products first. `word` is the result.
 struct AlignedStep {
   int step = 0;
   std::vector<AlignedTerm> terms;
-  bool sum_negative = false;
-  unsigned __int128 sum = 0;
-  int sum_lsb = 0;
+  std::vector<DrawnSum> sums;
   uint64_t word = 0;
+  bool cuts = false;  // something was cut or rounded away
 };
 
-// The steps that align something; none of families that do not, of specials, and of sums of zeros.
+// The additions of a dot product but those that add zero and lose nothing; none of integers, of specials, and of sums of zeros.
 std::vector<AlignedStep> AlignedSteps(const Model& model, const DotProductCase& dot);
 
-// A row for each term: bits that were kept, then those that were cut, "x" for a one and "." for a
-// zero. What does not fit the width is left out on the right, which is said. Empty without steps.
+// A row for each term and sum: bits that were kept, then those that were cut, "x" for a one and "." for a zero, and how many
+// they are. What does not fit the width, and steps beyond the first few, are left out, which is said. Empty without steps.
 std::string AlignmentText(const Model& model, const DotProductCase& dot, const TextStyle& style);
 
 // The same as SVG: bars, what was cut hatched. Colours follow the reader's light or dark scheme.
