@@ -392,7 +392,7 @@ std::string AlignmentSvg(const Model& m, const DotProductCase& dot, const std::s
   std::string body;
   int y = kHead;
   for (const AlignedStep& step : AlignedSteps(m, dot)) y = AppendStep(m, step, y, body);
-  const int wide = kLeft + kMostPixels + 20;
+  const int wide = kLeft + kMostPixels + 140;
   return absl::StrFormat(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" "
       "role=\"img\" aria-labelledby=\"t\">\n<title id=\"t\">%s</title>\n<style>"

@@ -142,11 +142,12 @@ bool WriteDrawing(const Operation& op, const DotProductCase& dot, const StageOut
                   Ending& ending) {
   if (output.svg.empty()) return true;
   if (AlignedSteps(op.model, dot).empty()) {
-    ending.Say(Verdict::kUsage,
-               absl::StrCat(
-                   "--svg: ", op.name,
-                   " aligns nothing here: its family does not, or all products are zero, or one is "
-                   "not finite"));
+    ending.Say(
+        Verdict::kUsage,
+        absl::StrCat(
+            "--svg: ", op.name,
+            " has nothing to draw here: it adds integers, or only zeros, or one number is not "
+            "finite"));
     return false;
   }
   const absl::Status s = WriteFileDurably(output.svg, AlignmentSvg(op.model, dot, op.name));

@@ -10,6 +10,8 @@
 #include "sim/parameter.h"
 #include "sim/simulate.h"
 #include "triage/case_text.h"
+#include "triage/infer/experiments.h"
+#include "triage/model_words.h"
 #include "triage/verdict.h"
 
 namespace mmadiff {
@@ -45,13 +47,38 @@ std::string TreeLine(const Operation& op, const Structure& structure) {
                       structure.sampled ? " (not all pairs of terms were asked about)" : "");
 }
 
+struct ExperimentWords {
+  const char *name, *words;
+};
+constexpr ExperimentWords kOtherExperiments[] = {
+    {"masks", "which terms are lost beside large ones"},
+    {"nodes", "each addition of the tree on its own"},
+    {"recorded", "the recorded answers"}};
+
+// What an experiment asks; of the others the class of the generator.
+std::string InWords(const std::string& experiment) {
+  for (const Experiment& e : Experiments()) {
+    if (experiment == e.name) return e.shows;
+  }
+  for (const ExperimentWords& e : kOtherExperiments) {
+    if (experiment == e.name) return e.words;
+  }
+  return absl::StrCat("cases of class ", experiment);
+}
+
+std::string AllInWords(const std::vector<std::string>& experiments) {
+  return absl::StrJoin(experiments, "; ",
+                       [](std::string* out, const std::string& e) { out->append(InWords(e)); });
+}
+
 std::string FoundText(const Operation& op, const Inference& inference, size_t width) {
   const Algorithm& a = *inference.algorithm;
   std::string row = Describe(a);
   if (const Parameter* p = FindParameter(a.family, "nan_rule"); inference.nan_unknown && p) {
     row = absl::StrReplaceAll(row, {{Name(Change{p, p->get(a)}), "nan_rule=unknown"}});
   }
-  std::string text = Labelled("row      ", row, width);
+  std::string text = Labelled("model    ", ModelInWords(WithAlgorithm(op, a)), width) +
+                     Labelled("row      ", row, width);
   absl::StrAppend(
       &text,
       Labelled(
@@ -83,7 +110,7 @@ std::string FoundText(const Operation& op, const Inference& inference, size_t wi
                                                  proved ? ", or a value below that no input "
                                                           "tells from it: "
                                                         : ": ",
-                                                 absl::StrJoin(f.experiments, ", ")),
+                                                 AllInWords(f.experiments)),
                                     width));
   }
   for (const Algorithm& other : inference.also) {
@@ -156,7 +183,7 @@ std::string RefutedText(const Inference& inference, size_t width) {
         &text, Labelled("not      ",
                         absl::StrCat(Name(r.nearest.family), ": the best that was tried misses ",
                                      r.missed, " of ", inference.answers.size(),
-                                     " answers, first of ", r.experiment),
+                                     " answers, the first one of: ", InWords(r.experiment)),
                         width));
   }
   return text;
