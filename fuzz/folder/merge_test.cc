@@ -54,6 +54,18 @@ TEST_F(MergeTest, OfEqualAnswersTheOneWithCoverageStays) {
   EXPECT_EQ(ReadRunFolder(Path("out"))->stored.totals[0].coverage, Covered(0));
 }
 
+TEST_F(MergeTest, StopsOfUnitsThatNoFolderHasStay) {
+  const std::string a = Attempt("a", {Stop(0, 1, 7), Stop(1, 2, 7)}),
+                    b = Attempt("b", {Unit(0, 1), Stop(1, 2, 9)});
+  Merge(Path("ab"), {a, b});
+  Merge(Path("ba"), {b, a, Path("ab")});
+  EXPECT_EQ(Contents(Path("ab")), Contents(Path("ba")));
+  const auto read = ReadRunFolder(Path("ab"));
+  EXPECT_THAT(read->warnings, IsEmpty());
+  EXPECT_THAT(read->stored.stops[0], IsEmpty());
+  EXPECT_EQ(read->stored.stops[1].at(2), Stop(1, 2, 9));
+}
+
 TEST_F(MergeTest, RemovesTheTornLogsOfItsOwnNamesAlone) {
   const std::string a = Attempt("a", {Unit(0, 1)});
   Merge(Path("out"), {a});

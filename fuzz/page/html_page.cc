@@ -64,19 +64,22 @@ std::string VerdictCard(const ReportRun& run) {
         "The rate of differences is below the bound of each instruction (95 %, of this generator), "
         "not none.";
   }
+  const std::string stopped = StoppedText(run);
   return absl::StrCat("<div class=\"card verdict ", css, "\"><p>", Html(Sentence(run)), "</p>",
+                      stopped.empty() ? "" : HtmlTag("p", "why", Html(stopped + ".")),
                       why.empty() ? "" : HtmlTag("p", "why", Html(why)), "</div>\n");
 }
 
 std::string Tiles(const ReportRun& run) {
   std::string html = "<dl class=\"tiles\">";
-  const auto add = [&](const char* what, uint64_t number) {
-    absl::StrAppend(&html, "<div><dt>", what, "</dt><dd>", HtmlNumber(number), "</dd></div>\n");
+  const auto add = [&](const char* what, uint64_t number, bool at_least = false) {
+    absl::StrAppend(&html, "<div><dt>", at_least ? "at least " : "", what, "</dt><dd>",
+                    HtmlNumber(number), "</dd></div>\n");
   };
   add("instructions", run.rows.size());
   add("cases", run.total.cases);
   add("dot products", run.total.dot_products);
-  add("mismatches", run.total.mismatches);
+  add("mismatches", run.total.mismatches, run.at_least);
   add("findings", run.explained.size());
   return html + "</dl>\n";
 }
@@ -130,7 +133,7 @@ std::vector<std::string> Cells(const RunReportRow& row) {
                        kind.tag, "</span>"),
           cases,
           HtmlNumber(row.total.dot_products),
-          HtmlNumber(row.total.mismatches),
+          absl::StrCat(row.at_least ? "&ge;&#8239;" : "", HtmlNumber(row.total.mismatches)),
           row.bound > 0 ? absl::StrFormat("&lt;&#8239;%.1e", row.bound) : "&ndash;",
           Html(row.op == nullptr ? "none" : row.Grade())};
 }

@@ -40,7 +40,8 @@ std::string RowLine(const RunReportRow& row) {
       row.finished || row.planned_cases == 0 ? "" : absl::StrCat(" of ", row.planned_cases);
   return absl::StrCat("| ", Cell(row.instruction), row.emulated ? " (emulated)" : "", " | ",
                       row.total.cases, of, " | ", row.total.dot_products, " | ",
-                      row.total.mismatches, " | ", Cell(Sentence(row)), " |\n");
+                      row.at_least ? "at least " : "", row.total.mismatches, " | ",
+                      Cell(Sentence(row)), " |\n");
 }
 
 void AddRows(const ReportRun& run, std::string& page) {
@@ -89,8 +90,10 @@ void AddRun(const ReportRun& run, std::string& page) {
   if (run.shards > 1) {
     fact("shards", absl::StrCat(absl::StrJoin(run.seen, ", "), " of ", run.shards));
   }
-  fact("total", absl::StrCat(run.total.cases, " cases, ", run.total.dot_products, " dot products, ",
-                             run.total.mismatches, " mismatches"));
+  fact("total", absl::StrCat(CountText(run.total.cases, "case"), ", ",
+                             CountText(run.total.dot_products, "dot product"), ", ",
+                             MismatchesText(run.total.mismatches, run.at_least)));
+  fact("stopped", StoppedText(run));
   fact("digest", run.digest);
   for (const std::string& line : DroppedLines(run)) fact("dropped", line);
   for (const std::string& line : run.distrusted) fact("distrusted", line);
@@ -192,6 +195,8 @@ Json JsonOf(const ReportRun& run) {
           {"cases", run.total.cases},
           {"dot_products", run.total.dot_products},
           {"mismatches", run.total.mismatches},
+          {"mismatches_at_least", run.at_least},
+          {"stopped", StoppedText(run)},
           {"seconds", run.total.seconds},
           {"digest", run.digest},
           {"machines", run.machines},

@@ -78,7 +78,7 @@ TEST_F(ReportDataTest, AShardAloneIsWholeAndARunThatStoppedIsNot) {
   EXPECT_THAT(shard.seen, ElementsAre(1));
   EXPECT_EQ(shard.planned_units, 6u);
   EXPECT_EQ(shard.digest, "");
-  EXPECT_THAT(Sentence(shard), HasSubstr("; 2 of 3 shards are not here"));
+  EXPECT_THAT(Sentence(shard), HasSubstr("; shards 0, 2 of 3 are missing"));
   std::vector<UnitResult> units = All(false);
   units.pop_back();
   const ReportRun stopped = Gather({Attempt("w", units)}).runs[0];
