@@ -113,20 +113,24 @@ void RunStatusVerb(const std::vector<std::string>& paths, const Globals& globals
   Console console = globals.MakeConsole();
   const size_t width = console.style().width;
   std::vector<RunStatus> folders;
-  for (const std::string& path : paths) {
+  const absl::StatusOr<NamedRuns> named = ReadManifests(paths);
+  if (!named.ok()) return ending.Say(named.status());
+  for (const std::string& line : named->not_begun) console.Warn(line);
+  for (const std::string& line : named->damage) ending.Say(Verdict::kHarmed, line);
+  for (const auto& [path, manifest] : named->runs) {
     absl::StatusOr<RunStatus> status = ReadRunStatus(path);
     if (!status.ok()) return ending.Say(status.status());
     if (!status->damage.empty()) ending.Say(Verdict::kHarmed);
     SayDoubts(*status, ending);
     folders.push_back(*std::move(status));
   }
-  Json json = {{"folders", Json::array()}, {"total", nullptr}};
+  Json json = {{"folders", Json::array()}, {"total", nullptr}, {"not_read", NotRead(*named)}};
   std::string text;
   for (const RunStatus& s : folders) {
     json["folders"].push_back(JsonOf(s));
     text += Text(s, width);
   }
-  if (folders.size() > 1) {
+  if (paths.size() > 1) {
     const absl::StatusOr<ShardsStatus> sum = SumShards(folders);
     if (!sum.ok()) return ending.Say(sum.status());
     json["total"] = JsonOf(*sum);

@@ -371,11 +371,13 @@ absl::StatusOr<Merged> MergeRuns(const std::string& out, const std::vector<std::
 
   // Which run it is, before anything is read of it.
   std::vector<std::pair<std::string, RunManifest>> runs;
+  bool damaged = false;
   for (const std::string& path : *folders) {
     absl::StatusOr<RunManifest> manifest = ReadManifest(path);
-    if (absl::IsDataLoss(manifest.status()) && path != out) {
-      merged.damage.push_back(
-          absl::StrCat(manifest.status().message(), "; nothing was read of ", path));
+    if (!manifest.ok() && path != out) {
+      damaged |= absl::IsDataLoss(manifest.status());
+      (HasNotBegun(path) ? merged.warnings : merged.damage)
+          .push_back(absl::StrCat(manifest.status().message(), "; nothing was read of it"));
       continue;
     }
     if (!manifest.ok()) return manifest.status();
@@ -395,7 +397,11 @@ absl::StatusOr<Merged> MergeRuns(const std::string& out, const std::vector<std::
     }
     runs.emplace_back(path, *std::move(manifest));
   }
-  if (runs.empty()) return absl::DataLossError(absl::StrJoin(merged.damage, "; "));
+  if (runs.empty()) {
+    std::ranges::copy(merged.warnings, std::back_inserter(merged.damage));
+    const std::string why = absl::StrJoin(merged.damage, "; ");
+    return damaged ? absl::DataLossError(why) : absl::InvalidArgumentError(why);
+  }
   // A new folder has the id that new programs give, if one of the folders has.
   const auto by_facts =
       std::ranges::find(runs, false, [](const auto& r) { return r.second.id_of_text; });

@@ -66,6 +66,18 @@ TEST_F(MergeTest, StopsOfUnitsThatNoFolderHasStay) {
   EXPECT_EQ(read->stored.stops[1].at(2), Stop(1, 2, 9));
 }
 
+TEST_F(MergeTest, AFolderThatIsNoneOfARunHidesNoOther) {
+  const std::string a = Attempt("a", {Unit(0, 1)});
+  std::filesystem::create_directory(Path("empty"));
+  const Merged merged = Merge(Path("out"), {Path("empty"), a, Path("nowhere")});
+  EXPECT_EQ(merged.units, 1u);
+  EXPECT_EQ(merged.folders, 1u);
+  EXPECT_THAT(merged.warnings, ElementsAre(HasSubstr("empty: no run has begun there")));
+  EXPECT_THAT(merged.damage, ElementsAre(HasSubstr("nowhere does not exist")));
+  EXPECT_THAT(Why(Path("none"), {Path("empty")}, absl::StatusCode::kInvalidArgument),
+              HasSubstr("is empty"));
+}
+
 TEST_F(MergeTest, RemovesTheTornLogsOfItsOwnNamesAlone) {
   const std::string a = Attempt("a", {Unit(0, 1)});
   Merge(Path("out"), {a});
@@ -232,9 +244,6 @@ TEST_F(MergeTest, AnotherRunIsRefusedWithTheDifference) {
   const std::string good = Attempt("good", {Unit(0, 1)}), bad = Attempt("bad", {}, other);
   EXPECT_THAT(Why(Path("new"), {good, bad}, absl::StatusCode::kFailedPrecondition),
               HasSubstr("seed: stored 0, wanted 9"));
-  std::filesystem::create_directory(Path("none"));
-  EXPECT_THAT(Why(Path("new"), {good, Path("none")}, absl::StatusCode::kInvalidArgument),
-              HasSubstr("none is not the folder of a run"));
   const std::string shard = Attempt("shard", {}, Manifest(1, 2));
   EXPECT_THAT(Why(shard, {good}, absl::StatusCode::kFailedPrecondition),
               HasSubstr("is shard 1 of 2"));

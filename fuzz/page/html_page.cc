@@ -288,6 +288,9 @@ std::string RunHtml(const ReportRun& run, const char* heading, const std::string
 
 std::string HtmlPage(const ReportData& data) {
   std::string body;
+  for (const std::string& line : data.not_read) {
+    absl::StrAppend(&body, "<div class=\"card verdict warn\"><p>", Html(line), "</p></div>\n");
+  }
   if (data.runs.size() > 1) {
     absl::StrAppend(&body, "<h1>", data.runs.size(), " runs</h1>\n<div class=\"card\">\n");
     std::vector<std::vector<std::string>> rows;

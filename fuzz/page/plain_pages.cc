@@ -231,13 +231,17 @@ std::string MarkdownPage(const ReportData& data) {
     if (!page.empty()) page += "\n";
     AddRun(run, page);
   }
+  if (!data.not_read.empty()) page += "\n## Not read\n\n";
+  for (const std::string& line : data.not_read) {
+    absl::StrAppend(&page, "* ", PlainLine(line), "\n");
+  }
   return page;
 }
 
 std::string JsonPage(const ReportData& data) {
   Json runs = Json::array();
   for (const ReportRun& run : data.runs) runs.push_back(JsonOf(run));
-  return JsonText({{"runs", runs}}, 1) + "\n";
+  return JsonText({{"runs", runs}, {"not_read", data.not_read}}, 1) + "\n";
 }
 
 std::string CsvPage(const ReportData& data) {

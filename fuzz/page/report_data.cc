@@ -6,7 +6,6 @@
 #include <map>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/strip.h"
 #include "fuzz/class_schedule.h"
 #include "fuzz/explainer.h"
 #include "fuzz/mutants.h"
@@ -214,21 +213,23 @@ void AddMutants(const ReportOptions& options, ReportRun& run, Console& console) 
 }  // namespace
 
 bool ReportData::Damaged() const {
-  return std::ranges::any_of(runs, [](const ReportRun& run) { return !run.damage.empty(); });
+  return damage ||
+         std::ranges::any_of(runs, [](const ReportRun& run) { return !run.damage.empty(); });
 }
 
 absl::StatusOr<ReportData> GatherReport(const ReportOptions& options, Console& console) {
+  absl::StatusOr<NamedRuns> named = ReadManifests(options.folders);
+  if (!named.ok()) return named.status();
   std::vector<Gathered> runs;
-  for (const std::string& folder : options.folders) {
-    const std::string path(folder == "/" ? folder : std::string(absl::StripSuffix(folder, "/")));
-    const absl::StatusOr<RunManifest> manifest = ReadManifest(path);
-    if (!manifest.ok()) return manifest.status();
-    auto run = std::ranges::find_if(runs, [&](const Gathered& g) { return g.IsOf(*manifest); });
-    if (run == runs.end()) run = runs.insert(run, Gathered(*manifest));
+  for (const auto& named_run : named->runs) {
+    const auto& [path, manifest] = named_run;
+    auto run =
+        std::ranges::find_if(runs, [&](const Gathered& g) { return g.IsOf(named_run.second); });
+    if (run == runs.end()) run = runs.insert(run, Gathered(manifest));
     if (run->Has(path)) continue;
     if (absl::Status s = run->Read(path); !s.ok()) return s;
   }
-  ReportData data;
+  ReportData data = {{}, NotRead(*named), !named->damage.empty()};
   for (Gathered& gathered : runs) {
     data.runs.push_back(gathered.Finish(options, console));
     AddMutants(options, data.runs.back(), console);

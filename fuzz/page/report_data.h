@@ -56,7 +56,9 @@ struct ReportRun : RunReport {           // its rows in the order of RunReportRo
 };
 
 struct ReportData {
-  std::vector<ReportRun> runs;  // in the order of their first folders
+  std::vector<ReportRun> runs;             // in the order of their first folders
+  std::vector<std::string> not_read = {};  // NotRead() of the folders;
+  bool damage = false;                     // one of them is damage
 
   bool Damaged() const;
 };
@@ -68,7 +70,7 @@ struct ReportOptions {
   uint64_t mutant_cases = 2000;      // at most
 };
 
-// Each unit is counted once. kInvalidArgument: no folder of a run; kDataLoss: a damaged manifest.
+// Each unit is counted once. Errors as ReadManifests().
 absl::StatusOr<ReportData> GatherReport(const ReportOptions& options, Console& console);
 
 }  // namespace mmadiff

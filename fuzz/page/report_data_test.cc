@@ -7,6 +7,7 @@
 #include "fuzz/folder/folder_fixture.h"
 #include "fuzz/page/html_page.h"
 #include "fuzz/page/plain_pages.h"
+#include "fuzz/run_folder.h"
 #include "fuzz/ulp_buckets.h"
 
 namespace mmadiff {
@@ -88,6 +89,35 @@ TEST_F(ReportDataTest, AShardAloneIsWholeAndARunThatStoppedIsNot) {
   EXPECT_DOUBLE_EQ(stopped.rows.front().bound, 3 / 900.);
   EXPECT_EQ(stopped.digest, "");
   EXPECT_THAT(Sentence(stopped), HasSubstr("; 1 is incomplete"));
+}
+
+TEST_F(ReportDataTest, AFolderThatIsNoneOfARunHidesNoOther) {
+  const std::string shard = Attempt("0", All(false, 0, 3), Manifest(0, 3));
+  for (const char* folder : {"empty", "killed", "other"}) {
+    std::filesystem::create_directory(Path(folder));
+  }
+  Put("killed/writer.lock", "pid 7 on node7");
+  Put("killed/manifest.txtpb.tmpAbC", "torn");
+  Put("other/notes.txt", "of the user");
+  ReportData data = Gather({Path("empty"), shard, Path("killed/")});
+  EXPECT_FALSE(data.Damaged());  // nothing is lost
+  EXPECT_THAT(data.not_read,
+              ElementsAre(Path("empty") + " is empty: no run has begun there",
+                          Path("killed") + ": the run was killed before it wrote its "
+                                           "manifest.txtpb; no unit is lost"));
+  ASSERT_EQ(data.runs.size(), 1u);
+  EXPECT_THAT(Sentence(data.runs[0]), HasSubstr("; shards 1, 2 of 3 are missing"));
+  data = Gather({shard, Path("nowhere"), Path("other")});
+  EXPECT_TRUE(data.Damaged());
+  EXPECT_THAT(data.not_read,
+              ElementsAre(Path("nowhere") + " does not exist",
+                          Path("other") + " is not the folder of a run: it has no manifest.txtpb"));
+  for (const std::string& page : {HtmlPage(data), MarkdownPage(data), JsonPage(data)}) {
+    EXPECT_THAT(page, HasSubstr("nowhere does not exist"));
+  }
+  EXPECT_TRUE(absl::IsInvalidArgument(ReadManifests({Path("empty"), Path("nowhere")}).status()));
+  Put("other/manifest.txtpb", "damaged");
+  EXPECT_TRUE(absl::IsDataLoss(ReadManifests({Path("empty"), Path("other")}).status()));
 }
 
 TEST_F(ReportDataTest, OtherRunsStandBeside) {
