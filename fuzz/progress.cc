@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/time.h"
@@ -11,7 +10,7 @@
 namespace mmadiff {
 
 std::string CountText(uint64_t n, absl::string_view what) {
-  return absl::StrCat(n, " ", what, n == 1 ? "" : absl::EndsWith(what, "ch") ? "es" : "s");
+  return absl::StrCat(n, " ", what, n == 1 ? "" : "s");
 }
 
 std::string HumanCount(double count) {

@@ -12,7 +12,7 @@ namespace mmadiff {
 
 // "1.23 G", "45.0 M", "999".
 std::string HumanCount(double count);
-// "1 case", "2 cases", "2 mismatches".
+// "1 case", "2 cases".
 std::string CountText(uint64_t n, absl::string_view what);
 
 // Seconds since 1970 as "2026-01-31T06:00:00Z"; "" for 0, which is not known.

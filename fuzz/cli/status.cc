@@ -20,7 +20,7 @@ std::string LeftText(double seconds) {
 
 std::string UnitsText(uint64_t units, uint64_t planned, bool endless) {
   if (endless) return absl::StrCat(units, " units, without an end");
-  return absl::StrCat(units, " of ", planned, " units",
+  return absl::StrCat(units, " of ", CountText(planned, "unit"),
                       planned == 0 ? "" : absl::StrFormat(" (%d%%)", 100 * units / planned));
 }
 

@@ -101,7 +101,11 @@ void AddRun(const ReportRun& run, std::string& page) {
   for (const LeftOutLine& line : m.left_out) fact("left out", Text(line));
   AddRows(run, page);
   if (!run.explained.empty()) page += "\n## Findings\n";
-  for (const ReportFinding& f : run.explained) AddFinding(f, page);
+  for (const FindingGroup& group : GroupFindings(run)) {
+    const std::string sentence = Sentence(group, run);
+    if (!sentence.empty()) absl::StrAppend(&page, "\n", Cell(sentence), ".\n");
+    for (const size_t i : group.findings) AddFinding(run.explained[i], page);
+  }
   if (!run.crosses.empty()) page += "\n## Coverage\n\n| group | reached | of |\n|---|---:|---:|\n";
   for (const Cross& cross : run.crosses) {
     const CrossTotals totals = TotalsOf(cross);
@@ -115,8 +119,8 @@ void AddRun(const ReportRun& run, std::string& page) {
   const ReportMutants& tried = run.mutants;
   if (tried.models == 0) return;
   absl::StrAppend(&page, "\n## Surviving mutants\n\n", tried.survivors.size(), " of ",
-                  tried.mutants, " in ", tried.cases, " cases, of ", tried.models, " of ",
-                  tried.of_models, " models.\n");
+                  tried.mutants, " in ", CountText(tried.cases, "case"), ", of ", tried.models,
+                  " of ", CountText(tried.of_models, "model"), ".\n");
   for (const auto& [op, change] : tried.survivors) {
     absl::StrAppend(&page, "* ", op, ": ", change, "\n");
   }
@@ -252,13 +256,13 @@ std::string CsvPage(const ReportData& data) {
     for (const RunReportRow& row : run.rows) {
       absl::StrAppend(
           &page,
-          absl::StrJoin(
-              {Field(run.manifest.device), Field(Name(run.manifest.device_identity)),
-               Field(row.instruction), std::string(Name(row.state)), absl::StrCat(row.total.cases),
-               absl::StrCat(row.planned_cases), absl::StrCat(row.total.dot_products),
-               absl::StrCat(row.total.mismatches), absl::StrFormat("%.3g", row.bound),
-               Field(row.Grade()), Field(Sentence(row))},
-              ","),
+          absl::StrJoin({Field(run.manifest.device), Field(Name(run.manifest.device_identity)),
+                         Field(row.instruction), std::string(Name(row.state)),
+                         absl::StrCat(row.total.cases), absl::StrCat(row.planned_cases),
+                         absl::StrCat(row.total.dot_products), absl::StrCat(row.total.mismatches),
+                         row.bound > 0 ? absl::StrFormat("%.3g", row.bound) : "",
+                         Field(row.Grade()), Field(Sentence(row))},
+                        ","),
           "\n");
     }
   }

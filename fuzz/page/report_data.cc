@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <functional>
 #include <map>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "fuzz/class_schedule.h"
 #include "fuzz/explainer.h"
 #include "fuzz/mutants.h"
@@ -13,6 +16,7 @@
 #include "fuzz/run_folder.h"
 #include "fuzz/ulp_buckets.h"
 #include "triage/case_text.h"
+#include "triage/verdict.h"
 
 namespace mmadiff {
 namespace {
@@ -152,6 +156,15 @@ class Gathered {
       return f;
     }
     f.difference = DescribeResult(m, e->element, {});
+    if (!m.failure) {
+      const std::string narrow = DescribeDifference(*op.instruction->d, m.model[e->element],
+                                                    m.device[e->element], {.width = 1});
+      const std::vector<absl::string_view> lines = absl::StrSplit(narrow, '\n'),
+                                           wide = absl::StrSplit(f.difference, '\n');
+      f.bits = absl::StrJoin(lines.begin(), lines.begin() + 3, "\n");
+      f.values = absl::StrCat(absl::StrJoin(lines.begin() + 3, lines.begin() + 5, "\n"), "\n",
+                              absl::StrJoin(wide.begin() + 3, wide.end(), "\n"));
+    }
     f.failure = m.failure;
     f.age = m.failure ? m.failure->age : m.age;
     if (!m.failure) f.diagnosis = e->diagnosis.Text();
@@ -211,6 +224,34 @@ void AddMutants(const ReportOptions& options, ReportRun& run, Console& console) 
 }
 
 }  // namespace
+
+std::vector<FindingGroup> GroupFindings(const ReportRun& run) {
+  std::vector<FindingGroup> groups;
+  for (size_t i = 0; i < run.explained.size(); ++i) {
+    const Bucket& bucket = run.explained[i].finding.bucket;
+    const std::string change = bucket.Repeats() ? Name(bucket.changes) : std::string();
+    auto group =
+        change.empty() ? groups.end() : std::ranges::find(groups, change, &FindingGroup::change);
+    if (group == groups.end()) group = groups.insert(group, {change, {}, 0});
+    const auto same_op = [&](size_t other) {
+      return run.explained[other].finding.op == run.explained[i].finding.op;
+    };
+    group->instructions += std::ranges::none_of(group->findings, same_op);
+    group->findings.push_back(i);
+  }
+  std::ranges::stable_sort(groups, std::greater(), &FindingGroup::instructions);
+  return groups;
+}
+
+std::string Sentence(const FindingGroup& group, const ReportRun& run) {
+  if (group.change.empty() || group.instructions < 2) return "";
+  const uint64_t differ = std::max(run.Count(RunReportRow::kDiffers), group.instructions);
+  return absl::StrCat(group.change, " explains ",
+                      group.findings.size() == run.explained.size()
+                          ? absl::StrCat("all ", differ)
+                          : absl::StrCat(group.instructions, " of ", differ),
+                      " instructions");
+}
 
 bool ReportData::Damaged() const {
   return damage ||

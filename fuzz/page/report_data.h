@@ -23,6 +23,9 @@ struct ReportFinding {
   // Both words bit by bit, or the model's and what the device did, lines; empty: the stored answer is
   // the model's.
   std::string difference;
+  // The same in narrow lines, for a phone: both words bit by bit with marks, three lines; then what they are. Empty
+  // without two words.
+  std::string bits, values;
   std::optional<InputFailure> failure;  // in place of an answer
   uint64_t age = 0;                     // of the answer or failure (Answer::age)
   std::vector<std::string> columns;     // "model", the change that gives the device's answer
@@ -54,6 +57,17 @@ struct ReportRun : RunReport {           // its rows in the order of RunReportRo
   std::vector<std::pair<std::string, uint64_t>> ulps;  // distance, words that differ so much
   ReportMutants mutants;
 };
+
+// Findings of one change of the model, or one of none.
+struct FindingGroup {
+  std::string change;            // "fraction_bits=24"; empty: one finding
+  std::vector<size_t> findings;  // of ReportRun::explained, ascending
+  uint64_t instructions = 0;
+};
+// The largest first.
+std::vector<FindingGroup> GroupFindings(const ReportRun& run);
+// "fraction_bits=24 explains all 14 instructions"; "" for a group of one instruction.
+std::string Sentence(const FindingGroup& group, const ReportRun& run);
 
 struct ReportData {
   std::vector<ReportRun> runs;             // in the order of their first folders

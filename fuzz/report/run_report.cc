@@ -75,7 +75,7 @@ std::string Sentence(const RunReportRow& row, bool narrow) {
           row.at_least ? absl::StrCat(" in at least ", CountText(row.total.mismatches, "case"))
                        : "",
           row.stopped() && !row.finished
-              ? absl::StrCat("; stopped at ", CountText(row.mismatch_limit, "mismatch"),
+              ? absl::StrCat("; stopped at ", MismatchesText(row.mismatch_limit, false),
                              " (--max_mismatches)")
               : "",
           row.dropped.ok() ? "" : "; dropped");
@@ -163,7 +163,8 @@ std::string MissingShardsText(const std::vector<uint64_t>& seen, uint64_t shards
 }
 
 std::string MismatchesText(uint64_t mismatches, bool at_least) {
-  return absl::StrCat(at_least ? "at least " : "", CountText(mismatches, "mismatch"));
+  return absl::StrCat(at_least ? "at least " : "", mismatches,
+                      mismatches == 1 ? " mismatch" : " mismatches");
 }
 
 std::vector<std::string> DroppedLines(const RunReport& report) {

@@ -135,7 +135,8 @@ std::string SurveyPage(const SurveySummary& summary) {
       "# Survey of ", Name(manifest.device_identity), "\n\nDevice `", manifest.device, "`",
       summary.hardware.empty() ? "" : ", " + summary.hardware, "; mmadiff ", manifest.tool_version,
       ", model ", manifest.model_version, ", generator ", manifest.generator_version, ", seed ",
-      manifest.seed, ". ", summary.rows.size(), " rows.\n\n## Contradictions with the tables\n\n");
+      manifest.seed, ". ", CountText(summary.rows.size(), "row"),
+      ".\n\n## Contradictions with the tables\n\n");
   const auto troubles = summary.contradictions.begin() + summary.changed;
   if (summary.changed == 0) absl::StrAppend(&page, "None.\n");
   for (auto c = summary.contradictions.begin(); c != troubles; ++c) AddContradiction(*c, page);
@@ -187,7 +188,7 @@ std::string SurveyScreen(const SurveySummary& summary, const std::string& folder
   const auto add = [&](absl::string_view label, absl::string_view words) {
     text += Labelled(absl::StrFormat("%-9s", label), words, style.width);
   };
-  add("surveyed", absl::StrCat(summary.rows.size(), " rows of ",
+  add("surveyed", absl::StrCat(CountText(summary.rows.size(), "row"), " of ",
                                Name(summary.outcome->manifest.device_identity)));
   for (const SurveyContradiction& c : summary.contradictions) add("differs", c.Text());
   if (summary.contradictions.empty()) add("differs", "nothing that was asked");
