@@ -220,6 +220,7 @@ record 75 stopped | mmadiff record --device=faulty:dead=2 --instr=$F --cases=100
 survey 0 clean | survey $SAME --instr=$F --out=survey
 survey 1 an answer | survey $OTHER --instr=$M --out=survey1
 survey 1 with --compare | survey $SAME --instr=$M --out=survey2; mmadiff survey --compare survey1 survey2
+survey 3 no instruction | survey --device='exec:mmadiff eval x86/vfmadd231ss' --instr=unlisted/k1.f32.f32.f32.f32 --out=survey0 | grep 'no row has a model' && exit ${PIPESTATUS[0]}
 survey 3 with --compare: nothing | mmadiff survey --compare survey survey1
 survey 3 a row | survey --device=faulty:flaky_bit=1000 --instr=$F --out=survey3
 replay 3 a survey | mmadiff replay survey3

@@ -142,7 +142,7 @@ constexpr VerbVerdict kSurvey[] = {
     {kHarmed, "damaged data"},
     {kEarly, "a signal; a full folder; a lost device; the time did not reach all"},
     {kNotHere},
-    {kNothing, "with --compare: nothing is in both"}};
+    {kNothing, "no instruction has a model; with --compare: nothing is in both"}};
 
 constexpr VerbRow kTable[] = {
     {"run", kRun},          {"merge", kMerge},       {"status", kStatus},
