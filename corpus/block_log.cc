@@ -98,7 +98,7 @@ void ParseBlock(absl::string_view view, Block& block) {
   block.run =
       RunId{GetLittleEndian(view.data() + 40, 8)} << 64 | GetLittleEndian(view.data() + 32, 8);
   const uint64_t version = GetLittleEndian(view.data() + 8, 4);
-  if (version < kPlainBlocks || version > kBlocksWithBegun) {
+  if (version < kPlainBlocks || version > kBlocksWithStops) {
     block.error = DamageKind::kUnknownVersion;
   } else if (payload_bytes > kMaxPayload) {
     block.error = DamageKind::kLength;

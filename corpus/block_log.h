@@ -28,6 +28,7 @@ inline constexpr uint32_t kBlocksWithParts = 3;  // UnitRecord.part
 inline constexpr uint32_t kBlocksWithDrops = 4;  // UnitRecord.drop
 inline constexpr uint32_t kBlocksWithBegun =
     5;  // UnitRecord.part with digests, UnitRecord.failures
+inline constexpr uint32_t kBlocksWithStops = 6;  // UnitRecord.mismatch_limit
 
 // Of all blocks of one run: the hash of its facts, or random.
 using RunId = unsigned __int128;

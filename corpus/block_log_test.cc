@@ -327,7 +327,7 @@ TEST_F(BlockLog, ImpossibleHeaderFieldsLoseTheirBlockOnly) {
                 {12, kMaxBlockBytes, "length of a block"},
                 {12, 60000, "truncated block"},
                 {12, 3, "payload checksum"},
-                {8, kBlocksWithBegun + 1, "unknown version of a block"},
+                {8, kBlocksWithStops + 1, "unknown version of a block"},
                 {8, 1, "a block of version 1, which names no run and is not read any more"},
                 {24, 3, "record lengths"},
                 {24, 0, "record lengths"}};

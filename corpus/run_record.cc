@@ -196,6 +196,7 @@ std::string ManifestDifference(const RunManifest& stored, const RunManifest& wan
 }
 
 uint32_t BlockVersionOf(const UnitResult& unit) {
+  if (unit.mismatch_limit > 0) return kBlocksWithStops;
   if (unit.drop) return kBlocksWithDrops;
   if (unit.IsBegun() || unit.failures > 0) return kBlocksWithBegun;
   return unit.part ? kBlocksWithParts : kPlainBlocks;
@@ -223,6 +224,7 @@ std::string SerializeUnit(const UnitResult& unit) {
   Set(unit.machine, *message.mutable_who());
   message.set_part(unit.part);
   message.set_failures(unit.failures);
+  message.set_mismatch_limit(unit.mismatch_limit);
   if (!unit.canary.d.empty()) {
     message.set_canary_case(unit.canary.first_case);
     message.mutable_canary()->Assign(unit.canary.d.begin(), unit.canary.d.end());
@@ -259,13 +261,17 @@ absl::StatusOr<UnitResult> ParseUnit(absl::string_view bytes) {
       .machine = message.has_who() ? Get(message.who()) : MachineOfOld(message.machine()),
       .part = message.part(),
       .canary = {message.canary_case(), {message.canary().begin(), message.canary().end()}},
-      .failures = message.failures()};
+      .failures = message.failures(),
+      .mismatch_limit = message.mismatch_limit()};
   if (message.has_drop()) {
     unit.drop.emplace(static_cast<absl::StatusCode>(message.drop().code()),
                       message.drop().message());
+  }
+  if (unit.drop || unit.mismatch_limit > 0) {
     const bool empty = unit.cases == 0 && unit.dot_products == 0 && unit.mismatches == 0;
     if (unit.part && empty && unit.device_digest == 0 && unit.model_digest == 0) return unit;
-    return absl::DataLossError(absl::StrCat("unit ", unit.unit, ": a drop that has results"));
+    return absl::DataLossError(
+        absl::StrCat("unit ", unit.unit, ": a ", unit.drop ? "drop" : "stop", " that has results"));
   }
   for (const proto::ClassCount& c : message.count()) {
     if (!unit.counts.emplace(c.name(), c.count()).second) {

@@ -109,6 +109,9 @@ struct UnitResult {
   std::optional<RowDrop> drop = {};
   // Of a part, which may then be empty: attempts that ended because the device failed in this unit.
   uint64_t failures = 0;
+  // No result, as of a drop: an attempt ended the instruction after so many mismatching cases (--max_mismatches) and left
+  // `unit` unfinished. 0: none.
+  uint64_t mismatch_limit = 0;
 
   // Whether another attempt may go on behind it.
   bool IsBegun() const { return part && (device_digest != 0 || model_digest != 0); }

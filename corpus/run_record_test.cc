@@ -214,6 +214,18 @@ TEST(Unit, ADropHasNoResults) {
   EXPECT_LE(SerializeUnit(drop).size(), size_t{63 << 10});
 }
 
+TEST(Unit, AStopHasNoResults) {
+  UnitResult stop;
+  stop.part = true;
+  stop.mismatch_limit = 20;
+  const auto parsed = ParseUnit(SerializeUnit(stop));
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  EXPECT_TRUE(*parsed == stop);
+  EXPECT_EQ(BlockVersionOf(stop), kBlocksWithStops);
+  stop.mismatches = 1;
+  EXPECT_TRUE(absl::IsDataLoss(ParseUnit(SerializeUnit(stop)).status()));
+}
+
 TEST(Unit, APartMayHaveDigestsAndFailures) {
   UnitResult part = SomeUnit();
   part.part = true;

@@ -196,7 +196,7 @@ TEST_F(RunTest, AMismatchOfARecordingIsFiled) {
   ASSERT_TRUE((*writer)->Finish().ok());
   const RunReport outcome = Run(options, "recorded:" + Path("a.log"));
   EXPECT_TRUE(outcome.attempt->device.ok()) << outcome.attempt->device;
-  EXPECT_TRUE(outcome.rows[0].stopped);
+  EXPECT_TRUE(outcome.rows[0].stopped());
   ASSERT_FALSE(outcome.findings.empty());
   for (const Finding& f : outcome.findings) {
     EXPECT_FALSE(f.flaky());

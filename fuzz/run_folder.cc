@@ -7,7 +7,9 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "corpus/case_folder.h"
 #include "corpus/durable_file.h"
 #include "corpus/list_files.h"
@@ -16,6 +18,12 @@
 #include "fuzz/workdir.h"
 
 namespace mmadiff {
+namespace {
+
+constexpr absl::string_view kWriterLock = "writer.lock";
+constexpr absl::string_view kSlurmStops = "stops";  // of docs/cluster/slurm_array.sh
+
+}  // namespace
 
 absl::StatusOr<RunManifest> ReadManifest(const std::string& path) {
   const absl::StatusOr<std::string> text = ReadFile(ManifestPath(path));
@@ -24,11 +32,51 @@ absl::StatusOr<RunManifest> ReadManifest(const std::string& path) {
         path, " is a file, a finished report say; name the folders of the runs, their --workdir"));
   }
   if (absl::IsNotFound(text.status())) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(path, " is not the folder of a run: it has no manifest.txtpb"));
+    std::error_code ignored;
+    return absl::InvalidArgumentError(absl::StrCat(
+        path, !std::filesystem::exists(path, ignored)    ? " does not exist"
+              : std::filesystem::is_empty(path, ignored) ? " is empty: no run has begun there"
+              : HasNotBegun(path)
+                  ? ": the run was killed before it wrote its manifest.txtpb; no unit is lost"
+                  : " is not the folder of a run: it has no manifest.txtpb"));
   }
   if (!text.ok()) return text.status();
   return ParseManifest(*text, ManifestPath(path));
+}
+
+bool HasNotBegun(const std::string& path) {
+  std::error_code ignored;
+  const auto entries = EntriesOf(path);
+  return std::filesystem::is_directory(path, ignored) && entries.ok() &&
+         std::ranges::all_of(*entries, [](const std::string& entry) {
+           const std::string name = std::filesystem::path(entry).filename().string();
+           return name == kWriterLock || name == kSlurmStops ||
+                  absl::StartsWith(name, absl::StrCat(kRunManifest, "."));
+         });
+}
+
+std::vector<std::string> NotRead(const NamedRuns& named) {
+  std::vector<std::string> lines = named.not_begun;
+  lines.insert(lines.end(), named.damage.begin(), named.damage.end());
+  return lines;
+}
+
+absl::StatusOr<NamedRuns> ReadManifests(const std::vector<std::string>& paths) {
+  NamedRuns named;
+  absl::Status damaged;
+  for (const std::string& given : paths) {
+    const std::string path(given == "/" ? given : std::string(absl::StripSuffix(given, "/")));
+    absl::StatusOr<RunManifest> manifest = ReadManifest(path);
+    if (manifest.ok()) {
+      named.runs.emplace_back(path, *std::move(manifest));
+      continue;
+    }
+    if (absl::IsDataLoss(manifest.status())) damaged.Update(manifest.status());
+    (HasNotBegun(path) ? named.not_begun : named.damage).emplace_back(manifest.status().message());
+  }
+  if (!named.runs.empty()) return named;
+  const std::string why = absl::StrJoin(NotRead(named), "; ");
+  return damaged.ok() ? absl::InvalidArgumentError(why) : absl::DataLossError(why);
 }
 
 absl::StatusOr<RunFolder> ReadRunFolder(const std::string& path, const OnUnit& each) {

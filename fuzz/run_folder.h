@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -36,6 +37,19 @@ std::vector<std::string> MisplacedIn(const std::string& folder);
 
 // The parts of it. kInvalidArgument: no folder of a run; kDataLoss: a damaged manifest.
 absl::StatusOr<RunManifest> ReadManifest(const std::string& path);
+// Whether it is an empty folder, or that of a run which was killed before it wrote its manifest: no unit is lost.
+bool HasNotBegun(const std::string& path);
+
+// The folders of runs among those that a user names.
+struct NamedRuns {
+  std::vector<std::pair<std::string, RunManifest>> runs;  // without a final "/"
+  // Of the others a line each: HasNotBegun(); not there, no folder of a run, or with a damaged manifest.
+  std::vector<std::string> not_begun, damage;
+};
+// Both kinds of lines.
+std::vector<std::string> NotRead(const NamedRuns& named);
+// If there is no run: kDataLoss for a damaged manifest, else kInvalidArgument.
+absl::StatusOr<NamedRuns> ReadManifests(const std::vector<std::string>& paths);
 // `findings` and `distrusted` of the folder at its path, of its manifest; damage of them, findings of another run, and
 // MisplacedIn() are added to the warnings. An error of one leaves the other read.
 absl::Status ReadFiled(RunFolder& folder);

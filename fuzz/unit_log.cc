@@ -30,6 +30,7 @@ class UnitReader {
     stored_.failures.resize(manifest.instructions.size());
     stored_.asked.resize(manifest.instructions.size());
     stored_.drops.resize(manifest.instructions.size());
+    stored_.stops.resize(manifest.instructions.size());
   }
 
   absl::Status Read(const std::string& path) {
@@ -64,8 +65,9 @@ class UnitReader {
         NoteContradiction(part, done->second.mismatches);
         return true;
       });
-      std::erase_if(stored_.begun[i],
-                    [&](const auto& numbered) { return folded_[i].contains(numbered.first); });
+      const auto done = [&](const auto& numbered) { return folded_[i].contains(numbered.first); };
+      std::erase_if(stored_.begun[i], done);
+      std::erase_if(stored_.stops[i], done);
       for (const auto& [number, part] : stored_.parts[i]) NoteHardware(part);
     }
     for (auto& [unit, last] : hardware_) stored_.hardware.push_back(std::move(last.second));
@@ -76,6 +78,10 @@ class UnitReader {
   absl::Status Add(const UnitResult& unit, const std::string& path) {
     if (unit.drop) {
       KeepLater(unit, stored_.drops[unit.instruction]);
+      return absl::OkStatus();
+    }
+    if (unit.mismatch_limit > 0) {
+      KeepLater(unit, stored_.stops[unit.instruction]);
       return absl::OkStatus();
     }
     if (unit.failures > 0) {
@@ -165,12 +171,13 @@ void KeepLarger(UnitResult part, UnitParts& parts) {
   if (!added && at->second.dot_products < part.dot_products) at->second = std::move(part);
 }
 
-void KeepLater(UnitResult drop, std::map<uint64_t, UnitResult>& drops) {
-  const auto [at, added] = drops.try_emplace(drop.unit, drop);
-  const auto order = [](const UnitResult& d) {
-    return std::tuple(d.ended, !d.drop->ok(), d.drop->ToString());
+void KeepLater(UnitResult record, std::map<uint64_t, UnitResult>& records) {
+  const auto [at, added] = records.try_emplace(record.unit, record);
+  const auto order = [](const UnitResult& r) {
+    const absl::Status drop = r.drop.value_or(absl::OkStatus());
+    return std::tuple(r.ended, r.mismatch_limit, !drop.ok(), drop.ToString());
   };
-  if (!added && order(at->second) < order(drop)) at->second = std::move(drop);
+  if (!added && order(at->second) < order(record)) at->second = std::move(record);
 }
 
 std::string Contradiction(const RunManifest& manifest, const UnitResult& part,

@@ -39,12 +39,14 @@ struct StoredUnits {
   std::vector<std::vector<UnitResult>> asked;
   // By instruction and unit: the last record of a drop; OK: it was taken back.
   std::vector<std::map<uint64_t, UnitResult>> drops;
+  // By instruction and unit that is not done: the last record of an attempt that a mismatch limit ended.
+  std::vector<std::map<uint64_t, UnitResult>> stops;
   std::vector<Hardware> hardware;  // that did units, each as it was last; ordered by unit
   std::vector<Damage> damage;      // of the logs: the good records were used
 };
 
-// Keeps the record of a drop that ended last.
-void KeepLater(UnitResult drop, std::map<uint64_t, UnitResult>& drops);
+// Keeps the record of a drop, or of a stop, that ended last.
+void KeepLater(UnitResult record, std::map<uint64_t, UnitResult>& records);
 
 // Sum of two results of one instruction; the unit number and the first case lose their meaning. Digests are
 // of units that are done.

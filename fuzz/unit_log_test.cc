@@ -195,6 +195,29 @@ TEST_F(UnitLogTest, APartCountsUntilItsUnitIsDone) {
   EXPECT_EQ(done->totals[0].cases, 200u);
 }
 
+UnitResult Stop(uint32_t instruction, uint64_t number, uint64_t mismatch_limit, uint64_t ended) {
+  UnitResult stop;
+  stop.instruction = instruction;
+  stop.unit = number;
+  stop.first_case = 100 * number;
+  stop.part = true;
+  stop.mismatch_limit = mismatch_limit;
+  stop.ended = ended;
+  return stop;
+}
+
+TEST_F(UnitLogTest, AStopIsNoResultAndVoidOnceItsUnitIsDone) {
+  Attempt(Path("w"), {Part(0, 1, 20), Stop(0, 1, 20, 7), Stop(1, 2, 20, 7)});
+  Attempt(Path("w"), {Stop(1, 2, 50, 9), Unit(0, 1)});
+  const auto stored = ReadUnits(Path("w"), Manifest());
+  ASSERT_TRUE(stored.ok()) << stored.status();
+  EXPECT_THAT(stored->damage, IsEmpty());
+  EXPECT_EQ(stored->units, 1u);
+  EXPECT_THAT(stored->parts[1], IsEmpty());
+  EXPECT_THAT(stored->stops[0], IsEmpty());
+  EXPECT_EQ(stored->stops[1].at(2), Stop(1, 2, 50, 9));
+}
+
 UnitResult Begun(uint32_t instruction, uint64_t number, uint64_t cases) {
   UnitResult part = Part(instruction, number, cases);
   part.mismatches = 0;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # One task of a Slurm job array that is one run; its arguments are those of `mmadiff run`:
-#   sbatch --array=0-15 slurm_array.sh --device=cuda:0 --instr='sm_90/*' --cases=1e9
+#   sbatch --array=0-15 slurm_array.sh --device=cuda:0 --instr='sm_90/*' --cases=1e9 --max_mismatches=0
 # Each task has a folder of its own in $NIGHT, on a file system that all nodes see. A task that was
 # stopped or killed is put back into the queue and goes on.
 #SBATCH --job-name=mmadiff

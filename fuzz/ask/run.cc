@@ -92,7 +92,10 @@ absl::StatusOr<RunReport> ExecuteRun(const RunOptions& options, const EngineOpen
   if (!workdir.ok()) return workdir.status();
   const RunManifest& manifest = (*workdir)->manifest;
   RunLog log(std::move((*workdir)->log), manifest, (*workdir)->stored, workers.front()->restarts());
-  RunAgenda agenda(options, manifest, std::move((*workdir)->stored), console);
+  const auto on_stop = [&](uint32_t row, uint64_t unit) {
+    return log.NoteStop(row, unit, options.max_mismatches);
+  };
+  RunAgenda agenda(options, manifest, std::move((*workdir)->stored), console, on_stop);
   DispatchOutcome dispatched = Dispatch({options.limit}, workers, agenda, log, console);
   for (const Drop& drop : dispatched.drops) {
     if (drop.cause != DropCause::kGarbled) continue;
@@ -111,7 +114,7 @@ absl::StatusOr<RunReport> ExecuteRun(const RunOptions& options, const EngineOpen
     }
   }
   for (size_t r = 0; r < options.ops.size(); ++r) {
-    if (builder.row(r).stopped) attempt.durable.Update(log.TakeBack(static_cast<uint32_t>(r)));
+    if (builder.row(r).stopped()) attempt.durable.Update(log.TakeBack(static_cast<uint32_t>(r)));
   }
   builder.Distrust((*workdir)->distrusted);
   if (!(*workdir)->warning.empty()) attempt.warnings.push_back((*workdir)->warning);

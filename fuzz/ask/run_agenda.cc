@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
@@ -37,13 +38,14 @@ absl::Status GivenUp(uint64_t unit) {
 }  // namespace
 
 RunAgenda::RunAgenda(const RunOptions& options, const RunManifest& manifest, StoredUnits stored,
-                     Console& console)
+                     Console& console, OnStop on_stop)
     : options_(options),
       manifest_(manifest),
       rows_(options.ops.size()),
       findings_(options.workdir + "/findings", options.max_mismatches, options.print_findings,
                 console),
-      console_(console) {
+      console_(console),
+      on_stop_(std::move(on_stop)) {
   attempt_.threads = options.threads;
   attempt_.resumed_units = stored.units;
   const auto contradicts = [](const Damage& d) { return d.kind == DamageKind::kContradiction; };
@@ -270,7 +272,7 @@ void RunAgenda::Count(Row& row, const UnitTask& task, UnitAnswer answer,
   }
 }
 
-std::vector<Task> RunAgenda::LookAtMismatches(size_t r) {
+absl::StatusOr<std::vector<Task>> RunAgenda::LookAtMismatches(size_t r) {
   Row& row = rows_[r];
   std::vector<Task> next;
   while (!row.investigating && !row.paused.empty()) {
@@ -288,12 +290,23 @@ std::vector<Task> RunAgenda::LookAtMismatches(size_t r) {
     }
     const UnitResult& counted = part.rest.counted;
     const bool all = counted.first_case + counted.cases == part.rest.end;
+    if (row.stopped) {
+      if (absl::Status s = NoteStop(r, all ? row.next : counted.unit); !s.ok()) return s;
+    }
     if (part.goes_on && (all || !row.stopped) && row.dropped.ok()) {
       next.push_back(Task{r, std::move(part.rest)});
     }
     row.paused.pop_front();
   }
   return next;
+}
+
+// A unit that no task does any more.
+absl::Status RunAgenda::NoteStop(size_t r, uint64_t unit) {
+  const Row& row = rows_[r];
+  while (unit < row.units && row.done.Contains(unit)) unit += options_.shards;
+  const bool none = unit >= row.units || on_stop_ == nullptr;
+  return none ? absl::OkStatus() : on_stop_(static_cast<uint32_t>(r), unit);
 }
 
 void RunAgenda::ShowProgress(uint64_t answered) {
@@ -311,7 +324,7 @@ RunReport::Attempt RunAgenda::Finish(DispatchOutcome dispatched, RunReportBuilde
     for (const auto& [number, part] : row.parts) Accumulate(part, reported.total);
     reported.planted = std::move(row.planted);
     reported.dropped = std::move(row.dropped);
-    reported.stopped = row.stopped;
+    reported.mismatch_limit = row.stopped ? options_.max_mismatches : 0;
   }
   attempt_.not_asked_again = std::ranges::count(rows_, false, &Row::same_asked);
   attempt_.seconds = absl::ToDoubleSeconds(dispatched.time - begun_);
@@ -403,6 +416,20 @@ absl::Status RunLog::Drop(uint32_t instruction, const absl::Status& why) {
   drop.drop = why;
   drop.ended = LaterThan(drop.ended);
   return AppendDurably(drop);
+}
+
+absl::Status RunLog::NoteStop(uint32_t instruction, uint64_t unit, uint64_t mismatch_limit) {
+  for (const auto& [number, part] : std::exchange(parts_[instruction], {})) {
+    if (absl::Status s = log_->Append(part); !s.ok()) return s;
+  }
+  UnitResult stop;
+  stop.instruction = instruction;
+  stop.unit = unit;
+  stop.first_case = unit * manifest_.instructions[instruction].unit_cases;
+  stop.part = true;
+  stop.mismatch_limit = mismatch_limit;
+  stop.ended = LaterThan(0);
+  return AppendDurably(stop);
 }
 
 absl::Status RunLog::TakeBack(uint32_t instruction, bool canaries_only) {

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -22,9 +23,11 @@ namespace mmadiff {
 
 class RunAgenda : public Agenda {
  public:
+  // Sees each unit that a row leaves unfinished since it has enough mismatches. kDataLoss: it could not be stored.
+  using OnStop = std::function<absl::Status(uint32_t row, uint64_t unit)>;
   // `stored`: of earlier attempts.
   RunAgenda(const RunOptions& options, const RunManifest& manifest, StoredUnits stored,
-            Console& console);
+            Console& console, OnStop on_stop = nullptr);
 
   std::optional<Task> Next(absl::Duration elapsed) override;
   absl::StatusOr<std::vector<Task>> Take(TaskResult result) override;
@@ -71,7 +74,8 @@ class RunAgenda : public Agenda {
   void LoadFindings(const RunManifest& manifest);
   void Count(Row& row, const UnitTask& task, UnitAnswer answer, const absl::Status& status);
   // What follows the mismatches that were looked at.
-  std::vector<Task> LookAtMismatches(size_t row);
+  absl::StatusOr<std::vector<Task>> LookAtMismatches(size_t row);
+  absl::Status NoteStop(size_t row, uint64_t unit);
 
   const RunOptions& options_;
   const RunManifest& manifest_;
@@ -81,6 +85,7 @@ class RunAgenda : public Agenda {
   uint64_t findings_count_ = 0;
   RunReport::Attempt attempt_;
   Console& console_;
+  const OnStop on_stop_;
   std::optional<Progress> progress_;  // of the units
   size_t plants_begun_ = 0, plants_done_ = 0, canaries_begun_ = 0, canaries_done_ = 0;
   absl::Duration begun_ = absl::ZeroDuration();  // when the first unit was
@@ -102,6 +107,8 @@ class RunLog : public TaskLog {
   absl::Status Flush() override;
   // Of an instruction that ended as it should.
   absl::Status TakeBack(uint32_t instruction) { return TakeBack(instruction, false); }
+  // What was compared of the instruction, and that so many mismatching cases ended it before `unit` was done.
+  absl::Status NoteStop(uint32_t instruction, uint64_t unit, uint64_t mismatch_limit);
 
  private:
   absl::Status AppendDurably(const UnitResult& record);

@@ -38,7 +38,11 @@ class RunAgendaTest : public TestFolder {
     stored.failures.resize(2);
     stored.asked.resize(2);
     stored.drops.resize(2);
-    return RunAgenda(options_, manifest_, std::move(stored), console_);
+    return RunAgenda(options_, manifest_, std::move(stored), console_,
+                     [this](uint32_t row, uint64_t unit) {
+                       stops_.emplace_back(row, unit);
+                       return absl::OkStatus();
+                     });
   }
   RunReport End(RunAgenda agenda) {
     RunReportBuilder builder(manifest_);
@@ -101,6 +105,7 @@ class RunAgendaTest : public TestFolder {
 
   RunOptions options_;
   RunManifest manifest_;
+  std::vector<std::pair<uint32_t, uint64_t>> stops_;
   Console console_{Color::kNever, true};
 };
 
@@ -219,6 +224,28 @@ TEST_F(RunAgendaTest, APartWhoseMismatchesWereLookedAtIsInTheLog) {
   EXPECT_EQ(read->parts[0].at(0).cases, 5u);
 }
 
+// Also if the process is killed later.
+TEST_F(RunAgendaTest, WhatAStoppedRowComparedIsStoredAtOnce) {
+  std::filesystem::create_directories(Path("w"));
+  auto log = UnitLog::Create(Path("w"), RunIdOf(manifest_));
+  ASSERT_TRUE(log.ok()) << log.status();
+  StoredUnits stored;
+  stored.done.resize(2);
+  stored.drops.resize(2);
+  stored.failures.resize(2);
+  RunLog run_log(*std::move(log), manifest_, stored);
+  RunAgenda agenda = Planted();
+  const Task task = *agenda.Next({});
+  ASSERT_TRUE(run_log.Append(Done(task, 2)).ok());
+  EXPECT_THAT(ReadUnits(Path("w"), manifest_)->parts[0], IsEmpty());
+  ASSERT_TRUE(run_log.NoteStop(0, 0, 20).ok());
+  const auto read = ReadUnits(Path("w"), manifest_);
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(read->parts[0].at(0).mismatches, 2u);
+  EXPECT_EQ(read->stops[0].at(0).mismatch_limit, 20u);
+  EXPECT_THAT(read->done[0].size(), 0u);
+}
+
 TEST_F(RunAgendaTest, ARowWhoseUnitFailedAgainAndAgainIsGivenUp) {
   StoredUnits stored;
   stored.failures.resize(2);
@@ -281,9 +308,11 @@ TEST_F(RunAgendaTest, MismatchesAreInvestigatedInTheirOrderAndTheUnitGoesOnAfter
   EXPECT_EQ(Unit(three[1]), std::pair(size_t{0}, uint64_t{0}));
   EXPECT_EQ(std::get<UnitTask>(three[1].what).counted.cases, 5u);
   flaky.task = three[0];
+  EXPECT_THAT(stops_, IsEmpty());
   EXPECT_THAT(*agenda.Take(flaky), IsEmpty());  // --max_mismatches
+  EXPECT_THAT(stops_, ElementsAre(std::pair(uint32_t{0}, uint64_t{1})));
   const RunReport outcome = End(std::move(agenda));
-  EXPECT_TRUE(outcome.rows[0].stopped);
+  EXPECT_TRUE(outcome.rows[0].stopped());
   EXPECT_FALSE(outcome.rows[0].finished);
   EXPECT_EQ(outcome.rows[0].total.mismatches, 3u);
   EXPECT_EQ(outcome.rows[0].total.cases, 10u);  // both parts count

@@ -255,7 +255,7 @@ expect 2 run --device=faulty:none=0 --instr=$fma --threads=0
 # Mismatches, findings, replay of a finding, minimize, explain.
 run 1 --device=faulty:fraction_bits=24 --instr=$mma --cases=2000 --workdir=f24; plain
 is "$(stat_of buckets)" 1; says "MISMATCH $mma"; says 'fraction_bits=24'
-says 'differs from the device; stopped after so many'
+says 'differs from the device; stopped at 20 mismatches'
 says "reproduce  $m replay "  # as it was started
 MMADIFF_NO_BUILD=1 MMADIFF_BUILD=$(dirname "$m") "$script" minimize "$mma@g3:1:0" --device=faulty:terms=8 \
   --workdir=by_script >"$out" 2>"$err"; says "reproduce  $script replay "

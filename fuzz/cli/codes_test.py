@@ -55,17 +55,23 @@ run 75 a time limit | run $SAME --instr=$M --cases=1e9 --max_total_time=0 --work
 run 75 a lost device | run --device=faulty:dead=50 --instr=$M --cases=9000 --workdir=lost
 merge 0 clean | lie x clean2; mmadiff merge merged clean2
 merge 5 damaged | cp -r clean2 torn; for f in torn/units-*.log; do head -c -1 $f >x; cp x $f; done; mmadiff merge merged2 torn
+merge 2 none of | mmadiff merge merged4 none
+merge 5 one of | mmadiff merge merged5 none clean2 | grep -F '1 folder,' && exit ${PIPESTATUS[0]}
 merge 5 two different | lie 0 lie; mmadiff merge merged3 clean2 lie
 merge 6 results | mmadiff merge /proc/none clean2
 clean 0 clean | mmadiff clean clean2 --yes
 clean 5 damaged | mmadiff clean torn
 clean 6 results | mmadiff clean clean2 >/dev/full
 status 0 clean | mmadiff status clean2
+status 2 none of | mmadiff status none
 status 5 damaged | mmadiff status torn
+status 5 one of | mmadiff status none clean2
 status 6 results | mmadiff status clean2 >/dev/full
 report 0 clean | mmadiff report clean2 --out=clean2.html --junit=clean2.xml
 report 3 nothing | mmadiff report limit
+report 2 none of | mmadiff report none
 report 5 damaged | mmadiff report torn
+report 5 one of | mmadiff report none clean2
 report 6 results | mmadiff report clean2 --out=/dev/full --csv
 report 0 clean | mmadiff report --compare clean2 merged
 report 1 with --compare | mmadiff report --compare clean2 lie
@@ -215,6 +221,7 @@ record 75 stopped | mmadiff record --device=faulty:dead=2 --instr=$F --cases=100
 survey 0 clean | survey $SAME --instr=$F --out=survey
 survey 1 an answer | survey $OTHER --instr=$M --out=survey1
 survey 1 with --compare | survey $SAME --instr=$M --out=survey2; mmadiff survey --compare survey1 survey2
+survey 3 no instruction | survey --device='exec:mmadiff eval x86/vfmadd231ss' --instr=unlisted/k1.f32.f32.f32.f32 --out=survey0 | grep 'no row has a model' && exit ${PIPESTATUS[0]}
 survey 3 with --compare: nothing | mmadiff survey --compare survey survey1
 survey 3 a row | survey --device=faulty:flaky_bit=1000 --instr=$F --out=survey3
 replay 3 a survey | mmadiff replay survey3

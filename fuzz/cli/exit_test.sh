@@ -327,11 +327,13 @@ expect 0 run --device=faulty:none=0 --instr=$fma --cases=60 --threads=1 --workdi
 expect 0 run --device=faulty:none=0 --instr=$fma --cases=50 --threads=1 --shard=0/2 --workdir=half
 expect 0 merge fifty fifty; says '1 of 1 units of 1 folder,'
 expect 2 merge half half; warns 'stays so'; expect 2 merge half fifty; warns 'name a new folder'
-for folder in none empty; do
-  for verb in "merge whole $folder" "merge whole fifty $folder" "report $folder" "status $folder" "verify $folder"; do
-    expect 2 $verb; warns "$folder is not the folder of a run"
-  done
-done
+mkdir killed no_run; touch killed/writer.lock no_run/x
+nothing() {
+  for verb in "merge whole $1" "report $1" "status $1" "verify $1"; do expect 2 $verb; warns "$1$2"; done
+  for verb in "merge all fifty $1" "report $1 fifty" "status $1 fifty"; do expect $3 $verb; warns "$1$2"; done
+}
+nothing none ' does not exist' 5; nothing empty ' is empty: no run has begun there' 0
+nothing killed ': the run was killed before' 0; nothing no_run ' is not the folder of a run' 5
 expect 2 merge whole fifty sixty; warns 'merge folders of one run'; [ ! -e whole ] || fail 'a merge of nothing'
 expect 2 status fifty sixty; expect 2 status fifty fifty
 expect 0 report fifty --json; cp "$out" report.json

@@ -6,9 +6,9 @@
 #include "absl/strings/str_cat.h"
 #include "corpus/hex.h"
 #include "fuzz/cli/cli.h"
+#include "fuzz/folder/run_status.h"
 #include "fuzz/json_text.h"
 #include "fuzz/progress.h"
-#include "fuzz/unit_log.h"
 
 namespace mmadiff {
 namespace {
@@ -28,8 +28,9 @@ void RunMerge(const MergeFlags& flags, const Globals& globals, Ending& ending) {
   for (const std::string& warning : merged->warnings) console.Warn(warning);
   for (const std::string& what : merged->damage) ending.Say(Verdict::kHarmed, what);
   for (const std::string& line : merged->dropped) console.Warn("dropped " + line);
-  UnitResult all;
-  for (const UnitResult& total : merged->totals) Accumulate(total, all);
+  const absl::StatusOr<RunStatus> whole = ReadRunStatus(flags.out);
+  if (!whole.ok()) return ending.Say(whole.status());
+  const UnitResult& all = whole->total;
   if (globals.json) {
     console.Print(JsonText({{"out", flags.out},
                             {"folders", merged->folders},
@@ -38,6 +39,8 @@ void RunMerge(const MergeFlags& flags, const Globals& globals, Ending& ending) {
                             {"cases", all.cases},
                             {"dot_products", all.dot_products},
                             {"mismatches", all.mismatches},
+                            {"mismatches_at_least", whole->at_least},
+                            {"stopped", StoppedText(*whole)},
                             {"digest", Hex(all.device_digest)},
                             {"findings", merged->findings},
                             {"dropped", merged->dropped},
@@ -48,20 +51,23 @@ void RunMerge(const MergeFlags& flags, const Globals& globals, Ending& ending) {
   } else {
     const bool endless = std::ranges::any_of(merged->manifest.instructions,
                                              [](const auto& i) { return i.Endless(); });
+    const std::string stopped = StoppedText(*whole);
     const uint64_t missing = endless ? 0 : merged->planned_units - merged->units;
-    console.Print(
-        Wrap(absl::StrCat(flags.out, ": ", merged->units,
-                          endless ? "" : absl::StrCat(" of ", merged->planned_units), " units of ",
-                          merged->folders, merged->folders == 1 ? " folder, " : " folders, ",
-                          all.cases, " cases, ", all.dot_products, " dot products, ",
-                          all.mismatches, " mismatches, ", CountText(merged->findings, "finding"),
-                          ", ", merged->distrusted, " distrusted\n",
-                          missing == 0 ? ""
-                                       : absl::StrCat(missing,
-                                                      " units are missing: the command line of "
-                                                      "the run without --shard, with --workdir=",
-                                                      flags.out, ", does them\n")),
-             console.style().width, 2));
+    console.Print(Wrap(
+        absl::StrCat(flags.out, ": ", merged->units,
+                     endless ? "" : absl::StrCat(" of ", merged->planned_units), " units of ",
+                     CountText(merged->folders, "folder"), ", ", CountText(all.cases, "case"), ", ",
+                     CountText(all.dot_products, "dot product"), ", ",
+                     MismatchesText(all.mismatches, whole->at_least), ", ",
+                     CountText(merged->findings, "finding"), ", ", merged->distrusted,
+                     " distrusted\n", stopped.empty() ? "" : stopped + "\n",
+                     missing == 0
+                         ? ""
+                         : absl::StrCat(CountText(missing, "unit"), missing == 1 ? " is" : " are",
+                                        " missing: the command line of the run without "
+                                        "--shard, with --workdir=",
+                                        flags.out, ", does ", missing == 1 ? "it\n" : "them\n")),
+        console.style().width, 2));
   }
 }
 

@@ -150,7 +150,7 @@ def main():
 
     # What is wrong, in one line.
     os.mkdir('empty')
-    for args, code, words in [(['empty'], 2, 'not the folder of a run'), (['none'], 2, 'not the folder of a run'),
+    for args, code, words in [(['empty'], 2, 'no run has begun there'), (['none'], 2, 'does not exist'),
                               (['whole', '--out=none/x.html'], 6, 'none/x.html'), (['whole', '--out=/dev/full', '--csv'], 6, '/dev/full'),
                               (['whole', '--out=page'], 2, 'ends in none of .html'), (['whole', '--markdown', '--csv'], 2, 'at a time')]:
         error = mmadiff('report', *args, code=code).stderr

@@ -89,6 +89,7 @@ void WriteReport(const ReportFlags& flags, const Globals& globals, Ending& endin
       return ending.Say(s, Verdict::kNotWritten);
     }
   }
+  for (const std::string& line : data->not_read) console.Warn(line);
   for (const ReportRun& run : data->runs) {
     for (const std::string& what : run.damage) console.Warn(what);
     if (!flags.out.empty() && !globals.json) {

@@ -11,7 +11,7 @@
 namespace mmadiff {
 namespace {
 
-bool IsDone(const RunReportRow& row) { return row.finished || row.stopped || !row.dropped.ok(); }
+bool IsDone(const RunReportRow& row) { return row.finished || row.stopped() || !row.dropped.ok(); }
 
 // False if the device answered nothing.
 bool SayDevice(const RunReport& report, Ending& ending) {

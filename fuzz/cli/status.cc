@@ -20,13 +20,14 @@ std::string LeftText(double seconds) {
 
 std::string UnitsText(uint64_t units, uint64_t planned, bool endless) {
   if (endless) return absl::StrCat(units, " units, without an end");
-  return absl::StrCat(units, " of ", planned, " units",
+  return absl::StrCat(units, " of ", CountText(planned, "unit"),
                       planned == 0 ? "" : absl::StrFormat(" (%d%%)", 100 * units / planned));
 }
 
-std::string CountsText(const UnitResult& total) {
-  return absl::StrCat(total.cases, " cases, ", total.dot_products, " dot products, ",
-                      total.mismatches, " mismatches");
+std::string CountsText(const UnitResult& total, bool at_least) {
+  return absl::StrCat(CountText(total.cases, "case"), ", ",
+                      CountText(total.dot_products, "dot product"), ", ",
+                      MismatchesText(total.mismatches, at_least));
 }
 
 std::string Text(const RunStatus& s, size_t width) {
@@ -35,8 +36,9 @@ std::string Text(const RunStatus& s, size_t width) {
     text += Labelled(absl::StrFormat("  %-11s", label), value, width);
   };
   if (s.shards > 1) add("shard", absl::StrCat(s.seen.front(), " of ", s.shards));
-  add("done",
-      absl::StrCat(UnitsText(s.units, s.planned_units, s.endless), ", ", CountsText(s.total)));
+  add("done", absl::StrCat(UnitsText(s.units, s.planned_units, s.endless), ", ",
+                           CountsText(s.total, s.at_least)));
+  if (const std::string stopped = StoppedText(s); !stopped.empty()) add("stopped", stopped);
   if (!s.findings.empty()) add("findings", absl::StrCat(s.findings.size()));
   for (const std::string& line : DroppedLines(s)) add("dropped", line);
   for (const std::string& line : s.distrusted) add("distrusted", line);
@@ -70,6 +72,8 @@ Json JsonOf(const RunStatus& s) {
           {"cases", s.total.cases},
           {"dot_products", s.total.dot_products},
           {"mismatches", s.total.mismatches},
+          {"mismatches_at_least", s.at_least},
+          {"stopped", StoppedText(s)},
           {"findings", s.findings.size()},
           {"dropped", DroppedLines(s)},
           {"distrusted", s.distrusted},
@@ -83,12 +87,11 @@ Json JsonOf(const RunStatus& s) {
 
 std::string Text(const ShardsStatus& s, size_t width) {
   std::vector<std::string> parts = {UnitsText(s.units, s.planned_units, false),
-                                    CountsText(s.total)};
+                                    CountsText(s.total, s.at_least)};
   if (s.rate > 0) parts.push_back(HumanCount(s.rate) + " dot products/s");
   if (s.seconds_left > 0) parts.push_back(LeftText(s.seconds_left) + " left");
-  if (!s.missing.empty()) {
-    parts.push_back(absl::StrCat("missing shards: ", absl::StrJoin(s.missing, " ")));
-  }
+  if (!s.stopped.empty()) parts.push_back(s.stopped);
+  if (s.seen.size() < s.shards) parts.push_back(MissingShardsText(s.seen, s.shards));
   return Labelled("total  ", absl::StrJoin(parts, ", "), width);
 }
 
@@ -99,29 +102,35 @@ Json JsonOf(const ShardsStatus& s) {
           {"cases", s.total.cases},
           {"dot_products", s.total.dot_products},
           {"mismatches", s.total.mismatches},
+          {"mismatches_at_least", s.at_least},
+          {"stopped", s.stopped},
           {"dot_products_per_second", s.rate},
           {"seconds_left", s.seconds_left},
-          {"missing_shards", s.missing}};
+          {"missing_shards", MissingShards(s.seen, s.shards)}};
 }
 
 void RunStatusVerb(const std::vector<std::string>& paths, const Globals& globals, Ending& ending) {
   Console console = globals.MakeConsole();
   const size_t width = console.style().width;
   std::vector<RunStatus> folders;
-  for (const std::string& path : paths) {
+  const absl::StatusOr<NamedRuns> named = ReadManifests(paths);
+  if (!named.ok()) return ending.Say(named.status());
+  for (const std::string& line : named->not_begun) console.Warn(line);
+  for (const std::string& line : named->damage) ending.Say(Verdict::kHarmed, line);
+  for (const auto& [path, manifest] : named->runs) {
     absl::StatusOr<RunStatus> status = ReadRunStatus(path);
     if (!status.ok()) return ending.Say(status.status());
     if (!status->damage.empty()) ending.Say(Verdict::kHarmed);
     SayDoubts(*status, ending);
     folders.push_back(*std::move(status));
   }
-  Json json = {{"folders", Json::array()}, {"total", nullptr}};
+  Json json = {{"folders", Json::array()}, {"total", nullptr}, {"not_read", NotRead(*named)}};
   std::string text;
   for (const RunStatus& s : folders) {
     json["folders"].push_back(JsonOf(s));
     text += Text(s, width);
   }
-  if (folders.size() > 1) {
+  if (paths.size() > 1) {
     const absl::StatusOr<ShardsStatus> sum = SumShards(folders);
     if (!sum.ok()) return ending.Say(sum.status());
     json["total"] = JsonOf(*sum);

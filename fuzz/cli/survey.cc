@@ -40,6 +40,10 @@ void SayVerdicts(const SurveyOutcome& outcome, const SurveySummary& summary, End
     ending.Say(Verdict::kRowFailed);
   }
   if (summary.changed > 0) ending.Say(Verdict::kDiffers);
+  if (!summary.HasModel()) {
+    ending.Say(Verdict::kNothing,
+               "no instruction has a model: nothing was compared; infer looks for one");
+  }
   const bool stopped = outcome.stopped_by && outcome.stopped_by.kind != StopCause::kTimeLimit;
   if (outcome.stopped_by.kind == StopCause::kFolderFull) {
     ending.Say(Verdict::kEarly,
@@ -115,6 +119,9 @@ void RunSurvey(const SurveyFlags& flags, const Globals& globals, Ending& ending)
                            .max_bytes = flags.max_bytes,
                            .regressions = missing ? "" : regressions};
   if (*time > absl::ZeroDuration()) options.time = *time;
+  options.on_progress = [&flags](const SurveyOutcome& so_far) {
+    return WriteSurveyPages(flags.out, Summarize(so_far));
+  };
   const auto outcome = RunSurvey(options, InChild(kAskVerb, *timeout), console);
   if (!outcome.ok()) return ending.Say(outcome.status(), Verdict::kNotWritten);
   Enter(*asked, *outcome, ledger);

@@ -63,6 +63,7 @@ def kubernetes(folder):
     text = container['command'][-1]
     shards = int(re.search(r'--shard=auto/(\d+)', text)[1])
     check(spec['completions'] == shards, f'{spec["completions"]} completions of {shards} shards')
+    check('--max_mismatches=0' in text, 'the first mismatches end the night')
     rules = spec['podFailurePolicy']['rules']
     for code in codes_of_run() + [KILLED, TERMINATED]:
         wanted = 'Ignore' if code in (75, TERMINATED) else 'Count' if code in (0, KILLED) else 'FailIndex'

@@ -69,6 +69,7 @@ absl::StatusOr<Side> ReadSide(const std::string& path, std::vector<std::string>&
     UnitResult total = side.status.rows[i].total;
     if (total.dot_products == 0) continue;
     const RunManifest::Instruction& planned = folder.manifest.instructions[i];
+    if (side.status.rows[i].at_least) total.mismatches = 0;  // which no unit has
     total.coverage = folder.stored.totals[i].coverage;
     side.rows[planned.name] = {planned, std::move(total), std::move(units[i]), {}};
   }

@@ -58,6 +58,18 @@ class FolderTest : public TestFolder {
     return unit;
   }
 
+  // --max_mismatches ended the instruction before the unit was done.
+  static UnitResult Stop(uint32_t instruction, uint64_t number, uint64_t ended) {
+    UnitResult stop;
+    stop.instruction = instruction;
+    stop.unit = number;
+    stop.first_case = 100 * number;
+    stop.part = true;
+    stop.mismatch_limit = 20;
+    stop.ended = ended;
+    return stop;
+  }
+
   // One attempt that stores these units, each in a block of its own; returns the folder.
   std::string Attempt(const std::string& name, const std::vector<UnitResult>& units,
                       const RunManifest& manifest = Manifest()) {

@@ -68,6 +68,7 @@ class Index {
       : whole_(whole),
         units_(whole.instructions.size()),
         drops_(whole.instructions.size()),
+        stops_(whole.instructions.size()),
         failures_(whole.instructions.size()) {}
 
   // All logs of a folder; torn ends are no damage while somebody writes.
@@ -117,6 +118,12 @@ class Index {
         if (absl::Status s = log.Append(SerializeUnit(failed), BlockVersionOf(failed)); !s.ok())
           return s;
       }
+      for (const auto& [number, stop] : stops_[i]) {
+        const auto unit = units_[i].find(number);
+        if (unit != units_[i].end() && unit->second.missing == 0) continue;  // done since
+        if (absl::Status s = log.Append(SerializeUnit(stop), BlockVersionOf(stop)); !s.ok())
+          return s;
+      }
     }
     return log.Flush();
   }
@@ -154,6 +161,10 @@ class Index {
   absl::Status Add(const UnitResult& unit, absl::string_view bytes, uint64_t offset) {
     if (unit.drop) {
       KeepLater(unit, drops_[unit.instruction]);
+      return absl::OkStatus();
+    }
+    if (unit.mismatch_limit > 0) {
+      KeepLater(unit, stops_[unit.instruction]);
       return absl::OkStatus();
     }
     if (unit.failures > 0) {
@@ -204,6 +215,7 @@ class Index {
   const RunManifest& whole_;
   std::vector<absl::flat_hash_map<uint64_t, Entry>> units_;  // by instruction
   std::vector<std::map<uint64_t, UnitResult>> drops_;        // by instruction
+  std::vector<std::map<uint64_t, UnitResult>> stops_;        // the same
   std::vector<std::map<uint64_t, UnitResult>> failures_;     // the same; by unit
   std::vector<std::string> logs_, machines_;
   absl::flat_hash_map<std::string, uint32_t> numbers_;
@@ -359,11 +371,13 @@ absl::StatusOr<Merged> MergeRuns(const std::string& out, const std::vector<std::
 
   // Which run it is, before anything is read of it.
   std::vector<std::pair<std::string, RunManifest>> runs;
+  bool damaged = false;
   for (const std::string& path : *folders) {
     absl::StatusOr<RunManifest> manifest = ReadManifest(path);
-    if (absl::IsDataLoss(manifest.status()) && path != out) {
-      merged.damage.push_back(
-          absl::StrCat(manifest.status().message(), "; nothing was read of ", path));
+    if (!manifest.ok() && path != out) {
+      damaged |= absl::IsDataLoss(manifest.status());
+      (HasNotBegun(path) ? merged.warnings : merged.damage)
+          .push_back(absl::StrCat(manifest.status().message(), "; nothing was read of it"));
       continue;
     }
     if (!manifest.ok()) return manifest.status();
@@ -383,7 +397,11 @@ absl::StatusOr<Merged> MergeRuns(const std::string& out, const std::vector<std::
     }
     runs.emplace_back(path, *std::move(manifest));
   }
-  if (runs.empty()) return absl::DataLossError(absl::StrJoin(merged.damage, "; "));
+  if (runs.empty()) {
+    std::ranges::copy(merged.warnings, std::back_inserter(merged.damage));
+    const std::string why = absl::StrJoin(merged.damage, "; ");
+    return damaged ? absl::DataLossError(why) : absl::InvalidArgumentError(why);
+  }
   // A new folder has the id that new programs give, if one of the folders has.
   const auto by_facts =
       std::ranges::find(runs, false, [](const auto& r) { return r.second.id_of_text; });

@@ -31,7 +31,8 @@ RunManifest WholeRun(RunManifest manifest);
 // `in`: what is in its logs is read. A kill at any moment leaves units in `out` that may be fewer;
 // merging again completes them. Memory: some 150 bytes a unit, and the findings.
 //
-// kInvalidArgument: no folder of a run. kFailedPrecondition: folders of different runs, with the
+// A folder of `in` that has not begun is a warning, one that is none of a run is damage. kInvalidArgument: no folder of a
+// run is left. kFailedPrecondition: folders of different runs, with the
 // difference; `out` is a shard, or somebody writes there. kAborted: two answers to one unit, with
 // both machines. After these nothing in `out` was changed. kDataLoss: what cannot be read or written;
 // `not_durable` is true for the latter. `shared` and its errors: of CheckOwner().

@@ -54,6 +54,30 @@ TEST_F(MergeTest, OfEqualAnswersTheOneWithCoverageStays) {
   EXPECT_EQ(ReadRunFolder(Path("out"))->stored.totals[0].coverage, Covered(0));
 }
 
+TEST_F(MergeTest, StopsOfUnitsThatNoFolderHasStay) {
+  const std::string a = Attempt("a", {Stop(0, 1, 7), Stop(1, 2, 7)}),
+                    b = Attempt("b", {Unit(0, 1), Stop(1, 2, 9)});
+  Merge(Path("ab"), {a, b});
+  Merge(Path("ba"), {b, a, Path("ab")});
+  EXPECT_EQ(Contents(Path("ab")), Contents(Path("ba")));
+  const auto read = ReadRunFolder(Path("ab"));
+  EXPECT_THAT(read->warnings, IsEmpty());
+  EXPECT_THAT(read->stored.stops[0], IsEmpty());
+  EXPECT_EQ(read->stored.stops[1].at(2), Stop(1, 2, 9));
+}
+
+TEST_F(MergeTest, AFolderThatIsNoneOfARunHidesNoOther) {
+  const std::string a = Attempt("a", {Unit(0, 1)});
+  std::filesystem::create_directory(Path("empty"));
+  const Merged merged = Merge(Path("out"), {Path("empty"), a, Path("nowhere")});
+  EXPECT_EQ(merged.units, 1u);
+  EXPECT_EQ(merged.folders, 1u);
+  EXPECT_THAT(merged.warnings, ElementsAre(HasSubstr("empty: no run has begun there")));
+  EXPECT_THAT(merged.damage, ElementsAre(HasSubstr("nowhere does not exist")));
+  EXPECT_THAT(Why(Path("none"), {Path("empty")}, absl::StatusCode::kInvalidArgument),
+              HasSubstr("is empty"));
+}
+
 TEST_F(MergeTest, RemovesTheTornLogsOfItsOwnNamesAlone) {
   const std::string a = Attempt("a", {Unit(0, 1)});
   Merge(Path("out"), {a});
@@ -220,9 +244,6 @@ TEST_F(MergeTest, AnotherRunIsRefusedWithTheDifference) {
   const std::string good = Attempt("good", {Unit(0, 1)}), bad = Attempt("bad", {}, other);
   EXPECT_THAT(Why(Path("new"), {good, bad}, absl::StatusCode::kFailedPrecondition),
               HasSubstr("seed: stored 0, wanted 9"));
-  std::filesystem::create_directory(Path("none"));
-  EXPECT_THAT(Why(Path("new"), {good, Path("none")}, absl::StatusCode::kInvalidArgument),
-              HasSubstr("none is not the folder of a run"));
   const std::string shard = Attempt("shard", {}, Manifest(1, 2));
   EXPECT_THAT(Why(shard, {good}, absl::StatusCode::kFailedPrecondition),
               HasSubstr("is shard 1 of 2"));

@@ -53,19 +53,15 @@ class BusySeconds {
   uint64_t dot_products_ = 0;
 };
 
-uint64_t PlannedDotProducts(const RunManifest& manifest) {
-  uint64_t sum = 0;
-  for (const RunManifest::Instruction& i : manifest.instructions) {
-    const Operation* op = FindOperation(i.name);
-    if (op != nullptr)
-      sum += i.CasesOfShard(manifest.shard, manifest.shards) * op->shape().d_words();
-  }
-  return sum;
-}
-
 double SecondsLeft(const RunStatus& s) {
-  if (s.endless || s.rate == 0 || s.total.dot_products >= s.planned_dot_products) return 0;
-  return static_cast<double>(s.planned_dot_products - s.total.dot_products) / s.rate;
+  if (s.endless || s.rate == 0) return 0;
+  double left = 0;
+  for (const RunReportRow& row : s.rows) {
+    if (row.op == nullptr || row.stopped() || row.total.cases >= row.planned_cases) continue;
+    left +=
+        static_cast<double>(row.planned_cases * row.op->shape().d_words() - row.total.dot_products);
+  }
+  return left / s.rate;
 }
 
 }  // namespace
@@ -89,7 +85,6 @@ absl::StatusOr<RunStatus> ReadRunStatus(const std::string& path, const OnUnit& c
   static_cast<RunReport&>(status) = std::move(builder).Finish();
   status.folder = *std::move(folder);
   status.writer = WriterOf(path);
-  if (!status.endless) status.planned_dot_products = PlannedDotProducts(*manifest);
   status.rate = busy.Rate();
   status.seconds_left = SecondsLeft(status);
   return status;
@@ -102,6 +97,8 @@ absl::StatusOr<ShardsStatus> SumShards(const std::vector<RunStatus>& folders) {
   for (const RunManifest::Instruction& i : first.manifest.instructions) {
     sum.planned_units += i.Units();
   }
+  RunReport all;  // for its stops
+  all.rows = first.rows;
   std::set<uint64_t> seen;
   for (const RunStatus& f : folders) {
     const std::string difference = ManifestDifference(first.manifest, f.manifest);
@@ -119,12 +116,17 @@ absl::StatusOr<ShardsStatus> SumShards(const std::vector<RunStatus>& folders) {
     }
     sum.units += f.units;
     Accumulate(f.total, sum.total);
+    sum.at_least |= f.at_least;
+    for (size_t i = 0; i < all.rows.size(); ++i) {
+      if (f.rows[i].stopped() && f.rows[i].stopped_at >= all.rows[i].stopped_at) {
+        all.rows[i] = f.rows[i];
+      }
+    }
     if (!f.writer.empty()) sum.rate += f.rate;
     sum.seconds_left = std::max(sum.seconds_left, f.seconds_left);
   }
-  for (uint64_t shard = 0; shard < sum.shards && sum.missing.size() < kMostMissing; ++shard) {
-    if (!seen.contains(shard)) sum.missing.push_back(shard);
-  }
+  sum.seen.assign(seen.begin(), seen.end());
+  sum.stopped = StoppedText(all);
   return sum;
 }
 

@@ -15,10 +15,9 @@ namespace mmadiff {
 // The report of one folder, and how fast it grows.
 struct RunStatus : RunReport {
   RunFolder folder;
-  uint64_t planned_dot_products = 0;
   // Dot products a second, over the whole seconds in which a unit was at work; 0 if not known.
   double rate = 0;
-  double seconds_left = 0;  // at this rate; 0 if all is done or nothing is known
+  double seconds_left = 0;  // at this rate; 0 if all is done or stopped, or nothing is known
   uint64_t last_ended = 0;  // seconds since 1970 UTC; 0 if not known
   std::string writer;       // who writes there now; empty: nobody
 };
@@ -26,15 +25,15 @@ struct RunStatus : RunReport {
 // `counted` sees each unit that is done. Errors as ReadRunFolder().
 absl::StatusOr<RunStatus> ReadRunStatus(const std::string& path, const OnUnit& counted = nullptr);
 
-inline constexpr size_t kMostMissing = 10000;  // a file may say that there are any number
-
 // The shards of one run together.
 struct ShardsStatus {
   uint64_t units = 0, planned_units = 0;  // of all shards
   UnitResult total;
-  double rate = 0;                // of those that are being written
-  double seconds_left = 0;        // of the shard that takes longest; of those that are named
-  std::vector<uint64_t> missing;  // shards that are not named, the first kMostMissing
+  bool at_least = false;       // total.mismatches, as of a report
+  std::string stopped;         // StoppedText() of all shards
+  double rate = 0;             // of those that are being written
+  double seconds_left = 0;     // of the shard that takes longest; of those that are named
+  std::vector<uint64_t> seen;  // shards that are named, ascending
   uint64_t shards = 1;
 };
 

@@ -58,6 +58,17 @@ TEST_F(RunStatusTest, TheRateIsThatOfTheSecondsAtWork) {
   EXPECT_GT(Read(Attempt("u", {Timed(0, 7, 1e300)})).rate, 0);
 }
 
+TEST_F(RunStatusTest, NothingIsLeftOfAStoppedInstruction) {
+  const RunStatus s = Read(Attempt("w", {Timed(0, 1010, 9), Stop(0, 1, 1011)}));
+  EXPECT_GT(s.rate, 0);
+  EXPECT_DOUBLE_EQ(s.seconds_left, 950 / s.rate);  // of the other
+  const RunStatus v = Read(Attempt("v", {Timed(0, 1010, 9), Stop(0, 1, 1011), Stop(1, 0, 1012)}));
+  EXPECT_EQ(v.seconds_left, 0);
+  const auto sum = SumShards({v});
+  ASSERT_TRUE(sum.ok()) << sum.status();
+  EXPECT_THAT(sum->stopped, HasSubstr("2 of 2 instructions stopped at 20 mismatches"));
+}
+
 TEST_F(RunStatusTest, SaysWhoWritesAndDoesNotMindTheEndOfALog) {
   const std::string folder = Attempt("w", {Unit(0, 1), Unit(0, 2)});
   const std::string log = UnitLogsIn(folder)->front();
@@ -155,7 +166,7 @@ TEST_F(RunStatusTest, ShardsAddUpAndTheMissingOnesAreNamed) {
   EXPECT_EQ(sum->units, 3u);
   EXPECT_EQ(sum->planned_units, 20u);
   EXPECT_EQ(sum->total.cases, 300u);
-  EXPECT_THAT(sum->missing, ElementsAre(1));
+  EXPECT_EQ(MissingShardsText(sum->seen, sum->shards), "shard 1 of 3 is missing");
   EXPECT_EQ(s0.planned_units, 8u);
   EXPECT_TRUE(absl::IsInvalidArgument(SumShards({s0, s0}).status()));
   const RunStatus other = Read(Attempt("4", {}, Manifest(1, 4)));

@@ -37,11 +37,19 @@ constexpr VerbVerdict kRun[] = {
     {kNothing, "nothing was compared; the shard has no unit"},
     {kThin, "with --require_coverage: a bin is thin"},
     {kGood, "clean; the time limit of --forever"}};
-constexpr VerbVerdict kMerge[] = {
-    {kHarmed, "damaged data; two different answers to one unit, and nothing was merged"}};
-constexpr VerbVerdict kStatus[] = {{kHarmed, "damaged data"}};
+constexpr VerbVerdict kMerge[] = {{kUsage, "usage; none of the folders is one of a run"},
+                                  {kHarmed,
+                                   "damaged data; one of several folders is none of a run; two "
+                                   "different answers to one unit, and "
+                                   "nothing was merged"}};
+constexpr VerbVerdict kStatus[] = {
+    {kUsage, "usage; none of the folders is one of a run"},
+    {kHarmed, "damaged data; one of several folders is none of a run"}};
 constexpr VerbVerdict kReport[] = {
-    {kDiffers, "with --compare: a common answer differs"}, {kHarmed, "damaged data"}, {kNothing}};
+    {kUsage, "usage; none of the folders is one of a run"},
+    {kDiffers, "with --compare: a common answer differs"},
+    {kHarmed, "damaged data; one of several folders is none of a run"},
+    {kNothing}};
 constexpr VerbVerdict kVerify[] = {
     {kBroken, "the model's digest of a unit, or its coverage, is different now"},
     {kRowFailed},
@@ -136,7 +144,7 @@ constexpr VerbVerdict kSurvey[] = {
     {kHarmed, "damaged data"},
     {kEarly, "a signal; a full folder; a lost device; the time did not reach all"},
     {kNotHere},
-    {kNothing, "with --compare: nothing is in both"}};
+    {kNothing, "no instruction has a model; with --compare: nothing is in both"}};
 
 constexpr VerbRow kTable[] = {
     {"run", kRun},          {"merge", kMerge},       {"status", kStatus},

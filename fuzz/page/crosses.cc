@@ -2,22 +2,45 @@
 
 #include <algorithm>
 
+#include "absl/strings/ascii.h"
+#include "fuzz/numeric_order.h"
+
 namespace mmadiff {
 namespace {
 
-size_t IndexOf(std::vector<std::string>& names, const std::string& name) {
-  const auto at = std::ranges::find(names, name);
-  if (at != names.end()) return at - names.begin();
-  names.push_back(name);
-  return names.size() - 1;
+// "5", "16..31", "k8"; not "+0".
+bool IsNumbered(const std::string& name) {
+  return !name.empty() && absl::ascii_isdigit(name[name.size() > 1 && name[0] == 'k' ? 1 : 0]);
+}
+
+// Where the name is; a new one, for which `add` makes room, is behind the next lesser number or at the end.
+template <class Add>
+size_t IndexOf(std::vector<std::string>& names, const std::string& name, Add add) {
+  const auto known = std::ranges::find(names, name);
+  if (known != names.end()) return known - names.begin();
+  auto at = names.end();
+  if (IsNumbered(name)) {
+    const auto lesser =
+        std::find_if(names.rbegin(), names.rend(), [&name](const std::string& other) {
+          return IsNumbered(other) && NumericLess(other, name);
+        });
+    at = lesser != names.rend() ? lesser.base() : std::ranges::find_if(names, IsNumbered);
+  }
+  const auto index = at - names.begin();
+  names.insert(at, name);
+  add(index);
+  return index;
 }
 
 Cross::Cell& CellOf(const Bin& bin, std::vector<Cross>& crosses) {
   auto cross = std::ranges::find(crosses, bin.group, &Cross::group);
   if (cross == crosses.end()) cross = crosses.insert(cross, {bin.group, {}, {}, {}});
-  const size_t row = IndexOf(cross->rows, bin.row), column = IndexOf(cross->columns, bin.column);
-  cross->cells.resize(cross->rows.size());
-  for (auto& cells : cross->cells) cells.resize(cross->columns.size());
+  const size_t row = IndexOf(cross->rows, bin.row, [&](auto index) {
+    cross->cells.emplace(cross->cells.begin() + index, cross->columns.size());
+  });
+  const size_t column = IndexOf(cross->columns, bin.column, [&](auto index) {
+    for (auto& cells : cross->cells) cells.emplace(cells.begin() + index);
+  });
   return cross->cells[row][column];
 }
 

@@ -21,8 +21,9 @@ struct Cross {
   };
 
   std::string group;
-  std::vector<std::string> rows, columns;  // in the order of the lists; a list has one column, ""
-  std::vector<std::vector<Cell>> cells;    // by row, then column
+  // In the order of the lists, numbers in their own; a list has one column, "".
+  std::vector<std::string> rows, columns;
+  std::vector<std::vector<Cell>> cells;  // by row, then column
 };
 
 // Adds what one instruction reached: `counts` is UnitResult::coverage, as long as `bins`. Returns the

@@ -13,7 +13,7 @@ namespace mmadiff {
 namespace {
 
 constexpr int kWidth = 960, kHeight = 160;  // of the plot, in its own units
-constexpr size_t kMostNumbers = 14;         // columns of a heat map whose cells show numbers
+constexpr size_t kMostNarrow = 14;          // columns of a heat map that has others beside it
 constexpr int kHeats = 9;                   // css classes h1 .. h9
 
 std::string HeatOf(uint64_t count, uint64_t most) {
@@ -29,14 +29,14 @@ std::string CellTitle(const Cross& cross, const Cross::Cell& cell, const std::st
   std::string title = absl::StrCat(cross.group, "/", row, column.empty() ? "" : "/", column, ": ");
   if (!cell.known) return absl::StrCat(title, "no such bin");
   if (cell.instructions == 0) return absl::StrCat(title, "cannot be reached: ", cell.unreachable);
-  absl::StrAppend(&title, cell.count, " dot products");
+  absl::StrAppend(&title, CountText(cell.count, "dot product"));
   if (cell.missing == 0) return title;
-  absl::StrAppend(&title, "; too few in ", cell.missing, " of ", cell.instructions,
-                  " instructions, as ", cell.example);
+  absl::StrAppend(&title, cell.count == 0 ? "; not reached in " : "; too few in ", cell.missing,
+                  " of ", CountText(cell.instructions, "instruction"), ", as ", cell.example);
   return title;
 }
 
-std::string CellHtml(const Cross& cross, size_t row, size_t column, uint64_t most, bool numbers) {
+std::string CellHtml(const Cross& cross, size_t row, size_t column, uint64_t most) {
   const Cross::Cell& cell = cross.cells[row][column];
   const std::string title = Html(CellTitle(cross, cell, cross.rows[row], cross.columns[column]));
   std::string css, text;
@@ -44,15 +44,10 @@ std::string CellHtml(const Cross& cross, size_t row, size_t column, uint64_t mos
     css = "u";
     text = cell.known ? "&middot;" : "";
   } else {
-    css = cell.missing > 0 ? (cell.count == 0 ? "e" : absl::StrCat("e ", HeatOf(cell.count, most)))
-                           : HeatOf(cell.count, most);
-    if (cell.count == 0) {
-      text = "0";
-    } else if (numbers) {
-      text = Html(HumanCount(static_cast<double>(cell.count)));
-    } else if (cell.missing > 0) {
-      text = "!";
-    }
+    css = cell.count == 0    ? "none"
+          : cell.missing > 0 ? absl::StrCat("few ", HeatOf(cell.count, most))
+                             : HeatOf(cell.count, most);
+    text = Html(HumanCount(static_cast<double>(cell.count)));
   }
   return absl::StrCat("<td class=\"", css, "\" title=\"", title, "\">", text, "</td>");
 }
@@ -141,11 +136,10 @@ std::string CrossChart(const Cross& cross) {
   for (const auto& row : cross.cells) {
     for (const Cross::Cell& cell : row) most = std::max(most, cell.count);
   }
-  const bool numbers = cross.columns.size() <= kMostNumbers;
   const CrossTotals totals = TotalsOf(cross);
   std::string html = absl::StrCat(
-      "<section class=\"cross", numbers ? "" : " wide", "\"><h4>", Html(cross.group), " <small>",
-      totals.reachable - totals.missing, " of ", totals.reachable,
+      "<section class=\"cross", cross.columns.size() <= kMostNarrow ? "" : " wide", "\"><h4>",
+      Html(cross.group), " <small>", totals.reachable - totals.missing, " of ", totals.reachable,
       " reached</small></h4>\n<div class=\"scroll\" tabindex=\"0\"><table class=\"heat\">\n");
   if (cross.columns.size() > 1 || !cross.columns.front().empty()) {
     html += "<thead><tr><td></td>";
@@ -157,7 +151,7 @@ std::string CrossChart(const Cross& cross) {
   html += "<tbody>\n";
   for (size_t r = 0; r < cross.rows.size(); ++r) {
     html += absl::StrCat("<tr><th scope=\"row\">", Html(cross.rows[r]), "</th>");
-    for (size_t c = 0; c < cross.columns.size(); ++c) html += CellHtml(cross, r, c, most, numbers);
+    for (size_t c = 0; c < cross.columns.size(); ++c) html += CellHtml(cross, r, c, most);
     html += "</tr>\n";
   }
   return html + "</tbody></table></div></section>\n";

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "fuzz/page/html.h"
 #include "fuzz/page/html_charts.h"
 #include "fuzz/page/html_style.h"
@@ -54,7 +55,10 @@ std::string VerdictCard(const ReportRun& run) {
       run.distrusted.empty() && run.damage.empty() && std::ranges::none_of(run.rows, IsDoubted);
   const char* css = worst == RunReportRow::kAgrees && !trusted ? "warn" : TextOf(worst).css;
   std::string why;
-  if (!run.explained.empty()) {
+  const std::vector<FindingGroup> groups = GroupFindings(run);
+  if (!groups.empty() && !Sentence(groups.front(), run).empty()) {
+    why = Sentence(groups.front(), run) + ".";
+  } else if (!groups.empty()) {
     const Finding& first = run.explained.front().finding;
     why = absl::StrCat(run.explained.size(),
                        run.explained.size() == 1 ? " finding: " : " findings, the first: ",
@@ -64,19 +68,22 @@ std::string VerdictCard(const ReportRun& run) {
         "The rate of differences is below the bound of each instruction (95 %, of this generator), "
         "not none.";
   }
+  const std::string stopped = StoppedText(run);
   return absl::StrCat("<div class=\"card verdict ", css, "\"><p>", Html(Sentence(run)), "</p>",
+                      stopped.empty() ? "" : HtmlTag("p", "why", Html(stopped + ".")),
                       why.empty() ? "" : HtmlTag("p", "why", Html(why)), "</div>\n");
 }
 
 std::string Tiles(const ReportRun& run) {
   std::string html = "<dl class=\"tiles\">";
-  const auto add = [&](const char* what, uint64_t number) {
-    absl::StrAppend(&html, "<div><dt>", what, "</dt><dd>", HtmlNumber(number), "</dd></div>\n");
+  const auto add = [&](const char* what, uint64_t number, bool at_least = false) {
+    absl::StrAppend(&html, "<div><dt>", at_least ? "at least " : "", what, "</dt><dd>",
+                    HtmlNumber(number), "</dd></div>\n");
   };
   add("instructions", run.rows.size());
   add("cases", run.total.cases);
   add("dot products", run.total.dot_products);
-  add("mismatches", run.total.mismatches);
+  add("mismatches", run.total.mismatches, run.at_least);
   add("findings", run.explained.size());
   return html + "</dl>\n";
 }
@@ -111,6 +118,21 @@ std::string Facts(const ReportRun& run) {
   return html + "</dl></div>\n";
 }
 
+struct ThinNames {
+  std::vector<std::string> none, few;  // bins that no dot product reached; that some did
+};
+
+ThinNames ThinNamesOf(const RunReportRow& row) {
+  ThinNames names;
+  const std::vector<Bin> bins = row.op == nullptr ? std::vector<Bin>() : BinsOf(row.op->model);
+  for (const std::string& name : row.thin_bins) {
+    const size_t bin = std::ranges::find(bins, name, &Bin::name) - bins.begin();
+    const bool reached = bin < row.total.coverage.size() && row.total.coverage[bin] > 0;
+    (reached ? names.few : names.none).push_back(name);
+  }
+  return names;
+}
+
 std::vector<std::string> Cells(const RunReportRow& row) {
   const KindText kind = TextOf(row.state);
   std::string notes;
@@ -119,7 +141,9 @@ std::vector<std::string> Cells(const RunReportRow& row) {
   };
   if (row.emulated) note("emulated on this device");
   if (!row.empty_classes.empty()) note("no case of class " + Some(row.empty_classes));
-  if (!row.thin_bins.empty()) note("not reached: " + Some(row.thin_bins));
+  const ThinNames thin = ThinNamesOf(row);
+  if (!thin.none.empty()) note("not reached: " + Some(thin.none));
+  if (!thin.few.empty()) note("too few: " + Some(thin.few));
   std::string cases = HtmlNumber(row.total.cases);
   if (!row.finished && row.planned_cases > 0) {
     cases = absl::StrCat("<span>", cases, " <span class=\"soft\">of ",
@@ -130,7 +154,7 @@ std::vector<std::string> Cells(const RunReportRow& row) {
                        kind.tag, "</span>"),
           cases,
           HtmlNumber(row.total.dot_products),
-          HtmlNumber(row.total.mismatches),
+          absl::StrCat(row.at_least ? "&ge;&#8239;" : "", HtmlNumber(row.total.mismatches)),
           row.bound > 0 ? absl::StrFormat("&lt;&#8239;%.1e", row.bound) : "&ndash;",
           Html(row.op == nullptr ? "none" : row.Grade())};
 }
@@ -189,12 +213,26 @@ std::string Stages(const ReportFinding& f) {
   return html + "</tbody></table></div>\n";
 }
 
-std::string FindingCard(const ReportFinding& f) {
+// Lines of equal columns as blocks of a few, at which a browser may break all of them together.
+std::string BitBlocks(const std::string& text) {
+  constexpr size_t kColumns = 8;
+  const std::vector<std::string> lines = absl::StrSplit(text, '\n', absl::SkipEmpty());
+  size_t width = 0;
+  for (const std::string& line : lines) width = std::max(width, line.size());
+  std::string html = "<div class=\"bits\">";
+  for (size_t begin = 0; begin < width; begin += kColumns) {
+    std::string block;
+    for (const std::string& line : lines) {
+      absl::StrAppend(&block, line.size() > begin ? line.substr(begin, kColumns) : " ", "\n");
+    }
+    html += HtmlTag("span", "", Html(block));
+  }
+  return html + "</div>";
+}
+
+std::string FindingInside(const ReportFinding& f) {
   const Finding& finding = f.finding;
-  std::string html = absl::StrCat(
-      "<article class=\"card finding\"><header><h3>", HtmlName(Name(finding.bucket)), "</h3>",
-      finding.flaky() ? "<span class=\"tag warn\">does not repeat</span>" : "",
-      "<span class=\"mono\">", HtmlName(finding.op), "</span></header>\n");
+  std::string html;
   if (!f.diagnosis.empty()) absl::StrAppend(&html, "<p>", Html(f.diagnosis), "</p>\n");
   if (!finding.shared.empty()) {
     absl::StrAppend(&html, "<p>Shared: ", Html(finding.shared), "</p>\n");
@@ -203,8 +241,9 @@ std::string FindingCard(const ReportFinding& f) {
     absl::StrAppend(&html, "<div class=\"pair\"><div><div class=\"label\">Minimal case</div><pre>",
                     Html(f.minimal), "</pre></div>\n");
     if (!f.difference.empty()) {
-      absl::StrAppend(&html, "<div><div class=\"label\">Result</div><pre>", Html(f.difference),
-                      "</pre></div>");
+      absl::StrAppend(&html, "<div><div class=\"label\">Result</div>",
+                      f.bits.empty() ? "" : BitBlocks(f.bits), "<pre>",
+                      Html(f.bits.empty() ? f.difference : f.values), "</pre></div>");
     }
     html += "</div>\n";
   }
@@ -214,18 +253,45 @@ std::string FindingCard(const ReportFinding& f) {
         f.columns.size() > 1 ? ", and of the change that gives the device's answer" : "", "</div>",
         Stages(f));
   }
-  const size_t files = finding.beside.size() + 1;
   absl::StrAppend(&html, "<p class=\"soft\">First case <span class=\"mono\">",
-                  HtmlName(finding.case_name), "</span>, ", files,
-                  files == 1 ? " case filed, " : " cases filed, ", Name(f.finding.state), "</p>\n",
-                  HtmlCommand(f.command));
+                  HtmlName(finding.case_name), "</span>, ",
+                  CountText(finding.beside.size() + 1, "case"), " filed, ", Name(finding.state),
+                  "</p>\n", HtmlCommand(f.command));
+  return html;
+}
+
+std::string FindingCard(const ReportFinding& f) {
+  const Finding& finding = f.finding;
+  return absl::StrCat("<article class=\"card finding\"><header><h3>",
+                      HtmlName(Name(finding.bucket)), "</h3>",
+                      finding.flaky() ? "<span class=\"tag warn\">does not repeat</span>" : "",
+                      "<span class=\"mono\">", HtmlName(finding.op), "</span></header>\n",
+                      FindingInside(f), "</article>\n");
+}
+
+// One change of several instructions: each finding folded.
+std::string GroupCard(const FindingGroup& group, const ReportRun& run) {
+  std::string html = absl::StrCat("<article class=\"card finding\"><header><h3>",
+                                  Html(Sentence(group, run)), "</h3></header>\n");
+  for (const size_t i : group.findings) {
+    const ReportFinding& f = run.explained[i];
+    absl::StrAppend(&html, i == group.findings.front() ? "<details open>" : "<details>",
+                    "<summary><span class=\"mono\">", HtmlName(f.finding.op), "</span></summary>\n",
+                    FindingInside(f), "</details>\n");
+  }
   return html + "</article>\n";
 }
 
 std::string FindingsPart(const ReportRun& run) {
   if (run.explained.empty()) return "";
   std::string html = absl::StrCat("<h2>Findings <small>", run.explained.size(), "</small></h2>\n");
-  for (const ReportFinding& f : run.explained) html += FindingCard(f);
+  for (const FindingGroup& group : GroupFindings(run)) {
+    if (!Sentence(group, run).empty()) {
+      html += GroupCard(group, run);
+      continue;
+    }
+    for (const size_t i : group.findings) html += FindingCard(run.explained[i]);
+  }
   return html;
 }
 
@@ -237,7 +303,8 @@ std::string Coverage(const ReportRun& run) {
   }
   html +=
       "<ul class=\"legend\"><li><span class=\"key h\"></span>dot products, few to many</li>"
-      "<li><span class=\"key e\"></span>too few in some instruction</li>"
+      "<li><span class=\"key few\"></span>too few in some instruction</li>"
+      "<li><span class=\"key none\"></span>not reached in any</li>"
       "<li><span class=\"key u\"></span>cannot be reached</li></ul>\n<div class=\"crosses\">\n";
   for (const Cross& cross : run.crosses) html += CrossChart(cross);
   return html + "</div></div>\n";
@@ -285,6 +352,9 @@ std::string RunHtml(const ReportRun& run, const char* heading, const std::string
 
 std::string HtmlPage(const ReportData& data) {
   std::string body;
+  for (const std::string& line : data.not_read) {
+    absl::StrAppend(&body, "<div class=\"card verdict warn\"><p>", Html(line), "</p></div>\n");
+  }
   if (data.runs.size() > 1) {
     absl::StrAppend(&body, "<h1>", data.runs.size(), " runs</h1>\n<div class=\"card\">\n");
     std::vector<std::vector<std::string>> rows;

@@ -47,6 +47,9 @@ td:last-child,th:last-child{padding-right:0}
 .tag.bad{background:var(--bad-soft);color:var(--bad)}.tag.warn{background:var(--warn-soft);color:var(--warn)}.tag.good{background:var(--good-soft);color:var(--good)}
 details{margin:12px 0}summary{cursor:pointer;color:var(--accent);padding:4px 0}
 pre{background:var(--code);border-radius:8px;padding:10px 12px;margin:6px 0;overflow-x:auto;line-height:1.45}
+.bits{background:var(--code);border-radius:8px;padding:10px 12px;margin:6px 0}
+.bits span{display:inline-block;white-space:pre;font:13px/1.45 ui-monospace,"SFMono-Regular",Menlo,Consolas,"DejaVu Sans Mono","Liberation Mono",monospace}
+.finding details{border-top:1px solid var(--line);margin:0}.finding summary{padding:8px 0}.finding summary .mono{overflow-wrap:anywhere}
 .finding header{display:flex;flex-wrap:wrap;gap:4px 12px;align-items:baseline;margin-bottom:8px}
 .finding header .mono{color:var(--soft);overflow-wrap:anywhere}
 .pair{display:grid;grid-template-columns:minmax(0,1fr) minmax(0,1.9fr);gap:0 18px}
@@ -69,10 +72,11 @@ button:hover,button:focus-visible{border-color:var(--accent)}
 .heat .h1{background:rgba(var(--heat),.08)}.heat .h2{background:rgba(var(--heat),.14)}.heat .h3{background:rgba(var(--heat),.2)}
 .heat .h4{background:rgba(var(--heat),.27)}.heat .h5{background:rgba(var(--heat),.34)}.heat .h6{background:rgba(var(--heat),.41)}
 .heat .h7{background:rgba(var(--heat),.48)}.heat .h8{background:rgba(var(--heat),.55)}.heat .h9{background:rgba(var(--heat),.62)}
-.heat .e{background-color:var(--bad-soft);color:var(--bad);font-weight:700;box-shadow:inset 0 0 0 2px var(--bad)}
+.heat .few{box-shadow:inset 0 0 0 2px var(--bad)}
+.heat .none{background-color:var(--bad-soft);color:var(--bad);font-weight:700;box-shadow:inset 0 0 0 2px var(--bad)}
 .heat .u{background:var(--grey);color:var(--soft)}
 .key{display:inline-block;width:14px;height:14px;border-radius:4px;vertical-align:-2px;margin-right:6px}
-.key.e{background:var(--bad-soft);box-shadow:inset 0 0 0 2px var(--bad)}.key.u{background:var(--grey)}.key.h{background:linear-gradient(90deg,rgba(var(--heat),.08),rgba(var(--heat),.62));width:36px}
+.key.few{background:rgba(var(--heat),.14);box-shadow:inset 0 0 0 2px var(--bad)}.key.none{background:var(--bad-soft);box-shadow:inset 0 0 0 2px var(--bad)}.key.u{background:var(--grey)}.key.h{background:linear-gradient(90deg,rgba(var(--heat),.08),rgba(var(--heat),.62));width:36px}
 .legend{display:flex;flex-wrap:wrap;gap:4px 18px;list-style:none;margin:8px 0 0;padding:0;font-size:13px;color:var(--soft)}
 .legend li{overflow-wrap:anywhere}
 .hist,.ticks{display:flex;gap:2px}.hist{height:160px;align-items:flex-end;border-bottom:1px solid var(--soft);border-top:1px dashed var(--line)}
@@ -91,7 +95,7 @@ footer{color:var(--soft);font-size:13px;margin-top:40px}
 .stack thead{display:none}.stack tr{display:grid;grid-template-columns:1fr 1fr;gap:2px 16px;padding:10px 0}.stack,.stack tbody{display:block}
 .stack td,.stack td:last-child{padding:0;display:flex;justify-content:space-between;gap:8px;align-items:baseline;text-align:left}.stack td:first-child{display:block;grid-column:1/-1}
 .stack td:not(:first-child)::before{content:attr(data-title);color:var(--soft);font-size:13px}.stack td{flex-wrap:wrap}.stack tr:first-child{border-top:0;padding-top:0}
-.pair{grid-template-columns:minmax(0,1fr)}.tiles{grid-template-columns:1fr 1fr;gap:8px}.tiles dd{font-size:18px}.tiles div{padding:10px 12px}
+.pair{grid-template-columns:minmax(0,1fr)}.pair pre{white-space:pre-wrap;overflow-wrap:anywhere}.bits,.bits span{font-size:12px}.tiles{grid-template-columns:1fr 1fr;gap:8px}.tiles dd{font-size:18px}.tiles div{padding:10px 12px}
 .verdict{font-size:16px}}
 @media print{body{background:#fff}.card{break-inside:avoid}button{display:none}}
 )css";

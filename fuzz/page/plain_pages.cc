@@ -40,7 +40,8 @@ std::string RowLine(const RunReportRow& row) {
       row.finished || row.planned_cases == 0 ? "" : absl::StrCat(" of ", row.planned_cases);
   return absl::StrCat("| ", Cell(row.instruction), row.emulated ? " (emulated)" : "", " | ",
                       row.total.cases, of, " | ", row.total.dot_products, " | ",
-                      row.total.mismatches, " | ", Cell(Sentence(row)), " |\n");
+                      row.at_least ? "at least " : "", row.total.mismatches, " | ",
+                      Cell(Sentence(row)), " |\n");
 }
 
 void AddRows(const ReportRun& run, std::string& page) {
@@ -89,8 +90,10 @@ void AddRun(const ReportRun& run, std::string& page) {
   if (run.shards > 1) {
     fact("shards", absl::StrCat(absl::StrJoin(run.seen, ", "), " of ", run.shards));
   }
-  fact("total", absl::StrCat(run.total.cases, " cases, ", run.total.dot_products, " dot products, ",
-                             run.total.mismatches, " mismatches"));
+  fact("total", absl::StrCat(CountText(run.total.cases, "case"), ", ",
+                             CountText(run.total.dot_products, "dot product"), ", ",
+                             MismatchesText(run.total.mismatches, run.at_least)));
+  fact("stopped", StoppedText(run));
   fact("digest", run.digest);
   for (const std::string& line : DroppedLines(run)) fact("dropped", line);
   for (const std::string& line : run.distrusted) fact("distrusted", line);
@@ -98,7 +101,11 @@ void AddRun(const ReportRun& run, std::string& page) {
   for (const LeftOutLine& line : m.left_out) fact("left out", Text(line));
   AddRows(run, page);
   if (!run.explained.empty()) page += "\n## Findings\n";
-  for (const ReportFinding& f : run.explained) AddFinding(f, page);
+  for (const FindingGroup& group : GroupFindings(run)) {
+    const std::string sentence = Sentence(group, run);
+    if (!sentence.empty()) absl::StrAppend(&page, "\n", Cell(sentence), ".\n");
+    for (const size_t i : group.findings) AddFinding(run.explained[i], page);
+  }
   if (!run.crosses.empty()) page += "\n## Coverage\n\n| group | reached | of |\n|---|---:|---:|\n";
   for (const Cross& cross : run.crosses) {
     const CrossTotals totals = TotalsOf(cross);
@@ -112,8 +119,8 @@ void AddRun(const ReportRun& run, std::string& page) {
   const ReportMutants& tried = run.mutants;
   if (tried.models == 0) return;
   absl::StrAppend(&page, "\n## Surviving mutants\n\n", tried.survivors.size(), " of ",
-                  tried.mutants, " in ", tried.cases, " cases, of ", tried.models, " of ",
-                  tried.of_models, " models.\n");
+                  tried.mutants, " in ", CountText(tried.cases, "case"), ", of ", tried.models,
+                  " of ", CountText(tried.of_models, "model"), ".\n");
   for (const auto& [op, change] : tried.survivors) {
     absl::StrAppend(&page, "* ", op, ": ", change, "\n");
   }
@@ -192,6 +199,8 @@ Json JsonOf(const ReportRun& run) {
           {"cases", run.total.cases},
           {"dot_products", run.total.dot_products},
           {"mismatches", run.total.mismatches},
+          {"mismatches_at_least", run.at_least},
+          {"stopped", StoppedText(run)},
           {"seconds", run.total.seconds},
           {"digest", run.digest},
           {"machines", run.machines},
@@ -226,13 +235,17 @@ std::string MarkdownPage(const ReportData& data) {
     if (!page.empty()) page += "\n";
     AddRun(run, page);
   }
+  if (!data.not_read.empty()) page += "\n## Not read\n\n";
+  for (const std::string& line : data.not_read) {
+    absl::StrAppend(&page, "* ", PlainLine(line), "\n");
+  }
   return page;
 }
 
 std::string JsonPage(const ReportData& data) {
   Json runs = Json::array();
   for (const ReportRun& run : data.runs) runs.push_back(JsonOf(run));
-  return JsonText({{"runs", runs}}, 1) + "\n";
+  return JsonText({{"runs", runs}, {"not_read", data.not_read}}, 1) + "\n";
 }
 
 std::string CsvPage(const ReportData& data) {
@@ -243,13 +256,13 @@ std::string CsvPage(const ReportData& data) {
     for (const RunReportRow& row : run.rows) {
       absl::StrAppend(
           &page,
-          absl::StrJoin(
-              {Field(run.manifest.device), Field(Name(run.manifest.device_identity)),
-               Field(row.instruction), std::string(Name(row.state)), absl::StrCat(row.total.cases),
-               absl::StrCat(row.planned_cases), absl::StrCat(row.total.dot_products),
-               absl::StrCat(row.total.mismatches), absl::StrFormat("%.3g", row.bound),
-               Field(row.Grade()), Field(Sentence(row))},
-              ","),
+          absl::StrJoin({Field(run.manifest.device), Field(Name(run.manifest.device_identity)),
+                         Field(row.instruction), std::string(Name(row.state)),
+                         absl::StrCat(row.total.cases), absl::StrCat(row.planned_cases),
+                         absl::StrCat(row.total.dot_products), absl::StrCat(row.total.mismatches),
+                         row.bound > 0 ? absl::StrFormat("%.3g", row.bound) : "",
+                         Field(row.Grade()), Field(Sentence(row))},
+                        ","),
           "\n");
     }
   }

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <functional>
 #include <map>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/strip.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "fuzz/class_schedule.h"
 #include "fuzz/explainer.h"
 #include "fuzz/mutants.h"
@@ -14,6 +16,7 @@
 #include "fuzz/run_folder.h"
 #include "fuzz/ulp_buckets.h"
 #include "triage/case_text.h"
+#include "triage/verdict.h"
 
 namespace mmadiff {
 namespace {
@@ -153,6 +156,15 @@ class Gathered {
       return f;
     }
     f.difference = DescribeResult(m, e->element, {});
+    if (!m.failure) {
+      const std::string narrow = DescribeDifference(*op.instruction->d, m.model[e->element],
+                                                    m.device[e->element], {.width = 1});
+      const std::vector<absl::string_view> lines = absl::StrSplit(narrow, '\n'),
+                                           wide = absl::StrSplit(f.difference, '\n');
+      f.bits = absl::StrJoin(lines.begin(), lines.begin() + 3, "\n");
+      f.values = absl::StrCat(absl::StrJoin(lines.begin() + 3, lines.begin() + 5, "\n"), "\n",
+                              absl::StrJoin(wide.begin() + 3, wide.end(), "\n"));
+    }
     f.failure = m.failure;
     f.age = m.failure ? m.failure->age : m.age;
     if (!m.failure) f.diagnosis = e->diagnosis.Text();
@@ -213,22 +225,52 @@ void AddMutants(const ReportOptions& options, ReportRun& run, Console& console) 
 
 }  // namespace
 
+std::vector<FindingGroup> GroupFindings(const ReportRun& run) {
+  std::vector<FindingGroup> groups;
+  for (size_t i = 0; i < run.explained.size(); ++i) {
+    const Bucket& bucket = run.explained[i].finding.bucket;
+    const std::string change = bucket.Repeats() ? Name(bucket.changes) : std::string();
+    auto group =
+        change.empty() ? groups.end() : std::ranges::find(groups, change, &FindingGroup::change);
+    if (group == groups.end()) group = groups.insert(group, {change, {}, 0});
+    const auto same_op = [&](size_t other) {
+      return run.explained[other].finding.op == run.explained[i].finding.op;
+    };
+    group->instructions += std::ranges::none_of(group->findings, same_op);
+    group->findings.push_back(i);
+  }
+  std::ranges::stable_sort(groups, std::greater(), &FindingGroup::instructions);
+  return groups;
+}
+
+std::string Sentence(const FindingGroup& group, const ReportRun& run) {
+  if (group.change.empty() || group.instructions < 2) return "";
+  const uint64_t differ = std::max(run.Count(RunReportRow::kDiffers), group.instructions);
+  return absl::StrCat(group.change, " explains ",
+                      group.findings.size() == run.explained.size()
+                          ? absl::StrCat("all ", differ)
+                          : absl::StrCat(group.instructions, " of ", differ),
+                      " instructions");
+}
+
 bool ReportData::Damaged() const {
-  return std::ranges::any_of(runs, [](const ReportRun& run) { return !run.damage.empty(); });
+  return damage ||
+         std::ranges::any_of(runs, [](const ReportRun& run) { return !run.damage.empty(); });
 }
 
 absl::StatusOr<ReportData> GatherReport(const ReportOptions& options, Console& console) {
+  absl::StatusOr<NamedRuns> named = ReadManifests(options.folders);
+  if (!named.ok()) return named.status();
   std::vector<Gathered> runs;
-  for (const std::string& folder : options.folders) {
-    const std::string path(folder == "/" ? folder : std::string(absl::StripSuffix(folder, "/")));
-    const absl::StatusOr<RunManifest> manifest = ReadManifest(path);
-    if (!manifest.ok()) return manifest.status();
-    auto run = std::ranges::find_if(runs, [&](const Gathered& g) { return g.IsOf(*manifest); });
-    if (run == runs.end()) run = runs.insert(run, Gathered(*manifest));
+  for (const auto& named_run : named->runs) {
+    const auto& [path, manifest] = named_run;
+    auto run =
+        std::ranges::find_if(runs, [&](const Gathered& g) { return g.IsOf(named_run.second); });
+    if (run == runs.end()) run = runs.insert(run, Gathered(manifest));
     if (run->Has(path)) continue;
     if (absl::Status s = run->Read(path); !s.ok()) return s;
   }
-  ReportData data;
+  ReportData data = {{}, NotRead(*named), !named->damage.empty()};
   for (Gathered& gathered : runs) {
     data.runs.push_back(gathered.Finish(options, console));
     AddMutants(options, data.runs.back(), console);

@@ -23,6 +23,9 @@ struct ReportFinding {
   // Both words bit by bit, or the model's and what the device did, lines; empty: the stored answer is
   // the model's.
   std::string difference;
+  // The same in narrow lines, for a phone: both words bit by bit with marks, three lines; then what they are. Empty
+  // without two words.
+  std::string bits, values;
   std::optional<InputFailure> failure;  // in place of an answer
   uint64_t age = 0;                     // of the answer or failure (Answer::age)
   std::vector<std::string> columns;     // "model", the change that gives the device's answer
@@ -55,8 +58,21 @@ struct ReportRun : RunReport {           // its rows in the order of RunReportRo
   ReportMutants mutants;
 };
 
+// Findings of one change of the model, or one of none.
+struct FindingGroup {
+  std::string change;            // "fraction_bits=24"; empty: one finding
+  std::vector<size_t> findings;  // of ReportRun::explained, ascending
+  uint64_t instructions = 0;
+};
+// The largest first.
+std::vector<FindingGroup> GroupFindings(const ReportRun& run);
+// "fraction_bits=24 explains all 14 instructions"; "" for a group of one instruction.
+std::string Sentence(const FindingGroup& group, const ReportRun& run);
+
 struct ReportData {
-  std::vector<ReportRun> runs;  // in the order of their first folders
+  std::vector<ReportRun> runs;             // in the order of their first folders
+  std::vector<std::string> not_read = {};  // NotRead() of the folders;
+  bool damage = false;                     // one of them is damage
 
   bool Damaged() const;
 };
@@ -68,7 +84,7 @@ struct ReportOptions {
   uint64_t mutant_cases = 2000;      // at most
 };
 
-// Each unit is counted once. kInvalidArgument: no folder of a run; kDataLoss: a damaged manifest.
+// Each unit is counted once. Errors as ReadManifests().
 absl::StatusOr<ReportData> GatherReport(const ReportOptions& options, Console& console);
 
 }  // namespace mmadiff

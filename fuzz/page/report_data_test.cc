@@ -7,6 +7,7 @@
 #include "fuzz/folder/folder_fixture.h"
 #include "fuzz/page/html_page.h"
 #include "fuzz/page/plain_pages.h"
+#include "fuzz/run_folder.h"
 #include "fuzz/ulp_buckets.h"
 
 namespace mmadiff {
@@ -78,7 +79,7 @@ TEST_F(ReportDataTest, AShardAloneIsWholeAndARunThatStoppedIsNot) {
   EXPECT_THAT(shard.seen, ElementsAre(1));
   EXPECT_EQ(shard.planned_units, 6u);
   EXPECT_EQ(shard.digest, "");
-  EXPECT_THAT(Sentence(shard), HasSubstr("; 2 of 3 shards are not here"));
+  EXPECT_THAT(Sentence(shard), HasSubstr("; shards 0, 2 of 3 are missing"));
   std::vector<UnitResult> units = All(false);
   units.pop_back();
   const ReportRun stopped = Gather({Attempt("w", units)}).runs[0];
@@ -88,6 +89,35 @@ TEST_F(ReportDataTest, AShardAloneIsWholeAndARunThatStoppedIsNot) {
   EXPECT_DOUBLE_EQ(stopped.rows.front().bound, 3 / 900.);
   EXPECT_EQ(stopped.digest, "");
   EXPECT_THAT(Sentence(stopped), HasSubstr("; 1 is incomplete"));
+}
+
+TEST_F(ReportDataTest, AFolderThatIsNoneOfARunHidesNoOther) {
+  const std::string shard = Attempt("0", All(false, 0, 3), Manifest(0, 3));
+  for (const char* folder : {"empty", "killed", "other"}) {
+    std::filesystem::create_directory(Path(folder));
+  }
+  Put("killed/writer.lock", "pid 7 on node7");
+  Put("killed/manifest.txtpb.tmpAbC", "torn");
+  Put("other/notes.txt", "of the user");
+  ReportData data = Gather({Path("empty"), shard, Path("killed/")});
+  EXPECT_FALSE(data.Damaged());  // nothing is lost
+  EXPECT_THAT(data.not_read,
+              ElementsAre(Path("empty") + " is empty: no run has begun there",
+                          Path("killed") + ": the run was killed before it wrote its "
+                                           "manifest.txtpb; no unit is lost"));
+  ASSERT_EQ(data.runs.size(), 1u);
+  EXPECT_THAT(Sentence(data.runs[0]), HasSubstr("; shards 1, 2 of 3 are missing"));
+  data = Gather({shard, Path("nowhere"), Path("other")});
+  EXPECT_TRUE(data.Damaged());
+  EXPECT_THAT(data.not_read,
+              ElementsAre(Path("nowhere") + " does not exist",
+                          Path("other") + " is not the folder of a run: it has no manifest.txtpb"));
+  for (const std::string& page : {HtmlPage(data), MarkdownPage(data), JsonPage(data)}) {
+    EXPECT_THAT(page, HasSubstr("nowhere does not exist"));
+  }
+  EXPECT_TRUE(absl::IsInvalidArgument(ReadManifests({Path("empty"), Path("nowhere")}).status()));
+  Put("other/manifest.txtpb", "damaged");
+  EXPECT_TRUE(absl::IsDataLoss(ReadManifests({Path("empty"), Path("other")}).status()));
 }
 
 TEST_F(ReportDataTest, OtherRunsStandBeside) {
@@ -199,6 +229,43 @@ TEST_F(ReportDataTest, TheAgeOfAnAnswerIsShown) {
   }
 }
 
+// A phone shows eight columns of both words and of their marks in one piece.
+TEST_F(ReportDataTest, BitsAreBlocksThatABrowserMayBreak) {
+  const std::string folder = Attempt("w", All(true));
+  File(folder, 1, 1);
+  const ReportData data = Gather({folder});
+  EXPECT_THAT(data.runs[0].explained[0].bits, testing::StartsWith("model   0|0"));
+  EXPECT_THAT(data.runs[0].explained[0].values, HasSubstr("device  0x00000001"));
+  EXPECT_THAT(data.runs[0].explained[0].values, HasSubstr("distance: "));
+  EXPECT_THAT(HtmlPage(data), HasSubstr("<span>model   \ndevice  \n        \n</span>"
+                                        "<span>0|000000\n0|000000\n"));
+}
+
+TEST_F(ReportDataTest, OneChangeOfSeveralInstructionsIsOneCard) {
+  ReportRun run;
+  for (const char* op : {"a/x", "a/y", "a/z"}) {
+    RunReportRow& row = run.rows.emplace_back();
+    row.instruction = op;
+    row.state = RunReportRow::kDiffers;
+    ReportFinding& f = run.explained.emplace_back();
+    f.finding.op = op;
+    f.finding.bucket = ParseBucket(Family::kFusedSum, "aligned_term:fraction_bits=24");
+  }
+  ASSERT_EQ(GroupFindings(run).size(), 1u);
+  EXPECT_EQ(Sentence(GroupFindings(run)[0], run), "fraction_bits=24 explains all 3 instructions");
+  const std::string page = HtmlPage({{run}});
+  EXPECT_THAT(page, HasSubstr("<h3>fraction_bits=24 explains all 3 instructions</h3>"));
+  EXPECT_EQ(page.find("<article"), page.rfind("<article"));
+  run.explained[1].finding.bucket = ParseBucket(Family::kFusedSum, "unexplained:ulps");
+  ASSERT_EQ(GroupFindings(run).size(), 2u);
+  EXPECT_EQ(Sentence(GroupFindings(run)[0], run), "fraction_bits=24 explains 2 of 3 instructions");
+  EXPECT_EQ(Sentence(GroupFindings(run)[1], run), "");
+}
+
+TEST_F(ReportDataTest, ADifferingRowHasNoBound) {
+  EXPECT_THAT(CsvPage(Gather({Attempt("w", All(true))})), HasSubstr(",differs,950,950,950,30,,"));
+}
+
 TEST_F(ReportDataTest, FindingsOnADiskThatIsNotThereAreDamage) {
   const std::string folder = Attempt("w", All(false));
   std::filesystem::create_symlink(Path("gone"), folder + "/findings");
@@ -274,8 +341,33 @@ TEST(CrossesTest, EmptyCellsAreMissingUnlessNothingReachesThem) {
   ReportRun run;
   run.crosses = crosses;
   const std::string page = HtmlPage({{run}});
-  EXPECT_THAT(page, HasSubstr("title=\"pairs/nan/one: 29 dot products; too few in 1 of 3 "
-                              "instructions, as a\">29</td>"));
+  EXPECT_THAT(page,
+              HasSubstr("<td class=\"few h9\" title=\"pairs/nan/one: 29 dot products; too few "
+                        "in 1 of 3 instructions, as a\">29</td>"));
+  EXPECT_THAT(page, HasSubstr("<td class=\"none\" title=\"pairs/inf/zero: 0 dot products; not "
+                              "reached in 1 of 1 instruction, as c\">0</td>"));
+}
+
+TEST(CrossesTest, NumbersAreInTheirOrderWhateverListHasThemFirst) {
+  const auto bins = [](const std::vector<const char*>& names) {
+    std::vector<Bin> all;
+    for (const char* name : names) {
+      all.push_back({"carry", name, "", 1, ""});
+      all.push_back({"a", "nan", absl::StrCat("k", name), 1, ""});
+    }
+    all.push_back({"carry", "all", "", 1, ""});
+    return all;
+  };
+  std::vector<Cross> crosses;
+  AddToCrosses("x", bins({"0", "1", "16", "64.."}),
+               std::vector<uint64_t>{1, 2, 3, 4, 5, 6, 7, 8, 9}, crosses);
+  AddToCrosses("y", bins({"0", "2..3", "16"}), std::vector<uint64_t>{1, 1, 9, 1, 1, 1, 1}, crosses);
+  AddToCrosses("z", bins({"128"}), std::vector<uint64_t>{1, 1, 1}, crosses);
+  EXPECT_THAT(crosses[0].rows, ElementsAre("0", "1", "2..3", "16", "64..", "128", "all"));
+  EXPECT_THAT(crosses[1].columns, ElementsAre("k0", "k1", "k2..3", "k16", "k64..", "k128"));
+  EXPECT_EQ(crosses[0].cells[2][0].count, 9u);
+  EXPECT_EQ(crosses[1].cells[0][4].count, 8u);
+  EXPECT_EQ(crosses[1].cells[0][3].count, 7u);
 }
 
 TEST(HtmlPageTest, WhatOthersWroteIsText) {

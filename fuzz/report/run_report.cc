@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "corpus/hex.h"
 #include "fuzz/class_schedule.h"
 #include "fuzz/coverage/counter.h"
@@ -68,13 +69,16 @@ std::string Sentence(const RunReportRow& row, bool narrow) {
     case RunReportRow::kDropped:
       return "dropped";
     case RunReportRow::kDiffers:
-      if (narrow) return row.stopped && !row.finished ? "differs; stopped" : "differs";
-      return absl::StrCat("differs from the device",
-                          row.total.mismatches == 0 ? ", in a unit that is not finished"
-                          : row.stopped && !row.finished
-                              ? "; stopped after so many (--max_mismatches)"
-                              : "",
-                          row.dropped.ok() ? "" : "; dropped");
+      if (narrow) return row.stopped() && !row.finished ? "differs; stopped" : "differs";
+      return absl::StrCat(
+          "differs from the device",
+          row.at_least ? absl::StrCat(" in at least ", CountText(row.total.mismatches, "case"))
+                       : "",
+          row.stopped() && !row.finished
+              ? absl::StrCat("; stopped at ", MismatchesText(row.mismatch_limit, false),
+                             " (--max_mismatches)")
+              : "",
+          row.dropped.ok() ? "" : "; dropped");
     case RunReportRow::kIncomplete:
     case RunReportRow::kNothing:
     case RunReportRow::kAgrees:
@@ -109,16 +113,58 @@ std::string Sentence(const RunReport& report) {
   }
   if (flaky > 0) absl::StrAppend(&text, "; ", flaky, " gave answers that do not repeat");
   if (open > 0) absl::StrAppend(&text, "; ", open, open == 1 ? " is" : " are", " incomplete");
-  if (const uint64_t missing = report.shards - report.seen.size(); missing > 0) {
-    absl::StrAppend(&text, "; ", missing, " of ", report.shards,
-                    missing == 1 ? " shards is not here" : " shards are not here");
-  }
+  const std::string missing = MissingShardsText(report.seen, report.shards);
+  if (!missing.empty()) absl::StrAppend(&text, "; ", missing);
   if (const size_t dropped = DroppedLines(report).size(); dropped > 0) {
     absl::StrAppend(&text, "; ", dropped, dropped == 1 ? " was" : " were", " dropped");
   }
   if (!report.distrusted.empty()) absl::StrAppend(&text, "; some answers are distrusted");
   if (!report.damage.empty()) absl::StrAppend(&text, "; some data is damaged");
   return text + ".";
+}
+
+std::string StoppedText(const RunReport& report) {
+  std::set<uint64_t> limits;
+  uint64_t stopped = 0, last = 0;
+  for (const RunReportRow& row : report.rows) {
+    if (!row.stopped() || row.finished) continue;
+    ++stopped;
+    limits.insert(row.mismatch_limit);
+    last = std::max(last, row.stopped_at);
+  }
+  if (stopped == 0) return "";
+  return absl::StrCat(stopped, " of ", CountText(report.rows.size(), "instruction"), " stopped at ",
+                      absl::StrJoin(limits, " or "), " mismatches (--max_mismatches)",
+                      last == 0 ? "" : ", the last at ", UtcTime(last));
+}
+
+std::vector<uint64_t> MissingShards(const std::vector<uint64_t>& seen, uint64_t shards) {
+  std::vector<uint64_t> missing;
+  auto next = seen.begin();
+  for (uint64_t shard = 0; shard < shards && missing.size() < kMostMissing; ++shard) {
+    if (next != seen.end() && *next == shard) {
+      ++next;
+    } else {
+      missing.push_back(shard);
+    }
+  }
+  return missing;
+}
+
+std::string MissingShardsText(const std::vector<uint64_t>& seen, uint64_t shards) {
+  constexpr size_t kMostNamed = 8;
+  const uint64_t count = shards - seen.size();
+  if (count == 0) return "";
+  std::vector<uint64_t> missing = MissingShards(seen, shards);
+  missing.resize(std::min(missing.size(), kMostNamed));
+  return absl::StrCat(count == 1 ? "shard " : "shards ", absl::StrJoin(missing, ", "),
+                      count > kMostNamed ? absl::StrCat(" and ", count - kMostNamed, " more") : "",
+                      " of ", shards, count == 1 ? " is missing" : " are missing");
+}
+
+std::string MismatchesText(uint64_t mismatches, bool at_least) {
+  return absl::StrCat(at_least ? "at least " : "", mismatches,
+                      mismatches == 1 ? " mismatch" : " mismatches");
 }
 
 std::vector<std::string> DroppedLines(const RunReport& report) {
@@ -140,7 +186,9 @@ std::vector<const RunReportRow*> ThinRows(const RunReport& report) {
 }
 
 RunReportBuilder::RunReportBuilder(const RunManifest& manifest)
-    : done_cases_(manifest.instructions.size()), parts_(manifest.instructions.size()) {
+    : done_cases_(manifest.instructions.size()),
+      parts_(manifest.instructions.size()),
+      stops_(manifest.instructions.size()) {
   report_.manifest = WholeRun(manifest);
   report_.shards = manifest.shards;
   for (const RunManifest::Instruction& i : manifest.instructions) {
@@ -178,6 +226,7 @@ absl::StatusOr<RunFolder> RunReportBuilder::AddFolder(const std::string& path,
     for (const auto& [unit, drop] : folder->stored.drops[i]) {
       report_.rows[i].dropped.Update(*drop.drop);
     }
+    for (const auto& [unit, stop] : folder->stored.stops[i]) AddStop(stop);
   }
   Distrust(folder->distrusted);
   Damage(folder->warnings);
@@ -213,6 +262,10 @@ void RunReportBuilder::AddUnfinished(UnitResult part) {
   part.part = true;
   UnitParts& parts = parts_[part.instruction];
   KeepLarger(std::move(part), parts);
+}
+
+void RunReportBuilder::AddStop(const UnitResult& stop) {
+  KeepLater(stop, stops_[stop.instruction]);
 }
 
 std::vector<UnitResult> RunReportBuilder::CountParts() {
@@ -266,6 +319,7 @@ RunReport RunReportBuilder::Finish(std::optional<RunReport::Attempt> attempt) &&
     FinishRow(i);
     const RunReportRow& row = report_.rows[i];
     Accumulate(row.total, report_.total);
+    report_.at_least |= row.at_least;
     digest += row.total.device_digest;
     all &= row.finished;
   }
@@ -284,11 +338,22 @@ void RunReportBuilder::FinishRow(size_t instruction) {
     }
     row.finished |= done_cases_[instruction] >= row.planned_cases;
   }
+  for (const auto& [unit, stop] : stops_[instruction]) {
+    if (seen_.contains({stop.instruction, unit}) || stop.ended < row.stopped_at) continue;
+    row.mismatch_limit = stop.mismatch_limit;
+    row.stopped_at = stop.ended;
+  }
   if (row.op != nullptr) {
     row.empty_classes = EmptyClasses(report_.manifest.strategy, row);
     if (row.total.dot_products > 0) AddCoverage(row);
   }
   row.state = StateOf(row);
+  row.at_least = row.state == RunReportRow::kDiffers && row.total.mismatches == 0;
+  if (row.at_least) {
+    row.total.mismatches = std::ranges::count_if(report_.findings, [&row](const Finding& f) {
+      return f.op == row.instruction && !f.flaky() && (f.unfixed || f.cases > 0);
+    });
+  }
   const bool equal = row.state == RunReportRow::kAgrees || row.state == RunReportRow::kIncomplete;
   if (equal && row.op != nullptr && row.total.dot_products > 0) {
     row.bound = 3.0 / static_cast<double>(row.total.dot_products);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -28,13 +29,15 @@ struct RunReportRow {
   std::string instruction;        // ARCH/INSTRUCTION
   const Operation* op = nullptr;  // nullptr: this version does not have it
   State state = kNothing;
-  UnitResult total;            // over all units; digests only over finished ones
-  uint64_t planned_cases = 0;  // of the shards that are named; 0 of a run without an end
-  bool finished = false;       // all of them are done
-  bool stopped = false;        // by --max_mismatches
-  bool emulated = false;       // by the device, with several machine instructions
-  absl::Status dropped;        // not OK: what failed on this instruction alone, in the last attempt
-  double bound = 0;            // 3/N: the rate of differences is below it (95 %); 0: some, or no N
+  UnitResult total;             // over all units; digests only over finished ones
+  uint64_t planned_cases = 0;   // of the shards that are named; 0 of a run without an end
+  bool finished = false;        // all of them are done
+  uint64_t mismatch_limit = 0;  // that stopped it (--max_mismatches); 0: none did
+  uint64_t stopped_at = 0;      // seconds since 1970 UTC; 0: not known
+  bool at_least = false;        // total.mismatches is that of the findings; no unit counts them
+  bool emulated = false;        // by the device, with several machine instructions
+  absl::Status dropped;  // not OK: what failed on this instruction alone, in the last attempt
+  double bound = 0;      // 3/N: the rate of differences is below it (95 %); 0: some, or no N
   // Dot products that one process of a device that starts anew answered in this attempt, at most; 0: it
   // goes on.
   uint64_t process_dot_products = 0;
@@ -43,6 +46,7 @@ struct RunReportRow {
   // Of coverage, reached less often than they must be; of none where answers differ.
   std::vector<std::string> thin_bins;
 
+  bool stopped() const { return mismatch_limit > 0; }
   bool IsFilled() const { return empty_classes.empty() && thin_bins.empty(); }
   // The evidence for its model; "" if this version has none.
   const char* Grade() const;
@@ -57,6 +61,14 @@ std::string Sentence(const RunReportRow& row, bool narrow = false);
 // show; "" for others.
 std::string InProcesses(uint64_t dot_products);
 
+inline constexpr size_t kMostMissing = 10000;  // a file may say that there are any number
+// The shards that are not among those seen, ascending; the first kMostMissing.
+std::vector<uint64_t> MissingShards(const std::vector<uint64_t>& seen, uint64_t shards);
+// "shard 7 of 16 is missing"; "" if none is.
+std::string MissingShardsText(const std::vector<uint64_t>& seen, uint64_t shards);
+// "662 mismatches", "at least 1 mismatch".
+std::string MismatchesText(uint64_t mismatches, bool at_least);
+
 struct RunReport {
   RunManifest manifest;  // of the whole run
   std::vector<std::string> folders;
@@ -65,6 +77,7 @@ struct RunReport {
   bool endless = false;            // of --forever
   std::vector<RunReportRow> rows;  // in the order of the manifest
   UnitResult total;                // of all rows
+  bool at_least = false;           // total.mismatches, as of a row
   uint64_t units = 0, planned_units = 0;
   std::string digest;  // of the device's results, 32 hex digits; empty while a row is unfinished
   std::vector<Finding> findings;
@@ -98,6 +111,8 @@ struct RunReport {
 };
 // What came of it, one sentence or two.
 std::string Sentence(const RunReport& report);
+// "14 of 14 instructions stopped at 20 mismatches (--max_mismatches), the last at TIME"; "" if none did.
+std::string StoppedText(const RunReport& report);
 // "INSTRUCTION: why", of each row that was dropped.
 std::vector<std::string> DroppedLines(const RunReport& report);
 // Rows without a mismatch whose classes or bins are not all reached, also those of which nothing was
@@ -120,6 +135,8 @@ class RunReportBuilder {
   bool Add(const UnitResult& unit);
   // A part of a unit. It counts, without digests, if no folder has the whole unit or a larger part.
   void AddUnfinished(UnitResult part);
+  // Keeps the later of two stops; it is void if some folder has the unit.
+  void AddStop(const UnitResult& stop);
   // Counts them, and returns those that count; Finish() does it else.
   std::vector<UnitResult> CountParts();
   void Add(Finding finding);
@@ -148,8 +165,9 @@ class RunReportBuilder {
   RunReportRow::State StateOf(const RunReportRow& row) const;
 
   RunReport report_;
-  std::vector<uint64_t> done_cases_;  // by instruction: of finished units
-  std::vector<UnitParts> parts_;      // by instruction
+  std::vector<uint64_t> done_cases_;                   // by instruction: of finished units
+  std::vector<UnitParts> parts_;                       // by instruction
+  std::vector<std::map<uint64_t, UnitResult>> stops_;  // by instruction and unit
   std::unordered_map<std::pair<uint32_t, uint64_t>, Seen, UnitHash> seen_;
   std::set<std::string> machines_;
   std::set<uint64_t> shards_;

@@ -111,6 +111,42 @@ TEST_F(RunReportTest, TheLargestPartOfAUnitCountsUntilItIsDone) {
   EXPECT_EQ(std::move(done).Finish().units, 1u);
 }
 
+TEST_F(RunReportTest, AStoppedRowSaysSoUntilItsUnitIsDone) {
+  builder_.AddUnfinished(Unit(0, 3));
+  builder_.AddStop(Stop(0, 3, 1'700'000'000));
+  RunReportBuilder done = builder_;
+  const RunReport report = std::move(builder_).Finish();
+  EXPECT_EQ(StoppedText(report),
+            "1 of 2 instructions stopped at 20 mismatches (--max_mismatches), the last at "
+            "2023-11-14T22:13:20Z");
+  EXPECT_EQ(Sentence(report.rows[0]),
+            "differs from the device; stopped at 20 mismatches (--max_mismatches)");
+  done.Add(Unit(0, 3));
+  EXPECT_EQ(StoppedText(std::move(done).Finish()), "");
+}
+
+// Of an attempt that was killed, or of a version that did not store them.
+TEST_F(RunReportTest, MismatchesThatNoUnitCountsAreThoseOfTheFindings) {
+  builder_.Add(Equal(0, 3));
+  builder_.Add(Found("b", false));
+  builder_.Add(Found("c", false));
+  const RunReport report = std::move(builder_).Finish();
+  EXPECT_TRUE(report.at_least);
+  EXPECT_FALSE(report.rows[0].at_least);
+  EXPECT_EQ(report.rows[1].total.mismatches, 2u);
+  EXPECT_EQ(MismatchesText(report.total.mismatches, report.at_least), "at least 2 mismatches");
+  EXPECT_EQ(Sentence(report.rows[1]), "differs from the device in at least 2 cases");
+}
+
+TEST(MissingShards, AreNamed) {
+  EXPECT_EQ(MissingShardsText({0, 1}, 2), "");
+  EXPECT_EQ(MissingShardsText({0, 2}, 3), "shard 1 of 3 is missing");
+  EXPECT_EQ(MissingShardsText({1}, 3), "shards 0, 2 of 3 are missing");
+  EXPECT_EQ(MissingShardsText({2}, 11),
+            "shards 0, 1, 3, 4, 5, 6, 7, 8 and 2 more of 11 are missing");
+  EXPECT_EQ(MissingShards({}, ~uint64_t{0}).size(), kMostMissing);
+}
+
 TEST_F(RunReportTest, ADroppedRowSaysSo) {
   AddAll();
   builder_.row(1).dropped = absl::InternalError("it hangs");

@@ -11,6 +11,7 @@
 #include "fuzz/finding_text.h"
 #include "fuzz/json_text.h"
 #include "fuzz/next_command.h"
+#include "fuzz/numeric_order.h"
 #include "fuzz/progress.h"
 
 namespace mmadiff {
@@ -186,7 +187,7 @@ std::string FormatStats(const RunReport& report) {
       Stat("dot_products_per_second", absl::StrFormat("%.0f", Rate(attempt))),
       Stat("resumed_units", attempt.resumed_units));
   if (!report.digest.empty()) text += Stat("digest", report.digest);
-  for (const auto& [name, count] : report.total.counts) text += Stat(name, count);
+  for (const auto& [name, count] : InNumericOrder(report.total.counts)) text += Stat(name, count);
   return text;
 }
 
@@ -197,7 +198,8 @@ std::string FormatScreen(const RunReport& report, const NextCommands& next,
     text += Labelled(absl::StrFormat("%-9s", label), words, style.width);
   };
   add("ran", absl::StrCat(CountText(report.rows.size(), "instruction"), ", ",
-                          HumanCount(static_cast<double>(report.total.cases)), " cases, ",
+                          HumanCount(static_cast<double>(report.total.cases)),
+                          report.total.cases == 1 ? " case, " : " cases, ",
                           HumanCount(static_cast<double>(report.total.dot_products)),
                           " dot products; ", absl::StrFormat("%.1f s", report.attempt->seconds)));
   const std::string& workdir = report.folders.front();
@@ -222,12 +224,17 @@ std::string FormatScreen(const RunReport& report, const NextCommands& next,
 }
 
 nlohmann::ordered_json JsonOf(const RunReportRow& row) {
+  nlohmann::ordered_json counts = nlohmann::ordered_json::object();
+  for (const auto& [name, count] : InNumericOrder(row.total.counts)) counts[name] = count;
   return {{"name", row.instruction},
           {"kind", Name(row.state)},
           {"cases", row.total.cases},
           {"planned_cases", row.planned_cases},
           {"dot_products", row.total.dot_products},
           {"mismatches", row.total.mismatches},
+          {"mismatches_at_least", row.at_least},
+          {"mismatch_limit", row.mismatch_limit},
+          {"stopped_at", UtcTime(row.stopped_at)},
           {"bound", row.bound},
           {"seconds", row.total.seconds},
           {"verdict", Sentence(row)},
@@ -238,7 +245,7 @@ nlohmann::ordered_json JsonOf(const RunReportRow& row) {
           {"digest", row.finished ? Hex(row.total.device_digest) : ""},
           {"empty_classes", row.empty_classes},
           {"thin_bins", row.thin_bins},
-          {"counts", row.total.counts}};
+          {"counts", counts}};
 }
 
 nlohmann::ordered_json JsonOf(const Finding& f) {

@@ -2,10 +2,22 @@
 #include <nlohmann/json.hpp>
 
 #include "fuzz/coverage/bins.h"
+#include "fuzz/numeric_order.h"
 #include "fuzz/run_fixture.h"
 
 namespace mmadiff {
 namespace {
+
+TEST(NumericOrder, NumbersCountAndNotTheirDigits) {
+  const std::map<std::string, uint64_t> counts = {
+      {"ulp.129..256", 1}, {"ulp.2", 2}, {"ulp.special", 3}, {"ulp.17..32", 4}, {"class.k", 5}};
+  std::vector<std::string> names;
+  for (const auto& [name, count] : InNumericOrder(counts)) names.push_back(name);
+  EXPECT_THAT(
+      names, testing::ElementsAre("class.k", "ulp.2", "ulp.17..32", "ulp.129..256", "ulp.special"));
+  EXPECT_FALSE(NumericLess("a07", "a7") || NumericLess("a7", "a07"));
+  EXPECT_TRUE(NumericLess("a", "a0") && NumericLess("9", "18446744073709551616"));
+}
 
 using testing::HasSubstr;
 using testing::StartsWith;

@@ -183,8 +183,13 @@ absl::Status WriteSurveyFiles(const std::string& folder, const SurveySummary& su
                               std::string& note) {
   RemoveOld(folder);
   absl::Status s = RecordingOf(*summary.outcome, note).Write(folder + "/recording");
+  if (s.ok()) s = WriteSurveyPages(folder, summary);
+  return s.ok() ? s : absl::DataLossError(s.message());
+}
+
+absl::Status WriteSurveyPages(const std::string& folder, const SurveySummary& summary) {
   const absl::StatusOr<StoredSurvey> log = ReadSurvey(folder);
-  if (s.ok()) s = log.status();
+  absl::Status s = log.status();
   const auto write = [&](const char* name, const std::string& page) {
     if (s.ok()) s = WriteFileDurably(folder + name, Stamped(page, *log, log->results.size()));
   };

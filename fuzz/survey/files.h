@@ -13,4 +13,7 @@ namespace mmadiff {
 absl::Status WriteSurveyFiles(const std::string& folder, const SurveySummary& summary,
                               std::string& note);
 
+// The pages alone, while the survey runs. Errors as above.
+absl::Status WriteSurveyPages(const std::string& folder, const SurveySummary& summary);
+
 }  // namespace mmadiff

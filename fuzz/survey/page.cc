@@ -135,9 +135,16 @@ std::string SurveyPage(const SurveySummary& summary) {
       "# Survey of ", Name(manifest.device_identity), "\n\nDevice `", manifest.device, "`",
       summary.hardware.empty() ? "" : ", " + summary.hardware, "; mmadiff ", manifest.tool_version,
       ", model ", manifest.model_version, ", generator ", manifest.generator_version, ", seed ",
-      manifest.seed, ". ", summary.rows.size(), " rows.\n\n## Contradictions with the tables\n\n");
+      manifest.seed, ". ", CountText(summary.rows.size(), "row"), ".",
+      summary.outcome->running ? " The survey was running when this page was written." : "",
+      "\n\n## Contradictions with the tables\n\n");
   const auto troubles = summary.contradictions.begin() + summary.changed;
-  if (summary.changed == 0) absl::StrAppend(&page, "None.\n");
+  if (summary.changed == 0) {
+    page += summary.HasModel()
+                ? "None.\n"
+                : "Nothing was compared: no row has a model. `mmadiff infer` looks for "
+                  "one.\n";
+  }
   for (auto c = summary.contradictions.begin(); c != troubles; ++c) AddContradiction(*c, page);
   if (troubles != summary.contradictions.end()) {
     absl::StrAppend(&page, "\n## Rows that trap, fail, do not repeat or are elsewhere\n\n");
@@ -187,10 +194,13 @@ std::string SurveyScreen(const SurveySummary& summary, const std::string& folder
   const auto add = [&](absl::string_view label, absl::string_view words) {
     text += Labelled(absl::StrFormat("%-9s", label), words, style.width);
   };
-  add("surveyed", absl::StrCat(summary.rows.size(), " rows of ",
+  add("surveyed", absl::StrCat(CountText(summary.rows.size(), "row"), " of ",
                                Name(summary.outcome->manifest.device_identity)));
   for (const SurveyContradiction& c : summary.contradictions) add("differs", c.Text());
-  if (summary.contradictions.empty()) add("differs", "nothing that was asked");
+  if (summary.contradictions.empty()) {
+    add("differs",
+        summary.HasModel() ? "nothing that was asked" : "nothing was compared: no row has a model");
+  }
   const size_t missing = NotReached(*summary.outcome).size();
   if (missing > 0) add("missing", absl::StrCat(missing, " tasks were not reached"));
   add("filed", absl::StrCat(folder, "/survey.md"));

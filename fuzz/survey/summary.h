@@ -1,6 +1,7 @@
 // What the results of a survey say, row by row, contradictions with the tables first.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -60,6 +61,11 @@ struct SurveySummary {
   int troubled = 0;  // rows that are elsewhere, do not repeat, fail or trap
   std::string hardware;
   double seconds = 0;  // of all tasks
+
+  // Whether some row can be compared with the tables.
+  bool HasModel() const {
+    return std::ranges::any_of(rows, [](const SurveyRow& row) { return row.modelled; });
+  }
 };
 
 // Points into `outcome`.

@@ -1,7 +1,9 @@
 #include "fuzz/survey/survey.h"
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <utility>
 
@@ -30,6 +32,27 @@ constexpr auto kGrace = absl::Seconds(20);         // of a task that has begun w
 constexpr uint64_t kRawShare = 8, kLineShare = 6;
 // One file of the recording, which may be left a little before it is full: of the folder's eight.
 constexpr uint64_t kMostRawBytes = kMaxRecordingFileBytes - 2'000'000;
+
+// Calls back at intervals, while no result is taken.
+class ShownAgenda : public SurveyAgenda {
+ public:
+  ShownAgenda(const SurveyManifest& manifest, absl::Duration total, Console& console,
+              absl::Duration every, std::function<void(const SurveyAgenda&)> show)
+      : SurveyAgenda(manifest, total, &console), every_(every), show_(std::move(show)) {}
+
+  void ShowProgress(uint64_t answered) override {
+    SurveyAgenda::ShowProgress(answered);
+    if (Clock::now() - shown_ < absl::ToChronoNanoseconds(every_)) return;
+    show_(*this);
+    shown_ = Clock::now();
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  const absl::Duration every_;
+  const std::function<void(const SurveyAgenda&)> show_;
+  Clock::time_point shown_ = Clock::now();
+};
 
 class Survey {
  public:
@@ -92,7 +115,8 @@ class Survey {
   }
 
   void AskAll() {
-    SurveyAgenda agenda(outcome_.manifest, options_.time, &console_);
+    ShownAgenda agenda(outcome_.manifest, options_.time, console_, options_.progress_every,
+                       [this](const SurveyAgenda& so_far) { Show(so_far); });
     for (const SurveyResult& result : outcome_.results) agenda.Earlier(result);
     SurveyTaskLog log(*log_, options_.max_bytes, outcome_.results);
     child_->SetManifest(outcome_.manifest);
@@ -104,6 +128,18 @@ class Survey {
     if (!said) outcome_.stopped_by = dispatched.stopped_by;
     outcome_.missing = agenda.Pending();
     outcome_.given_up = agenda.GivenUp();
+    outcome_.running = false;
+  }
+
+  void Show(const SurveyAgenda& agenda) {
+    if (options_.on_progress == nullptr || outcome_.results.size() == shown_) return;
+    shown_ = outcome_.results.size();
+    outcome_.missing = agenda.Pending();
+    outcome_.given_up = agenda.GivenUp();
+    outcome_.running = true;
+    absl::Status s = log_->Flush();
+    if (s.ok()) s = options_.on_progress(outcome_);
+    if (!s.ok()) outcome_.warnings.emplace_back(s.message());
   }
 
   // What the pages say beside the results.
@@ -181,6 +217,7 @@ class Survey {
   std::unique_ptr<SurveyLog> log_;
   SurveyOutcome outcome_;
   std::vector<StoredSurvey::End> ends_;  // of earlier attempts
+  size_t shown_ = 0;                     // results
 };
 
 }  // namespace

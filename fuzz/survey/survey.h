@@ -7,6 +7,7 @@
 //   recording/    what others verify without the device (corpus/recordings/recording_folder.h)
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,8 @@
 
 namespace mmadiff {
 
+struct SurveyOutcome;
+
 struct SurveyOptions {
   std::string folder, device;
   bool shared = false;                     // write to `folder` even if it is another user's
@@ -31,6 +34,10 @@ struct SurveyOptions {
   std::string regressions = "";  // folder of regression cases; empty: none
   absl::Duration time = absl::InfiniteDuration();
   absl::Duration patience = absl::Seconds(1);  // before a device that did not open is tried again
+  // Sees what is known so far, and is in the log, every `progress_every` in which something was answered. kDataLoss ends
+  // nothing, and is a warning.
+  std::function<absl::Status(const SurveyOutcome&)> on_progress = nullptr;
+  absl::Duration progress_every = absl::Seconds(20);
 };
 
 struct SurveyOutcome {
@@ -42,6 +49,7 @@ struct SurveyOutcome {
   absl::Status device;                // not OK: it is gone
   absl::Status durable;               // not OK: results could not be written
   std::vector<std::string> warnings;
+  bool running = false;  // of on_progress
 };
 
 // Begins a survey or goes on with the one in the folder. kFailedPrecondition for a folder of another

@@ -48,6 +48,20 @@ TEST_F(SurveyTest, AGoodDeviceIsAllAskedAndRecorded) {
   EXPECT_GT(equal, 1000u);
 }
 
+TEST_F(SurveyTest, ThePageIsThereWhileTheSurveyRuns) {
+  int pages = 0;
+  on_progress = [&](const SurveyOutcome& so_far) {
+    ++pages;
+    const absl::Status written = WriteSurveyPages(Path("s"), Summarize(so_far));
+    EXPECT_THAT(Get(Path("s/survey.md")), HasSubstr("The survey was running"));
+    EXPECT_THAT(CheckSurvey(Path("s"), *ReadSurvey(Path("s"))).wrong, IsEmpty());
+    return written;
+  };
+  EXPECT_THAT(Survey().missing, IsEmpty());
+  EXPECT_GT(pages, 0);
+  EXPECT_THAT(Get(Path("s/survey.md")), testing::Not(HasSubstr("was running")));
+}
+
 TEST_F(SurveyTest, ARowThatTrapsTakesNothingWithIt) {
   faults = {{kTf32Mma, [](const Batch&, int) { throw Died("signal 11"); }}};
   const SurveyOutcome outcome = Survey();

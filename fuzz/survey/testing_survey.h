@@ -135,6 +135,8 @@ class SurveyTest : public TestFolder {
     options.globs = globs;
     options.max_bytes = most_bytes;
     options.time = time;
+    options.on_progress = on_progress;
+    options.progress_every = absl::ZeroDuration();
     auto outcome = RunSurvey(options, Start(), console);
     EXPECT_TRUE(outcome.ok()) << outcome.status();
     if (!outcome.ok()) return {};
@@ -171,6 +173,7 @@ class SurveyTest : public TestFolder {
 
   std::vector<Fault> faults;
   std::function<bool()> gone;
+  std::function<absl::Status(const SurveyOutcome&)> on_progress;
   int calls = 0, processes = 0;
   bool has_all = false;  // operations
   std::string identity = "test";

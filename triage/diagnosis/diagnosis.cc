@@ -13,6 +13,11 @@
 namespace mmadiff {
 namespace {
 
+std::string AllAnswers(size_t answers) {
+  return answers == 1 ? "the one answer of the device"
+                      : absl::StrCat("all ", answers, " answers of the device");
+}
+
 constexpr int64_t kSampled = 512;                            // dot products of whole executions
 constexpr int64_t kSampledAtMost = 64;                       // executions
 constexpr size_t kPool = 1 << 15;                            // dot products to choose from
@@ -200,18 +205,18 @@ std::string Diagnosis::Text() const {
   }
   if (!changes.empty()) {
     return absl::StrCat(
-        Name(changes.front()), " gives all ", observed.size(), " answers of the device",
+        Name(changes.front()), " gives ", AllAnswers(observed.size()),
         other_nans == 0 ? "" : absl::StrCat(" but for the bits of ", other_nans, " NaNs"),
         changes.size() == 1 ? "" : absl::StrCat("; so does ", Name(changes[1])),
         changes.size() <= 2 ? "" : absl::StrCat(" and ", changes.size() - 2, " more"),
         cut ? "; not all that distinguishes it from others could be asked" : "");
   }
   if (nearest.changes.empty() && missed == 0) {
-    return absl::StrCat("the model gives all ", observed.size(), " answers of the device");
+    return absl::StrCat("the model gives ", AllAnswers(observed.size()));
   }
   return absl::StrCat(
       "no change of one parameter (", singles, " tried) or of two (", pairs, ", numbers within ",
-      kFarInPairs, ") gives all ", observed.size(), " answers of the device; the nearest, ",
+      kFarInPairs, ") gives ", AllAnswers(observed.size()), "; the nearest, ",
       nearest.changes.empty() ? "the model itself" : Name(nearest), ", gives all but ", missed);
 }
 

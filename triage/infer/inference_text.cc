@@ -84,7 +84,9 @@ std::string FoundText(const Operation& op, const Inference& inference, size_t wi
       Labelled(
           "         ",
           absl::StrCat(
-              "gives all ", inference.answers.size(), " answers",
+              inference.answers.size() == 1
+                  ? "gives the one answer"
+                  : absl::StrCat("gives all ", inference.answers.size(), " answers"),
               inference.asked == 0       ? ""
               : inference.validated == 0 ? "; not validated on generated ones"
                                          : absl::StrCat(" and ", inference.validated,
