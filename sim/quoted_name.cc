@@ -354,11 +354,9 @@ bool ReadWords(std::string_view rest, const Verb& verb, Parts& parts) {
     const auto* known = std::ranges::find_if(kKinds, is_kind);
     if (kind && known != std::end(kKinds) && (atom || verb.dialect == Dialect::kTcgen05)) {
       formats = Pattern(known->formats, {});
-    } else if (kind && !Has(kNoise, word)) {
-      AddModifier(word, parts);
-    } else if (parts.m == 0 && ReadShape(word, verb.dialect, parts, &read)) {
+    } else if (!kind && parts.m == 0 && ReadShape(word, verb.dialect, parts, &read)) {
       if (!ReadFormats(std::string_view(word).substr(read), verb.dialect, formats)) return false;
-    } else if (!Has(kNoise, word) && !ReadFormats(word, verb.dialect, formats)) {
+    } else if (!Has(kNoise, word) && (kind || !ReadFormats(word, verb.dialect, formats))) {
       AddModifier(word, parts);
     }
     kind = atom || word == "kind";

@@ -385,8 +385,8 @@ expect 75 bench --instr=$fma,x86/vdpbf16ps --rounds=1 --time=0 --device=faulty:d
 expect 75 bench --instr=$fma --rounds=1 --time=0 --device=faulty:dead=1 --json; json; says '"stopped_by": "'$fma': device faulty:dead=1 died'; says '"rows": []'
 expect 5 bench --instr=$fma --compare=/dev/null; warns 'is a device'; expect 5 bench --instr=$fma --compare=<(:); warns 'in a file first'; expect 5 bench --instr=$fma --compare="$script"; warns 'no output of'; expect 2 bench --instr=none; expect 2 bench --instr=$fma --rounds=0; expect 2 bench --instr=$fma --time=-1
 # Numbers of one's own and lines, through the model alone.
-expect 0 explain $mma --a=1.0,2^-24,0x1p-3 --b=0x3c00,1,-1.5 --c=-2^-25 --svg=aligned.svg; says 'result 0x'; says 'aligned, step 0'; plain
-is "$(grep -c 'class="bar"' aligned.svg)" 4
+expect 0 explain $mma --a=1.0,2^-24,0x1p-3 --b=0x3c00,1,-1.5 --c=-2^-25 --svg=aligned.svg; says 'result 0x'; says 'step 0: bits from'; plain
+is "$(grep -c 'class="bar"' aligned.svg)" 5
 # A case file without an answer is a question: of the model, or of a device.
 printf 'instruction: "x86/vdpbf16ps" a: "3f80 3f80" b: "3f80 3f80" c: "3f800000"\n' > question.txtpb
 expect 0 explain question.txtpb; says 'result 0x40400000'; warns 'the stages are the model'
@@ -395,14 +395,14 @@ expect 5 replay question.txtpb; warns 'answers: none'
 line=$("$m" gen $mma --cases=1 | grep -v '^#' | head -n 1)
 expect 0 explain $mma --line="$line"; cp "$out" by_line; expect 0 explain "$mma@g3:1:0" --device=model; is "$(cmp by_line "$out" 2>&1)" ''
 expect 0 explain $mma --line="$line" --csv; says 'stage,model'; is "$(grep -c '^step\|^product' "$out")" 16
-expect 2 explain $mma --a=0.1; warns 'near it is 0x2e66'; expect 2 explain $mma --a=x; warns 'is no number: write'
+expect 0 explain $mma --a=0.1; warns '0.1 is 0x2e66'; expect 2 explain $mma --a=1e6; warns 'the largest is 0x7bff'; expect 2 explain $mma --a=x; warns 'is no number: write'
 expect 2 explain $mma --a=1 --line="$line"; warns 'not both'; expect 2 explain $mma --line=''
 expect 4 explain $mma --a=1 --device=host; expect 0 explain $mma --a=1 --b=1 --device=faulty:none=0; says 'The device agrees'
 expect 1 explain $mma --a=1,1 --b=1,1 --c=2^-24 --device=faulty:terms=1,output_rounding=up; says 'answer of the device: 0x40000001'
 expect 0 explain $mma --line="$line" --device=model; expect 1 explain x86/vdpbf16ps --line='3f80 3f80 3f80 3f80 00000000 40000001'; says '0x40000001'; expect 0 explain x86/vdpbf16ps --line='3f80 3f80 3f80 3f80 00000000 40000000'
 expect 2 explain $mma --a=1,,2 --b=1,1; warns "'' is no number"; expect 2 explain $mma --csv --json --a=1; warns 'either'
-expect 2 explain x86/vdpbf16ps --a=1,2,3; warns 'takes 2'; expect 2 explain x86/vdpbf16ps --a=1 --svg=none.svg; warns 'aligns nothing'
-expect 6 explain $mma --a=1 --b=1 --svg=/proc/none/x.svg; expect 2 explain $mma --a=1 --svg=x.svg; warns 'aligns nothing'
+expect 2 explain x86/vdpbf16ps --a=1,2,3; warns 'takes 2'; expect 2 explain x86/vdpbf16ps --a=1 --svg=none.svg; warns 'nothing to draw'
+expect 6 explain $mma --a=1 --b=1 --svg=/proc/none/x.svg; expect 2 explain $mma --a=1 --svg=x.svg; warns 'nothing to draw'
 # A change that no input shows is no clean pass.
 run 0 --device=faulty:addend_flush=every_step --instr=arm/bfdot --cases=50 --workdir=same; warns 'no input shows'
 expect 2 explain f24/findings --device=faulty:none=0; warns 'takes one case'

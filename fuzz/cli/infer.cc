@@ -219,7 +219,9 @@ class Inferring : public Agenda {
       console_.Warn("no tree was seen: --svg wrote nothing");
       return absl::OkStatus();
     }
-    const std::string svg = TreeSvg(*inference.structure->tree, op.model.k, op.name);
+    const std::string svg =
+        TreeSvg(*inference.structure->tree, op.model.k, op.name,
+                [&](const SummationTree& node) { return NodeText(inference, node); });
     const absl::Status written = WriteFileDurably(flags_.svg, svg);
     return written.ok() ? written : absl::DataLossError(written.message());
   }

@@ -254,6 +254,22 @@ bool ContradictsTable(const Operation& op, const Inference& inference) {
          });
 }
 
+std::string NodeText(const Inference& inference, const SummationTree& node) {
+  const auto measured = std::ranges::find(inference.nodes, node, &NodeWidth::node);
+  if (measured != inference.nodes.end() && measured->kept >= 0) {
+    return absl::StrCat(measured->at_least ? "at least " : "", measured->kept, " bits",
+                        measured->rounding.empty() ? "" : ", ", measured->rounding);
+  }
+  if (!inference.algorithm) return "";
+  const Algorithm& a = *inference.algorithm;
+  std::vector<std::string> parts;
+  for (const char* name : {"fraction_bits", "output_fraction_bits", "output_rounding"}) {
+    if (const Parameter* p = FindParameter(a.family, name))
+      parts.push_back(Name(Change{p, p->get(a)}));
+  }
+  return absl::StrJoin(parts, ", ");
+}
+
 std::string InferenceText(const Operation& op, const Inference& inference, const TextStyle& style) {
   const size_t width = style.width;
   std::string text = absl::StrCat(op.name, "\n");

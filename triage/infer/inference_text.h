@@ -29,6 +29,9 @@ std::string NearestRow(const Operation& op, const Algorithm& algorithm);
 bool ContradictsTable(const Operation& op, const Inference& inference);
 
 // Many lines.
+// What a node of the tree keeps and how it rounds, in a few words: as it was measured, else as the row has it.
+std::string NodeText(const Inference& inference, const SummationTree& node);
+
 std::string InferenceText(const Operation& op, const Inference& inference, const TextStyle& style);
 
 }  // namespace mmadiff

@@ -105,28 +105,55 @@ int Depth(const SummationTree& tree) {
   return depth;
 }
 
-constexpr int kLeafWidth = 34, kLevel = 30, kMargin = 20, kTitle = 30;
+constexpr int kLeafWidth = 34, kLevel = 30, kMargin = 20, kTitle = 30, kLabelWidth = 200;
 
-// Draws what is below `tree`; the x of its own line.
-double Draw(const SummationTree& tree, int k, int height, std::string& svg) {
-  const auto level = [&](int depth) { return kTitle + kMargin + (height - depth) * kLevel; };
-  if (tree.leaf >= 0) {
-    const double x = kMargin + (tree.leaf == k ? 0.5 : tree.leaf + 1.5) * kLeafWidth;
-    absl::StrAppendFormat(&svg, "<text x=\"%.1f\" y=\"%d\">%s</text>\n", x, level(0) + 16,
-                          LeafName(tree.leaf, k));
-    return x;
-  }
-  const int y = level(Depth(tree));
-  double low = 1e9, high = -1e9;
-  for (const SummationTree& child : tree.children) {
-    const double x = Draw(child, k, height, svg);
-    low = std::min(low, x);
-    high = std::max(high, x);
-    absl::StrAppendFormat(&svg, "<path d=\"M%.1f %dV%d\"/>\n", x, level(Depth(child)), y);
-  }
-  absl::StrAppendFormat(&svg, "<path class=\"node\" d=\"M%.1f %dH%.1f\"/>\n", low, y, high);
-  return (low + high) / 2;
+// The addend before all k.
+int FirstLeaf(const SummationTree& tree, int k) {
+  int first = k;
+  for (const int leaf : LeavesOf(tree)) first = std::min(first, leaf == k ? -1 : leaf);
+  return first;
 }
+
+class Drawing {
+ public:
+  Drawing(const SummationTree& tree, int k, const NodeLabel& label)
+      : k_(k), height_(Depth(tree)), label_(label) {}
+
+  // Draws what is below `tree`; the x of its own line.
+  double Draw(const SummationTree& tree) {
+    if (tree.leaf >= 0) {
+      const double x = kMargin + (drawn_++ + 0.5) * kLeafWidth;
+      absl::StrAppendFormat(&svg, "<text x=\"%.1f\" y=\"%d\">%s</text>\n", x, Level(0) + 16,
+                            LeafName(tree.leaf, k_));
+      return x;
+    }
+    const int y = Level(Depth(tree));
+    double low = 1e9, high = -1e9;
+    std::vector<SummationTree> children = tree.children;
+    std::ranges::stable_sort(children, {}, [&](const auto& child) { return FirstLeaf(child, k_); });
+    for (const SummationTree& child : children) {
+      const double x = Draw(child);
+      low = std::min(low, x);
+      high = std::max(high, x);
+      absl::StrAppendFormat(&svg, "<path d=\"M%.1f %dV%d\"/>\n", x, Level(Depth(child)), y);
+    }
+    absl::StrAppendFormat(&svg, "<path class=\"node\" d=\"M%.1f %dH%.1f\"/>\n", low, y, high);
+    const std::string label = label_(tree);
+    if (!label.empty()) {
+      absl::StrAppendFormat(&svg, "<text class=\"label\" x=\"%.1f\" y=\"%d\">%s</text>\n", high + 6,
+                            y - 4, label);
+    }
+    return (low + high) / 2;
+  }
+
+  int Level(int depth) const { return kTitle + kMargin + (height_ - depth) * kLevel; }
+  std::string svg;
+
+ private:
+  const int k_, height_;
+  const NodeLabel& label_;
+  int drawn_ = 0;  // leaves
+};
 
 }  // namespace
 
@@ -147,19 +174,23 @@ std::string TreeText(const SummationTree& tree, int k) {
   return text;
 }
 
-std::string TreeSvg(const SummationTree& tree, int k, const std::string& title) {
+std::string TreeSvg(const SummationTree& tree, int k, const std::string& title,
+                    const NodeLabel& label) {
   const int height = Depth(tree);
-  const int wide = 2 * kMargin + (k + 1) * kLeafWidth,
+  const int wide = 2 * kMargin + std::max(k + 1, 8) * kLeafWidth + kLabelWidth,
             high = kTitle + 2 * kMargin + (height + 1) * kLevel;
   std::string svg = absl::StrFormat(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" "
       "role=\"img\" aria-labelledby=\"t\">\n<title id=\"t\">%s</title>\n"
       "<style>text{font:12px sans-serif;text-anchor:middle;fill:#222}path{stroke:#667;fill:none}"
-      ".node{stroke:#1668b8;stroke-width:4;stroke-linecap:round}.title{text-anchor:start}"
+      ".node{stroke:#1668b8;stroke-width:4;stroke-linecap:round}.title,.label{text-anchor:start}."
+      "label{font-size:10px}"
       "@media(prefers-color-scheme:dark){text{fill:#ddd}path{stroke:#99a}.node{stroke:#6cb2f2}}"
       "</style>\n<text class=\"title\" x=\"%d\" y=\"22\">%s</text>\n",
       wide, high, wide, high, title, kMargin, title);
-  const double root = Draw(tree, k, height, svg);
+  Drawing drawing(tree, k, label);
+  const double root = drawing.Draw(tree);
+  svg += drawing.svg;
   absl::StrAppendFormat(&svg, "<path d=\"M%.1f %dV%d\"/>\n</svg>\n", root, kTitle + kMargin,
                         kTitle + kMargin - 14);
   return svg;

@@ -2,6 +2,7 @@
 // outside without knowing how anything is rounded.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -22,8 +23,12 @@ std::vector<int> LeavesOf(const SummationTree& tree);
 // chain whose steps add as many terms each is shortened: "c, then each of k0..15, ascending".
 std::string TreeText(const SummationTree& tree, int k);
 
-// A drawing: leaves from left to right in the order of k, the addend first; a bar for each node.
+// What stands beside the bar of a node; may be empty.
+using NodeLabel = std::function<std::string(const SummationTree& node)>;
+
+// A drawing: leaves from left to right in the order in which the tree joins them, the addend first; a bar for each node.
 // Colours follow the reader's light or dark scheme.
-std::string TreeSvg(const SummationTree& tree, int k, const std::string& title);
+std::string TreeSvg(const SummationTree& tree, int k, const std::string& title,
+                    const NodeLabel& label);
 
 }  // namespace mmadiff
