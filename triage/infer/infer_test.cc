@@ -9,6 +9,7 @@
 
 #include "triage/infer/experiments.h"
 #include "triage/infer/inference_text.h"
+#include "triage/infer/summation_tree.h"
 #include "triage/testing_device.h"
 
 namespace mmadiff {
@@ -390,6 +391,25 @@ TEST(InferTest, FromAnswers) {
   };
   EXPECT_TRUE(open("zero_sign=ieee"));
   EXPECT_FALSE(open("terms=8"));
+}
+
+// Interleaved nodes lie beside one another; each has its label.
+TEST(TreeSvgTest, LeavesInTheOrderOfTheTree) {
+  const SummationTree even = {-1, {{0}, {2}}}, odd = {-1, {{1}, {3}}};
+  const SummationTree tree = {-1, {{-1, {even, odd}}, {4}}};
+  const std::string svg = TreeSvg(tree, 4, "t", [](const SummationTree& node) {
+    return std::to_string(LeavesOf(node).size()) + " terms";
+  });
+  size_t last = 0;
+  for (const char* leaf : {">c<", ">k0<", ">k2<", ">k1<", ">k3<"}) {
+    const size_t at = svg.find(leaf);
+    ASSERT_NE(at, std::string::npos) << leaf;
+    EXPECT_GT(at, last) << leaf;
+    last = at;
+  }
+  for (const char* label : {">5 terms<", ">4 terms<", ">2 terms<"}) {
+    EXPECT_NE(svg.find(label), std::string::npos) << label;
+  }
 }
 
 }  // namespace

@@ -262,12 +262,13 @@ std::string NodeText(const Inference& inference, const SummationTree& node) {
   }
   if (!inference.algorithm) return "";
   const Algorithm& a = *inference.algorithm;
-  std::vector<std::string> parts;
-  for (const char* name : {"fraction_bits", "output_fraction_bits", "output_rounding"}) {
-    if (const Parameter* p = FindParameter(a.family, name))
-      parts.push_back(Name(Change{p, p->get(a)}));
-  }
-  return absl::StrJoin(parts, ", ");
+  const auto value = [&](const char* name, const char* other) {
+    const Parameter* p = FindParameter(a.family, name);
+    if (p == nullptr) p = FindParameter(a.family, other);
+    return p == nullptr ? "?" : ValueText(*p, p->get(a));
+  };
+  return absl::StrCat(value("fraction_bits", "output_fraction_bits"), " bits, ",
+                      value("align_rounding", "output_rounding"), " (row)");
 }
 
 std::string InferenceText(const Operation& op, const Inference& inference, const TextStyle& style) {
