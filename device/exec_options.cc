@@ -6,10 +6,14 @@
 #include <iterator>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "sim/operation.h"
 
 namespace mmadiff {
 namespace {
@@ -73,6 +77,20 @@ constexpr Option kOptions[] = {
     {"skip", ReadSkip, "an extended regular expression without a comma (`.` matches one)"},
 };
 
+// Why `name`, which is no option, is not taken for a part of the command; OK if it is.
+absl::Status CheckNoTypo(absl::string_view name) {
+  const std::string plain(absl::StripAsciiWhitespace(name));
+  std::vector<std::string> names;
+  for (const Option& option : kOptions) names.push_back(option.name);
+  const std::vector<std::string> near = Nearest(plain, names, 1);
+  if (near.empty() || (near[0] != plain && absl::StartsWith(near[0], plain)))
+    return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      near[0] == plain
+          ? absl::StrCat("write ,", plain, "=... without a blank behind the comma")
+          : absl::StrCat("no option '", absl::CHexEscape(plain), "'; did you mean ", near[0], "?"));
+}
+
 }  // namespace
 
 absl::StatusOr<ExecOptions> ParseExecOptions(absl::string_view text, absl::Duration timeout,
@@ -86,7 +104,12 @@ absl::StatusOr<ExecOptions> ParseExecOptions(absl::string_view text, absl::Durat
     const size_t equals = last.find('=');
     const absl::string_view name = last.substr(0, equals);
     const auto option = std::ranges::find(kOptions, name, &Option::name);
-    if (equals == last.npos || option == std::end(kOptions)) break;
+    if (equals == last.npos) break;
+    if (option == std::end(kOptions)) {
+      const bool ends = !std::ranges::any_of(last.substr(equals), absl::ascii_isspace);
+      if (absl::Status s = ends ? CheckNoTypo(name) : absl::OkStatus(); !s.ok()) return s;
+      break;
+    }
     const absl::string_view value = last.substr(equals + 1);
     // `X=1 ./model,batch=3 -a` ends with an argument of the command.
     const bool spaced = std::ranges::any_of(value, absl::ascii_isspace);

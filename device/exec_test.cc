@@ -724,6 +724,8 @@ TEST_F(Exec, Options) {
   EXPECT_THAT(error("./m,timeout=0"), HasSubstr("timeout is a duration above 0"));
   EXPECT_THAT(error("./m,batch=0"), HasSubstr("from 1 to"));
   EXPECT_THAT(error("./m,restart=maybe"), HasSubstr("each or never"));
+  EXPECT_THAT(error("./m,restrat=never"), HasSubstr("did you mean restart?"));
+  EXPECT_THAT(error("./m, restart=never"), HasSubstr("without a blank"));
   EXPECT_THAT(error("./m,protocol=json"), HasSubstr("lines or binary"));
   EXPECT_THAT(error("./m,skip=("), HasSubstr("regular expression"));
   EXPECT_THAT(error("./m,batch=1,batch=2"), HasSubstr("twice"));
