@@ -125,11 +125,11 @@ constexpr Synonym kSynonyms[] = {
 
 // What a name may contain and changes no bits, or says again what others say.
 constexpr const char* kNoise[] = {
-    "sync",      "aligned", "row",   "col",    "mma",      "mma_async", "async", "kind",  "block",
-    "scale",     "vec",     "cta",   "group",  "1",        "2",         "noftz", "reuse", "tn",
-    "nt",        "nn",      "tt",    "ss",     "rs",       "ts",        "step0", "step1", "step2",
-    "step3",     "block",   "dense", "sparse", "metadata", "ordered",   "2x1sm", "ws",    "sp",
-    "collector", "a",       "fill",  "use",    "lastuse",  "discard"};
+    "sync",  "aligned", "row",   "col",     "mma",    "mma_async", "async",   "kind",
+    "block", "scale",   "vec",   "cta",     "group",  "1",         "noftz",   "reuse",
+    "tn",    "nt",      "nn",    "tt",      "ss",     "rs",        "ts",      "step0",
+    "step1", "step2",   "step3", "block",   "dense",  "metadata",  "ordered", "collector",
+    "a",     "fill",    "use",   "lastuse", "discard"};
 // Modifiers that name no other instruction where none of the tables has them.
 constexpr const char* kSoft[] = {"1k",  "2x",    "2b",  "4b", "16b",    "w32",
                                  "w64", "gfx12", "e64", "rn", "block32"};

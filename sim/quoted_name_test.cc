@@ -157,6 +157,12 @@ TEST(QuotedName, MachineCodeIsNative) {
 
 // A word that is not understood may change what is computed.
 TEST(QuotedName, NothingIsGuessed) {
+  // Two CTAs, weights that stay, sparse operands: other instructions than the dense one.
+  for (const char* text :
+       {"b200/tcgen05.mma.cta_group::2.kind::tf32", "b200/tcgen05.mma.ws.cta_group::1.kind::tf32",
+        "a100/HMMA.16816.F32.SP", "SM90_64x8x16_F32F16F16_SS_SPARSE", "SM100_MMA_TF32_2x1SM_SS"}) {
+    EXPECT_THAT(QuotedOperations(text), IsEmpty()) << text;
+  }
   for (const Quote& q : kOne) {
     const std::string text = q.text, name = text.substr(0, text.find_first_of(" {<("));
     for (const char* more : {".ftz", ".bogus", ".f33"}) {
