@@ -50,7 +50,8 @@ expect 0 replay good.log; expect 0 replay folder; expect 0 replay lines.txt; exp
 expect 1 replay good.txtpb
 
 mkdir -p folder.txtpb folder.log folder.txt nothing bad
-for kind in txtpb log txt; do : >empty.$kind; head -c 3000 /dev/urandom >noise.$kind; done
+noise() { python3 -c 'import random, sys; sys.stdout.buffer.write(random.Random(1).randbytes(int(sys.argv[1])))' $1; }
+for kind in txtpb log txt; do : >empty.$kind; noise 3000 >noise.$kind; done
 head -c 100 good.txtpb >cut.txtpb; head -c 100 good.log >cut.log; sed '52s/.\{12\}$/x/;52q' lines.txt >cut.txt
 head -n 6 vectors.txt >cut_vectors.txt
 cp good.log kind.txtpb; cp good.txtpb kind.txt; cp good.txtpb bad; head -c 100 good.txtpb >bad/cut.txtpb
@@ -125,7 +126,7 @@ expect 1 replay mixed; warns '1 of 6 files left out: links to folders are not fo
 rm mixed/linked.log mixed/beyond mixed/good.log.tmpAbC123
 touch mixed/LICENSE; echo text >mixed/README.md; cp good.log mixed/NIGHT
 expect 1 replay mixed --json; warns '2 of 6 files left out: no files of mmadiff (mixed/LICENSE, mixed/README.md)'; says '"compared": 434'
-rm mixed/night2.txt mixed/answers; head -c 90 /dev/urandom >mixed/one.LOG
+rm mixed/night2.txt mixed/answers; noise 90 >mixed/one.LOG
 expect 5 replay mixed; warns '1 of 5 files left out: not understood (mixed/one.LOG)'; expect 5 infer --device=recorded:mixed --instr=$mma
 rm mixed/one.LOG
 "$m" gen $mma --cases=1 | "$m" eval $mma --device=faulty:fraction_bits=24 | sed '/^#/d' >mixed/night3
