@@ -74,7 +74,8 @@ enum class CaseRole : uint8_t {
   kRefutes,   // refutes other changes; the device may agree with the model
   kAsFound,   // the mismatch before it was made smaller
   kSeenOnce,  // the device did not repeat it, or could not be asked again; it names the finding
+  kTypical,   // a mismatch of ordinary numbers (triage/typical.h)
 };
-inline constexpr int kCaseRoles = static_cast<int>(CaseRole::kSeenOnce) + 1;
+inline constexpr int kCaseRoles = static_cast<int>(CaseRole::kTypical) + 1;
 
 }  // namespace mmadiff

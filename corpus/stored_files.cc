@@ -90,9 +90,12 @@ bool IsOfRun(absl::string_view name) {
          name == "hardware";
 }
 
+bool IsSurveyPage(absl::string_view name) {
+  return std::ranges::find(kSurveyPages, name) != std::ranges::end(kSurveyPages);
+}
+
 bool IsOfSurvey(absl::string_view name) {
-  return name == "answers.log" || name == "survey.md" || name == "survey.json" ||
-         name == "writer.lock";
+  return name == "answers.log" || name == "writer.lock" || IsSurveyPage(name);
 }
 
 // Of the folders that have these files. A survey is one also without its log.
@@ -100,10 +103,8 @@ StoredFolders FoldersOf(const std::vector<std::string>& files) {
   std::set<std::string> surveys, recordings;
   for (const std::string& file : files) {
     const std::string folder = fs::path(file).parent_path();
-    for (const std::string& own :
-         {SurveyLogPath(folder), folder + "/survey.md", folder + "/survey.json"}) {
-      if (file == own) surveys.insert(folder);
-    }
+    const std::string name = fs::path(file).filename();
+    if (file == SurveyLogPath(folder) || IsSurveyPage(name)) surveys.insert(folder);
     if (IsRecordingFolder(folder)) recordings.insert(folder);
   }
   std::erase_if(recordings, [&](const std::string& path) {

@@ -65,7 +65,7 @@ TEST_F(StoredFilesTest, ElseTheEndOfTheName) {
 TEST_F(StoredFilesTest, EveryFileBelowAFolderIsKeptOrInTheLedger) {
   for (const char* const name :
        {"run/manifest.txtpb", "run/units-000001-7.log", "run/distrusted.txt", "run/writer.lock",
-        "rec/recording.txtpb", "rec/raw-1.log", "sur/answers.log", "sur/survey.md",
+        "rec/recording.txtpb", "rec/raw-1.log", "sur/answers.log", "sur/survey.html",
         "sur/recording/digests.log"}) {
     std::filesystem::create_directories(std::filesystem::path(Path(name)).parent_path());
     Put(name, "");
@@ -98,7 +98,7 @@ TEST_F(StoredFilesTest, EveryFileBelowAFolderIsKeptOrInTheLedger) {
                                    std::pair("rec/recording.txtpb", FileKind::kOfRecording),
                                    std::pair("sur/answers.log", FileKind::kOfRecording),
                                    std::pair("sur/recording/digests.log", FileKind::kOfRecording),
-                                   std::pair("sur/survey.md", FileKind::kOfRecording)));
+                                   std::pair("sur/survey.html", FileKind::kOfRecording)));
   EXPECT_THAT(folders.surveys, ElementsAre(Path("sur")));
   EXPECT_THAT(folders.recordings, ElementsAre(Path("rec")));
   EXPECT_TRUE(ledger.Balances()) << ledger.Unbalanced();

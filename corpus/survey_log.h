@@ -32,6 +32,8 @@ struct StoredSurvey {
   std::string Damage() const;  // the first, in words; "" if there is none
 };
 
+// What a survey says to people and programs, beside its log.
+inline constexpr absl::string_view kSurveyPages[] = {"survey.html", "survey.md", "survey.json"};
 std::string SurveyLogPath(const std::string& folder);
 
 // kNotFound when there is no log in the folder, kDataLoss when it cannot be read, does not begin

@@ -271,7 +271,7 @@ absl::StatusOr<MinimizedCase> MinimizeCase(const Subject& subject, Device& devic
   if (absl::Status s = FileCases(i->cases, IdentityFor(device, *m.op), folder, finding); !s.ok())
     return s;
   finding.cases = 1;
-  minimized.minimal = i->cases.front().mismatch;
+  minimized.cases = std::move(i->cases);
   return minimized;
 }
 

@@ -75,7 +75,7 @@ absl::StatusOr<ExplainedFolder> ExplainFolder(const std::string& folder, Console
 
 struct MinimizedCase {
   Finding finding;
-  Mismatch minimal;
+  std::vector<KeptCase> cases;  // the minimal one first
 };
 
 // Investigates a case with at least one differing result, with about `most_calls` executions of the

@@ -65,8 +65,9 @@ std::string FiledText(const Finding& finding, size_t width) {
                   : absl::StrCat(", ", beside, beside == 1 ? " case" : " cases", " beside it"));
 }
 
-std::string DescribeFinding(const Mismatch& minimal, const Finding& finding,
+std::string DescribeFinding(std::span<const KeptCase> cases, const Finding& finding,
                             const TextStyle& style) {
+  const Mismatch& minimal = cases.front().mismatch;
   const Operation& op = *minimal.op;
   const int64_t element = minimal.element;
   const Position p = PositionOf(minimal.inputs.shape, element);
@@ -91,6 +92,15 @@ std::string DescribeFinding(const Mismatch& minimal, const Finding& finding,
   if (minimized) text += CaseText(op, Extract(minimal.inputs, element), 13, style.width);
   text += DescribeResult(minimal, element, style);
   if (!alone) absl::StrAppend(&text, DescribePlace(minimal));
+  const size_t room = style.width - std::min<size_t>(style.width, 2);
+  const auto typical = std::ranges::find(cases, CaseRole::kTypical, &KeptCase::role);
+  if (typical != cases.end()) {
+    add("typical", absl::StrCat("ordinary numbers differ too: ", ResultText(typical->mismatch)));
+    if (!finding.typical.empty()) {
+      text +=
+          CommandLine("             ", CaseCommand("explain", finding.typical, room), style.width);
+    }
+  }
   if (!finding.diagnosis.empty()) add("diagnosis", finding.diagnosis);
   if (!finding.shared.empty()) add("shared", finding.shared);
   if (!finding.replaces.empty()) {
@@ -99,7 +109,6 @@ std::string DescribeFinding(const Mismatch& minimal, const Finding& finding,
   }
   if (finding.path.empty()) return text;
   add("filed", FiledText(finding, style.width - std::min<size_t>(style.width, 13)));
-  const size_t room = style.width - std::min<size_t>(style.width, 2);
   text +=
       CommandLine("  reproduce  ",
                   CaseCommand("replay", finding.path, room) + AskAgainFlag(finding), style.width);

@@ -1,6 +1,7 @@
 // What is said of a finding.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -11,8 +12,8 @@
 namespace mmadiff {
 
 // The report of one finding: both values bit by bit, the bucket, what is not zero of the operands,
-// how to reproduce it.
-std::string DescribeFinding(const Mismatch& minimal, const Finding& finding,
+// how to reproduce it. `cases`: the minimal one first.
+std::string DescribeFinding(std::span<const KeptCase> cases, const Finding& finding,
                             const TextStyle& style);
 
 std::vector<std::string> NamesOf(const std::vector<Bucket>& buckets);

@@ -157,7 +157,7 @@ absl::Status Findings::File(const TaskResult& investigated) {
     return !finding.path.empty() && other.finding.path == finding.path;
   });
   if (print_ && !printed) {
-    console_.Print(DescribeFinding(kept.front().mismatch, finding, console_.style()));
+    console_.Print(DescribeFinding(kept, finding, console_.style()));
   }
   Join(of_op, task, std::move(group));
   return filed;
@@ -221,6 +221,7 @@ absl::Status FileCases(const std::vector<KeptCase>& cases, absl::string_view ide
     } else {
       finding.beside.push_back(*path);
     }
+    if (kept.role == CaseRole::kTypical) finding.typical = *path;
   }
   return absl::OkStatus();
 }
@@ -242,6 +243,7 @@ void Findings::Join(OfOperation& of_op, const InvestigateTask& task, Group group
     old->classes.merge(group.classes);
     std::vector<std::string>& beside = old->finding.beside;
     group.finding.beside.push_back(group.finding.path);
+    if (old->finding.typical.empty()) old->finding.typical = group.finding.typical;
     for (std::string& path : group.finding.beside) {
       const bool known = path == old->finding.path || std::ranges::count(beside, path) > 0;
       if (!known && !path.empty()) beside.push_back(std::move(path));
@@ -304,6 +306,7 @@ void AddFiled(const FiledCase& filed, std::vector<Finding>& findings) {
   for (Finding& f : findings) {
     if (f.op != c.op->name || f.bucket != c.bucket) continue;
     f.beside.push_back(path);
+    if (RoleOf(c) == CaseRole::kTypical) f.typical = path;
     f.unfixed |= unfixed;
     f.state = MoreUrgent(state, f.state);
     if (f.shared.empty()) f.shared = c.shared;
@@ -315,6 +318,7 @@ void AddFiled(const FiledCase& filed, std::vector<Finding>& findings) {
   f.bucket = c.bucket;
   f.case_name = c.source;
   f.path = path;
+  if (RoleOf(c) == CaseRole::kTypical) f.typical = path;
   f.device = c.device();
   f.shared = c.shared;
   f.unfixed = unfixed;

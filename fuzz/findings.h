@@ -33,6 +33,7 @@ struct Finding {
   std::string case_name;            // first case
   std::string path;                 // of the minimal case; empty if it could not be filed
   std::vector<std::string> beside;  // of the other cases that were kept
+  std::string typical;              // of these, the one of ordinary numbers; "" if there is none
   std::string diagnosis;            // what was searched and found, in words; empty if nothing was
   std::string shared;               // what the mismatches have in common, in words; "" if nothing
   std::vector<Bucket> replaces;     // what this one refutes; their files are gone

@@ -1,6 +1,7 @@
 #include "triage/mismatch.h"
 
 #include "absl/strings/str_cat.h"
+#include "triage/number_text.h"
 #include "triage/verdict.h"
 
 namespace mmadiff {
@@ -12,6 +13,12 @@ std::vector<Observed> ObservedResults(const Mismatch& mismatch) {
     observed.push_back({Extract(mismatch.inputs, i), mismatch.device[i]});
   }
   return observed;
+}
+
+std::string ResultText(const Mismatch& m) {
+  const Format& d = *m.op->instruction->d;
+  return absl::StrCat("model ", NumberText(d, m.model[m.element]), ", device ",
+                      NumberText(d, m.device[m.element]));
 }
 
 std::string DescribeResult(const Mismatch& m, int64_t element, const TextStyle& style) {

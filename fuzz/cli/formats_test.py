@@ -211,7 +211,7 @@ def test_survey():
             assert run == xxh3_128(message) and fields(message)[5] == [b'faulty:none=0']
         elif kind == 0:
             results, log = results + 1, b'%032x' % xxh3_128(log + message)
-    for name, end in ('survey.md', b' -->\n'), ('survey.json', b'"\n}\n'):
+    for name, end in ('survey.html', b' -->\n'), ('survey.md', b' -->\n'), ('survey.json', b'"\n}\n'):
         page = file(f'survey/{name}')
         before, stamp = re.fullmatch(rb'(.*stamp\W+)([0-9a-f:]+)' + end, page, re.S).groups()
         assert stamp == b'%d:%s:%032x' % (results, log, xxh3_128(before))

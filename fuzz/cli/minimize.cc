@@ -55,7 +55,7 @@ void RunMinimize(const std::string& argument, const std::string& device_spec, in
   if (!minimized.ok()) return ending.Say(minimized.status(), Verdict::kNotWritten);
   const Finding& finding = minimized->finding;
   console.Print(globals.json ? FormatJsonMinimized(finding, finding.flaky() ? "flaky" : "differs")
-                             : DescribeFinding(minimized->minimal, finding, console.style()));
+                             : DescribeFinding(minimized->cases, finding, console.style()));
   if (!finding.flaky()) return ending.Say(Verdict::kDiffers);
   ending.Say(Verdict::kUnrepeated,
              "the device's answers do not repeat, so they say nothing of the model");

@@ -208,7 +208,7 @@ def check_survey():
     lines = screen(['survey', '--out=two', '--device=faulty:fraction_bits=24',
                     f'--instr={MMA},{LONG}', '--cases=20', '--max_total_time=60s'], 80)
     if any('**' in line or '|' in line for line in lines) or lines[-2:] != [
-            'filed    two/survey.md', 'next     ./mmadiff replay two']:
+            'filed    two/survey.html', 'next     ./mmadiff replay two']:
         fail(f'the survey: {lines}')
     if not any(line.startswith(f'differs  {MMA}') for line in lines):
         fail(f'the survey does not say what differs: {lines}')

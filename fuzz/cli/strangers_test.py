@@ -28,7 +28,7 @@ UNITS, MANIFEST, LOCK, DISTRUSTED, HARDWARE = 'units-000000-1.log', 'manifest.tx
 OF_RUN = [MANIFEST, UNITS, LOCK, DISTRUSTED, HARDWARE]
 CASE = 'findings/sm_90/case-ID.txtpb'
 OF_RECORDING = ['recording.txtpb', 'raw-1.log', 'regressions.txt', 'digests.log']
-OF_SURVEY = ['answers.log', 'survey.md', 'survey.json', LOCK, 'recording'] + ['recording/' + name for name in OF_RECORDING]
+OF_SURVEY = ['answers.log', 'survey.html', 'survey.md', 'survey.json', LOCK, 'recording'] + ['recording/' + name for name in OF_RECORDING]
 # Command, folder, its files that are replaced, those of them without which the command fails.
 VERBS = [
     (f'{RUN} --workdir=run', 'run', OF_RUN, OF_RUN),
@@ -55,7 +55,7 @@ VERBS = [
     ('report --compare rec rec2', 'rec', OF_RECORDING, OF_RECORDING),
     (f'infer --device=recorded:rec --instr={MMA}', 'rec', OF_RECORDING, OF_RECORDING[:3]),
     (f'identify --device=recorded:rec --instr={MMA}', 'rec', OF_RECORDING, OF_RECORDING[:3]),
-    (f'{SURVEY} --out=sur', 'sur', OF_SURVEY, ['answers.log', LOCK, 'survey.md', 'survey.json']),
+    (f'{SURVEY} --out=sur', 'sur', OF_SURVEY, ['answers.log', LOCK, 'survey.html', 'survey.md', 'survey.json']),
     ('survey --compare sur sur2', 'sur', OF_SURVEY, ['answers.log']),
     ('replay sur', 'sur', OF_SURVEY, [name for name in OF_SURVEY if name not in (LOCK, 'recording')]),
     ('replay files/log.log', 'files', ['log.log'], ['log.log']),

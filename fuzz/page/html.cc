@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "device/plain_text.h"
+#include "fuzz/page/html_style.h"
 
 namespace mmadiff {
 
@@ -30,6 +31,34 @@ std::string HtmlNumber(uint64_t number) {
 std::string HtmlTag(absl::string_view tag, absl::string_view css, absl::string_view inside) {
   const std::string attribute = css.empty() ? "" : absl::StrCat(" class=\"", css, "\"");
   return absl::StrCat("<", tag, attribute, ">", inside, "</", tag, ">");
+}
+
+std::string HtmlTiles(const std::vector<std::pair<std::string, uint64_t>>& tiles) {
+  std::string html = "<dl class=\"tiles\">";
+  for (const auto& [what, number] : tiles) {
+    absl::StrAppend(&html, "<div><dt>", Html(what), "</dt><dd>", HtmlNumber(number),
+                    "</dd></div>\n");
+  }
+  return html + "</dl>\n";
+}
+
+std::string HtmlFacts(const std::vector<std::pair<std::string, std::string>>& facts) {
+  std::string html = "<div class=\"card\"><dl class=\"facts\">\n";
+  for (const auto& [what, value] : facts) {
+    if (value.empty()) continue;
+    absl::StrAppend(&html, "<dt>", Html(what), "</dt><dd>", Html(value), "</dd>\n");
+  }
+  return html + "</dl></div>\n";
+}
+
+std::string HtmlDocument(absl::string_view title, absl::string_view body) {
+  return absl::StrCat(
+      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
+      "<meta name=\"color-scheme\" content=\"light dark\">\n<title>mmadiff: ",
+      Html(title), "</title>\n<style>", kHtmlStyle, "</style>\n</head>\n<body>\n<main>\n", body,
+      "<footer>mmadiff ", MMADIFF_VERSION, "</footer>\n</main>\n<script>", kHtmlScript,
+      "</script>\n</body>\n</html>\n");
 }
 
 std::string HtmlCommand(absl::string_view command) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/string_view.h"
@@ -21,6 +22,13 @@ std::string HtmlNumber(uint64_t number);
 
 // <TAG class="CLASS">INSIDE</TAG>; `inside` is HTML. No class: "".
 std::string HtmlTag(absl::string_view tag, absl::string_view css, absl::string_view inside);
+
+// Numbers to see first, side by side; things and what is known of them, but for empty ones.
+std::string HtmlTiles(const std::vector<std::pair<std::string, uint64_t>>& tiles);
+std::string HtmlFacts(const std::vector<std::pair<std::string, std::string>>& facts);
+
+// A whole page; `body` is HTML.
+std::string HtmlDocument(absl::string_view title, absl::string_view body);
 
 // A command in a box with a button that copies it.
 std::string HtmlCommand(absl::string_view command);

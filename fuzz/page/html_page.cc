@@ -1,6 +1,7 @@
 #include "fuzz/page/html_page.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -8,7 +9,6 @@
 #include "absl/strings/str_split.h"
 #include "fuzz/page/html.h"
 #include "fuzz/page/html_charts.h"
-#include "fuzz/page/html_style.h"
 #include "fuzz/progress.h"
 
 namespace mmadiff {
@@ -75,25 +75,18 @@ std::string VerdictCard(const ReportRun& run) {
 }
 
 std::string Tiles(const ReportRun& run) {
-  std::string html = "<dl class=\"tiles\">";
-  const auto add = [&](const char* what, uint64_t number, bool at_least = false) {
-    absl::StrAppend(&html, "<div><dt>", at_least ? "at least " : "", what, "</dt><dd>",
-                    HtmlNumber(number), "</dd></div>\n");
-  };
-  add("instructions", run.rows.size());
-  add("cases", run.total.cases);
-  add("dot products", run.total.dot_products);
-  add("mismatches", run.total.mismatches, run.at_least);
-  add("findings", run.explained.size());
-  return html + "</dl>\n";
+  return HtmlTiles({{"instructions", run.rows.size()},
+                    {"cases", run.total.cases},
+                    {"dot products", run.total.dot_products},
+                    {run.at_least ? "at least mismatches" : "mismatches", run.total.mismatches},
+                    {"findings", run.explained.size()}});
 }
 
 std::string Facts(const ReportRun& run) {
   const RunManifest& m = run.manifest;
-  std::string html = "<div class=\"card\"><dl class=\"facts\">\n";
-  const auto add = [&](const char* what, const std::string& value) {
-    if (value.empty()) return;
-    absl::StrAppend(&html, "<dt>", what, "</dt><dd>", Html(value), "</dd>\n");
+  std::vector<std::pair<std::string, std::string>> facts;
+  const auto add = [&](const char* what, std::string value) {
+    facts.emplace_back(what, std::move(value));
   };
   add("Device",
       absl::StrCat(m.device, m.device_identity.empty() ? "" : ": ", Name(m.device_identity)));
@@ -115,7 +108,7 @@ std::string Facts(const ReportRun& run) {
   for (const std::string& line : run.distrusted) add("Distrusted", line);
   for (const std::string& line : run.damage) add("Damaged", line);
   for (const LeftOutLine& line : m.left_out) add("Left out", Text(line));
-  return html + "</dl></div>\n";
+  return HtmlFacts(facts);
 }
 
 struct ThinNames {
@@ -236,6 +229,9 @@ std::string FindingInside(const ReportFinding& f) {
   if (!f.diagnosis.empty()) absl::StrAppend(&html, "<p>", Html(f.diagnosis), "</p>\n");
   if (!finding.shared.empty()) {
     absl::StrAppend(&html, "<p>Shared: ", Html(finding.shared), "</p>\n");
+  }
+  if (!f.typical.empty()) {
+    absl::StrAppend(&html, "<p>Ordinary numbers differ too: ", Html(f.typical), "</p>\n");
   }
   if (!f.minimal.empty()) {
     absl::StrAppend(&html, "<div class=\"pair\"><div><div class=\"label\">Minimal case</div><pre>",
@@ -377,13 +373,7 @@ std::string HtmlPage(const ReportData& data) {
     absl::StrAppend(&body, "<div id=\"run", i + 1, "\">",
                     RunHtml(run, "h1", identity.empty() ? "A run" : identity), "</div>\n");
   }
-  return absl::StrCat(
-      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-      "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
-      "<meta name=\"color-scheme\" content=\"light dark\">\n<title>mmadiff: ",
-      Html(data.runs.size() == 1 ? Sentence(data.runs.front()) : "report"), "</title>\n<style>",
-      kHtmlStyle, "</style>\n</head>\n<body>\n<main>\n", body, "<footer>mmadiff ", MMADIFF_VERSION,
-      "</footer>\n</main>\n<script>", kHtmlScript, "</script>\n</body>\n</html>\n");
+  return HtmlDocument(data.runs.size() == 1 ? Sentence(data.runs.front()) : "report", body);
 }
 
 }  // namespace mmadiff

@@ -58,7 +58,9 @@ void AddFinding(const ReportFinding& f, std::string& page) {
   absl::StrAppend(&page, "\n### ", Cell(Name(f.finding.bucket)), "\n\n", Cell(f.finding.op), ", ",
                   f.finding.beside.size() + 1, " filed, ", Name(f.finding.state), ".",
                   f.diagnosis.empty() ? "" : " ", Cell(f.diagnosis),
-                  f.finding.shared.empty() ? "" : " Shared: ", Cell(f.finding.shared), "\n\n");
+                  f.finding.shared.empty() ? "" : " Shared: ", Cell(f.finding.shared),
+                  f.typical.empty() ? "" : " Ordinary numbers differ too: ", f.typical,
+                  f.typical.empty() ? "" : ".", "\n\n");
   if (!f.minimal.empty()) page += Block(f.minimal + f.difference);
   if (!f.stages.empty()) {
     std::vector<std::string> titles = {"stage"};

@@ -155,6 +155,8 @@ class Gathered {
       f.diagnosis = "the model gives the stored answers";
       return f;
     }
+    const auto typical = LoadSubject(f.finding.typical, nullptr);
+    if (typical.ok() && !typical->differing.empty()) f.typical = ResultText(typical->mismatch);
     f.difference = DescribeResult(m, e->element, {});
     if (!m.failure) {
       const std::string narrow = DescribeDifference(*op.instruction->d, m.model[e->element],

@@ -20,6 +20,7 @@ namespace mmadiff {
 struct ReportFinding {
   Finding finding;
   std::string minimal;  // its operands that are not +0, lines
+  std::string typical;  // what ordinary numbers give, if one of the cases has such
   // Both words bit by bit, or the model's and what the device did, lines; empty: the stored answer is
   // the model's.
   std::string difference;

@@ -290,6 +290,7 @@ void RunReportBuilder::Add(Finding finding) {
     if (f.op != finding.op || f.bucket != finding.bucket) continue;
     f.beside.push_back(finding.path);
     f.beside.insert(f.beside.end(), finding.beside.begin(), finding.beside.end());
+    if (f.typical.empty()) f.typical = finding.typical;
     f.unfixed |= finding.unfixed;
     f.state = MoreUrgent(f.state, finding.state);
     return;

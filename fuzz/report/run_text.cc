@@ -255,6 +255,7 @@ nlohmann::ordered_json JsonOf(const Finding& f) {
           {"flaky", f.flaky()},
           {"path", f.path},
           {"beside", f.beside},
+          {"typical", f.typical},
           {"diagnosis", f.diagnosis},
           {"shared", f.shared},
           {"parameters", ParametersJson(f.bucket.changes)}};

@@ -17,6 +17,7 @@
 #include "corpus/recordings/survey_answers.h"
 #include "fuzz/cases/case_name.h"
 #include "fuzz/findings.h"
+#include "fuzz/survey/html_page.h"
 #include "fuzz/survey/page.h"
 #include "fuzz/survey/stamp.h"
 #include "sim/operation.h"
@@ -162,7 +163,8 @@ void RemoveOld(const std::string& folder) {
   for (const fs::path& path : EntriesOf(folder)) {
     const std::string name = path.filename().string();
     const bool recording = IsOwn(name, {"recording"}, true);
-    if (!recording && !IsOwn(name, {"survey.md", "survey.json", "answers.log"}, false)) continue;
+    const auto torn = [&](absl::string_view own) { return IsOwn(name, {own}, false); };
+    if (!recording && !torn("answers.log") && std::ranges::none_of(kSurveyPages, torn)) continue;
     const bool link = fs::is_symlink(path, ignored);  // what it leads to is somebody else's
     if (!link) fs::remove(path / "recording.txtpb", ignored);  // first: then it is no recording
     for (const fs::path& file : link ? std::vector<fs::path>() : EntriesOf(path)) {
@@ -195,6 +197,7 @@ absl::Status WriteSurveyPages(const std::string& folder, const SurveySummary& su
   };
   write("/survey.json", SurveyJson(summary));
   write("/survey.md", SurveyPage(summary));
+  write("/survey.html", SurveyHtml(summary));
   return s.ok() ? s : absl::DataLossError(s.message());
 }
 

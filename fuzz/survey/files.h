@@ -8,7 +8,7 @@
 
 namespace mmadiff {
 
-// Writes survey.md, survey.json and recording/ into the folder, in place of those of an earlier
+// Writes survey.html, survey.md, survey.json and recording/ into the folder, in place of those of an earlier
 // attempt. kDataLoss when they cannot be written. `note` says what did not fit the recording.
 absl::Status WriteSurveyFiles(const std::string& folder, const SurveySummary& summary,
                               std::string& note);

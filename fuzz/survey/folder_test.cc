@@ -47,7 +47,7 @@ class FolderTest : public SurveyTest {
     EXPECT_TRUE((*log)->Append(result).ok() && (*log)->Flush().ok());
   }
   void RemoveCopies() {
-    for (const char* name : {"s/recording", "s/survey.md", "s/survey.json"}) {
+    for (const char* name : {"s/recording", "s/survey.html", "s/survey.md", "s/survey.json"}) {
       std::filesystem::remove_all(Path(name));
     }
   }
@@ -89,7 +89,8 @@ TEST_F(FolderTest, LaterAnswersCountAndMakeThePagesStale) {
   wrong.dot_products = wrong.mismatches = 1;
   Append(wrong);
   EXPECT_THAT(Check().wrong, IsEmpty());
-  EXPECT_THAT(Check().stale, ElementsAre(HasSubstr("survey.md: out of date"), HasSubstr("json")));
+  EXPECT_THAT(Check().stale, ElementsAre(HasSubstr("survey.html: out of date"), HasSubstr("md"),
+                                         HasSubstr("json")));
   const ReplayOutcome replayed = Replay();
   EXPECT_EQ(replayed.differing, 1u);
   EXPECT_FALSE(replayed.damaged);
@@ -125,7 +126,8 @@ TEST_F(FolderTest, ALogThatEndsBeforeItsCopiesIsDamage) {
   EXPECT_TRUE(ReadSurvey(Path("s"))->stats.damage.empty());
   ExpectDamage("answers are not in ");
   std::filesystem::remove_all(Path("s/recording"));
-  EXPECT_THAT(Check().wrong, ElementsAre(HasSubstr("survey.md: not what"), HasSubstr("json")));
+  EXPECT_THAT(Check().wrong,
+              ElementsAre(HasSubstr("survey.html: not what"), HasSubstr("md"), HasSubstr("json")));
 }
 
 TEST_F(FolderTest, AChangedByteOfTheLogIsDamageWithoutPages) {

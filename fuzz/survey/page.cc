@@ -4,76 +4,15 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_join.h"
 #include "fuzz/case_json.h"
 #include "fuzz/json_text.h"
 #include "fuzz/next_command.h"
-#include "triage/probe/probe.h"
+#include "fuzz/survey/row_text.h"
 
 namespace mmadiff {
 namespace {
 
 constexpr size_t kMostMissing = 20;  // of the page
-
-// "0 of 1e+07: rate < 3e-07" (95 % confidence).
-std::string Volume(const SurveyRow& row) {
-  if (row.dot_products == 0) return "-";
-  if (row.mismatches > 0)
-    return absl::StrFormat("%d of %d differ", row.mismatches, row.dot_products);
-  return absl::StrFormat("0 of %.3g, rate < %.1e", static_cast<double>(row.dot_products),
-                         3. / static_cast<double>(row.dot_products));
-}
-
-std::string Rate(const SurveyRow& row) {
-  if (row.seconds <= 0 || row.dot_products == 0) return "-";
-  return absl::StrFormat("%.3g", static_cast<double>(row.dot_products) / row.seconds);
-}
-
-// Those that were asked, of a row without a model.
-std::vector<const SurveyAnswer*> OpenAnswers(const SurveyRow& row) {
-  std::vector<const SurveyAnswer*> open;
-  for (const SurveyAnswer& a : row.answers) {
-    if (!row.modelled && a.cases > 0) open.push_back(&a);
-  }
-  return open;
-}
-
-// "all 14 agree", "12 of 14 agree; width: ...", "no model", "no model; 12 open answers, below".
-std::string AnswersText(const SurveyRow& row) {
-  if (!row.modelled) {
-    const size_t open = OpenAnswers(row).size();
-    return open == 0 ? "no model" : absl::StrCat("no model; ", open, " open answers, below");
-  }
-  if (row.answers.empty()) return "-";
-  std::vector<std::string> others;
-  for (const SurveyAnswer& a : row.answers) {
-    if (a.agreement != Agreement::kAgrees)
-      others.push_back(absl::StrCat(a.question, ": ", a.answer));
-  }
-  const size_t all = row.answers.size(), agree = all - others.size();
-  others.insert(others.begin(), agree == all ? absl::StrCat("all ", all, " agree")
-                                             : absl::StrCat(agree, " of ", all, " agree"));
-  for (const SurveyAnswer& a : row.answers) {
-    const bool sample = row.slow && MethodOf(a.question) == Method::kPairs;
-    if (sample && a.agreement == Agreement::kAgrees) {
-      others.push_back("pairs: " + a.answer);
-    }
-  }
-  if (!row.not_asked.empty()) others.push_back("not asked: " + absl::StrJoin(row.not_asked, ", "));
-  return absl::StrJoin(others, "; ");
-}
-
-// "all 267 equal", "1 of 267 differ", "34 of 267 asked, all equal".
-std::string Vectors(const SurveyRow& row) {
-  if (row.lines == 0) return "-";
-  const bool part = row.lines_left > 0;
-  const std::string asked =
-      part ? absl::StrCat(row.lines, " of ", row.lines + row.lines_left, " asked, ") : "";
-  if (row.lines_differing > 0) {
-    return absl::StrCat(asked, row.lines_differing, " of ", row.lines, " differ");
-  }
-  return part ? asked + "all equal" : absl::StrCat("all ", row.lines, " equal");
-}
 
 void AddContradiction(const SurveyContradiction& c, std::string& page) {
   absl::StrAppend(&page, "* **", c.op, c.variant.empty() ? "" : " with " + c.variant.substr(1),
@@ -88,13 +27,7 @@ void AddContradiction(const SurveyContradiction& c, std::string& page) {
   if (c.finding->cases.empty()) return;
   const SurveyFinding::Case& minimal = c.finding->cases.front();
   absl::StrAppend(&page, "  the model says `", minimal.model, "`, the device the last word:\n\n",
-                  "      echo '", minimal.line, "' | ./mmadiff check --expect=1 ", c.op, "\n\n");
-}
-
-std::vector<SurveyTask> NotReached(const SurveyOutcome& outcome) {
-  std::vector<SurveyTask> tasks = outcome.missing;
-  tasks.insert(tasks.end(), outcome.given_up.begin(), outcome.given_up.end());
-  return tasks;
+                  "      ", CheckCommand(c), "\n\n");
 }
 
 std::string Cell(const std::string& text) {
@@ -154,12 +87,10 @@ std::string SurveyPage(const SurveySummary& summary) {
                   "| row | layout | repeats | questions | vectors | run, dot products | a second "
                   "| recorded |\n|---|---|---|---|---|---|---|---|\n");
   for (const SurveyRow& row : summary.rows) {
-    const std::string layout =
-        row.layout +
-        (row.sizes.empty() ? "" : absl::StrCat(", also ", absl::StrJoin(row.sizes, " ")));
-    absl::StrAppend(&page, "| ", Cell(row.Name()), row.emulated ? " (emulated)" : "", " | ", layout,
-                    " | ", Cell(row.repeat), " | ", Cell(AnswersText(row)), " | ", Vectors(row),
-                    " | ", Volume(row), " | ", Rate(row), " | ", row.recorded, " |\n");
+    absl::StrAppend(&page, "| ", Cell(row.Name()), row.emulated ? " (emulated)" : "", " | ",
+                    LayoutText(row), " | ", Cell(row.repeat), " | ", Cell(AnswersText(row)), " | ",
+                    VectorsText(row), " | ", VolumeText(row), " | ", RateText(row), " | ",
+                    row.recorded, " |\n");
   }
   AddOpenAnswers(summary, page);
   const std::vector<SurveyTask> missing = NotReached(*summary.outcome);
@@ -188,7 +119,8 @@ std::string SurveyScreen(const SurveySummary& summary, const std::string& folder
                    {.title = "vectors", .drop = 2},
                    {.title = "run, dot products", .drop = 3}});
   for (const SurveyRow& row : summary.rows) {
-    table.Add({row.Name(), AnswersText(row), Vectors(row), Volume(row)}, !row.troubles.empty());
+    table.Add({row.Name(), AnswersText(row), VectorsText(row), VolumeText(row)},
+              !row.troubles.empty());
   }
   std::string text = table.Text(style) + "\n";
   const auto add = [&](absl::string_view label, absl::string_view words) {
@@ -203,7 +135,7 @@ std::string SurveyScreen(const SurveySummary& summary, const std::string& folder
   }
   const size_t missing = NotReached(*summary.outcome).size();
   if (missing > 0) add("missing", absl::StrCat(missing, " tasks were not reached"));
-  add("filed", absl::StrCat(folder, "/survey.md"));
+  add("filed", absl::StrCat(folder, "/survey.html"));
   return text + CommandLine("next     ", absl::StrCat(Program(), " replay ", ShellWord(folder)),
                             style.width);
 }

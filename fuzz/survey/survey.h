@@ -3,7 +3,7 @@
 // what that one had answered when it dies is kept.
 //
 //   answers.log   all results (corpus/survey_log.h)
-//   survey.md     one page, contradictions with the tables first; survey.json says the same
+//   survey.html   one page, contradictions with the tables first; survey.md and survey.json say the same
 //   recording/    what others verify without the device (corpus/recordings/recording_folder.h)
 #pragma once
 

@@ -8,8 +8,10 @@
 #include "corpus/recordings/recorded_device.h"
 #include "corpus/recordings/recording.h"
 #include "corpus/survey_log.h"
+#include "fuzz/page/html.h"
 #include "fuzz/replay.h"
 #include "fuzz/survey/compare.h"
+#include "fuzz/survey/html_page.h"
 #include "fuzz/survey/page.h"
 #include "fuzz/survey/testing_survey.h"
 #include "fuzz/survey/verify.h"
@@ -36,7 +38,7 @@ TEST_F(SurveyTest, AGoodDeviceIsAllAskedAndRecorded) {
   for (const auto& entry : std::filesystem::recursive_directory_iterator(Path("s"))) {
     if (entry.is_regular_file()) files.push_back(entry.path().filename());
   }
-  EXPECT_THAT(files, SizeIs(8));
+  EXPECT_THAT(files, SizeIs(9));
   uint64_t equal = 0;
   const auto stats = ReadRecordings(Path("s/recording"), "", [&](const Recording& r) {
     equal += r.d.size() - Compare(*r.op, *InputsOf(r), r.d).differing.size();
@@ -53,13 +55,17 @@ TEST_F(SurveyTest, ThePageIsThereWhileTheSurveyRuns) {
   on_progress = [&](const SurveyOutcome& so_far) {
     ++pages;
     const absl::Status written = WriteSurveyPages(Path("s"), Summarize(so_far));
-    EXPECT_THAT(Get(Path("s/survey.md")), HasSubstr("The survey was running"));
+    for (const char* page : {"s/survey.md", "s/survey.html"}) {
+      EXPECT_THAT(Get(Path(page)), HasSubstr("The survey was running"));
+    }
     EXPECT_THAT(CheckSurvey(Path("s"), *ReadSurvey(Path("s"))).wrong, IsEmpty());
     return written;
   };
   EXPECT_THAT(Survey().missing, IsEmpty());
   EXPECT_GT(pages, 0);
-  EXPECT_THAT(Get(Path("s/survey.md")), testing::Not(HasSubstr("was running")));
+  for (const char* page : {"s/survey.md", "s/survey.html"}) {
+    EXPECT_THAT(Get(Path(page)), testing::Not(HasSubstr("was running")));
+  }
 }
 
 TEST_F(SurveyTest, ARowThatTrapsTakesNothingWithIt) {
@@ -75,6 +81,10 @@ TEST_F(SurveyTest, ARowThatTrapsTakesNothingWithIt) {
             "traps in layout: signal 11; on one execution with every operand +0");
   EXPECT_THAT(outcome.missing, IsEmpty());
   EXPECT_THAT(SurveyPage(summary), HasSubstr("traps in layout"));
+  for (const SurveyContradiction& c : summary.contradictions) {
+    EXPECT_THAT(SurveyHtml(summary), HasSubstr(Html(c.what)));
+  }
+  EXPECT_THAT(SurveyHtml(summary), HasSubstr("card verdict warn"));
 }
 
 TEST_F(SurveyTest, TheSmallestInputThatTrapsIsFound) {
@@ -333,6 +343,9 @@ TEST_F(SurveyTest, PagesThatWereEditedAreDamage) {
   EXPECT_THAT(wrong(), IsEmpty());
   std::filesystem::remove(Path("s/survey.md"));
   EXPECT_THAT(wrong(), IsEmpty());
+  Put("s/survey.html", absl::StrReplaceAll(Get(Path("s/survey.html")), {{"agrees", "differs"}}));
+  EXPECT_THAT(wrong(), ElementsAre(HasSubstr("survey.html: not what ")));
+  std::filesystem::remove(Path("s/survey.html"));
   Put("s/survey.md", absl::StrReplaceAll(page, {{"agrees", "contradicts"}}));
   EXPECT_THAT(wrong(), ElementsAre(HasSubstr("survey.md: not what ")));
   Put("s/survey.json", json.substr(0, json.size() / 2));

@@ -16,7 +16,7 @@ SurveyCheck CheckSurvey(const std::string& folder, const StoredSurvey& stored) {
     return check;
   }
   check.wrong = WrongRecording(folder, stored);
-  for (const char* name : {"survey.md", "survey.json"}) {
+  for (const absl::string_view name : kSurveyPages) {
     const std::string path = absl::StrCat(folder, "/", name);
     const absl::StatusOr<std::string> page = ReadFile(path);
     if (absl::IsNotFound(page.status())) continue;

@@ -9,6 +9,7 @@
 #include "sim/simulate.h"
 #include "triage/minimize/simplicity.h"
 #include "triage/minimize/target.h"
+#include "triage/typical.h"
 #include "triage/verdict.h"
 
 namespace mmadiff {
@@ -18,6 +19,7 @@ constexpr size_t kAnswers = 512;       // of an execution: differing ones, and o
 constexpr size_t kMostCases = 12;      // that refute
 constexpr size_t kMostNamed = 6;       // changes named in a text
 constexpr size_t kEnoughAnswers = 16;  // rivals that more refute are alike
+constexpr int64_t kAskedAtOnce = 64, kMostOfSlow = 64;  // dot products of ordinary numbers
 constexpr char kMinimal[] = "the device and the model differ";
 
 bool IsSame(const Neighbour& x, const Neighbour& y) { return x.algorithm == y.algorithm; }
@@ -61,18 +63,25 @@ class Investigator {
       return absl::OkStatus();
     }
     observed.insert(observed.end(), known.begin(), known.end());
-    const bool sampled = known.size() >= kAnswers;  // by an investigation before, not a few cases
+    bool sampled = known.size() >= kAnswers;  // by an investigation before, not a few cases
     // Rules of NaNs, of which no model here may know, are filed apart from wrong numbers.
     const DifferenceClass gravest = GravestClass(op_, AnswersOf(found_.model, found_.device));
     const bool numbers = gravest != DifferenceClass::kNanPayload;
-    absl::StatusOr<Diagnosis> diagnosis =
-        Diagnose(runner_, std::move(observed), cases, sampled, numbers);
-    if (!diagnosis.ok()) return diagnosis.status();
-    result_.diagnosis = *std::move(diagnosis);
-    result_.bucket = result_.diagnosis.bucket(op_);
-    if (!result_.diagnosis.changes.empty()) {
+    for (size_t refuting = 1; refuting > 0; sampled = true) {
+      absl::StatusOr<Diagnosis> diagnosis = Diagnose(runner_, observed, cases, sampled, numbers);
+      if (!diagnosis.ok()) return diagnosis.status();
+      result_.diagnosis = *std::move(diagnosis);
+      explanation_.reset();
+      if (result_.diagnosis.changes.empty()) break;
       explanation_ = WithAlgorithm(op_, result_.diagnosis.changes.front().algorithm);
+      observed = result_.diagnosis.observed;
+      if (absl::Status s = AskPredicted(observed); !s.ok()) return s;
+      refuting = observed.size() - result_.diagnosis.observed.size();
     }
+    const Repetition repetition = result_.bucket.repetition;
+    result_.bucket = result_.diagnosis.bucket(op_);
+    result_.bucket.repetition = repetition;
+    if (repetition == Repetition::kFlaky) return absl::OkStatus();
     if (!explanation_ && !numbers) {
       result_.bucket = Bucket::Unexplained(gravest);
     }
@@ -82,6 +91,7 @@ class Investigator {
     if (s.ok() && result_.bucket.Repeats()) s = KeepSmallest();
     if (s.ok() && result_.bucket.Repeats()) s = KeepFound();
     if (s.ok() && !result_.cases.empty()) PutSimplestFirst();
+    if (s.ok() && result_.bucket.Repeats()) s = KeepTypical();
     return s;
   }
 
@@ -287,6 +297,72 @@ class Investigator {
     why = absl::StrCat(kMinimal, why.empty() ? "" : "; ", why);
   }
 
+  // By how much ordinary numbers differ, if they do: the minimal case is often of very small ones.
+  absl::Status KeepTypical() {
+    if (!explanation_) {
+      if (absl::Status s = LookForTypical(); !s.ok()) return s;
+    }
+    if (typical_ && IsNew(*typical_)) {
+      Keep({*std::move(typical_), result_.bucket, "of ordinary numbers", CaseRole::kTypical});
+    }
+    return absl::OkStatus();
+  }
+
+  // Without an explanation the device is asked about all, or about some if it is slow.
+  absl::Status LookForTypical() {
+    const Mismatch& minimal = result_.cases.front().mismatch;
+    if (!(minimal.inputs.shape == DotProductShape(op_.shape()))) return absl::OkStatus();
+    const Target target(op_, std::nullopt, {op_.model},
+                        GravestClass(op_, AnswersOf(found_.model, found_.device)));
+    const int64_t all = kTypicalDotProducts,
+                  asked = std::min(runner_.IsSlow() ? kMostOfSlow : all, runner_.left());
+    for (int64_t i = 0; i < asked;) {
+      std::vector<DotProductCase> dots;
+      for (; i < asked && std::ssize(dots) < kAskedAtOnce; ++i) {
+        dots.push_back(TypicalDotProduct(op_.model, i * all / asked));
+      }
+      const auto d = runner_.Try(MakeDotProductBatch(op_.shape(), dots));
+      if (!d.ok()) return d.status();
+      for (size_t k = 0; k < dots.size(); ++k) {
+        if (target.Holds(dots[k], (*d)[k])) return AskTypical(dots[k]).status();
+      }
+    }
+    result_.ordinary = asked;
+    return absl::OkStatus();
+  }
+
+  // What the device answers, in typical_ if it is not the model's word and repeats; nothing if it has
+  // no answer. An answer that does not repeat makes the bucket flaky.
+  absl::StatusOr<std::optional<uint64_t>> AskTypical(const DotProductCase& dot) {
+    Mismatch typical = {&op_, MakeDotProductBatch(op_.shape(), {dot}), 0};
+    const absl::StatusOr<Tries> tries = Repeat(runner_, typical, 2);
+    if (absl::IsNotFound(tries.status()) || FailureOf(tries.status())) return std::nullopt;
+    if (!tries.ok()) return tries.status();
+    if (!tries->steady) result_.bucket.repetition = Repetition::kFlaky;
+    typical.device = tries->device;
+    typical.model = tries->model;
+    if (tries->repeatability == Repeatability::kReproduced) typical_ = std::move(typical);
+    return tries->device[0];
+  }
+
+  // The first ordinary numbers for which the explanation has another word than the model: what the
+  // device answers is added to `observed` if it is not the explanation's.
+  absl::Status AskPredicted(std::vector<Observed>& observed) {
+    const Target target(op_, explanation_, {op_.model});
+    const auto dot = FindTypical(
+        op_.model, [&](const DotProductCase& candidate) { return target.Possible(candidate); });
+    typical_.reset();
+    result_.ordinary = dot ? 0 : kTypicalDotProducts;
+    if (!dot) return absl::OkStatus();
+    const auto d = AskTypical(*dot);
+    if (!d.ok()) return d.status();
+    if (*d && !Gives(op_, *explanation_, *dot, **d)) {
+      observed.push_back({*dot, **d});
+      typical_.reset();
+    }
+    return absl::OkStatus();
+  }
+
   bool IsNew(const Mismatch& m) const {
     return std::none_of(result_.cases.begin(), result_.cases.end(),
                         [&](const KeptCase& e) { return SameWords(e.mismatch.inputs, m.inputs); });
@@ -320,7 +396,8 @@ class Investigator {
   Investigation& result_;
   Mismatch found_;  // with the words of the first tries
   std::optional<Model> explanation_;
-  std::vector<Neighbour> rivals_;  // not refuted yet
+  std::optional<Mismatch> typical_;  // of ordinary numbers, which differ every time
+  std::vector<Neighbour> rivals_;    // not refuted yet
 };
 
 }  // namespace
@@ -332,6 +409,9 @@ std::string Investigation::Text() const {
                       alone ? "; there is no other single change"
                             : absl::StrCat("; the cases refute ", refuted, " single changes"),
                       left == 0 ? "" : absl::StrCat(", not ", left),
+                      ordinary == 0 ? ""
+                                    : absl::StrCat("; none of ", ordinary,
+                                                   " dot products of ordinary numbers shows it"),
                       spent ? absl::StrCat("; stopped after ", executions, " executions") : "",
                       diagnosis.changes.empty() ? "; `probe` asks for layout, order and NaNs" : "");
 }

@@ -28,11 +28,14 @@ struct Investigation {
   Diagnosis diagnosis;
   // The simplest mismatch that was found; one to which the explanation gives the device's word and
   // no preferred change does, if there is another; cases that refute what this one leaves, some of
-  // which the model answers rightly; and the mismatch as it was found.
+  // which the model answers rightly; the mismatch as it was found; and one of ordinary numbers.
   std::vector<KeptCase> cases;
   size_t refuted = 0, left = 0;  // single changes that the cases refute, and do not
   int64_t executions = 0;        // of the device
   bool spent = false;  // all that it may: the cases may be larger or fewer than they could
+  // Dot products of ordinary numbers (triage/typical.h), none of which differs: by the explanation, or
+  // without one by the device's answers. 0: one does, or it is not known.
+  int64_t ordinary = 0;
 
   std::string Text() const;  // one sentence
 };

@@ -1,10 +1,12 @@
 // Planted changes, from the first mismatch to what is kept of it: of one operation of each family
 // and some neighbours. All are in investigate_long_test.cc.
+#include <functional>
 #include <thread>
 
 #include "device/testing_operations.h"
 #include "gmock/gmock.h"
 #include "triage/diagnosis/investigate_checks.h"
+#include "triage/typical.h"
 
 namespace mmadiff {
 namespace {
@@ -140,6 +142,104 @@ TEST(Investigate, ADeviceThatChangesIsFlaky) {
                        i->diagnosis.changes.front().algorithm == planted;
     EXPECT_FALSE(named) << after << ": " << i->Text();
   }
+}
+
+const KeptCase* TypicalOf(const Investigation& i) {
+  const auto typical = std::ranges::find(i.cases, CaseRole::kTypical, &KeptCase::role);
+  return typical == i.cases.end() ? nullptr : &*typical;
+}
+
+// A device that differs for chosen dot products alone.
+class Sometimes : public ModelDevice {
+ public:
+  Sometimes(const Model& model, std::function<bool(const DotProductCase&)> differs)
+      : ModelDevice(model), differs_(std::move(differs)) {}
+  absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) override {
+    const absl::Status status = ModelDevice::Execute(op, batch, d);
+    for (size_t i = 0; i < d.size(); ++i) {
+      const DotProductCase dot = Extract(batch, static_cast<int64_t>(i));
+      if (!differs_(dot)) d[i] = Simulate(op.model, dot);
+    }
+    return status;
+  }
+
+ private:
+  std::function<bool(const DotProductCase&)> differs_;
+};
+
+class TypicalTest : public testing::Test {
+ protected:
+  TypicalTest() {
+    Algorithm planted = op_.model.algorithm;
+    planted.fraction_bits -= 1;
+    changed_ = WithAlgorithm(op_, planted);
+    for (uint64_t i = 0; i < kTypicalDotProducts; ++i) {
+      typical_.push_back(TypicalDotProduct(op_.model, i));
+    }
+  }
+  bool IsTypical(const DotProductCase& dot) const { return std::ranges::count(typical_, dot) > 0; }
+  Investigation Of(Device& device) {
+    Mismatch mismatch;
+    EXPECT_TRUE(FirstMismatch(op_, device, 1, mismatch));
+    auto i = Investigate(device, mismatch, {&op_, &Strategies().front(), 1});
+    EXPECT_TRUE(i.ok()) << i.status();
+    return *std::move(i);
+  }
+
+  const Operation& op_ = *FindOperation("sm_90/mma.m16n8k16.f32.f16.f16.f32");
+  Model changed_;
+  std::vector<DotProductCase> typical_;
+};
+
+TEST_F(TypicalTest, WhatTheExplanationSaysOfOrdinaryNumbersIsAsked) {
+  ModelDevice device(changed_);
+  const Investigation i = Of(device);
+  const KeptCase* typical = TypicalOf(i);
+  ASSERT_NE(typical, nullptr);
+  const DotProductCase dot = Extract(typical->mismatch.inputs, 0);
+  EXPECT_TRUE(IsTypical(dot));
+  EXPECT_EQ(typical->mismatch.device[0], Simulate(changed_, dot));
+  EXPECT_NE(typical->mismatch.device[0], Simulate(op_.model, dot));
+  EXPECT_EQ(i.ordinary, 0);
+}
+
+TEST_F(TypicalTest, AnExplanationThatOrdinaryNumbersRefuteIsNone) {
+  Sometimes device(changed_, [&](const DotProductCase& dot) { return !IsTypical(dot); });
+  const Investigation i = Of(device);
+  EXPECT_EQ(i.bucket.kind, Bucket::kUnexplained) << i.Text();
+  for (const KeptCase& kept : i.cases) EXPECT_EQ(kept.bucket, i.bucket) << kept.why;
+  EXPECT_EQ(TypicalOf(i), nullptr);
+  EXPECT_EQ(i.ordinary, static_cast<int64_t>(kTypicalDotProducts));
+}
+
+TEST_F(TypicalTest, WithoutAnExplanationTheDeviceIsAsked) {
+  class OneBit : public ModelDevice {  // which no change gives
+   public:
+    using ModelDevice::ModelDevice;
+    absl::Status Execute(const Operation& op, const Batch& batch,
+                         std::vector<uint64_t>& d) override {
+      const absl::Status status = ModelDevice::Execute(op, batch, d);
+      for (uint64_t& word : d) word ^= word % 61 == 7 ? 4 : 0;
+      return status;
+    }
+  };
+  OneBit device(op_.model);
+  const Investigation i = Of(device);
+  EXPECT_EQ(i.bucket.kind, Bucket::kUnexplained);
+  const KeptCase* typical = TypicalOf(i);
+  ASSERT_NE(typical, nullptr);
+  EXPECT_TRUE(IsTypical(Extract(typical->mismatch.inputs, 0)));
+}
+
+// Very small results differ alone.
+TEST_F(TypicalTest, NoneIsSaidWhereOrdinaryNumbersAreEqual) {
+  Algorithm planted = op_.model.algorithm;
+  planted.output_subnormals = Subnormals::kFlush;
+  ModelDevice device(WithAlgorithm(op_, planted));
+  const Investigation i = Of(device);
+  EXPECT_EQ(TypicalOf(i), nullptr);
+  EXPECT_EQ(i.ordinary, static_cast<int64_t>(kTypicalDotProducts));
+  EXPECT_THAT(i.Text(), testing::HasSubstr("none of 2000 dot products of ordinary numbers"));
 }
 
 // A changed model whose NaNs have bits of their own, which no rule gives.

@@ -8,7 +8,7 @@
 
 #include "sim/chain.h"
 #include "sim/simulate.h"
-#include "triage/race/typical.h"
+#include "triage/typical.h"
 
 namespace mmadiff {
 namespace {

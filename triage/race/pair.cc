@@ -11,8 +11,8 @@
 #include "triage/case_text.h"
 #include "triage/explain_text.h"
 #include "triage/model_words.h"
-#include "triage/race/typical.h"
 #include "triage/stage_table.h"
+#include "triage/typical.h"
 
 namespace mmadiff {
 namespace {

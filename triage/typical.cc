@@ -1,4 +1,4 @@
-#include "triage/race/typical.h"
+#include "triage/typical.h"
 
 #include <algorithm>
 #include <random>

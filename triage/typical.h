@@ -1,4 +1,4 @@
-// A dot product as programs have them, that tells two models apart.
+// Dot products of ordinary numbers, as programs have them.
 #pragma once
 
 #include <cstdint>
