@@ -72,13 +72,19 @@ class Differences {
   template <typename T>
   void Compare(absl::string_view field, const T& stored, const T& wanted) {
     if (stored == wanted) return;
-    parts_.push_back(absl::StrCat(field, ": stored ", Shown(stored), ", wanted ", Shown(wanted)));
+    Add(field, Shown(stored), Shown(wanted));
+  }
+  void Compare(absl::string_view field, const Identity& stored, const Identity& wanted) {
+    if (stored == wanted) return;
+    Add(field, Shown(NameBeside(stored, wanted)), Shown(NameBeside(wanted, stored)));
   }
   std::string Text() const { return absl::StrJoin(parts_, "; "); }
 
  private:
+  void Add(absl::string_view field, const std::string& stored, const std::string& wanted) {
+    parts_.push_back(absl::StrCat(field, ": stored ", stored, ", wanted ", wanted));
+  }
   static std::string Shown(uint64_t value) { return absl::StrCat(value); }
-  static std::string Shown(const Identity& value) { return Shown(Name(value)); }
   static std::string Shown(const std::string& value) { return value.empty() ? "(none)" : value; }
 
   std::vector<std::string> parts_;

@@ -456,7 +456,10 @@ std::string ManifestDifference(const SurveyManifest& stored, const SurveyManifes
   Compare("generator_version", stored.generator_version, wanted.generator_version, text);
   Compare("seed", stored.seed, wanted.seed, text);
   Compare("device", stored.device, wanted.device, text);
-  Compare("device_identity", Name(stored.device_identity), Name(wanted.device_identity), text);
+  if (!(stored.device_identity == wanted.device_identity)) {
+    Compare("device_identity", NameBeside(stored.device_identity, wanted.device_identity),
+            NameBeside(wanted.device_identity, stored.device_identity), text);
+  }
   Compare("cases", stored.cases, wanted.cases, text);
   Compare("regressions", stored.regressions, wanted.regressions, text);
   Compare("max_bytes", stored.max_bytes, wanted.max_bytes, text);

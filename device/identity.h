@@ -85,6 +85,10 @@ struct Identity {
 // ever change.
 std::string Name(const Identity& identity);
 
+// What of the name the other identity has not: facts that differ, and of files those alone. The whole name where that
+// is nothing.
+std::string NameBeside(const Identity& identity, const Identity& other);
+
 // Equal facts in the same order; equal names where one is Named().
 bool operator==(const Identity& a, const Identity& b);
 

@@ -84,6 +84,24 @@ TEST(Identity, DiffersWhereOnlyFactsDo) {
   EXPECT_FALSE(facts == Identity().Add("hardware", "GPU"));
 }
 
+// Of a program and ten files beside it people look for the one that has changed.
+TEST(Identity, NameBesideIsWhatDiffers) {
+  const auto program = [](const char* files) {
+    return Identity().Add("command", "./unit").Add("files", files);
+  };
+  const Identity one = program("sh xxh3 1, unit xxh3 2"), other = program("sh xxh3 1, unit xxh3 3");
+  EXPECT_EQ(NameBeside(one, other), "unit xxh3 2");
+  EXPECT_EQ(NameBeside(other, one), "unit xxh3 3");
+  EXPECT_EQ(NameBeside(one, program("sh xxh3 1, unit xxh3 2, lib xxh3 4")), Name(one));
+  const auto gpu = [](const char* driver) {
+    return Identity().Add("hardware", "GPU").Add("driver", driver);
+  };
+  EXPECT_EQ(NameBeside(gpu("580"), gpu("581")), "driver 580");
+  EXPECT_EQ(NameBeside(one, gpu("580")),
+            Name(one).substr(0, Name(one).find(" (")) + ", sh xxh3 1, unit xxh3 2");
+  EXPECT_EQ(NameBeside(Identity::Named("a"), Identity::Named("b")), "a");
+}
+
 TEST(Identity, HasNoControlCharactersOrEmptyFacts) {
   EXPECT_EQ(Name(Identity().Add("command", "rtl \033[2J").Add("files", "")),
             "external program `rtl \\x1b[2J`");

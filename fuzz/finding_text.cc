@@ -109,9 +109,10 @@ std::string DescribeFinding(std::span<const KeptCase> cases, const Finding& find
   }
   if (finding.path.empty()) return text;
   add("filed", FiledText(finding, style.width - std::min<size_t>(style.width, 13)));
-  text +=
-      CommandLine("  reproduce  ",
-                  CaseCommand("replay", finding.path, room) + AskAgainFlag(finding), style.width);
+  text += CommandLine("  reproduce  ",
+                      absl::StrCat(CaseCommand("replay", finding.path, room),
+                                   " --device=", ShellWord(finding.device)),
+                      style.width);
   if (finding.flaky()) return text;
   if (finding.spent > 0) text += CommandLine("  go on      ", LongerSearch(finding), style.width);
   return text +

@@ -1,5 +1,6 @@
 #include "triage/parse_number.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdlib>
@@ -289,8 +290,12 @@ absl::StatusOr<uint64_t> ParseNumber(const Format& f, absl::string_view text) {
   if (exact && Encode(f, *exact, &word)) return word;
   const std::optional<long double> value = ValueOf(text, exact);
   if (!value) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "'", text, "' is no number: write 1.5, 2^-24, 0x1.8p-3, inf, nan, or the word 0x3c00"));
+    const bool is_word = text.size() * 4 == static_cast<size_t>(f.bits) &&
+                         std::ranges::all_of(text, absl::ascii_isxdigit);
+    return absl::InvalidArgumentError(
+        absl::StrCat("'", text, "' is no number: write ",
+                     is_word ? absl::StrCat("the word as 0x", text)
+                             : "1.5, 2^-24, 0x1.8p-3, inf, nan, or a word with 0x"));
   }
   if (IsInteger(f)) {
     return absl::InvalidArgumentError(absl::StrCat("'", text, "' is no number of ", f.name));

@@ -151,8 +151,8 @@ std::string GroupText(const FormatGroup& group, const TextStyle& style) {
   for (const ClassPair& pair : group.pairs) {
     const std::string found = pair.race.race.found ? absl::StrCat(": ", ShortCase(pair.race)) : "";
     const std::string line =
-        absl::StrCat("  ", ClassName(group.x, pair.x), " | ", ClassName(group.y, pair.y), "  ",
-                     VerdictText(pair.race), found, "\n");
+        absl::StrCat("  ", ClassName(group.x, {&pair.x, 1}), " | ",
+                     ClassName(group.y, {&pair.y, 1}), "  ", VerdictText(pair.race), found, "\n");
     absl::StrAppend(&text, Wrap(line, style.width, 4));
   }
   return text;

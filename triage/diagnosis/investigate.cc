@@ -315,7 +315,8 @@ class Investigator {
     const Target target(op_, std::nullopt, {op_.model},
                         GravestClass(op_, AnswersOf(found_.model, found_.device)));
     const int64_t all = kTypicalDotProducts,
-                  asked = std::min(runner_.IsSlow() ? kMostOfSlow : all, runner_.left());
+                  asked =
+                      std::clamp<int64_t>(runner_.left(), 0, runner_.IsSlow() ? kMostOfSlow : all);
     for (int64_t i = 0; i < asked;) {
       std::vector<DotProductCase> dots;
       for (; i < asked && std::ssize(dots) < kAskedAtOnce; ++i) {

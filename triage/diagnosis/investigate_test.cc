@@ -105,6 +105,7 @@ TEST(Investigate, WithLittleBudgetTheEvidenceIsKept) {
       const auto i = Investigate(*device, mismatch, {&op, &Strategies().front(), 1}, {}, most);
       ASSERT_TRUE(i.ok()) << i.status();
       EXPECT_THAT(Unrefuted(op, *i), testing::IsEmpty()) << most;
+      EXPECT_GE(i->ordinary, 0);
       EXPECT_LE(i->executions, 2 * (most == 0 ? kMostExecutions : most) + 100);
     }
   }

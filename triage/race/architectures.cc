@@ -92,7 +92,7 @@ std::string ArchOf(const std::vector<RowClass>& classes) {
 }
 
 std::string Subject(const std::vector<RowClass>& classes, size_t index) {
-  return absl::StrCat(ArchOf(classes), " ", ClassName(classes, index));
+  return absl::StrCat(ArchOf(classes), " ", ClassName(classes, {&index, 1}));
 }
 
 // What algorithms of a family do, to stand behind a name.
@@ -140,7 +140,12 @@ std::string DifferenceText(const FormatGroup& group, const std::vector<const Cla
     }
   }
   const std::vector<const Parameter*>& parameters = with_words.empty() ? all : with_words;
-  std::vector<std::pair<std::string, std::string>> parts;  // subjects of a predicate
+  struct Part {
+    bool of_y;
+    std::vector<size_t> classes;
+    std::string predicate;
+  };
+  std::vector<Part> parts;
   for (const auto& [of, algorithm] : algorithms) {
     std::vector<std::string> predicates;
     if (families) predicates.push_back(FamilyPredicate(algorithm->family));
@@ -148,18 +153,24 @@ std::string DifferenceText(const FormatGroup& group, const std::vector<const Cla
       if (!families) predicates.push_back(Predicate(*algorithm, *p));
     }
     if (predicates.empty()) predicates.push_back("differs by its steps");
-    const std::string subject = Subject(of.first ? group.y : group.x, of.second);
-    const std::string predicate = absl::StrJoin(predicates, " and ");
-    const bool alike = !parts.empty() && parts.back().second == predicate &&
-                       absl::StartsWith(parts.back().first, ArchOf(of.first ? group.y : group.x));
-    if (alike) {
-      absl::StrAppend(&parts.back().first, " and ",
-                      ClassName(of.first ? group.y : group.x, of.second));
+    const auto& [of_y, index] = of;
+    const std::vector<RowClass>& classes = of_y ? group.y : group.x;
+    const Part own = {of_y, {index}, absl::StrJoin(predicates, " and ")};
+    const auto alike = std::ranges::find_if(parts, [&](const Part& other) {
+      return other.of_y == own.of_y && other.predicate == own.predicate &&
+             classes[other.classes[0]].emulated == classes[index].emulated;
+    });
+    if (alike == parts.end()) {
+      parts.push_back(own);
     } else {
-      parts.emplace_back(subject, predicate);
+      alike->classes.push_back(index);
     }
   }
-  return absl::StrJoin(parts, ", ", absl::PairFormatter(" "));
+  return absl::StrJoin(parts, ", ", [&](std::string* out, const Part& part) {
+    const std::vector<RowClass>& classes = part.of_y ? group.y : group.x;
+    absl::StrAppend(out, ArchOf(classes), " ", ClassName(classes, part.classes), " ",
+                    part.predicate);
+  });
 }
 
 // What native rows do, or emulated ones where an architecture has no others.
@@ -267,7 +278,7 @@ std::string OperandsText(const std::vector<const FormatGroup*>& groups) {
 
 }  // namespace
 
-std::string ClassName(const std::vector<RowClass>& classes, size_t index) {
+std::string ClassName(const std::vector<RowClass>& classes, std::span<const size_t> indices) {
   const auto verbs = [](const RowClass& c) {
     std::vector<std::string> names;
     for (const Operation* row : c.rows) {
@@ -276,18 +287,22 @@ std::string ClassName(const std::vector<RowClass>& classes, size_t index) {
     }
     return absl::StrJoin(names, "/");
   };
-  const RowClass& own = classes[index];
+  RowClass own = classes[indices[0]];
+  for (const size_t i : indices.subspan(1)) {
+    own.rows.insert(own.rows.end(), classes[i].rows.begin(), classes[i].rows.end());
+  }
   std::string name = verbs(own);
   size_t alike = 0;
-  for (const RowClass& c : classes) {
-    if (c.emulated != own.emulated) continue;
+  for (size_t i = 0; i < classes.size(); ++i) {
+    const RowClass& c = classes[i];
+    if (c.emulated != own.emulated || std::ranges::count(indices, i) > 0) continue;
     const auto has_verb = [&](const Operation* row) {
       return std::ranges::any_of(own.rows,
                                  [&](const Operation* o) { return VerbOf(*o) == VerbOf(*row); });
     };
     alike += std::ranges::any_of(c.rows, has_verb);
   }
-  if (alike > 1) {
+  if (alike > 0) {
     std::set<int> ks;
     for (const Operation* row : own.rows) ks.insert(row->model.k);
     absl::StrAppend(&name, " (k = ", absl::StrJoin(ks, ", "), ")");

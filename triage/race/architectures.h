@@ -44,8 +44,8 @@ struct ArchitectureRace {
 absl::StatusOr<ArchitectureRace> RaceAll(std::span<const Operation* const> x,
                                          std::span<const Operation* const> y, Races& races);
 
-// "mma/wgmma", "emulated mma (k = 8)": with k where other classes have the same verbs.
-std::string ClassName(const std::vector<RowClass>& classes, size_t index);
+// "mma/wgmma", "emulated mma (k = 8)", of one class or several: with k where other classes have the same verbs.
+std::string ClassName(const std::vector<RowClass>& classes, std::span<const size_t> indices);
 
 // A line for all groups of one verdict, differences last: "{f16, bf16} to f32: the same".
 std::string VerdictLines(const ArchitectureRace& race);
