@@ -190,11 +190,12 @@ ExplainedCase Explain(Subject subject, const std::vector<Observed>& others, cons
   e.bucket = e.stored ? stored : e.diagnosis.bucket(op);
   e.element = ElementInBucket(op, e.observed, e.bucket);
   e.of_answer = DiagnosisOf(op, e.observed[e.element], e.diagnosis);
-  for (const Neighbour& n : e.of_answer.changes) {
-    if (e.diagnosis.refuted || !Explains(op, WithAlgorithm(op, n.algorithm), answers)) {
-      e.refuted.push_back(Name(n));
-    }
-  }
+  std::erase_if(e.of_answer.changes, [&](const Neighbour& n) {
+    if (!e.diagnosis.refuted && Explains(op, WithAlgorithm(op, n.algorithm), answers)) return false;
+    e.refuted.push_back(Name(n));
+    return true;
+  });
+  e.of_answer.refuted = e.of_answer.changes.empty() && !e.refuted.empty();
   return e;
 }
 

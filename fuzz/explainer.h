@@ -25,7 +25,7 @@ struct ExplainedCase {
   Diagnosis diagnosis;               // of the case and the others of its finding
   int64_t element = 0;               // the first result that is in the bucket by itself
   Diagnosis of_answer;               // of that result; changes that explain the finding are first
-  std::vector<std::string> refuted;  // of these changes those that other answers refute
+  std::vector<std::string> refuted;  // changes that give this answer and that others refute
   bool damaged = false;              // a file of the finding was left out, which was warned of
 
   DotProductCase dot() const { return Extract(subject.mismatch.inputs, element); }

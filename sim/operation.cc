@@ -11,6 +11,7 @@
 
 #include "sim/pattern.h"
 #include "sim/product.h"
+#include "sim/quoted_name.h"
 #include "sim/unlisted.h"
 
 namespace mmadiff {
@@ -264,6 +265,11 @@ std::string Hint(std::string_view name) {
   if (!known && product.size() > 2 && product.size() < name.size()) {
     const std::string near = NearestText("; the nearest architectures are ", product, archs, 2);
     if (!near.empty()) return near;
+  }
+  if (const auto formats = QuotedFormats(name); !formats.empty() && formats[0] != name) {
+    std::string hint = "; " + std::string(name) + " is ";
+    for (const std::string& f : formats) hint += (f == formats[0] ? "" : ", ") + f;
+    return hint + ": '*" + formats[0] + "*'";
   }
   const auto within = std::ranges::count_if(
       Operations(), [&](const Operation& op) { return op.name.find(name) != op.name.npos; });

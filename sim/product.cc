@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <string>
+#include <vector>
 
 #include "sim/numerics.h"
 
@@ -40,15 +42,48 @@ bool Spells(std::string_view arch, std::string_view plain) {
   return plain == arch.substr(3);
 }
 
+// What drivers and shops write around a product: "NVIDIA H100 80GB HBM3", "A100-SXM4-40GB", "AMD Instinct MI300X".
+bool IsMaker(std::string_view word) {
+  constexpr std::string_view kMakers[] = {"nvidia", "tesla",    "geforce",
+                                          "amd",    "instinct", "radeon"};
+  return std::ranges::find(kMakers, word) != std::end(kMakers);
+}
+
+bool IsForm(std::string_view word) {
+  constexpr std::string_view kForms[] = {"sxm",  "sxm2",  "sxm3", "sxm4",   "sxm5",
+                                         "pcie", "nvl",   "oam",  "hbm2",   "hbm2e",
+                                         "hbm3", "hbm3e", "gpu",  "laptop", "generation"};
+  const bool memory = word.size() > 2 && word.ends_with("gb") &&
+                      word.find_first_not_of("0123456789") == word.size() - 2;
+  return memory || std::ranges::find(kForms, word) != std::end(kForms);
+}
+
+// In lower case, without spaces, dashes and what stands around the name.
+std::string Plain(std::string_view name) {
+  std::vector<std::string> words(1);
+  for (const char c : name) {
+    if (c == ' ' || c == '-') {
+      words.emplace_back();
+    } else {
+      words.back() += static_cast<char>(std::tolower(static_cast<uint8_t>(c)));
+    }
+  }
+  size_t begin = 0, end = words.size();
+  while (begin < end && IsMaker(words[begin])) ++begin;
+  while (begin < end && IsForm(words[end - 1])) --end;
+  std::string plain;
+  for (size_t i = begin; i < end; ++i) plain += words[i];
+  if (plain.starts_with("compute_")) plain = "sm_" + plain.substr(8);
+  return plain.starts_with("gfx") ? plain.substr(0, plain.find(':'))
+                                  : plain;  // a target's features
+}
+
 }  // namespace
 
 std::span<const Product> Products() { return kProducts; }
 
 std::string ArchitectureOf(std::string_view name) {
-  std::string plain;
-  for (const char c : name) {
-    if (c != ' ' && c != '-') plain += static_cast<char>(std::tolower(static_cast<uint8_t>(c)));
-  }
+  const std::string plain = Plain(name);
   for (const Architecture& a : Architectures()) {
     if (Spells(a.name, plain) || (*a.alias != '\0' && plain == a.alias)) return a.name;
   }

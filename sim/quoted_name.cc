@@ -4,6 +4,7 @@
 #include <array>
 #include <cctype>
 #include <cstdio>
+#include <optional>
 #include <set>
 
 #include "sim/operation.h"
@@ -84,6 +85,7 @@ constexpr Verb kVerbs[] = {
 
     {"sm", Dialect::kAtom, ""},
 
+    {"mfma_", Dialect::kAmd, "v_mfma"},
     {"v_mfma_scale_", Dialect::kAmd, "v_mfma_scale"},
     {"v_mfma_", Dialect::kAmd, "v_mfma"},
     {"v_smfmac_", Dialect::kAmd, "v_smfmac"},
@@ -108,19 +110,19 @@ struct Synonym {
   const char *name, *meaning;
 };
 constexpr Synonym kSynonyms[] = {
-    {"{_mm,_mm256,_mm512}_dpbf16_ps", "x86/vdpbf16ps"},
-    {"{_mm,_mm256,_mm512}_{dpbusd,dpbusds,dpwssd,dpwssds}_epi32", "x86/vp$2"},
-    {"{_mm,_mm256,_mm512}_fmadd_p{s,d}", "x86/vfmadd231s$2"},
-    {"_mm_fmadd_s{s,d}", "x86/vfmadd231s$1"},
+    {"{_mm,_mm256,_mm512}{,_mask,_maskz}_dpbf16_ps", "x86/vdpbf16ps"},
+    {"{_mm,_mm256,_mm512}{,_mask,_maskz}_{dpbusd,dpbusds,dpwssd,dpwssds}{,_avx}_epi32", "x86/vp$3"},
+    {"{_mm,_mm256,_mm512}{,_mask,_mask3,_maskz}_fmadd_p{s,d}", "x86/vfmadd231s$3"},
+    {"_mm{,_mask,_mask3,_maskz}_fmadd_s{s,d}", "x86/vfmadd231s$2"},
     {"vfmadd{132,213,231}{s,p}{s,d}", "x86/vfmadd231s$3"},
     {"_tile_{dpbf16ps,dpfp16ps,mmultf32ps,dpbssd,dpbsud,dpbusd,dpbuud}", "x86/t$1"},
     {"__tile_{dpbf16ps,dpfp16ps,mmultf32ps,dpbssd,dpbsud,dpbusd,dpbuud}", "x86/t$1"},
-    {"vbfdot{,q}_f32", "arm/bfdot"},
-    {"svbfdot{,_f32}", "arm/bfdot"},
+    {"vbfdot{,q}{,_lane,_laneq}_f32", "arm/bfdot"},
+    {"svbfdot{,_lane}{,_f32}", "arm/bfdot"},
     {"vbfmmlaq_f32", "arm/bfmmla"},
     {"svbfmmla{,_f32}", "arm/bfmmla"},
-    {"v{dot,mmla}{,q}_{s,u}32", "arm/$3$1"},
-    {"vus{dot,mmla}{,q}_s32", "arm/us$1"},
+    {"v{dot,mmla}{,q}{,_lane,_laneq}_{s,u}32", "arm/$4$1"},
+    {"vus{dot,mmla}{,q}{,_lane,_laneq}_s32", "arm/us$1"},
 };
 
 // What a name may contain and changes no bits, or says again what others say.
@@ -131,8 +133,7 @@ constexpr const char* kNoise[] = {
     "step1", "step2",   "step3", "block",   "dense",  "metadata",  "ordered", "collector",
     "a",     "fill",    "use",   "lastuse", "discard"};
 // Modifiers that name no other instruction where none of the tables has them.
-constexpr const char* kSoft[] = {"1k",  "2x",    "2b",  "4b", "16b",    "w32",
-                                 "w64", "gfx12", "e64", "rn", "block32"};
+constexpr const char* kSoft[] = {"2x", "2b", "4b", "16b", "w32", "w64", "e64", "rn", "block32"};
 constexpr Synonym kModifiers[] = {{"sat", "satfinite"},    {"saturate", "satfinite"},
                                   {"xorpopc", "xor popc"}, {"andpopc", "and popc"},
                                   {"block16", "4x"},       {"1x", ""}};
@@ -182,6 +183,8 @@ constexpr Synonym kFormatNames[] = {
     {"float4_e2m1fn", "e2m1"},
     {"e2m1fn", "e2m1"},
     {"e8m0", "ue8m0"},
+    {"float_ue8m0_t", "ue8m0"},
+    {"float_ue4m3_t", "ue4m3"},
     {"e8", "ue8m0"},
     {"float8_e8m0fnu", "ue8m0"},
     {"int32", "s32"},
@@ -231,7 +234,7 @@ struct Parts {
   std::vector<Choice> formats;
   std::set<std::string> modifiers;
   bool native = false;  // machine code: no emulation
-  std::string arch;     // of an atom
+  std::string arch;     // of an atom; or what the architecture begins with
 };
 
 // "m16n8k16", "16x8x16", and of SASS "16816": the first digits are m = 8 or 16, n = 8.
@@ -323,11 +326,16 @@ constexpr KindFormats kKinds[] = {
 void CompletePtx(Parts& parts) {
   std::vector<Choice>& f = parts.formats;
   if (parts.verb == "wmma" || parts.verb == "mma") {
-    if (f.size() == 2) f = {f[0], {"f16"}, {"f16"}, f[1]};
+    const auto is_input = [&](size_t i) {
+      return std::ranges::any_of(Words{"s8", "u8", "s4", "u4", "b1"},
+                                 [&](const std::string& name) { return f[i].contains(name); });
+    };
+    if (f.size() == 2) {
+      f = is_input(0) ? std::vector<Choice>{{"s32"}, f[0], f[1], {"s32"}}
+                      : std::vector<Choice>{f[0], {"f16"}, {"f16"}, f[1]};
+    }
     if (f.size() == 1) {
-      const bool integer = Has(f[0], "s8") || Has(f[0], "u8") || Has(f[0], "s4") ||
-                           Has(f[0], "u4") || Has(f[0], "b1");
-      const Choice wide = f[0].contains("f64") ? f[0] : Choice{integer ? "s32" : "f32"};
+      const Choice wide = f[0].contains("f64") ? f[0] : Choice{is_input(0) ? "s32" : "f32"};
       f = {wide, f[0], f[0], wide};
     }
   }
@@ -365,12 +373,38 @@ bool ReadWords(std::string_view rest, const Verb& verb, Parts& parts) {
   return true;
 }
 
-// Template arguments of an atom that has no types in its name: a, b, c.
+// Template arguments of an atom that has not all types in its name: a, b, c, of scales, m, n.
 void ReadArguments(std::string_view arguments, Parts& parts) {
   std::vector<Choice> given;
-  for (const std::string& argument : Split(arguments, "<>, :"))
-    ReadFormats(argument, Dialect::kAtom, given);
-  if (given.size() >= 3) parts.formats = {given[2], given[0], given[1]};
+  std::vector<int> sizes;
+  for (const std::string& argument : Split(arguments, "<>, :")) {
+    int size = 0, length = 0;
+    const bool is_size = std::sscanf(argument.c_str(), "%4d%n", &size, &length) == 1 &&
+                         length == static_cast<int>(argument.size());
+    if (is_size) sizes.push_back(size);
+    if (!is_size) ReadFormats(argument, Dialect::kAtom, given);
+  }
+  if (given.size() < 3) return;
+  const bool group = parts.verb == "tcgen05.mma";
+  parts.formats = {given[2], given[0], given[1]};
+  if (!group) parts.formats.push_back(given[2]);
+  if (given.size() > 3) parts.formats.push_back(given[3]);
+  if (group && parts.m == 0 && sizes.size() >= 2) {
+    parts.m = sizes[0];
+    parts.n = sizes[1];
+  }
+}
+
+// "SM90_64x64x16_..." of "SM90::GMMA::MMA_64x64x16_...", the last name of others.
+std::string WithoutNamespaces(const std::string& name) {
+  const size_t last = name.rfind("::");
+  if (last == name.npos || !(name.starts_with("sm") || name.starts_with("cute::"))) return name;
+  const std::string own = name.substr(last + 2);
+  if (!own.starts_with("mma_")) return own;
+  for (const std::string& space : Split(name, ":")) {
+    if (!ArchitectureOf(space).empty()) return space + own.substr(3);
+  }
+  return own;
 }
 
 // `arguments`: of a template.
@@ -388,7 +422,14 @@ bool Read(std::string_view name, std::string_view arguments, Parts& parts) {
     rest = name.substr(name.find('_'));
   }
   if (!ReadWords(rest, *verb, parts)) return false;
-  if (verb->dialect == Dialect::kAtom && parts.formats.empty()) ReadArguments(arguments, parts);
+  if (verb->dialect == Dialect::kAtom) {
+    const bool untyped = parts.formats.empty();
+    ReadArguments(arguments, parts);
+    if (parts.arch == "sm_120" && untyped) {  // those with types in their names are sm_80's
+      if (parts.modifiers.erase("vs") == 0) parts.modifiers.insert("f8f6f4");
+    }
+  }
+  if (verb->dialect == Dialect::kAmd && parts.modifiers.erase("gfx12") > 0) parts.arch = "gfx12";
   for (const std::string& m : SplitWords(verb->modifiers)) parts.modifiers.insert(m);
   if (verb->dialect == Dialect::kPtx) CompletePtx(parts);
   if (parts.verb == "fma" && verb->dialect == Dialect::kSass && parts.modifiers.empty())
@@ -417,6 +458,16 @@ const std::vector<Own>& AllOwn() {
     for (const UnknownNumerics& u : AllUnknown()) {
       if (FindUnmodelled(u.arch + ("/" + u.instruction)) == nullptr)
         add(u.arch, u.instruction, nullptr);
+    }
+    // What replaced an instruction has its name without the suffix.
+    for (Own& later : *own) {
+      if (later.parts.verb != "v_mfma" || later.arch == "gfx90a") continue;
+      const bool replaces = std::ranges::any_of(*own, [&](const Own& old) {
+        return old.arch == "gfx90a" && old.parts.modifiers.contains("1k") &&
+               old.parts.m == later.parts.m && old.parts.n == later.parts.n &&
+               old.parts.k == later.parts.k && old.parts.formats == later.parts.formats;
+      });
+      if (replaces && later.arch != "gfx908") later.parts.modifiers.insert("1k");
     }
     return own;
   }();
@@ -448,22 +499,28 @@ int Distance(const std::set<std::string>& quoted, const std::set<std::string>& o
 // The own name with the quoted m and n; empty if it has no such size.
 std::string Sized(const Own& own, const Parts& q) {
   const std::string name = own.arch + "/" + own.name;
-  if (q.m == 0 || (q.m == own.parts.m && q.n == own.parts.n && q.k == own.parts.k)) return name;
-  if (q.k != own.parts.k || own.op == nullptr || own.op->instruction->sizes.empty()) return "";
+  const bool same_k = q.k == 0 || q.k == own.parts.k;
+  if (q.m == 0 || (q.m == own.parts.m && q.n == own.parts.n && same_k)) return name;
+  if (!same_k || own.op == nullptr || own.op->instruction->sizes.empty()) return "";
   const std::string sized = own.arch + "/" + WithSize(*own.op->instruction, q.m, q.n).name;
   return FindOperation(sized) == nullptr ? "" : sized;
 }
 
 std::vector<std::string> Matching(const Parts& quoted, const std::string& arch) {
   std::array<std::vector<std::string>, 3> found;  // by Distance()
+  bool named_elsewhere = false;  // another architecture has the instruction without more modifiers
   for (const Own& own : AllOwn()) {
-    if ((!arch.empty() && own.arch != arch) || own.parts.verb != quoted.verb) continue;
+    if (own.parts.verb != quoted.verb) continue;
     if (quoted.native && own.op != nullptr && !IsNative(*own.op)) continue;
     const int distance = Distance(quoted.modifiers, own.parts.modifiers);
     if (distance == 3 || !Agree(quoted.formats, own.parts.formats)) continue;
     const std::string name = Sized(own, quoted);
-    if (!name.empty()) found[distance].push_back(name);
+    if (name.empty()) continue;
+    const bool here = arch.empty() || own.arch == arch;
+    if (here && own.arch.starts_with(quoted.arch)) found[distance].push_back(name);
+    named_elsewhere |= !here && distance < 2;
   }
+  if (named_elsewhere) found[2].clear();
   const auto best = std::ranges::find_if(found, [](const auto& names) { return !names.empty(); });
   return best == found.end() ? std::vector<std::string>() : *best;
 }
@@ -474,8 +531,10 @@ std::vector<std::string> MatchingWhole(const std::string& name, const std::strin
   const auto add = [&](const std::string& operation) {
     if (arch.empty() || operation.starts_with(arch + "/")) found.push_back(operation);
   };
+  const std::string_view plain =
+      name.ends_with("_e64") ? std::string_view(name).substr(0, name.size() - 4) : name;
   for (const Own& own : AllOwn()) {
-    if (own.name == name) add(own.arch + "/" + own.name);
+    if (own.name == plain) add(own.arch + "/" + own.name);
   }
   if (!found.empty()) return found;
   for (const Synonym& s : kSynonyms) {
@@ -486,25 +545,55 @@ std::vector<std::string> MatchingWhole(const std::string& name, const std::strin
   return found;
 }
 
-}  // namespace
+struct Quote {
+  std::string arch;  // "" if none is said
+  std::string name;  // without arguments, in lower case
+  Parts parts;       // without a verb if the name has none that is known
+};
 
-std::vector<std::string> QuotedOperations(std::string_view text) {
-  std::string arch;
+// Nothing if the architecture is none.
+std::optional<Quote> ReadQuote(std::string_view text) {
+  Quote quote;
   if (const size_t slash = text.find('/'); slash != text.npos) {
-    arch = ArchitectureOf(text.substr(0, slash));
-    if (arch.empty()) return {};
+    quote.arch = ArchitectureOf(text.substr(0, slash));
+    if (quote.arch.empty()) return std::nullopt;
     text.remove_prefix(slash + 1);
   }
-  for (const std::string_view prefix : {"MMA_Atom<", "cute::"}) {
+  for (const std::string_view prefix : {"cute::", "MMA_Atom<"}) {
     if (text.starts_with(prefix)) text.remove_prefix(prefix.size());
   }
   const size_t end = std::min(text.find_first_of(" \t{<>(;"), text.size());
-  const std::string name = Lower(text.substr(0, end)), arguments = Lower(text.substr(end));
-  if (std::vector<std::string> found = MatchingWhole(name, arch); !found.empty()) return found;
-  Parts parts;
-  if (!Read(name, arguments, parts)) return {};
+  quote.name = WithoutNamespaces(Lower(text.substr(0, end)));
+  if (!Read(quote.name, Lower(text.substr(end)), quote.parts)) quote.parts = {};
+  return quote;
+}
+
+}  // namespace
+
+std::vector<std::string> QuotedOperations(std::string_view text) {
+  const std::optional<Quote> quote = ReadQuote(text);
+  if (!quote) return {};
+  if (auto found = MatchingWhole(quote->name, quote->arch); !found.empty()) return found;
+  const Parts& parts = quote->parts;
+  if (parts.verb.empty()) return {};
   if (parts.m == 0 && parts.formats.empty() && parts.modifiers.empty()) return {};  // a verb alone
-  return Matching(parts, arch.empty() ? parts.arch : arch);
+  return Matching(parts, quote->arch);
+}
+
+std::string NotUnderstood(std::string_view text) {
+  std::optional<Quote> quote = ReadQuote(text);
+  if (!quote || !QuotedOperations(text).empty()) return "";
+  for (const std::string& modifier : quote->parts.modifiers) {
+    Parts without = quote->parts;
+    without.modifiers.erase(modifier);
+    const bool says = without.m != 0 || !without.formats.empty();
+    if (!says || Matching(without, quote->arch).empty()) continue;
+    for (const std::string& part :
+         Split(quote->name, quote->name.find('.') != std::string::npos ? "." : "_")) {
+      if (Has(Split(part, "._:"), modifier)) return part;
+    }
+  }
+  return "";
 }
 
 std::vector<std::string> QuotedFormats(std::string_view name) {

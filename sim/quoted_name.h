@@ -16,6 +16,9 @@ namespace mmadiff {
 //   "wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32"    d and c: a and b are f16
 std::vector<std::string> QuotedOperations(std::string_view text);
 
+// What of the text the tables do not know, if without it the text would mean some: "cta_group::2"; else "".
+std::string NotUnderstood(std::string_view text);
+
 // Formats that a name means: "half", "float16", "fp16" are f16; "fp8" is one of four. Those of the tables mean themselves.
 // None if it is no format.
 std::vector<std::string> QuotedFormats(std::string_view name);

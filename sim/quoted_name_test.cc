@@ -96,7 +96,20 @@ constexpr Quote kOne[] = {
     {"SM90_64x8x32_F32E4M3E4M3_RS_TN", "sm_90/wgmma.m64n8k32.f32.e4m3.e4m3"},
     {"SM90_16x8x4_F64F64F64F64_TN", "sm_90/mma.m16n8k4.f64.f64.f64.f64"},
     {"SM120_16x8x32_TN<float_e4m3_t, float_e5m2_t, float>",
-     "sm_120/mma.m16n8k32.f32.e4m3.e5m2.f32"},
+     "sm_120/mma.m16n8k32.f8f6f4.f32.e4m3.e5m2.f32"},
+    {"SM120::BLOCKSCALED::SM120_16x8x32_TN_VS<float_e4m3_t, float_e4m3_t, float, float_ue8m0_t, "
+     "32>",
+     "sm_120/mma.m16n8k32.mxf8f6f4.f32.e4m3.e4m3.f32.ue8m0"},
+    {"SM120::BLOCKSCALED::SM120_16x8x64_TN_VS<float_e2m1_t, float_e2m1_t, float, float_ue4m3_t, "
+     "16>",
+     "sm_120/mma.m16n8k64.mxf4nvf4.f32.e2m1.e2m1.f32.ue4m3.4x"},
+    {"cute::SM90::GMMA::MMA_64x64x16_F32F16F16_SS<GMMA::Major::K, GMMA::Major::K>",
+     "sm_90/wgmma.m64n64k16.f32.f16.f16"},
+    {"SM100_MMA_F16BF16_SS<cutlass::half_t, cutlass::half_t, float, 128, 256, UMMA::Major::K>",
+     "sm_100/tcgen05.mma.m128n256k16.f32.f16.f16"},
+    {"b200/SM100_MMA_F8F6F4_SS<float_e4m3_t, float_e5m2_t, float, 128, 64>",
+     "sm_100/tcgen05.mma.m128n64k32.f32.e4m3.e5m2"},
+    {"a100/llvm.nvvm.mma.m16n8k32.row.col.s8.u8", "sm_80/mma.m16n8k32.s32.s8.u8.s32"},
     {"a100/llvm.nvvm.mma.m16n8k16.row.col.bf16", "sm_80/mma.m16n8k16.f32.bf16.bf16.f32"},
     {"a100/llvm.nvvm.mma.m16n8k16.row.col.f32.f32", "sm_80/mma.m16n8k16.f32.f16.f16.f32"},
     {"v100/__hmma_m16n16k16_mma_f32f16", "sm_70/wmma.m16n16k16.f32.f16.f16.f16"},
@@ -104,17 +117,26 @@ constexpr Quote kOne[] = {
     {"mi300x/V_MFMA_F32_16X16X16_F16", "gfx942/v_mfma_f32_16x16x16_f16"},
     {"MI300X/v_mfma_f32_16x16x16f16", "gfx942/v_mfma_f32_16x16x16_f16"},
     {"mi250x/v_mfma_f32_16x16x16_f16", "gfx90a/v_mfma_f32_16x16x16f16"},
-    {"__builtin_amdgcn_mfma_f32_32x32x8bf16_1k", "gfx90a/v_mfma_f32_32x32x8bf16_1k"},
+    {"mi250x/__builtin_amdgcn_mfma_f32_32x32x8bf16_1k", "gfx90a/v_mfma_f32_32x32x8bf16_1k"},
     {"mi300x/__builtin_amdgcn_mfma_f32_32x32x8bf16_1k(a, b, c, 0, 0, 0)",
      "gfx942/v_mfma_f32_32x32x8_bf16"},
     {"mi300x/v_mfma_f32_32x32x4f16", "gfx942/v_mfma_f32_32x32x4_2b_f16"},
     {"mi300x/__builtin_amdgcn_mfma_f32_16x16x32_fp8_bf8", "gfx942/v_mfma_f32_16x16x32_fp8_bf8"},
+    {"mi300x/v_mfma_f32_32x32x4bf16_1k", "gfx942/v_mfma_f32_32x32x4_2b_bf16"},
+    {"mi250x/v_mfma_f32_32x32x4bf16", "gfx90a/v_mfma_f32_32x32x4bf16"},
+    {"rx9060xt/__builtin_amdgcn_wmma_f32_16x16x16_f16_w32_gfx12",
+     "gfx1200/v_wmma_f32_16x16x16_f16"},
+    {"mi100/mfma_f32_32x32x8f16", "gfx908/v_mfma_f32_32x32x8f16"},
+    {"mi300x/V_MFMA_F32_32X32X8_F16_e64", "gfx942/v_mfma_f32_32x32x8_f16"},
     {"mi100/llvm.amdgcn.mfma.f32.16x16x4f32", "gfx908/v_mfma_f32_16x16x4f32"},
     {"w7900/__builtin_amdgcn_wmma_f32_16x16x16_f16_w32", "gfx1100/v_wmma_f32_16x16x16_f16"},
 
     {"VDPBF16PS zmm0, zmm1, zmm2", "x86/vdpbf16ps"},
     {"_mm512_dpbf16_ps", "x86/vdpbf16ps"},
     {"_mm256_dpbusds_epi32", "x86/vpdpbusds"},
+    {"_mm256_dpbusd_avx_epi32", "x86/vpdpbusd"},
+    {"_mm512_mask_dpbf16_ps", "x86/vdpbf16ps"},
+    {"vusdot_laneq_s32", "arm/usdot"},
     {"vfmadd213ss", "x86/vfmadd231ss"},
     {"_tile_dpbf16ps", "x86/tdpbf16ps"},
     {"vbfdotq_f32", "arm/bfdot"},
@@ -133,6 +155,7 @@ TEST(QuotedName, MeansSeveral) {
       {"HMMA.16816.F32", "sm_90/mma.m16n8k16.f32.f16.f16.f32"},
       {"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "sm_90/mma.m16n8k16.f32.f16.f16.f32"},
       {"__builtin_amdgcn_mfma_f32_16x16x16f16", "gfx942/v_mfma_f32_16x16x16_f16"},
+      {"__builtin_amdgcn_mfma_f32_32x32x8bf16_1k", "gfx942/v_mfma_f32_32x32x8_bf16"},
       {"b200/UTCHMMA", "sm_100/tcgen05.mma.m64n8k16.f32.bf16.bf16"},
       {"b200/tcgen05.mma.cta_group::1.kind::f16", "sm_100/tcgen05.mma.m64n8k16.f16.f16.f16"},
       {"SM100_MMA_F8F6F4_SS", "sm_100/tcgen05.mma.m64n8k32.f32.e4m3.e2m1"},
@@ -160,7 +183,10 @@ TEST(QuotedName, NothingIsGuessed) {
   // Two CTAs, weights that stay, sparse operands: other instructions than the dense one.
   for (const char* text :
        {"b200/tcgen05.mma.cta_group::2.kind::tf32", "b200/tcgen05.mma.ws.cta_group::1.kind::tf32",
-        "a100/HMMA.16816.F32.SP", "SM90_64x8x16_F32F16F16_SS_SPARSE", "SM100_MMA_TF32_2x1SM_SS"}) {
+        // What gfx908 has is not what gfx90a added as _1k, nor that what gfx942 made of it.
+        "mi100/v_mfma_f32_32x32x4bf16_1k", "mi300x/v_mfma_f32_32x32x4bf16",
+        "w7900/__builtin_amdgcn_wmma_f32_16x16x16_f16_w32_gfx12", "a100/HMMA.16816.F32.SP",
+        "SM90_64x8x16_F32F16F16_SS_SPARSE", "SM100_MMA_TF32_2x1SM_SS"}) {
     EXPECT_THAT(QuotedOperations(text), IsEmpty()) << text;
   }
   for (const Quote& q : kOne) {
@@ -175,6 +201,16 @@ TEST(QuotedName, NothingIsGuessed) {
     for (const std::string& name : QuotedOperations(text))
       EXPECT_TRUE(name.find("m16n8k16.") != name.npos) << text << name;
   }
+}
+
+TEST(QuotedName, SaysWhatIsNotUnderstood) {
+  const Quote names[] = {{"b200/tcgen05.mma.cta_group::2.kind::tf32", "cta_group::2"},
+                         {"SM100_MMA_TF32_2x1SM_SS", "2x1sm"},
+                         {"h100/mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32.ftz", "ftz"},
+                         {"h100/HMMA.16816.F32", ""},
+                         {"h100/nothing", ""},
+                         {"x", ""}};
+  for (const Quote& q : names) EXPECT_EQ(NotUnderstood(q.text), q.meaning) << q.text;
 }
 
 // Every name of the tables, in capitals, means itself.
@@ -212,11 +248,33 @@ TEST(QuotedName, Formats) {
 }
 
 TEST(Product, ArchitecturesAsPeopleWriteThem) {
-  const Quote names[] = {
-      {"h100", "sm_90"},    {"H100", "sm_90"},    {"RTX 4090", "sm_89"}, {"Hopper", "sm_90"},
-      {"sm90", "sm_90"},    {"SM_90a", "sm_90"},  {"sm_100f", "sm_100"}, {"GFX942", "gfx942"},
-      {"MI300X", "gfx942"}, {"r9700", "gfx1201"}, {"gb10", "sm_121"},    {"", ""},
-      {"sm", ""},           {"sm_", ""},          {"sm_99", ""},         {"h101", ""}};
+  const Quote names[] = {{"h100", "sm_90"},
+                         {"H100", "sm_90"},
+                         {"RTX 4090", "sm_89"},
+                         {"Hopper", "sm_90"},
+                         {"sm90", "sm_90"},
+                         {"SM_90a", "sm_90"},
+                         {"sm_100f", "sm_100"},
+                         {"GFX942", "gfx942"},
+                         {"MI300X", "gfx942"},
+                         {"r9700", "gfx1201"},
+                         {"gb10", "sm_121"},
+                         {"", ""},
+                         {"NVIDIA H100 80GB HBM3", "sm_90"},
+                         {"A100-SXM4-80GB", "sm_80"},
+                         {"Tesla T4", "sm_75"},
+                         {"NVIDIA GeForce RTX 4090 Laptop GPU", "sm_89"},
+                         {"AMD Instinct MI300X", "gfx942"},
+                         {"compute_90", "sm_90"},
+                         {"gfx942:sramecc+:xnack-", "gfx942"},
+                         {"gb", ""},
+                         {"nvidia", ""},
+                         {"h100 h200", ""},
+                         {"h100 8", ""},
+                         {"sm", ""},
+                         {"sm_", ""},
+                         {"sm_99", ""},
+                         {"h101", ""}};
   for (const Quote& q : names) EXPECT_EQ(ArchitectureOf(q.text), q.meaning) << q.text;
   for (const Architecture& a : Architectures()) EXPECT_EQ(ArchitectureOf(a.name), a.name);
 }

@@ -77,6 +77,10 @@ std::string Conclusion(const Operation& op, const Observed& observed, const Diag
     return absl::StrCat("The device agrees with the model",
                         nans ? ": the table does not promise the bits of a NaN" : "", ".\n");
   }
+  if (neighbours.empty() && diagnosis.refuted) {
+    return "Other answers refute each change that gives this one; the stages are the model's "
+           "own.\n";
+  }
   if (neighbours.empty()) {
     return absl::StrCat("No change of one parameter (", diagnosis.singles, " tried) or of two (",
                         diagnosis.pairs,

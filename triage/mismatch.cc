@@ -17,8 +17,9 @@ std::vector<Observed> ObservedResults(const Mismatch& mismatch) {
 
 std::string ResultText(const Mismatch& m) {
   const Format& d = *m.op->instruction->d;
-  return absl::StrCat("model ", NumberText(d, m.model[m.element]), ", device ",
-                      NumberText(d, m.device[m.element]));
+  const uint64_t model = m.model[m.element], device = m.device[m.element];
+  return absl::StrCat("model ", NumberText(d, model), ", device ", NumberText(d, device),
+                      HowFar(d, model, device));
 }
 
 std::string DescribeResult(const Mismatch& m, int64_t element, const TextStyle& style) {

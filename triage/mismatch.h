@@ -30,7 +30,7 @@ struct Mismatch {
 // What the device answered to every dot product of the execution; nothing if that is not known.
 std::vector<Observed> ObservedResults(const Mismatch& mismatch);
 
-// "model ~35.1055, device ~35.1064": of the element.
+// "model ~35.1055, device ~35.1064, 256 ulps": of the element.
 std::string ResultText(const Mismatch& mismatch);
 
 // Lines: the model's word of this result, and the device's or what came in place of it, with its age.

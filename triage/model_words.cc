@@ -51,7 +51,8 @@ struct Sentence {
       return absl::StrCat(one.k == 2 ? "Both " : absl::StrCat("All ", one.k, " "), scaled,
                           "products");
     const bool pairs = alg.grouping == Grouping::kPairsOfFour;
-    return absl::StrCat("Each ", alg.terms, " ", scaled, alg.terms == 1 ? "product" : "products",
+    if (alg.terms == 1) return absl::StrCat("Each ", scaled, "product");
+    return absl::StrCat("Each ", alg.terms, " ", scaled, "products",
                         pairs ? " (first k = 0, 1, 4, 5, ..., then k = 2, 3, 6, 7, ...)" : "");
   }
 
@@ -61,10 +62,9 @@ struct Sentence {
     return one_step() ? " and c" : " and the sum so far, first c,";
   }
 
-  std::string Are() const {
-    const bool single = alg.addend_joins == AddendJoins::kLastAdd && one_step() && one.k == 1;
-    return single ? " is " : " are ";
-  }
+  bool one_product() const { return std::min(alg.terms, one.k) == 1; }
+
+  std::string Are() const { return WithAddend().empty() && one_product() ? " is " : " are "; }
 
   std::string Last() const {
     return alg.addend_joins == AddendJoins::kLastAdd ? " c is added last, rounded to nearest even."
@@ -80,8 +80,8 @@ struct Sentence {
   std::string TwoStageSum() const {
     const bool apart = alg.grouping == Grouping::kEvenOdd;
     const std::string addend = one_step() ? "c" : "the sum so far, first c,";
-    return absl::StrCat(Products(), Are(), Rounded(alg.align_rounding), " to ", alg.fraction_bits,
-                        " bits below their largest exponent and added",
+    return absl::StrCat(Products(), one_product() ? " is " : " are ", Rounded(alg.align_rounding),
+                        " to ", alg.fraction_bits, " bits below their largest exponent and added",
                         apart ? ", even and odd k apart" : "", "; this sum and ", addend,
                         " are aligned, ", Rounded(alg.sum_rounding), ", added, ",
                         Rounded(alg.sum_rounding), " to ", alg.sum_fraction_bits,
@@ -104,11 +104,10 @@ struct Sentence {
   std::string PairwiseSum() const {
     const bool exact = alg.product_rounding == ProductRounding::kExact;
     const std::string leaf = exact ? "the exact sum of two products" : "each product";
-    return absl::StrCat(
-        Products(),
-        alg.terms <= 2 ? " are added, then " : " are added in pairs, pairs in pairs, then ",
-        one_step() ? "c" : "the sum so far, first c", ": ", leaf, " and every sum is ",
-        ToOutput(alg), ".");
+    return absl::StrCat(Products(), one_product() ? " is " : " are ",
+                        alg.terms <= 2 ? "added, then " : "added in pairs, pairs in pairs, then ",
+                        one_step() ? "c" : "the sum so far, first c", ": ", leaf,
+                        " and every sum is ", ToOutput(alg), ".");
   }
 
   std::string ExactSum() const {

@@ -216,7 +216,12 @@ Around FindAround(const Format& f, long double value) {
   const auto distance = [&](uint64_t word) {
     return std::fabs(std::fabs(Number(f, word * unit)) - magnitude);
   };
-  if (std::fabs(Number(f, high * unit)) < magnitude) return {sign | high * unit, true};
+  if (const long double top = std::fabs(Number(f, high * unit)); top < magnitude) {
+    const long double half = (top - std::fabs(Number(f, (high - 1) * unit))) / 2;
+    const bool halfway = magnitude - top == half;
+    const bool beyond = magnitude - top > half || (halfway && high % 2 == 1);
+    return {sign | high * unit, beyond, halfway && !beyond};
+  }
   while (low + 1 < high) {
     const uint64_t middle = low + (high - low) / 2;
     (std::fabs(Number(f, middle * unit)) <= magnitude ? low : high) = middle;

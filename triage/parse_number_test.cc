@@ -65,7 +65,7 @@ TEST(ParseNumberTest, Spellings) {
 
 TEST(ParseNumberTest, Refused) {
   EXPECT_EQ(Error(kF16, "0.1"), "'0.1' is no number of f16: near it is 0x2e66 = ~0.099976");
-  EXPECT_NE(Error(kF16, "65505").find("the largest is 0x7bff"), std::string::npos);
+  EXPECT_NE(Error(kF16, "65520").find("the largest is 0x7bff"), std::string::npos);
   for (const auto& [f, text, near] :
        {std::tuple(&kF64, "0.1", "near it is 0x3fb999999999999a"),
         std::tuple(&kF64, "5e-324", "0x0000000000000001"),
@@ -136,8 +136,13 @@ TEST(RoundNumberTest, ExactNumbersAndErrors) {
   EXPECT_TRUE(RoundNumber(kF16, "1.5")->exact);
   EXPECT_EQ(RoundNumber(kF16, "2^-26")->word, 0u);
   EXPECT_EQ(RoundNumber(kE4m3, "0.1")->word, 0x1du);
-  for (const auto& [f, text] : {std::pair(&kE4m3, "465"),
-                                {&kF16, "65505"},
+  // Beyond the largest number by less than half of what separates it from the one below.
+  EXPECT_EQ(RoundNumber(kF16, "65519.99")->word, 0x7bffu);
+  EXPECT_EQ(RoundNumber(kE4m3, "-464")->word, 0xfeu);
+  EXPECT_EQ(RoundNumber(kF32, "3.4028235e38")->word, 0x7f7fffffu);
+  for (const auto& [f, text] : {std::pair(&kE4m3, "464.01"),
+                                {&kF16, "65520"},
+                                {&kF32, "3.4028236e38"},
                                 {&kUe8m0, "-1"},
                                 {&kS8, "0.5"},
                                 {&kF16, "x"},

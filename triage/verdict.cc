@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstdlib>
 #include <limits>
 
@@ -156,6 +157,21 @@ int64_t UlpDistance(const Format& f, uint64_t x, uint64_t y) {
   // Only f64 of opposite signs can be farther apart than an int64_t counts.
   constexpr __int128 kMost = std::numeric_limits<int64_t>::max();
   return static_cast<int64_t>(std::min(magnitude, kMost));
+}
+
+std::string HowFar(const Format& f, uint64_t x, uint64_t y) {
+  const auto number = [&](uint64_t word) {
+    const Unpacked u = Decode(f, word);
+    const double magnitude =
+        std::ldexp(static_cast<double>(u.significand), u.exponent - f.fraction_bits);
+    return u.negative ? -magnitude : magnitude;
+  };
+  const auto finite = [&](uint64_t word) { return Decode(f, word).kind == Kind::kFinite; };
+  if (IsInteger(f) || !finite(x) || !finite(y)) return "";
+  const int64_t ulps = UlpDistance(f, x, y);
+  const std::string text = absl::StrCat(", ", ulps, ulps == 1 ? " ulp" : " ulps", " apart");
+  const double of = std::fabs(number(x)), relative = std::fabs(number(y) - number(x)) / of;
+  return of == 0 ? text : absl::StrCat(text, absl::StrFormat(", %.1e of the first", relative));
 }
 
 std::string HexFloat(const Format& f, uint64_t word) {

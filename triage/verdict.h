@@ -55,6 +55,9 @@ std::string DescribeFailure(const Format& format, uint64_t model, const InputFai
 // Distance on the line of finite values ordered by their bits; -1 if one is a NaN.
 int64_t UlpDistance(const Format& format, uint64_t x, uint64_t y);
 
+// ", 256 ulps apart, 2.6e-05 of the first"; "" of integers and where one is no finite number.
+std::string HowFar(const Format& format, uint64_t x, uint64_t y);
+
 // Exact value as a hexadecimal float, "0x1.8p+3", "-inf", "nan(0x...)"; integers in decimal.
 std::string HexFloat(const Format& format, uint64_t word);
 

@@ -21,6 +21,7 @@
 #include "fuzz/devices.h"
 #include "fuzz/json_text.h"
 #include "fuzz/output/error_meaning.h"
+#include "sim/quoted_name.h"
 
 namespace mmadiff {
 
@@ -156,7 +157,10 @@ absl::StatusOr<const Operation*> OneOperation(const std::string& typed, Models m
   if (!resolved.ok()) return resolved.status();
   const std::string& name = *resolved;
   if (const Operation* op = FindOperation(name, models)) return op;
-  const std::string why = WhyNoOperation(absl::CHexEscape(name.substr(0, 100)));
+  const std::string word = absl::CHexEscape(NotUnderstood(name));
+  const std::string why =
+      absl::StrCat(WhyNoOperation(absl::CHexEscape(name.substr(0, 100))),
+                   word.empty() ? "" : "; the tables know what it is without '" + word + "'");
   const bool exists = FindUnmodelled(name) != nullptr || !MatchUnknown(name).empty();
   return exists ? absl::NotFoundError(why) : absl::InvalidArgumentError(why);
 }

@@ -154,7 +154,7 @@ void EvalRows(const std::vector<const Operation*>& ops, const Globals& globals, 
     }
     return std::ferror(stdout) ? absl::CancelledError() : absl::OkStatus();
   };
-  const absl::Status status = StdinReader(*ops[0], false, print).Read();
+  const absl::Status status = StdinReader(*ops[0], false, print, nullptr, ops).Read();
   output.Finish(status);
   if (!std::ferror(stdout)) ending.Say(status);  // else main.cc says so
 }

@@ -190,7 +190,7 @@ struct ExplainFlags {
 void ModelOrAgainst(const Operation& op, const DotProductCase& dot, const ExplainFlags& flags,
                     const Globals& globals, Ending& ending) {
   if (flags.against.empty()) return ExplainModel(op, dot, flags.output, globals, ending);
-  const absl::StatusOr<Racer> against = TypedRacer(flags.against);
+  const absl::StatusOr<Racer> against = TypedRacer(flags.against, op);
   if (!against.ok()) return ending.Say(against.status());
   ExplainAgainst(op, dot, *against, flags.output, globals, ending);
 }
@@ -329,7 +329,8 @@ Action AddExplain(CLI::App& command, const Globals& globals) {
   AddOption(command, "--d", flags->numbers.d, "a device's result: what it means")
       .TypeName("NUMBER");
   AddOption(command, "--against", flags->against,
-            "beside the stages those of another row, ARCH/INSTRUCTION[:NAME=VALUE,...]")
+            "beside the stages those of another row, ARCH/INSTRUCTION[:NAME=VALUE,...], or an "
+            "architecture's")
       .TypeName("ROW");
   AddNumbers(command, "--scale_a", flags->numbers.scale_a, "scales of A [1.0]");
   AddNumbers(command, "--scale_b", flags->numbers.scale_b, "scales of B [1.0]");

@@ -8,6 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "corpus/vector_file.h"
 #include "device/line_protocol.h"
 #include "device/plain_text.h"
@@ -24,6 +25,7 @@
 #include "sim/lanes/lanes.h"
 #include "sim/parameter.h"
 #include "sim/product.h"
+#include "sim/quoted_name.h"
 #include "sim/simulate.h"
 #include "triage/model_words.h"
 
@@ -44,54 +46,55 @@ std::string FileText(const Evidence& e) {
   return *e.file == '\0' ? "" : absl::StrCat(" [", e.file, "]");
 }
 
+Entry EntryOf(const Operation& op) {
+  const Instruction& i = *op.instruction;
+  const Evidence& e = op.numerics->evidence;
+  const std::string algorithm = Describe(op.numerics->algorithm);
+  const bool any_nan = op.numerics->nan_verdict == NanVerdict::kAnyNan;
+  const bool lanes = HasLanes(op.model);
+  std::string sizes;
+  for (const Sizes& s : i.sizes) {
+    absl::StrAppendFormat(&sizes, "\n  also m=%d n=%d..%d in steps of %d", s.m, s.n_min, s.n_max,
+                          s.n_step);
+  }
+  const std::string words = DescribeModel(op.model);
+  return {op.name,
+          absl::StrCat(
+              op.name, "\n  ", words, "\n  ", algorithm,
+              any_nan ? "; the bits of a NaN are not promised" : "", "\n  ", Name(e.grade), ": ",
+              e.text, FileText(e), *e.others == '\0' ? "" : absl::StrCat("\n  others: ", e.others),
+              "\n  native on ", *i.native_on ? i.native_on : "nothing (made of other instructions)",
+              "; ", i.source, "\n  simulated ", lanes ? "in vector lanes" : "one after the other",
+              sizes),
+          {{"name", op.name},
+           {"m", i.shape.m},
+           {"n", i.shape.n},
+           {"k", i.shape.k},
+           {"blocks", i.shape.blocks},
+           {"d", i.d->name},
+           {"a", i.a->name},
+           {"b", i.b->name},
+           {"c", i.c->name},
+           {"scale", i.scale == nullptr ? "" : i.scale->name},
+           {"scales", i.shape.scales},
+           {"algorithm", algorithm},
+           {"parameters", ParametersJson(AlgorithmFields(op.numerics->algorithm))},
+           {"lanes", lanes},
+           {"nan_bits", !any_nan},
+           {"grade", Name(e.grade)},
+           {"evidence", e.text},
+           {"file", e.file},
+           {"others", e.others},
+           {"native_on", i.native_on},
+           {"source", i.source},
+           {"words", words}},
+          true,
+          words};
+}
+
 std::vector<Entry> ListInstructions() {
   std::vector<Entry> entries;
-  for (const Operation& op : Operations()) {
-    const Instruction& i = *op.instruction;
-    const Evidence& e = op.numerics->evidence;
-    const std::string algorithm = Describe(op.numerics->algorithm);
-    const bool any_nan = op.numerics->nan_verdict == NanVerdict::kAnyNan;
-    const bool lanes = HasLanes(op.model);
-    std::string sizes;
-    for (const Sizes& s : i.sizes) {
-      absl::StrAppendFormat(&sizes, "\n  also m=%d n=%d..%d in steps of %d", s.m, s.n_min, s.n_max,
-                            s.n_step);
-    }
-    const std::string words = DescribeModel(op.model);
-    entries.push_back(
-        {op.name,
-         absl::StrCat(
-             op.name, "\n  ", words, "\n  ", algorithm,
-             any_nan ? "; the bits of a NaN are not promised" : "", "\n  ", Name(e.grade), ": ",
-             e.text, FileText(e), *e.others == '\0' ? "" : absl::StrCat("\n  others: ", e.others),
-             "\n  native on ", *i.native_on ? i.native_on : "nothing (made of other instructions)",
-             "; ", i.source, "\n  simulated ", lanes ? "in vector lanes" : "one after the other",
-             sizes),
-         {{"name", op.name},
-          {"m", i.shape.m},
-          {"n", i.shape.n},
-          {"k", i.shape.k},
-          {"blocks", i.shape.blocks},
-          {"d", i.d->name},
-          {"a", i.a->name},
-          {"b", i.b->name},
-          {"c", i.c->name},
-          {"scale", i.scale == nullptr ? "" : i.scale->name},
-          {"scales", i.shape.scales},
-          {"algorithm", algorithm},
-          {"parameters", ParametersJson(AlgorithmFields(op.numerics->algorithm))},
-          {"lanes", lanes},
-          {"nan_bits", !any_nan},
-          {"grade", Name(e.grade)},
-          {"evidence", e.text},
-          {"file", e.file},
-          {"others", e.others},
-          {"native_on", i.native_on},
-          {"source", i.source},
-          {"words", words}},
-         true,
-         words});
-  }
+  for (const Operation& op : Operations()) entries.push_back(EntryOf(op));
   for (const UnknownNumerics& u : AllUnknown()) {
     const std::string name = absl::StrCat(u.arch, "/", u.instruction);
     entries.push_back({name,
@@ -287,6 +290,7 @@ constexpr List kLists[] = {
     {"differences", ListDifferences, true}};
 
 constexpr char kFindings[] = "findings";
+constexpr size_t kMostInWords = 12;
 
 struct ListFlags {
   std::string what = "instructions";
@@ -311,11 +315,14 @@ void PrintEntries(const std::vector<Entry>& entries, const ListFlags& flags, boo
                   size_t width) {
   const bool named =
       !flags.names.empty() && flags.names.front().find_first_of("*?[") == std::string::npos;
-  if (named && entries.size() == 1 && !flags.evidence && !entries[0].words.empty()) {
-    return PrintPaged(Wrapped(absl::StrCat(entries[0].name, "\n  ", entries[0].words), width));
-  }
   std::vector<std::string> names;
   std::string text;
+  if (named && entries.size() <= kMostInWords && !flags.evidence) {
+    for (const Entry& entry : entries) {
+      if (!entry.words.empty()) absl::StrAppend(&text, entry.name, "\n  ", entry.words, "\n");
+    }
+    if (!text.empty()) return PrintPaged(Wrapped(absl::StripSuffix(text, "\n"), width));
+  }
   for (const Entry& entry : entries) {
     names.push_back(entry.name);
     absl::StrAppend(&text, Wrapped(PlainText(entry.line), width));
@@ -387,7 +394,9 @@ void RunList(const ListFlags& flags, const Globals& globals, Ending& ending) {
                       absl::StrCat("list ", flags.what, " takes one glob, in quotes: 'x86/*'"));
   }
   std::string wanted = flags.names.empty() ? "*" : flags.names.front();
-  if (flags.what == kLists[0].name) {
+  std::vector<std::string> meant;  // by a name that means several
+  if (flags.what == kLists[0].name) meant = QuotedOperations(wanted);
+  if (flags.what == kLists[0].name && meant.size() < 2) {
     absl::StatusOr<std::string> typed = TypedGlob(wanted);
     if (!typed.ok()) return ending.Say(typed.status());
     wanted = *std::move(typed);
@@ -397,11 +406,17 @@ void RunList(const ListFlags& flags, const Globals& globals, Ending& ending) {
     if (flags.what != list.name) continue;
     std::vector<Entry> entries = list.make();
     std::erase_if(entries, [&](const Entry& entry) {
-      return fnmatch(glob.c_str(), entry.name.c_str(), 0) != 0;
+      return meant.size() > 1 ? std::ranges::count(meant, entry.name) == 0
+                              : fnmatch(glob.c_str(), entry.name.c_str(), 0) != 0;
     });
+    for (const std::string& name : meant.size() > 1 ? meant : std::vector<std::string>{glob}) {
+      const Operation* op = flags.what == kLists[0].name ? FindOperation(name) : nullptr;
+      if (op != nullptr && std::ranges::count(entries, name, &Entry::name) == 0)
+        entries.push_back(EntryOf(*op));  // of another size
+    }
     if (entries.empty()) {
       return ending.Say(Verdict::kUsage, flags.what == kLists[0].name
-                                             ? WhyNoOperation(wanted)
+                                             ? std::string(OneOperation(wanted).status().message())
                                              : absl::StrCat("no ", flags.what, " '", wanted, "'"));
     }
     if (flags.names.empty() && !flags.evidence) {

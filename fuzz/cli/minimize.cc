@@ -31,8 +31,10 @@ void RunMinimize(const std::string& argument, const std::string& device_spec, in
   const absl::StatusOr<RegressionCase> stored = ReadCase(argument, true);
   const std::string filed = device_spec.empty() && stored.ok() ? stored->device() : "";
   if (!filed.empty()) {
-    return ending.Say(Verdict::kUsage, absl::StrCat(argument, ": give --device=", ShellWord(filed),
-                                                    ", the device that it was filed with"));
+    return ending.Say(
+        Verdict::kUsage,
+        absl::StrCat(argument, ": give --device=", ShellWord(filed),
+                     ", the device that it was filed with: no file starts a program by itself"));
   }
   DeviceOr device = OpenDeviceAndWarn(device_spec.empty() ? "auto" : device_spec, console);
   if (!device.ok()) return ending.Say(device.status());

@@ -1,5 +1,6 @@
 #include "fuzz/cli/protocol.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -62,7 +63,8 @@ absl::Status StdinReader::ReadComment() {
   if (IsLineComment(line_, "instruction", &text)) {
     const std::string name(text);
     const Operation* op = FindOperation(name);
-    if (op == nullptr || op->name != op_.name) {
+    const bool alike = std::ranges::count(alike_, op) > 0;
+    if (op == nullptr || (op->name != op_.name && !alike)) {
       return Error(absl::StrCat("from here on the stream is of ", name, ", not of ", op_.name));
     }
   } else if (IsLineComment(line_, "lines", &text)) {

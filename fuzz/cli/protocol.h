@@ -34,8 +34,11 @@ class StdinReader {
 
   // `with_results`: every line must hold d, or what a program answers in its place (ParseAnswer());
   // otherwise d is optional and ignored.
-  StdinReader(const Operation& op, bool with_results, Deliver deliver, Comment comment = nullptr)
+  // `alike`: operations of whose lines the stream may be too.
+  StdinReader(const Operation& op, bool with_results, Deliver deliver, Comment comment = nullptr,
+              std::vector<const Operation*> alike = {})
       : op_(op),
+        alike_(std::move(alike)),
         with_results_(with_results),
         deliver_(std::move(deliver)),
         comment_(std::move(comment)) {}
@@ -59,6 +62,7 @@ class StdinReader {
   absl::Status Error(absl::string_view what) const;
 
   const Operation& op_;
+  const std::vector<const Operation*> alike_;
   const bool with_results_;
   const Deliver deliver_;
   const Comment comment_;

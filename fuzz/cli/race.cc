@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -20,6 +21,7 @@
 #include "triage/race/architectures.h"
 #include "triage/race/fingerprint.h"
 #include "triage/race/pair.h"
+#include "triage/verdict.h"
 
 namespace mmadiff {
 namespace {
@@ -97,8 +99,12 @@ std::string ShortCase(const PairRace& pair) {
   std::string text = CaseText(pair.op(), pair.race.found->dot, 0);
   text = absl::StrJoin(absl::StrSplit(text, '\n', absl::SkipEmpty()), "; ");
   const Format& d = pair.x.model.d;
-  return absl::StrCat(text, ": ", NumberText(d, pair.race.found->x), " or ",
-                      NumberText(d, pair.race.found->y));
+  absl::StrAppend(&text, ": ", NumberText(d, pair.race.found->x), " or ",
+                  NumberText(d, pair.race.found->y));
+  if (!pair.typical) return text;
+  const TellingCase& typical = *pair.typical;
+  return absl::StrCat(text, "; of ordinary numbers ", NumberText(d, typical.x), " or ",
+                      NumberText(d, typical.y), HowFar(d, typical.x, typical.y));
 }
 
 const Architecture* FindArchitecture(const std::string& name) {
@@ -115,18 +121,14 @@ std::vector<const Operation*> RowsOf(const Architecture& arch, const std::string
       WithModel(MatchOperations(absl::StrCat(arch.name, "/", glob), Models::kOptional)));
 }
 
-absl::StatusOr<Report> RacePair(const std::string& x, const std::string& y,
-                                const TextStyle& style) {
+absl::StatusOr<Report> RacePair(const Racer& x, const Racer& y, const TextStyle& style) {
   Races races;
-  absl::StatusOr<Racer> rx = TypedRacer(x), ry = TypedRacer(y);
-  if (!rx.ok()) return rx.status();
-  if (!ry.ok()) return ry.status();
-  const int k = std::max(rx->model.k, ry->model.k);
-  for (absl::StatusOr<Racer>* racer : {&rx, &ry}) *racer = ChainedRacer(**racer, k);
-  const absl::StatusOr<PairRace> pair = races.Find(*rx, *ry);
+  const int k = std::max(x.model.k, y.model.k);
+  const absl::StatusOr<PairRace> pair = races.Find(ChainedRacer(x, k), ChainedRacer(y, k));
   if (!pair.ok()) return pair.status();
   if (pair->verdict == PairRace::kNotComparable) {
-    return absl::InvalidArgumentError(absl::StrCat(rx->name, " and ", ry->name, ": ", pair->why));
+    return absl::InvalidArgumentError(
+        absl::StrCat(pair->x.name, " and ", pair->y.name, ": ", pair->why));
   }
   Report report;
   report.told = pair->verdict == PairRace::kTold;
@@ -173,16 +175,27 @@ absl::StatusOr<Report> RaceArchitectures(const Architecture& x, const Architectu
   Races races({.stratum = 1 << 14});  // there are many
   const absl::StatusOr<ArchitectureRace> race = RaceAll(rows, others, races);
   if (!race.ok()) return race.status();
-  for (const Operation* row : race->only_in_one) {
-    ledger.Leave({Thing::kOperation, Reason::kOnlyInOne, row->name});
-  }
   Report report;
-  for (const FormatGroup& group : race->groups) {
+  const auto add = [&](const FormatGroup& group) {
     report.groups.push_back({{"formats", group.formats()},
                              {"verdict", group.verdict},
                              {"x", ClassesJson(group.x)},
                              {"y", ClassesJson(group.y)}});
-    absl::StrAppend(&report.text, GroupText(group, style));
+  };
+  for (const FormatGroup& group : race->only_in_one) {
+    add(group);
+    for (const RowClass& c : group.x.empty() ? group.y : group.x) {
+      for (const Operation* row : c.rows) {
+        ledger.Leave({Thing::kOperation, Reason::kOnlyInOne, row->name});
+      }
+    }
+  }
+  for (const FormatGroup& group : race->groups) {
+    add(group);
+    const bool same = std::ranges::all_of(
+        group.pairs, [](const ClassPair& pair) { return pair.race.verdict == PairRace::kSame; });
+    if (!same)
+      absl::StrAppend(&report.text, GroupText(group, style));  // else the last lines say it
     for (const ClassPair& pair : group.pairs) {
       report.told |= pair.race.verdict == PairRace::kTold;
       report.pairs.push_back(PairJson(pair.race));
@@ -373,11 +386,26 @@ absl::StatusOr<Report> Race(const Flags& flags, const TextStyle& style, Ledger& 
   const Architecture* y = FindArchitecture(*arch_y);
   if (x != nullptr && y != nullptr) return RaceArchitectures(*x, *y, flags.instr, style, ledger);
   if (x != nullptr || y != nullptr) {
+    const size_t row = x != nullptr ? 1 : 0;
+    const std::string& other = flags.rows[row];
+    if (const absl::StatusOr<Racer> racer = TypedRacer(other); racer.ok()) {
+      const absl::StatusOr<Racer> like = TypedRacer(flags.rows[1 - row], *racer->op);
+      if (!like.ok()) return like.status();
+      return row == 0 ? RacePair(*racer, *like, style) : RacePair(*like, *racer, style);
+    }
+    if (!absl::StrContains(other, '/')) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("no architecture '", absl::CHexEscape(other.substr(0, 200)), "'; `",
+                       Program(), " list products` has the names of products"));
+    }
     return absl::InvalidArgumentError(absl::StrCat(
         "'", x != nullptr ? x->name : y->name,
         "' is an architecture: write a row of it, ARCH/INSTRUCTION, or two architectures"));
   }
-  return RacePair(flags.rows[0], flags.rows[1], style);
+  const absl::StatusOr<Racer> of_x = TypedRacer(flags.rows[0]), of_y = TypedRacer(flags.rows[1]);
+  if (!of_x.ok()) return of_x.status();
+  if (!of_y.ok()) return of_y.status();
+  return RacePair(*of_x, *of_y, style);
 }
 
 }  // namespace

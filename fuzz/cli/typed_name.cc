@@ -101,6 +101,34 @@ absl::StatusOr<Racer> TypedRacer(const std::string& text) {
   return ParseRacer(absl::StrCat(*name, colon == text.npos ? "" : text.substr(colon)));
 }
 
+absl::StatusOr<Racer> TypedRacer(const std::string& text, const Operation& like) {
+  const absl::StatusOr<std::string> arch = TypedArchitecture(text);
+  if (!arch.ok()) return arch.status();
+  if (arch->empty()) return TypedRacer(text);
+  std::vector<const Operation*> rows;
+  for (const Operation& op : Operations()) {
+    const Instruction &i = *op.instruction, &own = *like.instruction;
+    if (op.arch() == *arch && i.d == own.d && i.a == own.a && i.b == own.b && i.c == own.c &&
+        i.scale == own.scale && i.name.find("satfinite") == own.name.find("satfinite"))
+      rows.push_back(&op);
+  }
+  const auto prefer = [&](auto is) {
+    if (std::ranges::any_of(rows, is)) std::erase_if(rows, [&](const auto* op) { return !is(op); });
+  };
+  prefer([](const Operation* op) { return IsNative(*op); });
+  prefer([&](const Operation* op) { return op->instruction->name == like.instruction->name; });
+  prefer([&](const Operation* op) { return op->model.k == like.model.k; });
+  if (rows.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(*arch, " has no row of the formats of ", like.name));
+  }
+  const auto same = [&](const Operation* op) { return SameModel(op->model, rows[0]->model); };
+  if (std::ranges::all_of(rows, same)) return ParseRacer(Said(text, rows[0]->name));
+  std::vector<std::string> names;
+  for (const Operation* op : rows) names.push_back(op->name);
+  return absl::InvalidArgumentError(absl::StrCat("'", Escaped(text), "' may mean ", Listed(names)));
+}
+
 absl::StatusOr<std::string> TypedGlob(const std::string& text, const Device* device) {
   const absl::StatusOr<std::string> arch = TypedArchitecture(text);
   if (!arch.ok() || !arch->empty()) return arch.ok() ? Said(text, *arch + "/*") : arch;

@@ -20,6 +20,10 @@ absl::StatusOr<std::string> TypedGlob(const std::string& text, const Device* dev
 // ParseRacer() of "NAME[:NAME=VALUE,...]", whose first name is as people type it.
 absl::StatusOr<Racer> TypedRacer(const std::string& text);
 
+// The same, but an architecture alone means its row that multiplies the same formats as `like`, of the same name or k if it
+// has several, a native one if it has any.
+absl::StatusOr<Racer> TypedRacer(const std::string& text, const Operation& like);
+
 // The tables' name of an architecture, "" if `text` is none. kNotFound as above.
 absl::StatusOr<std::string> TypedArchitecture(const std::string& text);
 

@@ -316,7 +316,7 @@ class Investigator {
                         GravestClass(op_, AnswersOf(found_.model, found_.device)));
     const int64_t all = kTypicalDotProducts,
                   asked =
-                      std::clamp<int64_t>(runner_.left(), 0, runner_.IsSlow() ? kMostOfSlow : all);
+                      std::clamp(runner_.left(), kMostOfSlow, runner_.IsSlow() ? kMostOfSlow : all);
     for (int64_t i = 0; i < asked;) {
       std::vector<DotProductCase> dots;
       for (; i < asked && std::ssize(dots) < kAskedAtOnce; ++i) {

@@ -140,6 +140,10 @@ std::string DifferenceText(const FormatGroup& group, const std::vector<const Cla
     }
   }
   const std::vector<const Parameter*>& parameters = with_words.empty() ? all : with_words;
+  std::vector<std::string> others;  // without words
+  for (const Parameter* p : all) {
+    if (!families && std::ranges::count(parameters, p) == 0) others.push_back(p->name);
+  }
   struct Part {
     bool of_y;
     std::vector<size_t> classes;
@@ -166,11 +170,29 @@ std::string DifferenceText(const FormatGroup& group, const std::vector<const Cla
       alike->classes.push_back(index);
     }
   }
-  return absl::StrJoin(parts, ", ", [&](std::string* out, const Part& part) {
+  const auto text = [&](std::string* out, const Part& part) {
     const std::vector<RowClass>& classes = part.of_y ? group.y : group.x;
     absl::StrAppend(out, ArchOf(classes), " ", ClassName(classes, part.classes), " ",
                     part.predicate);
-  });
+  };
+  return absl::StrCat(absl::StrJoin(parts, ", ", text), others.empty() ? "" : "; they differ in ",
+                      absl::StrJoin(others, ", "), others.empty() ? "" : " too");
+}
+
+// Emulated classes say nothing of a chip where native ones meet.
+bool IsBeside(const FormatGroup& group, const ClassPair& pair) {
+  const auto meets_native = [&](size_t index, bool of_y) {
+    return std::ranges::any_of(group.pairs, [&](const ClassPair& other) {
+      return (of_y ? other.y : other.x) == index && !group.x[other.x].emulated &&
+             !group.y[other.y].emulated;
+    });
+  };
+  if (!HasNative(group.x) || !HasNative(group.y)) {
+    return (HasNative(group.x) && group.x[pair.x].emulated) ||
+           (HasNative(group.y) && group.y[pair.y].emulated);
+  }
+  const bool x = group.x[pair.x].emulated, y = group.y[pair.y].emulated;
+  return (x && y) || (x && meets_native(pair.y, true)) || (y && meets_native(pair.x, false));
 }
 
 // What native rows do, or emulated ones where an architecture has no others.
@@ -182,8 +204,12 @@ std::string VerdictOf(const FormatGroup& group) {
                                                 : "both emulate it: ";
   std::vector<std::string> parts;
   std::vector<const ClassPair*> told;
+  bool beside = false;
   for (const ClassPair& pair : group.pairs) {
-    if ((native_x && group.x[pair.x].emulated) || (native_y && group.y[pair.y].emulated)) continue;
+    if (IsBeside(group, pair)) {
+      beside |= pair.race.verdict == PairRace::kTold;
+      continue;
+    }
     const std::string both =
         absl::StrCat(Subject(group.x, pair.x), " and ", Subject(group.y, pair.y));
     if (pair.race.verdict == PairRace::kTold) {
@@ -196,11 +222,28 @@ std::string VerdictOf(const FormatGroup& group) {
   if (told.empty() && parts.size() == 1 && std::ranges::all_of(group.pairs, Agrees))
     return text + "the same";
   if (!told.empty()) parts.push_back(DifferenceText(group, told));
+  if (beside) parts.push_back("emulated rows differ");
   return text + absl::StrJoin(parts, "; ");
 }
 
-// Which classes meet: equal ones; of the others each with all that have no equal, or with all if there is no such; native ones
-// with native ones where there are any.
+// Of a class without an equal: natives for a native one and emulated ones for an emulated one, if there are any; of these
+// the ones without an equal, if there are any.
+std::vector<size_t> Partners(const RowClass& own, const std::vector<RowClass>& others,
+                             const std::set<size_t>& equal) {
+  for (const bool alike : {true, false}) {
+    for (const bool without_equal : {true, false}) {
+      std::vector<size_t> found;
+      for (size_t i = 0; i < others.size(); ++i) {
+        if ((others[i].emulated == own.emulated) == alike && !(without_equal && equal.contains(i)))
+          found.push_back(i);
+      }
+      if (!found.empty()) return found;
+    }
+  }
+  return {};
+}
+
+// Which classes meet: equal ones, and all others with their Partners().
 std::vector<std::pair<size_t, size_t>> Meetings(const FormatGroup& group, int k) {
   std::set<std::pair<size_t, size_t>> meetings;
   std::set<size_t> met_x, met_y;
@@ -223,18 +266,15 @@ std::vector<std::pair<size_t, size_t>> Meetings(const FormatGroup& group, int k)
         meet(x, y);
     });
   }
-  const auto may_meet = [&](size_t x, size_t y) {
-    return (!group.x[x].emulated && !group.y[y].emulated) || !HasNative(group.x) ||
-           !HasNative(group.y) || group.x[x].emulated != group.y[y].emulated;
-  };
   const std::set<size_t> equal_x = met_x, equal_y = met_y;
-  each([&](size_t x, size_t y) {
-    if (!equal_x.contains(x) && !equal_y.contains(y) && may_meet(x, y)) meet(x, y);
-  });
-  const std::set<size_t> before_x = met_x, before_y = met_y;
-  each([&](size_t x, size_t y) {
-    if ((!before_x.contains(x) || !before_y.contains(y)) && may_meet(x, y)) meet(x, y);
-  });
+  for (size_t x = 0; x < group.x.size(); ++x) {
+    if (equal_x.contains(x)) continue;
+    for (const size_t y : Partners(group.x[x], group.y, equal_y)) meet(x, y);
+  }
+  for (size_t y = 0; y < group.y.size(); ++y) {
+    if (equal_y.contains(y)) continue;
+    for (const size_t x : Partners(group.y[y], group.x, equal_x)) meet(x, y);
+  }
   return {meetings.begin(), meetings.end()};
 }
 
@@ -260,25 +300,46 @@ std::string SetText(const std::vector<std::string>& names) {
   return names.size() == 1 ? names.front() : absl::StrCat("{", absl::StrJoin(names, ", "), "}");
 }
 
-// Groups of one verdict and one d: "{e4m3, e5m2} x {e4m3, e5m2} to f32" where every a meets every b.
+// Groups of one verdict and one d: "f32, {e4m3, e5m2} x {e4m3, e5m2} to f32": those of equal a and b, then every a with
+// every b.
 std::string OperandsText(const std::vector<const FormatGroup*>& groups) {
-  std::vector<std::string> a, b;
-  size_t equal = 0;
+  using Names = std::vector<std::string>;
+  std::vector<std::pair<std::string, Names>> b_of;  // a
   for (const FormatGroup* g : groups) {
-    if (std::ranges::count(a, g->a) == 0) a.push_back(g->a);
-    if (std::ranges::count(b, g->b) == 0) b.push_back(g->b);
-    equal += g->a == g->b;
+    auto of = std::ranges::find(b_of, g->a, &std::pair<std::string, Names>::first);
+    if (of == b_of.end()) of = b_of.insert(of, {g->a, {}});
+    of->second.push_back(g->b);
   }
-  const std::string to = absl::StrCat(" to ", groups.front()->d);
-  if (equal == groups.size()) return SetText(a) + to;
-  if (groups.size() == a.size() * b.size()) return absl::StrCat(SetText(a), " x ", SetText(b), to);
-  return absl::StrJoin(groups, ", ",
-                       [](std::string* out, const FormatGroup* g) { out->append(g->formats()); });
+  Names equal;
+  std::vector<std::pair<Names, Names>> products;
+  for (const auto& [a, b] : b_of) {
+    if (b == Names{a}) {
+      equal.push_back(a);
+      continue;
+    }
+    auto same = std::ranges::find(products, b, &std::pair<Names, Names>::second);
+    if (same == products.end()) same = products.insert(same, {{}, b});
+    same->first.push_back(a);
+  }
+  Names parts;
+  if (!equal.empty()) parts.push_back(SetText(equal));
+  for (const auto& [a, b] : products) parts.push_back(SetText(a) + " x " + SetText(b));
+  return absl::StrCat(absl::StrJoin(parts, ", "), " to ", groups.front()->d);
 }
 
-}  // namespace
+std::string OnlyText(const std::vector<RowClass>& classes) {
+  std::vector<size_t> native, emulated;
+  for (size_t i = 0; i < classes.size(); ++i) {
+    (classes[i].emulated ? emulated : native).push_back(i);
+  }
+  std::vector<std::string> names;
+  for (const std::vector<size_t>* some : {&native, &emulated}) {
+    if (!some->empty()) names.push_back(ClassName(classes, *some));
+  }
+  return absl::StrCat("only ", ArchOf(classes), " (", absl::StrJoin(names, ", "), ")");
+}
 
-std::string ClassName(const std::vector<RowClass>& classes, std::span<const size_t> indices) {
+std::string PlainName(const std::vector<RowClass>& classes, std::span<const size_t> indices) {
   const auto verbs = [](const RowClass& c) {
     std::vector<std::string> names;
     for (const Operation* row : c.rows) {
@@ -310,6 +371,17 @@ std::string ClassName(const std::vector<RowClass>& classes, std::span<const size
   return own.emulated ? absl::StrCat("emulated ", name) : name;
 }
 
+}  // namespace
+
+std::string ClassName(const std::vector<RowClass>& classes, std::span<const size_t> indices) {
+  const std::string name = PlainName(classes, indices);
+  for (size_t i = 0; i < classes.size(); ++i) {
+    if (std::ranges::count(indices, i) > 0 || PlainName(classes, {&i, 1}) != name) continue;
+    return absl::StrCat(name, " like ", classes[indices[0]].rows.front()->instruction->name);
+  }
+  return name;
+}
+
 absl::StatusOr<ArchitectureRace> RaceAll(std::span<const Operation* const> x,
                                          std::span<const Operation* const> y, Races& races) {
   struct Rowed {
@@ -330,14 +402,15 @@ absl::StatusOr<ArchitectureRace> RaceAll(std::span<const Operation* const> x,
   for (Rowed& rowed : by_formats) {
     Rows all = rowed.x;
     all.insert(all.end(), rowed.y.begin(), rowed.y.end());
-    if (rowed.x.empty() || rowed.y.empty()) {
-      result.only_in_one.insert(result.only_in_one.end(), all.begin(), all.end());
-      continue;
-    }
     int k = 1;
     for (const Operation* row : all) k = std::max(k, row->model.k);
     rowed.group.x = ClassesOf(rowed.x, k);
     rowed.group.y = ClassesOf(rowed.y, k);
+    if (rowed.x.empty() || rowed.y.empty()) {
+      rowed.group.verdict = OnlyText(rowed.x.empty() ? rowed.group.y : rowed.group.x);
+      result.only_in_one.push_back(std::move(rowed.group));
+      continue;
+    }
     if (absl::Status s = RaceGroup(rowed.group, k, races); !s.ok()) return s;
     result.groups.push_back(std::move(rowed.group));
   }
@@ -351,21 +424,27 @@ std::string FormatGroup::formats() const {
 std::string VerdictLines(const ArchitectureRace& race) {
   struct Line {
     std::string verdict;
-    bool differs;
+    enum { kSame, kDiffers, kOnlyInOne } kind;
     std::vector<std::vector<const FormatGroup*>> by_d;
   };
   std::vector<Line> lines;
-  for (const FormatGroup& group : race.groups) {
+  const auto add = [&](const FormatGroup& group, auto kind) {
     auto line = std::ranges::find(lines, group.verdict, &Line::verdict);
-    if (line == lines.end())
-      line = lines.insert(line, {group.verdict, !std::ranges::all_of(group.pairs, Agrees), {}});
+    if (line == lines.end()) line = lines.insert(line, {group.verdict, kind, {}});
     auto same_d =
         std::ranges::find_if(line->by_d, [&](const auto& g) { return g.front()->d == group.d; });
     if (same_d == line->by_d.end())
       same_d = line->by_d.insert(same_d, std::vector<const FormatGroup*>());
     same_d->push_back(&group);
+  };
+  for (const FormatGroup& group : race.only_in_one) add(group, Line::kOnlyInOne);
+  for (const FormatGroup& group : race.groups) {
+    add(group, std::ranges::all_of(group.pairs, Agrees) ? Line::kSame : Line::kDiffers);
   }
-  std::ranges::stable_sort(lines, {}, &Line::differs);
+  constexpr auto order = [](const Line& line) {
+    return std::pair(line.kind == Line::kDiffers, line.kind);
+  };
+  std::ranges::stable_sort(lines, {}, order);
   std::string text;
   for (const Line& line : lines) {
     const auto operands = [](std::string* out, const auto& groups) {

@@ -36,18 +36,19 @@ struct FormatGroup {
 
 struct ArchitectureRace {
   std::vector<FormatGroup> groups;  // in the order of the rows of x
-  std::vector<const Operation*>
-      only_in_one;  // rows that are in no group: the other architecture has no such formats
+  std::vector<FormatGroup>
+      only_in_one;  // the other architecture has no such formats: x or y is empty
 };
 
-// Each row is in a group or in only_in_one.
+// Each row is in one group of these.
 absl::StatusOr<ArchitectureRace> RaceAll(std::span<const Operation* const> x,
                                          std::span<const Operation* const> y, Races& races);
 
-// "mma/wgmma", "emulated mma (k = 8)", of one class or several: with k where other classes have the same verbs.
+// "mma/wgmma", "emulated mma (k = 8)", of one class or several: with k where other classes have the same verbs, with a row where
+// they have the same k.
 std::string ClassName(const std::vector<RowClass>& classes, std::span<const size_t> indices);
 
-// A line for all groups of one verdict, differences last: "{f16, bf16} to f32: the same".
+// A line for all groups of one verdict, those of one architecture, then differences last: "{f16, bf16} to f32: the same".
 std::string VerdictLines(const ArchitectureRace& race);
 
 }  // namespace mmadiff

@@ -13,6 +13,7 @@
 #include "triage/model_words.h"
 #include "triage/stage_table.h"
 #include "triage/typical.h"
+#include "triage/verdict.h"
 
 namespace mmadiff {
 namespace {
@@ -203,7 +204,8 @@ std::string PairText(const PairRace& pair, const TextStyle& style) {
   const TellingCase& typical = *pair.typical;
   return absl::StrCat(text, "A typical case, of ordinary numbers:\n",
                       CaseText(pair.op(), typical.dot, 2, style.width), "x gives ",
-                      WordText(d, typical.x), "\ny gives ", WordText(d, typical.y), "\n");
+                      WordText(d, typical.x), "\ny gives ", WordText(d, typical.y),
+                      HowFar(d, typical.x, typical.y), "\n");
 }
 
 }  // namespace mmadiff
