@@ -2,22 +2,12 @@
 
 #include <algorithm>
 
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
 #include "device/plain_text.h"
 
 namespace mmadiff {
-namespace {
-
-std::vector<std::string> Files(const std::string& list) {
-  std::vector<std::string> files;
-  for (size_t begin = 0; begin < list.size();) {
-    const size_t end = std::min(list.find(", ", begin), list.size());
-    files.push_back(list.substr(begin, end - begin));
-    begin = end + 2;
-  }
-  return files;
-}
-
-}  // namespace
 
 Identity& Identity::Add(KnownKey key, std::string value) {
   if (!value.empty()) facts.push_back({key.key, PlainLine(value)});
@@ -37,22 +27,23 @@ std::string Name(const Identity& identity) {
 }
 
 std::string NameBeside(const Identity& identity, const Identity& other) {
-  std::string text;
-  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
-  for (const auto& [key, value] : identity.facts) {
-    const auto same = std::ranges::find(other.facts, key, &Identity::Fact::key);
-    const std::string beside = same == other.facts.end() ? "" : same->value;
-    if (value == beside) continue;
-    if (key == KnownKey("files").key) {
-      for (const std::string& file : Files(value)) {
-        if (std::ranges::count(Files(beside), file) == 0) add(file);
+  std::vector<std::string> parts;
+  for (const Identity::Fact& fact : identity.facts) {
+    const auto same = std::ranges::find(other.facts, fact.key, &Identity::Fact::key);
+    const bool both = same != other.facts.end();
+    if (both && same->value == fact.value) continue;
+    if (fact.key == KnownKey("files").key) {
+      const std::vector<std::string> files =
+          both ? absl::StrSplit(same->value, ", ") : std::vector<std::string>();
+      for (const absl::string_view file : absl::StrSplit(fact.value, ", ")) {
+        if (std::ranges::count(files, file) == 0) parts.emplace_back(file);
       }
     } else {
-      const std::string part = key->before + value + key->after;
-      add(part.substr(part.find_first_not_of(", ")));
+      const std::string part = fact.key->before + fact.value + fact.key->after;
+      parts.push_back(part.substr(part.find_first_not_of(", ")));
     }
   }
-  return text.empty() ? Name(identity) : text;
+  return parts.empty() ? Name(identity) : absl::StrJoin(parts, ", ");
 }
 
 bool operator==(const Identity& a, const Identity& b) {

@@ -45,8 +45,11 @@ int TopOf(const AlignedTerm& t) {
   return t.kept == 0 ? top : std::max(top, Top(t.kept, t.kept_lsb));
 }
 
-std::string Label(int k) {
-  return k >= 0             ? absl::StrCat("k=", k)
+std::string Label(const Model& m, int k) {
+  const bool group =
+      k >= 0 && m.algorithm.family == Family::kScaledSum && m.algorithm.group_terms > 1;
+  return group              ? absl::StrCat("k=", k, "..", k + m.algorithm.group_terms - 1)
+         : k >= 0           ? absl::StrCat("k=", k)
          : k == kAddendTerm ? "c"
          : k == kSumSoFar   ? "so far"
                             : "other";
@@ -131,7 +134,7 @@ std::string StepText(const Model& m, const AlignedStep& step, size_t width) {
   }
   for (const AlignedTerm& t : step.terms) {
     const std::string bits = Bits(t.magnitude, t.lsb, t.kept, t.kept_lsb, shown);
-    absl::StrAppend(&text, Row(Label(t.k), t.negative, bits, CutBits(t)));
+    absl::StrAppend(&text, Row(Label(m, t.k), t.negative, bits, CutBits(t)));
   }
   for (const DrawnSum& sum : step.sums) {
     const Wide kept = sum.kept_lsb > sum.lsb && sum.kept_lsb - sum.lsb < 128
@@ -181,16 +184,20 @@ int AppendStep(const Model& m, const AlignedStep& step, int y, std::string& svg)
                         y + 12, step.step);
   y += kRow;
   const int bottom = y + kRow * static_cast<int>(step.terms.size() + step.sums.size());
+  constexpr int kTick = 40;  // pixels that a label needs
+  int every = 8;
+  while (every * unit < kTick) every *= 2;
   for (int p = span.high; p >= span.low; --p) {
-    if (p % 8 != 0) continue;
+    if (p % every != 0) continue;
     absl::StrAppendFormat(
         &svg, "<path d=\"M%.1f %dV%d\"/><text class=\"tick\" x=\"%.1f\" y=\"%d\">2^%d</text>\n",
         x_of(p), y, bottom, x_of(p), bottom + 12, p);
   }
   for (const AlignedTerm& t : step.terms) {
     const int top = TopOf(t), low = Bottom(t.magnitude, t.lsb), cut = CutBits(t);
-    AppendBar({Signed(t.negative, Label(t.k)), "kept", x_of(top), unit, top - low + 1 - cut, cut},
-              y, svg);
+    AppendBar(
+        {Signed(t.negative, Label(m, t.k)), "kept", x_of(top), unit, top - low + 1 - cut, cut}, y,
+        svg);
     y += kRow;
   }
   for (const DrawnSum& sum : step.sums) {

@@ -338,7 +338,7 @@ Action AddExplain(CLI::App& command, const Globals& globals) {
             "operands as a line of `gen`, in place of numbers")
       .TypeName("LINE");
   AddFlag(command, "--csv", flags->output.csv, "the stages comma separated");
-  AddOption(command, "--svg", flags->output.svg, "draw the alignment into this file")
+  AddOption(command, "--svg", flags->output.svg, "draw the alignment of the model into this file")
       .TypeName("FILE");
   return [flags, &globals](Ending& ending) { RunExplain(*flags, globals, ending); };
 }

@@ -57,7 +57,7 @@ void AddRows(const ReportRun& run, std::string& page) {
 void AddFinding(const ReportFinding& f, std::string& page) {
   absl::StrAppend(&page, "\n### ", Cell(Name(f.finding.bucket)), "\n\n", Cell(f.finding.op), ", ",
                   f.finding.beside.size() + 1, " filed, ", Name(f.finding.state), ".",
-                  f.diagnosis.empty() ? "" : " ", Cell(f.diagnosis),
+                  f.diagnosis.empty() ? "" : " ", Cell(f.diagnosis), f.diagnosis.empty() ? "" : ".",
                   f.finding.shared.empty() ? "" : " Shared: ", Cell(f.finding.shared),
                   f.typical.empty() ? "" : " Ordinary numbers differ too: ", f.typical,
                   f.typical.empty() ? "" : ".", "\n\n");
@@ -106,7 +106,15 @@ void AddRun(const ReportRun& run, std::string& page) {
   for (const FindingGroup& group : GroupFindings(run)) {
     const std::string sentence = Sentence(group, run);
     if (!sentence.empty()) absl::StrAppend(&page, "\n", Cell(sentence), ".\n");
-    for (const size_t i : group.findings) AddFinding(run.explained[i], page);
+    const bool one = !sentence.empty();  // change: its first finding shows it
+    for (const size_t i : group.findings) {
+      const ReportFinding& f = run.explained[i];
+      if (!one || i == group.findings.front()) {
+        AddFinding(f, page);
+      } else {
+        absl::StrAppend(&page, "* ", Cell(f.finding.op), ": `", f.command, "`\n");
+      }
+    }
   }
   if (!run.crosses.empty()) page += "\n## Coverage\n\n| group | reached | of |\n|---|---:|---:|\n";
   for (const Cross& cross : run.crosses) {

@@ -336,7 +336,7 @@ class Investigator {
   // no answer. An answer that does not repeat makes the bucket flaky.
   absl::StatusOr<std::optional<uint64_t>> AskTypical(const DotProductCase& dot) {
     Mismatch typical = {&op_, MakeDotProductBatch(op_.shape(), {dot}), 0};
-    const absl::StatusOr<Tries> tries = Repeat(runner_, typical, 2);
+    const absl::StatusOr<Tries> tries = Repeat(runner_, typical, kTries);
     if (absl::IsNotFound(tries.status()) || FailureOf(tries.status())) return std::nullopt;
     if (!tries.ok()) return tries.status();
     if (!tries->steady) result_.bucket.repetition = Repetition::kFlaky;

@@ -157,7 +157,8 @@ std::string DifferenceText(const FormatGroup& group, const std::vector<const Cla
       if (!families) predicates.push_back(Predicate(*algorithm, *p));
     }
     if (predicates.empty()) predicates.push_back("differs by its steps");
-    const auto& [of_y, index] = of;
+    const bool of_y = of.first;
+    const size_t index = of.second;
     const std::vector<RowClass>& classes = of_y ? group.y : group.x;
     const Part own = {of_y, {index}, absl::StrJoin(predicates, " and ")};
     const auto alike = std::ranges::find_if(parts, [&](const Part& other) {
@@ -243,7 +244,15 @@ std::vector<size_t> Partners(const RowClass& own, const std::vector<RowClass>& o
   return {};
 }
 
-// Which classes meet: equal ones, and all others with their Partners().
+bool HaveOneName(const RowClass& x, const RowClass& y) {
+  return std::ranges::any_of(x.rows, [&](const Operation* row) {
+    return std::ranges::any_of(y.rows, [&](const Operation* other) {
+      return other->instruction->name == row->instruction->name;
+    });
+  });
+}
+
+// Which classes meet: equal ones, those with a row of the same name, and all without an equal with their Partners().
 std::vector<std::pair<size_t, size_t>> Meetings(const FormatGroup& group, int k) {
   std::set<std::pair<size_t, size_t>> meetings;
   std::set<size_t> met_x, met_y;
@@ -267,6 +276,9 @@ std::vector<std::pair<size_t, size_t>> Meetings(const FormatGroup& group, int k)
     });
   }
   const std::set<size_t> equal_x = met_x, equal_y = met_y;
+  each([&](size_t x, size_t y) {
+    if (HaveOneName(group.x[x], group.y[y])) meet(x, y);
+  });
   for (size_t x = 0; x < group.x.size(); ++x) {
     if (equal_x.contains(x)) continue;
     for (const size_t y : Partners(group.x[x], group.y, equal_y)) meet(x, y);
@@ -424,7 +436,7 @@ std::string FormatGroup::formats() const {
 std::string VerdictLines(const ArchitectureRace& race) {
   struct Line {
     std::string verdict;
-    enum { kSame, kDiffers, kOnlyInOne } kind;
+    enum { kSame, kOnlyInOne, kDiffers } kind;
     std::vector<std::vector<const FormatGroup*>> by_d;
   };
   std::vector<Line> lines;
@@ -441,10 +453,7 @@ std::string VerdictLines(const ArchitectureRace& race) {
   for (const FormatGroup& group : race.groups) {
     add(group, std::ranges::all_of(group.pairs, Agrees) ? Line::kSame : Line::kDiffers);
   }
-  constexpr auto order = [](const Line& line) {
-    return std::pair(line.kind == Line::kDiffers, line.kind);
-  };
-  std::ranges::stable_sort(lines, {}, order);
+  std::ranges::stable_sort(lines, {}, &Line::kind);
   std::string text;
   for (const Line& line : lines) {
     const auto operands = [](std::string* out, const auto& groups) {

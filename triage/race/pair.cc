@@ -202,10 +202,12 @@ std::string PairText(const PairRace& pair, const TextStyle& style) {
   absl::StrAppend(&text, Wrap(below, style.width, 2), Labelled("line  ", line, style.width));
   if (!pair.typical) return text;
   const TellingCase& typical = *pair.typical;
+  const std::string gives =
+      absl::StrCat("x gives ", WordText(d, typical.x), "\ny gives ", WordText(d, typical.y),
+                   HowFar(d, typical.x, typical.y), "\n");
   return absl::StrCat(text, "A typical case, of ordinary numbers:\n",
-                      CaseText(pair.op(), typical.dot, 2, style.width), "x gives ",
-                      WordText(d, typical.x), "\ny gives ", WordText(d, typical.y),
-                      HowFar(d, typical.x, typical.y), "\n");
+                      CaseText(pair.op(), typical.dot, 2, style.width),
+                      Wrap(gives, style.width, 2));
 }
 
 }  // namespace mmadiff
