@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "fuzz/page/html.h"
+#include "fuzz/progress.h"
 #include "fuzz/survey/row_text.h"
 
 namespace mmadiff {
