@@ -59,8 +59,8 @@ constexpr const IdentityKey* FindIdentityKey(std::string_view key) {
 
 // A name of kIdentityKeys, or it does not compile.
 struct KnownKey {
-  consteval KnownKey(const char* name)
-      : key(FindIdentityKey(name)) {  // NOLINT: so that it is a name
+  consteval KnownKey(const char* name)  // NOLINT: so that it is a name
+      : key(FindIdentityKey(name)) {
     if (key == nullptr) throw "no key";
   }
   const IdentityKey* const key;

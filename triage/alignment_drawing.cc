@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -52,7 +53,7 @@ std::string Label(const Model& m, int k) {
          : k >= 0           ? absl::StrCat("k=", k)
          : k == kAddendTerm ? "c"
          : k == kSumSoFar   ? "so far"
-                            : "other";
+                            : "summand";
 }
 
 AlignedTerm WordTerm(int k, const Format& f, uint64_t word) {
@@ -65,6 +66,8 @@ struct Span {
   int high, low;  // positions
 };
 
+int LowOf(const DrawnSum& sum) { return std::min(Bottom(sum.magnitude, sum.lsb), sum.sticky_lsb); }
+
 Span SpanOf(const AlignedStep& step) {
   const AlignedTerm& first = step.terms.front();
   Span span = {TopOf(first), Bottom(first.magnitude, first.lsb)};
@@ -76,7 +79,7 @@ Span SpanOf(const AlignedStep& step) {
   for (const DrawnSum& sum : step.sums) {
     if (sum.magnitude == 0) continue;  // of nothing there is no exponent
     span.high = std::max(span.high, Top(sum.magnitude, sum.lsb));
-    span.low = std::min(span.low, Bottom(sum.magnitude, sum.lsb));
+    span.low = std::min(span.low, LowOf(sum));
   }
   return span;
 }
@@ -88,7 +91,7 @@ int CutBits(const AlignedTerm& t) {
 }
 int CutBits(const DrawnSum& sum) {
   if (sum.magnitude == 0) return 0;
-  return std::max(0, sum.kept_lsb - Bottom(sum.magnitude, sum.lsb));
+  return std::max(0, std::min(Top(sum.magnitude, sum.lsb), sum.kept_lsb - 1) - LowOf(sum) + 1);
 }
 
 std::string Escaped(const std::string& text) {
@@ -122,12 +125,18 @@ std::string Bits(Wide magnitude, int lsb, Wide kept, int kept_lsb, const Span& s
   return bits;
 }
 
+// "step 0", its second addition "step 0 #2".
+std::string StepName(const AlignedStep& step) {
+  const std::string name = absl::StrCat("step ", step.step);
+  return step.addition == 1 ? name : absl::StrCat(name, " #", step.addition);
+}
+
 std::string StepText(const Model& m, const AlignedStep& step, size_t width) {
   const Span span = SpanOf(step);
   const int room = static_cast<int>(std::max<size_t>(width, 40) - kLabel - kNote - 2);
   const Span shown = {span.high, std::max(span.low, span.high - room + 1)};
-  std::string text = absl::StrCat("step ", step.step, ": bits from 2^", shown.high, " to 2^",
-                                  shown.low, step.cuts ? "; x, .: cut 1, 0\n" : "\n");
+  std::string text = absl::StrCat(StepName(step), ": bits from 2^", shown.high, " to 2^", shown.low,
+                                  step.cuts ? "; x, .: cut 1, 0\n" : "\n");
   if (shown.low > span.low) {
     absl::StrAppend(&text, "  ", shown.low - span.low, " positions down to 2^", span.low,
                     " do not fit here\n");
@@ -140,8 +149,10 @@ std::string StepText(const Model& m, const AlignedStep& step, size_t width) {
     const Wide kept = sum.kept_lsb > sum.lsb && sum.kept_lsb - sum.lsb < 128
                           ? sum.magnitude >> (sum.kept_lsb - sum.lsb)
                           : sum.magnitude;
-    const std::string bits =
-        Bits(sum.magnitude, sum.lsb, kept, std::max(sum.lsb, sum.kept_lsb), shown);
+    std::string bits = Bits(sum.magnitude, sum.lsb, kept, std::max(sum.lsb, sum.kept_lsb), shown);
+    for (int p = std::min(sum.lsb, shown.high); p >= std::max(sum.sticky_lsb, shown.low); --p) {
+      bits[shown.high - p] = '~';
+    }
     absl::StrAppend(&text, Row(sum.of_products ? "a*b" : "sum", sum.negative, bits, CutBits(sum)));
   }
   return absl::StrCat(text, "  result ", WordText(m.d, step.word), "\n");
@@ -180,8 +191,8 @@ int AppendStep(const Model& m, const AlignedStep& step, int y, std::string& svg)
   const Span span = SpanOf(step);
   const double unit = std::min(9.0, static_cast<double>(kMostPixels) / (span.high - span.low + 1));
   const auto x_of = [&](int position) { return kLeft + (span.high - position) * unit; };
-  absl::StrAppendFormat(&svg, "<text class=\"head\" x=\"%d\" y=\"%d\">step %d</text>\n", kLeft,
-                        y + 12, step.step);
+  absl::StrAppendFormat(&svg, "<text class=\"head\" x=\"%d\" y=\"%d\">%s</text>\n", kLeft, y + 12,
+                        StepName(step));
   y += kRow;
   const int bottom = y + kRow * static_cast<int>(step.terms.size() + step.sums.size());
   constexpr int kTick = 40;  // pixels that a label needs
@@ -204,7 +215,7 @@ int AppendStep(const Model& m, const AlignedStep& step, int y, std::string& svg)
     const std::string label = Signed(sum.negative, sum.of_products ? "a&#183;b" : "sum");
     const int top = sum.magnitude == 0 ? span.high : Top(sum.magnitude, sum.lsb),
               cut = CutBits(sum);
-    const int kept = sum.magnitude == 0 ? 0 : top - Bottom(sum.magnitude, sum.lsb) + 1 - cut;
+    const int kept = sum.magnitude == 0 ? 0 : top - LowOf(sum) + 1 - cut;
     AppendBar({label, "sum", x_of(top), unit, kept, cut}, y, svg);
     y += kRow;
   }
@@ -227,7 +238,7 @@ class StepReader {
     switch (e.stage) {
       case Stage::kProduct:
         (e.k >= 0 ? products_ : summands_)
-            .push_back({e.k >= 0 ? e.k : kOtherSum, e.negative, e.magnitude, e.lsb_exponent,
+            .push_back({e.k >= 0 ? e.k : kSummand, e.negative, e.magnitude, e.lsb_exponent,
                         e.magnitude, e.lsb_exponent});
         break;
       case Stage::kAlignedTerm:
@@ -243,6 +254,7 @@ class StepReader {
         Reset(static_cast<uint64_t>(e.magnitude));
         break;
       case Stage::kAlignExponent:
+        align_exponent_ = e.lsb_exponent;
         break;
     }
   }
@@ -281,6 +293,7 @@ class StepReader {
     if (!rest)
       return step_.terms
           .clear();  // of a tree, with a term so small that the sum does not say which
+    if (!summands_.empty() && rest->k == kSumSoFar) rest->k = kSummand;  // of a tree
     if (rest->magnitude != 0) step_.terms.push_back(*rest);
   }
 
@@ -327,9 +340,23 @@ class StepReader {
            (rest < 0 ? -rest : rest) < __int128{1} << (sum.lsb - low);
   }
 
+  // The sum of the products is cut before it meets c.
+  void AlignProducts() {
+    DrawnSum& products = step_.sums.front();
+    products.of_products = true;
+    products.kept_lsb =
+        std::max(products.lsb, align_exponent_ - m_.algorithm.sum_fraction_bits - 1);
+  }
+
   // What the output has no room for.
   void CutSum(DrawnSum& sum) const {
     if (sum.magnitude == 0) return;
+    if (!aligned_ && !IsSum(step_.terms, sum)) {
+      for (const AlignedTerm& t : step_.terms) {
+        if (Bottom(t.magnitude, t.lsb) < sum.lsb)
+          sum.sticky_lsb = std::min(sum.sticky_lsb, Bottom(t.magnitude, t.lsb));
+      }
+    }
     const int least = m_.d.min_exponent - m_.d.fraction_bits;
     const int digits = std::min(m_.d.fraction_bits, m_.algorithm.output_fraction_bits);
     sum.kept_lsb = std::max(Top(sum.magnitude, sum.lsb) - digits, least);
@@ -346,11 +373,13 @@ class StepReader {
       step_.terms[0].kept_lsb = word.kept_lsb;
     }
     if (!step_.sums.empty()) CutSum(step_.sums.back());
-    if (step_.sums.size() == 2) step_.sums.front().of_products = true;
+    if (step_.sums.size() == 2) AlignProducts();
+    if (!step_.sums.empty()) step_.addition = ++additions_[e.step];
     std::ranges::stable_sort(step_.terms, {},
                              [](const AlignedTerm& t) { return t.k < 0 ? kMaxK - t.k : t.k; });
-    step_.cuts = e.inexact || std::ranges::any_of(
-                                  step_.terms, [](const AlignedTerm& t) { return CutBits(t) > 0; });
+    const auto is_cut = [](const auto& t) { return CutBits(t) > 0; };
+    step_.cuts = e.inexact || std::ranges::any_of(step_.terms, is_cut) ||
+                 std::ranges::any_of(step_.sums, is_cut);
     if (step_.terms.size() > 1 || (step_.cuts && !step_.terms.empty())) steps_.push_back(step_);
     if (step_.terms.size() == 1 && !idle_) idle_ = step_;
     Reset(step_.word);
@@ -368,6 +397,8 @@ class StepReader {
   std::vector<AlignedTerm> words_;  // c, then every result
   std::vector<AlignedTerm> products_, summands_;
   bool aligned_ = false;
+  int align_exponent_ = 0;        // of the addition
+  std::map<int, int> additions_;  // by step
   AlignedStep step_;
   std::vector<AlignedStep> steps_;
   std::optional<AlignedStep> idle_;

@@ -1,6 +1,7 @@
 // What each addition keeps of its terms and of its sum, as a drawing: bits over bit positions.
 #pragma once
 
+#include <climits>
 #include <string>
 #include <vector>
 
@@ -11,7 +12,7 @@
 namespace mmadiff {
 
 // What a term is, if it is no product of some k.
-enum Term : int { kAddendTerm = -1, kSumSoFar = -2, kOtherSum = -3 };
+enum Term : int { kAddendTerm = -1, kSumSoFar = -2, kSummand = -3 };
 
 // (-1)^negative * magnitude * 2^lsb exactly, and what an alignment or a rounding kept of it, a multiple of 2^kept_lsb:
 // kept * 2^kept_lsb.
@@ -30,11 +31,14 @@ struct DrawnSum {
   bool negative = false;
   unsigned __int128 magnitude = 0;
   int lsb = 0, kept_lsb = 0;
+  // The last bit stands for others down to 2^sticky_lsb, which are not known here; INT_MAX: all are.
+  int sticky_lsb = INT_MAX;
 };
 
 // One addition, or the rounding of a product on its own: terms that are not zero, products first. `word` is the result.
 struct AlignedStep {
   int step = 0;
+  int addition = 1;  // of the step
   std::vector<AlignedTerm> terms;
   std::vector<DrawnSum> sums;
   uint64_t word = 0;
@@ -44,7 +48,7 @@ struct AlignedStep {
 // The additions of a dot product but those that add zero and lose nothing; none of integers, of specials, and of sums of zeros.
 std::vector<AlignedStep> AlignedSteps(const Model& model, const DotProductCase& dot);
 
-// A row for each term and sum: bits that were kept, then those that were cut, "x" for a one and "." for a zero, and how many
+// A row for each term and sum: bits that were kept, then those that were cut, "x" for a one and "." for a zero, "~" for what is not known, and how many
 // they are. What does not fit the width, and steps beyond the first few, are left out, which is said. Empty without steps.
 std::string AlignmentText(const Model& model, const DotProductCase& dot, const TextStyle& style);
 

@@ -172,6 +172,27 @@ TEST(AlignmentDrawingTest, CutBitsAndWidth) {
   }
 }
 
+// What a sum does not keep is counted down to the last bit that was added, and no bar is shorter than nothing.
+TEST(AlignmentDrawingTest, DistantTerms) {
+  const auto svg = [](const char* name, uint64_t a, uint64_t b, uint64_t c) {
+    const Operation& op = *FindOperation(name);
+    DotProductCase dot = NeutralDotProduct(op.model);
+    dot.a[0] = a;
+    dot.b[0] = b;
+    dot.c = c;
+    return AlignmentSvg(op.model, dot, "");
+  };
+  // 2^-1000 x 2^-40 + 1.0: from 2^-53 to 2^-1040.
+  const std::string fma =
+      svg("x86/vfmadd231sd", 0x0170000000000000, 0x3d70000000000000, 0x3ff0000000000000);
+  EXPECT_THAT(fma, testing::HasSubstr("988 cut"));
+  // 1.0 x 1.0 is all cut beside 2^120.
+  const std::string lost = svg("gfx942/v_mfma_f32_16x16x16_f16", 0x3c00, 0x3c00, 0x7b800000);
+  EXPECT_THAT(lost, testing::HasSubstr("a&#183;b</text>"));
+  EXPECT_THAT(lost, testing::HasSubstr(", 1 cut"));
+  for (const std::string& text : {fma, lost}) EXPECT_EQ(Count(text, "width=\"-"), 0) << text;
+}
+
 TEST(AlignmentDrawingTest, Svg) {
   const Operation& op = *FindOperation("sm_80/mma.m16n8k8.f32.bf16.bf16.f32");
   for (const DotProductCase& dot : Cases(op)) {

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "absl/functional/function_ref.h"
+#include "sim/algorithm.h"
 #include "sim/batch.h"
 
 namespace mmadiff {
