@@ -49,8 +49,9 @@ void RunCheck(const CheckFlags& flags, const Globals& globals, Ending& ending) {
     expected = *count;
   }
   Console console = globals.MakeConsole();
-  if (any && flags.expect.empty() && !globals.quiet)
-    console.Status("check: lines of operands and a result; Ctrl-D ends them", true);
+  if (any && flags.expect.empty() && !globals.quiet) {
+    console.Warn("type or paste lines of operands and a result; Ctrl-D ends them");
+  }
   std::optional<JsonRows> rows;
   if (globals.json) rows.emplace(nlohmann::ordered_json{{"instruction", (*op)->name}}, "differing");
   uint64_t lines = 0, differing = 0;

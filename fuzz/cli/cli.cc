@@ -158,9 +158,8 @@ absl::StatusOr<const Operation*> OneOperation(const std::string& typed, Models m
   const std::string& name = *resolved;
   if (const Operation* op = FindOperation(name, models)) return op;
   const std::string word = absl::CHexEscape(NotUnderstood(name));
-  const std::string why =
-      absl::StrCat(WhyNoOperation(absl::CHexEscape(name.substr(0, 100))),
-                   word.empty() ? "" : "; the tables know what it is without '" + word + "'");
+  const std::string why = absl::StrCat(WhyNoOperation(absl::CHexEscape(name.substr(0, 100))),
+                                       word.empty() ? "" : "; '" + word + "' is not in the tables");
   const bool exists = FindUnmodelled(name) != nullptr || !MatchUnknown(name).empty();
   return exists ? absl::NotFoundError(why) : absl::InvalidArgumentError(why);
 }

@@ -172,7 +172,9 @@ absl::StatusOr<Report> RaceArchitectures(const Architecture& x, const Architectu
       }
     }
   }
-  Races races({.stratum = 1 << 14});  // there are many
+  if (rows.empty() && others.empty())
+    return OneOperation(globs.front()).status();  // says what is near
+  Races races({.stratum = 1 << 14});              // there are many
   const absl::StatusOr<ArchitectureRace> race = RaceAll(rows, others, races);
   if (!race.ok()) return race.status();
   Report report;

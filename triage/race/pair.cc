@@ -205,9 +205,10 @@ std::string PairText(const PairRace& pair, const TextStyle& style) {
   const std::string gives =
       absl::StrCat("x gives ", WordText(d, typical.x), "\ny gives ", WordText(d, typical.y),
                    HowFar(d, typical.x, typical.y), "\n");
+  const std::string of_typical = FormatLine(*pair.op().instruction, typical.dot);
   return absl::StrCat(text, "A typical case, of ordinary numbers:\n",
-                      CaseText(pair.op(), typical.dot, 2, style.width),
-                      Wrap(gives, style.width, 2));
+                      CaseText(pair.op(), typical.dot, 2, style.width), Wrap(gives, style.width, 2),
+                      Labelled("line  ", of_typical, style.width));
 }
 
 }  // namespace mmadiff
