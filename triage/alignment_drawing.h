@@ -48,8 +48,9 @@ struct AlignedStep {
 // The additions of a dot product but those that add zero and lose nothing; none of integers, of specials, and of sums of zeros.
 std::vector<AlignedStep> AlignedSteps(const Model& model, const DotProductCase& dot);
 
-// A row for each term and sum: bits that were kept, then those that were cut, "x" for a one and "." for a zero, "~" for what is not known, and how many
-// they are. What does not fit the width, and steps beyond the first few, are left out, which is said. Empty without steps.
+// A row for each term and sum: bits that were kept, then those that were cut, and how many they are: "x" for a one, "." for a
+// zero, "~" for what is not known. What does not fit the width, and steps beyond the first few, are left out, which is said.
+// Empty without steps.
 std::string AlignmentText(const Model& model, const DotProductCase& dot, const TextStyle& style);
 
 // The same as SVG: bars, what was cut hatched. Colours follow the reader's light or dark scheme.

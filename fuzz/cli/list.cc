@@ -393,29 +393,31 @@ void RunList(const ListFlags& flags, const Globals& globals, Ending& ending) {
     return ending.Say(Verdict::kUsage,
                       absl::StrCat("list ", flags.what, " takes one glob, in quotes: 'x86/*'"));
   }
+  const bool instructions = flags.what == kLists[0].name;
   std::string wanted = flags.names.empty() ? "*" : flags.names.front();
-  std::vector<std::string> meant;  // by a name that means several
-  if (flags.what == kLists[0].name) meant = QuotedOperations(wanted);
-  if (flags.what == kLists[0].name && meant.size() < 2) {
-    absl::StatusOr<std::string> typed = TypedGlob(wanted);
+  std::vector<std::string> meant;  // names, where one means several
+  if (instructions) meant = QuotedOperations(wanted);
+  if (meant.size() < 2) {
+    const absl::StatusOr<std::string> typed = instructions ? TypedGlob(wanted) : wanted;
     if (!typed.ok()) return ending.Say(typed.status());
-    wanted = *std::move(typed);
+    wanted = ResolveAlias(*typed);
+    meant = {wanted};
   }
-  const std::string glob = ResolveAlias(wanted);
   for (const List& list : kLists) {
     if (flags.what != list.name) continue;
     std::vector<Entry> entries = list.make();
     std::erase_if(entries, [&](const Entry& entry) {
-      return meant.size() > 1 ? std::ranges::count(meant, entry.name) == 0
-                              : fnmatch(glob.c_str(), entry.name.c_str(), 0) != 0;
+      return std::ranges::none_of(meant, [&](const std::string& glob) {
+        return fnmatch(glob.c_str(), entry.name.c_str(), 0) == 0;
+      });
     });
-    for (const std::string& name : meant.size() > 1 ? meant : std::vector<std::string>{glob}) {
-      const Operation* op = flags.what == kLists[0].name ? FindOperation(name) : nullptr;
+    for (const std::string& name : meant) {
+      const Operation* op = instructions ? FindOperation(name) : nullptr;
       if (op != nullptr && std::ranges::count(entries, name, &Entry::name) == 0)
         entries.push_back(EntryOf(*op));  // of another size
     }
     if (entries.empty()) {
-      return ending.Say(Verdict::kUsage, flags.what == kLists[0].name
+      return ending.Say(Verdict::kUsage, instructions
                                              ? std::string(OneOperation(wanted).status().message())
                                              : absl::StrCat("no ", flags.what, " '", wanted, "'"));
     }

@@ -10,6 +10,7 @@
 #include "sim/operation.h"
 #include "sim/product.h"
 #include "sim/quoted_name.h"
+#include "triage/race/architectures.h"
 
 namespace mmadiff {
 namespace {
@@ -107,10 +108,7 @@ absl::StatusOr<Racer> TypedRacer(const std::string& text, const Operation& like)
   if (arch->empty()) return TypedRacer(text);
   std::vector<const Operation*> rows;
   for (const Operation& op : Operations()) {
-    const Instruction &i = *op.instruction, &own = *like.instruction;
-    if (op.arch() == *arch && i.d == own.d && i.a == own.a && i.b == own.b && i.c == own.c &&
-        i.scale == own.scale && i.name.find("satfinite") == own.name.find("satfinite"))
-      rows.push_back(&op);
+    if (op.arch() == *arch && HaveEqualFormats(op, like)) rows.push_back(&op);
   }
   const auto prefer = [&](auto is) {
     if (std::ranges::any_of(rows, is)) std::erase_if(rows, [&](const auto* op) { return !is(op); });

@@ -22,5 +22,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     Check(mmadiff::FindOperation(quoted, mmadiff::Models::kOptional) != nullptr ||
           std::ranges::count(unknown, quoted) == 1);
   }
+  Check(mmadiff::NotUnderstood(name).empty() || mmadiff::QuotedOperations(name).empty());
   return 0;
 }

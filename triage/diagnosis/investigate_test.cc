@@ -63,23 +63,26 @@ std::vector<std::string> Unrefuted(const Operation& op, const Investigation& i) 
   return names;
 }
 
+// Has another bit in one answer of so many, in a way that no change gives.
+class FlippedBit : public ModelDevice {
+ public:
+  FlippedBit(const Model& model, uint64_t every) : ModelDevice(model), every_(every) {}
+  absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) override {
+    const absl::Status status = ModelDevice::Execute(op, batch, d);
+    for (uint64_t& word : d) word ^= word % every_ == 7 ? 2 : 0;
+    return status;
+  }
+
+ private:
+  const uint64_t every_;
+};
+
 // However little may be spent: what refutes a change is kept, made smaller or not.
 TEST(Investigate, WithLittleBudgetTheEvidenceIsKept) {
   const Operation& op = *FindOperation("sm_90/mma.m16n8k16.f32.f16.f16.f32");
   Algorithm planted = op.model.algorithm;
   planted.fraction_bits -= 1;
   const Model changed = WithAlgorithm(op, planted);
-  // One answer in some thousand is wrong in another way.
-  class Unexplained : public ModelDevice {
-   public:
-    using ModelDevice::ModelDevice;
-    absl::Status Execute(const Operation& r, const Batch& batch,
-                         std::vector<uint64_t>& d) override {
-      const absl::Status status = ModelDevice::Execute(r, batch, d);
-      for (uint64_t& word : d) word ^= word % 1999 == 7 ? 2 : 0;
-      return status;
-    }
-  };
   // One operand never arrives, and the first answer takes so long that the device counts as slow.
   class Stuck : public ModelDevice {
    public:
@@ -94,7 +97,7 @@ TEST(Investigate, WithLittleBudgetTheEvidenceIsKept) {
     }
   };
   for (const int64_t most : {0, 30, 400, 5000}) {
-    Unexplained unexplained(changed);
+    FlippedBit unexplained(changed, 1999);
     ModelDevice explained(changed);
     Stuck stuck(op.model);
     SwappedLanesDevice swapped;
@@ -214,22 +217,22 @@ TEST_F(TypicalTest, AnExplanationThatOrdinaryNumbersRefuteIsNone) {
 }
 
 TEST_F(TypicalTest, WithoutAnExplanationTheDeviceIsAsked) {
-  class OneBit : public ModelDevice {  // which no change gives
-   public:
-    using ModelDevice::ModelDevice;
-    absl::Status Execute(const Operation& op, const Batch& batch,
-                         std::vector<uint64_t>& d) override {
-      const absl::Status status = ModelDevice::Execute(op, batch, d);
-      for (uint64_t& word : d) word ^= word % 61 == 7 ? 4 : 0;
-      return status;
-    }
-  };
-  OneBit device(op_.model);
+  FlippedBit device(op_.model, 61);
   const Investigation i = Of(device);
   EXPECT_EQ(i.bucket.kind, Bucket::kUnexplained);
   const KeptCase* typical = TypicalOf(i);
   ASSERT_NE(typical, nullptr);
   EXPECT_TRUE(IsTypical(Extract(typical->mismatch.inputs, 0)));
+}
+
+// A device that gives ordinary numbers rightly from the third time on.
+TEST_F(TypicalTest, WhatDoesNotRepeatIsNoTypicalCase) {
+  int asked = 0;
+  Sometimes device(changed_,
+                   [&](const DotProductCase& dot) { return !IsTypical(dot) || ++asked % 5 < 3; });
+  const Investigation i = Of(device);
+  EXPECT_EQ(TypicalOf(i), nullptr) << i.Text();
+  EXPECT_FALSE(i.bucket.Repeats());
 }
 
 // Very small results differ alone.

@@ -394,6 +394,10 @@ std::string ClassName(const std::vector<RowClass>& classes, std::span<const size
   return name;
 }
 
+bool HaveEqualFormats(const Operation& x, const Operation& y) {
+  return GroupOf(x).formats() == GroupOf(y).formats();
+}
+
 absl::StatusOr<ArchitectureRace> RaceAll(std::span<const Operation* const> x,
                                          std::span<const Operation* const> y, Races& races) {
   struct Rowed {

@@ -40,6 +40,9 @@ struct ArchitectureRace {
       only_in_one;  // the other architecture has no such formats: x or y is empty
 };
 
+// Whether they multiply the same formats, and saturate, round and scale alike: RaceAll() puts them into one group.
+bool HaveEqualFormats(const Operation& x, const Operation& y);
+
 // Each row is in one group of these.
 absl::StatusOr<ArchitectureRace> RaceAll(std::span<const Operation* const> x,
                                          std::span<const Operation* const> y, Races& races);
