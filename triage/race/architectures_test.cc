@@ -92,6 +92,24 @@ TEST_F(AllPairs, GroupsHaveEqualFormatsAndOneVerdict) {
           group.pairs, [](const ClassPair& pair) { return pair.race.verdict == PairRace::kTold; });
       EXPECT_FALSE(told && group.verdict.ends_with("agree")) << group.formats();
       EXPECT_FALSE(told && group.verdict.ends_with("the same")) << group.formats();
+      for (const ClassPair& pair : group.pairs) {
+        const bool emulated = group.x[pair.x].emulated || group.y[pair.y].emulated;
+        if (!emulated || pair.race.verdict != PairRace::kTold) continue;
+        EXPECT_THAT(group.verdict, testing::HasSubstr("emulate")) << group.formats();
+      }
+      for (size_t x = 0; x < group.x.size(); ++x) {
+        for (size_t y = 0; y < group.y.size(); ++y) {
+          const auto is_pair = [&](const ClassPair& p) { return p.x == x && p.y == y; };
+          for (const Operation* row : group.x[x].rows) {
+            const auto same = [&](const std::string& name) {
+              return name == row->instruction->name;
+            };
+            const bool named = std::ranges::any_of(
+                group.y[y].rows, same, [](const Operation* o) { return o->instruction->name; });
+            EXPECT_TRUE(!named || std::ranges::any_of(group.pairs, is_pair)) << row->name;
+          }
+        }
+      }
       for (const std::vector<RowClass>* classes : {&group.x, &group.y}) {
         std::set<std::string> names;
         for (size_t i = 0; i < classes->size(); ++i) {
