@@ -52,6 +52,13 @@ class Gathered {
   ReportRun Finish(const ReportOptions& options, Console& console) {
     for (const UnitResult& part : builder_.CountParts()) AddWork(part);
     static_cast<RunReport&>(run_) = std::move(builder_).Finish();
+    if (run_.seen.size() > 1 &&
+        !run_.endless) {  // a shard that is missing has units too, as `status` says
+      run_.planned_units = 0;
+      for (const RunManifest::Instruction& i : run_.manifest.instructions) {
+        run_.planned_units += i.Units();
+      }
+    }
     for (const RunReportRow& row : run_.rows) {
       const std::vector<uint64_t>& coverage = row.total.coverage;
       const bool counted = std::ranges::any_of(coverage, [](uint64_t n) { return n > 0; });

@@ -80,6 +80,11 @@ TEST_F(ReportDataTest, AShardAloneIsWholeAndARunThatStoppedIsNot) {
   EXPECT_EQ(shard.planned_units, 6u);
   EXPECT_EQ(shard.digest, "");
   EXPECT_THAT(Sentence(shard), HasSubstr("; shards 0, 2 of 3 are missing"));
+  const ReportRun two = Gather({Attempt("a", All(false, 0, 3), Manifest(0, 3)),
+                                Attempt("b", All(false, 2, 3), Manifest(2, 3))})
+                            .runs[0];
+  EXPECT_EQ(two.units, 14u);
+  EXPECT_EQ(two.planned_units, 20u);
   std::vector<UnitResult> units = All(false);
   units.pop_back();
   const ReportRun stopped = Gather({Attempt("w", units)}).runs[0];
