@@ -22,7 +22,7 @@ SENTENCE = re.compile(r'[A-Za-z][,.;:)]? | [(\']?[A-Za-z]')
 KEEP = re.compile(r'# [a-z0-9-]+(?: [a-z]+)?:|then a hash|\w*\d\w*|[%@]\w+|%[-+ #0-9.*]*[a-zA-Z]|\\.|<[^>]*>|`[^`]*`|--[a-z_]+'
                   r'|[\w.]*[_/=@$.0-9][\w./=@$-]*\w')
 WORD = re.compile(r'[A-Za-z]{3,}')
-TESTS = re.compile(r'_test|testing|fake|fixture|/targets/|^sim/reference/|conformance')
+TESTS = re.compile(r'_test|/testing/|/targets/|^sim/reference/')
 
 
 def swapped(text):

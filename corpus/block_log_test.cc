@@ -7,7 +7,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "corpus/test_folder.h"
+#include "corpus/testing/folder.h"
 #include "xxhash.h"
 
 namespace mmadiff {

@@ -7,7 +7,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "corpus/test_folder.h"
+#include "corpus/testing/folder.h"
 
 namespace mmadiff {
 namespace {

@@ -7,7 +7,7 @@
 #include "corpus/case_folder.h"
 #include "corpus/regression_case.h"
 #include "corpus/stored_files.h"
-#include "corpus/test_folder.h"
+#include "corpus/testing/folder.h"
 #include "corpus/vector_file.h"
 
 namespace mmadiff {

@@ -3,7 +3,7 @@
 
 #include <sys/stat.h>
 
-#include "corpus/test_folder.h"
+#include "corpus/testing/folder.h"
 
 namespace mmadiff {
 namespace {

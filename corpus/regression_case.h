@@ -27,7 +27,7 @@ struct Answer {
   bool IsPrediction() const { return device == "model" || device.starts_with("model:"); }
 };
 
-// Where a finding is in its life (fuzz/finding_life.h), in the order in which one counts more than
+// Where a finding is in its life (fuzz/folder/finding_life.h), in the order in which one counts more than
 // another where copies of a case differ.
 enum class FindingState {
   kOpen,

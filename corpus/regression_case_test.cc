@@ -8,8 +8,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "corpus/case_folder.h"
-#include "corpus/test_folder.h"
-#include "device/testing_operations.h"
+#include "corpus/testing/folder.h"
+#include "device/testing/operations.h"
 
 namespace mmadiff {
 namespace {

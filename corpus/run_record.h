@@ -22,11 +22,12 @@ namespace mmadiff {
 // The facts that make two attempts the same run.
 struct RunManifest {
   struct Instruction {
-    std::string name;           // ARCH/INSTRUCTION
-    uint64_t cases = 0;         // executions in the whole run
-    uint64_t unit_cases = 0;    // executions of one unit; the last may have fewer
-    bool emulated = false;      // by the device, with several machine instructions
-    std::string schedule = {};  // "bits 1, tie 12" (fuzz/class_schedule.h); empty without one
+    std::string name;         // ARCH/INSTRUCTION
+    uint64_t cases = 0;       // executions in the whole run
+    uint64_t unit_cases = 0;  // executions of one unit; the last may have fewer
+    bool emulated = false;    // by the device, with several machine instructions
+    std::string schedule =
+        {};  // "bits 1, tie 12" (fuzz/schedule/class_schedule.h); empty without one
     // What `cases` was before each time it was raised; ascending, below `cases`.
     std::vector<uint64_t> earlier_cases = {};
 
@@ -74,7 +75,7 @@ using Digest = unsigned __int128;
 inline constexpr size_t kMostListedCases = 100;
 
 // What a device answered to a few cases when it began a run, so that a later attempt can see whether it still does:
-// `d` are results of cases from `first_case` on, of which fuzz/canary.h says which. Empty: none.
+// `d` are results of cases from `first_case` on, of which fuzz/ask/canary.h says which. Empty: none.
 struct Canary {
   uint64_t first_case = 0;
   std::vector<uint64_t> d;

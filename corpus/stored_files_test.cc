@@ -6,7 +6,7 @@
 #include <map>
 
 #include "corpus/block_log.h"
-#include "corpus/test_folder.h"
+#include "corpus/testing/folder.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

@@ -6,7 +6,7 @@
 
 #include <filesystem>
 
-#include "corpus/test_folder.h"
+#include "corpus/testing/folder.h"
 
 namespace mmadiff {
 namespace {

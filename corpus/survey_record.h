@@ -52,7 +52,7 @@ struct SurveyTask {
   // kDeviceGone; kRepeat: lines with what the device answered to earlier attempts
   std::string detail = "";
 
-  // Whether the device that goes on is the one that began: fuzz/canary.h. `number`: how many were asked before.
+  // Whether the device that goes on is the one that began: fuzz/ask/canary.h. `number`: how many were asked before.
   bool IsCanary() const { return stage == SurveyStage::kRepeat && !detail.empty(); }
 
   std::string Text() const;  // one line, for people

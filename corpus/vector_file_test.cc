@@ -6,7 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
-#include "corpus/test_folder.h"
+#include "corpus/testing/folder.h"
 #include "corpus/vector_folder.h"
 #include "sim/simulate.h"
 

@@ -1,5 +1,5 @@
 // Every kind of device/open.cc, as it opens on this machine, keeps the promises of all devices.
-#include "device/conformance.h"
+#include "device/testing/conformance.h"
 
 #include <set>
 

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "device/testing_operations.h"
+#include "device/testing/operations.h"
 #include "sim/parameter.h"
 #include "sim/simulate.h"
 

@@ -11,7 +11,7 @@
 #include <set>
 
 #include "device/faulty.h"
-#include "device/testing_operations.h"
+#include "device/testing/operations.h"
 #include "sim/simulate.h"
 #include "sim/sparsity.h"
 #include "sim/word.h"

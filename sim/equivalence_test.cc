@@ -1,5 +1,5 @@
 // Each reason why a change cannot be seen holds where its premise does, and nowhere else. That no
-// generated case refutes one is fuzz/mutants_test.cc.
+// generated case refutes one is fuzz/schedule/mutants_test.cc.
 #include "sim/equivalence.h"
 
 #include <gtest/gtest.h>

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "sim/layout.h"
-#include "sim/testing_amd_layouts.h"
+#include "sim/testing/amd_layouts.h"
 
 namespace mmadiff {
 namespace {

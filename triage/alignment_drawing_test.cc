@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "fuzz/cases/case_name.h"
+#include "corpus/cases/case_name.h"
 #include "gtest/gtest.h"
 #include "sim/operation.h"
 #include "sim/parameter.h"

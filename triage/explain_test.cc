@@ -6,7 +6,7 @@
 #include "sim/stages.h"
 #include "triage/divergence.h"
 #include "triage/explain_text.h"
-#include "triage/testing_device.h"
+#include "triage/testing/device.h"
 #include "triage/verdict.h"
 
 namespace mmadiff {

@@ -2,7 +2,7 @@
 // neighbours are minimised in minimize_sweep_test.cc.
 #include <cstdio>
 
-#include "triage/round_trip_checks.h"
+#include "triage/testing/round_trip_checks.h"
 
 namespace mmadiff {
 namespace {

@@ -1,6 +1,6 @@
 // From the device to the stored case and back: some operations of each family, some of their
 // neighbours. Every model is in round_trip_sweep_test.cc.
-#include "triage/round_trip_checks.h"
+#include "triage/testing/round_trip_checks.h"
 
 namespace mmadiff {
 namespace {

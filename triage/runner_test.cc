@@ -2,7 +2,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "triage/testing_device.h"
+#include "triage/testing/device.h"
 
 namespace mmadiff {
 namespace {

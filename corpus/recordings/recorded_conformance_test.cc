@@ -3,9 +3,9 @@
 #include "absl/strings/strip.h"
 #include "corpus/recordings/recorded_device.h"
 #include "corpus/regression_case.h"
-#include "corpus/test_folder.h"
-#include "device/conformance.h"
+#include "corpus/testing/folder.h"
 #include "device/line_protocol.h"
+#include "device/testing/conformance.h"
 #include "sim/simulate.h"
 
 namespace mmadiff {

@@ -10,9 +10,9 @@
 #include "corpus/case_folder.h"
 #include "corpus/recordings/recording.h"
 #include "corpus/regression_case.h"
-#include "corpus/test_folder.h"
+#include "corpus/testing/folder.h"
 #include "device/line_protocol.h"
-#include "device/testing_operations.h"
+#include "device/testing/operations.h"
 #include "sim/simulate.h"
 
 namespace mmadiff {

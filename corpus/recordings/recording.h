@@ -20,10 +20,10 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "corpus/block_log.h"
+#include "corpus/cases/case_name.h"
 #include "corpus/ledger.h"
 #include "corpus/stored_at.h"
 #include "device/device.h"
-#include "fuzz/cases/case_name.h"
 #include "sim/batch.h"
 #include "sim/operation.h"
 

@@ -14,9 +14,9 @@
 #include "corpus/recordings/line_recording.h"
 #include "corpus/recordings/recording_folder.h"
 #include "corpus/regression_case.h"
-#include "corpus/test_folder.h"
+#include "corpus/testing/folder.h"
 #include "device/line_protocol.h"
-#include "device/testing_operations.h"
+#include "device/testing/operations.h"
 #include "sim/simulate.h"
 
 namespace mmadiff {

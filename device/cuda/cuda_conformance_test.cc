@@ -1,7 +1,7 @@
 // cuda:N on the stand-in for the driver (fake_driver.cc) keeps the promises of all devices.
 #include <cstdlib>
 
-#include "device/conformance.h"
+#include "device/testing/conformance.h"
 
 namespace mmadiff {
 namespace {

@@ -18,7 +18,7 @@
 #include "device/cuda/driver.h"
 #include "device/cuda/kernel.h"
 #include "device/cuda/wgmma_kernel.h"
-#include "device/testing_operations.h"
+#include "device/testing/operations.h"
 #include "sim/simulate.h"
 
 namespace mmadiff {

@@ -18,7 +18,7 @@
 #include "device/cuda/kernel.h"
 #include "device/cuda/kernel_images.h"
 #include "device/cuda/tcgen05_kernel.h"
-#include "device/cuda/testing_ptxas.h"
+#include "device/cuda/testing/ptxas.h"
 #include "sim/operation.h"
 
 namespace mmadiff {

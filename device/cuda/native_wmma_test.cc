@@ -11,7 +11,7 @@
 #include "absl/strings/str_split.h"
 #include "device/cuda/cubin.h"
 #include "device/cuda/kernel_images.h"
-#include "device/cuda/testing_ptxas.h"
+#include "device/cuda/testing/ptxas.h"
 #include "sim/operation.h"
 
 namespace mmadiff {

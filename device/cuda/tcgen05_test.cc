@@ -7,10 +7,10 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "device/cuda/fake_tcgen05.h"
 #include "device/cuda/tcgen05_kernel.h"
+#include "device/cuda/testing/fake_tcgen05.h"
 #include "device/gpu/fragments.h"
-#include "device/testing_operations.h"
+#include "device/testing/operations.h"
 #include "sim/simulate.h"
 
 namespace mmadiff {

@@ -9,7 +9,7 @@
 #include "device/cuda/cuda.h"
 #include "device/cuda/fma_kernel.h"
 #include "device/cuda/wmma_kernel.h"
-#include "device/testing_operations.h"
+#include "device/testing/operations.h"
 #include "sim/simulate.h"
 
 namespace mmadiff {

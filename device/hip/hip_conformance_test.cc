@@ -1,8 +1,8 @@
 // hip:N on the stand-in for HIP (fake_driver.cc) keeps the promises of all devices.
 #include <cstdlib>
 
-#include "device/conformance.h"
-#include "device/hip/hip_fixture.h"
+#include "device/hip/testing/hip_fixture.h"
+#include "device/testing/conformance.h"
 
 namespace mmadiff {
 namespace {

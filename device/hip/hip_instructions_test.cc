@@ -3,8 +3,8 @@
 
 #include <set>
 
-#include "device/gpu/fake_model.h"
-#include "device/hip/hip_fixture.h"
+#include "device/gpu/testing/fake_model.h"
+#include "device/hip/testing/hip_fixture.h"
 #include "sim/simulate.h"
 
 namespace mmadiff {

@@ -11,7 +11,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "device/hip/driver.h"
-#include "device/hip/hip_fixture.h"
+#include "device/hip/testing/hip_fixture.h"
 
 namespace mmadiff {
 namespace {

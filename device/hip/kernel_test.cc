@@ -13,7 +13,7 @@
 #include "device/hip/code_object.h"
 #include "device/hip/comgr.h"
 #include "device/hip/kernel_images.h"
-#include "device/hip/testing_opcodes.h"
+#include "device/hip/testing/opcodes.h"
 
 namespace mmadiff {
 namespace {

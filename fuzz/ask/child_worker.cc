@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "corpus/cases/case_name.h"
 #include "device/child_process.h"
 #include "fuzz/ask/task_server.h"
-#include "fuzz/cases/case_name.h"
 
 namespace mmadiff {
 namespace {

@@ -15,7 +15,7 @@
 #include "absl/time/clock.h"
 #include "device/threads.h"
 #include "fuzz/ask/killing_input.h"
-#include "fuzz/output/error_meaning.h"
+#include "fuzz/verdict/error_meaning.h"
 
 namespace mmadiff {
 namespace {

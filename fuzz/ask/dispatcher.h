@@ -32,9 +32,9 @@
 #include "absl/time/time.h"
 #include "device/stop.h"
 #include "fuzz/ask/agenda.h"
-#include "fuzz/ask/drop.h"
 #include "fuzz/ask/worker.h"
-#include "fuzz/console.h"
+#include "fuzz/output/console.h"
+#include "fuzz/verdict/drop.h"
 
 namespace mmadiff {
 

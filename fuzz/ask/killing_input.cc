@@ -1,6 +1,6 @@
 #include "fuzz/ask/killing_input.h"
 
-#include "fuzz/cases/case_name.h"
+#include "corpus/cases/case_name.h"
 
 namespace mmadiff {
 namespace {

@@ -4,7 +4,7 @@
 #include "absl/status/status.h"
 #include "corpus/survey_record.h"
 #include "device/device.h"
-#include "fuzz/engine.h"
+#include "fuzz/engine/engine.h"
 
 namespace mmadiff {
 

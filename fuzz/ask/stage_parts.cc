@@ -8,8 +8,8 @@
 #include "corpus/recordings/packed_words.h"
 #include "device/line_protocol.h"
 #include "device/stop.h"
-#include "fuzz/known_cases.h"
-#include "fuzz/unit_runner.h"
+#include "fuzz/ask/known_cases.h"
+#include "fuzz/unit/unit_runner.h"
 #include "triage/verdict.h"
 
 namespace mmadiff {

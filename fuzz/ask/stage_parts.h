@@ -5,14 +5,14 @@
 #include "absl/status/status.h"
 #include "corpus/survey_record.h"
 #include "device/device.h"
-#include "fuzz/engine.h"
+#include "fuzz/engine/engine.h"
 
 namespace mmadiff {
 
 // Both add what the device says to `result`, also when they return its error: `result.next` is then
 // what was asked last.
 
-// Vectors and regression cases (fuzz/known_cases.h) from number part.first on.
+// Vectors and regression cases (fuzz/ask/known_cases.h) from number part.first on.
 absl::Status AskVectors(const SurveyManifest& manifest, const SurveyUnit& part, Device& device,
                         const Operation& op, SurveyResult& result);
 

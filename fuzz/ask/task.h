@@ -12,12 +12,12 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "corpus/cases/case_name.h"
 #include "corpus/run_record.h"
 #include "corpus/survey_record.h"
-#include "fuzz/ask/drop.h"
-#include "fuzz/canary.h"
-#include "fuzz/cases/case_name.h"
-#include "fuzz/engine.h"
+#include "fuzz/ask/canary.h"
+#include "fuzz/engine/engine.h"
+#include "fuzz/verdict/drop.h"
 #include "triage/diagnosis/investigate.h"
 #include "triage/explain.h"
 #include "triage/infer/infer.h"

@@ -10,7 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "corpus/survey_record.h"
-#include "fuzz/engine.h"
+#include "fuzz/engine/engine.h"
 
 namespace mmadiff {
 

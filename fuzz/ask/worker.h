@@ -10,7 +10,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "fuzz/ask/task.h"
-#include "fuzz/engine.h"
+#include "fuzz/engine/engine.h"
 
 namespace mmadiff {
 

@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "fuzz/bench/count.h"
-#include "fuzz/unit_runner.h"
+#include "fuzz/unit/unit_runner.h"
 #include "sim/lanes/lanes.h"
 #include "sim/simulate.h"
 

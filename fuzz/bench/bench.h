@@ -9,9 +9,9 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "corpus/cases/case_name.h"
 #include "device/device.h"
 #include "fuzz/bench/kernels.h"
-#include "fuzz/cases/case_name.h"
 
 namespace mmadiff {
 

@@ -6,8 +6,8 @@
 
 #include <string>
 
+#include "corpus/cases/strategy.h"
 #include "device/open.h"
-#include "fuzz/cases/strategy.h"
 
 namespace mmadiff {
 namespace {

@@ -5,8 +5,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "corpus/cases/case_name.h"
 #include "device/device.h"
-#include "fuzz/cases/case_name.h"
 
 namespace mmadiff {
 

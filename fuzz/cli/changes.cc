@@ -6,8 +6,8 @@
 #include "absl/strings/str_split.h"
 #include "corpus/durable_file.h"
 #include "fuzz/cli/cli.h"
-#include "fuzz/json_text.h"
-#include "fuzz/model_digests.h"
+#include "fuzz/output/json_text.h"
+#include "fuzz/replay/model_digests.h"
 
 namespace mmadiff {
 namespace {

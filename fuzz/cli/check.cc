@@ -5,10 +5,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "device/line_protocol.h"
-#include "fuzz/case_json.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/cli/json_rows.h"
 #include "fuzz/cli/protocol.h"
+#include "fuzz/output/case_json.h"
 #include "triage/case_text.h"
 #include "triage/verdict.h"
 

@@ -4,7 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "device/plain_text.h"
 #include "fuzz/cli/cli.h"
-#include "fuzz/json_text.h"
+#include "fuzz/output/json_text.h"
 
 namespace mmadiff {
 namespace {

@@ -1,5 +1,5 @@
 // What every verb shares: the global flags, and helpers for their arguments. One file a verb; the table
-// of verbs is in main.cc, that of their exit codes in fuzz/output/verdict_table.cc.
+// of verbs is in main.cc, that of their exit codes in fuzz/verdict/verdict_table.cc.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,11 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "fuzz/ask/drop.h"
 #include "fuzz/cli/flags.h"
-#include "fuzz/console.h"
-#include "fuzz/engine.h"
-#include "fuzz/output/ending.h"
+#include "fuzz/engine/engine.h"
+#include "fuzz/output/console.h"
+#include "fuzz/verdict/drop.h"
+#include "fuzz/verdict/ending.h"
 #include "sim/operation.h"
 
 namespace mmadiff {

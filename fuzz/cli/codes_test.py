@@ -162,7 +162,7 @@ layout 6 results | mmadiff layout $M >/dev/full
 mutants 0 clean | mmadiff mutants --instr=$F --cases=2000
 mutants 1 a fault | mmadiff mutants --instr=$M --cases=1
 mutants 4 an instruction | mmadiff mutants --instr=gfx950/v_mfma_f32_16x16x32_f16
-mutants 3 nothing | see fuzz/mutants.cc: OutOfRangeError("there are no mutants
+mutants 3 nothing | see fuzz/schedule/mutants.cc: OutOfRangeError("there are no mutants
 mutants 75 stopped | signalled mmadiff mutants --instr=$M --strategy=bits --cases=2^40
 bench 0 clean | mmadiff bench --instr=$F --rounds=1 --time=0
 bench 1 the device's | mmadiff bench --instr=$M --rounds=1 --time=0 $OTHER

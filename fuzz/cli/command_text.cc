@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "fuzz/next_command.h"
+#include "fuzz/output/next_command.h"
 
 namespace mmadiff {
 namespace {

@@ -7,7 +7,7 @@
 #include "absl/strings/str_replace.h"
 #include "device/faulty.h"
 #include "fuzz/cli/help_sections.h"
-#include "fuzz/devices.h"
+#include "fuzz/unit/devices.h"
 
 namespace mmadiff {
 namespace {

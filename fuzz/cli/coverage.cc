@@ -2,9 +2,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "device/stop.h"
-#include "fuzz/class_schedule.h"
 #include "fuzz/cli/cli.h"
-#include "fuzz/coverage/fill.h"
+#include "fuzz/schedule/class_schedule.h"
+#include "fuzz/schedule/fill.h"
 
 namespace mmadiff {
 namespace {

@@ -7,10 +7,10 @@
 #include "corpus/line_checksum.h"
 #include "device/line_protocol.h"
 #include "device/plain_text.h"
-#include "fuzz/case_json.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/cli/json_rows.h"
 #include "fuzz/cli/protocol.h"
+#include "fuzz/output/case_json.h"
 #include "sim/simulate.h"
 #include "triage/race/racer.h"
 

@@ -9,7 +9,7 @@
 #include "absl/strings/string_view.h"
 #include "device/line_protocol.h"
 #include "fuzz/cli/cli.h"
-#include "fuzz/json_text.h"
+#include "fuzz/output/json_text.h"
 #include "sim/batch.h"
 #include "sim/operation.h"
 #include "triage/race/racer.h"

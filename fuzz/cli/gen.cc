@@ -1,11 +1,11 @@
 // mmadiff gen: cases out, in the line protocol.
+#include "corpus/cases/case_name.h"
 #include "corpus/line_checksum.h"
 #include "device/line_protocol.h"
-#include "fuzz/case_json.h"
-#include "fuzz/cases/case_name.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/cli/json_rows.h"
 #include "fuzz/cli/protocol.h"
+#include "fuzz/output/case_json.h"
 
 namespace mmadiff {
 namespace {

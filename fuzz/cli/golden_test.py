@@ -7,10 +7,10 @@
 
 A transcript has "$ COMMAND", "= EXIT CODE", and the lines of stdout behind "  " and of stderr behind "! ". All
 commands of a transcript run in one folder, in their order. Of long outputs it has the first lines and a hash. No line
-has --device=host: which instructions it has depends on the CPU. $STORED is a folder of stored files (fuzz/stored)."""
+has --device=host: which instructions it has depends on the CPU. $STORED is a folder of stored files (fuzz/testing/stored)."""
 import argparse, concurrent.futures, difflib, hashlib, json, os, pathlib, re, socket, subprocess, sys, tempfile
 
-import stored_text
+from testing import stored_text
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 GOLDEN = ROOT / 'fuzz/cli/golden'
@@ -72,7 +72,7 @@ def execute(program, path, files=None):
     stored, by path."""
     with tempfile.TemporaryDirectory() as folder:
         stored = pathlib.Path(folder) / 'stored'
-        for archive in sorted((ROOT / 'fuzz/stored').glob('*.tar.xz')):
+        for archive in sorted((ROOT / 'fuzz/testing/stored').glob('*.tar.xz')):
             stored.mkdir(exist_ok=True)
             subprocess.run(['tar', 'xJf', archive, '-C', stored], check=True)
         work = pathlib.Path(folder) / 'work'
@@ -163,7 +163,7 @@ parser.add_argument('program', type=lambda p: pathlib.Path(p).resolve(strict=Tru
 parser.add_argument('transcripts', nargs='*')
 parser.add_argument('--update', action='store_true')
 parser.add_argument('--altered', type=lambda p: pathlib.Path(p).resolve(strict=True))
-parser.add_argument('--stored', help='folder for $STORED, which fuzz/stored/make.sh wrote')
+parser.add_argument('--stored', help='folder for $STORED, which fuzz/testing/stored/make.sh wrote')
 parser.add_argument('--text', help='file of JSON members that are text for people', default=ROOT / '.ci/text_members')
 args = parser.parse_args()
 STORED = args.stored and str(pathlib.Path(args.stored).resolve(strict=True))

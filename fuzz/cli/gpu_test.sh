@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs on a driver that stands for a GPU and goes wrong as FAKE_CUDA_FAULT says (FAKE_CUDA_*, see
-# device/cuda/fake_driver.cc): the exit code, what is said, and never a false pass.
+# device/cuda/testing/fake_driver.cc): the exit code, what is said, and never a false pass.
 # Usage: gpu_test.sh MMADIFF_ON_FAKE_GPU
 set -u
 m=$(realpath "$1")

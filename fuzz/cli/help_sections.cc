@@ -9,7 +9,7 @@
 #include "absl/strings/strip.h"
 #include "device/faulty.h"
 #include "fuzz/cli/flags.h"
-#include "fuzz/devices.h"
+#include "fuzz/unit/devices.h"
 
 namespace mmadiff {
 namespace {

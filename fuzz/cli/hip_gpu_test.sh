@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs on a library that stands for HIP and an AMD GPU (FAKE_HIP_*, see device/hip/fake_driver.cc):
+# Runs on a library that stands for HIP and an AMD GPU (FAKE_HIP_*, see device/hip/testing/fake_driver.cc):
 # counts and digests as on the host path, planted parameters found, each failure with its exit code.
 # Usage: hip_gpu_test.sh MMADIFF_ON_FAKE_GPU
 set -u

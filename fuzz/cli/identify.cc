@@ -10,9 +10,9 @@
 #include "absl/strings/strip.h"
 #include "device/line_protocol.h"
 #include "device/plain_text.h"
-#include "fuzz/case_json.h"
 #include "fuzz/cli/cli.h"
-#include "fuzz/json_text.h"
+#include "fuzz/output/case_json.h"
+#include "fuzz/output/json_text.h"
 #include "triage/race/recorded_pool.h"
 
 namespace mmadiff {

@@ -7,12 +7,12 @@
 #include "device/line_protocol.h"
 #include "device/stop.h"
 #include "fuzz/ask/dispatcher.h"
-#include "fuzz/case_json.h"
+#include "fuzz/ask/inferrer.h"
 #include "fuzz/cli/cli.h"
-#include "fuzz/inferrer.h"
-#include "fuzz/json_text.h"
-#include "fuzz/next_command.h"
-#include "fuzz/progress.h"
+#include "fuzz/output/case_json.h"
+#include "fuzz/output/json_text.h"
+#include "fuzz/output/next_command.h"
+#include "fuzz/output/progress.h"
 #include "triage/infer/inference_text.h"
 
 namespace mmadiff {

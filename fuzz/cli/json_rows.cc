@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <string>
 
-#include "fuzz/json_text.h"
+#include "fuzz/output/json_text.h"
 
 namespace mmadiff {
 namespace {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Devices that lie, as data: each kind of lie with the exit code of `run`, `probe`, `record`,
-`infer` and `survey`. The liar is fuzz/cli/liar.py behind exec:, which counts the lies it tells.
+`infer` and `survey`. The liar is fuzz/cli/testing/liar.py behind exec:, which counts the lies it tells.
 Usage: lies_test.py MMADIFF [--long] [--plant] [--verbose] [PART...]
 --long: the whole table, else each kind with `run` and each verb with three kinds.
 --plant: the liar tells the truth instead; each combination whose code is not 0 must then fail.
@@ -25,7 +25,7 @@ import sys
 import tempfile
 
 sys.dont_write_bytecode = True
-import liar
+from testing import liar
 
 LIAR = pathlib.Path(liar.__file__).resolve()
 INSTRUCTION = 'x86/vpdpwssd'  # 16 dot products an execution

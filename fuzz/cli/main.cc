@@ -18,7 +18,7 @@
 #include "fuzz/cli/help.h"
 #include "fuzz/cli/pager.h"
 #include "fuzz/cli/version.h"
-#include "fuzz/next_command.h"
+#include "fuzz/output/next_command.h"
 
 namespace mmadiff {
 namespace {

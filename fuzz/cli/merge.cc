@@ -6,9 +6,9 @@
 #include "absl/strings/str_cat.h"
 #include "corpus/hex.h"
 #include "fuzz/cli/cli.h"
-#include "fuzz/folder/run_status.h"
-#include "fuzz/json_text.h"
-#include "fuzz/progress.h"
+#include "fuzz/output/json_text.h"
+#include "fuzz/output/progress.h"
+#include "fuzz/report/run_status.h"
 
 namespace mmadiff {
 namespace {

@@ -3,11 +3,11 @@
 #include "corpus/case_folder.h"
 #include "corpus/durable_file.h"
 #include "fuzz/cli/cli.h"
-#include "fuzz/explainer.h"
-#include "fuzz/finding_text.h"
-#include "fuzz/next_command.h"
+#include "fuzz/folder/finding_text.h"
+#include "fuzz/folder/workdir.h"
+#include "fuzz/output/next_command.h"
+#include "fuzz/replay/explainer.h"
 #include "fuzz/report/run_text.h"
-#include "fuzz/workdir.h"
 
 namespace mmadiff {
 namespace {

@@ -1,11 +1,11 @@
 // mmadiff mutants: which seeded faults the generator finds, and in how many cases.
-#include "fuzz/mutants.h"
+#include "fuzz/schedule/mutants.h"
 
 #include "absl/strings/str_format.h"
 #include "device/stop.h"
-#include "fuzz/case_json.h"
-#include "fuzz/class_schedule.h"
 #include "fuzz/cli/cli.h"
+#include "fuzz/output/case_json.h"
+#include "fuzz/schedule/class_schedule.h"
 
 namespace mmadiff {
 namespace {

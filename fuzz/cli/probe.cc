@@ -6,12 +6,12 @@
 #include "corpus/durable_file.h"
 #include "device/plain_text.h"
 #include "device/threads.h"
+#include "fuzz/ask/prober.h"
 #include "fuzz/cli/cli.h"
-#include "fuzz/json_text.h"
-#include "fuzz/next_command.h"
-#include "fuzz/output/error_meaning.h"
-#include "fuzz/prober.h"
-#include "fuzz/progress.h"
+#include "fuzz/output/json_text.h"
+#include "fuzz/output/next_command.h"
+#include "fuzz/output/progress.h"
+#include "fuzz/verdict/error_meaning.h"
 #include "triage/probe/operand_sweep.h"
 
 namespace mmadiff {

@@ -6,15 +6,15 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "corpus/cases/case_name.h"
 #include "corpus/recordings/recording.h"
 #include "corpus/recordings/recording_folder.h"
 #include "device/threads.h"
-#include "fuzz/case_json.h"
-#include "fuzz/cases/case_name.h"
 #include "fuzz/cli/cli.h"
-#include "fuzz/engine.h"
-#include "fuzz/json_text.h"
-#include "fuzz/progress.h"
+#include "fuzz/engine/engine.h"
+#include "fuzz/output/case_json.h"
+#include "fuzz/output/json_text.h"
+#include "fuzz/output/progress.h"
 
 namespace mmadiff {
 namespace {

@@ -1,16 +1,16 @@
 // mmadiff replay: compares the model with stored answers, or with a device on the stored inputs.
-#include "fuzz/replay.h"
+#include "fuzz/replay/replay.h"
 
 #include "absl/strings/str_cat.h"
+#include "corpus/cases/case_name.h"
 #include "corpus/durable_file.h"
 #include "device/plain_text.h"
 #include "device/threads.h"
-#include "fuzz/case_json.h"
-#include "fuzz/cases/case_name.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/cli/typed_name.h"
-#include "fuzz/json_text.h"
-#include "fuzz/progress.h"
+#include "fuzz/output/case_json.h"
+#include "fuzz/output/json_text.h"
+#include "fuzz/output/progress.h"
 
 namespace mmadiff {
 namespace {

@@ -1,5 +1,5 @@
 // mmadiff run: the differential run.
-#include "fuzz/ask/run.h"
+#include "fuzz/run/run.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -15,15 +15,15 @@
 #include "device/faulty.h"
 #include "device/plain_text.h"
 #include "device/threads.h"
-#include "fuzz/class_schedule.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/cli/command_text.h"
 #include "fuzz/cli/run_verdicts.h"
-#include "fuzz/engine.h"
-#include "fuzz/json_text.h"
-#include "fuzz/progress.h"
+#include "fuzz/engine/engine.h"
+#include "fuzz/folder/shard.h"
+#include "fuzz/output/json_text.h"
+#include "fuzz/output/progress.h"
 #include "fuzz/report/run_text.h"
-#include "fuzz/shard.h"
+#include "fuzz/schedule/class_schedule.h"
 #include "sim/equivalence.h"
 #include "sim/parameter.h"
 

@@ -6,7 +6,7 @@
 #include "absl/strings/str_join.h"
 #include "device/stop.h"
 #include "fuzz/cli/cli.h"
-#include "fuzz/output/error_meaning.h"
+#include "fuzz/verdict/error_meaning.h"
 
 namespace mmadiff {
 namespace {

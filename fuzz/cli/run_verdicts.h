@@ -2,8 +2,8 @@
 #pragma once
 
 #include "corpus/ledger.h"
-#include "fuzz/output/ending.h"
 #include "fuzz/report/run_report.h"
+#include "fuzz/verdict/ending.h"
 
 namespace mmadiff {
 

@@ -2,11 +2,12 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "corpus/utc_time.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/cli/run_verdicts.h"
-#include "fuzz/folder/run_status.h"
-#include "fuzz/json_text.h"
-#include "fuzz/progress.h"
+#include "fuzz/output/json_text.h"
+#include "fuzz/output/progress.h"
+#include "fuzz/report/run_status.h"
 
 namespace mmadiff {
 namespace {

@@ -6,7 +6,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "fuzz/console.h"
+#include "fuzz/output/console.h"
 #include "sim/operation.h"
 #include "sim/product.h"
 #include "sim/quoted_name.h"

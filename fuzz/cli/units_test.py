@@ -3,7 +3,7 @@
 with the right finding, the smallest one, and `replay` repeats it and sees that it is mended. With --microseconds each is
 tried in both kinds of process, else in one.
 Usage: units_test.py MMADIFF UNIT UNIT_23 [--microseconds=N] [VARIANT...]
-UNIT, UNIT_23: fuzz/cli/testing_stand_in.c with 25 and 23 fraction bits. N: of a line [0].
+UNIT, UNIT_23: fuzz/cli/testing/stand_in.c with 25 and 23 fraction bits. N: of a line [0].
 """
 import os
 import pathlib

@@ -7,11 +7,11 @@
 #include "absl/strings/strip.h"
 #include "corpus/hex.h"
 #include "device/threads.h"
-#include "fuzz/case_json.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/folder/recheck.h"
-#include "fuzz/json_text.h"
-#include "fuzz/next_command.h"
+#include "fuzz/output/case_json.h"
+#include "fuzz/output/json_text.h"
+#include "fuzz/output/next_command.h"
 
 namespace mmadiff {
 namespace {

@@ -1,7 +1,7 @@
 #include "fuzz/cli/version.h"
 
 #include "absl/strings/str_cat.h"
-#include "fuzz/cases/case_name.h"
+#include "corpus/cases/case_name.h"
 #include "sim/numerics.h"
 
 namespace mmadiff {

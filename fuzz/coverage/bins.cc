@@ -4,7 +4,7 @@
 #include <bit>
 
 #include "absl/strings/str_cat.h"
-#include "fuzz/cases/operands.h"
+#include "corpus/cases/operands.h"
 #include "sim/format.h"
 
 namespace mmadiff {

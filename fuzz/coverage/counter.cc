@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "fuzz/unit_runner.h"
+#include "fuzz/unit/unit_runner.h"
 #include "sim/dot_product.h"
 #include "sim/trace.h"
 

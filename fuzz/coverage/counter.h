@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "corpus/cases/case_name.h"
 #include "corpus/run_record.h"
-#include "fuzz/cases/case_name.h"
 #include "fuzz/coverage/bins.h"
 #include "sim/batch.h"
 

@@ -15,9 +15,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "corpus/durable_file.h"
-#include "fuzz/run_folder.h"
-#include "fuzz/unit_log.h"
-#include "fuzz/workdir.h"
+#include "fuzz/folder/run_folder.h"
+#include "fuzz/folder/unit_log.h"
+#include "fuzz/folder/workdir.h"
 
 namespace mmadiff {
 namespace {

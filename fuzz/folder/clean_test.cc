@@ -1,8 +1,8 @@
 // What clean removes is left over, and nothing else goes: the units of the folder stay what they were.
 #include "fuzz/folder/clean.h"
 
-#include "fuzz/folder/folder_fixture.h"
-#include "fuzz/run_folder.h"
+#include "fuzz/folder/run_folder.h"
+#include "fuzz/testing/folder_fixture.h"
 
 namespace mmadiff {
 namespace {

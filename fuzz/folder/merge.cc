@@ -21,9 +21,9 @@
 #include "corpus/case_folder.h"
 #include "corpus/durable_file.h"
 #include "corpus/path_kind.h"
-#include "fuzz/run_folder.h"
-#include "fuzz/unit_log.h"
-#include "fuzz/workdir.h"
+#include "fuzz/folder/run_folder.h"
+#include "fuzz/folder/unit_log.h"
+#include "fuzz/folder/workdir.h"
 #include "xxhash.h"
 
 namespace mmadiff {

@@ -6,8 +6,8 @@
 
 #include <random>
 
-#include "fuzz/folder/folder_fixture.h"
-#include "fuzz/run_folder.h"
+#include "fuzz/folder/run_folder.h"
+#include "fuzz/testing/folder_fixture.h"
 
 namespace mmadiff {
 namespace {

@@ -10,8 +10,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "fuzz/ask/dispatcher.h"
-#include "fuzz/class_schedule.h"
-#include "fuzz/run_folder.h"
+#include "fuzz/folder/run_folder.h"
+#include "fuzz/schedule/class_schedule.h"
 #include "xxhash.h"
 
 namespace mmadiff {

@@ -10,9 +10,9 @@
 #include "absl/status/statusor.h"
 #include "corpus/run_record.h"
 #include "device/stop.h"
-#include "fuzz/ask/drop.h"
-#include "fuzz/console.h"
-#include "fuzz/engine.h"
+#include "fuzz/engine/engine.h"
+#include "fuzz/output/console.h"
+#include "fuzz/verdict/drop.h"
 
 namespace mmadiff {
 

@@ -3,8 +3,8 @@
 
 #include <set>
 
-#include "fuzz/run_fixture.h"
-#include "fuzz/run_folder.h"
+#include "fuzz/folder/run_folder.h"
+#include "fuzz/testing/run_fixture.h"
 
 namespace mmadiff {
 namespace {

@@ -11,9 +11,9 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "corpus/cases/case_name.h"
 #include "corpus/run_record.h"
 #include "device/gpu/gpu_device.h"
-#include "fuzz/cases/case_name.h"
 #include "fuzz/gpu/resident_compare.h"
 
 namespace mmadiff {

@@ -14,7 +14,7 @@
 #include "device/sass/nvdisasm.h"
 #include "fuzz/gpu/counter.h"
 #include "fuzz/gpu/resident.h"
-#include "fuzz/unit_runner.h"
+#include "fuzz/unit/unit_runner.h"
 
 namespace mmadiff {
 namespace {

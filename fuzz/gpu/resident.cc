@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "device/line_protocol.h"
-#include "fuzz/events.h"
+#include "fuzz/unit/events.h"
 #include "sim/parameter.h"
 
 namespace mmadiff {

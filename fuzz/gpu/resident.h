@@ -13,7 +13,7 @@
 #include "absl/strings/string_view.h"
 #include "device/gpu/gpu_device.h"
 #include "fuzz/gpu/counter.h"
-#include "fuzz/unit_runner.h"
+#include "fuzz/unit/unit_runner.h"
 
 namespace mmadiff {
 

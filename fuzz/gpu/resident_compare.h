@@ -5,8 +5,8 @@
 
 #include <cstdint>
 
-#include "fuzz/digest.h"
 #include "fuzz/gpu/resident_stage.h"
+#include "fuzz/unit/digest.h"
 #include "sim/dot_product.h"
 
 namespace mmadiff {

@@ -5,9 +5,9 @@
 
 #include <cstdint>
 
+#include "corpus/cases/generate.h"
 #include "device/gpu/slot.h"
-#include "fuzz/cases/generate.h"
-#include "fuzz/observer.h"
+#include "fuzz/unit/observer.h"
 #include "sim/narrow_row.h"
 
 namespace mmadiff {

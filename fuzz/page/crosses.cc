@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/ascii.h"
-#include "fuzz/numeric_order.h"
+#include "fuzz/output/numeric_order.h"
 
 namespace mmadiff {
 namespace {

@@ -5,9 +5,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "fuzz/page/html.h"
-#include "fuzz/progress.h"
-#include "fuzz/ulp_buckets.h"
+#include "corpus/utc_time.h"
+#include "fuzz/output/html.h"
+#include "fuzz/output/progress.h"
+#include "fuzz/output/ulp_buckets.h"
 
 namespace mmadiff {
 namespace {

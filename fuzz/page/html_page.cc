@@ -7,9 +7,10 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "fuzz/page/html.h"
+#include "corpus/utc_time.h"
+#include "fuzz/output/html.h"
+#include "fuzz/output/progress.h"
 #include "fuzz/page/html_charts.h"
-#include "fuzz/progress.h"
 
 namespace mmadiff {
 namespace {

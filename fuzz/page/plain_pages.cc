@@ -7,11 +7,12 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
+#include "corpus/utc_time.h"
 #include "device/plain_text.h"
-#include "fuzz/case_json.h"
-#include "fuzz/json_text.h"
-#include "fuzz/junit.h"
-#include "fuzz/progress.h"
+#include "fuzz/output/case_json.h"
+#include "fuzz/output/json_text.h"
+#include "fuzz/output/junit.h"
+#include "fuzz/output/progress.h"
 #include "fuzz/report/run_text.h"
 
 namespace mmadiff {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "fuzz/console.h"
+#include "fuzz/output/console.h"
 #include "fuzz/page/crosses.h"
 #include "fuzz/report/run_report.h"
 #include "triage/explain_text.h"

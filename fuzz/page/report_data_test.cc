@@ -4,11 +4,11 @@
 #include <numeric>
 
 #include "absl/strings/match.h"
-#include "fuzz/folder/folder_fixture.h"
+#include "fuzz/folder/run_folder.h"
+#include "fuzz/output/ulp_buckets.h"
 #include "fuzz/page/html_page.h"
 #include "fuzz/page/plain_pages.h"
-#include "fuzz/run_folder.h"
-#include "fuzz/ulp_buckets.h"
+#include "fuzz/testing/folder_fixture.h"
 
 namespace mmadiff {
 namespace {

@@ -6,10 +6,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "corpus/line_checksum.h"
+#include "corpus/utc_time.h"
 #include "device/line_protocol.h"
-#include "fuzz/devices.h"
-#include "fuzz/findings.h"
+#include "fuzz/folder/findings.h"
 #include "fuzz/record/raw_cases.h"
+#include "fuzz/unit/devices.h"
 
 namespace mmadiff {
 namespace {
@@ -155,7 +156,7 @@ absl::Status RecordAgenda::EndKnown() {
   }
   if (known_answers_.empty()) return absl::OkStatus();
   return folder_->WriteRegressions(
-      AnswersFile("Answers to regression cases, " + Now(), known_answers_));
+      AnswersFile("Answers to regression cases, " + UtcNow(), known_answers_));
 }
 
 absl::Status RecordAgenda::TakeWords(Row& row, const WordsTask& task, const WordsAnswer& answer) {

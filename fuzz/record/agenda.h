@@ -14,8 +14,8 @@
 #include "absl/time/time.h"
 #include "corpus/recordings/recording_folder.h"
 #include "fuzz/ask/agenda.h"
-#include "fuzz/console.h"
-#include "fuzz/known_cases.h"
+#include "fuzz/ask/known_cases.h"
+#include "fuzz/output/console.h"
 #include "fuzz/record/record.h"
 
 namespace mmadiff {

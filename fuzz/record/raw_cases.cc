@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "corpus/cases/case_name.h"
 #include "corpus/recordings/packed_words.h"
-#include "fuzz/cases/case_name.h"
 
 namespace mmadiff {
 namespace {

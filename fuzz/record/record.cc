@@ -7,10 +7,11 @@
 #include "absl/strings/str_cat.h"
 #include "corpus/recordings/recording.h"
 #include "corpus/recordings/recording_folder.h"
+#include "corpus/utc_time.h"
 #include "fuzz/ask/dispatcher.h"
-#include "fuzz/devices.h"
-#include "fuzz/findings.h"
+#include "fuzz/folder/findings.h"
 #include "fuzz/record/agenda.h"
+#include "fuzz/unit/devices.h"
 
 namespace mmadiff {
 namespace {
@@ -65,7 +66,7 @@ absl::StatusOr<RecordOutcome> RecordFolder(const RecordOptions& options, Engine&
   manifest->seed = options.seed;
   manifest->device = engine.device().name();
   manifest->device_identity = engine.device().identity();
-  manifest->date = Now();
+  manifest->date = UtcNow();
   if (absl::Status s = (*writer)->Commit(*std::move(manifest)); !s.ok()) return s;
   return outcome;
 }

@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "corpus/cases/case_name.h"
 #include "device/stop.h"
-#include "fuzz/ask/drop.h"
-#include "fuzz/cases/case_name.h"
-#include "fuzz/console.h"
-#include "fuzz/engine.h"
+#include "fuzz/engine/engine.h"
+#include "fuzz/output/console.h"
+#include "fuzz/verdict/drop.h"
 
 namespace mmadiff {
 

@@ -12,13 +12,13 @@
 #include "absl/time/clock.h"
 #include "corpus/recordings/recorded_device.h"
 #include "corpus/recordings/recording_folder.h"
-#include "corpus/test_folder.h"
+#include "corpus/testing/folder.h"
 #include "device/faulty.h"
-#include "device/testing_flipping.h"
+#include "device/testing/flipping.h"
+#include "fuzz/engine/recompute.h"
 #include "fuzz/record/raw_cases.h"
-#include "fuzz/record/recompute.h"
 #include "sim/simulate.h"
-#include "triage/testing_device.h"
+#include "triage/testing/device.h"
 #include "triage/verdict.h"
 
 namespace mmadiff {

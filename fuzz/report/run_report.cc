@@ -6,11 +6,12 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "corpus/hex.h"
-#include "fuzz/class_schedule.h"
+#include "corpus/utc_time.h"
 #include "fuzz/coverage/counter.h"
-#include "fuzz/finding_life.h"
+#include "fuzz/folder/finding_life.h"
 #include "fuzz/folder/merge.h"
-#include "fuzz/progress.h"
+#include "fuzz/output/progress.h"
+#include "fuzz/schedule/class_schedule.h"
 
 namespace mmadiff {
 namespace {

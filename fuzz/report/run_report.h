@@ -15,9 +15,9 @@
 #include "absl/status/statusor.h"
 #include "corpus/run_record.h"
 #include "device/stop.h"
-#include "fuzz/findings.h"
-#include "fuzz/run_folder.h"
-#include "fuzz/unit_log.h"
+#include "fuzz/folder/findings.h"
+#include "fuzz/folder/run_folder.h"
+#include "fuzz/folder/unit_log.h"
 #include "sim/operation.h"
 
 namespace mmadiff {

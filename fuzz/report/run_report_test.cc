@@ -1,6 +1,6 @@
 #include "fuzz/report/run_report.h"
 
-#include "fuzz/folder/folder_fixture.h"
+#include "fuzz/testing/folder_fixture.h"
 
 namespace mmadiff {
 namespace {

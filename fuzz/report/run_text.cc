@@ -6,13 +6,14 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "corpus/hex.h"
+#include "corpus/utc_time.h"
 #include "device/plain_text.h"
-#include "fuzz/case_json.h"
-#include "fuzz/finding_text.h"
-#include "fuzz/json_text.h"
-#include "fuzz/next_command.h"
-#include "fuzz/numeric_order.h"
-#include "fuzz/progress.h"
+#include "fuzz/folder/finding_text.h"
+#include "fuzz/output/case_json.h"
+#include "fuzz/output/json_text.h"
+#include "fuzz/output/next_command.h"
+#include "fuzz/output/numeric_order.h"
+#include "fuzz/output/progress.h"
 
 namespace mmadiff {
 namespace {

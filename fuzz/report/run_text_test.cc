@@ -2,8 +2,8 @@
 #include <nlohmann/json.hpp>
 
 #include "fuzz/coverage/bins.h"
-#include "fuzz/numeric_order.h"
-#include "fuzz/run_fixture.h"
+#include "fuzz/output/numeric_order.h"
+#include "fuzz/testing/run_fixture.h"
 
 namespace mmadiff {
 namespace {

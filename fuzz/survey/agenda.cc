@@ -4,9 +4,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "fuzz/ask/drop.h"
+#include "fuzz/ask/canary.h"
 #include "fuzz/ask/stage.h"
-#include "fuzz/canary.h"
+#include "fuzz/verdict/drop.h"
 #include "sim/operation.h"
 #include "triage/probe/operand_sweep.h"
 #include "triage/probe/questions.h"

@@ -14,7 +14,7 @@
 #include "corpus/survey_log.h"
 #include "corpus/survey_record.h"
 #include "fuzz/ask/agenda.h"
-#include "fuzz/console.h"
+#include "fuzz/output/console.h"
 
 namespace mmadiff {
 

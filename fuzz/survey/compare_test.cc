@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "corpus/survey_log.h"
-#include "corpus/test_folder.h"
+#include "corpus/testing/folder.h"
 
 namespace mmadiff {
 namespace {

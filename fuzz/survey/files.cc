@@ -10,13 +10,14 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "corpus/cases/case_name.h"
 #include "corpus/durable_file.h"
 #include "corpus/line_checksum.h"
 #include "corpus/recordings/packed_words.h"
 #include "corpus/recordings/recording_folder.h"
 #include "corpus/recordings/survey_answers.h"
-#include "fuzz/cases/case_name.h"
-#include "fuzz/findings.h"
+#include "corpus/utc_time.h"
+#include "fuzz/folder/findings.h"
 #include "fuzz/survey/html_page.h"
 #include "fuzz/survey/page.h"
 #include "fuzz/survey/stamp.h"
@@ -52,7 +53,7 @@ class RecordingOf {
     if (!any_) return absl::OkStatus();  // the writer removes what it began
     if (!lines_.empty()) {
       s = (*writer)->WriteRegressions(
-          AnswersFile("Answers to questions, vectors and regression cases, " + Now(), lines_));
+          AnswersFile("Answers to questions, vectors and regression cases, " + UtcNow(), lines_));
     }
     if (s.ok() && !digests_.empty()) s = (*writer)->WriteDigests(digests_);
     if (!s.ok()) return s;
@@ -63,7 +64,7 @@ class RecordingOf {
     manifest_.seed = from.seed;
     manifest_.device = from.device;
     manifest_.device_identity = from.device_identity;
-    manifest_.date = Now();
+    manifest_.date = UtcNow();
     return (*writer)->Commit(manifest_);
   }
 

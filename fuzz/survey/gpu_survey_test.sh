@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Surveys on the driver for tests (device/cuda/fake_driver.cc), of rows that trap, crash, hang, lie
+# Surveys on the driver for tests (device/cuda/testing/fake_driver.cc), of rows that trap, crash, hang, lie
 # or are mislaid, and of a GPU that is lost: each comes home.
 # Usage: gpu_survey_test.sh MMADIFF MMADIFF_ON_FAKE_GPU
 set -u

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Surveys on the library that stands for HIP (device/hip/fake_driver.cc) and for GPUs of three
+# Surveys on the library that stands for HIP (device/hip/testing/fake_driver.cc) and for GPUs of three
 # architectures: dense, sparse and unknown rows, one that is laid out otherwise, one that computes
 # otherwise.
 # Usage: hip_survey_test.sh MMADIFF MMADIFF_ON_FAKE_GPU

@@ -8,8 +8,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "fuzz/page/html.h"
-#include "fuzz/progress.h"
+#include "fuzz/output/html.h"
+#include "fuzz/output/progress.h"
 #include "fuzz/survey/row_text.h"
 
 namespace mmadiff {

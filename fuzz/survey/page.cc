@@ -4,9 +4,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "fuzz/case_json.h"
-#include "fuzz/json_text.h"
-#include "fuzz/next_command.h"
+#include "fuzz/output/case_json.h"
+#include "fuzz/output/json_text.h"
+#include "fuzz/output/next_command.h"
 #include "fuzz/survey/row_text.h"
 
 namespace mmadiff {

@@ -3,7 +3,7 @@
 #include "corpus/recordings/recording.h"
 #include "fuzz/ask/stage.h"
 #include "fuzz/survey/compare.h"
-#include "fuzz/survey/testing_survey.h"
+#include "fuzz/testing/survey_fixture.h"
 
 namespace mmadiff {
 namespace {

@@ -8,16 +8,16 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "corpus/cases/case_name.h"
 #include "corpus/durable_file.h"
 #include "corpus/recordings/recording_folder.h"
 #include "corpus/survey_log.h"
 #include "device/stop.h"
 #include "fuzz/ask/dispatcher.h"
-#include "fuzz/cases/case_name.h"
-#include "fuzz/known_cases.h"
+#include "fuzz/ask/known_cases.h"
+#include "fuzz/folder/workdir.h"
 #include "fuzz/record/raw_cases.h"
 #include "fuzz/survey/agenda.h"
-#include "fuzz/workdir.h"
 
 namespace mmadiff {
 namespace {

@@ -17,7 +17,7 @@
 #include "corpus/ledger.h"
 #include "corpus/survey_record.h"
 #include "fuzz/ask/child_worker.h"
-#include "fuzz/console.h"
+#include "fuzz/output/console.h"
 
 namespace mmadiff {
 

@@ -8,13 +8,12 @@
 #include "corpus/recordings/recorded_device.h"
 #include "corpus/recordings/recording.h"
 #include "corpus/survey_log.h"
-#include "fuzz/page/html.h"
-#include "fuzz/replay.h"
+#include "fuzz/output/html.h"
 #include "fuzz/survey/compare.h"
 #include "fuzz/survey/html_page.h"
 #include "fuzz/survey/page.h"
-#include "fuzz/survey/testing_survey.h"
 #include "fuzz/survey/verify.h"
+#include "fuzz/testing/survey_fixture.h"
 
 namespace mmadiff {
 namespace {
@@ -321,46 +320,6 @@ TEST_F(SurveyTest, WhatDiffersOnceIsNoContradictionOfTheTables) {
                 return absl::OkStatus();
               }).ok());
   for (const SurveyContradiction& c : summary.contradictions) EXPECT_EQ(c.finding, nullptr);
-}
-
-TEST_F(SurveyTest, PagesThatWereEditedAreDamage) {
-  faults = {{.op = kBf16Mma, .change = "fraction_bits=23"}};
-  int last = 100;  // calls, after which the device is gone
-  gone = [&] { return calls > last; };
-  faults.push_back({kFma, [&](const Batch&, int call) {
-                      if (call > last) throw Died("lost");
-                    }});
-  Survey();
-  const std::string gone_page = Get(Path("s/survey.md"));
-  EXPECT_THAT(CheckSurvey(Path("s"), *ReadSurvey(Path("s"))).wrong, IsEmpty());
-  last = 1'000'000;
-  Survey();
-  const std::string page = Get(Path("s/survey.md")), json = Get(Path("s/survey.json"));
-  EXPECT_NE(page, gone_page);
-  const auto wrong = [this] { return CheckSurvey(Path("s"), *ReadSurvey(Path("s"))).wrong; };
-  EXPECT_THAT(wrong(), IsEmpty());
-  Put("s/survey.md", gone_page);  // killed before it wrote the later one
-  EXPECT_THAT(wrong(), IsEmpty());
-  std::filesystem::remove(Path("s/survey.md"));
-  EXPECT_THAT(wrong(), IsEmpty());
-  Put("s/survey.html", absl::StrReplaceAll(Get(Path("s/survey.html")), {{"agrees", "differs"}}));
-  EXPECT_THAT(wrong(), ElementsAre(HasSubstr("survey.html: not what ")));
-  std::filesystem::remove(Path("s/survey.html"));
-  Put("s/survey.md", absl::StrReplaceAll(page, {{"agrees", "contradicts"}}));
-  EXPECT_THAT(wrong(), ElementsAre(HasSubstr("survey.md: not what ")));
-  Put("s/survey.json", json.substr(0, json.size() / 2));
-  EXPECT_THAT(wrong(), SizeIs(2));
-  EXPECT_EQ(CompareSurveys(Path("s"), Path("s")).status().code(), absl::StatusCode::kAborted);
-  Console console(Color::kNever, true);
-  const auto replayed = ReplaySubjects(
-      {.subjects = {Path("s")}}, nullptr, [](const ReplayReport&) {}, console);
-  ASSERT_TRUE(replayed.ok()) << replayed.status();
-  EXPECT_TRUE(replayed->damaged);
-  Put("s/survey.md", page);
-  Put("s/survey.json", json);
-  EXPECT_FALSE(ReplaySubjects(
-                   {.subjects = {Path("s")}}, nullptr, [](const ReplayReport&) {}, console)
-                   ->damaged);
 }
 
 TEST_F(SurveyTest, TheFolderIsARecordedDevice) {

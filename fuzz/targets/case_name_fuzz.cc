@@ -1,5 +1,5 @@
 // ParseCaseName() takes any text; what it accepts, FormatCaseName() writes as the same case.
-#include "fuzz/cases/case_name.h"
+#include "corpus/cases/case_name.h"
 #include "fuzz/targets/input.h"
 
 using namespace mmadiff::fuzz;

@@ -5,10 +5,10 @@
 
 #include "absl/strings/str_format.h"
 #include "corpus/case_folder.h"
-#include "fuzz/devices.h"
-#include "fuzz/findings.h"
+#include "fuzz/folder/findings.h"
 #include "fuzz/targets/dot_input.h"
 #include "fuzz/targets/mutate_dot.h"
+#include "fuzz/unit/devices.h"
 #include "triage/verdict.h"
 
 using namespace mmadiff;

@@ -1,5 +1,5 @@
 // ParseModelDigests() takes any text; what it accepts, FormatModelDigests() writes as the same.
-#include "fuzz/model_digests.h"
+#include "fuzz/replay/model_digests.h"
 #include "fuzz/targets/input.h"
 
 using namespace mmadiff::fuzz;

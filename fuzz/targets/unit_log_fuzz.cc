@@ -1,8 +1,8 @@
 // ReadUnits() takes a folder with any bytes in its logs and gives units of its run alone. The first
 // byte chooses what the rest is: a file, or, the second byte long, a record of a first attempt and
 // a record of a second one, in blocks of this run with good checksums.
+#include "fuzz/folder/unit_log.h"
 #include "fuzz/targets/input_folder.h"
-#include "fuzz/unit_log.h"
 
 using namespace mmadiff::fuzz;
 

@@ -1,9 +1,9 @@
 #include "triage/diagnosis/chooser.h"
 
-#include "fuzz/cases/case_name.h"
+#include "corpus/cases/case_name.h"
 #include "gtest/gtest.h"
 #include "sim/simulate.h"
-#include "triage/testing_device.h"
+#include "triage/testing/device.h"
 #include "triage/verdict.h"
 
 namespace mmadiff {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "fuzz/cases/case_name.h"
+#include "corpus/cases/case_name.h"
 #include "sim/operation.h"
 #include "sim/parameter.h"
 #include "triage/explain.h"

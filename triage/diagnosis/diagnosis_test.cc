@@ -3,7 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "triage/testing_device.h"
+#include "triage/testing/device.h"
 #include "triage/verdict.h"
 
 namespace mmadiff {

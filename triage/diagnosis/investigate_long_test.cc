@@ -1,7 +1,7 @@
 // Planted changes of some operations of each family: every single one, and pairs of them drawn at
 // random.
-#include "device/testing_operations.h"
-#include "triage/diagnosis/investigate_checks.h"
+#include "device/testing/operations.h"
+#include "triage/testing/investigate_checks.h"
 
 namespace mmadiff {
 namespace {

@@ -3,9 +3,9 @@
 #include <functional>
 #include <thread>
 
-#include "device/testing_operations.h"
+#include "device/testing/operations.h"
 #include "gmock/gmock.h"
-#include "triage/diagnosis/investigate_checks.h"
+#include "triage/testing/investigate_checks.h"
 #include "triage/typical.h"
 
 namespace mmadiff {

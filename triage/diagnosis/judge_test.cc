@@ -3,8 +3,8 @@
 
 #include <random>
 
-#include "device/testing_operations.h"
-#include "fuzz/cases/case_name.h"
+#include "corpus/cases/case_name.h"
+#include "device/testing/operations.h"
 #include "gtest/gtest.h"
 #include "sim/simulate.h"
 

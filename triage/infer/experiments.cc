@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "fuzz/cases/case_name.h"
+#include "corpus/cases/case_name.h"
 #include "sim/sparsity.h"
 
 namespace mmadiff {

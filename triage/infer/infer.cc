@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "fuzz/cases/case_name.h"
+#include "corpus/cases/case_name.h"
 #include "sim/equivalence.h"
 #include "sim/lanes/lanes.h"
 #include "sim/simulate.h"

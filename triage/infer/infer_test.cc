@@ -10,7 +10,7 @@
 #include "triage/infer/experiments.h"
 #include "triage/infer/inference_text.h"
 #include "triage/infer/summation_tree.h"
-#include "triage/testing_device.h"
+#include "triage/testing/device.h"
 
 namespace mmadiff {
 namespace {

@@ -7,7 +7,7 @@
 #include "gtest/gtest.h"
 #include "sim/word.h"
 #include "triage/infer/search.h"
-#include "triage/testing_device.h"
+#include "triage/testing/device.h"
 
 namespace mmadiff {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
-#include "triage/testing_device.h"
+#include "triage/testing/device.h"
 
 namespace mmadiff {
 namespace {

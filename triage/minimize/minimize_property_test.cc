@@ -1,6 +1,6 @@
 // What must hold of every minimisation: of an operation of each family and every other neighbour
 // for which a few random dot products show a difference. All models are in minimize_sweep_test.cc.
-#include "triage/minimize/minimize_checks.h"
+#include "triage/testing/minimize_checks.h"
 
 namespace mmadiff {
 namespace {

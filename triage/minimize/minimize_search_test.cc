@@ -14,7 +14,7 @@
 #include "triage/minimize/reducer.h"
 #include "triage/minimize/sparse.h"
 #include "triage/minimize/terms.h"
-#include "triage/testing_device.h"
+#include "triage/testing/device.h"
 #include "triage/verdict.h"
 
 namespace mmadiff {

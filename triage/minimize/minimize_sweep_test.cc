@@ -1,5 +1,5 @@
 // Every model with every neighbour, from a random start.
-#include "triage/minimize/minimize_checks.h"
+#include "triage/testing/minimize_checks.h"
 
 namespace mmadiff {
 namespace {

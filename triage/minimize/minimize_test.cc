@@ -10,7 +10,7 @@
 #include "triage/minimize/passes.h"
 #include "triage/minimize/simplicity.h"
 #include "triage/minimize/terms.h"
-#include "triage/testing_device.h"
+#include "triage/testing/device.h"
 #include "triage/verdict.h"
 
 namespace mmadiff {

@@ -3,7 +3,7 @@
 #include "gtest/gtest.h"
 #include "sim/parameter.h"
 #include "sim/simulate.h"
-#include "triage/testing_device.h"
+#include "triage/testing/device.h"
 
 namespace mmadiff {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "corpus/cases/case_name.h"
 #include "device/line_protocol.h"
-#include "fuzz/cases/case_name.h"
 #include "triage/probe/twice.h"
 
 namespace mmadiff {

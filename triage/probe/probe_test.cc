@@ -13,13 +13,13 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
+#include "corpus/cases/case_name.h"
 #include "device/cuda/cuda.h"
 #include "device/faulty.h"
 #include "device/hip/hip.h"
 #include "device/host.h"
-#include "device/testing_operations.h"
+#include "device/testing/operations.h"
 #include "device/threads.h"
-#include "fuzz/cases/case_name.h"
 #include "sim/parameter.h"
 #include "sim/simulate.h"
 #include "triage/probe/candidates.h"
@@ -386,7 +386,7 @@ TEST(Probe, Cuda) {
   EXPECT_THAT(AnswerOf(wrong, "layout").decides, HasSubstr("code in A and ones in B"));
 }
 
-// The GPU of device/hip/fake_driver.cc with a parameter of its models otherwise.
+// The GPU of device/hip/testing/fake_driver.cc with a parameter of its models otherwise.
 DeviceOr OpenPlantedHip(absl::string_view fault) {
   setenv("MMADIFF_LIBHIP", "", 1);
   setenv("FAKE_HIP_TARGET", "gfx942", 1);

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "corpus/cases/case_name.h"
 #include "device/line_protocol.h"
-#include "fuzz/cases/case_name.h"
 #include "triage/probe/layout.h"
 
 namespace mmadiff {

@@ -3,7 +3,7 @@
 #include "gtest/gtest.h"
 #include "sim/parameter.h"
 #include "sim/simulate.h"
-#include "triage/race/testing_rows.h"
+#include "triage/testing/rows.h"
 
 namespace mmadiff {
 namespace {

@@ -12,8 +12,8 @@
 #include "sim/simulate.h"
 #include "triage/race/recorded_pool.h"
 #include "triage/race/same.h"
-#include "triage/race/testing_rows.h"
-#include "triage/testing_device.h"
+#include "triage/testing/device.h"
+#include "triage/testing/rows.h"
 #include "triage/verdict.h"
 
 namespace mmadiff {

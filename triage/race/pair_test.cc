@@ -6,8 +6,8 @@
 #include "sim/parameter.h"
 #include "sim/simulate.h"
 #include "triage/minimize/simplicity.h"
-#include "triage/race/testing_rows.h"
-#include "triage/testing_device.h"
+#include "triage/testing/device.h"
+#include "triage/testing/rows.h"
 #include "triage/verdict.h"
 
 namespace mmadiff {

@@ -5,7 +5,7 @@
 #include <limits>
 #include <utility>
 
-#include "fuzz/cases/case_name.h"
+#include "corpus/cases/case_name.h"
 #include "sim/word.h"
 #include "triage/minimize/minimize.h"
 #include "triage/minimize/simplicity.h"

@@ -1,0 +1,202 @@
+#include "corpus/cases/case_name.h"
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "corpus/cases/generate.h"
+
+namespace mmadiff {
+namespace {
+
+// FNV-1a, 32 bits.
+uint32_t Hash(absl::string_view text, uint32_t hash = 2166136261u) {
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
+  return hash;
+}
+
+absl::Status BadName(absl::string_view text, absl::string_view what) {
+  return absl::InvalidArgumentError(absl::StrCat("case name '", text, "': ", what,
+                                                 "; expected ARCH/INSTRUCTION@g", kGeneratorVersion,
+                                                 ":[STRATEGY.]SEED:INDEX"));
+}
+
+void AppendName(std::string* out, const Strategy& strategy) { absl::StrAppend(out, strategy.name); }
+
+// Digits only: SimpleAtoi alone would also take blanks and signs.
+bool ParseNumber(absl::string_view text, uint64_t* number) {
+  const bool digits = std::all_of(text.begin(), text.end(), absl::ascii_isdigit);
+  return digits && absl::SimpleAtoi(text, number);
+}
+
+// Of each four neighbours of k in A two become +0.
+void MakeSparse(const Tile& t, Random& random) {
+  for (int row = 0; row < t.rows(); ++row) {
+    for (int k = 0; k < t.k(); k += 4) {
+      const int first = random.Below(4), second = (first + 1 + random.Below(3)) % 4;
+      for (const int p : {first, second}) t.a[row * t.stride() + k + p] = 0;
+    }
+  }
+}
+
+// How many blocks a case of so many words mostly needs; 0: as many as are made at once, or more.
+uint32_t BlocksOf(int words) { return words <= 6 ? 4 : words <= 32 ? 8 : words <= 96 ? 16 : 0; }
+
+// The first random blocks of cases that follow each other at one distance, made for several at a time.
+class FirstBlocks {
+ public:
+  FirstBlocks(uint64_t seed, uint32_t stream, uint32_t distance, uint32_t of_case)
+      : key_{static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)},
+        stream_(stream),
+        distance_(distance),
+        of_case_(of_case) {}
+
+  std::span<const uint32_t> Of(uint64_t index) {
+    if (next_ == kPhiloxBlocks) {
+      MakePhiloxBlocks({index, stream_, 0, of_case_, distance_}, key_, words_);
+      next_ = 0;
+    }
+    const uint32_t* first = &words_[next_ * 4];
+    next_ += of_case_;
+    return {first, of_case_ * 4};
+  }
+
+ private:
+  uint32_t key_[2];
+  uint32_t stream_, distance_, of_case_;
+  uint32_t next_ = kPhiloxBlocks;
+  uint32_t words_[kPhiloxBlocks * 4];
+};
+
+int BoundaryClassesOf(const CaseStream& stream) {
+  const Instruction& in = *stream.op->instruction;
+  return stream.version == 2 ? BoundaryClassCountOfVersion2(in) : BoundaryClassCount(in);
+}
+
+}  // namespace
+
+std::string CaseStream::name() const {
+  const bool is_default = strategy == &Strategies().front();
+  return absl::StrCat(op->name, "@g", version, ":",
+                      is_default ? "" : absl::StrCat(strategy->name, "."), seed);
+}
+
+const InputClass& CaseStream::class_of(uint64_t index) const {
+  return strategy->class_of(*op->instruction, BoundaryClassesOf(*this), index);
+}
+
+int CaseStream::class_period() const {
+  return ClassPeriod(strategy->kind, BoundaryClassesOf(*this));
+}
+
+std::string FormatCaseName(const CaseName& name) {
+  return absl::StrCat(name.stream.name(), ":", name.index);
+}
+
+absl::StatusOr<CaseStream> ParseStreamName(absl::string_view text, Models models) {
+  const std::vector<absl::string_view> halves = absl::StrSplit(text, '@');
+  if (halves.size() != 2) return BadName(text, "there must be one '@'");
+  CaseStream stream;
+  stream.op = FindOperation({halves[0].data(), halves[0].size()}, models);
+  if (stream.op == nullptr) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "case name '", text, "': ", WhyNoOperation(absl::CHexEscape(halves[0].substr(0, 100)))));
+  }
+  const std::vector<absl::string_view> parts = absl::StrSplit(halves[1], ':');
+  if (parts.size() != 2) return BadName(text, "the version and the seed must follow '@'");
+  if (parts[0] == "g2" && stream.op->instruction->scale == nullptr) {
+    stream.version = 2;
+  } else if (parts[0] != absl::StrCat("g", kGeneratorVersion)) {
+    return BadName(text, absl::StrCat("generator version '", parts[0], "' is not this program's"));
+  }
+  const size_t dot = parts[1].find('.');
+  stream.strategy = &Strategies().front();
+  if (dot != parts[1].npos) {
+    stream.strategy = FindStrategy({parts[1].data(), dot});
+    if (stream.strategy == nullptr) {
+      return BadName(text, absl::StrCat("no strategy '", parts[1].substr(0, dot), "'; there are ",
+                                        absl::StrJoin(Strategies(), ", ", AppendName),
+                                        " and those of `mmadiff list strategies`"));
+    }
+  }
+  if (!HasClasses(*stream.strategy, *stream.op->instruction)) {
+    return BadName(text,
+                   absl::StrCat("'", stream.strategy->name, "' is no class of this instruction"));
+  }
+  const absl::string_view seed = parts[1].substr(dot == parts[1].npos ? 0 : dot + 1);
+  if (!ParseNumber(seed, &stream.seed)) {
+    return BadName(text, absl::StrCat("seed '", seed, "' is no number below 2^64"));
+  }
+  return stream;
+}
+
+bool LooksLikeCaseName(absl::string_view argument) {
+  return absl::StrContains(argument, "@g") && !absl::EndsWith(argument, ".txtpb");
+}
+
+absl::StatusOr<CaseName> ParseCaseName(absl::string_view text, Models models) {
+  const size_t colon = text.rfind(':');
+  if (colon == text.npos) return BadName(text, "there is no index");
+  absl::StatusOr<CaseStream> stream = ParseStreamName(text.substr(0, colon), models);
+  if (!stream.ok()) return stream.status();
+  CaseName name = {*stream, 0};
+  if (!ParseNumber(text.substr(colon + 1), &name.index)) {
+    return BadName(text,
+                   absl::StrCat("index '", text.substr(colon + 1), "' is no number below 2^64"));
+  }
+  return name;
+}
+
+uint32_t StreamId(const CaseStream& stream) {
+  return Hash(stream.strategy->name, Hash(stream.op->instruction->name));
+}
+
+void Generate(const CaseStream& stream, uint64_t first, int64_t count, Batch& batch) {
+  const Instruction& instruction = *stream.op->instruction;
+  const Shape& s = instruction.shape;
+  batch.Resize(s, count);
+  batch.stream = stream.name();
+  batch.first = first;
+  const uint32_t id = StreamId(stream);
+  // Class by class: what the processor learns of one serves the next case.
+  const int64_t period = stream.class_period();
+  const uint32_t of_case = BlocksOf(s.a_words() + s.b_words() + s.d_words());
+  const TileKind kind = instruction;
+  for (int64_t residue = 0; residue < std::min(period, count); ++residue) {
+    const InputClass& input_class = stream.class_of(first + residue);
+    FirstBlocks blocks(stream.seed, id, period, of_case);
+    for (int64_t i = residue; i < count; i += period) {
+      const Tile tile = {kind, &batch.a[i * s.a_words()], &batch.b[i * s.b_words()],
+                         &batch.c[i * s.d_words()]};
+      Random random = of_case != 0 ? Random(stream.seed, id, first + i, blocks.Of(first + i))
+                                   : Random(stream.seed, id, first + i);
+      input_class.fill(tile, random);
+      if (instruction.sparse) MakeSparse(tile, random);
+    }
+  }
+}
+
+bool GenerateClass(const Operation& op, absl::string_view input_class, uint64_t index,
+                   Batch& batch) {
+  if (input_class == "*") {
+    Generate({&op, FindStrategy("mixed")}, index, 1, batch);
+    return true;
+  }
+  const std::span<const InputClass> classes = BoundaryClasses(*op.instruction);
+  for (size_t i = 0; i < classes.size(); ++i) {
+    if (input_class != classes[i].name) continue;
+    Generate({&op, FindStrategy("boundary")}, index * classes.size() + i, 1, batch);
+    return true;
+  }
+  return false;
+}
+
+}  // namespace mmadiff

@@ -1,0 +1,103 @@
+// The generator as numbers and one function: which class a case is of, and its bits. One text for
+// the host and for resident.cu.
+#pragma once
+
+#include <cstdint>
+#include <iterator>
+
+#include "corpus/cases/boundary_float.h"
+#include "corpus/cases/boundary_integer.h"
+#include "corpus/cases/boundary_scaled.h"
+#include "corpus/cases/tile.h"
+
+namespace mmadiff {
+
+// `count` draws of `bits` bits.
+MMADIFF_HD inline void FillBits(int bits, Words out, int count, Random& r) {
+#if !defined(MMADIFF_ON_GPU)
+  if (const FillTarget* const fill = BestFill(); fill != nullptr && out.step() == 1) {
+    return fill->make_bits(bits, count, &*out, r);
+  }
+#endif
+  for (int i = 0; i < count; ++i) out[i] = r.Bits(bits);
+}
+
+// `count` rows of A or columns of B.
+MMADIFF_HD inline void FillRows(const Tile& t, const Format& f, Words out, int count, Random& r) {
+  if (t.scales() == 0) return FillBits(f.bits, out, count * t.k(), r);
+  for (int i = 0; i < count; ++i, out += t.stride()) {
+    FillBits(f.bits, out, t.k(), r);
+    FillBits(FieldBits(*t.instruction.scale), out + t.k(), t.scales(), r);
+  }
+}
+
+MMADIFF_HD inline void FillUniform(const Tile& t, Random& r) {
+  FillRows(t, *t.instruction.a, t.a, t.rows(), r);
+  FillRows(t, *t.instruction.b, t.b, t.columns(), r);
+  FillBits(t.instruction.c->bits, t.c, t.results(), r);
+}
+
+inline constexpr InputClass kUniformBits = {"bits", "uniform bits in every operand", FillUniform};
+
+inline constexpr int kFloatClasses = std::size(float_classes::kClasses);
+inline constexpr int kScaledClasses = std::size(scaled_classes::kClasses);
+inline constexpr int kIntegerClasses = std::size(integer_classes::kClasses);
+// Number of the first class of float_classes::kLateClasses.
+inline constexpr int kFirstLateClass = 1 + kFloatClasses + kScaledClasses;
+
+// Boundary classes of the formats; block-scaled instructions have the floating-point ones first.
+// The last scaled class is for scales with bits that are not read.
+MMADIFF_HD inline int BoundaryClassCount(const TileKind& in) {
+  if (IsInteger(*in.d)) return kIntegerClasses;
+  if (in.scale == nullptr) return kFloatClasses;
+  return kFloatClasses + kScaledClasses - (FieldBits(*in.scale) == in.scale->bits);
+}
+
+// Those of generator version 2, of instructions without scales: the first ones of the tables.
+inline int BoundaryClassCountOfVersion2(const TileKind& in) { return IsInteger(*in.d) ? 4 : 13; }
+
+// Class of case `index`: 0 is uniform bits, 1 + i boundary class i of `boundary` ones. A pure
+// function, so every class has its share of any range of indices.
+MMADIFF_HD inline int ClassNumber(StrategyKind kind, int boundary, uint64_t index) {
+  if (kind == StrategyKind::kBits) return 0;
+  if (kind >= StrategyKind::kOneClass) {
+    return static_cast<int>(kind) - static_cast<int>(StrategyKind::kOneClass);
+  }
+  if (kind == StrategyKind::kMixed) {  // one case in four is uniform bits
+    if (index % 4 == 0) return 0;
+    index = index / 4 * 3 + index % 4 - 1;
+  }
+  return 1 + static_cast<int>(index % boundary);
+}
+
+// The classes repeat after this many cases.
+MMADIFF_HD inline int ClassPeriod(StrategyKind kind, int boundary) {
+  return kind == StrategyKind::kMixed      ? 4 * boundary
+         : kind == StrategyKind::kBoundary ? boundary
+                                           : 1;
+}
+
+// Class number `number` of a table: calls that a GPU can make, which has no table of functions.
+template <const auto& kTable, int kFirst = 0>
+MMADIFF_HD inline void FillFromTable(int number, const Tile& t, Random& r) {
+  if constexpr (kFirst < static_cast<int>(std::size(kTable))) {
+    constexpr auto kFill = kTable[kFirst].fill;
+    if (number == kFirst) return kFill(t, r);
+    FillFromTable<kTable, kFirst + 1>(number, t, r);
+  }
+}
+
+// `number` as of ClassNumber().
+MMADIFF_HD inline void FillTile(int number, const Tile& t, Random& r) {
+  if (number == 0) return FillUniform(t, r);
+  if (IsInteger(*t.instruction.d)) {
+    return FillFromTable<integer_classes::kClasses>(number - 1, t, r);
+  }
+  if (number <= kFloatClasses) return FillFromTable<float_classes::kClasses>(number - 1, t, r);
+  if (number >= kFirstLateClass) {
+    return FillFromTable<float_classes::kLateClasses>(number - kFirstLateClass, t, r);
+  }
+  FillFromTable<scaled_classes::kClasses>(number - 1 - kFloatClasses, t, r);
+}
+
+}  // namespace mmadiff

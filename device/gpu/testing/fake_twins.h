@@ -1,0 +1,33 @@
+// Kernels of a resident run on the drivers for tests: those of the module "twin" are run on the host
+// by LaunchTwin(), in programs that have it (fuzz/testing/fake_resident.cc): 0, or 500 if there is no
+// kernel of this name.
+#pragma once
+
+#include <cstring>
+#include <set>
+#include <string>
+
+namespace mmadiff {
+
+class FakeTwins {
+ public:
+  static bool IsImage(const void* image) {
+    return std::strcmp(static_cast<const char*>(image), "twin") == 0;
+  }
+  // A handle of the driver, of any name.
+  void* Named(const char* kernel) {
+    return const_cast<std::string*>(&*names_.insert(kernel).first);
+  }
+  // The name behind a handle; nullptr if it is of another kernel.
+  const char* NameOf(const void* function) const {
+    for (const std::string& name : names_) {
+      if (function == &name) return name.c_str();
+    }
+    return nullptr;
+  }
+
+ private:
+  std::set<std::string> names_;
+};
+
+}  // namespace mmadiff

@@ -1,0 +1,135 @@
+#include "fuzz/ask/canary.h"
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "device/line_protocol.h"
+#include "sim/simulate.h"
+#include "triage/verdict.h"
+
+namespace mmadiff {
+namespace {
+
+// Of cases first_case + i, i from begin to below end.
+std::vector<DotProductCase> DotProducts(const CaseStream& stream, uint64_t first_case, size_t begin,
+                                        size_t end) {
+  std::vector<DotProductCase> dots;
+  Batch batch;
+  for (size_t i = begin; i < end; ++i) {
+    Generate(stream, first_case + i, 1, batch);
+    dots.push_back(Extract(batch, static_cast<int>(37 * i % batch.dot_products())));
+  }
+  return dots;
+}
+
+absl::StatusOr<std::vector<uint64_t>> Ask(Device& device, const Operation& op,
+                                          const std::vector<DotProductCase>& dots) {
+  return device.Run(op, MakeDotProductBatch(op.shape(), dots));
+}
+
+// Calls ask(begin, end) for the first `least`, then for as many again as long as that ends within a second: they take as
+// long as the last ones at least.
+absl::Status AskForASecond(size_t least, size_t most,
+                           const std::function<absl::Status(size_t begin, size_t end)>& ask) {
+  const auto begun = std::chrono::steady_clock::now();
+  std::chrono::duration<double> before(0);
+  for (size_t begin = 0, end = std::min(most, least); begin < most;) {
+    if (absl::Status s = ask(begin, end); !s.ok()) return s;
+    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begun;
+    if ((passed + (passed - before)).count() > 1) break;
+    before = passed;
+    begin = std::exchange(end, std::min(most, 2 * end));
+  }
+  return absl::OkStatus();
+}
+
+constexpr char kChanged[] =
+    "; the device, or what it loads, has changed since: give it a folder of its own, or remove "
+    "this one";
+
+}  // namespace
+
+absl::StatusOr<Canary> AskCanary(Device& device, const CaseStream& stream, uint64_t first_case) {
+  Canary canary = {first_case, {}};
+  const auto ask = [&](size_t begin, size_t end) {
+    std::vector<uint64_t> d;
+    const std::vector<DotProductCase> dots = DotProducts(stream, first_case, begin, end);
+    absl::Status s = device.Run(*stream.op, MakeDotProductBatch(stream.op->shape(), dots), d);
+    if (s.ok() || FailureOf(s)) canary.d.insert(canary.d.end(), d.begin(), d.end());
+    return s;
+  };
+  const absl::Status s = AskForASecond(kFewestCanaries, kMostCanaries, ask);
+  if (FailureOf(s)) return canary;  // those before it will do
+  if (absl::IsNotFound(s)) return Canary();
+  if (!s.ok()) return s;
+  return canary;
+}
+
+std::optional<CanaryDifference> FirstDifference(const CaseStream& stream, const Canary& canary) {
+  const Operation& op = *stream.op;
+  const std::vector<Observed> answers = AnswersOf(stream, canary);
+  for (size_t i = 0; i < answers.size(); ++i) {
+    const auto& [dot, d, nan_bits] = answers[i];
+    if (SameResult(op, Simulate(op.model, dot), d)) continue;
+    return CanaryDifference{canary.first_case + i, FormatLine(*op.instruction, dot, d)};
+  }
+  return std::nullopt;
+}
+
+std::vector<Observed> AnswersOf(const CaseStream& stream, const Canary& canary) {
+  std::vector<Observed> answers;
+  std::vector<DotProductCase> dots = DotProducts(stream, canary.first_case, 0, canary.d.size());
+  for (size_t i = 0; i < dots.size(); ++i) answers.push_back({std::move(dots[i]), canary.d[i]});
+  return answers;
+}
+
+absl::StatusOr<uint64_t> AskAgain(Device& device, const Operation& op,
+                                  std::span<const Observed> earlier, size_t least) {
+  const Instruction& in = *op.instruction;
+  uint64_t repeated = 0;
+  const auto ask = [&](size_t begin, size_t end) -> absl::Status {
+    std::vector<DotProductCase> dots;
+    for (size_t i = begin; i < end; ++i) dots.push_back(earlier[i].dot);
+    const auto now = Ask(device, op, dots);
+    if (absl::IsNotFound(now.status())) {
+      return absl::NotFoundError("no answer any more to what it was asked earlier");
+    }
+    if (FailureOf(now.status())) {
+      return absl::AbortedError(absl::StrCat("it was answered in an earlier attempt, and now ",
+                                             now.status().message(), kChanged));
+    }
+    if (!now.ok()) return now.status();
+    for (size_t i = begin; i < end; ++i) {
+      const uint64_t word = (*now)[i - begin];
+      const uint64_t before = earlier[i].d;
+      if (before == word || (IsModelled(op) && SameResult(op, before, word))) continue;
+      const auto again = Ask(device, op, {earlier[i].dot});
+      if (!again.ok()) return again.status();
+      const std::string answers =
+          absl::StrCat(FormatLine(in, earlier[i].dot, before), " in an earlier attempt, now ",
+                       HexWord(*in.d, word));
+      return absl::AbortedError(
+          again->front() == word ? absl::StrCat(answers, kChanged)
+                                 : absl::StrCat(answers, ", then ", HexWord(*in.d, again->front()),
+                                                ": the device does not repeat"));
+    }
+    repeated = end;
+    return absl::OkStatus();
+  };
+  if (absl::Status s = AskForASecond(least, earlier.size(), ask); !s.ok()) return s;
+  return repeated;
+}
+
+absl::StatusOr<uint64_t> ExecuteAgain(Engine& engine, const CaseStream& stream,
+                                      const UnitResult& earlier) {
+  const auto digest = engine.AnswerDigest(stream, earlier.first_case, earlier.cases);
+  if (!digest.ok()) return digest.status();
+  if (*digest == earlier.device_digest) return earlier.dot_products;
+  return absl::AbortedError(absl::StrCat(
+      "unit ", earlier.unit, " has other answers now than in an earlier attempt", kChanged));
+}
+
+}  // namespace mmadiff

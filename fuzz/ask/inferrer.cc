@@ -1,0 +1,148 @@
+#include "fuzz/ask/inferrer.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "corpus/recordings/recording.h"
+#include "corpus/utc_time.h"
+#include "fuzz/ask/answer_file.h"
+#include "sim/format.h"
+#include "sim/quoted_name.h"
+#include "sim/unlisted.h"
+#include "triage/verdict.h"
+
+namespace mmadiff {
+namespace {
+
+constexpr size_t kMostRecorded = 20000;   // dot products of a first search, spread over all
+constexpr size_t kAddedOfRecording = 64;  // that the model found does not give, for the next
+constexpr int kRounds = 20;
+
+// The tables' name of a format, of scales or of elements.
+absl::StatusOr<std::string> FormatOf(const std::string& typed, bool of_scales) {
+  const std::vector<std::string> meant = QuotedFormats(typed);
+  if (meant.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("no format '", typed, "'; `mmadiff list formats` shows them"));
+  }
+  if (meant.size() > 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("'", typed, "' may be ", absl::StrJoin(meant, ", "), ": write one of them"));
+  }
+  const auto* const format = *std::ranges::find(kFormats, meant[0], &Format::name);
+  if (of_scales || IsInteger(*format) || format->is_signed) return meant[0];
+  return absl::InvalidArgumentError(
+      absl::StrCat("--formats: ", meant[0], " has no sign, only scales have it (--scale)"));
+}
+
+// Calls `visit` with each recorded dot product of the operation and its number.
+absl::Status ForEachRecorded(
+    const std::string& path, const Operation& op,
+    const std::function<void(const Batch&, const std::vector<uint64_t>&)>& visit) {
+  const auto stats = ReadRecordings(path, op.name, [&](const Recording& r) -> absl::Status {
+    if (r.op->name != op.name) return absl::OkStatus();
+    const absl::StatusOr<Batch> inputs = InputsOf(r);
+    if (!inputs.ok()) return inputs.status();
+    visit(*inputs, r.d);
+    return absl::OkStatus();
+  });
+  return stats.ok() ? CheckWhole(path, *stats) : stats.status();
+}
+
+}  // namespace
+
+absl::StatusOr<const Operation*> UnlistedOperation(const std::string& formats, int k,
+                                                   const std::string& scale) {
+  std::vector<std::string> of = absl::StrSplit(formats, ',');
+  if (of.size() != 4) {
+    return absl::InvalidArgumentError("--formats takes those of a, b, c and d: f16,f16,f32,f32");
+  }
+  if (k < 1 || k > kMaxK) {
+    return absl::InvalidArgumentError(absl::StrCat("--formats needs --k, 1 to ", kMaxK));
+  }
+  for (std::string& name : of) {
+    const absl::StatusOr<std::string> format = FormatOf(name, false);
+    if (!format.ok()) return format.status();
+    name = *format;
+  }
+  std::string name = absl::StrCat("unlisted/k", k, ".", of[3], ".", of[0], ".", of[1], ".", of[2]);
+  if (FindUnlisted(name) == nullptr) {
+    return absl::InvalidArgumentError("--formats: integers and floating point do not mix");
+  }
+  if (!scale.empty()) {
+    const std::pair<std::string, std::string> parts = absl::StrSplit(scale, ':');
+    const absl::StatusOr<std::string> format = FormatOf(parts.first, true);
+    if (!format.ok()) return format.status();
+    absl::StrAppend(&name, ".", *format, ".", parts.second);
+  }
+  if (const Operation* op = FindUnlisted(name)) return op;
+  return absl::InvalidArgumentError(
+      "--scale takes FORMAT:BLOCK, and BLOCK divides k: ue8m0:32; integers have none");
+}
+
+absl::StatusOr<Inference> InferFromRecording(const std::string& path, Device& device,
+                                             const Operation& op) {
+  uint64_t all = 0;
+  absl::Status s = ForEachRecorded(
+      path, op, [&](const Batch& inputs, const auto&) { all += inputs.dot_products(); });
+  if (!s.ok()) return s;
+  if (all == 0) return absl::NotFoundError(absl::StrCat(path, " has no answers of ", op.name));
+  const uint64_t every = all / kMostRecorded + 1;
+  std::vector<ExperimentAnswer> answers;
+  uint64_t number = 0;
+  s = ForEachRecorded(path, op, [&](const Batch& inputs, const std::vector<uint64_t>& d) {
+    for (int64_t i = 0; i < inputs.dot_products(); ++i, ++number) {
+      if (number % every == 0) answers.push_back({{Extract(inputs, i), d[i]}, "recorded"});
+    }
+  });
+  if (!s.ok()) return s;
+  for (int round = 0;; ++round) {
+    Inference inference = InferFrom(device, op, answers);
+    if (!inference.algorithm || every == 1) return inference;
+    const Model model = WithAlgorithm(op, *inference.algorithm);
+    size_t added = 0;
+    Comparison compared;
+    s = ForEachRecorded(path, op, [&](const Batch& inputs, const std::vector<uint64_t>& d) {
+      Compare(op, model, inputs, d, compared);
+      for (const int64_t i : compared.differing) {
+        if (added++ < kAddedOfRecording)
+          answers.push_back({{Extract(inputs, i), d[i]}, "recorded"});
+      }
+    });
+    if (!s.ok()) return s;
+    inference.validated = all;
+    if (added == 0) return inference;
+    if (round >= kRounds) {
+      inference.nearest = {*inference.algorithm, added};
+      inference.algorithm.reset();
+      return inference;
+    }
+  }
+}
+
+absl::Status FileInference(const std::string& folder, Device& device, const Operation& op,
+                           const Inference& inference) {
+  AnswerFile file(op, device, UtcNow());
+  std::vector<ExperimentAnswer> answers = inference.answers;
+  if (inference.refuting) answers.push_back({*inference.refuting, "refuting"});
+  for (size_t first = 0; first < answers.size();) {
+    const std::string& experiment = answers[first].experiment;
+    std::vector<Observed> observed;
+    for (; first < answers.size() && answers[first].experiment == experiment; ++first) {
+      observed.push_back(answers[first].observed);
+    }
+    file.Add(experiment, "", observed);
+  }
+  for (const DotProductCase& dot : inference.flaky_cases) file.AddNotRepeated(dot);
+  if (absl::Status s = file.Write(folder); !s.ok() || !inference.refuting) return s;
+  return file.WriteRefuting(
+      folder, *inference.refuting, "infer",
+      "no algorithm of any family gives all answers; the nearest does not give this one",
+      "mmadiff infer");
+}
+
+}  // namespace mmadiff

@@ -1,0 +1,243 @@
+#include "fuzz/ask/prober.h"
+
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "corpus/utc_time.h"
+#include "device/line_protocol.h"
+#include "fuzz/ask/answer_file.h"
+#include "fuzz/ask/dispatcher.h"
+#include "fuzz/verdict/error_meaning.h"
+#include "triage/probe/operand_sweep.h"
+
+namespace mmadiff {
+namespace {
+
+// Stage by stage; answers are given on in the order of rows.
+class ProbeAgenda : public Agenda {
+ public:
+  ProbeAgenda(const ProberOptions& options, Engine& first, int workers, const OnAnswer& answered,
+              Console& console)
+      : options_(options),
+        workers_(workers),
+        slow_(first.device().IsSlow()),
+        answered_(answered),
+        console_(console),
+        device_(first.device()) {
+    for (const Question* q : options.questions) {
+      if (q->method == Method::kPairs) {
+        pairs_ = q;
+      } else {
+        (q->method == Method::kLayout ? layout_ : others_).push_back(q);
+      }
+    }
+    Begin(Stage::kLayouts, options.ops);
+  }
+
+  std::optional<Task> Next(absl::Duration) override {
+    while (stage_ != Stage::kPairs && given_on_ == next_ && NoneLeft()) EndStage();
+    if (stage_ != Stage::kPairs) return NextQuestions();
+    if (pair_ >= with_pairs_.size() || sweeping_ == workers_) return std::nullopt;
+    const auto& [op, model] = with_pairs_[pair_];
+    if (sweep_ == nullptr) {  // with its share of the time that is left
+      console_.Status(absl::StrCat("pairs of ", op->name), false);
+      const absl::Duration left = std::max(absl::ZeroDuration(), options_.limit.Left());
+      const auto ops = static_cast<int64_t>(with_pairs_.size() - pair_);
+      sweep_ = SweeperOf(*op, model, TimeLimit::After(left / ops), slow_);
+    }
+    ++sweeping_;
+    return Task{RowOf(*op), PairsTask{op, sweep_}};
+  }
+
+  absl::StatusOr<std::vector<Task>> Take(TaskResult result) override {
+    const absl::Status s = stage_ == Stage::kPairs ? TakePairs() : TakeAnswers(std::move(result));
+    if (!s.ok()) return s;
+    return std::vector<Task>();
+  }
+
+  ProberOutcome Finish() && {
+    if (stage_ != Stage::kPairs) EndStage();
+    std::ranges::copy(ops_, std::back_inserter(outcome_.late));  // of the stage that did not begin
+    return std::move(outcome_);
+  }
+
+ private:
+  enum class Stage { kLayouts, kOthers, kPairs };
+
+  void Begin(Stage stage, std::vector<const Operation*> ops) {
+    stage_ = stage;
+    ops_ = std::move(ops);
+    results_.assign(ops_.size(), std::nullopt);
+    next_ = given_on_ = 0;
+  }
+
+  // What it did not reach is late.
+  void EndStage() {
+    for (; given_on_ < ops_.size(); ++given_on_) {
+      if (!results_[given_on_].has_value()) outcome_.late.push_back(ops_[given_on_]);
+    }
+    const bool layouts = stage_ == Stage::kLayouts;
+    Begin(layouts ? Stage::kOthers : Stage::kPairs, std::exchange(good_, {}));
+  }
+
+  // When the time is over, all but the first of a stage are late.
+  bool NoneLeft() const { return next_ == ops_.size() || (next_ > 0 && options_.limit.Reached()); }
+
+  size_t RowOf(const Operation& op) const {
+    return std::ranges::find(options_.ops, &op) - options_.ops.begin();
+  }
+
+  std::optional<Task> NextQuestions() {
+    if (NoneLeft()) return std::nullopt;
+    const Operation& op = *ops_[next_++];
+    console_.Status(op.name, false);
+    QuestionsTask task = {&op, stage_ == Stage::kLayouts ? layout_ : others_};
+    if (stage_ == Stage::kOthers) {
+      // What others than GPUs cannot answer twice is a question.
+      task.tries = !others_.empty() || pairs_ != nullptr;
+      if (!IsModelled(op) && pairs_ != nullptr) task.questions.push_back(pairs_);  // it stays open
+    }
+    return Task{RowOf(op), std::move(task)};
+  }
+
+  absl::Status TakeAnswers(TaskResult result) {
+    const auto at = std::ranges::find(ops_, &result.task.op()) - ops_.begin();
+    results_[at] = std::move(result);
+    for (; given_on_ < ops_.size() && results_[given_on_].has_value(); ++given_on_) {
+      const TaskResult& next = *results_[given_on_];
+      if (next.drop.has_value()) outcome_.dropped.push_back(*next.drop);
+      if (absl::IsCancelled(next.status)) outcome_.late.push_back(ops_[given_on_]);
+      if (!next.status.ok()) continue;
+      absl::Status s = GiveOn(*ops_[given_on_], std::get<OperationAnswers>(next.answer));
+      if (!s.ok()) return s;
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status GiveOn(const Operation& op, const OperationAnswers& got) {
+    const auto other = std::ranges::find_if(got.answers, [](const ProbeAnswer& a) {
+      return a.question->method == Method::kRepeat && a.agreement == Agreement::kContradicts;
+    });
+    if (other != got.answers.end()) {  // then nothing that it says counts
+      const absl::Status why = absl::AbortedError(other->answer);
+      outcome_.dropped.push_back({&op, DropCause::kDoesNotRepeat, why});
+      console_.Warn(Text(outcome_.dropped.back()));
+      return absl::OkStatus();
+    }
+    for (const ProbeAnswer& answer : got.answers) answered_(op, answer);
+    if (absl::Status s = File(op, got.answers); !s.ok()) return s;
+    if (stage_ == Stage::kOthers) {
+      AddPairs(op, got);
+    } else if (got.answers.empty() || got.answers.front().agreement == Agreement::kAgrees) {
+      good_.push_back(&op);
+    } else {
+      outcome_.dropped.push_back(
+          {&op, DropCause::kLayout, absl::FailedPreconditionError("layout")});
+    }
+    return absl::OkStatus();
+  }
+
+  void AddPairs(const Operation& op, const OperationAnswers& got) {
+    if (pairs_ == nullptr || !HasOperandSweep(op)) return;
+    const bool lost = std::ranges::any_of(got.answers, [](const ProbeAnswer& a) {
+      return a.refuting.has_value() && a.agreement == Agreement::kContradicts;
+    });
+    if (!lost) {
+      with_pairs_.emplace_back(&op, got.model);
+      return;
+    }
+    answered_(op, {.question = pairs_,  // every pair would differ
+                   .answer = "not asked",
+                   .decides = "nothing gives all answers to the other questions",
+                   .agreement = Agreement::kOpen,
+                   .left = Reason::kContradicted});
+  }
+
+  // When all workers have ended their part of the sweep.
+  absl::Status TakePairs() {
+    if (++swept_ < sweeping_) return absl::OkStatus();
+    const Operation& op = *with_pairs_[pair_++].first;
+    const absl::StatusOr<OperandSweep> r = sweep_->Result();
+    sweep_ = nullptr;
+    sweeping_ = swept_ = 0;
+    if (absl::IsCancelled(r.status()))
+      outcome_.late.push_back(&op);
+    else if (!r.ok())
+      outcome_.dropped.push_back({&op, MeaningOf(r.status().code()).cause, r.status()});
+    if (!r.ok()) return absl::OkStatus();
+    ProbeAnswer answer = {.question = pairs_, .partial = r->done < r->of, .cases = r->done};
+    answer.decides = answer.partial ? "agrees so far" : "agrees";
+    answer.answer = absl::StrCat(r->differing, " of ", r->done, " differ",
+                                 answer.partial ? absl::StrCat(" (of ", r->of, " in all)") : "");
+    if (!r->first.empty()) {
+      answer.agreement = Agreement::kContradicts;
+      answer.refuting = r->first.front();
+      answer.decides =
+          absl::StrCat("contradicts what fits the other answers: ",
+                       FormatLine(*op.instruction, answer.refuting->dot, answer.refuting->d));
+    }
+    answered_(op, answer);
+    return File(op, {&answer, 1});
+  }
+
+  absl::Status File(const Operation& op, std::span<const ProbeAnswer> answers) const {
+    if (options_.folder.empty()) return absl::OkStatus();
+    AnswerFile file(op, device_, date_);
+    bool any = false;
+    for (const ProbeAnswer& answer : answers) {
+      const Question& q = *answer.question;
+      if (answer.refuting.has_value()) {
+        absl::Status s =
+            file.WriteRefuting(options_.folder, *answer.refuting, absl::StrCat("probe_", q.id),
+                               absl::StrCat(q.text, " ", answer.answer), "mmadiff probe");
+        if (!s.ok()) return s;
+      }
+      if (answer.observed.empty()) continue;
+      any = true;
+      file.Add(absl::StrCat(q.id, ": ", q.text), answer.answer, answer.observed);
+    }
+    return any ? file.Write(options_.folder) : absl::OkStatus();
+  }
+
+  const ProberOptions& options_;
+  const int workers_;
+  const bool slow_;
+  const OnAnswer& answered_;
+  Console& console_;
+  const Device& device_;
+  const std::string date_ = UtcNow();
+  std::vector<const Question*> layout_, others_;
+  const Question* pairs_ = nullptr;
+  ProberOutcome outcome_;
+
+  Stage stage_ = Stage::kLayouts;
+  std::vector<const Operation*> ops_;                           // of the stage
+  std::vector<std::optional<TaskResult>> results_;              // of these
+  size_t next_ = 0, given_on_ = 0;                              // of these
+  std::vector<const Operation*> good_;                          // their layout is right
+  std::vector<std::pair<const Operation*, Model>> with_pairs_;  // with what the device taught
+  size_t pair_ = 0;                                             // of these
+  std::shared_ptr<OperandSweeper> sweep_;                       // of that one
+  int sweeping_ = 0, swept_ = 0;                                // workers
+};
+
+}  // namespace
+
+absl::StatusOr<ProberOutcome> ProbeOperations(const ProberOptions& options, Engine& engine,
+                                              const OnAnswer& answered, Console& console) {
+  const bool sweeps = std::ranges::count(options.questions, Method::kPairs, &Question::method) > 0;
+  const int threads = sweeps ? options.threads : std::min<int>(options.threads, options.ops.size());
+  std::vector<std::unique_ptr<Worker>> workers = WorkersOf(engine, threads, options.open);
+  ProbeAgenda agenda(options, engine, static_cast<int>(workers.size()), answered, console);
+  TaskLog nothing;
+  const DispatchOutcome dispatched =
+      Dispatch({TimeLimit(), absl::ZeroDuration()}, workers, agenda, nothing, console);
+  if (!dispatched.durable.ok()) return dispatched.durable;
+  if (!dispatched.device.ok()) return dispatched.device;
+  return std::move(agenda).Finish();
+}
+
+}  // namespace mmadiff

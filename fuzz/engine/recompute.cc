@@ -1,0 +1,69 @@
+#include "fuzz/engine/recompute.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "device/threads.h"
+#include "fuzz/unit/unit_runner.h"
+
+namespace mmadiff {
+namespace {
+
+uint64_t MostUnitCases(const Operation& op) {
+  return std::max<uint64_t>(1, kMostRecordedDotProducts / op.shape().d_words());
+}
+
+}  // namespace
+
+absl::Status Recomputation::Add(const RecordedDigests& d, const std::string& where) {
+  const absl::StatusOr<CaseStream> stream = StoredStream(d.stream, *d.op);
+  if (!stream.ok()) return stream.status();
+  // The time of one unit: more than any recorder writes is not tried.
+  if (d.unit_cases > MostUnitCases(*d.op)) {
+    return absl::DataLossError(absl::StrCat(where, ": digests of units of ", d.unit_cases,
+                                            " cases of ", d.op->name, ", at most ",
+                                            MostUnitCases(*d.op), " are recorded"));
+  }
+  all_.push_back({d, *stream});
+  return absl::OkStatus();
+}
+
+absl::Status Recomputation::Run(
+    const RecomputeOptions& options,
+    const std::function<absl::Status(const RecomputedUnit&)>& deliver) const {
+  std::vector<std::pair<const Digests*, uint64_t>> chosen;
+  uint64_t number = 0;
+  for (const Digests& d : all_) {
+    if (options.passes_over && options.passes_over(d.recorded)) continue;
+    for (uint64_t u = 0; u < d.recorded.digests.size(); ++u) {
+      if (number++ % options.every == 0) chosen.emplace_back(&d, u);
+    }
+  }
+  if (options.not_sampled != nullptr) *options.not_sampled += number - chosen.size();
+  std::vector<RecomputedUnit> units(chosen.size());
+  const auto compute = [&](size_t i, int thread) {
+    const auto& [of, u] = chosen[i];
+    const RecordedDigests& d = of->recorded;
+    const uint64_t first = d.first + u * d.unit_cases;
+    units[i] = {of->stream, first, d.unit_cases, d.identity, d.digests[u], {}};
+    if (IsModelled(*d.op)) units[i].model = *AnswerDigest(of->stream, first, d.unit_cases, nullptr);
+    if (options.also != nullptr) options.also(units[i], thread);
+  };
+  return InOrder(chosen.size(), options.threads, compute, [&](size_t i) {
+    return deliver(std::exchange(units[i], {}));  // few are there at a time
+  });
+}
+
+absl::StatusOr<std::vector<Damage>> VerifyDigests(
+    const std::string& folder, const RecomputeOptions& options,
+    const std::function<absl::Status(const RecomputedUnit&)>& deliver) {
+  Recomputation units;
+  const auto damage =
+      ReadDigests(folder, [&](const RecordedDigests& d) { return units.Add(d, folder); });
+  // Also what came before an error.
+  if (absl::Status s = units.Run(options, deliver); !s.ok()) return s;
+  return damage;
+}
+
+}  // namespace mmadiff

@@ -1,0 +1,122 @@
+#include "fuzz/folder/finding_text.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "fuzz/output/next_command.h"
+#include "triage/case_text.h"
+
+namespace mmadiff {
+namespace {
+
+// A line that says which element's word of the model the device gave instead; "" if not one's.
+std::string DescribePlace(const Mismatch& minimal) {
+  const int64_t element = minimal.element;
+  std::string line;
+  int others = 0;
+  for (size_t i = 0; i < minimal.model.size(); ++i) {
+    if (static_cast<int64_t>(i) == element || minimal.model[i] != minimal.device[element]) continue;
+    const Position p = PositionOf(minimal.inputs.shape, static_cast<int64_t>(i));
+    line = absl::StrCat("  place      the device's word is the model's of block ", p.block, " row ",
+                        p.i, " column ", p.j, "\n");
+    ++others;
+  }
+  return others == 1 ? line : "";
+}
+
+// The command that gives the search ten times what ended it, and files beside what is there.
+std::string LongerSearch(const Finding& finding) {
+  const std::filesystem::path arch = std::filesystem::path(finding.path).parent_path();
+  return absl::StrCat(Program(), " minimize ", ShellWord(finding.case_name),
+                      " --device=", ShellWord(finding.device),
+                      " --workdir=", ShellWord(arch.parent_path().string()),
+                      " --max_calls=", finding.spent * 10);
+}
+
+const char* TitleOf(Repetition repetition) {
+  constexpr const char* kTitles[kRepetitions] = {"MISMATCH", "FLAKY", "UNCONFIRMED", "MISMATCH"};
+  return kTitles[static_cast<int>(repetition)];
+}
+
+}  // namespace
+
+std::vector<std::string> NamesOf(const std::vector<Bucket>& buckets) {
+  std::vector<std::string> names;
+  for (const Bucket& bucket : buckets) names.push_back(Name(bucket));
+  return names;
+}
+
+std::string AskAgainFlag(const Finding& finding) {
+  return finding.flaky() ? absl::StrCat(" --device=", ShellWord(finding.device)) : "";
+}
+
+std::string FiledText(const Finding& finding, size_t width) {
+  const size_t beside = finding.beside.size();
+  if (finding.path.size() + 1 > width) {
+    const std::string folder = std::filesystem::path(finding.path).parent_path().string();
+    return absl::StrCat(folder, ", ", beside + 1, beside == 0 ? " case" : " cases");
+  }
+  return absl::StrCat(
+      finding.path,
+      beside == 0 ? ""
+                  : absl::StrCat(", ", beside, beside == 1 ? " case" : " cases", " beside it"));
+}
+
+std::string DescribeFinding(std::span<const KeptCase> cases, const Finding& finding,
+                            const TextStyle& style) {
+  const Mismatch& minimal = cases.front().mismatch;
+  const Operation& op = *minimal.op;
+  const int64_t element = minimal.element;
+  const Position p = PositionOf(minimal.inputs.shape, element);
+  const bool alone = minimal.inputs.shape == DotProductShape(op.shape());
+  std::string text = absl::StrCat(TitleOf(finding.bucket.repetition), " ", op.name, "\n");
+  const auto add = [&](const char* label, absl::string_view words) {
+    text += Labelled(absl::StrFormat("  %-11s", label), words, style.width);
+  };
+  add("bucket", Name(finding.bucket));
+  add("first case", finding.case_name);
+  // What does not repeat cannot be made smaller; the file has its operands.
+  const bool minimized = finding.bucket.Repeats() || finding.bucket.repetition == Repetition::kAged;
+  const std::string place =
+      alone ? "one dot product"
+            : absl::StrCat("in its tile, block ", p.block, " row ", p.i, " column ", p.j);
+  const bool cut = finding.spent > 0;  // whoever goes on may find a smaller one
+  add(!minimized ? "as found"
+      : cut      ? "smallest"
+                 : "minimal",
+      minimized && cut ? absl::StrCat(place, ", of what ", finding.spent, " executions tried")
+                       : place);
+  if (minimized) text += CaseText(op, Extract(minimal.inputs, element), 13, style.width);
+  text += DescribeResult(minimal, element, style);
+  if (!alone) absl::StrAppend(&text, DescribePlace(minimal));
+  const size_t room = style.width - std::min<size_t>(style.width, 2);
+  const auto typical = std::ranges::find(cases, CaseRole::kTypical, &KeptCase::role);
+  if (typical != cases.end()) {
+    add("typical", absl::StrCat("ordinary numbers differ too: ", ResultText(typical->mismatch)));
+    if (!finding.typical.empty()) {
+      text +=
+          CommandLine("             ", CaseCommand("explain", finding.typical, room), style.width);
+    }
+  }
+  if (!finding.diagnosis.empty()) add("diagnosis", finding.diagnosis);
+  if (!finding.shared.empty()) add("shared", finding.shared);
+  if (!finding.replaces.empty()) {
+    add("replaces", absl::StrJoin(NamesOf(finding.replaces), ", ") +
+                        ", refuted by later answers; their files are gone");
+  }
+  if (finding.path.empty()) return text;
+  add("filed", FiledText(finding, style.width - std::min<size_t>(style.width, 13)));
+  text += CommandLine("  reproduce  ",
+                      absl::StrCat(CaseCommand("replay", finding.path, room),
+                                   " --device=", ShellWord(finding.device)),
+                      style.width);
+  if (finding.flaky()) return text;
+  if (finding.spent > 0) text += CommandLine("  go on      ", LongerSearch(finding), style.width);
+  return text +
+         CommandLine("  explain    ", CaseCommand("explain", finding.path, room), style.width);
+}
+
+}  // namespace mmadiff

@@ -1,0 +1,27 @@
+// What is said of a finding.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "fuzz/folder/findings.h"
+#include "triage/mismatch.h"
+#include "triage/text_table.h"
+
+namespace mmadiff {
+
+// The report of one finding: both values bit by bit, the bucket, what is not zero of the operands,
+// how to reproduce it. `cases`: the minimal one first.
+std::string DescribeFinding(std::span<const KeptCase> cases, const Finding& finding,
+                            const TextStyle& style);
+
+std::vector<std::string> NamesOf(const std::vector<Bucket>& buckets);
+
+// " --device=..." behind a command that asks again what did not repeat; "" of other findings.
+std::string AskAgainFlag(const Finding& finding);
+
+// Where it is filed: the file and how many are beside it; where that is too wide, the folder.
+std::string FiledText(const Finding& finding, size_t width);
+
+}  // namespace mmadiff

@@ -1,0 +1,124 @@
+#include "fuzz/folder/shard.h"
+
+#include <optional>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+
+namespace mmadiff {
+namespace {
+
+// A numbering: a process's number, how many there are (nullptr: not said), and where it begins.
+// Names: sbatch(1) "Job array", srun(1) "Output environment variables", mpirun(1), the PMI of MPICH,
+// and the documentation of Kubernetes on indexed jobs.
+struct Numbering {
+  const char *index, *count, *first, *last;
+};
+constexpr Numbering kTasks[] = {
+    {"SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_COUNT", "SLURM_ARRAY_TASK_MIN",
+     "SLURM_ARRAY_TASK_MAX"},
+    {"JOB_COMPLETION_INDEX", nullptr, nullptr, nullptr},
+};
+// A batch script has SLURM_PROCID too, but no step: it is one process.
+constexpr Numbering kProcesses[] = {
+    {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", nullptr, nullptr},
+    {"PMI_RANK", "PMI_SIZE", nullptr, nullptr},
+    {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS", nullptr, nullptr},
+};
+
+absl::Status Wrong(absl::string_view what) {
+  return absl::InvalidArgumentError(absl::StrCat("--shard: ", what));
+}
+
+// Digits only: SimpleAtoi alone would also take blanks and signs.
+bool ParseNumber(absl::string_view text, uint64_t* number) {
+  return !text.empty() && text.find_first_not_of("0123456789") == text.npos &&
+         absl::SimpleAtoi(text, number);
+}
+
+absl::StatusOr<uint64_t> NumberOf(const char* name, const Environment& environment) {
+  const char* text = environment(name);
+  uint64_t number = 0;
+  if (text != nullptr && ParseNumber(text, &number)) return number;
+  return Wrong(absl::StrCat(name, text == nullptr ? " is not set" : " is no number",
+                            "; write --shard=I/N or --shard=auto/N"));
+}
+
+// None of these: no value. With `counted` the size is asked too.
+template <size_t kCount>
+absl::StatusOr<std::optional<Shard>> Ask(const Numbering (&numberings)[kCount], bool counted,
+                                         const Environment& environment) {
+  for (const Numbering& n : numberings) {
+    if (environment(n.index) == nullptr) continue;
+    const bool is_step = n.first == nullptr && n.count != nullptr;
+    if (is_step && environment(n.count) == nullptr) continue;
+    const absl::StatusOr<uint64_t> index = NumberOf(n.index, environment);
+    if (!index.ok()) return index.status();
+    Shard shard = {*index, 1, absl::StrCat(n.index, "=", *index)};
+    if (!counted && !is_step) return shard;
+    if (n.count == nullptr) {
+      return Wrong(absl::StrCat("auto: ", n.index,
+                                " is set, but nothing says how many there are; "
+                                "write --shard=auto/N"));
+    }
+    const absl::StatusOr<uint64_t> count = NumberOf(n.count, environment);
+    if (!count.ok()) return count.status();
+    shard.count = *count;
+    if (n.first != nullptr) {
+      const absl::StatusOr<uint64_t> first = NumberOf(n.first, environment);
+      if (!first.ok()) return first.status();
+      const absl::StatusOr<uint64_t> last = NumberOf(n.last, environment);
+      if (!last.ok()) return last.status();
+      if (*last - *first + 1 != *count) {
+        return Wrong(absl::StrCat("auto: the tasks of this array are not ", *first, " to ", *last,
+                                  " without a gap; write --shard=auto/N, N of the whole array"));
+      }
+      shard.index -= *first;
+    }
+    if (shard.index >= shard.count) {
+      return Wrong(absl::StrCat("auto: ", n.index, "=", *index, " of ", *count));
+    }
+    return shard;
+  }
+  return std::nullopt;
+}
+
+absl::StatusOr<Shard> AskScheduler(std::optional<uint64_t> count, const Environment& environment) {
+  const auto task = Ask(kTasks, !count.has_value(), environment);
+  if (!task.ok()) return task.status();
+  const auto process = Ask(kProcesses, true, environment);
+  if (!process.ok()) return process.status();
+  if (!task->has_value() && !process->has_value()) {
+    return Wrong(
+        "auto: no scheduler has numbered this process (SLURM_ARRAY_TASK_ID, SLURM_PROCID, "
+        "OMPI_COMM_WORLD_RANK, PMI_RANK, JOB_COMPLETION_INDEX); write --shard=I/N");
+  }
+  Shard shard = task->value_or(Shard());
+  const Shard inside = process->value_or(Shard());
+  shard.index = shard.index * inside.count + inside.index;
+  shard.count = count.value_or(shard.count * inside.count);
+  absl::StrAppend(&shard.from, shard.from.empty() || inside.from.empty() ? "" : ", ", inside.from);
+  if (shard.index < shard.count) return shard;
+  return Wrong(absl::StrCat("auto/", shard.count, ": ", shard.from, " makes shard ", shard.index,
+                            "; the numbers must be 0 to ", shard.count - 1));
+}
+
+}  // namespace
+
+absl::StatusOr<Shard> ParseShard(absl::string_view text, const Environment& environment) {
+  if (text.empty()) return Shard();
+  if (text == "auto") return AskScheduler(std::nullopt, environment);
+  const size_t slash = text.find('/');
+  const absl::string_view before = text.substr(0, slash);
+  const absl::string_view after = slash == text.npos ? "" : text.substr(slash + 1);
+  Shard shard;
+  if (ParseNumber(after, &shard.count) && shard.count > 0) {
+    if (before == "auto") return AskScheduler(shard.count, environment);
+    if (ParseNumber(before, &shard.index) && shard.index < shard.count) return shard;
+  }
+  return Wrong(absl::StrCat("'", text, "' is not I/N with 0 <= I < N, auto or auto/N"));
+}
+
+}  // namespace mmadiff

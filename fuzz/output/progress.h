@@ -1,0 +1,35 @@
+// The progress line of a run: done, rate, time left.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "fuzz/output/console.h"
+
+namespace mmadiff {
+
+// "1.23 G", "45.0 M", "999".
+std::string HumanCount(double count);
+// "1 case", "2 cases".
+std::string CountText(uint64_t n, absl::string_view what);
+
+class Progress {
+ public:
+  // total: dot products to do; 0 if there is no end.
+  Progress(uint64_t total, Console& console) : total_(total), console_(console) {}
+
+  // Prints if it is time to: on a log, at powers of two of the dot products and once a minute.
+  void Update(uint64_t dot_products, uint64_t mismatching_cases);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  const uint64_t total_;
+  Console& console_;
+  const Clock::time_point start_ = Clock::now();
+  uint64_t milestone_ = 1 << 20;
+};
+
+}  // namespace mmadiff

@@ -1,0 +1,279 @@
+#include "fuzz/replay/explainer.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "corpus/case_folder.h"
+#include "corpus/recordings/recording_folder.h"
+#include "corpus/stored_files.h"
+#include "fuzz/unit/devices.h"
+#include "triage/diagnosis/investigate.h"
+#include "triage/diagnosis/investigate_aged.h"
+#include "triage/diagnosis/investigate_failure.h"
+#include "triage/explain.h"
+#include "triage/explain_text.h"
+
+namespace mmadiff {
+namespace {
+
+// What each device answered in a case, predictions left out.
+std::map<std::string, std::vector<Observed>> AnswersIn(const RegressionCase& c) {
+  std::map<std::string, std::vector<Observed>> answers;
+  for (const Answer& a : c.answers) {
+    if (a.IsPrediction()) continue;
+    std::vector<Observed>& of_device = answers[WhoAnswered(a)];
+    for (int64_t i = 0; i < c.inputs.dot_products(); ++i) {
+      of_device.push_back({Extract(c.inputs, i), a.d[i]});
+    }
+  }
+  return answers;
+}
+
+// With the bucket's changes, if it has any.
+Model ModelOf(const Operation& op, const Bucket& bucket) {
+  return WithAlgorithm(op, WithChanges(op.model.algorithm, bucket.changes));
+}
+
+// The diagnosis of stored answers, with the changes of the bucket first if they give them all. They are fewer than were asked for: a change that gives them may have been refuted by
+// others.
+Diagnosis OfStored(const Operation& op, const std::vector<Observed>& answers,
+                   const Bucket& bucket) {
+  Diagnosis d = FindChange(op, answers);
+  d.refuted = bucket.kind == Bucket::kUnexplained;
+  const Model named = ModelOf(op, bucket);
+  if (SameModel(named, op.model) || !Explains(op, named, answers)) return d;
+  std::erase_if(d.changes, [&](const Neighbour& n) { return n.algorithm == named.algorithm; });
+  d.changes.insert(d.changes.begin(), NeighbourOf(op.model.algorithm, named.algorithm));
+  return d;
+}
+
+struct AnswersInBucket {
+  Bucket bucket;
+  std::vector<Observed> answers;
+  size_t failed = 0;  // cases without an answer
+  std::string said;   // of the smallest of them
+  std::string shared = {};
+};
+
+// Cases of one operation and one device.
+struct Group {
+  const Operation* op = nullptr;
+  size_t cases = 0;
+  std::vector<Observed> answers;                   // that repeat
+  std::map<std::string, AnswersInBucket> buckets;  // all answers, by its name
+
+  void Add(const RegressionCase& c, const std::vector<Observed>& of_case) {
+    ++cases;
+    if (c.bucket.Repeats()) answers.insert(answers.end(), of_case.begin(), of_case.end());
+    AnswersInBucket& in_bucket = buckets[Name(c.bucket)];
+    in_bucket.bucket = c.bucket;
+    in_bucket.answers.insert(in_bucket.answers.end(), of_case.begin(), of_case.end());
+    if (in_bucket.shared.empty()) in_bucket.shared = c.shared;
+  }
+  void AddFailed(const RegressionCase& c) {
+    ++cases;
+    AnswersInBucket& in_bucket = buckets[Name(c.bucket)];
+    in_bucket.bucket = c.bucket;
+    ++in_bucket.failed;
+    if (in_bucket.said.empty() || IsMinimal(c)) in_bucket.said = Describe(c.no_word->failure);
+  }
+};
+
+ExplainedGroup Explain(const Group& group, const std::string& device) {
+  const Operation& op = *group.op;
+  ExplainedGroup e;
+  e.op = group.op;
+  e.device = device;
+  e.cases = group.cases;
+  e.agrees = !group.answers.empty() && Explains(op, op.model, group.answers);
+  e.diagnosis.observed = group.answers;
+  if (!e.agrees && !group.answers.empty()) {
+    const auto unexplained = std::ranges::find_if(group.buckets, [](const auto& named) {
+      return named.second.bucket.kind == Bucket::kUnexplained;
+    });
+    const auto& [name, of] =
+        unexplained == group.buckets.end() ? *group.buckets.begin() : *unexplained;
+    e.diagnosis = OfStored(op, group.answers, of.bucket);
+  }
+  for (const auto& [name, in_bucket] : group.buckets) {
+    const Model model = ModelOf(op, in_bucket.bucket);
+    e.buckets.push_back(
+        {in_bucket.bucket, in_bucket.answers.size(),
+         std::ranges::count_if(in_bucket.answers,
+                               [&](const Observed& o) { return !Gives(op, model, o.dot, o.d); }),
+         in_bucket.failed, in_bucket.said, in_bucket.shared});
+  }
+  return e;
+}
+
+// The cases of one finding, of the same operation and bucket beside each other; this one first.
+absl::StatusOr<std::vector<RegressionCase>> OfSameFinding(const std::string& path, Console& console,
+                                                          bool& damaged) {
+  const absl::StatusOr<RegressionCase> own = ReadCase(path, true);
+  if (!own.ok()) return own.status();
+  std::vector<RegressionCase> all = {*own};
+  if (!own->bucket) return all;
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  const auto beside = [&](const std::string& other) {
+    std::error_code error;
+    return absl::StartsWith(std::filesystem::path(other).filename().string(), own->slug + "-") &&
+           !std::filesystem::equivalent(path, other, error);
+  };
+  const absl::StatusOr<CasesBelow> below = ReadCases(folder.empty() ? "." : folder, beside);
+  if (!below.ok()) return below.status();
+  for (const std::string& what : below->damaged) console.Warn(what);
+  damaged |= !below->damaged.empty();
+  for (const auto& [other, c] : below->cases) {
+    if (c.op == own->op && c.bucket == own->bucket) all.push_back(c);
+  }
+  return all;
+}
+
+// The stored answers of this name, or those that the device gives.
+absl::StatusOr<std::vector<Observed>> AnswersOf(std::span<const RegressionCase> cases,
+                                                const std::string& device_name, Device* device) {
+  std::vector<Observed> answers;
+  for (const RegressionCase& c : cases) {
+    std::vector<Observed> of_case;
+    if (device == nullptr) {
+      of_case = AnswersIn(c)[device_name];
+    } else {
+      const absl::StatusOr<Subject> asked = AskSubject(*c.op, c.inputs, *device, c.age());
+      if (absl::IsNotFound(asked.status())) continue;  // a recording may lack some
+      if (!asked.ok()) return asked.status();
+      of_case = ObservedResults(asked->mismatch);
+    }
+    answers.insert(answers.end(), of_case.begin(), of_case.end());
+  }
+  return answers;
+}
+
+// The changes that give this answer, those that give all answers of its finding first.
+Diagnosis DiagnosisOf(const Operation& op, const Observed& observed, const Diagnosis& whole) {
+  Diagnosis d = DiagnosisOfAnswer(op, observed);
+  const auto in_whole = [&](const Neighbour& n) {
+    return std::any_of(whole.changes.begin(), whole.changes.end(),
+                       [&](const Neighbour& f) { return f.algorithm == n.algorithm; });
+  };
+  std::stable_partition(d.changes.begin(), d.changes.end(), in_whole);
+  if (!whole.changes.empty() && (d.changes.empty() || !in_whole(d.changes.front()))) {
+    d.changes.insert(d.changes.begin(), whole.changes.front());
+  }
+  return d;
+}
+
+// With other answers of its finding and the bucket that is stored, if there are any.
+ExplainedCase Explain(Subject subject, const std::vector<Observed>& others, const Bucket& stored) {
+  ExplainedCase e;
+  e.subject = std::move(subject);
+  e.observed = ObservedResults(e.subject.mismatch);
+  const Operation& op = *e.subject.mismatch.op;
+  if (e.subject.mismatch.failure) {
+    e.stored = bool{stored};
+    e.bucket = e.stored ? stored : Bucket::NoWord(*e.subject.mismatch.failure);
+    return e;
+  }
+  std::vector<Observed> answers = e.observed;
+  answers.insert(answers.end(), others.begin(), others.end());
+  e.agrees = e.subject.differing.empty() && Explains(op, op.model, answers);
+  if (e.agrees) {
+    e.diagnosis.observed = std::move(answers);
+    return e;
+  }
+  e.stored = bool{stored};
+  e.diagnosis = OfStored(op, answers, stored);
+  e.bucket = e.stored ? stored : e.diagnosis.bucket(op);
+  e.element = ElementInBucket(op, e.observed, e.bucket);
+  e.of_answer = DiagnosisOf(op, e.observed[e.element], e.diagnosis);
+  std::erase_if(e.of_answer.changes, [&](const Neighbour& n) {
+    if (!e.diagnosis.refuted && Explains(op, WithAlgorithm(op, n.algorithm), answers)) return false;
+    e.refuted.push_back(Name(n));
+    return true;
+  });
+  e.of_answer.refuted = e.of_answer.changes.empty() && !e.refuted.empty();
+  return e;
+}
+
+}  // namespace
+
+absl::StatusOr<ExplainedCase> ExplainCase(const std::string& argument, Device* device,
+                                          Console& console) {
+  absl::StatusOr<Subject> subject = LoadSubject(argument, device);
+  if (!subject.ok()) return subject.status();
+  if (LooksLikeCaseName(argument)) return ExplainSubject(*std::move(subject));
+  bool damaged = false;
+  const auto all = OfSameFinding(argument, console, damaged);
+  if (!all.ok()) return all.status();
+  const std::span others =
+      std::span(*all).subspan(subject->mismatch.failure ? all->size() : size_t{1});
+  const absl::StatusOr<std::vector<Observed>> answers =
+      AnswersOf(others, subject->device_name, device);
+  if (!answers.ok()) return answers.status();
+  Bucket bucket = all->front().bucket;
+  if (device != nullptr) {  // which may have another fault, if it is another one
+    if (!all->front().IsOf(device->name()) || bucket.kind != Bucket::kUnexplained) bucket = {};
+  }
+  ExplainedCase e = Explain(*std::move(subject), *answers, bucket);
+  e.stored &= device == nullptr;
+  e.damaged = damaged;
+  return e;
+}
+
+ExplainedCase ExplainSubject(Subject subject) { return Explain(std::move(subject), {}, {}); }
+
+absl::StatusOr<ExplainedFolder> ExplainFolder(const std::string& folder, Console& console) {
+  const absl::StatusOr<std::vector<std::string>> recordings = RecordingFoldersBelow(folder);
+  if (!recordings.ok()) return recordings.status();
+  ExplainedFolder e;
+  const absl::StatusOr<CasesBelow> below = ReadStoredCases(folder, e.ledger);
+  if (!below.ok()) return below.status();
+  for (const std::string& what : below->damaged) console.Warn(what);
+  e.recordings = !recordings->empty();
+  e.damaged = !below->damaged.empty();
+  std::map<std::pair<std::string, std::string>, Group> groups;  // by operation and device
+  for (const auto& [path, c] : below->cases) {
+    const auto group_of = [&groups, &op = *c.op](const std::string& device) -> Group& {
+      Group& group = groups[{op.name, device}];
+      group.op = &op;
+      return group;
+    };
+    for (const auto& [device, answers] : AnswersIn(c)) group_of(device).Add(c, answers);
+    if (c.no_word) group_of(WhoAnswered(*c.no_word)).AddFailed(c);
+  }
+  for (const auto& [key, group] : groups) e.groups.push_back(Explain(group, key.second));
+  return e;
+}
+
+absl::StatusOr<MinimizedCase> MinimizeCase(const Subject& subject, Device& device,
+                                           int64_t most_calls, const std::string& folder) {
+  const CaseStream stream =
+      subject.stream.value_or(CaseStream{subject.mismatch.op, &Strategies().front(), 1});
+  const Mismatch& m = subject.mismatch;
+  auto i = m.failure        ? InvestigateFailure(device, m, most_calls)
+           : m.most_age > 0 ? InvestigateInProcess(device, m, stream)
+                            : Investigate(device, m, stream, {}, most_calls);
+  if (!i.ok()) return DeviceError(i.status());
+  MinimizedCase minimized;
+  Finding& finding = minimized.finding;
+  finding.bucket = i->bucket;
+  if (finding.flaky()) {  // what was seen the first time is the evidence
+    i->cases = {{m, i->bucket, "the device and the model differ, once", CaseRole::kSeenOnce}};
+  }
+  finding.op = m.op->name;
+  finding.case_name = subject.name;
+  finding.device = device.name();
+  if (!i->diagnosis.observed.empty()) finding.diagnosis = i->Text();
+  finding.spent = i->spent ? i->executions : 0;
+  if (absl::Status s = FileCases(i->cases, IdentityFor(device, *m.op), folder, finding); !s.ok())
+    return s;
+  finding.cases = 1;
+  minimized.cases = std::move(i->cases);
+  return minimized;
+}
+
+}  // namespace mmadiff
