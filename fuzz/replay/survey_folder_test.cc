@@ -1,4 +1,5 @@
 // What the folder of a survey says without its device: its log, whatever the copies beside it say.
+#include "absl/strings/str_replace.h"
 #include "corpus/recordings/packed_words.h"
 #include "corpus/recordings/recorded_device.h"
 #include "corpus/recordings/recording_folder.h"
