@@ -7,17 +7,18 @@
 #include <iterator>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "device/answer_reader.h"
@@ -75,8 +76,8 @@ class Exec : public Device {
   explicit Exec(const ExecOptions& options) : options_(options), skip_(options.skip) {}
 
   virtual absl::StatusOr<Channel*> ChannelOf(const Operation& op) = 0;
-  // Held while it is asked, where others ask the same.
-  virtual std::unique_lock<std::mutex> Turn() { return {}; }
+  // Held while it is asked, where others ask the same; nullptr where nobody does.
+  virtual absl::Mutex* turn() { return nullptr; }
   // Whether the answers are still those of the same program.
   virtual absl::Status CheckUnchanged() { return absl::OkStatus(); }
   virtual bool restarts() const { return false; }
@@ -91,7 +92,7 @@ class Exec : public Device {
   friend class Fresh;
 
   absl::Status ExecuteSome(const Operation& op, const Batch& batch, Answers& answers) override {
-    const std::unique_lock<std::mutex> turn = Turn();
+    const absl::MutexLockMaybe turn_lock(turn());
     const absl::StatusOr<Channel*> channel = ChannelOf(op);
     if (!channel.ok()) return channel.status();
     answers.age = (*channel)->age();
@@ -413,22 +414,22 @@ class Peer {
         })) {}
 
   static absl::StatusOr<std::shared_ptr<Peer>> Of(int in, int out, absl::Duration timeout) {
-    static std::mutex mutex;
+    static absl::Mutex mutex(absl::kConstInit);
     static std::map<std::pair<int, int>, std::weak_ptr<Peer>> all;
     if (fcntl(in, F_GETFD) < 0 || fcntl(out, F_GETFD) < 0) {
       return absl::InvalidArgumentError(
           absl::StrCat("descriptors ", in, " and ", out, " are not both open"));
     }
-    std::lock_guard lock(mutex);
+    absl::MutexLock lock(&mutex);
     std::weak_ptr<Peer>& of = all[{in, out}];
     std::shared_ptr<Peer> peer = of.lock();
     if (peer == nullptr) of = peer = std::make_shared<Peer>(in, out, timeout);
     return peer;
   }
 
-  std::mutex& mutex() { return mutex_; }
-  // Those that hold the mutex.
-  absl::StatusOr<Channel*> Serve(const Operation& op) {
+  absl::Mutex& mutex() { return mutex_; }
+  // By those that hold the mutex.
+  absl::StatusOr<Channel*> Serve(const Operation& op) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     if (op_ == nullptr) op_ = &op;
     if (op_ == &op) return kept_.get();
     return absl::NotFoundError(absl::StrCat("the peer cannot be told another instruction than ",
@@ -436,8 +437,8 @@ class Peer {
   }
 
  private:
-  std::mutex mutex_;
-  const Operation* op_ = nullptr;
+  absl::Mutex mutex_;
+  const Operation* op_ ABSL_GUARDED_BY(mutex_) = nullptr;
   bool adopted_ = false;
   const std::unique_ptr<Channel> kept_;
 };
@@ -452,8 +453,11 @@ class Descriptors : public Exec {
   Identity identity() const override { return Identity().Add("descriptors", specification_); }
 
  private:
-  absl::StatusOr<Channel*> ChannelOf(const Operation& op) override { return peer_->Serve(op); }
-  std::unique_lock<std::mutex> Turn() override { return std::unique_lock(peer_->mutex()); }
+  // Only called while turn() is held, which the analysis cannot see.
+  absl::StatusOr<Channel*> ChannelOf(const Operation& op) override ABSL_NO_THREAD_SAFETY_ANALYSIS {
+    return peer_->Serve(op);
+  }
+  absl::Mutex* turn() override { return &peer_->mutex(); }
 
   const std::string specification_;
   const std::shared_ptr<Peer> peer_;

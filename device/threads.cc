@@ -1,11 +1,12 @@
 #include "device/threads.h"
 
 #include <algorithm>
-#include <condition_variable>
-#include <mutex>
 #include <new>
 #include <system_error>
 #include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
 
 namespace mmadiff {
 namespace {
@@ -23,55 +24,57 @@ class Ordered {
         done_(count) {}
 
   void Work(int thread) {
-    std::unique_lock lock(mutex_);
+    absl::MutexLock lock(&mutex_);
     while (true) {
-      wake_.wait(lock, [this] { return next_ == count_ || HasWork(); });
+      mutex_.Await(absl::Condition(this, &Ordered::MayWake));
       if (next_ == count_) return;
-      Take(thread, lock);
+      Take(thread);
     }
   }
 
   // By the calling thread: also works when nothing is to be delivered.
   absl::Status Deliver() {
     absl::Status status;
-    std::unique_lock lock(mutex_);
+    absl::MutexLock lock(&mutex_);
     while (due_ < count_ && status.ok()) {
       if (done_[due_]) {
-        lock.unlock();
-        status = deliver_(due_);
-        lock.lock();
+        const size_t due = due_;
+        mutex_.Unlock();
+        status = deliver_(due);
+        mutex_.Lock();
         ++due_;
-        wake_.notify_all();
       } else if (HasWork()) {
-        Take(0, lock);
+        Take(0);
       } else {
-        wake_.wait(lock);
+        mutex_.Await(absl::Condition(this, &Ordered::IsDue));
       }
     }
     next_ = count_;
-    wake_.notify_all();
     return status;
   }
 
  private:
-  bool HasWork() const { return next_ < std::min(count_, due_ + ahead_); }
+  bool HasWork() const ABSL_SHARED_LOCKS_REQUIRED(mutex_) {
+    return next_ < std::min(count_, due_ + ahead_);
+  }
+  bool MayWake() const ABSL_SHARED_LOCKS_REQUIRED(mutex_) { return next_ == count_ || HasWork(); }
+  bool IsDue() const ABSL_SHARED_LOCKS_REQUIRED(mutex_) { return done_[due_]; }
 
-  void Take(int thread, std::unique_lock<std::mutex>& lock) {
+  void Take(int thread) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     const size_t item = next_++;
-    lock.unlock();
+    mutex_.Unlock();
     work_(item, thread);
-    lock.lock();
+    mutex_.Lock();
     done_[item] = true;
-    wake_.notify_all();
   }
 
   const size_t count_, ahead_;
   const std::function<void(size_t, int)>& work_;
   const std::function<absl::Status(size_t)>& deliver_;
-  std::mutex mutex_;  // of all that follows
-  std::condition_variable wake_;
-  std::vector<bool> done_;
-  size_t next_ = 0, due_ = 0;  // to be taken, to be delivered
+  absl::Mutex mutex_;
+  std::vector<bool> done_ ABSL_GUARDED_BY(mutex_);
+  size_t next_ ABSL_GUARDED_BY(mutex_) = 0;  // to be taken
+  size_t due_ ABSL_GUARDED_BY(mutex_) = 0;   // to be delivered
 };
 
 }  // namespace

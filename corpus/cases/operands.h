@@ -208,7 +208,7 @@ MMADIFF_HD inline bool HasMinusZero(const Format& f) {
 
 // Zero of either sign, as far as the format has them.
 MMADIFF_HD inline uint64_t Zero(const Format& f, Random& r) {
-  return static_cast<uint64_t>(r.Coin() & HasMinusZero(f)) << SignBit(f);
+  return static_cast<uint64_t>(r.Coin() && HasMinusZero(f)) << SignBit(f);
 }
 
 // `word`, with the bits of `sign` or without.

@@ -4,7 +4,6 @@
 #include <iterator>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <utility>
 
@@ -12,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "absl/synchronization/mutex.h"
 #include "corpus/recordings/packed_words.h"
 #include "corpus/recordings/recording.h"
 #include "device/absence.h"
@@ -340,9 +340,9 @@ class RecordedDevice : public Device {
 }  // namespace
 
 DeviceOr OpenRecorded(const std::string& path) {
-  static std::mutex mutex;
+  static absl::Mutex mutex(absl::kConstInit);
   static std::map<std::string, std::weak_ptr<const RecordedAnswers>> opened;
-  std::lock_guard lock(mutex);
+  absl::MutexLock lock(&mutex);
   std::shared_ptr<const RecordedAnswers> answers = opened[path].lock();
   if (answers == nullptr) {
     const auto loaded = std::make_shared<RecordedAnswers>(path);

@@ -81,19 +81,20 @@ std::vector<absl::StatusOr<Digest>> AskedDevice::AskDigest(const RecomputedUnit&
 }
 
 bool AskedDevice::Dropped(const Operation& op) const {
-  std::lock_guard lock(mutex_);
+  absl::MutexLock lock(&mutex_);
   return dropped_.contains(&op);
 }
 
 bool AskedDevice::Drops(const Operation& op, const absl::Status& s) {
   const std::optional<Drop> drop = DropOf(op, s);
   if (!drop.has_value()) return false;
-  std::lock_guard lock(mutex_);
+  absl::MutexLock lock(&mutex_);
   if (dropped_.emplace(&op, *drop).second) console_.Warn(Text(*drop));
   return true;
 }
 
 std::vector<Drop> AskedDevice::dropped() const {
+  absl::MutexLock lock(&mutex_);
   std::vector<Drop> all;
   for (const auto& [op, drop] : dropped_) all.push_back(drop);
   return all;

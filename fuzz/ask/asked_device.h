@@ -4,14 +4,15 @@
 
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
 #include "device/device.h"
 #include "fuzz/engine/engine.h"
 #include "fuzz/engine/recompute.h"
@@ -79,8 +80,8 @@ class AskedDevice {
   Engines engines_;
   Device& device_;
   Console& console_;
-  mutable std::mutex mutex_;  // of dropped_
-  std::map<const Operation*, Drop> dropped_;
+  mutable absl::Mutex mutex_;
+  std::map<const Operation*, Drop> dropped_ ABSL_GUARDED_BY(mutex_);
   uint64_t flaky_ = 0;
   absl::Status lack_;
 };

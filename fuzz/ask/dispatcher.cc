@@ -2,17 +2,16 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
-#include <condition_variable>
 #include <deque>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <thread>
 #include <utility>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
+#include "absl/synchronization/mutex.h"
+#include "device/clock.h"
 #include "device/threads.h"
 #include "fuzz/ask/killing_input.h"
 #include "fuzz/verdict/error_meaning.h"
@@ -20,19 +19,21 @@
 namespace mmadiff {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 // Whether it may answer a second time, in a fresh process.
 bool MayPass(const TaskResult& result) { return MeaningOf(result.status.code()).again; }
 
 class Dispatcher {
  public:
   Dispatcher(const DispatchOptions& options, Agenda& agenda, TaskLog& log, Console& console)
-      : options_(options), agenda_(agenda), log_(log), console_(console) {}
+      : options_(options), console_(console), agenda_(agenda), log_(log) {}
 
   DispatchOutcome Run(std::span<const std::unique_ptr<Worker>> workers) {
-    if (log_.full()) Stop({StopCause::kFolderFull});
+    {
+      absl::MutexLock lock(&mutex_);
+      if (log_.full()) Stop({StopCause::kFolderFull});
+    }
     StartAndWait(workers);
+    absl::MutexLock lock(&mutex_);
     if (const StopCause why = StopNow(options_.limit)) Stop(why);
     outcome_.durable.Update(log_.Flush());
     console_.Clear();
@@ -47,23 +48,24 @@ class Dispatcher {
  private:
   void StartAndWait(std::span<const std::unique_ptr<Worker>> workers) {
     std::vector<std::jthread> threads;
-    working_ = static_cast<int>(workers.size());
+    SetWorking(static_cast<int>(workers.size()));
     for (const std::unique_ptr<Worker>& worker : workers) {
       if (StartThread(threads, [this, &worker] { Work(*worker); })) continue;
-      std::lock_guard lock(mutex_);
+      absl::MutexLock lock(&mutex_);
       --working_;
     }
     if (threads.size() < workers.size()) {
+      absl::MutexLock lock(&mutex_);
       outcome_.warnings.push_back(
           absl::StrCat(threads.size(), " of ", workers.size(), " threads could be started"));
     }
     if (threads.empty()) {
-      working_ = 1;
+      SetWorking(1);
       Work(*workers.front());
     }
-    std::unique_lock lock(mutex_);
+    absl::MutexLock lock(&mutex_);
     while (working_ > 0) {
-      ended_.wait_for(lock, std::chrono::milliseconds(100));
+      ended_.WaitWithTimeout(&mutex_, absl::Milliseconds(100));
       if (const StopCause why = StopNow(options_.limit)) Stop(why);
       uint64_t answered = 0;
       for (const std::unique_ptr<Worker>& worker : workers) answered += worker->answered();
@@ -80,13 +82,18 @@ class Dispatcher {
       } else {
         Settle(std::move(result), follow_ups);
       }
-      std::lock_guard lock(mutex_);
+      absl::MutexLock lock(&mutex_);
       --open_;
-      settled_.notify_all();
+      settled_.SignalAll();
     }
-    std::lock_guard lock(mutex_);
+    absl::MutexLock lock(&mutex_);
     --working_;
-    ended_.notify_all();
+    ended_.SignalAll();
+  }
+
+  void SetWorking(int workers) {
+    absl::MutexLock lock(&mutex_);
+    working_ = workers;
   }
 
   // A device that does not open is tried again, with patience.
@@ -106,9 +113,11 @@ class Dispatcher {
 
   // False when the work must end before.
   bool Wait(absl::Duration duration) {
-    std::unique_lock lock(mutex_);
-    const auto until = Clock::now() + absl::ToChronoNanoseconds(duration);
-    while (!outcome_.stopped_by && Clock::now() < until) settled_.wait_until(lock, until);
+    absl::MutexLock lock(&mutex_);
+    const absl::Duration until = MonotonicNow() + duration;
+    while (!outcome_.stopped_by && MonotonicNow() < until) {
+      settled_.WaitWithTimeout(&mutex_, until - MonotonicNow());
+    }
     return !outcome_.stopped_by;
   }
 
@@ -117,10 +126,12 @@ class Dispatcher {
     console_.Warn(
         absl::StrCat(failed.task.Text(), ": asked again alone: ", failed.status.message()));
     const std::string died_of(failed.status.message());
-    std::unique_lock lock(mutex_);
-    Keep(log_.Append(failed));
-    std::vector<Task> tasks = agenda_.Again(failed);
-    lock.unlock();
+    std::vector<Task> tasks;
+    {
+      absl::MutexLock lock(&mutex_);
+      Keep(log_.Append(failed));
+      tasks = agenda_.Again(failed);
+    }
     const bool split = tasks.size() > 1;
     bool fresh = false;
     for (Task& task : tasks) {
@@ -169,13 +180,13 @@ class Dispatcher {
   }
 
   bool GivesUp(const Task& task) {
-    std::lock_guard lock(mutex_);
+    absl::MutexLock lock(&mutex_);
     return agenda_.GivesUp(task);
   }
 
   // Nothing when all is done, or the work must end.
   std::optional<Task> Await(std::deque<Task>& follow_ups) {
-    std::unique_lock lock(mutex_);
+    absl::MutexLock lock(&mutex_);
     for (;;) {
       if (const StopCause why = StopNow(options_.limit)) Stop(why);
       std::optional<Task> task;
@@ -188,15 +199,15 @@ class Dispatcher {
       }
       if (task.has_value()) return task;
       if (outcome_.stopped_by || open_ == 0) {
-        settled_.notify_all();  // the others end too
+        settled_.SignalAll();  // the others end too
         return std::nullopt;
       }
-      settled_.wait(lock);
+      settled_.Wait(&mutex_);
     }
   }
 
   void Settle(TaskResult result, std::deque<Task>& follow_ups) {
-    std::lock_guard lock(mutex_);
+    absl::MutexLock lock(&mutex_);
     Judge(result);
     Keep(log_.Append(result));
     absl::StatusOr<std::vector<Task>> next = agenda_.Take(std::move(result));
@@ -206,10 +217,10 @@ class Dispatcher {
       follow_ups.insert(follow_ups.begin(), std::make_move_iterator(next->begin()),
                         std::make_move_iterator(next->end()));
     }
-    settled_.notify_all();
+    settled_.SignalAll();
   }
 
-  void Judge(TaskResult& result) {
+  void Judge(TaskResult& result) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     const absl::Status& s = result.status;
     if (absl::IsCancelled(s)) return;
     if (!result.begun) {
@@ -240,48 +251,47 @@ class Dispatcher {
   }
 
   bool Ended() {
-    std::lock_guard lock(mutex_);
+    absl::MutexLock lock(&mutex_);
     if (const StopCause why = StopNow(options_.limit)) Stop(why);
     return bool{outcome_.stopped_by};
   }
 
-  void Keep(const absl::Status& durable) {
+  void Keep(const absl::Status& durable) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     if (log_.full()) Stop({StopCause::kFolderFull});
     if (durable.ok()) return;
     outcome_.durable.Update(durable);
     Stop({StopCause::kNotDurable});
   }
 
-  void Stop(const StopCause& why) {
+  void Stop(const StopCause& why) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     if (!outcome_.stopped_by) outcome_.stopped_by = why;
-    settled_.notify_all();
+    settled_.SignalAll();
   }
 
   // For devices: the time to end by oneself is over.
   bool MustEnd() {
     if (!StopNow(options_.limit)) return false;
-    Clock::rep none = 0;
-    const Clock::time_point now = Clock::now();
-    stop_seen_.compare_exchange_strong(none, now.time_since_epoch().count());
-    return now - Clock::time_point(Clock::duration(stop_seen_)) >=
-           absl::ToChronoNanoseconds(options_.grace);
+    int64_t none = 0;
+    const absl::Duration now = MonotonicNow();
+    stop_seen_.compare_exchange_strong(none, absl::ToInt64Nanoseconds(now));
+    return now - absl::Nanoseconds(stop_seen_.load()) >= options_.grace;
   }
 
-  absl::Duration Elapsed() const { return absl::FromChrono(Clock::now() - begun_); }
+  absl::Duration Elapsed() const { return MonotonicNow() - begun_; }
 
   const DispatchOptions& options_;
-  Agenda& agenda_;
-  TaskLog& log_;
   Console& console_;
-  const Clock::time_point begun_ = Clock::now();
-  std::atomic<Clock::rep> stop_seen_ = 0;  // 0: not yet
+  const absl::Duration begun_ = MonotonicNow();
+  std::atomic<int64_t> stop_seen_ = 0;  // by the monotonic clock, ns; 0: not yet
 
-  std::mutex mutex_;                         // of all that follows, of agenda_ and of log_
-  std::condition_variable settled_, ended_;  // a task has a result; a worker has ended
-  DispatchOutcome outcome_;
-  std::set<size_t> dropped_;  // rows
-  uint64_t open_ = 0;         // tasks that run or follow a result
-  int working_ = 0;           // workers
+  absl::Mutex mutex_;
+  absl::CondVar settled_, ended_;  // a task has a result; a worker has ended
+  Agenda& agenda_ ABSL_GUARDED_BY(mutex_);
+  TaskLog& log_ ABSL_GUARDED_BY(mutex_);
+  DispatchOutcome outcome_ ABSL_GUARDED_BY(mutex_);
+  std::set<size_t> dropped_ ABSL_GUARDED_BY(mutex_);  // rows
+  uint64_t open_ ABSL_GUARDED_BY(mutex_) = 0;         // tasks that run or follow a result
+  int working_ ABSL_GUARDED_BY(mutex_) = 0;           // workers
 };
 
 }  // namespace

@@ -41,7 +41,7 @@ def instructions_in(folder):
 
 def of_run(folder):
     code, out, _ = mmadiff('report', folder, '--json')
-    return {i['name'] for r in json.loads(out)['runs'] for i in r['instructions'] if i['dot_products'] > 0}
+    return {i['instruction'] for r in json.loads(out)['runs'] for i in r['instructions'] if i['dot_products'] > 0}
 
 
 def of_log(path):

@@ -13,16 +13,28 @@
 #include "device/stop.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/cli/version.h"
-#include "fuzz/output/json_text.h"
 #include "fuzz/verdict/error_meaning.h"
 #include "sim/lanes/lanes.h"
 #include "sim/numerics.h"
 #include "triage/text_table.h"
 
 namespace mmadiff {
+
+const Fields<KernelCosts>& FieldsOf(const KernelCosts*) {
+  using K = KernelCosts;
+  static const Fields<K> kFields = {
+      {"generate", &K::generate},
+      {"fill", &K::fill, "clears the results"},
+      {"execute", &K::execute, "the instruction"},
+      {"compare", &K::compare},
+      {"trace", &K::trace},
+  };
+  return kFields;
+}
+
 namespace {
 
-using Json = nlohmann::ordered_json;
+Detail Ns(const char* what = "") { return {.what = what, .unit = "ns a dot product"}; }
 
 constexpr size_t kMostBytes = 16 << 20;  // of a file to compare with
 
@@ -180,45 +192,175 @@ std::string KernelsText(const std::vector<BenchRow>& rows, const TextStyle& styl
                       table.Text(style));
 }
 
-Json KernelsJson(const std::optional<KernelCosts>& kernels) {
-  if (!kernels) return nullptr;
-  return {{"generate", kernels->generate},
-          {"fill", kernels->fill},
-          {"execute", kernels->execute},
-          {"compare", kernels->compare},
-          {"trace", kernels->trace}};
-}
-
 // The vectors that models with lanes are simulated in: Highway's name but for AVX-512.
 std::string Lanes() {
   const std::string name = LaneTargets().empty() ? "none" : LaneTargets()[0].name;
   return name == "AVX3" ? "AVX-512" : name;
 }
 
-Json Counted(double number) { return number > 0 ? Json(number) : Json(); }
+// Zero: not counted.
+std::optional<double> Counted(double number) {
+  return number > 0 ? std::optional(number) : std::nullopt;
+}
 
-Json AsJson(const BenchRow& row, const Earlier& earlier) {
-  const auto was = earlier.of.find(row.op->name);
-  Json json = {{"instruction", row.op->name},
-               {"k", row.op->model.k},
-               {"lanes", HasLanes(row.op->model)},
-               {"generator", row.generator},
-               {"simulator", row.simulator},
-               {"simulator_most", row.simulator_most},
-               {"instructions", Counted(row.instructions)},
-               {"vector_instructions", Counted(row.vector_instructions)},
-               {"bound", Counted(row.bound)},
-               {"digest", row.digest},
-               {"device", row.device ? Json(*row.device) : Json()},
-               {"agrees", row.device ? Json(row.agrees) : Json()},
-               {"kernels", KernelsJson(row.kernels)},
-               {"unit", row.unit},
-               {"unit_most", row.unit_most},
-               {"earlier", Json()}};
-  if (was != earlier.of.end()) {
-    json["earlier"] = {{"simulator", was->second.simulator}, {"unit", was->second.unit}};
+struct MeasuredRow {
+  const BenchRow& row;
+  const Earlier& earlier;
+};
+
+struct BenchResult {
+  std::string version;
+  const Settings& settings;
+  std::string stopped_by;
+  const Device* device;  // may be null
+  const Earlier& earlier;
+  std::string differs;  // WhatDiffers()
+  const std::vector<BenchRow>& rows;
+
+  bool compares() const { return !earlier.file.empty(); }
+  std::vector<MeasuredRow> measured() const {
+    std::vector<MeasuredRow> all;
+    for (const BenchRow& row : rows) all.push_back({row, earlier});
+    return all;
   }
-  return json;
+};
+
+const Fields<Earlier::Row>& FieldsOf(const Earlier::Row*) {
+  using R = Earlier::Row;
+  static const Fields<R> kFields = {{"simulator", &R::simulator}, {"unit", &R::unit}};
+  return kFields;
+}
+
+const Fields<MeasuredRow>& FieldsOf(const MeasuredRow*) {
+  using M = MeasuredRow;
+  static const Fields<M> kFields = {
+      {"instruction", [](const M& m) { return m.row.op->name; }, InstructionName()},
+      {"k", [](const M& m) { return m.row.op->model.k; }, {.least = 1}},
+      {"lanes", [](const M& m) { return HasLanes(m.row.op->model); },
+       "whether this one is simulated in vectors"},
+      {"generator", [](const M& m) { return m.row.generator; }, Ns()},
+      {"simulator", [](const M& m) { return m.row.simulator; }, Ns()},
+      {"simulator_most", [](const M& m) { return m.row.simulator_most; },
+       Ns("of the slowest round")},
+      {"instructions", [](const M& m) { return Counted(m.row.instructions); },
+       "of the simulator a dot product; with --bound, where they can be counted"},
+      {"vector_instructions", [](const M& m) { return Counted(m.row.vector_instructions); },
+       "those on vectors"},
+      {"bound", [](const M& m) { return Counted(m.row.bound); },
+       Ns("the time of these if each were an addition and nothing else took any")},
+      {"digest", [](const M& m) { return m.row.digest; }, Ns()},
+      {"device", [](const M& m) { return m.row.device; }, Ns()},
+      {"agrees",
+       [](const M& m) { return m.row.device ? std::optional(m.row.agrees) : std::nullopt; },
+       "whether the device's answers to the measured cases are the model's"},
+      {"kernels", [](const M& m) { return m.row.kernels; },
+       "of a run that stays on the GPU, one after the other; null on other devices"},
+      {"unit", [](const M& m) { return m.row.unit; },
+       Ns("a unit of a run whose device answers at once")},
+      {"unit_most", [](const M& m) { return m.row.unit_most; }, Ns("of the slowest round")},
+      {"earlier",
+       [](const M& m) {
+         const auto was = m.earlier.of.find(m.row.op->name);
+         return was == m.earlier.of.end() ? std::nullopt : std::optional(was->second);
+       },
+       "what the file of --compare has of this instruction"},
+  };
+  return kFields;
+}
+
+struct ComparedFile {
+  std::string file, version, differs;
+};
+
+const Fields<ComparedFile>& FieldsOf(const ComparedFile*) {
+  using C = ComparedFile;
+  static const Fields<C> kFields = {
+      {"file", &C::file},
+      {"version", &C::version, "of mmadiff, when it was measured; empty: not said"},
+      {"differs", &C::differs,
+       "settings, or k or lanes of a row, where they were others; that it was stopped; else empty"},
+  };
+  return kFields;
+}
+
+const Fields<BenchResult>& FieldsOf(const BenchResult*) {
+  using R = BenchResult;
+  static const Fields<R> kFields = {
+      {"version", &R::version, "of mmadiff, its commit and build"},
+      {"clock", [](const R& r) { return r.settings.at("clock"); },
+       "what the times are of, but those of a device"},
+      {"generator_version", [](const R& r) { return r.settings.at("generator_version"); }},
+      {"lanes", [](const R& r) { return r.settings.at("lanes"); },
+       "the vectors that models are simulated in; none without Highway"},
+      {"machine", [](const R& r) { return r.settings.at("machine"); }},
+      {"model_version", [](const R& r) { return r.settings.at("model_version"); }},
+      {"rounds", [](const R& r) { return r.settings.at("rounds"); }},
+      {"strategy", [](const R& r) { return r.settings.at("strategy"); }},
+      {"time", [](const R& r) { return r.settings.at("time"); }, "of a part in a round, as 50ms"},
+      {"stopped_by", &R::stopped_by,
+       "a signal, or the error of a device, if there are not all rows because of it; else empty"},
+      {"device_identity",
+       [](const R& r) { return r.device == nullptr ? std::string() : Name(r.device->identity()); },
+       "empty without one"},
+      {"compared",
+       [](const R& r) {
+         return r.compares()
+                    ? std::optional(ComparedFile{r.earlier.file, r.earlier.version, r.differs})
+                    : std::nullopt;
+       },
+       "the file of --compare"},
+      {"rows", &R::measured},
+  };
+  return kFields;
+}
+
+// What the device lacks is left out.
+void LeaveLacking(const std::vector<const Operation*>& ops, const Device& device, Ledger& ledger) {
+  for (const Operation* op : ops) {
+    const absl::Status status = device.Supports(*op);
+    if (status.ok()) continue;
+    ledger.Leave({Thing::kOperation, ReasonOf(status), op->name, std::string(status.message())});
+  }
+}
+
+// Where the comparison with an earlier measurement says less than it seems to.
+void WarnOfComparison(const std::string& file, const BenchResult& result, Console& console) {
+  if (!result.differs.empty()) {
+    console.Warn(absl::StrCat(file, " was measured otherwise: ", result.differs));
+  }
+  constexpr double kRestless = 1.2;
+  const int64_t restless = std::ranges::count_if(result.rows, [&](const BenchRow& row) {
+    const auto was = result.earlier.of.find(row.op->name);
+    return was != result.earlier.of.end() &&
+           std::max(was->second.spread, SpreadOf(row)) > kRestless;
+  });
+  if (restless == 0) return;
+  console.Warn(absl::StrCat(restless, " of ", result.rows.size(),
+                            " instructions took over 20 % longer in one round than in another, "
+                            "here or in ",
+                            file, ": how many times as fast they are is not known so well"));
+}
+
+std::string TextOf(const Flags& flags, const BenchResult& result, const TextStyle& style) {
+  const Settings& settings = result.settings;
+  std::string head = absl::StrCat(
+      "ns a dot product, one thread, the least of ", flags.rounds,
+      flags.rounds == 1 ? " round" : " rounds", " of ",
+      settings.at("time") == "0" ? "a batch" : settings.at("time"),
+      " of processor time, the device's by the clock on the wall; unit: all that `run` does "
+      "beside a device that answers at once; spread: how much longer the slowest unit took; M/s: "
+      "million dot products in a second of units; lanes ",
+      settings.at("lanes"), "; ", settings.at("machine"), "\n");
+  if (result.compares()) {
+    absl::StrAppend(&head, "x: how many times as fast as ", result.earlier.file, " of ",
+                    result.earlier.version,
+                    result.differs.empty() ? "" : ", which was measured otherwise",
+                    "; - where it has no such row\n");
+  }
+  return absl::StrCat(Wrap(head, style.width, 2),
+                      TableOf(result.rows, result.earlier, flags.bound, result.device != nullptr,
+                              flags.rounds == 1, style),
+                      KernelsText(result.rows, style));
 }
 
 void RunBench(const Flags& flags, const Globals& globals, Ending& ending) {
@@ -260,15 +402,9 @@ void RunBench(const Flags& flags, const Globals& globals, Ending& ending) {
     DeviceOr opened = OpenDeviceAndWarn(flags.device, console);
     if (!opened.ok()) return ending.Say(opened.status());
     device = *std::move(opened);
-    size_t lacking = 0;
-    for (const Operation* op : *ops) {
-      const absl::Status status = device->Supports(*op);
-      if (status.ok()) continue;
-      ++lacking;
-      ending.ledger().Leave(
-          {Thing::kOperation, ReasonOf(status), op->name, std::string(status.message())});
-    }
-    if (lacking == ops->size()) return;  // the ledger says why
+    LeaveLacking(*ops, *device, ending.ledger());
+    const auto lacks = [&](const Operation* op) { return !device->Supports(*op).ok(); };
+    if (std::ranges::all_of(*ops, lacks)) return;  // the ledger says why
   }
   HandleStopSignals();
   const TimeLimit endless = TimeLimit::After(absl::InfiniteDuration());
@@ -281,23 +417,14 @@ void RunBench(const Flags& flags, const Globals& globals, Ending& ending) {
   if (!failed.ok() && rows.empty() && !globals.json) return ending.Say(failed);
   std::string stopped = rows.size() < ops->size() ? Name(StopNow(endless)) : "";
   if (!failed.ok()) stopped = std::string(failed.message());
-  const bool compares = !earlier.file.empty();
-  const std::string differs = compares ? WhatDiffers(earlier, settings, rows) : "";
-  if (!differs.empty()) {
-    console.Warn(absl::StrCat(flags.compare, " was measured otherwise: ", differs));
-  }
-  constexpr double kRestless = 1.2;
-  const int64_t restless = std::ranges::count_if(rows, [&](const BenchRow& row) {
-    const auto was = earlier.of.find(row.op->name);
-    return was != earlier.of.end() && std::max(was->second.spread, SpreadOf(row)) > kRestless;
-  });
-  if (restless > 0) {
-    console.Warn(absl::StrCat(restless, " of ", rows.size(),
-                              " instructions took over 20 % longer "
-                              "in one round than in another, here or in ",
-                              flags.compare,
-                              ": how many times as fast they are is not known so well"));
-  }
+  const BenchResult result = {absl::StrReplaceAll(VersionText(), {{"\n", ", "}}),
+                              settings,
+                              stopped,
+                              device.get(),
+                              earlier,
+                              earlier.file.empty() ? "" : WhatDiffers(earlier, settings, rows),
+                              rows};
+  WarnOfComparison(flags.compare, result, console);
   for (const BenchRow& row : rows) {
     if (device == nullptr || row.device) ending.ledger().Compare(Thing::kOperation, row.op->name);
   }
@@ -306,40 +433,10 @@ void RunBench(const Flags& flags, const Globals& globals, Ending& ending) {
     if (row.agrees) continue;
     ending.Say(Verdict::kDiffers, absl::StrCat(row.op->name, ": not the answers of the model"));
   }
-  const std::string version = absl::StrReplaceAll(VersionText(), {{"\n", ", "}});
   if (globals.json) {
-    Json json = {{"version", version}};
-    for (const auto& [name, value] : settings) json[name] = value;
-    json.update({{"stopped_by", stopped},
-                 {"device", device == nullptr ? "" : Name(device->identity())},
-                 {"compared", Json()},
-                 {"rows", Json::array()}});
-    if (compares) {
-      json["compared"] = {
-          {"file", earlier.file}, {"version", earlier.version}, {"differs", differs}};
-    }
-    for (const BenchRow& row : rows) json["rows"].push_back(AsJson(row, earlier));
-    PrintJson(std::move(json), ending.ledger(), console);
+    PrintResult(result, ending.ledger(), console);
   } else {
-    std::string head = absl::StrCat(
-        "ns a dot product, one thread, the least of ", flags.rounds,
-        flags.rounds == 1 ? " round" : " rounds", " of ",
-        *time == absl::ZeroDuration() ? "a batch" : settings.at("time"),
-        " of processor time, the device's by the clock on the wall; unit: all that `run` does "
-        "beside a device that answers at "
-        "once; "
-        "spread: how much longer the slowest unit took; M/s: million dot products in a second of "
-        "units; lanes ",
-        settings.at("lanes"), "; ", settings.at("machine"), "\n");
-    if (compares) {
-      absl::StrAppend(&head, "x: how many times as fast as ", earlier.file, " of ", earlier.version,
-                      differs.empty() ? "" : ", which was measured otherwise",
-                      "; - where it has no such row\n");
-    }
-    console.Print(absl::StrCat(
-        Wrap(head, console.style().width, 2),
-        TableOf(rows, earlier, flags.bound, device != nullptr, flags.rounds == 1, console.style()),
-        KernelsText(rows, console.style())));
+    console.Print(TextOf(flags, result, console.style()));
   }
   if (stopped.empty()) return;
   console.Warn(absl::StrCat("stopped early (", stopped, "); ", rows.size(), " of ", ops->size(),
@@ -372,7 +469,8 @@ Action AddBench(CLI::App& command, const Globals& globals) {
   AddOption(command, "--compare", flags->compare,
             "earlier output of --json: how many times as fast")
       .TypeName("FILE");
-  return [flags, &globals](Ending& ending) { RunBench(*flags, globals, ending); };
+  return {[flags, &globals](Ending& ending) { RunBench(*flags, globals, ending); },
+          {SchemaOf<WithLeftOut<BenchResult>>}};
 }
 
 }  // namespace mmadiff

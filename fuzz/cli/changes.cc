@@ -6,25 +6,28 @@
 #include "absl/strings/str_split.h"
 #include "corpus/durable_file.h"
 #include "fuzz/cli/cli.h"
-#include "fuzz/output/json_text.h"
 #include "fuzz/replay/model_digests.h"
 
 namespace mmadiff {
-namespace {
 
-using Json = nlohmann::ordered_json;
+const Fields<ModelChange>& FieldsOf(const ModelChange*);
+
+namespace {
 
 struct ChangesFlags {
   std::string file = "corpus/model_digests.txt";
   bool update = false;
 };
 
-// {"model": TEXT, "parameters": {...}}; null where there is no model. The text is the file's, which an
-// earlier program may have written: its parameters may be others than the table's.
-Json ModelJson(absl::string_view text) {
-  if (text.empty()) return nullptr;
+// A stored or computed model, absent where there is none. The text is the file's, which an earlier program may have
+// written: its parameters may be others than the table's.
+struct ModelText {
+  absl::string_view text;
+};
+
+Json ParametersOf(const ModelText& model) {
   Json parameters = Json::object();
-  const absl::string_view algorithm = text.substr(0, text.find(')'));
+  const absl::string_view algorithm = model.text.substr(0, model.text.find(')'));
   for (const absl::string_view part :
        absl::StrSplit(algorithm.substr(algorithm.find('(') + 1), ", ")) {
     const std::pair<std::string, std::string> field = absl::StrSplit(part, absl::MaxSplits('=', 1));
@@ -32,24 +35,45 @@ Json ModelJson(absl::string_view text) {
     parameters[field.first] =
         absl::SimpleAtoi(field.second, &number) ? Json(number) : Json(field.second);
   }
-  return {{"model", text}, {"parameters", std::move(parameters)}};
+  return parameters;
 }
 
-void PrintChanges(const std::vector<ModelChange>& changes, size_t instructions, bool as_json,
-                  Console& console) {
-  Json json = {{"changes", Json::array()}, {"instructions", instructions}};
+const Fields<ModelText>& FieldsOf(const ModelText*) {
+  static const Fields<ModelText> kFields = {
+      {"model", &ModelText::text, "grade, formats, algorithm"},
+      {"parameters", ParametersOf, ParameterValues()},
+  };
+  return kFields;
+}
+
+std::optional<ModelText> ModelOf(const std::string& text) {
+  return text.empty() ? std::nullopt : std::optional(ModelText{text});
+}
+
+struct ChangesResult {
+  const std::vector<ModelChange>& changes;
+  size_t instructions;
+};
+
+const Fields<ChangesResult>& FieldsOf(const ChangesResult*) {
+  using R = ChangesResult;
+  static const Fields<R> kFields = {
+      {"changes", [](const R& r) { return r.changes; }},
+      {"instructions", &R::instructions, "that there are now"},
+  };
+  return kFields;
+}
+
+void PrintChanges(const ChangesResult& result, bool as_json, Console& console) {
+  if (as_json) return PrintJson(JsonOf(result), console);
   std::string text;
-  for (const ModelChange& c : changes) {
+  for (const ModelChange& c : result.changes) {
     absl::StrAppendFormat(&text, "%-15s %s%s%s\n", Name(c.kind), c.op, c.what.empty() ? "" : ": ",
                           c.what);
-    json["changes"].push_back({{"kind", Name(c.kind)},
-                               {"instruction", c.op},
-                               {"what", c.what},
-                               {"before", ModelJson(c.before)},
-                               {"now", ModelJson(c.now)}});
   }
-  absl::StrAppend(&text, changes.size(), " changes, ", instructions, " instructions\n");
-  console.Print(as_json ? JsonText(json, 1) + "\n" : Wrap(text, console.style().width, 2));
+  absl::StrAppend(&text, result.changes.size(), " changes, ", result.instructions,
+                  " instructions\n");
+  console.Print(Wrap(text, console.style().width, 2));
 }
 
 void RunChanges(const ChangesFlags& flags, const Globals& globals, Ending& ending) {
@@ -73,7 +97,7 @@ void RunChanges(const ChangesFlags& flags, const Globals& globals, Ending& endin
   }
   const std::vector<ModelDigest> now = ComputeModelDigests();
   const std::vector<ModelChange> changes = CompareModelDigests(stored, now);
-  PrintChanges(changes, now.size(), globals.json, console);
+  PrintChanges({changes, now.size()}, globals.json, console);
   if (!flags.update && !changes.empty()) ending.Say(Verdict::kDiffers);
   if (!flags.update) return;
   const absl::Status s = WriteFileDurably(flags.file, FormatModelDigests(now));
@@ -82,11 +106,26 @@ void RunChanges(const ChangesFlags& flags, const Globals& globals, Ending& endin
 
 }  // namespace
 
+const Fields<ModelChange>& FieldsOf(const ModelChange*) {
+  using C = ModelChange;
+  static const Fields<C> kFields = {
+      {"kind",
+       [](const C& c) { return Name(c.kind); },
+       {.words = {"answers changed", "inputs changed", "model changed", "new", "gone"}}},
+      {"instruction", &C::op, InstructionName()},
+      {"what", &C::what, "the parts of the model that changed; empty if none"},
+      {"before", [](const C& c) { return ModelOf(c.before); }},
+      {"now", [](const C& c) { return ModelOf(c.now); }},
+  };
+  return kFields;
+}
+
 Action AddChanges(CLI::App& command, const Globals& globals) {
   const auto flags = std::make_shared<ChangesFlags>();
   AddOption(command, "--file", flags->file, "the digests").TypeName("FILE");
   AddFlag(command, "--update", flags->update, "write the digests of now, after the changes");
-  return [flags, &globals](Ending& ending) { RunChanges(*flags, globals, ending); };
+  return {[flags, &globals](Ending& ending) { RunChanges(*flags, globals, ending); },
+          {SchemaOf<ChangesResult>}};
 }
 
 }  // namespace mmadiff

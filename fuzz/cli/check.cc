@@ -8,7 +8,6 @@
 #include "fuzz/cli/cli.h"
 #include "fuzz/cli/json_rows.h"
 #include "fuzz/cli/protocol.h"
-#include "fuzz/output/case_json.h"
 #include "triage/case_text.h"
 #include "triage/verdict.h"
 
@@ -36,6 +35,49 @@ absl::Status CheckCount(uint64_t lines, std::optional<uint64_t> expected, bool a
       "on, or give --expect=N or --expect=any");
 }
 
+// A dot product whose result differs.
+struct DifferingLine {
+  const Operation& op;
+  const DotProductCase& dot;
+  std::optional<uint64_t> d;
+  uint64_t line, model;
+  const std::optional<InputFailure>& failure;
+};
+
+const Fields<DifferingLine>& FieldsOf(const DifferingLine*) {
+  using L = DifferingLine;
+  static const Fields<L> kFields = {
+      Field<L>::Flat([](const L& l) {
+        return DotProductWords{*l.op.instruction, l.dot, l.d};
+      }),
+      {"line", &L::line, {.what = "of the input", .least = 1}},
+      {"model", [](const L& l) { return HexWord(*l.op.instruction->d, l.model); }, HexDigits()},
+      {"failure", [](const L& l) { return FailureName(l.failure); }, Absent(FailureName())},
+      {"said", [](const L& l) { return FailureText(l.failure); },
+       Absent({.what = "what the program said"})},
+  };
+  return kFields;
+}
+
+struct CheckResult {
+  const Operation& op;
+  uint64_t lines = 0, equal = 0;
+  std::string error = "";
+};
+
+const Fields<CheckResult>& FieldsOf(const CheckResult*) {
+  using R = CheckResult;
+  static const Fields<R> kFields = {
+      {"instruction", [](const R& r) { return r.op.name; }, InstructionName()},
+      {"differing", [](const R&) { return std::vector<DifferingLine>(); },
+       "the first --max_reports"},
+      {"lines", &R::lines, "dot products"},
+      {"equal", &R::equal},
+      {"error", &R::error, "what was wrong with the input; empty if nothing was"},
+  };
+  return kFields;
+}
+
 void RunCheck(const CheckFlags& flags, const Globals& globals, Ending& ending) {
   const absl::StatusOr<const Operation*> op = OneOperation(flags.op);
   if (!op.ok()) return ending.Say(op.status());
@@ -53,7 +95,7 @@ void RunCheck(const CheckFlags& flags, const Globals& globals, Ending& ending) {
     console.Warn("type or paste lines of operands and a result; Ctrl-D ends them");
   }
   std::optional<JsonRows> rows;
-  if (globals.json) rows.emplace(nlohmann::ordered_json{{"instruction", (*op)->name}}, "differing");
+  if (globals.json) rows.emplace(CheckResult{**op}, "differing");
   uint64_t lines = 0, differing = 0;
   const auto compare = [&](const Portion& portion) {
     Answers answers = portion.answers;
@@ -67,10 +109,7 @@ void RunCheck(const CheckFlags& flags, const Globals& globals, Ending& ending) {
       if (rows) {
         std::optional<uint64_t> d;
         if (!failure) d = answers.d[i];
-        nlohmann::ordered_json row = DotProductJson(instruction, dot, d);
-        row.update({{"line", portion.line[i]}, {"model", HexWord(*instruction.d, model[i])}});
-        if (failure) row.update({{"failure", Name(*failure)}, {"said", failure->text}});
-        rows->Add(row);
+        rows->Add(DifferingLine{**op, dot, d, portion.line[i], model[i], failure});
         continue;
       }
       const TextStyle style = console.style();
@@ -93,8 +132,7 @@ void RunCheck(const CheckFlags& flags, const Globals& globals, Ending& ending) {
         "comments on, or give --expect=N");
   }
   if (rows) {
-    rows->Finish(
-        {{"lines", lines}, {"equal", lines - differing}, {"error", std::string(status.message())}});
+    rows->Finish(CheckResult{**op, lines, lines - differing, std::string(status.message())});
   } else {
     console.Print(
         Wrap(absl::StrCat((*op)->name, ": ", lines - differing, " of ", lines, " equal\n"),
@@ -119,7 +157,8 @@ Action AddCheck(CLI::App& command, const Globals& globals) {
       command, "--expect", flags->expect,
       "lines that must come, or `any` [the sum of the stream's `# lines: N`; `any` on a terminal]")
       .TypeName("COUNT");
-  return [flags, &globals](Ending& ending) { RunCheck(*flags, globals, ending); };
+  return {[flags, &globals](Ending& ending) { RunCheck(*flags, globals, ending); },
+          {SchemaOf<CheckResult>}};
 }
 
 }  // namespace mmadiff

@@ -4,9 +4,22 @@
 #include "absl/strings/str_cat.h"
 #include "device/plain_text.h"
 #include "fuzz/cli/cli.h"
-#include "fuzz/output/json_text.h"
 
 namespace mmadiff {
+
+const Fields<Leftover>& FieldsOf(const Leftover*) {
+  using L = Leftover;
+  static const Fields<L> kFields = {
+      {"path", &L::path},
+      {"bytes", &L::bytes},
+      {"why",
+       &L::why,
+       {.words = {"temporary file of a killed process", "log without units",
+                  "log of units that others have"}}},
+  };
+  return kFields;
+}
+
 namespace {
 
 struct CleanFlags {
@@ -14,8 +27,24 @@ struct CleanFlags {
   bool yes = false;
 };
 
+struct CleanResult {
+  const CleanFlags& flags;
+  const Cleaning& cleaning;
+};
+
+const Fields<CleanResult>& FieldsOf(const CleanResult*) {
+  using R = CleanResult;
+  static const Fields<R> kFields = {
+      {"folder", [](const R& r) { return r.flags.folder; }},
+      {"removed", [](const R& r) { return r.flags.yes; },
+       "with --yes; else the files are still there"},
+      {"files", [](const R& r) { return r.cleaning.files; }},
+      {"damage", [](const R& r) { return r.cleaning.damage; }, "of logs; these stay"},
+  };
+  return kFields;
+}
+
 void RunClean(const CleanFlags& flags, const Globals& globals, Ending& ending) {
-  using Json = nlohmann::ordered_json;
   Console console = globals.MakeConsole();
   bool not_durable = false;
   const absl::StatusOr<Cleaning> cleaning =
@@ -24,10 +53,8 @@ void RunClean(const CleanFlags& flags, const Globals& globals, Ending& ending) {
   if (!cleaning.ok()) {
     return ending.Say(cleaning.status(), not_durable ? Verdict::kNotWritten : Verdict::kHarmed);
   }
-  Json json = {{"folder", flags.folder}, {"removed", flags.yes}, {"files", Json::array()}};
   std::string text;
   for (const Leftover& file : cleaning->files) {
-    json["files"].push_back({{"path", file.path}, {"bytes", file.bytes}, {"why", file.why}});
     absl::StrAppend(&text, flags.yes ? "removed " : "would remove ", file.path, ", ", file.bytes,
                     " bytes: ", file.why, "\n");
   }
@@ -36,11 +63,11 @@ void RunClean(const CleanFlags& flags, const Globals& globals, Ending& ending) {
   } else if (!flags.yes) {
     text += "nothing was removed; --yes removes it\n";
   }
-  json["damage"] = cleaning->damage;
   for (const std::string& what : cleaning->damage) {
     ending.Say(Verdict::kHarmed, what + "; this file stays");
   }
-  console.Print(globals.json ? JsonText(json, 1) + "\n" : PlainText(text));
+  if (globals.json) return PrintJson(JsonOf(CleanResult{flags, *cleaning}), console);
+  console.Print(PlainText(text));
 }
 
 }  // namespace
@@ -49,7 +76,8 @@ Action AddClean(CLI::App& command, const Globals& globals) {
   const auto flags = std::make_shared<CleanFlags>();
   AddOption(command, "folder", flags->folder, "folder of a run").Required();
   AddFlag(command, "--yes", flags->yes, "remove it; without this it is only listed");
-  return [flags, &globals](Ending& ending) { RunClean(*flags, globals, ending); };
+  return {[flags, &globals](Ending& ending) { RunClean(*flags, globals, ending); },
+          {SchemaOf<CleanResult>}};
 }
 
 }  // namespace mmadiff

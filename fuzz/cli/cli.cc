@@ -16,8 +16,6 @@
 #include "corpus/cases/strategy.h"
 #include "device/plain_text.h"
 #include "fuzz/cli/typed_name.h"
-#include "fuzz/output/case_json.h"
-#include "fuzz/output/json_text.h"
 #include "fuzz/schedule/class_schedule.h"
 #include "fuzz/unit/devices.h"
 #include "fuzz/verdict/error_meaning.h"
@@ -184,8 +182,7 @@ void CompareByModel(const std::vector<const Operation*>& ops,
   }
 }
 
-void PrintJson(nlohmann::ordered_json json, const Ledger& ledger, Console& console, int indent) {
-  json["left_out"] = LeftOutJson(ledger.lines());
+void PrintJson(const Json& json, Console& console, int indent) {
   console.Print(JsonText(json, indent) + "\n");
 }
 

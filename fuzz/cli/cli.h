@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
 #include <vector>
@@ -16,6 +15,7 @@
 #include "absl/time/time.h"
 #include "fuzz/cli/flags.h"
 #include "fuzz/engine/engine.h"
+#include "fuzz/output/case_json.h"
 #include "fuzz/output/console.h"
 #include "fuzz/verdict/drop.h"
 #include "fuzz/verdict/ending.h"
@@ -34,8 +34,15 @@ struct Globals {
   Console MakeConsole() const;
 };
 
-// What a verb does once its flags are parsed.
-using Action = std::function<void(Ending&)>;
+// What a verb does once its flags are parsed, and what it prints with --json: a schema for each kind of result.
+struct Action {
+  template <class Run>
+  Action(Run run, std::vector<Schema (*)()> results = {})
+      : run(std::move(run)), results(std::move(results)) {}
+
+  std::function<void(Ending&)> run;
+  std::vector<Schema (*)()> results;
+};
 
 // A verb of the program: a line of the table in main.cc.
 struct Verb {
@@ -43,12 +50,13 @@ struct Verb {
   const char* what;
   Action (*add)(CLI::App& command, const Globals& globals);  // registers flags on the subcommand
   const char* example = "";                                  // what follows "mmadiff "
-  bool json = false;                                         // knows --json
   bool hidden = false;                                       // not for people: no help lists it
 };
 
 // The table of verbs, in main.cc.
 std::span<const Verb> Verbs();
+// What it prints with --json, a schema for each kind of result; none: it has no --json. In Main().
+std::vector<Schema> ResultsOf(const Verb& verb);
 // nullptr when there is none.
 const Verb* FindVerb(absl::string_view name);
 // kInvalidArgument, with the nearest verb.
@@ -136,7 +144,12 @@ void CompareByModel(const std::vector<const Operation*>& ops,
 // Whether who asked for all instructions learns from it only that devices and architectures of others have more.
 bool IsOfOthers(const LeftOutLine& line);
 
-// Prints the object with the member "left_out"; `indent` as JsonText().
-void PrintJson(nlohmann::ordered_json json, const Ledger& ledger, Console& console, int indent = 1);
+// Prints JSON; `indent` as JsonText().
+void PrintJson(const Json& json, Console& console, int indent = 1);
+// Prints a result that has WithLeftOut<Result> as its schema.
+template <class Result>
+void PrintResult(const Result& result, const Ledger& ledger, Console& console, int indent = 1) {
+  PrintJson(JsonOf(WithLeftOut<Result>{result, ledger.lines()}), console, indent);
+}
 
 }  // namespace mmadiff

@@ -9,6 +9,50 @@
 namespace mmadiff {
 namespace {
 
+struct CountedBin {
+  const Bin& bin;
+  uint64_t count;
+};
+
+const Fields<CountedBin>& FieldsOf(const CountedBin*) {
+  using B = CountedBin;
+  static const Fields<B> kFields = {
+      {"group", [](const B& b) { return b.bin.group; }, "of the cross"},
+      {"row", [](const B& b) { return b.bin.row; }},
+      {"column", [](const B& b) { return b.bin.column; }, "empty where the group is a list"},
+      {"count", &B::count, "dot products that reached it"},
+      {"least", [](const B& b) { return b.bin.least; }, "that must"},
+      {"unreachable", [](const B& b) { return b.bin.unreachable; },
+       "why no input reaches it; empty: it must be reached"},
+  };
+  return kFields;
+}
+
+std::vector<CountedBin> CountedBins(const FilledBins& filled) {
+  std::vector<CountedBin> bins;
+  for (size_t i = 0; i < filled.bins.size(); ++i) {
+    bins.push_back({filled.bins[i], filled.counts[i]});
+  }
+  return bins;
+}
+
+}  // namespace
+
+const Fields<FilledBins>& FieldsOf(const FilledBins*) {
+  using F = FilledBins;
+  static const Fields<F> kFields = {
+      {"instruction", [](const F& f) { return f.op->name; }, InstructionName()},
+      {"stands_for", &F::stands_for, "instructions of its model"},
+      {"cases", &F::cases, "made: until all bins had their least count, else all"},
+      {"dot_products", &F::dot_products, "looked at"},
+      {"complete", [](const F& f) { return f.thin.empty(); }},
+      {"bins", CountedBins},
+  };
+  return kFields;
+}
+
+namespace {
+
 struct CoverageFlags {
   std::vector<std::string> instr = {"*"};
   std::string strategy = "mixed";
@@ -62,25 +106,15 @@ void PrintText(const CoverageFlags& flags, size_t ops, const std::vector<FilledB
       ops, all.size(), reachable, unreachable, thin, complete, most));
 }
 
-nlohmann::ordered_json JsonOf(const std::vector<FilledBins>& all) {
-  nlohmann::ordered_json json = nlohmann::ordered_json::array();
-  for (const FilledBins& filled : all) {
-    nlohmann::ordered_json row = {
-        {"instruction", filled.op->name},  {"stands_for", filled.stands_for},
-        {"cases", filled.cases},           {"dot_products", filled.dot_products},
-        {"complete", filled.thin.empty()}, {"bins", nlohmann::ordered_json::array()}};
-    for (size_t i = 0; i < filled.bins.size(); ++i) {
-      const Bin& bin = filled.bins[i];
-      row["bins"].push_back({{"group", bin.group},
-                             {"row", bin.row},
-                             {"column", bin.column},
-                             {"count", filled.counts[i]},
-                             {"least", bin.least},
-                             {"unreachable", bin.unreachable}});
-    }
-    json.push_back(std::move(row));
-  }
-  return json;
+struct CoverageResult {
+  const std::vector<FilledBins>& instructions;
+};
+
+const Fields<CoverageResult>& FieldsOf(const CoverageResult*) {
+  static const Fields<CoverageResult> kFields = {
+      {"instructions", [](const CoverageResult& r) { return r.instructions; }},
+  };
+  return kFields;
 }
 
 void Coverage(const CoverageFlags& flags, const Globals& globals, Ending& ending) {
@@ -99,7 +133,7 @@ void Coverage(const CoverageFlags& flags, const Globals& globals, Ending& ending
   for (const FilledBins& filled : *all) filled_of.push_back(filled.op);
   CompareByModel(*ops, filled_of, ending.ledger());
   if (globals.json) {
-    PrintJson({{"instructions", JsonOf(*all)}}, ending.ledger(), console);
+    PrintResult(CoverageResult{*all}, ending.ledger(), console);
   } else {
     PrintText(flags, ops->size(), *all, console);
   }
@@ -129,7 +163,8 @@ Action AddCoverage(CLI::App& command, const Globals& globals) {
           "print which bins no input reaches, and why");
   AddFlag(command, "--list", flags->list, "print the filled bins too");
   AddFlag(command, "--stats", flags->stats, "stat:: lines also on a terminal");
-  return [flags, &globals](Ending& ending) { Coverage(*flags, globals, ending); };
+  return {[flags, &globals](Ending& ending) { Coverage(*flags, globals, ending); },
+          {SchemaOf<WithLeftOut<CoverageResult>>}};
 }
 
 }  // namespace mmadiff

@@ -10,7 +10,6 @@
 #include "fuzz/cli/cli.h"
 #include "fuzz/cli/json_rows.h"
 #include "fuzz/cli/protocol.h"
-#include "fuzz/output/case_json.h"
 #include "sim/simulate.h"
 #include "triage/race/racer.h"
 
@@ -56,23 +55,74 @@ class LineOutput : public Output {
   TextHash hash_;
 };
 
+// An answer, with the words of all rows where several were asked.
+struct WordOfRow {
+  const Operation& op;
+  uint64_t d;
+};
+struct AnsweredLine {
+  const Instruction& instruction;
+  const DotProductCase& dot;
+  uint64_t d;
+  std::optional<std::vector<WordOfRow>> words = {};
+};
+
+const Fields<WordOfRow>& FieldsOf(const WordOfRow*) {
+  using W = WordOfRow;
+  static const Fields<W> kFields = {
+      {"instruction", [](const W& w) { return w.op.name; }, InstructionName()},
+      {"d", [](const W& w) { return HexWord(*w.op.instruction->d, w.d); }, HexDigits()},
+  };
+  return kFields;
+}
+
+const Fields<AnsweredLine>& FieldsOf(const AnsweredLine*) {
+  using L = AnsweredLine;
+  static const Fields<L> kFields = {
+      Field<L>::Flat([](const L& l) {
+        return DotProductWords{l.instruction, l.dot, l.d};
+      }),
+      {"words", &L::words, Absent({.what = "of each row of a glob"})},
+  };
+  return kFields;
+}
+
+struct EvalResult {
+  const Operation& op;
+  std::string device_identity;
+  uint64_t count = 0;
+  std::string error = "";
+};
+
+const Fields<EvalResult>& FieldsOf(const EvalResult*) {
+  using R = EvalResult;
+  static const Fields<R> kFields = {
+      {"instruction", [](const R& r) { return r.op.name; }, InstructionName()},
+      {"device_identity", &R::device_identity, "who answered; empty: the simulator"},
+      {"dot_products", [](const R&) { return std::vector<AnsweredLine>(); }},
+      {"count", &R::count},
+      {"error", &R::error, "what ended it too early; empty if nothing did"},
+  };
+  return kFields;
+}
+
 class JsonOutput : public Output {
  public:
   JsonOutput(const Operation& op, const std::string& identity)
-      : op_(op), rows_({{"instruction", op.name}, {"device", identity}}, "dot_products") {}
+      : result_{op, identity}, rows_(result_, "dot_products") {}
   void Answer(const DotProductCase& dot, uint64_t d) override {
-    rows_.Add(DotProductJson(*op_.instruction, dot, d));
-    ++count_;
+    rows_.Add(AnsweredLine{*result_.op.instruction, dot, d});
+    ++result_.count;
   }
   void PassOn(absl::string_view) override {}
   void Finish(const absl::Status& status) override {
-    rows_.Finish({{"count", count_}, {"error", std::string(status.message())}});
+    result_.error = std::string(status.message());
+    rows_.Finish(result_);
   }
 
  private:
-  const Operation& op_;
+  EvalResult result_;
   JsonRows rows_;
-  uint64_t count_ = 0;
 };
 
 // Rows with equal formats, k and scales; the first of them reads the lines.
@@ -101,16 +151,14 @@ absl::StatusOr<std::vector<const Operation*>> OperationsOf(const std::string& na
 class RowsOutput {
  public:
   RowsOutput(const std::vector<const Operation*>& ops, bool json) : ops_(ops) {
-    if (json)
-      rows_.emplace(nlohmann::ordered_json{{"instruction", ops[0]->name}, {"device", ""}},
-                    "dot_products");
+    if (json) rows_.emplace(EvalResult{*ops[0], ""}, "dot_products");
   }
 
   // `d`: words of each row.
   void Answer(const DotProductCase& dot, const std::vector<uint64_t>& d) {
     const Instruction& instruction = *ops_[0]->instruction;
     ++count_;
-    nlohmann::ordered_json words = nlohmann::ordered_json::array();
+    std::vector<WordOfRow> words;
     std::string text = FormatLine(instruction, dot) + "\n";
     std::vector<uint64_t> distinct = d;
     std::ranges::sort(distinct);
@@ -120,20 +168,18 @@ class RowsOutput {
       for (size_t i = 0; i < ops_.size(); ++i) {
         if (d[i] != word) continue;
         absl::StrAppend(&text, " ", ops_[i]->name);
-        words.push_back({{"row", ops_[i]->name}, {"d", HexWord(*instruction.d, word)}});
+        words.push_back({*ops_[i], word});
       }
       text += '\n';
     }
     if (rows_) {
-      nlohmann::ordered_json row = DotProductJson(instruction, dot, d[0]);
-      row["words"] = words;
-      rows_->Add(row);
+      rows_->Add(AnsweredLine{instruction, dot, d[0], std::move(words)});
     } else {
       std::fputs(text.c_str(), stdout);
     }
   }
   void Finish(const absl::Status& status) {
-    if (rows_) rows_->Finish({{"count", count_}, {"error", std::string(status.message())}});
+    if (rows_) rows_->Finish(EvalResult{*ops_[0], "", count_, std::string(status.message())});
   }
 
  private:
@@ -213,7 +259,8 @@ Action AddEval(CLI::App& command, const Globals& globals) {
   const auto flags = std::make_shared<Flags>();
   AddInstruction(command, flags->op);
   AddDevice(command, flags->device, "who answers [the simulator]");
-  return [flags, &globals](Ending& ending) { RunEval(flags->op, flags->device, globals, ending); };
+  return {[flags, &globals](Ending& ending) { RunEval(flags->op, flags->device, globals, ending); },
+          {SchemaOf<EvalResult>}};
 }
 
 }  // namespace mmadiff

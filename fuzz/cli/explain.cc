@@ -12,8 +12,6 @@
 #include "fuzz/cli/explain_model.h"
 #include "fuzz/cli/typed_name.h"
 #include "fuzz/folder/run_folder.h"
-#include "fuzz/output/case_json.h"
-#include "fuzz/output/json_text.h"
 #include "fuzz/output/next_command.h"
 #include "fuzz/output/progress.h"
 #include "fuzz/replay/explainer.h"
@@ -43,19 +41,59 @@ std::string BucketLines(const ExplainedBucket& b) {
                       "\n");
 }
 
-nlohmann::ordered_json JsonOf(const Operation& op, const std::string& device, const Diagnosis& d) {
-  nlohmann::ordered_json changes = nlohmann::ordered_json::array();
-  for (const Neighbour& n : d.changes) changes.push_back(ChangeJson(n));
-  return {{"instruction", op.name},
-          {"parameters", ParametersJson(AlgorithmFields(op.model.algorithm))},
-          {"device", device},
-          {"answers", d.observed.size()},
-          {"changes", changes},
-          {"nearest", ChangeJson(d.nearest)},
-          {"nearest_misses", d.missed},
-          {"single_changes_tried", d.singles},
-          {"pairs_tried", d.pairs}};
+constexpr const char* kShared = "by the dot products that differ, a sentence; may be empty";
+
+// What the answers of a device say.
+struct DiagnosisOf {
+  const Operation& op;
+  const std::string& device;
+  const Diagnosis& diagnosis;
+};
+
+const Fields<DiagnosisOf>& FieldsOf(const DiagnosisOf*) {
+  using D = DiagnosisOf;
+  static const Fields<D> kFields = {
+      Field<D>::Flat([](const D& d) { return ParametersOf{d.op}; }),
+      {"device", [](const D& d) { return d.device; }},
+      {"answers", [](const D& d) { return d.diagnosis.observed.size(); }},
+      {"changes", [](const D& d) { return d.diagnosis.changes; },
+       "that give all answers, the preferred one first"},
+      {"nearest", [](const D& d) { return d.diagnosis.nearest; }},
+      {"nearest_misses", [](const D& d) { return d.diagnosis.missed; }},
+      {"single_changes_tried", [](const D& d) { return d.diagnosis.singles; }},
+      {"pairs_tried", [](const D& d) { return d.diagnosis.pairs; }},
+  };
+  return kFields;
 }
+
+}  // namespace
+
+const Fields<ExplainedBucket>& FieldsOf(const ExplainedBucket*) {
+  using B = ExplainedBucket;
+  static const Fields<B> kFields = {
+      {"bucket", NameOf},
+      {"answers", &B::answers},
+      {"missed", &B::missed},
+      {"failed", &B::failed, "cases in which the device failed"},
+      {"said", &B::said, "what it did in the smallest of them; empty if there is none"},
+      {"shared", &B::shared, kShared},
+  };
+  return kFields;
+}
+
+const Fields<ExplainedGroup>& FieldsOf(const ExplainedGroup*) {
+  using G = ExplainedGroup;
+  static const Fields<G> kFields = {
+      Field<G>::Flat([](const G& g) {
+        return DiagnosisOf{*g.op, g.device, g.diagnosis};
+      }),
+      {"cases", &G::cases},
+      {"buckets", &G::buckets},
+  };
+  return kFields;
+}
+
+namespace {
 
 std::string OfStored(const Diagnosis& d) {
   return absl::StrCat(d.refuted ? "" : "of the stored answers alone: ", d.Text());
@@ -82,24 +120,12 @@ void RunFolder(const std::string& folder, const Globals& globals, Ending& ending
   const absl::StatusOr<ExplainedFolder> explained = ExplainFolder(folder, console);
   if (!explained.ok()) return ending.Say(explained.status());
   ending.ledger() = explained->ledger;
-  nlohmann::ordered_json json = nlohmann::ordered_json::array();
+  if (globals.json) PrintJson(JsonOf(explained->groups), console);
   bool differs = false;
   for (const ExplainedGroup& group : explained->groups) {
     differs |= group.differs();
-    nlohmann::ordered_json buckets = nlohmann::ordered_json::array();
-    for (const ExplainedBucket& b : group.buckets) {
-      buckets.push_back({{"bucket", NameOf(b)},
-                         {"answers", b.answers},
-                         {"missed", b.missed},
-                         {"failed", b.failed},
-                         {"said", b.said},
-                         {"shared", b.shared}});
-    }
-    json.push_back(JsonOf(*group.op, group.device, group.diagnosis));
-    json.back().update({{"cases", group.cases}, {"buckets", buckets}});
     if (!globals.json) console.Print(Wrap(GroupText(group), console.style().width, 2));
   }
-  if (globals.json) console.Print(JsonText(json, 1) + "\n");
   if (explained->damaged) ending.Say(Verdict::kHarmed);
   if (differs) ending.Say(Verdict::kDiffers);
   if (explained->damaged || !explained->groups.empty()) return;
@@ -156,28 +182,46 @@ std::string ExplainedText(const ExplainedCase& e, const TextStyle& style) {
                       Wrap(RefutedText(e.refuted), style.width, 2));
 }
 
-std::string CaseJson(const ExplainedCase& e) {
-  const Mismatch& m = e.subject.mismatch;
-  const Operation& op = *m.op;
-  const StageTable stages = MakeStageTable(op, e.of_answer.changes, e.dot());
-  std::optional<uint64_t> d;
-  if (!m.failure) d = e.observed[e.element].d;
-  nlohmann::ordered_json json = JsonOf(op, e.subject.device_name, e.diagnosis);
-  json.update({{"why", e.subject.why},
-               {"shared", e.subject.shared},
-               {"agrees", e.agrees},
-               {"bucket", Name(e.bucket)},
-               {"results", m.inputs.dot_products()},
-               {"differing", e.subject.differing},
-               {"element", e.element},
-               {"dot_product", DotProductJson(*op.instruction, e.dot(), d)},
-               {"failure", m.failure ? Name(*m.failure) : ""},
-               {"said", m.failure ? m.failure->text : ""},
-               {"age", m.failure ? m.failure->age : m.age},
-               {"model", HexWord(*op.instruction->d, stages.results.front())},
-               {"stages", StagesJson(stages)},
-               {"refuted", e.refuted}});
-  return JsonText(json, 1) + "\n";
+// A case with the stages of one of its dot products.
+struct CaseResult {
+  const ExplainedCase& e;
+  const DotProductCase& dot;
+  const StageTable& stages;
+
+  const Subject& subject() const { return e.subject; }
+  const Mismatch& mismatch() const { return e.subject.mismatch; }
+  DotProductWords words() const {
+    std::optional<uint64_t> d;
+    if (!mismatch().failure) d = e.observed[e.element].d;
+    return {*mismatch().op->instruction, dot, d};
+  }
+};
+
+const Fields<CaseResult>& FieldsOf(const CaseResult*) {
+  using C = CaseResult;
+  static const Fields<C> kFields = {
+      Field<C>::Flat([](const C& c) {
+        return DiagnosisOf{*c.mismatch().op, c.subject().device_name, c.e.diagnosis};
+      }),
+      {"why", [](const C& c) { return c.subject().why; }},
+      {"shared", [](const C& c) { return c.subject().shared; }, kShared},
+      {"agrees", [](const C& c) { return c.e.agrees; }},
+      {"bucket", [](const C& c) { return Name(c.e.bucket); }},
+      {"results", [](const C& c) { return c.mismatch().inputs.dot_products(); }, "of the case"},
+      {"differing", [](const C& c) { return c.subject().differing; }, "their indices"},
+      {"element", [](const C& c) { return c.e.element; }, "the result that is explained"},
+      {"dot_product", &C::words},
+      Field<C>::Flat([](const C& c) {
+        const Mismatch& m = c.mismatch();
+        return FailureOfCase{m.failure, m.failure ? m.failure->age : m.age};
+      }),
+      Field<C>::Flat([](const C& c) {
+        return StagesOf{*c.mismatch().op, c.stages};
+      }),
+      {"refuted", [](const C& c) { return c.e.refuted; },
+       "changes that other answers of the finding refute"},
+  };
+  return kFields;
 }
 
 struct ExplainFlags {
@@ -224,9 +268,14 @@ void PrintExplained(const ExplainedCase& e, const StageOutput& output, const Glo
   const DotProductCase dot = e.dot();
   const Operation& op = *e.subject.mismatch.op;
   if (!WriteDrawing(op, dot, output, ending)) return;
-  console.Print(output.csv     ? StagesCsv(MakeStageTable(op, e.of_answer.changes, dot))
-                : globals.json ? CaseJson(e)
-                               : ExplainedText(e, console.style()));
+  const StageTable stages = MakeStageTable(op, e.of_answer.changes, dot);
+  if (output.csv) {
+    console.Print(StagesCsv(stages));
+  } else if (globals.json) {
+    PrintJson(JsonOf(CaseResult{e, dot, stages}), console);
+  } else {
+    console.Print(ExplainedText(e, console.style()));
+  }
   if (e.damaged) ending.Say(Verdict::kHarmed);
   if (!e.subject.differing.empty()) ending.Say(Verdict::kDiffers);
 }
@@ -340,7 +389,8 @@ Action AddExplain(CLI::App& command, const Globals& globals) {
   AddFlag(command, "--csv", flags->output.csv, "the stages comma separated");
   AddOption(command, "--svg", flags->output.svg, "draw the alignment of the model into this file")
       .TypeName("FILE");
-  return [flags, &globals](Ending& ending) { RunExplain(*flags, globals, ending); };
+  return {[flags, &globals](Ending& ending) { RunExplain(*flags, globals, ending); },
+          {SchemaOf<CaseResult>, SchemaOf<std::vector<ExplainedGroup>>, SchemaOf<ExplainedModel>}};
 }
 
 }  // namespace mmadiff

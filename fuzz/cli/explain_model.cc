@@ -8,8 +8,6 @@
 #include "absl/strings/str_replace.h"
 #include "corpus/durable_file.h"
 #include "device/line_protocol.h"
-#include "fuzz/output/case_json.h"
-#include "fuzz/output/json_text.h"
 #include "sim/parameter.h"
 #include "sim/sparsity.h"
 #include "sim/word.h"
@@ -81,16 +79,85 @@ std::string ResultText(const Format& d, uint64_t word) {
   return shown == NumberText(d, word) ? text : absl::StrCat(text, "  ", shown);
 }
 
-nlohmann::ordered_json ModelJson(const Operation& op, const DotProductCase& dot,
-                                 const StageTable& stages) {
-  return {{"instruction", op.name},
-          {"parameters", ParametersJson(AlgorithmFields(op.model.algorithm))},
-          {"dot_product", DotProductJson(*op.instruction, dot, std::nullopt)},
-          {"model", HexWord(*op.instruction->d, stages.results.front())},
-          {"stages", StagesJson(stages)}};
+// The other row and its result.
+struct OtherModel {
+  const std::string& name;
+  const Format& format;
+  uint64_t d;
+};
+
+const Fields<OtherModel>& FieldsOf(const OtherModel*) {
+  using O = OtherModel;
+  static const Fields<O> kFields = {
+      {"name", [](const O& o) { return o.name; },
+       "the row of --against; \"2 x ...\" is a chain of two"},
+      {"d", [](const O& o) { return HexWord(o.format, o.d); }, HexDigits()},
+  };
+  return kFields;
+}
+
+std::optional<OtherModel> OtherOf(const ExplainedModel& e) {
+  if (e.against == nullptr) return std::nullopt;
+  return OtherModel{e.against->name, *e.op.instruction->d, e.stages.results[1]};
 }
 
 }  // namespace
+
+const Fields<StageTable::Row>& FieldsOf(const StageTable::Row*) {
+  using R = StageTable::Row;
+  static const Fields<R> kFields = {
+      {"stage", &R::name},
+      {"values", &R::values, {.what = "one for each column; \"-\": none", .least_items = 1}},
+      {"differs_first", &R::parts},
+  };
+  return kFields;
+}
+
+const Fields<StageTable>& FieldsOf(const StageTable*) {
+  using T = StageTable;
+  static const Fields<T> kFields = {
+      {"columns", &T::columns, {.what = "\"model\", then changes", .least_items = 1}},
+      {"rows", &T::rows},
+  };
+  return kFields;
+}
+
+const Fields<ParametersOf>& FieldsOf(const ParametersOf*) {
+  using P = ParametersOf;
+  static const Fields<P> kFields = {
+      {"instruction", [](const P& p) { return p.op.name; }, InstructionName()},
+      {"parameters",
+       [](const P& p) { return ParametersJson(AlgorithmFields(p.op.model.algorithm)); },
+       ParameterValues()},
+  };
+  return kFields;
+}
+
+const Fields<StagesOf>& FieldsOf(const StagesOf*) {
+  using S = StagesOf;
+  static const Fields<S> kFields = {
+      {"model", [](const S& s) { return HexWord(*s.op.instruction->d, s.stages.results.front()); },
+       HexDigits()},
+      {"stages", [](const S& s) { return s.stages; }},
+  };
+  return kFields;
+}
+
+const Fields<ExplainedModel>& FieldsOf(const ExplainedModel*) {
+  using E = ExplainedModel;
+  static const Fields<E> kFields = {
+      Field<E>::Flat([](const E& e) { return ParametersOf{e.op}; }),
+      {"dot_product",
+       [](const E& e) {
+         return DotProductWords{*e.op.instruction, e.dot};
+       }},
+      Field<E>::Flat([](const E& e) {
+        return StagesOf{e.op, e.stages};
+      }),
+      {"against", OtherOf, Absent({.what = "with --against alone"})},
+  };
+  return kFields;
+}
 
 absl::StatusOr<ProtocolLine> DotProductOf(const Operation& op, const OwnNumbers& numbers,
                                           Console& console) {
@@ -130,14 +197,6 @@ std::string StagesCsv(const StageTable& table) {
   return text + "\n";
 }
 
-nlohmann::ordered_json StagesJson(const StageTable& table) {
-  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
-  for (const StageTable::Row& row : table.rows) {
-    rows.push_back({{"stage", row.name}, {"values", row.values}, {"differs_first", row.parts}});
-  }
-  return {{"columns", table.columns}, {"rows", rows}};
-}
-
 bool WriteDrawing(const Operation& op, const DotProductCase& dot, const StageOutput& output,
                   Ending& ending) {
   if (output.svg.empty()) return true;
@@ -174,9 +233,7 @@ void ExplainAgainst(const Operation& op, const DotProductCase& dot, const Racer&
   const StageTable stages = MakeStageTable({{op.name, op.model}, {other.name, other.model}}, dot);
   const Format& d = *op.instruction->d;
   if (globals.json) {
-    nlohmann::ordered_json json = ModelJson(op, dot, stages);
-    json["against"] = {{"name", other.name}, {"d", HexWord(d, stages.results[1])}};
-    console.Print(JsonText(json, 1) + "\n");
+    PrintJson(JsonOf(ExplainedModel{op, dot, stages, &other}), console);
   } else if (output.csv) {
     console.Print(StagesCsv(stages));
   } else {
@@ -198,9 +255,7 @@ void ExplainModel(const Operation& op, const DotProductCase& dot, const StageOut
   Console console = globals.MakeConsole();
   const StageTable stages = MakeStageTable(op, {}, dot);
   if (!WriteDrawing(op, dot, output, ending)) return;
-  if (globals.json) {
-    return console.Print(JsonText(ModelJson(op, dot, stages), 1) + "\n");
-  }
+  if (globals.json) return PrintJson(JsonOf(ExplainedModel{op, dot, stages}), console);
   if (output.csv) {
     console.Print(StagesCsv(stages));
     return;

@@ -9,7 +9,6 @@
 #include "absl/strings/string_view.h"
 #include "device/line_protocol.h"
 #include "fuzz/cli/cli.h"
-#include "fuzz/output/json_text.h"
 #include "sim/batch.h"
 #include "sim/operation.h"
 #include "triage/race/racer.h"
@@ -41,10 +40,31 @@ struct StageOutput {
 
 // "stage,model,...": a line for each row, quoted as RFC 4180 says.
 std::string StagesCsv(const StageTable& table);
-nlohmann::ordered_json StagesJson(const StageTable& table);
 // Writes the drawing, if one is wanted; false after a verdict.
 bool WriteDrawing(const Operation& op, const DotProductCase& dot, const StageOutput& output,
                   Ending& ending);
+
+// {"instruction": ..., "parameters": ...}
+struct ParametersOf {
+  const Operation& op;
+};
+const Fields<ParametersOf>& FieldsOf(const ParametersOf*);
+
+// {"model": ..., "stages": ...}
+struct StagesOf {
+  const Operation& op;
+  const StageTable& stages;
+};
+const Fields<StagesOf>& FieldsOf(const StagesOf*);
+
+// The result of the model alone, perhaps beside another.
+struct ExplainedModel {
+  const Operation& op;
+  const DotProductCase& dot;
+  const StageTable& stages;
+  const Racer* against = nullptr;  // of the second column
+};
+const Fields<ExplainedModel>& FieldsOf(const ExplainedModel*);
 
 // The table of the stages, the result, the alignment.
 std::string ModelText(const Operation& op, const DotProductCase& dot, const TextStyle& style);

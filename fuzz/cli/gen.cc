@@ -5,7 +5,6 @@
 #include "fuzz/cli/cli.h"
 #include "fuzz/cli/json_rows.h"
 #include "fuzz/cli/protocol.h"
-#include "fuzz/output/case_json.h"
 
 namespace mmadiff {
 namespace {
@@ -38,19 +37,35 @@ void PrintCaseLines(const CaseStream& stream, const GenFlags& flags, uint64_t li
   std::printf("# operands: %s\n", hash.Take().c_str());
 }
 
+struct GenResult {
+  const CaseStream& stream;
+  const GenFlags& flags;
+  uint64_t lines;
+};
+
+const Fields<GenResult>& FieldsOf(const GenResult*) {
+  using R = GenResult;
+  static const Fields<R> kFields = {
+      {"instruction", [](const R& r) { return r.stream.op->name; }, InstructionName()},
+      {"strategy", [](const R& r) { return r.flags.strategy; }},
+      {"generator_version", [](const R&) { return kGeneratorVersion; }},
+      {"seed", [](const R& r) { return r.flags.seed; }},
+      {"first", [](const R& r) { return r.flags.first; }, "index of the first case"},
+      {"cases", [](const R& r) { return r.flags.cases; }},
+      {"dot_products", [](const R&) { return std::vector<DotProductWords>(); }},
+      {"count", &R::lines, "of dot products"},
+  };
+  return kFields;
+}
+
 void PrintCaseJson(const CaseStream& stream, const GenFlags& flags, uint64_t lines) {
-  JsonRows rows({{"instruction", stream.op->name},
-                 {"strategy", flags.strategy},
-                 {"generator_version", kGeneratorVersion},
-                 {"seed", flags.seed},
-                 {"first", flags.first},
-                 {"cases", flags.cases}},
-                "dot_products");
+  const GenResult result = {stream, flags, lines};
+  JsonRows rows(result, "dot_products");
   ForEachDotProduct(stream, flags, [&](const DotProductCase& dot) {
-    rows.Add(DotProductJson(*stream.op->instruction, dot));
+    rows.Add(DotProductWords{*stream.op->instruction, dot});
     return std::ferror(stdout) == 0;
   });
-  rows.Finish({{"count", lines}});
+  rows.Finish(result);
 }
 
 void RunGen(const GenFlags& flags, const Globals& globals, Ending& ending) {
@@ -75,7 +90,8 @@ Action AddGen(CLI::App& command, const Globals& globals) {
   AddOption(command, "--first", flags->first, "index of the first case").Count().TypeName("COUNT");
   AddSeed(command, flags->seed);
   AddStrategy(command, flags->strategy);
-  return [flags, &globals](Ending& ending) { RunGen(*flags, globals, ending); };
+  return {[flags, &globals](Ending& ending) { RunGen(*flags, globals, ending); },
+          {SchemaOf<GenResult>}};
 }
 
 }  // namespace mmadiff

@@ -72,7 +72,7 @@ constexpr char kAbout[] =
 
 std::string VerbHelp(const CLI::App& command, const Verb& verb) {
   std::vector<HelpSection> sections = SectionsOf(command, verb);
-  sections.push_back(GlobalFlags(*command.get_parent(), verb.json));
+  sections.push_back(GlobalFlags(*command.get_parent(), !ResultsOf(verb).empty()));
   if (HasDevice(command)) {
     for (HelpSection& section : SectionsOfDevices()) sections.push_back(std::move(section));
   }

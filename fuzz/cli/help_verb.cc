@@ -13,14 +13,48 @@ namespace {
 
 struct HelpFlags {
   std::string verb, completion;
-  bool man = false, exit_codes = false;
+  bool man = false, exit_codes = false, schema = false, members = false;
 };
+
+Schema SchemaOfVerb(const Verb& verb) {
+  std::vector<Schema> results = ResultsOf(verb);
+  return results.size() == 1 ? results.front() : OneOf(std::move(results));
+}
+
+// Of one verb, or an object with those of all by name.
+absl::StatusOr<Json> Schemas(const std::string& name) {
+  Json all = Json::object();
+  for (const Verb& verb : Verbs()) {
+    if (ResultsOf(verb).empty()) continue;
+    Json schema = SchemaJson(absl::StrCat("mmadiff ", verb.name, " --json"), SchemaOfVerb(verb));
+    if (name == verb.name) return schema;
+    all[verb.name] = std::move(schema);
+  }
+  if (name.empty()) return all;
+  if (FindVerb(name) == nullptr) return NoVerb(name);
+  return absl::InvalidArgumentError(absl::StrCat(name, " has no --json"));
+}
+
+// docs/members.txt
+std::string Members() {
+  std::string text;
+  for (const Verb& verb : Verbs()) {
+    if (!ResultsOf(verb).empty()) text += MemberLines(verb.name, SchemaOfVerb(verb));
+  }
+  return text;
+}
 
 void RunHelp(const HelpFlags& flags, const CLI::App& program, Ending& ending) {
   if (flags.man) {
     std::fputs(ManPage(program).c_str(), stdout);
   } else if (flags.exit_codes) {
     std::fputs(ExitCodesPage().c_str(), stdout);
+  } else if (flags.members) {
+    std::fputs(Members().c_str(), stdout);
+  } else if (flags.schema) {
+    const absl::StatusOr<Json> schema = Schemas(flags.verb);
+    if (!schema.ok()) return ending.Say(schema.status());
+    std::puts(JsonText(*schema, 1).c_str());
   } else if (!flags.completion.empty()) {
     const auto script = flags.completion == "fish"  ? FishCompletion
                         : flags.completion == "zsh" ? ZshCompletion
@@ -41,6 +75,9 @@ Action AddHelp(CLI::App& command, const Globals&) {
   AddOption(command, "verb", flags->verb, "of which verb [the program]");
   AddFlag(command, "--man", flags->man, "the man page, in roff");
   AddFlag(command, "--exit_codes", flags->exit_codes, "the exit codes of all verbs, in Markdown");
+  AddFlag(command, "--schema", flags->schema,
+          "JSON Schema of what --json prints, by verb or for all");
+  AddFlag(command, "--members", flags->members, "all members of all --json outputs, one a line");
   AddOption(command, "--completion", flags->completion, "the script for a shell")
       .OneOf({"bash", "fish", "zsh"})
       .TypeName("SHELL");

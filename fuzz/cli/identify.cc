@@ -2,6 +2,7 @@
 #include "triage/race/identify.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -11,14 +12,23 @@
 #include "device/line_protocol.h"
 #include "device/plain_text.h"
 #include "fuzz/cli/cli.h"
-#include "fuzz/output/case_json.h"
-#include "fuzz/output/json_text.h"
 #include "triage/race/recorded_pool.h"
 
 namespace mmadiff {
-namespace {
 
-using Json = nlohmann::ordered_json;
+const Fields<AskedCase>& FieldsOf(const AskedCase*) {
+  using A = AskedCase;
+  static const Fields<A> kFields = {
+      {"instruction", [](const A& a) { return a.op->name; }, InstructionName()},
+      {"dot_product",
+       [](const A& a) {
+         return DotProductWords{*a.op->instruction, a.dot, a.d};
+       }},
+  };
+  return kFields;
+}
+
+namespace {
 
 constexpr size_t kMostChanges = 3;  // changes
 
@@ -184,33 +194,80 @@ std::string Text(const Identification& id, const Device& device, bool recorded,
   return text;
 }
 
-Json AsJson(const Identification& id, const Device& device, bool recorded) {
-  constexpr const char* kKinds[] = {"gives", "refuted", "lacks", "no_model", "contradicted"};
-  Json asked = Json::array(), archs = Json::array(), indistinct = Json::array();
-  for (const AskedCase& c : id.asked) {
-    asked.push_back({{"instruction", c.op->name},
-                     {"dot_product", DotProductJson(*c.op->instruction, c.dot, c.d)}});
-  }
-  for (const ArchVerdict& v : id.archs) {
+// Names of ArchVerdict::Kind.
+constexpr const char* kVerdicts[] = {"gives", "refuted", "lacks", "no_model", "contradicted"};
+
+struct ArchitectureRow {
+  const Identification& id;
+  const ArchVerdict& v;
+
+  // What speaks against it, and what its model says to that.
+  std::optional<size_t> against() const {
     const bool gives = v.kind == ArchVerdict::kGives || v.kind == ArchVerdict::kContradicted;
-    archs.push_back({{"name", v.arch},
-                     {"verdict", kKinds[v.kind]},
-                     {"given", v.given},
-                     {"missed", v.missed},
-                     {"case", gives ? Json() : Json(v.asked)},
-                     {"model", v.kind == ArchVerdict::kRefuted
-                                   ? Json(HexWord(*id.asked[v.asked].op->instruction->d, v.word))
-                                   : Json()}});
+    return gives ? std::nullopt : std::optional(v.asked);
   }
-  for (const Indistinct& i : id.indistinct) {
-    indistinct.push_back({{"x", id.archs[i.x].arch}, {"y", id.archs[i.y].arch}, {"why", i.why}});
+  std::optional<std::string> word() const {
+    if (v.kind != ArchVerdict::kRefuted) return std::nullopt;
+    return HexWord(*id.asked[v.asked].op->instruction->d, v.word);
   }
-  return {{"device", device.name()},  {"identity", Name(device.identity())},
-          {"recorded", recorded},     {"asked", asked},
-          {"architectures", archs},   {"identified", id.Identified()},
-          {"indistinct", indistinct}, {"compared", id.recorded},
-          {"changes", id.changes},    {"unrefuted", id.unrefuted},
-          {"text", Conclusion(id)}};
+};
+
+const Fields<ArchitectureRow>& FieldsOf(const ArchitectureRow*) {
+  using R = ArchitectureRow;
+  static const Fields<R> kFields = {
+      {"name", [](const R& r) { return r.v.arch; }},
+      {"verdict",
+       [](const R& r) { return kVerdicts[r.v.kind]; },
+       {.words = {std::begin(kVerdicts), std::end(kVerdicts)}}},
+      {"given", [](const R& r) { return r.v.given; }, "answers that its models give"},
+      {"missed", [](const R& r) { return r.v.missed; },
+       "answers of the recording that its models do not give, if they give all that were chosen"},
+      {"case", &R::against,
+       "index in asked of what refutes it, or of what it has no instruction or no model for"},
+      {"model", &R::word, HexDigits("what its model says to that case")},
+  };
+  return kFields;
+}
+
+struct IdentifyResult {
+  const Identification& id;
+  const Device& device;
+  bool recorded;
+
+  std::vector<ArchitectureRow> architectures() const {
+    std::vector<ArchitectureRow> rows;
+    for (const ArchVerdict& v : id.archs) rows.push_back({id, v});
+    return rows;
+  }
+  std::vector<IndistinctPair> indistinct() const {
+    std::vector<IndistinctPair> pairs;
+    for (const Indistinct& i : id.indistinct) {
+      pairs.push_back({id.archs[i.x].arch, id.archs[i.y].arch, i.why});
+    }
+    return pairs;
+  }
+};
+
+const Fields<IdentifyResult>& FieldsOf(const IdentifyResult*) {
+  using R = IdentifyResult;
+  static const Fields<R> kFields = {
+      {"device", [](const R& r) { return r.device.name(); }},
+      {"device_identity", [](const R& r) { return Name(r.device.identity()); }},
+      {"recorded", &R::recorded,
+       "the answers are those of a recording; else each case was asked twice"},
+      {"asked", [](const R& r) { return r.id.asked; }},
+      {"architectures", &R::architectures},
+      {"identified", [](const R& r) { return r.id.Identified(); },
+       "architectures that give all answers"},
+      {"indistinct", &R::indistinct, "of these"},
+      {"compared", [](const R& r) { return r.id.recorded; },
+       "answers of a recording that were held against the models"},
+      {"changes", [](const R& r) { return r.id.changes; }, "of one parameter of their models"},
+      {"unrefuted", [](const R& r) { return r.id.unrefuted; },
+       "changes that give all answers too: ARCH/INSTRUCTION:NAME=VALUE"},
+      {"text", [](const R& r) { return Conclusion(r.id); }, "the conclusion for people"},
+  };
+  return kFields;
 }
 
 void RunIdentify(const Flags& flags, const Globals& globals, Ending& ending) {
@@ -233,7 +290,7 @@ void RunIdentify(const Flags& flags, const Globals& globals, Ending& ending) {
   for (const AskedCase& c : id->asked) ending.ledger().Compare(Thing::kOperation, c.op->name);
   ending.ledger().LeaveRest(Thing::kOperation, Reason::kNotNeeded);
   if (globals.json) {
-    PrintJson(AsJson(*id, **device, recorded), ending.ledger(), console);
+    PrintResult(IdentifyResult{*id, **device, recorded}, ending.ledger(), console);
   } else {
     console.Print(Text(*id, **device, recorded, console.style()));
   }
@@ -247,7 +304,8 @@ Action AddIdentify(CLI::App& command, const Globals& globals) {
   AddDevice(command, flags->device, "who is asked");
   AddInstr(command, flags->instr);
   AddOption(command, "--most", flags->most, "dot products to use").Range(1, 1000).TypeName("N");
-  return [flags, &globals](Ending& ending) { RunIdentify(*flags, globals, ending); };
+  return {[flags, &globals](Ending& ending) { RunIdentify(*flags, globals, ending); },
+          {SchemaOf<WithLeftOut<IdentifyResult>>}};
 }
 
 }  // namespace mmadiff

@@ -9,8 +9,6 @@
 #include "fuzz/ask/dispatcher.h"
 #include "fuzz/ask/inferrer.h"
 #include "fuzz/cli/cli.h"
-#include "fuzz/output/case_json.h"
-#include "fuzz/output/json_text.h"
 #include "fuzz/output/next_command.h"
 #include "fuzz/output/progress.h"
 #include "triage/infer/inference_text.h"
@@ -25,56 +23,136 @@ struct InferFlags {
   uint64_t budget = InferOptions().budget, validate = InferOptions().validation;
 };
 
-nlohmann::ordered_json RowJson(const Algorithm& a) {
-  return {{"family", Name(a.family)}, {"parameters", ParametersJson(AlgorithmFields(a))}};
+std::vector<std::string> NamesOf(const std::vector<const Operation*>& ops) {
+  std::vector<std::string> names;
+  for (const Operation* op : ops) names.push_back(op->name);
+  return names;
 }
 
-nlohmann::ordered_json JsonOf(const Operation& op, const Inference& i) {
-  nlohmann::ordered_json json = {{"instruction", op.name}};
-  if (i.structure && i.structure->tree) json["tree"] = TreeText(*i.structure->tree, op.model.k);
-  if (i.algorithm) {
-    json["row"] = RowJson(*i.algorithm);
-    nlohmann::ordered_json same = nlohmann::ordered_json::array();
-    for (const Operation* other : SameRows(op, *i.algorithm)) same.push_back(other->name);
-    json["same_rows"] = same;
-    json["near"] = same.empty() ? NearestRow(op, *i.algorithm) : "";
-    json["nan_bits_unknown"] = i.nan_unknown;
-    nlohmann::ordered_json also = nlohmann::ordered_json::array();
-    for (const Algorithm& a : i.also) also.push_back(RowJson(a));
-    json["also"] = also;
-  } else {
-    json["nodes"] = NodeLines(i.nodes, op.model.k);
+}  // namespace
+
+const Fields<Algorithm>& FieldsOf(const Algorithm*) {
+  using A = Algorithm;
+  static const Fields<A> kFields = {
+      {"family", [](const A& a) { return Name(a.family); }},
+      {"parameters", [](const A& a) { return ParametersJson(AlgorithmFields(a)); },
+       ParameterValues()},
+  };
+  return kFields;
+}
+
+const Fields<Fixed>& FieldsOf(const Fixed*) {
+  using F = Fixed;
+  static const Fields<F> kFields = {
+      {"parameter", [](const F& f) { return Name(f.value); }},
+      {"experiments", &F::experiments},
+  };
+  return kFields;
+}
+
+const Fields<UndeterminedValues>& FieldsOf(const UndeterminedValues*) {
+  using U = UndeterminedValues;
+  static const Fields<U> kFields = {
+      {"values", &U::values},
+      {"proved", &U::proved},
+      {"why", &U::why},
+  };
+  return kFields;
+}
+
+const Fields<Refuted>& FieldsOf(const Refuted*) {
+  using R = Refuted;
+  static const Fields<R> kFields = {
+      Field<R>::Flat(&R::nearest),
+      {"misses", &R::missed, {.least = 1}},
+      {"first_experiment", &R::experiment},
+  };
+  return kFields;
+}
+
+namespace {
+
+// What was found of an instruction: an algorithm, or what comes nearest.
+struct InferredInstruction {
+  const Operation& op;
+  const Inference& inference;
+
+  bool found() const { return inference.algorithm.has_value(); }
+  bool near() const { return !found() && inference.nearest.algorithm.family != Family::kNone; }
+
+  std::optional<std::string> tree() const {
+    if (!inference.structure || !inference.structure->tree) return std::nullopt;
+    return TreeText(*inference.structure->tree, op.model.k);
   }
-  if (!i.algorithm && i.nearest.algorithm.family != Family::kNone) {
-    json["nearest"] = RowJson(i.nearest.algorithm);
-    json["nearest_misses"] = i.nearest.missed;
+  std::optional<std::vector<std::string>> same_rows() const {
+    if (!found()) return std::nullopt;
+    return NamesOf(SameRows(op, *inference.algorithm));
   }
-  if (i.refuting) {
-    json["refuting"] = DotProductJson(*op.instruction, i.refuting->dot, i.refuting->d);
+  std::optional<std::string> near_row() const {
+    if (!found()) return std::nullopt;
+    return same_rows()->empty() ? NearestRow(op, *inference.algorithm) : "";
   }
-  nlohmann::ordered_json fixed = nlohmann::ordered_json::array(), open = fixed, refuted = fixed;
-  for (const Fixed& f : i.fixed) {
-    fixed.push_back({{"parameter", Name(f.value)}, {"experiments", f.experiments}});
+  std::optional<DotProductWords> refuting() const {
+    if (!inference.refuting) return std::nullopt;
+    return DotProductWords{*op.instruction, inference.refuting->dot, inference.refuting->d};
   }
-  for (const UndeterminedValues& u : Summary(i)) {
-    open.push_back({{"values", u.values}, {"proved", u.proved}, {"why", u.why}});
-  }
-  for (const Refuted& r : i.refuted) {
-    refuted.push_back(RowJson(r.nearest));
-    refuted.back().update({{"misses", r.missed}, {"first_experiment", r.experiment}});
-  }
-  json.update({{"fixed", fixed},
-               {"undetermined", open},
-               {"refuted", refuted},
-               {"contradicts_table", IsModelled(op) && ContradictsTable(op, i)},
-               {"answers", i.answers.size()},
-               {"asked", i.asked},
-               {"validated", i.validated},
-               {"abandoned", i.abandoned},
-               {"flaky", i.flaky},
-               {"budget_spent", i.spent},
-               {"ended", i.status.ok() ? "" : std::string(i.status.message())}});
-  return json;
+};
+
+// Nothing unless `there`.
+template <class T>
+std::optional<T> If(bool there, const T& value) {
+  return there ? std::optional(value) : std::nullopt;
+}
+
+const Fields<InferredInstruction>& FieldsOf(const InferredInstruction*) {
+  using R = InferredInstruction;
+  static const Fields<R> kFields = {
+      {"instruction", [](const R& r) { return r.op.name; }, InstructionName()},
+      {"tree", &R::tree, Absent({.what = "the summation tree; not there if none was seen"})},
+      {"row", [](const R& r) { return r.inference.algorithm; }, Absent()},
+      {"same_rows", &R::same_rows, Absent(InstructionName())},
+      {"near", &R::near_row,
+       Absent({.what = "without the same rows: ROW:NAME=VALUE,..., as race takes it; empty if "
+                       "there is none"})},
+      {"nan_bits_unknown", [](const R& r) { return If(r.found(), r.inference.nan_unknown); },
+       Absent({.what = "no rule gives the bits of the NaNs"})},
+      {"also", [](const R& r) { return If(r.found(), r.inference.also); },
+       Absent({.what = "of other families that give all answers too"})},
+      {"nodes",
+       [](const R& r) { return If(!r.found(), NodeLines(r.inference.nodes, r.op.model.k)); },
+       Absent({.what = "without a row: width and rounding of the nodes of the tree"})},
+      {"nearest", [](const R& r) { return If(r.near(), r.inference.nearest.algorithm); }, Absent()},
+      {"nearest_misses", [](const R& r) { return If(r.near(), r.inference.nearest.missed); },
+       Absent({.least = 1})},
+      {"refuting", &R::refuting, Absent()},
+      {"fixed", [](const R& r) { return r.inference.fixed; }},
+      {"undetermined", [](const R& r) { return Summary(r.inference); }},
+      {"refuted", [](const R& r) { return r.inference.refuted; }},
+      {"contradicts_table",
+       [](const R& r) { return IsModelled(r.op) && ContradictsTable(r.op, r.inference); }},
+      {"answers", [](const R& r) { return r.inference.answers.size(); }, "those that repeat"},
+      {"asked", [](const R& r) { return r.inference.asked; }, "dot products"},
+      {"validated", [](const R& r) { return r.inference.validated; }, "generated dot products"},
+      {"abandoned", [](const R& r) { return r.inference.abandoned; },
+       "dot products of validations that found a difference or ended early"},
+      {"flaky", [](const R& r) { return r.inference.flaky; }, "answers that came otherwise"},
+      {"budget_spent", [](const R& r) { return r.inference.spent; }},
+      {"ended", [](const R& r) { return std::string(r.inference.status.message()); },
+       "why it ended early; empty if it did not"},
+  };
+  return kFields;
+}
+
+struct InferResult {
+  std::vector<Json> instructions;  // of InferredInstruction
+};
+
+const Fields<InferResult>& FieldsOf(const InferResult*) {
+  using R = InferResult;
+  static const Fields<R> kFields = {
+      {"instructions", &R::instructions, {.schema = ListOf(SchemaOf<InferredInstruction>())}},
+  };
+  return kFields;
 }
 
 // One task a row; prints and files what was found as it comes.
@@ -108,7 +186,7 @@ class Inferring : public Agenda {
     if (cancelled_ || dispatched.stopped_by || !dispatched.device.ok()) {
       ending_.ledger().LeaveRest(Thing::kOperation, Reason::kNotReached);
     }
-    if (globals_.json) PrintJson({{"instructions", json_}}, ending_.ledger(), console_);
+    if (globals_.json) PrintResult(result_, ending_.ledger(), console_);
     ending_.Say(dispatched.durable, Verdict::kNotWritten);
     ending_.Say(dispatched.device);
     if (cancelled_) {
@@ -141,7 +219,7 @@ class Inferring : public Agenda {
     cancelled_ |= absl::IsCancelled(result.status);
     if (inference.status != result.status) return std::vector<Task>();  // no recording of it
     if (!inference.answers.empty()) ending_.ledger().Compare(Thing::kOperation, op.name);
-    json_.push_back(JsonOf(op, inference));
+    result_.instructions.push_back(JsonOf(InferredInstruction{op, inference}));
     if (!globals_.json) console_.Print(InferenceText(op, inference, console_.style()));
     if (absl::Status s = File(op, *device_, inference); !s.ok()) return s;
     SayVerdict(op, inference);
@@ -231,7 +309,7 @@ class Inferring : public Agenda {
   Ending& ending_;
   Console console_;
   std::vector<const Operation*> ops_;
-  nlohmann::ordered_json json_ = nlohmann::ordered_json::array();
+  InferResult result_;
   Device* device_ = nullptr;
   size_t next_ = 0;  // of ops_
   bool cancelled_ = false;
@@ -268,7 +346,8 @@ Action AddInfer(CLI::App& command, const Globals& globals) {
       .TypeName("FOLDER");
   AddOption(command, "--svg", flags->svg, "draw the summation tree into this file")
       .TypeName("FILE");
-  return [flags, &globals](Ending& ending) { Inferring(*flags, globals, ending).Run(); };
+  return {[flags, &globals](Ending& ending) { Inferring(*flags, globals, ending).Run(); },
+          {SchemaOf<WithLeftOut<InferResult>>}};
 }
 
 }  // namespace mmadiff

@@ -3,30 +3,39 @@
 #include <cstdio>
 #include <string>
 
-#include "fuzz/output/json_text.h"
+#include "absl/strings/str_cat.h"
 
 namespace mmadiff {
 namespace {
 
-// The members of an object.
-std::string Inside(const nlohmann::ordered_json& object) {
-  const std::string text = JsonText(object, -1);
-  return text.substr(1, text.size() - 2);
+std::string MemberText(const std::string& name, const Json& value) {
+  return absl::StrCat("\"", name, "\":", JsonText(value, -1));
 }
 
 }  // namespace
 
-JsonRows::JsonRows(const nlohmann::ordered_json& head, const char* name) {
-  std::printf("{%s,\"%s\":[", Inside(head).c_str(), name);
+void JsonRows::Begin(const Json& result) {
+  std::string text = "{";
+  for (const auto& [name, value] : result.items()) {
+    if (name == list_) break;
+    text += MemberText(name, value) + ",";
+  }
+  std::printf("%s\"%s\":[", text.c_str(), list_);
 }
 
-void JsonRows::Add(const nlohmann::ordered_json& row) {
+void JsonRows::AddRow(const Json& row) {
   std::printf("%s\n%s", any_ ? "," : "", JsonText(row, -1).c_str());
   any_ = true;
 }
 
-void JsonRows::Finish(const nlohmann::ordered_json& tail) {
-  std::printf("\n],%s}\n", Inside(tail).c_str());
+void JsonRows::End(const Json& result) {
+  std::string text = "\n]";
+  bool behind = false;
+  for (const auto& [name, value] : result.items()) {
+    if (behind) text += "," + MemberText(name, value);
+    behind |= name == list_;
+  }
+  std::printf("%s}\n", text.c_str());
 }
 
 }  // namespace mmadiff

@@ -1,18 +1,34 @@
-// A JSON object on stdout with one long array, printed row by row: {HEAD, "NAME": [ROWS], TAIL}.
+// A JSON object on stdout with one long list, printed row by row: the members of `result` before `list`, the rows, the
+// members behind it.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include "fuzz/output/fields.h"
 
 namespace mmadiff {
 
 class JsonRows {
  public:
-  // `head` and `tail` are objects that are not empty.
-  JsonRows(const nlohmann::ordered_json& head, const char* name);
-  void Add(const nlohmann::ordered_json& row);
-  void Finish(const nlohmann::ordered_json& tail);
+  // `result`: what is known before the first row.
+  template <class Result>
+  JsonRows(const Result& result, const char* list) : list_(list) {
+    Begin(JsonOf(result));
+  }
+  template <class Row>
+  void Add(const Row& row) {
+    AddRow(JsonOf(row));
+  }
+  // `result`: what is known now.
+  template <class Result>
+  void Finish(const Result& result) {
+    End(JsonOf(result));
+  }
 
  private:
+  void Begin(const Json& result);
+  void AddRow(const Json& row);
+  void End(const Json& result);
+
+  const char* list_;
   bool any_ = false;
 };
 

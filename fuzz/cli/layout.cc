@@ -28,38 +28,78 @@ std::vector<Operand> OperandsOf(const Instruction& i) {
   return operands;
 }
 
-void PrintLines(const Instruction& instruction, bool csv) {
-  const char* header = csv ? "matrix,block,row,column,lane,register,bit\n"
-                           : "matrix   block  row  column  lane  register  bit\n";
-  const char* line = csv ? "%s,%d,%d,%d,%d,%d,%d\n" : "%-7s  %5d  %3d  %6d  %4d  %8d  %3d\n";
-  std::fputs(header, stdout);
+struct PlacedElement {
+  Operand operand;
+  Element element;
+  Place place;
+};
+
+const Fields<PlacedElement>& FieldsOf(const PlacedElement*) {
+  using P = PlacedElement;
+  static const Fields<P> kFields = {
+      {"matrix",
+       [](const P& p) { return Name(p.operand); },
+       {.words = {"A", "B", "C", "D", "SA", "SB", "A_lanes", "A_index", "A_col", "B_row", "C_col",
+                  "D_col"}}},
+      {"block", [](const P& p) { return p.element.block; }},
+      {"row", [](const P& p) { return p.element.row; }},
+      {"column", [](const P& p) { return p.element.column; }},
+      {"lane", [](const P& p) { return p.place.lane; }},
+      {"register", [](const P& p) { return p.place.reg; }},
+      {"bit", [](const P& p) { return p.place.bit; }},
+  };
+  return kFields;
+}
+
+struct LayoutResult {
+  const Operation& op;
+  size_t count = 0;
+};
+
+const Fields<LayoutResult>& FieldsOf(const LayoutResult*) {
+  using R = LayoutResult;
+  static const Fields<R> kFields = {
+      {"instruction", [](const R& r) { return r.op.name; }, InstructionName()},
+      {"elements", [](const R&) { return std::vector<PlacedElement>(); }},
+      {"count", &R::count},
+  };
+  return kFields;
+}
+
+// `print` sees each place of each element.
+template <class Print>
+void ForEachPlace(const Instruction& instruction, Print print) {
   for (const Operand operand : OperandsOf(instruction)) {
     for (const Element& e : Elements(instruction, operand)) {
-      for (const Place& p : PlacesOf(instruction, operand, e)) {
-        std::printf(line, Name(operand), e.block, e.row, e.column, p.lane, p.reg, p.bit);
-      }
+      for (const Place& p : PlacesOf(instruction, operand, e)) print(PlacedElement{operand, e, p});
     }
   }
 }
 
-void PrintJson(const Operation& op) {
-  JsonRows rows({{"instruction", op.name}}, "elements");
-  size_t count = 0;
-  for (const Operand operand : OperandsOf(*op.instruction)) {
-    for (const Element& e : Elements(*op.instruction, operand)) {
-      for (const Place& p : PlacesOf(*op.instruction, operand, e)) {
-        rows.Add({{"matrix", Name(operand)},
-                  {"block", e.block},
-                  {"row", e.row},
-                  {"column", e.column},
-                  {"lane", p.lane},
-                  {"register", p.reg},
-                  {"bit", p.bit}});
-        ++count;
-      }
-    }
-  }
-  rows.Finish({{"count", count}});
+void PrintRows(const Operation& op) {
+  LayoutResult result = {op};
+  JsonRows rows(result, "elements");
+  ForEachPlace(*op.instruction, [&](const PlacedElement& p) {
+    rows.Add(p);
+    ++result.count;
+  });
+  rows.Finish(result);
+}
+
+void PrintCsv(const Instruction& instruction) {
+  const Schema schema = SchemaOf<PlacedElement>();
+  std::fputs(CsvHead(schema).c_str(), stdout);
+  ForEachPlace(instruction, [&](const PlacedElement& p) {
+    std::fputs(CsvLine(schema, JsonOf(p)).c_str(), stdout);
+  });
+}
+
+void PrintText(const Instruction& instruction) {
+  std::fputs("matrix   block  row  column  lane  register  bit\n", stdout);
+  ForEachPlace(instruction, [](const PlacedElement& p) {
+    std::printf("%-7s  %5d  %3d  %6d  %4d  %8d  %3d\n", Name(p.operand), p.element.block,
+                p.element.row, p.element.column, p.place.lane, p.place.reg, p.place.bit);
+  });
 }
 
 void RunLayout(const std::string& name, bool csv, bool json, Ending& ending) {
@@ -73,11 +113,8 @@ void RunLayout(const std::string& name, bool csv, bool json, Ending& ending) {
                                                 " has no described layout of lanes: its operands "
                                                 "lie in tiles, or nobody has described it here")));
   }
-  if (json) {
-    PrintJson(**op);
-  } else {
-    PrintLines(instruction, csv);
-  }
+  if (json) return PrintRows(**op);
+  (csv ? PrintCsv : PrintText)(instruction);
 }
 
 }  // namespace
@@ -90,8 +127,9 @@ Action AddLayout(CLI::App& command, const Globals& globals) {
   const auto flags = std::make_shared<Flags>();
   AddInstruction(command, flags->op);
   AddFlag(command, "--csv", flags->csv, "comma separated");
-  return
-      [flags, &globals](Ending& ending) { RunLayout(flags->op, flags->csv, globals.json, ending); };
+  return {
+      [flags, &globals](Ending& ending) { RunLayout(flags->op, flags->csv, globals.json, ending); },
+      {SchemaOf<LayoutResult>}};
 }
 
 }  // namespace mmadiff

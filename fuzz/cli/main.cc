@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <exception>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -27,125 +28,101 @@ constexpr Verb kVerbs[] = {
     {.name = "run",
      .what = "differential run of a device against the model",
      .add = AddRun,
-     .example = "run --instr='x86/*' --cases=1e9 --max_total_time=8h",
-     .json = true},
+     .example = "run --instr='x86/*' --cases=1e9 --max_total_time=8h"},
     {.name = "merge",
      .what = "folders of one run, its shards say, as one",
      .add = AddMerge,
-     .example = "merge whole shard0 shard1",
-     .json = true},
+     .example = "merge whole shard0 shard1"},
     {.name = "status",
      .what = "how far runs are, from their folders",
      .add = AddStatus,
-     .example = "status shard0 shard1",
-     .json = true},
+     .example = "status shard0 shard1"},
     {.name = "report",
      .what = "the page of a run: verdict, findings, coverage, rate; or two compared",
      .add = AddReport,
-     .example = "report shard0 shard1 --out=report.html",
-     .json = true},
+     .example = "report shard0 shard1 --out=report.html"},
     {.name = "verify",
      .what = "a sample of a run's finished units again, against silent corruption",
      .add = AddVerify,
-     .example = "verify whole --sample=1% --device=cuda:1",
-     .json = true},
+     .example = "verify whole --sample=1% --device=cuda:1"},
     {.name = "clean",
      .what = "what killed attempts and merges left in a run's folder",
      .add = AddClean,
-     .example = "clean whole --yes",
-     .json = true},
+     .example = "clean whole --yes"},
     {.name = "replay",
      .what = "regression cases, vectors, recordings or one case name, with or without a device",
      .add = AddReplay,
-     .example = "replay corpus/regressions --device=host",
-     .json = true},
+     .example = "replay corpus/regressions --device=host"},
     {.name = "minimize",
      .what = "shrink one mismatch to its essence",
      .add = AddMinimize,
-     .example = "minimize 'sm_90/mma.m16n8k16.f32.f16.f16.f32@g3:1:0' --device=faulty:terms=8",
-     .json = true},
+     .example = "minimize 'sm_90/mma.m16n8k16.f32.f16.f16.f32@g3:1:0' --device=faulty:terms=8"},
     {.name = "explain",
      .what = "show one mismatch stage by stage, and what would reproduce it",
      .add = AddExplain,
-     .example = "explain 'sm_90/mma.m16n8k16.f32.f16.f16.f32@g3:1:0' --device=faulty:terms=8",
-     .json = true},
+     .example = "explain 'sm_90/mma.m16n8k16.f32.f16.f16.f32@g3:1:0' --device=faulty:terms=8"},
     {.name = "race",
      .what = "the smallest case that tells two rows, models or architectures apart",
      .add = AddRace,
-     .example = "race sm_80/mma.m16n8k16.f32.f16.f16.f32 sm_90/mma.m16n8k16.f32.f16.f16.f32",
-     .json = true},
+     .example = "race sm_80/mma.m16n8k16.f32.f16.f16.f32 sm_90/mma.m16n8k16.f32.f16.f16.f32"},
     {.name = "identify",
      .what = "which architecture a device is, by at most ten of its answers",
      .add = AddIdentify,
-     .example = "identify --device=cuda:0",
-     .json = true},
+     .example = "identify --device=cuda:0"},
     {.name = "list",
      .what = "instructions, devices, strategies, formats, vectors, differences, findings; one a "
              "line",
      .add = AddList,
-     .example = "list instructions 'hopper/wgmma*' --evidence",
-     .json = true},
+     .example = "list instructions 'hopper/wgmma*' --evidence"},
     {.name = "gen",
      .what = "print cases in the line protocol",
      .add = AddGen,
-     .example = "gen x86/vdpbf16ps --cases=10",
-     .json = true},
+     .example = "gen x86/vdpbf16ps --cases=10"},
     {.name = "eval",
      .what = "simulate cases from stdin, print them with their results",
      .add = AddEval,
-     .example = "gen x86/vdpbf16ps | mmadiff eval x86/vdpbf16ps",
-     .json = true},
+     .example = "gen x86/vdpbf16ps | mmadiff eval x86/vdpbf16ps"},
     {.name = "check",
      .what = "compare cases with results from stdin with the model",
      .add = AddCheck,
-     .example = "gen x86/vdpbf16ps | my_rtl | mmadiff check x86/vdpbf16ps",
-     .json = true},
+     .example = "gen x86/vdpbf16ps | my_rtl | mmadiff check x86/vdpbf16ps"},
     {.name = "layout",
      .what = "lane and register of each matrix element",
      .add = AddLayout,
-     .example = "layout sm_80/mma.m16n8k16.f32.f16.f16.f32 --csv",
-     .json = true},
+     .example = "layout sm_80/mma.m16n8k16.f32.f16.f16.f32 --csv"},
     {.name = "mutants",
      .what = "seeded faults: which neighbours of the model the generator finds",
      .add = AddMutants,
-     .example = "mutants --instr='sm_80/*'",
-     .json = true},
+     .example = "mutants --instr='sm_80/*'"},
     {.name = "coverage",
      .what = "bins of the arithmetic: which of them the generator fills, and how soon",
      .add = AddCoverage,
-     .example = "coverage --instr=sm_80/mma.m16n8k16.f32.f16.f16.f32",
-     .json = true},
+     .example = "coverage --instr=sm_80/mma.m16n8k16.f32.f16.f16.f32"},
     {.name = "bench",
      .what = "what a dot product costs here: generator, simulator, digest, a whole unit of a run",
      .add = AddBench,
-     .example = "bench --instr=sm_90/mma.m16n8k16.f32.f16.f16.f32 --rounds=1",
-     .json = true},
+     .example = "bench --instr=sm_90/mma.m16n8k16.f32.f16.f16.f32 --rounds=1"},
     {.name = "probe",
      .what = "ask a device the questions that only hardware answers",
      .add = AddProbe,
-     .example = "probe --device=cuda:0 --all --out=answers",
-     .json = true},
+     .example = "probe --device=cuda:0 --all --out=answers"},
     {.name = "infer",
      .what =
          "from a black box to a model: its summation tree, then the row that gives every answer",
      .add = AddInfer,
-     .example = "infer --device=faulty:terms=8 --instr=sm_90/mma.m16n8k16.f32.f16.f16.f32",
-     .json = true},
+     .example = "infer --device=faulty:terms=8 --instr=sm_90/mma.m16n8k16.f32.f16.f16.f32"},
     {.name = "changes",
      .what = "which instructions answer otherwise than the digests in the repository",
      .add = AddChanges,
-     .example = "changes",
-     .json = true},
+     .example = "changes"},
     {.name = "record",
      .what = "write a device's answers to a file",
      .add = AddRecord,
-     .example = "record h100 --device=cuda:0",
-     .json = true},
+     .example = "record h100 --device=cuda:0"},
     {.name = "survey",
      .what = "everything that a device can say, in one folder",
      .add = AddSurvey,
-     .example = "survey --device=cuda:0 --out=h100 --max_total_time=25m",
-     .json = true},
+     .example = "survey --device=cuda:0 --out=h100 --max_total_time=25m"},
     {.name = "help", .what = "the flags of a verb", .add = AddHelp, .example = "help run"},
     {.name = "survey-ask", .what = "what `survey` runs", .add = AddSurveyAsk, .hidden = true},
 };
@@ -258,6 +235,12 @@ void AddGlobals(CLI::App& app, Globals& globals) {
       .TypeName("N");
 }
 
+// By verb.
+std::map<std::string, std::vector<Schema (*)()>>& Results() {
+  static auto& results = *new std::map<std::string, std::vector<Schema (*)()>>;
+  return results;
+}
+
 int Main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_DFL);  // `mmadiff gen X | head` ends quietly
   std::signal(SIGXFSZ, SIG_IGN);  // a file size limit is an error of write(), like a full disk
@@ -272,13 +255,15 @@ int Main(int argc, char** argv) {
   AddGlobals(app, globals);
   RefuseFlagsAsValues(app);
 
-  Action chosen;
+  std::function<void(Ending&)> chosen;
   const Verb* chosen_verb = nullptr;
   for (const Verb& verb : kVerbs) {
     CLI::App* command = app.add_subcommand(verb.name, verb.what);
     command->fallthrough();
-    command->callback([&, verb = &verb, action = verb.add(*command, globals)] {
-      chosen = action;
+    const Action action = verb.add(*command, globals);
+    Results()[verb.name] = action.results;
+    command->callback([&, verb = &verb, run = action.run] {
+      chosen = run;
       chosen_verb = verb;
     });
     RefuseFlagsAsValues(*command);
@@ -289,7 +274,7 @@ int Main(int argc, char** argv) {
   try {
     app.parse(args);
     ending = Ending(chosen_verb->name);
-    if (globals.json && !chosen_verb->json) {
+    if (globals.json && Results()[chosen_verb->name].empty()) {
       ending.Say(Verdict::kUsage, absl::StrCat(chosen_verb->name, " has no --json"));
     } else {
       chosen(ending);
@@ -314,6 +299,12 @@ int Main(int argc, char** argv) {
 }  // namespace
 
 std::span<const Verb> Verbs() { return kVerbs; }
+
+std::vector<Schema> ResultsOf(const Verb& verb) {
+  std::vector<Schema> schemas;
+  for (Schema (*schema)() : Results()[verb.name]) schemas.push_back(schema());
+  return schemas;
+}
 
 const Verb* FindVerb(absl::string_view name) {
   for (const Verb& verb : kVerbs) {

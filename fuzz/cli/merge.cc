@@ -6,9 +6,8 @@
 #include "absl/strings/str_cat.h"
 #include "corpus/hex.h"
 #include "fuzz/cli/cli.h"
-#include "fuzz/output/json_text.h"
 #include "fuzz/output/progress.h"
-#include "fuzz/report/run_status.h"
+#include "fuzz/report/run_fields.h"
 
 namespace mmadiff {
 namespace {
@@ -17,6 +16,32 @@ struct MergeFlags {
   std::string out;
   std::vector<std::string> in;
 };
+
+struct MergeResult {
+  const MergeFlags& flags;
+  const Merged& merged;
+  const RunStatus& whole;
+};
+
+const Fields<MergeResult>& FieldsOf(const MergeResult*) {
+  using R = MergeResult;
+  static const Fields<R> kFields = {
+      {"out", [](const R& r) { return r.flags.out; }},
+      {"folders", [](const R& r) { return r.merged.folders; },
+       "that were read, OUT too if it was there"},
+      {"units", [](const R& r) { return r.merged.units; }},
+      {"planned_units", [](const R& r) { return r.merged.planned_units; }},
+      Field<R>::Flat([](const R& r) { return CountsOf(r.whole); }),
+      {"digest", [](const R& r) { return Hex(r.whole.total.device_digest); },
+       HexDigest("of the device's results, of the units that there are")},
+      {"findings", [](const R& r) { return r.merged.findings; }},
+      {"dropped", [](const R& r) { return r.merged.dropped; },
+       "INSTRUCTION: why, of those that the last attempt dropped"},
+      {"distrusted", [](const R& r) { return r.merged.distrusted; }},
+      {"damage", [](const R& r) { return r.merged.damage; }, "what was passed over"},
+  };
+  return kFields;
+}
 
 void RunMerge(const MergeFlags& flags, const Globals& globals, Ending& ending) {
   Console console = globals.MakeConsole();
@@ -32,22 +57,7 @@ void RunMerge(const MergeFlags& flags, const Globals& globals, Ending& ending) {
   if (!whole.ok()) return ending.Say(whole.status());
   const UnitResult& all = whole->total;
   if (globals.json) {
-    console.Print(JsonText({{"out", flags.out},
-                            {"folders", merged->folders},
-                            {"units", merged->units},
-                            {"planned_units", merged->planned_units},
-                            {"cases", all.cases},
-                            {"dot_products", all.dot_products},
-                            {"mismatches", all.mismatches},
-                            {"mismatches_at_least", whole->at_least},
-                            {"stopped", StoppedText(*whole)},
-                            {"digest", Hex(all.device_digest)},
-                            {"findings", merged->findings},
-                            {"dropped", merged->dropped},
-                            {"distrusted", merged->distrusted},
-                            {"damage", merged->damage}},
-                           1) +
-                  "\n");
+    PrintJson(JsonOf(MergeResult{flags, *merged, *whole}), console);
   } else {
     const bool endless = std::ranges::any_of(merged->manifest.instructions,
                                              [](const auto& i) { return i.Endless(); });
@@ -78,7 +88,8 @@ Action AddMerge(CLI::App& command, const Globals& globals) {
   AddOption(command, "out", flags->out, "folder of the whole run; if it is there it is merged too")
       .Required();
   AddOption(command, "in", flags->in, "folders of the run: shards, attempts, copies").Required();
-  return [flags, &globals](Ending& ending) { RunMerge(*flags, globals, ending); };
+  return {[flags, &globals](Ending& ending) { RunMerge(*flags, globals, ending); },
+          {SchemaOf<MergeResult>}};
 }
 
 }  // namespace mmadiff

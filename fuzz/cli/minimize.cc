@@ -7,7 +7,7 @@
 #include "fuzz/folder/workdir.h"
 #include "fuzz/output/next_command.h"
 #include "fuzz/replay/explainer.h"
-#include "fuzz/report/run_text.h"
+#include "fuzz/report/run_fields.h"
 
 namespace mmadiff {
 namespace {
@@ -23,6 +23,24 @@ absl::Status Lock(const std::string& folder, bool shared, std::unique_ptr<Folder
   lock = *std::move(taken);
   if (!warning.empty()) console.Warn(warning);
   return absl::OkStatus();
+}
+
+struct MinimizeResult {
+  const char* verdict;
+  const Finding& finding;
+};
+
+const Fields<MinimizeResult>& FieldsOf(const MinimizeResult*) {
+  using R = MinimizeResult;
+  static const Fields<R> kFields = {
+      {"verdict",
+       &R::verdict,
+       {.what = "equal: to the model; then nothing is filed, and all but instruction and "
+                "first_case is empty",
+        .words = {"differs", "flaky", "equal"}}},
+      Field<R>::Flat([](const R& r) { return r.finding; }),
+  };
+  return kFields;
 }
 
 void RunMinimize(const std::string& argument, const std::string& device_spec, int64_t most_calls,
@@ -46,7 +64,7 @@ void RunMinimize(const std::string& argument, const std::string& device_spec, in
     Finding none;
     none.op = subject->mismatch.op->name;
     none.case_name = argument;
-    if (globals.json) console.Print(FormatJsonMinimized(none, "equal"));
+    if (globals.json) PrintJson(JsonOf(MinimizeResult{"equal", none}), console);
     return;
   }
   std::unique_ptr<FolderLock> lock;
@@ -56,8 +74,11 @@ void RunMinimize(const std::string& argument, const std::string& device_spec, in
       MinimizeCase(*subject, **device, most_calls, globals.workdir.empty() ? "." : globals.workdir);
   if (!minimized.ok()) return ending.Say(minimized.status(), Verdict::kNotWritten);
   const Finding& finding = minimized->finding;
-  console.Print(globals.json ? FormatJsonMinimized(finding, finding.flaky() ? "flaky" : "differs")
-                             : DescribeFinding(minimized->cases, finding, console.style()));
+  if (globals.json) {
+    PrintJson(JsonOf(MinimizeResult{finding.flaky() ? "flaky" : "differs", finding}), console);
+  } else {
+    console.Print(DescribeFinding(minimized->cases, finding, console.style()));
+  }
   if (!finding.flaky()) return ending.Say(Verdict::kDiffers);
   ending.Say(Verdict::kUnrepeated,
              "the device's answers do not repeat, so they say nothing of the model");
@@ -77,9 +98,10 @@ Action AddMinimize(CLI::App& command, const Globals& globals) {
             "executions of the device to spend, about [20000; of a slow device 500]")
       .Positive()
       .TypeName("N");
-  return [flags, &globals](Ending& ending) {
-    RunMinimize(flags->subject, flags->device, flags->max_calls, globals, ending);
-  };
+  return {[flags, &globals](Ending& ending) {
+            RunMinimize(flags->subject, flags->device, flags->max_calls, globals, ending);
+          },
+          {SchemaOf<MinimizeResult>}};
 }
 
 }  // namespace mmadiff

@@ -4,7 +4,6 @@
 #include "absl/strings/str_format.h"
 #include "device/stop.h"
 #include "fuzz/cli/cli.h"
-#include "fuzz/output/case_json.h"
 #include "fuzz/schedule/class_schedule.h"
 
 namespace mmadiff {
@@ -60,27 +59,53 @@ void PrintText(const MutantsFlags& flags, size_t ops, const MutantsOutcome& outc
       Quantile(killed, 1)));
 }
 
-nlohmann::ordered_json JsonOf(const MutantsOutcome& outcome) {
-  nlohmann::ordered_json json = nlohmann::ordered_json::array();
+// A mutant, or a neighbour that no input can tell from the model.
+struct MutantRow {
+  const Operation& op;
+  std::optional<int> instructions;  // of a mutant
+  std::string change;
+  Json parameters;
+  std::optional<uint64_t> cases;          // of a mutant
+  std::optional<std::string> equivalent;  // of the others
+};
+
+const Fields<MutantRow>& FieldsOf(const MutantRow*) {
+  using M = MutantRow;
+  static const Fields<M> kFields = {
+      {"instruction", [](const M& m) { return m.op.name; }, InstructionName()},
+      {"instructions", &M::instructions, Absent({.what = "for which it stands"})},
+      {"change", &M::change},
+      {"parameters", &M::parameters, ParameterValues()},
+      {"cases", &M::cases, Absent({.what = "in which it was found; 0: was not"})},
+      {"equivalent", &M::equivalent, Absent({.what = "why no input can distinguish it"})},
+  };
+  return kFields;
+}
+
+struct MutantsResult {
+  std::vector<MutantRow> mutants;
+};
+
+const Fields<MutantsResult>& FieldsOf(const MutantsResult*) {
+  static const Fields<MutantsResult> kFields = {{"mutants", &MutantsResult::mutants}};
+  return kFields;
+}
+
+MutantsResult ResultOf(const MutantsOutcome& outcome) {
+  MutantsResult result;
   for (const OperationMutants& of : outcome.ops) {
-    const std::string& name = of.op->name;
     for (const EquivalentNeighbour& e : of.equivalent) {
-      json.push_back({{"instruction", name},
-                      {"change", Name(e.change)},
-                      {"parameters", ParametersJson({&e.change, 1})},
-                      {"equivalent", e.reason}});
+      result.mutants.push_back(
+          {*of.op, {}, Name(e.change), ParametersJson({&e.change, 1}), {}, e.reason});
     }
     for (const Mutant& m : of.mutants) {
-      json.push_back(
-          {{"instruction", name},
-           {"instructions", of.stands_for},
-           {"change", m.name()},
-           {"parameters", m.other == nullptr ? ParametersJson({&m.change, 1})
-                                             : nlohmann::ordered_json({{"arch", m.other->arch()}})},
-           {"cases", m.cases}});
+      Json parameters =
+          m.other == nullptr ? ParametersJson({&m.change, 1}) : Json({{"arch", m.other->arch()}});
+      result.mutants.push_back(
+          {*of.op, of.stands_for, m.name(), std::move(parameters), m.cases, {}});
     }
   }
-  return json;
+  return result;
 }
 
 void RunMutants(const MutantsFlags& flags, const Globals& globals, Ending& ending) {
@@ -97,7 +122,7 @@ void RunMutants(const MutantsFlags& flags, const Globals& globals, Ending& endin
   for (const OperationMutants& of : outcome->ops) tried.push_back(of.op);
   CompareByModel(*ops, tried, ending.ledger());
   if (globals.json) {
-    PrintJson({{"mutants", JsonOf(*outcome)}}, ending.ledger(), console);
+    PrintResult(ResultOf(*outcome), ending.ledger(), console);
   } else {
     PrintText(flags, ops->size(), *outcome, console);
   }
@@ -119,7 +144,8 @@ Action AddMutants(CLI::App& command, const Globals& globals) {
   AddThreads(command, flags->threads);
   AddSeed(command, flags->seed);
   AddStrategy(command, flags->strategy, "", true);
-  return [flags, &globals](Ending& ending) { RunMutants(*flags, globals, ending); };
+  return {[flags, &globals](Ending& ending) { RunMutants(*flags, globals, ending); },
+          {SchemaOf<WithLeftOut<MutantsResult>>}};
 }
 
 }  // namespace mmadiff

@@ -88,12 +88,12 @@ def check_numbers(ran, *folders):
     check('tiles', page.numbers['tiles'][1:4], totals)
     rows = {}
     for row in [i for r in ran for i in r['instructions']]:
-        counts = rows.setdefault(row['name'], [0, 0, 0])
+        counts = rows.setdefault(row['instruction'], [0, 0, 0])
         for i, name in enumerate(['cases', 'dot_products', 'mismatches']):
             counts[i] += row[name]
     reported = json.loads(mmadiff('report', *folders, '--json').stdout)['runs'][0]
     check('JSON', [reported[n] for n in ['cases', 'dot_products', 'mismatches']], totals)
-    by_name = {i['name']: [i['cases'], i['dot_products'], i['mismatches']] for i in reported['instructions']}
+    by_name = {i['instruction']: [i['cases'], i['dot_products'], i['mismatches']] for i in reported['instructions']}
     check('rows of JSON', by_name, rows)
     table = csv.DictReader(io.StringIO(mmadiff('report', *folders, '--csv').stdout))
     check('rows of CSV', {r['instruction']: [int(r[n]) for n in ['cases', 'dot_products', 'mismatches']] for r in table}, rows)

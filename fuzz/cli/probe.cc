@@ -8,13 +8,21 @@
 #include "device/threads.h"
 #include "fuzz/ask/prober.h"
 #include "fuzz/cli/cli.h"
-#include "fuzz/output/json_text.h"
 #include "fuzz/output/next_command.h"
 #include "fuzz/output/progress.h"
 #include "fuzz/verdict/error_meaning.h"
 #include "triage/probe/operand_sweep.h"
 
 namespace mmadiff {
+
+const Fields<Question>& FieldsOf(const Question*) {
+  static const Fields<Question> kFields = {
+      {"question", &Question::id, "id"},
+      {"text", &Question::text},
+  };
+  return kFields;
+}
+
 namespace {
 
 struct ProbeFlags {
@@ -23,6 +31,37 @@ struct ProbeFlags {
   bool all = false, list = false, stats = false;
   int threads = 0;
 };
+
+struct AnsweredQuestion {
+  const Operation& op;
+  const ProbeAnswer& answer;
+};
+
+const Fields<AnsweredQuestion>& FieldsOf(const AnsweredQuestion*) {
+  using A = AnsweredQuestion;
+  static const Fields<A> kFields = {
+      {"question", [](const A& a) { return a.answer.question->id; }},
+      {"instruction", [](const A& a) { return a.op.name; }, InstructionName()},
+      {"answer", [](const A& a) { return a.answer.answer; }},
+      {"agreement",
+       [](const A& a) { return Name(a.answer.agreement); },
+       {.words = {"agrees", "contradicts", "open"}}},
+      {"decides", [](const A& a) { return a.answer.decides; }},
+      {"cases", [](const A& a) { return a.answer.cases; }},
+  };
+  return kFields;
+}
+
+struct ProbeResult {
+  std::vector<AnsweredQuestion> answers;
+};
+
+const Fields<ProbeResult>& FieldsOf(const ProbeResult*) {
+  static const Fields<ProbeResult> kFields = {
+      {"answers", &ProbeResult::answers, "by instruction, those that contradict the tables first"},
+  };
+  return kFields;
+}
 
 // Answers by instruction: those that contradict the table first, then open ones.
 class ProbeAnswersByRow {
@@ -42,7 +81,7 @@ class ProbeAnswersByRow {
              const Ledger& ledger, Console& console) {
     for (Group& group : groups_) std::ranges::stable_sort(group.answers, {}, Rank);
     std::ranges::stable_partition(groups_, &Group::Contradicts);
-    if (globals.json) return PrintJson({{"answers", Json()}}, ledger, console);
+    if (globals.json) return PrintResult(Result(), ledger, console);
     for (const Group& group : groups_) console.Print(Text(group, device, console.style()));
     if (stats || !console.terminal()) console.Print(Stats());
     if (console.terminal()) console.Print(Verdict(console.style()) + Filed(out, console.style()));
@@ -159,19 +198,12 @@ class ProbeAnswersByRow {
         contradictions() == 0 ? "" : CommandLine("next     ", command, style.width));
   }
 
-  nlohmann::ordered_json Json() const {
-    nlohmann::ordered_json json = nlohmann::ordered_json::array();
+  ProbeResult Result() const {
+    ProbeResult result;
     for (const Group& group : groups_) {
-      for (const ProbeAnswer& answer : group.answers) {
-        json.push_back({{"question", answer.question->id},
-                        {"instruction", group.op->name},
-                        {"answer", answer.answer},
-                        {"agreement", Name(answer.agreement)},
-                        {"decides", answer.decides},
-                        {"cases", answer.cases}});
-      }
+      for (const ProbeAnswer& answer : group.answers) result.answers.push_back({*group.op, answer});
     }
-    return json;
+    return result;
   }
 
   std::vector<Group> groups_;
@@ -264,13 +296,12 @@ absl::StatusOr<std::vector<const Question*>> QuestionsOf(const ProbeFlags& flags
 }
 
 void PrintQuestions(bool as_json, Console& console) {
-  nlohmann::ordered_json json = nlohmann::ordered_json::array();
+  if (as_json) return PrintJson(JsonOf(Questions()), console);
   std::string text;
   for (const Question& q : Questions()) {
-    json.push_back({{"question", q.id}, {"text", q.text}});
     text += Labelled(absl::StrFormat("%-17s ", q.id), q.text, console.style().width);
   }
-  console.Print(as_json ? JsonText(json, 1) + "\n" : text);
+  console.Print(text);
 }
 
 // How long the sweeps of all pairs may take: said before they begin.
@@ -347,7 +378,8 @@ Action AddProbe(CLI::App& command, const Globals& globals) {
             "folder for every case with its answer (for replay and recorded:) and for the "
             "cases that nothing explains")
       .TypeName("FOLDER");
-  return [flags, &globals](Ending& ending) { RunProbe(*flags, globals, ending); };
+  return {[flags, &globals](Ending& ending) { RunProbe(*flags, globals, ending); },
+          {SchemaOf<WithLeftOut<ProbeResult>>, SchemaOf<std::vector<Question>>}};
 }
 
 }  // namespace mmadiff

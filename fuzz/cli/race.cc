@@ -12,8 +12,6 @@
 #include "device/line_protocol.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/cli/typed_name.h"
-#include "fuzz/output/case_json.h"
-#include "fuzz/output/json_text.h"
 #include "fuzz/output/next_command.h"
 #include "sim/simulate.h"
 #include "triage/case_text.h"
@@ -26,72 +24,222 @@
 namespace mmadiff {
 namespace {
 
-using Json = nlohmann::ordered_json;
+// A case that tells a pair apart.
+struct TellingWords {
+  const PairRace& pair;
+  const TellingCase& found;
+
+  int terms() const { return found.terms; }
+  DotProductWords dot_product() const { return {*pair.op().instruction, found.dot}; }
+  std::string of_x() const { return HexWord(pair.x.model.d, found.x); }
+  std::string of_y() const { return HexWord(pair.x.model.d, found.y); }
+};
+
+const Fields<TellingWords>& FieldsOf(const TellingWords*) {
+  using T = TellingWords;
+  static const Fields<T> kFields = {
+      {"dot_product", &T::dot_product},
+      {"of_x", &T::of_x, HexDigits()},
+      {"of_y", &T::of_y, HexDigits()},
+  };
+  return kFields;
+}
+
+// Of the smallest case, if there is one.
+template <class Get>
+auto OfFound(const PairRace& pair, Get get) {
+  const std::optional<TellingCase>& found = pair.race.found;
+  return found ? std::optional(std::invoke(get, TellingWords{pair, *found})) : std::nullopt;
+}
+
+}  // namespace
+
+const Fields<ProofStep>& FieldsOf(const ProofStep*) {
+  using S = ProofStep;
+  static const Fields<S> kFields = {
+      {"change", [](const S& s) { return Name(s.change); }},
+      {"reason", &S::reason},
+  };
+  return kFields;
+}
+
+const Fields<Stratum>& FieldsOf(const Stratum*) {
+  using S = Stratum;
+  static const Fields<S> kFields = {
+      {"products", &S::products},
+      {"addend", &S::addend},
+      {"tried", &S::tried},
+      {"all", &S::all, "there are no others"},
+  };
+  return kFields;
+}
+
+const Fields<PairRace>& FieldsOf(const PairRace*) {
+  using P = PairRace;
+  using T = TellingWords;
+  static const Fields<P> kFields = {
+      {"x", [](const P& p) { return p.x.name; },
+       "ARCH/INSTRUCTION, with the changes that were asked for; \"2 x ARCH/INSTRUCTION\" is a "
+       "chain "
+       "of two"},
+      {"y", [](const P& p) { return p.y.name; }},
+      {"verdict",
+       [](const P& p) { return Name(p.verdict); },
+       {.words = {"same_model", "proved_equal", "told_apart", "undecided", "not_comparable"}}},
+      {"text", VerdictText, "the same for people"},
+      {"changes", [](const P& p) { return ParametersJson(p.changes); },
+       ParameterValues("that y has otherwise; empty between families")},
+      {"stage", &P::stage, "where the models part; empty if no case tells them apart"},
+      {"proof", &P::proof,
+       "of proved_equal: changes that lead from x to y, none of which any input shows"},
+      {"terms", [](const P& p) { return OfFound(p, &T::terms); },
+       "of the case that are not +0: products and the addend"},
+      {"fewest_terms", [](const P& p) { return p.race.FewestTerms(); },
+       "all cases of fewer terms were tried, with scales of 1.0"},
+      {"dot_product", [](const P& p) { return OfFound(p, &T::dot_product); }},
+      {"of_x", [](const P& p) { return OfFound(p, &T::of_x); }, HexDigits()},
+      {"of_y", [](const P& p) { return OfFound(p, &T::of_y); }, HexDigits()},
+      {"generated", [](const P& p) { return p.race.generated; },
+       "generated dot products that were tried before some told the models apart, or in all"},
+      {"smaller", [](const P& p) { return p.race.strata; },
+       "cases of fewer terms, or of few, that were tried"},
+      {"typical",
+       [](const P& p) {
+         return p.typical ? std::optional(T{p, *p.typical}) : std::nullopt;
+       },
+       "a case of ordinary numbers that tells the models apart"},
+  };
+  return kFields;
+}
+
+const Fields<RowClass>& FieldsOf(const RowClass*) {
+  using C = RowClass;
+  const auto names = [](const C& c) {
+    std::vector<std::string> names;
+    for (const Operation* row : c.rows) names.push_back(row->name);
+    return names;
+  };
+  static const Fields<C> kFields = {
+      {"instructions", names, InstructionName()},
+      {"emulated", &C::emulated},
+  };
+  return kFields;
+}
+
+const Fields<FormatGroup>& FieldsOf(const FormatGroup*) {
+  using G = FormatGroup;
+  constexpr const char* kRows =
+      "rows that compute the same, the shorter ones chained; emulated ones apart";
+  static const Fields<G> kFields = {
+      {"formats", &G::formats, "\"e4m3 x e5m2 to f32\""},
+      {"verdict", &G::verdict, "in words"},
+      {"x", &G::x, kRows},
+      {"y", &G::y, kRows},
+  };
+  return kFields;
+}
+
+namespace {
 
 struct Flags {
   std::vector<std::string> rows, instr = {"*"};
   bool all = false, set = false;
 };
 
-// What all print as JSON: pairs, groups of formats, columns of matrices, fingerprint; those that were not asked
-// for are empty.
-struct Report {
-  std::string text;
-  Json pairs = Json::array(), groups = Json::array(), matrices = Json::array(),
-       fingerprint = nullptr;
-  bool told = false;    // two models that were named
-  std::string nothing;  // why nothing was compared
-
-  void Print(const Globals& globals, Console& console, Ending& ending) const {
-    if (globals.json) {
-      PrintJson({{"pairs", pairs},
-                 {"groups", groups},
-                 {"matrices", matrices},
-                 {"fingerprint", fingerprint}},
-                ending.ledger(), console);
-    } else {
-      console.Print(text);
-    }
-    if (told) ending.Say(Verdict::kDiffers);
-    if (!nothing.empty()) ending.Say(Verdict::kNotHere, nothing);
-  }
+struct InstructionMatrix {
+  std::string instruction;
+  std::vector<std::vector<std::string>> columns = {};
 };
 
-Json PairJson(const PairRace& pair) {
-  Json json = {{"x", pair.x.name},
-               {"y", pair.y.name},
-               {"verdict", Name(pair.verdict)},
-               {"text", VerdictText(pair)},
-               {"changes", ParametersJson(pair.changes)},
-               {"stage", pair.stage},
-               {"proof", Json::array()},
-               {"terms", nullptr},
-               {"fewest_terms", pair.race.FewestTerms()},
-               {"dot_product", nullptr},
-               {"of_x", nullptr},
-               {"of_y", nullptr},
-               {"generated", pair.race.generated},
-               {"smaller", Json::array()},
-               {"typical", nullptr}};
-  for (const ProofStep& step : pair.proof) {
-    json["proof"].push_back({{"change", Name(step.change)}, {"reason", step.reason}});
+// A case of a fingerprint, and what all rows say to it.
+struct WordOfRow {
+  std::string row, d;
+};
+struct AnsweredCase {
+  const Instruction& instruction;
+  DotProductCase dot;
+  std::vector<WordOfRow> words = {};
+};
+struct RowsFingerprint {
+  bool least;
+  size_t pool;
+  std::vector<AnsweredCase> cases = {};
+  std::vector<IndistinctPair> indistinct = {};
+};
+
+const Fields<InstructionMatrix>& FieldsOf(const InstructionMatrix*) {
+  using M = InstructionMatrix;
+  static const Fields<M> kFields = {
+      {"instruction", &M::instruction},
+      {"columns", &M::columns, "architectures with one model"},
+  };
+  return kFields;
+}
+
+const Fields<WordOfRow>& FieldsOf(const WordOfRow*) {
+  using W = WordOfRow;
+  static const Fields<W> kFields = {
+      {"instruction", &W::row, "with the changes that were asked for"},
+      {"d", &W::d, HexDigits()},
+  };
+  return kFields;
+}
+
+const Fields<AnsweredCase>& FieldsOf(const AnsweredCase*) {
+  using C = AnsweredCase;
+  static const Fields<C> kFields = {
+      {"dot_product",
+       [](const C& c) {
+         return DotProductWords{c.instruction, c.dot};
+       }},
+      {"words", &C::words},
+  };
+  return kFields;
+}
+
+const Fields<RowsFingerprint>& FieldsOf(const RowsFingerprint*) {
+  using F = RowsFingerprint;
+  static const Fields<F> kFields = {
+      {"cases", &F::cases},
+      {"least", &F::least, "no fewer cases of the pool do"},
+      {"pool", &F::pool},
+      {"indistinct", &F::indistinct, "rows that no case tells apart"},
+  };
+  return kFields;
+}
+
+// What all print; what was not asked for is empty.
+struct Report {
+  std::string text = {};
+  std::vector<PairRace> pairs = {};
+  std::vector<FormatGroup> groups = {};
+  std::vector<InstructionMatrix> matrices = {};
+  std::optional<RowsFingerprint> fingerprint = {};
+  bool told = false;         // two models that were named
+  std::string nothing = {};  // why nothing was compared
+
+  void Print(const Globals& globals, Console& console, Ending& ending) const;
+};
+
+const Fields<Report>& FieldsOf(const Report*) {
+  using R = Report;
+  static const Fields<R> kFields = {
+      {"pairs", &R::pairs, "two; of --all each two columns"},
+      {"groups", &R::groups, "of two architectures: rows of both that multiply the same formats"},
+      {"matrices", &R::matrices, "of --all"},
+      {"fingerprint", &R::fingerprint, "of --set"},
+  };
+  return kFields;
+}
+
+void Report::Print(const Globals& globals, Console& console, Ending& ending) const {
+  if (globals.json) {
+    PrintResult(*this, ending.ledger(), console);
+  } else {
+    console.Print(text);
   }
-  for (const Stratum& s : pair.race.strata) {
-    json["smaller"].push_back(
-        {{"products", s.products}, {"addend", s.addend}, {"tried", s.tried}, {"all", s.all}});
-  }
-  if (const auto& found = pair.race.found) {
-    json["terms"] = found->terms;
-    json["dot_product"] = DotProductJson(*pair.op().instruction, found->dot);
-    json["of_x"] = HexWord(pair.x.model.d, found->x);
-    json["of_y"] = HexWord(pair.x.model.d, found->y);
-  }
-  if (const auto& typical = pair.typical) {
-    json["typical"] = {{"dot_product", DotProductJson(*pair.op().instruction, typical->dot)},
-                       {"of_x", HexWord(pair.x.model.d, typical->x)},
-                       {"of_y", HexWord(pair.x.model.d, typical->y)}};
-  }
-  return json;
+  if (told) ending.Say(Verdict::kDiffers);
+  if (!nothing.empty()) ending.Say(Verdict::kNotHere, nothing);
 }
 
 // The case on one line: "k=0 3c00 x 3c00  1.0 x 1.0; c b3000000  -2^-25".
@@ -133,18 +281,8 @@ absl::StatusOr<Report> RacePair(const Racer& x, const Racer& y, const TextStyle&
   Report report;
   report.told = pair->verdict == PairRace::kTold;
   report.text = PairText(*pair, style);
-  report.pairs.push_back(PairJson(*pair));
+  report.pairs.push_back(*pair);
   return report;
-}
-
-Json ClassesJson(const std::vector<RowClass>& classes) {
-  Json all = Json::array();
-  for (const RowClass& c : classes) {
-    Json rows = Json::array();
-    for (const Operation* row : c.rows) rows.push_back(row->name);
-    all.push_back({{"rows", rows}, {"emulated", c.emulated}});
-  }
-  return all;
 }
 
 // The group of formats: its pairs, a line each.
@@ -178,14 +316,8 @@ absl::StatusOr<Report> RaceArchitectures(const Architecture& x, const Architectu
   const absl::StatusOr<ArchitectureRace> race = RaceAll(rows, others, races);
   if (!race.ok()) return race.status();
   Report report;
-  const auto add = [&](const FormatGroup& group) {
-    report.groups.push_back({{"formats", group.formats()},
-                             {"verdict", group.verdict},
-                             {"x", ClassesJson(group.x)},
-                             {"y", ClassesJson(group.y)}});
-  };
   for (const FormatGroup& group : race->only_in_one) {
-    add(group);
+    report.groups.push_back(group);
     for (const RowClass& c : group.x.empty() ? group.y : group.x) {
       for (const Operation* row : c.rows) {
         ledger.Leave({Thing::kOperation, Reason::kOnlyInOne, row->name});
@@ -193,14 +325,14 @@ absl::StatusOr<Report> RaceArchitectures(const Architecture& x, const Architectu
     }
   }
   for (const FormatGroup& group : race->groups) {
-    add(group);
+    report.groups.push_back(group);
     const bool same = std::ranges::all_of(
         group.pairs, [](const ClassPair& pair) { return pair.race.verdict == PairRace::kSame; });
     if (!same)
       absl::StrAppend(&report.text, GroupText(group, style));  // else the last lines say it
     for (const ClassPair& pair : group.pairs) {
       report.told |= pair.race.verdict == PairRace::kTold;
-      report.pairs.push_back(PairJson(pair.race));
+      report.pairs.push_back(pair.race);
     }
     for (const std::vector<RowClass>* classes : {&group.x, &group.y}) {
       for (const RowClass& c : *classes) {
@@ -249,12 +381,11 @@ absl::Status AddMatrix(const std::string& instruction, const std::vector<const O
                        const TextStyle& style, Races& races, Report& report) {
   const std::vector<Column> columns = ColumnsOf(rows);
   std::vector<TableColumn> titles = {{"terms"}};
-  Json archs = Json::array();
+  InstructionMatrix& matrix = report.matrices.emplace_back(InstructionMatrix{instruction});
   for (const Column& c : columns) {
     titles.push_back({.title = c.title(), .right = true});
-    archs.push_back(c.archs);
+    matrix.columns.push_back(c.archs);
   }
-  report.matrices.push_back({{"instruction", instruction}, {"columns", archs}});
   TextTable table(titles);
   std::string legend;
   for (size_t x = 0; x < columns.size(); ++x) {
@@ -267,7 +398,7 @@ absl::Status AddMatrix(const std::string& instruction, const std::vector<const O
       const absl::StatusOr<PairRace> pair = races.Find(columns[x].racer, columns[y].racer);
       if (!pair.ok()) return pair.status();
       cells.push_back(Cell(*pair));
-      report.pairs.push_back(PairJson(*pair));
+      report.pairs.push_back(*pair);
       absl::StrAppend(&legend, columns[x].archs[0], " ", columns[y].archs[0], "  ",
                       pair->race.found ? ShortCase(*pair) : VerdictText(*pair), "\n");
     }
@@ -344,27 +475,24 @@ absl::StatusOr<Report> RaceSet(const std::vector<std::string>& arguments, const 
                              " apart what can be told apart of ", rows->size(), " rows; ",
                              print->least ? "no fewer" : "chosen greedily: perhaps fewer", " of ",
                              print->pool, " cases do\n");
-  Json cases = Json::array(), indistinct = Json::array();
+  RowsFingerprint& result = report.fingerprint.emplace(RowsFingerprint{print->least, print->pool});
   for (const DotProductCase& dot : print->cases) {
     const Instruction& instruction = *rows->front().op->instruction;
     absl::StrAppend(&report.text, Wrap(FormatLine(instruction, dot) + "\n", style.width, 2));
-    Json words = Json::array();
+    AnsweredCase& answered = result.cases.emplace_back(AnsweredCase{instruction, dot});
     for (const Racer& row : *rows) {
       const std::string word = HexWord(row.model.d, Simulate(row.model, dot));
-      words.push_back({{"row", row.name}, {"d", word}});
+      answered.words.push_back({row.name, word});
       absl::StrAppend(&report.text, "  ", word, "  ", row.name, "\n");
     }
-    cases.push_back({{"dot_product", DotProductJson(instruction, dot)}, {"words", words}});
   }
   for (const Indistinct& i : print->indistinct) {
     const std::string &x = (*rows)[i.x].name, &y = (*rows)[i.y].name;
-    indistinct.push_back({{"x", x}, {"y", y}, {"why", i.why}});
+    result.indistinct.push_back({x, y, i.why});
     absl::StrAppend(
         &report.text,
         Wrap(absl::StrCat("not told apart: ", x, " and ", y, ": ", i.why, "\n"), style.width, 2));
   }
-  report.fingerprint = {
-      {"cases", cases}, {"least", print->least}, {"pool", print->pool}, {"indistinct", indistinct}};
   return report;
 }
 
@@ -424,12 +552,13 @@ Action AddRace(CLI::App& command, const Globals& globals) {
             "of two architectures: globs of instructions, comma separated")
       .Delimiter(',')
       .TypeName("GLOBS");
-  return [flags, &globals](Ending& ending) {
-    Console console = globals.MakeConsole();
-    const absl::StatusOr<Report> report = Race(*flags, console.style(), ending.ledger());
-    if (!report.ok()) return ending.Say(report.status());
-    report->Print(globals, console, ending);
-  };
+  return {[flags, &globals](Ending& ending) {
+            Console console = globals.MakeConsole();
+            const absl::StatusOr<Report> report = Race(*flags, console.style(), ending.ledger());
+            if (!report.ok()) return ending.Say(report.status());
+            report->Print(globals, console, ending);
+          },
+          {SchemaOf<WithLeftOut<Report>>}};
 }
 
 }  // namespace mmadiff

@@ -12,8 +12,6 @@
 #include "device/threads.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/engine/engine.h"
-#include "fuzz/output/case_json.h"
-#include "fuzz/output/json_text.h"
 #include "fuzz/output/progress.h"
 
 namespace mmadiff {
@@ -33,13 +31,40 @@ void Enter(const RecordOutcome& outcome, Ending& ending) {
   SayDropped(outcome.dropped, !outcome.recorded.empty(), ending);
 }
 
-void PrintOutcome(const RecordFlags& flags, const std::string& identity,
-                  const nlohmann::ordered_json& counts, const RecordOutcome& outcome,
-                  const Ending& ending, Console& console) {
-  nlohmann::ordered_json json = {{"out", flags.out}, {"device", identity}};
-  json.update(counts);
-  json["dropped"] = MessagesJson(outcome.dropped);
-  PrintJson(std::move(json), ending.ledger(), console);
+// Of a block log, or of a folder, which has more.
+struct RecordResult {
+  const RecordFlags& flags;
+  std::string device_identity;
+  const RecordOutcome& outcome;
+  std::optional<size_t> instructions = {};
+
+  // Of a folder.
+  template <class T>
+  std::optional<T> OfFolder(T value) const {
+    return instructions ? std::optional(value) : std::nullopt;
+  }
+};
+
+const Fields<RecordResult>& FieldsOf(const RecordResult*) {
+  using R = RecordResult;
+  static const Fields<R> kFields = {
+      {"out", [](const R& r) { return r.flags.out; }},
+      {"device_identity", &R::device_identity},
+      {"instructions", &R::instructions, Absent({.what = "of a folder"})},
+      {"dot_products", [](const R& r) { return r.outcome.raw_dot_products; }, "raw answers"},
+      {"repeated", [](const R& r) { return r.outcome.repeated; },
+       "dot products that were asked for twice"},
+      {"regressions", [](const R& r) { return r.OfFolder(r.outcome.regressions); },
+       Absent({.what = "regression cases and vectors"})},
+      {"digest_dot_products", [](const R& r) { return r.OfFolder(r.outcome.digest_dot_products); },
+       Absent()},
+      {"digest_units", [](const R& r) { return r.OfFolder(r.outcome.digest_units); }, Absent()},
+      {"without_digests", [](const R& r) { return r.OfFolder(r.outcome.without_digests); },
+       Absent({.what = "instructions for which there was no room"})},
+      {"dropped", [](const R& r) { return Messages(r.outcome.dropped); },
+       "why instructions were dropped"},
+  };
+  return kFields;
 }
 
 void RecordIntoLog(const RecordFlags& flags, Engine& engine,
@@ -59,9 +84,7 @@ void RecordIntoLog(const RecordFlags& flags, Engine& engine,
   Enter(*outcome, ending);
   const std::string identity = Name(engine.device().identity());
   if (json) {
-    PrintOutcome(flags, identity,
-                 {{"dot_products", outcome->raw_dot_products}, {"repeated", outcome->repeated}},
-                 *outcome, ending, console);
+    PrintResult(RecordResult{flags, identity, *outcome}, ending.ledger(), console);
   } else {
     console.Print(Wrap(
         absl::StrCat(outcome->raw_dot_products, " dot products of ", identity, " in ", flags.out,
@@ -109,15 +132,7 @@ void RecordIntoFolder(const RecordFlags& flags, Engine& engine,
   const size_t instructions = ops.size() - outcome->dropped.size();
   const std::string identity = Name(engine.device().identity());
   if (json) {
-    PrintOutcome(flags, identity,
-                 {{"instructions", instructions},
-                  {"dot_products", outcome->raw_dot_products},
-                  {"repeated", outcome->repeated},
-                  {"regressions", outcome->regressions},
-                  {"digest_dot_products", outcome->digest_dot_products},
-                  {"digest_units", outcome->digest_units},
-                  {"without_digests", outcome->without_digests}},
-                 *outcome, ending, console);
+    PrintResult(RecordResult{flags, identity, *outcome, instructions}, ending.ledger(), console);
   } else {
     console.Print(Wrap(
         absl::StrCat(CountText(instructions, "instruction"), " of ", identity, " in ", flags.out,
@@ -162,7 +177,8 @@ Action AddRecord(CLI::App& command, const Globals& globals) {
   AddOption(command, "--regressions", flags->regressions,
             "folder of cases whose answers a folder has too [corpus/regressions if there]")
       .TypeName("FOLDER");
-  return [flags, &globals](Ending& ending) { RunRecord(*flags, globals, ending); };
+  return {[flags, &globals](Ending& ending) { RunRecord(*flags, globals, ending); },
+          {SchemaOf<WithLeftOut<RecordResult>>}};
 }
 
 }  // namespace mmadiff

@@ -8,14 +8,10 @@
 #include "device/threads.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/cli/typed_name.h"
-#include "fuzz/output/case_json.h"
-#include "fuzz/output/json_text.h"
 #include "fuzz/output/progress.h"
 
 namespace mmadiff {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct ReplayFlags {
   ReplayOptions options;
@@ -104,54 +100,115 @@ std::string MovesText(const ReplayOutcome& outcome, bool update) {
                       MovesText(outcome.moves), update ? "" : " (--update writes it)", "\n");
 }
 
-Json MovesJson(const std::vector<FindingMove>& moves) {
-  Json json = Json::array();
-  for (const FindingMove& move : moves) {
-    json.push_back({{"path", move.path},
-                    {"instruction", move.op},
-                    {"bucket", move.bucket},
-                    {"from", Name(move.from)},
-                    {"to", Name(move.to)}});
-  }
-  return json;
+Detail FindingStates() { return {.words = {std::begin(kFindingStates), std::end(kFindingStates)}}; }
+
+// What a device answered.
+struct DeviceTally {
+  std::string device;
+  const ReplayTally& tally;
+};
+
+const Fields<DeviceTally>& FieldsOf(const DeviceTally*) {
+  using D = DeviceTally;
+  static const Fields<D> kFields = {
+      {"device", &D::device},
+      {"compared", [](const D& d) { return d.tally.compared; }},
+      {"differing", [](const D& d) { return d.tally.differing; }},
+      {"instructions", [](const D& d) { return d.tally.ops; }, InstructionName()},
+  };
+  return kFields;
 }
 
-Json CountsJson(const ReplayOutcome& o) {
-  Json json = {{"compared", o.compared},
-               {"differing", o.differing},
-               {"units", o.units},
-               {"differing_units", o.differing_units},
-               {"answered", o.answered()},
-               {"recorded", o.recorded},
-               {"recorded_twice", o.recorded_twice},
-               {"flaky", o.flaky},
-               {"flaky_units", o.flaky_units},
-               {"unsupported", o.unsupported},
-               {"unsupported_units", o.unsupported_units},
-               {"unmodelled", o.unmodelled},
-               {"unmodelled_units", o.unmodelled_units},
-               {"unmodelled_instructions", o.unmodelled_ops},
-               {"repeated", o.repeated},
-               {"repeated_units", o.repeated_units},
-               {"changed", o.changed},
-               {"changed_units", o.changed_units},
-               {"contradictions", o.contradictions},
-               {"troubled", o.troubled},
-               {"moves", MovesJson(o.moves)},
-               {"damaged", o.damaged},
-               {"dropped", MessagesJson(o.dropped)},
-               {"devices", Json::array()},
-               {"vectors", Json::object()}};
-  for (const auto& [device, tally] : o.tallies) {
-    json["devices"].push_back({{"device", device},
-                               {"compared", tally.compared},
-                               {"differing", tally.differing},
-                               {"instructions", tally.ops}});
-  }
-  for (size_t kind = 0; kind < std::size(o.vectors); ++kind) {
-    json["vectors"][Name(static_cast<AnswerKind>(kind))] = o.vectors[kind];
-  }
-  return json;
+std::vector<DeviceTally> TalliesOf(const ReplayOutcome& outcome) {
+  std::vector<DeviceTally> tallies;
+  for (const auto& [device, tally] : outcome.tallies) tallies.push_back({device, tally});
+  return tallies;
+}
+
+struct VectorCountsOf {
+  const ReplayOutcome& outcome;
+};
+
+Field<VectorCountsOf> CountOf(AnswerKind kind) {
+  return {Name(kind),
+          [kind](const VectorCountsOf& v) { return v.outcome.vectors[static_cast<int>(kind)]; }};
+}
+
+const Fields<VectorCountsOf>& FieldsOf(const VectorCountsOf*) {
+  static const Fields<VectorCountsOf> kFields = {
+      CountOf(AnswerKind::kObserved), CountOf(AnswerKind::kPublished),
+      CountOf(AnswerKind::kExpected), CountOf(AnswerKind::kContested)};
+  return kFields;
+}
+
+}  // namespace
+
+const Fields<FindingMove>& FieldsOf(const FindingMove*) {
+  using M = FindingMove;
+  static const Fields<M> kFields = {
+      {"path", &M::path},
+      {"instruction", &M::op, InstructionName()},
+      {"bucket", &M::bucket},
+      {"from", [](const M& m) { return Name(m.from); }, FindingStates()},
+      {"to", [](const M& m) { return Name(m.to); }, FindingStates()},
+  };
+  return kFields;
+}
+
+const Fields<ReplayOutcome>& FieldsOf(const ReplayOutcome*) {
+  using O = ReplayOutcome;
+  static const Fields<O> kFields = {
+      {"compared", &O::compared, "dot products, without flaky ones"},
+      {"differing", &O::differing},
+      {"units", &O::units, "of digests"},
+      {"differing_units", &O::differing_units},
+      {"answered", &O::answered,
+       "dot products and units that were compared; with --device those that it answered"},
+      {"recorded", &O::recorded, "of recording folders: raw dot products"},
+      {"recorded_twice", &O::recorded_twice,
+       "of these: asked for twice when they were recorded, with equal answers"},
+      {"flaky", &O::flaky,
+       "dot products that are not compared, since their execution was answered differently when it "
+       "was repeated"},
+      {"flaky_units", &O::flaky_units, "the same of digests"},
+      {"unsupported", &O::unsupported, "cases whose instructions the device lacks"},
+      {"unsupported_units", &O::unsupported_units},
+      {"unmodelled", &O::unmodelled, "answers of instructions without a model"},
+      {"unmodelled_units", &O::unmodelled_units},
+      {"unmodelled_instructions", &O::unmodelled_ops, InstructionName()},
+      {"repeated", &O::repeated, "of the unmodelled ones: asked of the device again"},
+      {"repeated_units", &O::repeated_units},
+      {"changed", &O::changed, "of these: with another answer"},
+      {"changed_units", &O::changed_units},
+      {"contradictions", &O::contradictions, "said by surveys"},
+      {"troubled", &O::troubled, "rows, said by surveys"},
+      {"moves", &O::moves, "findings that moved with --update, or would"},
+      {"damaged", &O::damaged},
+      {"dropped", [](const O& o) { return Messages(o.dropped); }, "why instructions were dropped"},
+      {"devices", TalliesOf, "not of vectors"},
+      {"vectors", [](const O& o) { return VectorCountsOf{o}; },
+       "dot products of vectors by kind of answer"},
+  };
+  return kFields;
+}
+
+namespace {
+
+struct ReplayResult {
+  std::vector<Json> reports;  // of ReplayRow
+  const ReplayOutcome& outcome;
+};
+
+const Fields<ReplayResult>& FieldsOf(const ReplayResult*) {
+  using R = ReplayResult;
+  static const Fields<R> kFields = {
+      {"reports",
+       &R::reports,
+       {.what = "in the order of the text; of what differs or is flaky the first --max_reports",
+        .schema = ListOf(SchemaOf<ReplayRow>())}},
+      Field<R>::Flat([](const R& r) -> const ReplayOutcome& { return r.outcome; }),
+  };
+  return kFields;
 }
 
 // With a last case that fails where something else than a comparison did.
@@ -228,10 +285,10 @@ void RunReplay(const ReplayFlags& flags, const Globals& globals,
   options.test_results = !flags.junit.empty();
   options.threads = ThreadsOf(flags.threads);
   if (engine != nullptr) options.open = OpenerOf(spec);
-  Json reports = Json::array();
+  std::vector<Json> reports;
   const auto report = [&](const ReplayReport& r) {
     if (globals.json) {
-      reports.push_back(r.json);
+      reports.push_back(JsonOf(r.row));
     } else {
       console.Print(r.text);
     }
@@ -246,9 +303,7 @@ void RunReplay(const ReplayFlags& flags, const Globals& globals,
   test_results = outcome->test_results;
   Finish(flags, *outcome, console, ending);
   if (globals.json) {
-    Json json = {{"reports", std::move(reports)}};
-    json.update(CountsJson(*outcome));
-    PrintJson(std::move(json), ending.ledger(), console);
+    PrintResult(ReplayResult{std::move(reports), *outcome}, ending.ledger(), console);
   } else {
     console.Print(
         Wrap(CountsText(*outcome) + MovesText(*outcome, options.update), console.style().width, 2));
@@ -285,11 +340,12 @@ Action AddReplay(CLI::App& command, const Globals& globals) {
       .TypeName("TEXT");
   AddThreads(command, flags->threads);
   AddOption(command, "--junit", flags->junit, "write a JUnit report there").TypeName("FILE");
-  return [flags, &globals](Ending& ending) {
+  const auto run = [flags, &globals](Ending& ending) {
     std::vector<TestResult> test_results;
     RunReplay(*flags, globals, test_results, ending);
     WriteJUnit(flags->junit, std::move(test_results), ending);
   };
+  return {run, {SchemaOf<WithLeftOut<ReplayResult>>}};
 }
 
 }  // namespace mmadiff

@@ -7,10 +7,10 @@
 #include "fuzz/cli/cli.h"
 #include "fuzz/cli/run_verdicts.h"
 #include "fuzz/compare/compare_runs.h"
-#include "fuzz/output/json_text.h"
 #include "fuzz/page/html_page.h"
 #include "fuzz/page/plain_pages.h"
 #include "fuzz/page/report_data.h"
+#include "fuzz/page/report_fields.h"
 
 namespace mmadiff {
 namespace {
@@ -49,8 +49,11 @@ void CompareTwo(const ReportFlags& flags, const Globals& globals, Ending& ending
   const auto difference = CompareFolders(flags.compare[0], flags.compare[1]);
   if (!difference.ok()) return ending.Say(difference.status());
   for (const std::string& what : difference->damage) ending.Say(Verdict::kHarmed, what);
-  console.Print(globals.json ? JsonText(difference->Json(), 1) + "\n"
-                             : difference->Text(console.style().width));
+  if (globals.json) {
+    PrintJson(JsonOf(*difference), console);
+  } else {
+    console.Print(difference->Text(console.style().width));
+  }
   if (!difference->answers.rows.empty()) ending.Say(Verdict::kDiffers);
   if (difference->common == 0 && ending.all().empty()) {
     ending.Say(Verdict::kNothing, "the two have nothing in common; that is no pass");
@@ -127,7 +130,8 @@ Action AddReport(CLI::App& command, const Globals& globals) {
   AddFlag(command, "--markdown", flags->markdown, "as Markdown; without --out the default");
   AddFlag(command, "--csv", flags->csv, "as a table, a row an instruction");
   AddOption(command, "--junit", flags->junit, "write a JUnit report there").TypeName("FILE");
-  return [flags, &globals](Ending& ending) { WriteReport(*flags, globals, ending); };
+  return {[flags, &globals](Ending& ending) { WriteReport(*flags, globals, ending); },
+          {SchemaOf<ReportData>, SchemaOf<RunsDifference>}};
 }
 
 }  // namespace mmadiff

@@ -20,8 +20,8 @@
 #include "fuzz/cli/run_verdicts.h"
 #include "fuzz/engine/engine.h"
 #include "fuzz/folder/shard.h"
-#include "fuzz/output/json_text.h"
 #include "fuzz/output/progress.h"
+#include "fuzz/report/run_fields.h"
 #include "fuzz/report/run_text.h"
 #include "fuzz/schedule/class_schedule.h"
 #include "sim/equivalence.h"
@@ -87,41 +87,67 @@ void WarnOfEquivalent(const std::string& device, const std::vector<const Operati
   }
 }
 
-std::string Plan(const RunOptions& options, const RunManifest& manifest, const Device& device) {
-  std::string text = absl::StrCat("device    ", device.name(), " (", Name(device.identity()),
-                                  ")\nstrategy  ", options.strategy->name, ", seed ", options.seed,
-                                  "\nworkdir   ", options.workdir, "\n");
+// What --dry_run prints.
+struct PlannedRow {
+  std::string instruction;
+  uint64_t planned_cases, dot_products_per_case;
+};
+struct PlannedRun {
+  const RunOptions& options;
+  const RunManifest& manifest;
+  const Device& device;
+
+  std::vector<PlannedRow> rows() const {
+    std::vector<PlannedRow> rows;
+    for (size_t i = 0; i < options.ops.size(); ++i) {
+      rows.push_back({options.ops[i]->name,
+                      manifest.instructions[i].CasesOfShard(options.shard, options.shards),
+                      static_cast<uint64_t>(options.ops[i]->shape().d_words())});
+    }
+    return rows;
+  }
+};
+
+const Fields<PlannedRow>& FieldsOf(const PlannedRow*) {
+  using R = PlannedRow;
+  static const Fields<R> kFields = {
+      {"instruction", &R::instruction, InstructionName()},
+      {"planned_cases", &R::planned_cases, "of this shard; no limit if endless"},
+      {"dot_products_per_case", &R::dot_products_per_case},
+  };
+  return kFields;
+}
+
+const Fields<PlannedRun>& FieldsOf(const PlannedRun*) {
+  using P = PlannedRun;
+  static const Fields<P> kFields = {
+      {"device", [](const P& p) { return p.device.name(); }, "specification"},
+      {"device_identity", [](const P& p) { return Name(p.device.identity()); }},
+      {"strategy", [](const P& p) { return p.options.strategy->name; }},
+      {"seed", [](const P& p) { return p.options.seed; }},
+      {"folders", [](const P& p) { return std::vector<std::string>{p.options.workdir}; }},
+      {"shard", [](const P& p) { return p.options.shard; }},
+      {"shards", [](const P& p) { return p.options.shards; }, {.least = 1}},
+      {"endless", [](const P& p) { return p.options.forever; }},
+      {"instructions", &P::rows},
+  };
+  return kFields;
+}
+
+std::string PlanText(const PlannedRun& plan) {
+  const RunOptions& options = plan.options;
+  std::string text = absl::StrCat(
+      "device    ", plan.device.name(), " (", Name(plan.device.identity()), ")\nstrategy  ",
+      options.strategy->name, ", seed ", options.seed, "\nworkdir   ", options.workdir, "\n");
   if (options.shards > 1) {
     absl::StrAppend(&text, "shard     ", options.shard, "/", options.shards, "\n");
   }
-  for (size_t i = 0; i < options.ops.size(); ++i) {
-    const uint64_t cases = manifest.instructions[i].CasesOfShard(options.shard, options.shards);
-    absl::StrAppend(&text, options.ops[i]->name, "  ",
-                    options.forever ? "forever" : absl::StrCat(cases, " cases"), " of ",
-                    options.ops[i]->shape().d_words(), " dot products\n");
+  for (const PlannedRow& row : plan.rows()) {
+    absl::StrAppend(&text, row.instruction, "  ",
+                    options.forever ? "forever" : absl::StrCat(row.planned_cases, " cases"), " of ",
+                    row.dot_products_per_case, " dot products\n");
   }
   return text;
-}
-
-nlohmann::ordered_json PlanJson(const RunOptions& options, const RunManifest& manifest,
-                                const Device& device) {
-  using Json = nlohmann::ordered_json;
-  Json json = {{"device", device.name()},
-               {"identity", Name(device.identity())},
-               {"strategy", options.strategy->name},
-               {"seed", options.seed},
-               {"workdir", options.workdir},
-               {"shard", options.shard},
-               {"shards", options.shards},
-               {"forever", options.forever},
-               {"instructions", Json::array()}};
-  for (size_t i = 0; i < options.ops.size(); ++i) {
-    const uint64_t cases = manifest.instructions[i].CasesOfShard(options.shard, options.shards);
-    json["instructions"].push_back({{"name", options.ops[i]->name},
-                                    {"cases", cases},
-                                    {"dot_products_per_case", options.ops[i]->shape().d_words()}});
-  }
-  return json;
 }
 
 // ", shard 3/16 by SLURM_ARRAY_TASK_ID=3"
@@ -201,10 +227,11 @@ void Run(const RunFlags& flags, const Globals& globals, const CLI::App& command,
   }
   if (flags.dry_run) {
     ending.ledger().LeaveRest(Thing::kOperation, Reason::kNotReached);
+    const PlannedRun plan = {options, manifest, device};
     if (globals.json) {
-      PrintJson(PlanJson(options, manifest, device), ending.ledger(), console);
+      PrintResult(plan, ending.ledger(), console);
     } else {
-      console.Print(Wrap(Plan(options, manifest, device), console.style().width, 2));
+      console.Print(Wrap(PlanText(plan), console.style().width, 2));
     }
     return;
   }
@@ -227,7 +254,7 @@ void Run(const RunFlags& flags, const Globals& globals, const CLI::App& command,
   EnterRows(*report, ending.ledger());
   SayVerdicts(*report, flags.require_coverage, ending);
   if (globals.json) {
-    PrintJson(JsonOf(*report), ending.ledger(), console, -1);
+    PrintResult(*report, ending.ledger(), console, -1);
   } else {
     PrintReport(*report, CommandsAfter(command, options, *report), flags.stats, console);
   }
@@ -268,7 +295,8 @@ Action AddRun(CLI::App& command, const Globals& globals) {
           "fail also where classes of cases or bins of the arithmetic are too few");
   AddFlag(command, "--dry_run", flags->dry_run, "print what would run");
   AddFlag(command, "--stats", flags->stats, "stat:: lines also on a terminal");
-  return [flags, &globals, &command](Ending& ending) { Run(*flags, globals, command, ending); };
+  return {[flags, &globals, &command](Ending& ending) { Run(*flags, globals, command, ending); },
+          {SchemaOf<WithLeftOut<RunReport>>, SchemaOf<WithLeftOut<PlannedRun>>}};
 }
 
 }  // namespace mmadiff

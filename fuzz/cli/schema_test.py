@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Every JSON output of every verb is valid against its schema, docs/schema/VERB.schema.json.
-Usage: schema_test.py MMADIFF. Exits 77 without the package jsonschema (Debian: python3-jsonschema)."""
+"""Every JSON output of every verb is valid against its schema (`mmadiff help VERB --schema`), and docs/members.txt lists
+all members.
+Usage: schema_test.py MMADIFF [--update]. Exits 77 without the package jsonschema (Debian: python3-jsonschema)."""
 import json
 import os
 import pathlib
@@ -18,7 +19,7 @@ except ImportError:
 
 PROGRAM = str(pathlib.Path(sys.argv[1]).resolve())
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-SCHEMAS = ROOT / 'docs' / 'schema'
+MEMBERS = ROOT / 'docs/members.txt'
 MMA = 'sm_90/mma.m16n8k16.f32.f16.f16.f32'
 SCALED = 'sm_120/mma.m16n8k64.mxf4nvf4.f32.e2m1.e2m1.f32.ue4m3.4x'
 FMA = 'x86/vfmadd231ss'
@@ -78,6 +79,8 @@ def wrong(lines):
     return '\n'.join(line if line.startswith('#') or not line else
                      f'{line[:-1]}{int(line[-1], 16) ^ 1:x}' for line in lines.split('\n'))
 
+
+SCHEMAS = json.loads(run('help', '--schema').stdout)  # by verb
 
 # Exit code, command line, standard input. Each verb that takes --json with every kind of output.
 LINES = [
@@ -207,8 +210,7 @@ def errors_of(code, args, stdin):
         output = json.loads(result.stdout)
     except ValueError as error:
         return [f'no JSON: {error}']
-    schema = json.loads((SCHEMAS / f'{verb}.schema.json').read_text())
-    error = best_match(Draft202012Validator(schema).iter_errors(output))
+    error = best_match(Draft202012Validator(SCHEMAS[verb]).iter_errors(output))
     if error is not None:
         return [f'{list(error.absolute_path)}: {error.message[:300]}']
     return missing_rows(args, output)
@@ -216,10 +218,15 @@ def errors_of(code, args, stdin):
 
 def main():
     failures = 0
-    schemas = {p.name.split('.')[0] for p in SCHEMAS.glob('*.schema.json')}
-    for name in schemas:
-        Draft202012Validator.check_schema(json.loads((SCHEMAS / f'{name}.schema.json').read_text()))
-    for name in schemas ^ {line[1][0] for line in LINES}:
+    for schema in SCHEMAS.values():
+        Draft202012Validator.check_schema(schema)
+    members = run('help', '--members').stdout
+    if '--update' in sys.argv:
+        MEMBERS.write_text(members)
+    if members != MEMBERS.read_text():
+        print('FAILED: docs/members.txt is not what `mmadiff help --members` prints: --update')
+        failures += 1
+    for name in SCHEMAS.keys() ^ {line[1][0] for line in LINES}:
         print(f'FAILED: {name} has a schema or an output, not both')
         failures += 1
     with tempfile.TemporaryDirectory() as folder:

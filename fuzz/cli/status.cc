@@ -5,14 +5,28 @@
 #include "corpus/utc_time.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/cli/run_verdicts.h"
-#include "fuzz/output/json_text.h"
 #include "fuzz/output/progress.h"
-#include "fuzz/report/run_status.h"
+#include "fuzz/report/run_fields.h"
 
 namespace mmadiff {
+
 namespace {
 
-using Json = nlohmann::ordered_json;
+struct StatusResult {
+  std::vector<RunStatus> folders = {};
+  std::optional<ShardsStatus> total = {};
+  std::vector<std::string> not_read = {};
+};
+
+const Fields<StatusResult>& FieldsOf(const StatusResult*) {
+  using R = StatusResult;
+  static const Fields<R> kFields = {
+      {"folders", &R::folders, {.least_items = 1}},
+      {"total", &R::total, "of several folders"},
+      {"not_read", &R::not_read, "folders that were named and are none of a run, with the reason"},
+  };
+  return kFields;
+}
 
 std::string LeftText(double seconds) {
   const auto whole = static_cast<int64_t>(std::min(seconds + 0.5, 1e12));
@@ -63,29 +77,6 @@ std::string Text(const RunStatus& s, size_t width) {
   return text;
 }
 
-Json JsonOf(const RunStatus& s) {
-  return {{"path", s.folder.path},
-          {"shard", s.seen.front()},
-          {"shards", s.shards},
-          {"units", s.units},
-          {"planned_units", s.planned_units},
-          {"endless", s.endless},
-          {"cases", s.total.cases},
-          {"dot_products", s.total.dot_products},
-          {"mismatches", s.total.mismatches},
-          {"mismatches_at_least", s.at_least},
-          {"stopped", StoppedText(s)},
-          {"findings", s.findings.size()},
-          {"dropped", DroppedLines(s)},
-          {"distrusted", s.distrusted},
-          {"dot_products_per_second", s.rate},
-          {"last_unit", UtcTime(s.last_ended)},
-          {"seconds_left", s.seconds_left},
-          {"machines", s.machines},
-          {"writer", s.writer},
-          {"damage", s.damage}};
-}
-
 std::string Text(const ShardsStatus& s, size_t width) {
   std::vector<std::string> parts = {UnitsText(s.units, s.planned_units, false),
                                     CountsText(s.total, s.at_least)};
@@ -94,20 +85,6 @@ std::string Text(const ShardsStatus& s, size_t width) {
   if (!s.stopped.empty()) parts.push_back(s.stopped);
   if (s.seen.size() < s.shards) parts.push_back(MissingShardsText(s.seen, s.shards));
   return Labelled("total  ", absl::StrJoin(parts, ", "), width);
-}
-
-Json JsonOf(const ShardsStatus& s) {
-  return {{"shards", s.shards},
-          {"units", s.units},
-          {"planned_units", s.planned_units},
-          {"cases", s.total.cases},
-          {"dot_products", s.total.dot_products},
-          {"mismatches", s.total.mismatches},
-          {"mismatches_at_least", s.at_least},
-          {"stopped", s.stopped},
-          {"dot_products_per_second", s.rate},
-          {"seconds_left", s.seconds_left},
-          {"missing_shards", MissingShards(s.seen, s.shards)}};
 }
 
 void RunStatusVerb(const std::vector<std::string>& paths, const Globals& globals, Ending& ending) {
@@ -125,19 +102,18 @@ void RunStatusVerb(const std::vector<std::string>& paths, const Globals& globals
     SayDoubts(*status, ending);
     folders.push_back(*std::move(status));
   }
-  Json json = {{"folders", Json::array()}, {"total", nullptr}, {"not_read", NotRead(*named)}};
+  StatusResult result = {.not_read = NotRead(*named)};
   std::string text;
-  for (const RunStatus& s : folders) {
-    json["folders"].push_back(JsonOf(s));
-    text += Text(s, width);
-  }
+  for (const RunStatus& s : folders) text += Text(s, width);
   if (paths.size() > 1) {
     const absl::StatusOr<ShardsStatus> sum = SumShards(folders);
     if (!sum.ok()) return ending.Say(sum.status());
-    json["total"] = JsonOf(*sum);
     text += Text(*sum, width);
+    result.total = *sum;
   }
-  console.Print(globals.json ? JsonText(json, 1) + "\n" : text);
+  result.folders = std::move(folders);
+  if (globals.json) return PrintJson(JsonOf(result), console);
+  console.Print(text);
 }
 
 }  // namespace
@@ -146,7 +122,8 @@ Action AddStatus(CLI::App& command, const Globals& globals) {
   const auto folders = std::make_shared<std::vector<std::string>>();
   AddOption(command, "folder", *folders, "folders of runs; several: the shards of one run")
       .Required();
-  return [folders, &globals](Ending& ending) { RunStatusVerb(*folders, globals, ending); };
+  return {[folders, &globals](Ending& ending) { RunStatusVerb(*folders, globals, ending); },
+          {SchemaOf<StatusResult>}};
 }
 
 }  // namespace mmadiff

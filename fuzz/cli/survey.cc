@@ -10,6 +10,7 @@
 #include "fuzz/ask/child_worker.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/survey/compare.h"
+#include "fuzz/survey/fields.h"
 #include "fuzz/survey/files.h"
 #include "fuzz/survey/page.h"
 #include "fuzz/survey/summary.h"
@@ -131,9 +132,12 @@ void RunSurvey(const SurveyFlags& flags, const Globals& globals, Ending& ending)
   absl::Status durable = outcome->durable;
   durable.Update(WriteSurveyFiles(flags.out, summary, note));
   if (!note.empty()) console.Warn(note);
-  console.Print(globals.json         ? SurveyJson(summary)
-                : console.terminal() ? SurveyScreen(summary, flags.out, console.style())
+  if (globals.json) {
+    PrintJson(JsonOf(summary), console);
+  } else {
+    console.Print(console.terminal() ? SurveyScreen(summary, flags.out, console.style())
                                      : SurveyPage(summary));
+  }
   if (!durable.ok()) return ending.Say(durable, Verdict::kNotWritten);
   if (!outcome->device.ok()) console.Warn(outcome->device.message());
   SayVerdicts(*outcome, summary, ending);
@@ -149,7 +153,11 @@ void CompareFolders(const SurveyFlags& flags, const Globals& globals, Ending& en
   const auto difference = CompareSurveys(flags.compare[0], flags.compare[1]);
   if (!difference.ok()) return ending.Say(difference.status());
   for (const std::string& warning : difference->warnings) console.Warn(warning);
-  console.Print(globals.json ? difference->Json() : difference->Text(console.style().width));
+  if (globals.json) {
+    PrintJson(JsonOf(*difference), console);
+  } else {
+    console.Print(difference->Text(console.style().width));
+  }
   if (!difference->rows.empty()) return ending.Say(Verdict::kDiffers);
   if (difference->compared == 0) {
     ending.Say(Verdict::kNothing, "the two have nothing in common; that is no pass");
@@ -178,13 +186,14 @@ Action AddSurvey(CLI::App& command, const Globals& globals) {
   AddOption(command, "--compare", flags->compare, "two folders: where do their answers differ?")
       .Expected(2)
       .TypeName("FOLDER");
-  return [flags, &globals](Ending& ending) {
+  const auto run = [flags, &globals](Ending& ending) {
     if (!flags->compare.empty()) return CompareFolders(*flags, globals, ending);
     if (flags->out.empty()) {
       return ending.Say(Verdict::kUsage, "--out=FOLDER, or --compare A B");
     }
     RunSurvey(*flags, globals, ending);
   };
+  return {run, {SchemaOf<SurveySummary>, SchemaOf<SurveyDifference>}};
 }
 
 Action AddSurveyAsk(CLI::App&, const Globals&) {

@@ -9,14 +9,10 @@
 #include "device/threads.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/folder/recheck.h"
-#include "fuzz/output/case_json.h"
-#include "fuzz/output/json_text.h"
 #include "fuzz/output/next_command.h"
 
 namespace mmadiff {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct VerifyFlags {
   std::string folder, device, sample = "1%", unit, max_total_time;
@@ -81,21 +77,62 @@ std::string UnitText(const VerifyFlags& flags, const RecheckOutcome& outcome,
       "\n");
 }
 
-Json UnitJson(const VerifyFlags& flags, const RecheckOutcome& outcome, const Rechecked& unit) {
-  const UnitResult& s = unit.stored;
-  return {{"instruction", outcome.manifest.instructions[s.instruction].name},
-          {"unit", s.unit},
-          {"first_case", s.first_case},
-          {"cases", s.cases},
-          {"machine", Name(s.machine)},
-          {"differs", unit.ModelDiffers() ? "model" : "device"},
-          {"stored_device_digest", Hex(s.device_digest)},
-          {"device_digest", Hex(unit.now.device_digest)},
-          {"stored_model_digest", Hex(s.model_digest)},
-          {"model_digest", Hex(unit.now.model_digest)},
-          {"stored_mismatches", s.mismatches},
-          {"mismatches", unit.now.mismatches},
-          {"command", CommandOf(flags, outcome, unit)}};
+// A unit whose digests differ.
+struct DifferingUnit {
+  const VerifyFlags& flags;
+  const RecheckOutcome& outcome;
+  const Rechecked& unit;
+
+  const UnitResult& stored() const { return unit.stored; }
+};
+
+const Fields<DifferingUnit>& FieldsOf(const DifferingUnit*) {
+  using U = DifferingUnit;
+  static const Fields<U> kFields = {
+      {"instruction",
+       [](const U& u) { return u.outcome.manifest.instructions[u.stored().instruction].name; },
+       InstructionName()},
+      {"unit", [](const U& u) { return u.stored().unit; }},
+      {"first_case", [](const U& u) { return u.stored().first_case; }},
+      {"cases", [](const U& u) { return u.stored().cases; }},
+      {"machine", [](const U& u) { return Name(u.stored().machine); },
+       "that did it; empty if not known"},
+      {"differs",
+       [](const U& u) { return u.unit.ModelDiffers() ? "model" : "device"; },
+       {.words = {"model", "device"}}},
+      {"stored_device_digest", [](const U& u) { return Hex(u.stored().device_digest); },
+       HexDigest()},
+      {"device_digest", [](const U& u) { return Hex(u.unit.now.device_digest); }, HexDigest()},
+      {"stored_model_digest", [](const U& u) { return Hex(u.stored().model_digest); }, HexDigest()},
+      {"model_digest", [](const U& u) { return Hex(u.unit.now.model_digest); }, HexDigest()},
+      {"stored_mismatches", [](const U& u) { return u.stored().mismatches; }},
+      {"mismatches", [](const U& u) { return u.unit.now.mismatches; }},
+      {"command", [](const U& u) { return CommandOf(u.flags, u.outcome, u.unit); },
+       "that does it again"},
+  };
+  return kFields;
+}
+
+struct VerifyResult {
+  const VerifyFlags& flags;
+  const RecheckOutcome& outcome;
+  std::vector<DifferingUnit> differing = {};
+};
+
+const Fields<VerifyResult>& FieldsOf(const VerifyResult*) {
+  using R = VerifyResult;
+  static const Fields<R> kFields = {
+      {"folder", [](const R& r) { return r.flags.folder; }},
+      {"finished_units", [](const R& r) { return r.outcome.finished; }},
+      {"sampled_units", [](const R& r) { return r.outcome.sampled; }},
+      {"verified_units", [](const R& r) { return r.outcome.done.size(); }},
+      {"differing", &R::differing},
+      {"stopped_by", [](const R& r) { return Name(r.outcome.stopped_by); }},
+      {"dropped", [](const R& r) { return Messages(r.outcome.failed); },
+       "why, one for each instruction that was dropped"},
+      {"damage", [](const R& r) { return r.outcome.damage; }},
+  };
+  return kFields;
 }
 
 void Finish(const RecheckOutcome& outcome, uint64_t model, uint64_t device, Console& console,
@@ -142,27 +179,24 @@ void RunVerify(const VerifyFlags& flags, const Globals& globals, Ending& ending)
   const auto outcome = Recheck(flags.folder, options, open, console);
   if (!outcome.ok()) return ending.Say(outcome.status());
   uint64_t model = 0, device = 0;
-  Json json = {{"folder", flags.folder},
-               {"finished_units", outcome->finished},
-               {"sampled_units", outcome->sampled},
-               {"verified_units", outcome->done.size()},
-               {"differing", Json::array()},
-               {"stopped_by", Name(outcome->stopped_by)},
-               {"dropped", MessagesJson(outcome->failed)},
-               {"damage", outcome->damage}};
+  VerifyResult result = {flags, *outcome};
   std::string text;
   for (const Rechecked& unit : outcome->done) {
     if (!unit.ModelDiffers() && !unit.DeviceDiffers()) continue;
     ++(unit.ModelDiffers() ? model : device);
     text += UnitText(flags, *outcome, unit);
-    json["differing"].push_back(UnitJson(flags, *outcome, unit));
+    result.differing.push_back({flags, *outcome, unit});
   }
   const uint64_t missing = outcome->sampled - outcome->done.size();
   absl::StrAppend(&text, outcome->done.size() - model - device, " of ", outcome->done.size(),
                   " units equal; ", outcome->sampled, " chosen of ", outcome->finished, " finished",
                   missing == 0 ? "" : absl::StrCat("; ", missing, " chosen but not compared"),
                   "\n");
-  console.Print(globals.json ? JsonText(json, 1) + "\n" : text);
+  if (globals.json) {
+    PrintJson(JsonOf(result), console);
+  } else {
+    console.Print(text);
+  }
   Finish(*outcome, model, device, console, ending);
 }
 
@@ -179,7 +213,8 @@ Action AddVerify(CLI::App& command, const Globals& globals) {
   AddOption(command, "--seed", flags->seed, "of the sample").TypeName("N");
   AddThreads(command, flags->threads);
   AddDuration(command, "--max_total_time", flags->max_total_time, "stop then");
-  return [flags, &globals](Ending& ending) { RunVerify(*flags, globals, ending); };
+  return {[flags, &globals](Ending& ending) { RunVerify(*flags, globals, ending); },
+          {SchemaOf<VerifyResult>}};
 }
 
 }  // namespace mmadiff

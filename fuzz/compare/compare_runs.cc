@@ -18,6 +18,7 @@
 #include "fuzz/folder/run_folder.h"
 #include "fuzz/folder/workdir.h"
 #include "fuzz/report/run_status.h"
+#include "fuzz/survey/fields.h"
 #include "triage/diagnosis/diagnosis.h"
 
 namespace mmadiff {
@@ -241,14 +242,6 @@ std::string CauseText(const RunsDifference::Cause& cause) {
   return absl::StrCat(gives, ": ", Some(cause.ops, kNamedOps), "\n");
 }
 
-nlohmann::ordered_json CausesJson(const std::vector<RunsDifference::Cause>& causes) {
-  auto all = nlohmann::ordered_json::array();
-  for (const RunsDifference::Cause& c : causes) {
-    all.push_back({{"first", c.first}, {"second", c.second}, {"instructions", c.ops}});
-  }
-  return all;
-}
-
 bool IsRun(const std::string& path) { return KindOf(path) == PathKind::kRun; }
 
 }  // namespace
@@ -308,26 +301,73 @@ std::string RunsDifference::Text(size_t width) const {
   return Wrap(PlainText(text), width, 2);
 }
 
-nlohmann::ordered_json RunsDifference::Json() const {
-  using Json = nlohmann::ordered_json;
-  Json reached = Json::array(), of_runs = Json::array();
-  for (const Reached& c : coverage) {
-    reached.push_back({{"instruction", c.op}, {"first", c.first}, {"second", c.second}});
-  }
-  for (const Fact& f : facts) {
-    of_runs.push_back({{"name", f.name}, {"first", f.first}, {"second", f.second}});
-  }
-  return {{"kind", kind},
-          {"first", {{"path", first_path}, {"identity", answers.first}}},
-          {"second", {{"path", second_path}, {"identity", answers.second}}},
-          {"causes", CausesJson(causes)},
-          {"differences", answers.RowsJson()},
-          {"coverage", reached},
-          {"facts", of_runs},
-          {"compared", answers.compared},
-          {"only_first", answers.only_first},
-          {"only_second", answers.only_second},
-          {"damage", damage}};
+const Fields<RunsDifference::Fact>& FieldsOf(const RunsDifference::Fact*) {
+  using F = RunsDifference::Fact;
+  static const Fields<F> kFields = {
+      {"name", &F::name}, {"first", &F::first}, {"second", &F::second}};
+  return kFields;
+}
+
+const Fields<RunsDifference::Cause>& FieldsOf(const RunsDifference::Cause*) {
+  using C = RunsDifference::Cause;
+  static const Fields<C> kFields = {
+      {"first", &C::first, "the model, or NAME=VALUE of its parameters, or words"},
+      {"second", &C::second, "the model, or NAME=VALUE of its parameters, or words"},
+      {"instructions", &C::ops, InstructionName()},
+  };
+  return kFields;
+}
+
+const Fields<RunsDifference::Reached>& FieldsOf(const RunsDifference::Reached*) {
+  using R = RunsDifference::Reached;
+  static const Fields<R> kFields = {
+      {"instruction", &R::op, InstructionName()},
+      {"first", &R::first},
+      {"second", &R::second},
+  };
+  return kFields;
+}
+
+namespace {
+
+struct ComparedSide {
+  const std::string& path;
+  const std::string& identity;
+};
+
+const Fields<ComparedSide>& FieldsOf(const ComparedSide*) {
+  using S = ComparedSide;
+  static const Fields<S> kFields = {
+      {"path", [](const S& s) { return s.path; }},
+      {"device_identity", [](const S& s) { return s.identity; }, "who answered"},
+  };
+  return kFields;
+}
+
+}  // namespace
+
+const Fields<RunsDifference>& FieldsOf(const RunsDifference*) {
+  using D = RunsDifference;
+  static const Fields<D> kFields = {
+      {"kind", &D::kind, {.words = {"runs", "recordings"}}},
+      {"first",
+       [](const D& d) {
+         return ComparedSide{d.first_path, d.answers.first};
+       }},
+      {"second",
+       [](const D& d) {
+         return ComparedSide{d.second_path, d.answers.second};
+       }},
+      {"causes", &D::causes, "what gives all answers of each side, where they differ"},
+      {"differences", [](const D& d) { return d.answers.rows; }},
+      {"coverage", &D::coverage, "bins that one side alone reached, by name"},
+      {"facts", &D::facts, "of what ran, where they differ"},
+      {"compared", [](const D& d) { return d.answers.compared; }},
+      {"only_first", [](const D& d) { return d.answers.only_first; }, "instructions"},
+      {"only_second", [](const D& d) { return d.answers.only_second; }},
+      {"damage", &D::damage, "what was left out"},
+  };
+  return kFields;
 }
 
 }  // namespace mmadiff

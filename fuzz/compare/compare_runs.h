@@ -3,12 +3,12 @@
 #pragma once
 
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "fuzz/coverage/bins.h"
+#include "fuzz/output/fields.h"
 #include "fuzz/survey/compare.h"
 #include "triage/text_table.h"
 
@@ -45,8 +45,9 @@ struct RunsDifference {
   std::vector<std::string> damage;  // what was left out
 
   std::string Text(size_t width = kAnyWidth) const;
-  nlohmann::ordered_json Json() const;
 };
+
+const Fields<RunsDifference>& FieldsOf(const RunsDifference*);
 
 using ListBins = std::function<std::vector<Bin>(const Model&)>;
 

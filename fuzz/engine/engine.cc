@@ -104,7 +104,7 @@ Engine* Engines::of(int thread) {
   if (thread >= threads()) return nullptr;
   std::optional<std::unique_ptr<Engine>>& own = others_[thread - 1];
   if (!own.has_value()) {
-    std::lock_guard lock(opening_);
+    absl::MutexLock lock(&opening_);
     EngineOr opened = open_();
     own = opened.ok() ? *std::move(opened) : nullptr;
     if (*own != nullptr && stop_ != nullptr) (*own)->device().StopWhen(stop_);

@@ -7,14 +7,15 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/synchronization/mutex.h"
 #include "corpus/cases/case_name.h"
 #include "corpus/run_record.h"
 #include "device/device.h"
@@ -93,9 +94,9 @@ class Engines {
 
  private:
   Engine& first_;
-  const EngineOpener open_;
+  absl::Mutex opening_;
+  const EngineOpener open_ ABSL_GUARDED_BY(opening_);
   const std::function<bool()> stop_;
-  std::mutex opening_;
   std::vector<std::optional<std::unique_ptr<Engine>>> others_;  // nothing: not tried yet
 };
 

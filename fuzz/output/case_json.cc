@@ -1,21 +1,28 @@
 #include "fuzz/output/case_json.h"
 
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "absl/strings/str_cat.h"
 #include "device/line_protocol.h"
 
 namespace mmadiff {
 namespace {
 
-using Json = nlohmann::ordered_json;
+std::vector<std::string> HexWords(const Format& format, const std::vector<uint64_t>& words,
+                                  int from, int to) {
+  std::vector<std::string> text;
+  for (int i = from; i < to; ++i) text.push_back(HexWord(format, words[i]));
+  return text;
+}
 
-Json WordsJson(const Format& format, const std::vector<uint64_t>& words, int from, int to) {
-  Json json = Json::array();
-  for (int i = from; i < to; ++i) json.push_back(HexWord(format, words[i]));
-  return json;
+std::vector<std::string> Factors(const DotProductWords& w, bool b) {
+  const Instruction& i = w.instruction;
+  return HexWords(b ? *i.b : *i.a, b ? w.dot.b : w.dot.a, 0, i.shape.k);
+}
+
+// Nothing for an instruction without scales.
+std::optional<std::vector<std::string>> Scales(const DotProductWords& w, bool b) {
+  const Instruction& i = w.instruction;
+  if (i.scale == nullptr) return std::nullopt;
+  return HexWords(*i.scale, b ? w.dot.b : w.dot.a, i.shape.k, i.shape.row_words());
 }
 
 }  // namespace
@@ -29,48 +36,101 @@ Json ParametersJson(std::span<const Change> changes) {
   return json;
 }
 
-Json ChangeJson(const Neighbour& n) {
-  return {{"name", Name(n)}, {"parameters", ParametersJson(n.changes)}};
+Detail ParameterValues(const char* what) {
+  return {.what = what, .schema = MapOf(OneOf({{.kind = Schema::kInteger}, TextSchema()}))};
 }
 
-Json DotProductJson(const Instruction& i, const DotProductCase& dot, std::optional<uint64_t> d) {
-  const int k = i.shape.k, all = i.shape.row_words();
-  Json json = {{"a", WordsJson(*i.a, dot.a, 0, k)},
-               {"b", WordsJson(*i.b, dot.b, 0, k)},
-               {"c", HexWord(*i.c, dot.c)}};
-  if (i.scale != nullptr) {
-    json["scale_a"] = WordsJson(*i.scale, dot.a, k, all);
-    json["scale_b"] = WordsJson(*i.scale, dot.b, k, all);
-  }
-  if (d.has_value()) json["d"] = HexWord(*i.d, *d);
-  return json;
+const Fields<Neighbour>& FieldsOf(const Neighbour*) {
+  static const Fields<Neighbour> kFields = {
+      {"name", [](const Neighbour& n) { return Name(n); }},
+      {"parameters", [](const Neighbour& n) { return ParametersJson(n.changes); },
+       ParameterValues()},
+  };
+  return kFields;
 }
 
-Json MessagesJson(std::span<const Drop> drops) {
-  Json json = Json::array();
-  for (const Drop& drop : drops) json.push_back(std::string(drop.status.message()));
-  return json;
+const Fields<DotProductWords>& FieldsOf(const DotProductWords*) {
+  using W = DotProductWords;
+  static const Fields<W> kFields = {
+      {"a", [](const W& w) { return Factors(w, false); }, HexDigits()},
+      {"b", [](const W& w) { return Factors(w, true); }, HexDigits()},
+      {"c", [](const W& w) { return HexWord(*w.instruction.c, w.dot.c); }, HexDigits()},
+      {"scale_a", [](const W& w) { return Scales(w, false); }, Absent(HexDigits())},
+      {"scale_b", [](const W& w) { return Scales(w, true); }, Absent(HexDigits())},
+      {"d",
+       [](const W& w) {
+         return w.d ? std::optional(HexWord(*w.instruction.d, *w.d)) : std::nullopt;
+       },
+       Absent(HexDigits())},
+  };
+  return kFields;
 }
 
-Json AnswerJson(const Vector& vector, const VectorAnswer& answer) {
-  return {{"kind", Name(answer.kind)},
-          {"d", WordText(vector, answer)},
-          {"instructions", answer.patterns},
-          {"who", answer.who}};
+const Fields<IndistinctPair>& FieldsOf(const IndistinctPair*) {
+  using I = IndistinctPair;
+  static const Fields<I> kFields = {{"x", &I::x}, {"y", &I::y}, {"why", &I::why}};
+  return kFields;
 }
 
-Json LeftOutJson(std::span<const LeftOutLine> lines) {
-  Json json = Json::array();
-  for (const LeftOutLine& line : lines) {
-    json.push_back({{"thing", Name(line.thing)},
-                    {"reason", Name(line.reason)},
-                    {"named", line.exact},
-                    {"count", line.count},
-                    {"of", line.asked},
-                    {"names", line.names},
-                    {"detail", line.detail}});
-  }
-  return json;
+std::vector<std::string> Messages(std::span<const Drop> drops) {
+  std::vector<std::string> messages;
+  for (const Drop& drop : drops) messages.emplace_back(drop.status.message());
+  return messages;
+}
+
+std::optional<std::string> FailureName(const std::optional<InputFailure>& failure) {
+  return failure ? std::optional(Name(*failure)) : std::nullopt;
+}
+std::optional<std::string> FailureText(const std::optional<InputFailure>& failure) {
+  return failure ? std::optional(failure->text) : std::nullopt;
+}
+Detail FailureName() {
+  return {.what =
+              "what came in place of d: unknown_bits, width, text, early_end, crash_exit_N, "
+              "crash_signal_N or hang",
+          .pattern = "^[a-z_0-9]+$"};
+}
+
+const Fields<FailureOfCase>& FieldsOf(const FailureOfCase*) {
+  using F = FailureOfCase;
+  static const Fields<F> kFields = {
+      {"failure",
+       [](const F& f) { return FailureName(f.failure).value_or(""); },
+       {.what = "what came in place of an answer, as `no_word` of a case; empty if one came",
+        .pattern = "^[a-z_0-9]*$"}},
+      {"said", [](const F& f) { return FailureText(f.failure).value_or(""); },
+       "what the program said when it failed; may be empty"},
+      {"age", &F::age,
+       "answers that the process had given before, where a fresh one gives the model's"},
+  };
+  return kFields;
+}
+
+const Fields<AnswerOfVector>& FieldsOf(const AnswerOfVector*) {
+  using A = AnswerOfVector;
+  static const Fields<A> kFields = {
+      {"kind",
+       [](const A& a) { return Name(a.answer.kind); },
+       {.words = {"observed", "published", "expected", "contested"}}},
+      {"d", [](const A& a) { return WordText(a.vector, a.answer); }, "a word, or NAN"},
+      {"instructions", [](const A& a) { return a.answer.patterns; }, "patterns"},
+      {"who", [](const A& a) { return a.answer.who; }},
+  };
+  return kFields;
+}
+
+const Fields<LeftOutLine>& FieldsOf(const LeftOutLine*) {
+  using L = LeftOutLine;
+  static const Fields<L> kFields = {
+      {"thing", [](const L& l) { return Name(l.thing); }, {.words = NamesOf<Thing>(kThings)}},
+      {"reason", [](const L& l) { return Name(l.reason); }, {.words = NamesOf<Reason>(kReasons)}},
+      {"named", &L::exact, "the command line names it without a wildcard"},
+      {"count", &L::count, {.least = 1}},
+      {"of", &L::asked, {.what = "things that were asked for", .least = 1}},
+      {"names", &L::names, "the first of them"},
+      {"detail", &L::detail, "for people, of the first"},
+  };
+  return kFields;
 }
 
 }  // namespace mmadiff

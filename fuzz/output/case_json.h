@@ -1,12 +1,16 @@
-// Parts that the JSON of several verbs has.
+// Members that the JSON of several verbs has.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "corpus/ledger.h"
 #include "corpus/vector.h"
+#include "device/answers.h"
+#include "fuzz/output/fields.h"
 #include "fuzz/verdict/drop.h"
 #include "sim/batch.h"
 #include "sim/operation.h"
@@ -15,23 +19,65 @@
 namespace mmadiff {
 
 // {"NAME": VALUE, ...}; values are numbers or names.
-nlohmann::ordered_json ParametersJson(std::span<const Change> changes);
+Json ParametersJson(std::span<const Change> changes);
+Detail ParameterValues(const char* what = "");
 
 // {"name": ..., "parameters": {...}}
-nlohmann::ordered_json ChangeJson(const Neighbour& neighbour);
+const Fields<Neighbour>& FieldsOf(const Neighbour*);
 
-// {"a": [...], "b": [...], "c": ..., "scale_a": [...], "scale_b": [...], "d": ...}: words as in the
-// line protocol; scales and d where there are any.
-nlohmann::ordered_json DotProductJson(const Instruction& instruction, const DotProductCase& dot,
-                                      std::optional<uint64_t> d = std::nullopt);
+// Operands and, if there is one, the result, as words of the line protocol.
+struct DotProductWords {
+  const Instruction& instruction;
+  const DotProductCase& dot;
+  std::optional<uint64_t> d = {};
+};
+const Fields<DotProductWords>& FieldsOf(const DotProductWords*);
+
+// Two rows or architectures that no case tells apart.
+struct IndistinctPair {
+  std::string x, y, why;
+};
+const Fields<IndistinctPair>& FieldsOf(const IndistinctPair*);
 
 // What each of them says.
-nlohmann::ordered_json MessagesJson(std::span<const Drop> drops);
+std::vector<std::string> Messages(std::span<const Drop> drops);
 
-// {"kind": ..., "d": ..., "instructions": ..., "who": ...} of an answer of a vector.
-nlohmann::ordered_json AnswerJson(const Vector& vector, const VectorAnswer& answer);
+// What came in place of a result, and its text; nothing where there is a result.
+std::optional<std::string> FailureName(const std::optional<InputFailure>& failure);
+std::optional<std::string> FailureText(const std::optional<InputFailure>& failure);
+Detail FailureName();
 
-// What was left out, as every --json has it.
-nlohmann::ordered_json LeftOutJson(std::span<const LeftOutLine> lines);
+// What came in place of an answer of a case, if anything did, and when.
+struct FailureOfCase {
+  const std::optional<InputFailure>& failure;
+  uint64_t age;
+};
+const Fields<FailureOfCase>& FieldsOf(const FailureOfCase*);
+
+// An answer of a vector.
+struct AnswerOfVector {
+  const Vector& vector;
+  const VectorAnswer& answer;
+};
+const Fields<AnswerOfVector>& FieldsOf(const AnswerOfVector*);
+
+const Fields<LeftOutLine>& FieldsOf(const LeftOutLine*);
+
+// A result, and what was left out of it: the object that a verb prints.
+template <class Result>
+struct WithLeftOut {
+  const Result& result;
+  std::vector<LeftOutLine> left_out;
+};
+template <class Result>
+const Fields<WithLeftOut<Result>>& FieldsOf(const WithLeftOut<Result>*) {
+  using W = WithLeftOut<Result>;
+  static const Fields<W> kFields = {
+      Field<W>::Flat([](const W& w) -> const Result& { return w.result; }),
+      {"left_out", &W::left_out,
+       "what was asked for and not compared: for each thing, reason and `named` one entry"},
+  };
+  return kFields;
+}
 
 }  // namespace mmadiff

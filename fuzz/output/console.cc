@@ -9,6 +9,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "device/clock.h"
 #include "device/plain_text.h"
 
 namespace mmadiff {
@@ -47,13 +48,13 @@ Console::Console(Color color, bool quiet)
     : stdout_(STDOUT_FILENO), stderr_(STDERR_FILENO), color_(WantsColor(color)), quiet_(quiet) {}
 
 void Console::Print(absl::string_view text) {
-  std::lock_guard lock(mutex_);
+  absl::MutexLock lock(&mutex_);
   ClearLocked();
   Write(stdout, color_ ? PlainText(text, "\x1b[1;31m", "\x1b[0m") : PlainText(text));
 }
 
 void Console::Warn(absl::string_view message) {
-  std::lock_guard lock(mutex_);
+  absl::MutexLock lock(&mutex_);
   ClearLocked();
   const std::string text = absl::StrCat("mmadiff: ", PlainText(message));
   Write(stderr, Wrap(text, stderr_.width, 2) + "\n");
@@ -61,22 +62,22 @@ void Console::Warn(absl::string_view message) {
 
 void Console::Status(absl::string_view line, bool milestone) {
   if (quiet_) return;
-  std::lock_guard lock(mutex_);
-  const Clock::time_point now = Clock::now();
+  absl::MutexLock lock(&mutex_);
+  const absl::Duration now = MonotonicNow();
   if (stderr_.terminal) {
-    if (now - last_ < std::chrono::milliseconds(200)) return;
+    if (now - last_ < absl::Milliseconds(200)) return;
     const std::string wrapped = Wrap(PlainLine(line), stderr_.width - 1, 0);
     Write(stderr, absl::StrCat("\r\x1b[K", wrapped.substr(0, wrapped.find('\n'))));
     drawn_ = true;
   } else {
-    if (!milestone && now - last_ < std::chrono::minutes(1)) return;
+    if (!milestone && now - last_ < absl::Minutes(1)) return;
     Write(stderr, absl::StrCat(PlainLine(line), "\n"));
   }
   last_ = now;
 }
 
 void Console::Clear() {
-  std::lock_guard lock(mutex_);
+  absl::MutexLock lock(&mutex_);
   ClearLocked();
 }
 

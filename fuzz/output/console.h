@@ -3,11 +3,12 @@
 // whoever wrote them; colour comes from marks (device/plain_text.h) alone.
 #pragma once
 
-#include <chrono>
-#include <mutex>
 #include <string>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/strings/string_view.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
 #include "triage/text_table.h"
 
 namespace mmadiff {
@@ -32,21 +33,19 @@ class Console {
   void Clear();
 
  private:
-  using Clock = std::chrono::steady_clock;
-
   struct Stream {
     explicit Stream(int file);
     bool terminal;
     size_t width;
   };
 
-  void ClearLocked();
+  void ClearLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
-  std::mutex mutex_;
+  absl::Mutex mutex_;
   const Stream stdout_, stderr_;
   const bool color_, quiet_;
-  bool drawn_ = false;
-  Clock::time_point last_;
+  bool drawn_ ABSL_GUARDED_BY(mutex_) = false;
+  absl::Duration last_ ABSL_GUARDED_BY(mutex_) = -absl::InfiniteDuration();
 };
 
 }  // namespace mmadiff

@@ -9,16 +9,13 @@
 #include "absl/strings/str_replace.h"
 #include "corpus/utc_time.h"
 #include "device/plain_text.h"
-#include "fuzz/output/case_json.h"
-#include "fuzz/output/json_text.h"
 #include "fuzz/output/junit.h"
 #include "fuzz/output/progress.h"
+#include "fuzz/page/report_fields.h"
 #include "fuzz/report/run_text.h"
 
 namespace mmadiff {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr size_t kMostRows = 40;  // of Markdown that agree
 
@@ -137,107 +134,6 @@ void AddRun(const ReportRun& run, std::string& page) {
   }
 }
 
-Json JsonOf(const ReportFinding& f) {
-  Json stages = Json::array();
-  for (const StageLine& line : f.stages) {
-    stages.push_back({{"cells", line.cells}, {"differs_first", line.parts}});
-  }
-  Json json = JsonOf(f.finding);
-  json.update({{"state", Name(f.finding.state)},
-               {"minimal", f.minimal},
-               {"difference", f.difference},
-               {"failure", f.failure ? Name(*f.failure) : ""},
-               {"said", f.failure ? f.failure->text : ""},
-               {"age", f.age},
-               {"diagnosis", f.diagnosis},
-               {"columns", f.columns},
-               {"stages", stages},
-               {"command", f.command}});
-  return json;
-}
-
-Json JsonOf(const Cross& cross) {
-  Json cells = Json::array();
-  for (size_t r = 0; r < cross.rows.size(); ++r) {
-    for (size_t c = 0; c < cross.columns.size(); ++c) {
-      const Cross::Cell& cell = cross.cells[r][c];
-      if (!cell.known) continue;
-      cells.push_back({{"row", cross.rows[r]},
-                       {"column", cross.columns[c]},
-                       {"dot_products", cell.count},
-                       {"instructions", cell.instructions},
-                       {"missing", cell.missing},
-                       {"unreachable", cell.unreachable}});
-    }
-  }
-  return {{"group", cross.group}, {"cells", cells}};
-}
-
-Json JsonOf(const ReportRun& run) {
-  const RunManifest& m = run.manifest;
-  Json rows = Json::array(), findings = Json::array(), coverage = Json::array(),
-       rates = Json::array(), ulps = Json::array(), survivors = Json::array();
-  for (const RunReportRow& row : run.rows) {
-    rows.push_back(JsonOf(row));
-    rows.back()["missing_bins"] = row.thin_bins;  // as it was called
-  }
-  for (const ReportFinding& f : run.explained) findings.push_back(JsonOf(f));
-  for (const Cross& cross : run.crosses) coverage.push_back(JsonOf(cross));
-  for (size_t i = 0; i < run.rate.machines.size(); ++i) {
-    rates.push_back(
-        {{"machine", run.rate.machines[i]}, {"dot_products_per_second", run.rate.rates[i]}});
-  }
-  for (const auto& [bucket, count] : run.ulps) {
-    ulps.push_back({{"distance", bucket}, {"words", count}});
-  }
-  for (const auto& [op, change] : run.mutants.survivors) {
-    survivors.push_back({{"instruction", op}, {"change", change}});
-  }
-  return {{"device", m.device},
-          {"device_identity", Name(m.device_identity)},
-          {"tool_version", m.tool_version},
-          {"model_version", m.model_version},
-          {"generator_version", m.generator_version},
-          {"seed", m.seed},
-          {"strategy", m.strategy},
-          {"folders", run.folders},
-          {"shards", run.shards},
-          {"seen_shards", run.seen},
-          {"endless", run.endless},
-          {"verdict", Sentence(run)},
-          {"units", run.units},
-          {"planned_units", run.planned_units},
-          {"cases", run.total.cases},
-          {"dot_products", run.total.dot_products},
-          {"mismatches", run.total.mismatches},
-          {"mismatches_at_least", run.at_least},
-          {"stopped", StoppedText(run)},
-          {"seconds", run.total.seconds},
-          {"digest", run.digest},
-          {"machines", run.machines},
-          {"distrusted", run.distrusted},
-          {"damage", run.damage},
-          {"left_out", LeftOutJson(m.left_out)},
-          {"instructions", rows},
-          {"findings", findings},
-          {"coverage", coverage},
-          {"rate",
-           {{"begin", UtcTime(run.rate.begin)}, {"end", UtcTime(run.rate.end)}, {"series", rates}}},
-          {"ulps", ulps},
-          {"mutants",
-           {{"models", run.mutants.models},
-            {"of_models", run.mutants.of_models},
-            {"cases", run.mutants.cases},
-            {"mutants", run.mutants.mutants},
-            {"survivors", survivors}}}};
-}
-
-std::string Field(absl::string_view text) {
-  const std::string line = PlainLine(text);
-  if (line.find_first_of(",\"") == line.npos) return line;
-  return absl::StrCat("\"", absl::StrReplaceAll(line, {{"\"", "\"\""}}), "\"");
-}
-
 }  // namespace
 
 std::string MarkdownPage(const ReportData& data) {
@@ -253,29 +149,13 @@ std::string MarkdownPage(const ReportData& data) {
   return page;
 }
 
-std::string JsonPage(const ReportData& data) {
-  Json runs = Json::array();
-  for (const ReportRun& run : data.runs) runs.push_back(JsonOf(run));
-  return JsonText({{"runs", runs}, {"not_read", data.not_read}}, 1) + "\n";
-}
+std::string JsonPage(const ReportData& data) { return JsonText(JsonOf(data), 1) + "\n"; }
 
 std::string CsvPage(const ReportData& data) {
-  std::string page =
-      "device,device_identity,instruction,kind,cases,planned_cases,dot_products,mismatches,bound,"
-      "evidence,verdict\n";
+  const Schema schema = SchemaOf<RowOfRun>();
+  std::string page = CsvHead(schema);
   for (const ReportRun& run : data.runs) {
-    for (const RunReportRow& row : run.rows) {
-      absl::StrAppend(
-          &page,
-          absl::StrJoin({Field(run.manifest.device), Field(Name(run.manifest.device_identity)),
-                         Field(row.instruction), std::string(Name(row.state)),
-                         absl::StrCat(row.total.cases), absl::StrCat(row.planned_cases),
-                         absl::StrCat(row.total.dot_products), absl::StrCat(row.total.mismatches),
-                         row.bound > 0 ? absl::StrFormat("%.3g", row.bound) : "",
-                         Field(row.Grade()), Field(Sentence(row))},
-                        ","),
-          "\n");
-    }
+    for (const RunReportRow& row : run.rows) page += CsvLine(schema, JsonOf(RowOfRun{run, row}));
   }
   return page;
 }

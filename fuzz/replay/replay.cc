@@ -225,9 +225,8 @@ class Replay {
     for (size_t i = same ? 0 : summary.changed; i < summary.contradictions.size(); ++i) {
       const std::string text = absl::StrCat("SURVEY ", summary.contradictions[i].Text(), "\n");
       if (std::exchange(before, text) == text) continue;
-      report_(
-          {Wrap(text, console_.style().width, 2),
-           {{"kind", "survey"}, {"where", folder}, {"said", summary.contradictions[i].Text()}}});
+      report_({Wrap(text, console_.style().width, 2),
+               {.kind = "survey", .where = folder, .said = summary.contradictions[i].Text()}});
       if (options_.test_results && device_ == nullptr) {
         outcome_.test_results.push_back({"survey", text});
       }

@@ -138,12 +138,17 @@ ReplayReport ModelledReplay::Mismatch(const Operation& op, const DotProductCase&
   const Format& f = *op.instruction->d;
   const uint64_t d = said.d[element];
   const auto failure = said.FailureAt(element);
-  ReplayReport report = ReportCase({"mismatch", op, dot, d, where, device, "", failure},
-                                   failure ? DescribeFailure(f, model, *failure, style_)
-                                           : DescribeDifference(f, model, d, style_),
-                                   style_);
-  report.json["model"] = HexWord(f, model);
-  return report;
+  return ReportCase({.kind = "mismatch",
+                     .op = &op,
+                     .where = where,
+                     .device = device,
+                     .dot = dot,
+                     .d = d,
+                     .failure = failure,
+                     .model = HexWord(f, model)},
+                    failure ? DescribeFailure(f, model, *failure, style_)
+                            : DescribeDifference(f, model, d, style_),
+                    style_);
 }
 
 void ModelledReplay::Add(const RecomputedUnit& unit, Digest digest, const std::string& device,
@@ -162,12 +167,12 @@ void ModelledReplay::Add(const RecomputedUnit& unit, Digest digest, const std::s
   if (equal) return;
   if (!flaky) ++outcome_.differing_units;
   reports_.Add({text,
-                {{"kind", flaky ? "flaky" : "mismatch"},
-                 {"instruction", unit.stream.op->name},
-                 {"where", cases},
-                 {"device", device},
-                 {"digest", Hex(digest)},
-                 {"model", Hex(*unit.model)}}});
+                {.kind = flaky ? "flaky" : "mismatch",
+                 .op = unit.stream.op,
+                 .where = cases,
+                 .device = device,
+                 .digest = Hex(digest),
+                 .model = Hex(*unit.model)}});
 }
 
 }  // namespace mmadiff

@@ -2,26 +2,69 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "device/line_protocol.h"
 #include "fuzz/output/case_json.h"
 #include "triage/case_text.h"
 
 namespace mmadiff {
+namespace {
 
-ReplayReport ReportCase(const ReportedCase& c, absl::string_view lines, const TextStyle& style) {
-  const std::string title = c.title.empty() ? absl::StrCat(c.where, "  ", c.device) : c.title;
-  std::optional<uint64_t> d;
-  if (!c.failure) d = c.d;
-  ReplayReport report = {absl::StrCat(Wrap(absl::StrCat(absl::AsciiStrToUpper(c.kind), " ",
-                                                        c.op.name, "  ", title, "\n"),
-                                           style.width, 2),
-                                      CaseText(c.op, c.dot, 2, style.width), lines),
-                         {{"kind", c.kind},
-                          {"instruction", c.op.name},
-                          {"where", c.where},
-                          {"device", c.device},
-                          {"dot_product", DotProductJson(*c.op.instruction, c.dot, d)}}};
-  if (c.failure) report.json.update({{"failure", Name(*c.failure)}, {"said", c.failure->text}});
-  return report;
+std::optional<DotProductWords> WordsOf(const ReplayRow& row) {
+  if (!row.dot) return std::nullopt;
+  const std::optional<uint64_t> d = row.failure ? std::nullopt : std::optional(row.d);
+  return DotProductWords{*row.op->instruction, *row.dot, d};
+}
+
+std::optional<AnswerOfVector> AnswerOf(const ReplayRow& row) {
+  if (row.answer == nullptr) return std::nullopt;
+  return AnswerOfVector{*row.vector, *row.answer};
+}
+
+}  // namespace
+
+const Fields<ReplayRow>& FieldsOf(const ReplayRow*) {
+  using R = ReplayRow;
+  static const Fields<R> kFields = {
+      {"kind",
+       &R::kind,
+       {.what =
+            "mismatch, flaky, changed: of a dot product or a unit of digests; contested: a known "
+            "difference; agrees, differs: with --verbose, every other answer of a vector; "
+            "survey: what a survey itself said of a row",
+        .words = {"mismatch", "flaky", "changed", "contested", "agrees", "differs", "survey"}}},
+      {"instruction", [](const R& r) { return r.op ? std::optional(r.op->name) : std::nullopt; },
+       Absent(InstructionName())},
+      {"where", &R::where,
+       "file, perhaps with a line, case name, FILE/NAME of a vector, first case to last index of a "
+       "unit, or folder of a survey"},
+      {"device", &R::device,
+       Absent({.what = "whose answer is d; \"\": the model's, held against the answer of a "
+                       "vector"})},
+      {"dot_product", WordsOf, Absent()},
+      {"digest", &R::digest, Absent(HexDigest("of a unit"))},
+      {"failure", [](const R& r) { return FailureName(r.failure); }, Absent(FailureName())},
+      {"said", [](const R& r) { return r.failure ? FailureText(r.failure) : r.said; },
+       Absent({.what = "what the program said, or a survey"})},
+      {"model", &R::model, Absent(HexDigits("a word, or the digest of a unit"))},
+      {"again", &R::again, Absent(HexDigits("of what is flaky: the second answer"))},
+      {"answer", AnswerOf, Absent({.what = "of a vector"})},
+      {"given", &R::given, Absent(HexDigits("instead of the contested answer"))},
+      {"reason", &R::reason, Absent({.what = "of the difference"})},
+      {"recorded", &R::recorded,
+       Absent(HexDigits("of an instruction without a model: what was answered then"))},
+      {"recorded_by", &R::recorded_by, Absent()},
+  };
+  return kFields;
+}
+
+ReplayReport ReportCase(const ReplayRow& row, absl::string_view lines, const TextStyle& style,
+                        const std::string& title) {
+  const std::string shown = title.empty() ? absl::StrCat(row.where, "  ", *row.device) : title;
+  const std::string head =
+      absl::StrCat(absl::AsciiStrToUpper(row.kind), " ", row.op->name, "  ", shown, "\n");
+  return {
+      absl::StrCat(Wrap(head, style.width, 2), CaseText(*row.op, *row.dot, 2, style.width), lines),
+      row};
 }
 
 ReplayReport ReportFlaky(const Operation& op, const Batch& inputs, const AskedAnswers& answers,
@@ -32,18 +75,18 @@ ReplayReport ReportFlaky(const Operation& op, const Batch& inputs, const AskedAn
     const auto failure = answers.FailureAt(element);
     return failure ? Describe(*failure) : HexWord(f, answers.d[element]);
   };
-  const std::string model = HexWord(f, answers.comparison.model[element]);
-  ReplayReport report =
-      ReportCase({"flaky", op, Extract(inputs, element), answers.said.d[element], where, device,
-                  title, answers.said.FailureAt(element)},
-                 Wrap(absl::StrCat("  model      ", model, "\n  device     ", text(answers.said),
-                                   ", then ", text(answers.again), "\n"),
-                      style.width, 13),
-                 style);
-  report.json["model"] = model;
-  if (!answers.again.FailureAt(element))
-    report.json["again"] = HexWord(f, answers.again.d[element]);
-  return report;
+  ReplayRow row = {.kind = "flaky",
+                   .op = &op,
+                   .where = where,
+                   .device = device,
+                   .dot = Extract(inputs, element),
+                   .d = answers.said.d[element],
+                   .failure = answers.said.FailureAt(element),
+                   .model = HexWord(f, answers.comparison.model[element])};
+  if (!answers.again.FailureAt(element)) row.again = HexWord(f, answers.again.d[element]);
+  const std::string lines = absl::StrCat("  model      ", *row.model, "\n  device     ",
+                                         text(answers.said), ", then ", text(answers.again), "\n");
+  return ReportCase(row, Wrap(lines, style.width, 13), style, title);
 }
 
 }  // namespace mmadiff

@@ -1,25 +1,43 @@
-// What a replay says of one thing that it compared: for people, and as a row of its JSON
-// (docs/schema/replay.schema.json).
+// What a replay says of one thing that it compared: for people, and as a row of its JSON.
 #pragma once
 
 #include <cstdint>
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
 #include "absl/strings/string_view.h"
+#include "corpus/vector.h"
 #include "device/answers.h"
 #include "fuzz/ask/asked_device.h"
+#include "fuzz/output/fields.h"
 #include "sim/batch.h"
 #include "sim/operation.h"
 #include "triage/text_table.h"
 
 namespace mmadiff {
 
+// Words and digests are texts; what there is not is not said.
+struct ReplayRow {
+  const char* kind;  // "mismatch", "flaky", "changed", "contested", "agrees", "differs", "survey"
+  const Operation* op = nullptr;
+  std::string where;
+  std::optional<std::string> device = {};  // whose answer `d` is; "" is the model
+  std::optional<DotProductCase> dot = {};
+  uint64_t d = 0;                            // of `dot`
+  std::optional<InputFailure> failure = {};  // in place of d
+  std::optional<std::string> said = {};      // of a survey
+  std::optional<std::string> digest = {};    // of a unit, in place of `dot`
+  std::optional<std::string> model = {}, again = {};
+  const Vector* vector = nullptr;
+  const VectorAnswer* answer = nullptr;  // of `vector`
+  std::optional<std::string> given = {}, reason = {}, recorded = {}, recorded_by = {};
+};
+const Fields<ReplayRow>& FieldsOf(const ReplayRow*);
+
 struct ReplayReport {
   std::string text;  // lines
-  nlohmann::ordered_json json;
+  ReplayRow row;
 };
 
 using OnReport = std::function<void(const ReplayReport& report)>;
@@ -40,20 +58,10 @@ class FirstReports {
   uint64_t left_;
 };
 
-// A dot product and the answer `d` of `device`; "" is the model.
-struct ReportedCase {
-  const char* kind;  // "mismatch", "flaky", "changed"
-  const Operation& op;
-  DotProductCase dot;
-  uint64_t d;
-  std::string where, device;
-  std::string title = "";                    // in place of both
-  std::optional<InputFailure> failure = {};  // in place of d
-};
-
-// A title, what is not zero of the operands, `lines`. Callers add to the row what it should have
-// been.
-ReplayReport ReportCase(const ReportedCase& c, absl::string_view lines, const TextStyle& style);
+// Of a dot product: a title, what is not zero of the operands, `lines`. Without `title` it is where
+// and the device.
+ReplayReport ReportCase(const ReplayRow& row, absl::string_view lines, const TextStyle& style,
+                        const std::string& title = "");
 
 // Of dot product `element`, which is flaky; `title` in place of where and the device if not empty.
 ReplayReport ReportFlaky(const Operation& op, const Batch& inputs, const AskedAnswers& answers,

@@ -38,11 +38,17 @@ absl::Status UnmodelledReplay::Compare(const Recording& recording) {
     const std::string by = PlainLine(recording.identity), now = device_->device().name();
     const size_t width = style_.width;
     first = ReportCase(
-        {"changed", op, Extract(*inputs, element), (*d)[i], WhereOf(recording, element), now},
+        {.kind = "changed",
+         .op = &op,
+         .where = WhereOf(recording, element),
+         .device = now,
+         .dot = Extract(*inputs, element),
+         .d = (*d)[i],
+         .recorded = recorded,
+         .recorded_by = by},
         Labelled("  recorded   ", absl::StrCat(recorded, "  ", by), width) +
             Labelled("  now        ", absl::StrCat(HexWord(f, (*d)[i]), "  ", now), width),
         style_);
-    first->json.update({{"recorded", recorded}, {"recorded_by", by}});
   }
   Add(Name(recording.where), first);
   return absl::OkStatus();
@@ -73,13 +79,13 @@ absl::Status UnmodelledReplay::Compare(const RecomputedUnit& unit) {
       ReplayReport{Wrap(absl::StrCat("CHANGED DIGEST ", cases, "\n  recorded  ", Hex(unit.recorded),
                                      "  ", by, "\n  now       ", Hex(*digest), "  ", now, "\n"),
                         style_.width, 2),
-                   {{"kind", "changed"},
-                    {"instruction", op.name},
-                    {"where", cases},
-                    {"device", now},
-                    {"digest", Hex(*digest)},
-                    {"recorded", Hex(unit.recorded)},
-                    {"recorded_by", by}}});
+                   {.kind = "changed",
+                    .op = &op,
+                    .where = cases,
+                    .device = now,
+                    .digest = Hex(*digest),
+                    .recorded = Hex(unit.recorded),
+                    .recorded_by = by}});
   return absl::OkStatus();
 }
 

@@ -6,7 +6,6 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
 #include "device/line_protocol.h"
-#include "fuzz/output/case_json.h"
 #include "sim/simulate.h"
 #include "triage/verdict.h"
 
@@ -31,7 +30,8 @@ absl::Status VectorReplay::CompareAnswer(const Vector& v, std::span<const Vector
                    answer.who.empty() ? "" : " : ", answer.who);
   TestResult result = {title, ""};
   uint64_t done = 0, wrong = 0;
-  std::string given, op;  // in place of a contested answer, to the first
+  std::string given;  // in place of a contested answer, to the first
+  const Operation* op = nullptr;
   for (const VectorCase& c : cases) {
     if (!wanted_(*c.op)) continue;
     if (device_ != nullptr && device_->Lacks(*c.op)) {
@@ -46,7 +46,7 @@ absl::Status VectorReplay::CompareAnswer(const Vector& v, std::span<const Vector
     ++done;
     if (given.empty()) {
       given = failure ? Name(*failure) : HexWord(*v.d, d);
-      op = c.op->name;
+      op = c.op;
     }
     const bool right = contested && device_ != nullptr ? Gives(*c.op, c.op->model, c.dot, d)
                                                        : Is(answer, *c.op, d) != contested;
@@ -62,19 +62,21 @@ absl::Status VectorReplay::CompareAnswer(const Vector& v, std::span<const Vector
   differing_ += wrong;
   test_results_.push_back(std::move(result));
   if (contested && wrong == 0) {
-    report_({absl::StrCat(Wrap("CONTESTED " + title + "\n", style_.width, 2),
-                          Labelled("  given     ", absl::StrCat(given, " ", op), style_.width),
-                          Labelled("  reason    ", v.reason, style_.width)),
-             {{"kind", "contested"},
-              {"instruction", op},
-              {"where", v.name},
-              {"answer", AnswerJson(v, answer)},
-              {"given", given},
-              {"reason", v.reason}}});
+    report_(
+        {absl::StrCat(Wrap("CONTESTED " + title + "\n", style_.width, 2),
+                      Labelled("  given     ", absl::StrCat(given, " ", op->name), style_.width),
+                      Labelled("  reason    ", v.reason, style_.width)),
+         {.kind = "contested",
+          .op = op,
+          .where = v.name,
+          .vector = &v,
+          .answer = &answer,
+          .given = given,
+          .reason = v.reason}});
   } else if (verbose_) {
     const char* kind = wrong == 0 ? "agrees" : "differs";
     report_({Labelled(absl::StrFormat("%-10s", kind), title, style_.width),
-             {{"kind", kind}, {"where", v.name}, {"answer", AnswerJson(v, answer)}}});
+             {.kind = kind, .where = v.name, .vector = &v, .answer = &answer}});
   }
   return absl::OkStatus();
 }
@@ -92,7 +94,8 @@ absl::StatusOr<std::optional<Answers>> VectorReplay::AnswerTo(const std::string&
   ++flaky_;
   ReplayReport report =
       ReportFlaky(*c.op, inputs, **answers, 0, v.name, device_->device().name(), title, style_);
-  report.json["answer"] = AnswerJson(v, *c.answer);
+  report.row.vector = &v;
+  report.row.answer = c.answer;
   mismatches_.Add(report);
   return std::nullopt;
 }
@@ -112,11 +115,17 @@ ReplayReport VectorReplay::Mismatch(const std::string& title, const Vector& v, c
         DescribeDifference(*v.d, model ? given : c.answer->d, model ? c.answer->d : given, style_),
         {{model ? "device  " : "model   ", "answer  "}});
   }
-  ReplayReport report = ReportCase({"mismatch", *c.op, c.dot, given, v.name,
-                                    model ? "" : device_->device().name(), title, failure},
-                                   lines, style_);
-  report.json.update({{"model", HexWord(*v.d, of_model)}, {"answer", AnswerJson(v, *c.answer)}});
-  return report;
+  return ReportCase({.kind = "mismatch",
+                     .op = c.op,
+                     .where = v.name,
+                     .device = model ? "" : device_->device().name(),
+                     .dot = c.dot,
+                     .d = given,
+                     .failure = failure,
+                     .model = HexWord(*v.d, of_model),
+                     .vector = &v,
+                     .answer = c.answer},
+                    lines, style_, title);
 }
 
 }  // namespace mmadiff

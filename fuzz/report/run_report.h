@@ -98,6 +98,12 @@ struct RunReport {
     int threads = 1;
     std::vector<Hardware> hardware;  // that answered
     std::vector<std::string> warnings;
+
+    double DotProductsPerSecond() const {
+      return seconds > 0 ? static_cast<double>(dot_products) / seconds : 0;
+    }
+    // All that there was to do had been done before.
+    bool NothingExecuted() const { return dot_products == 0 && resumed_units > 0; }
   };
   std::optional<Attempt> attempt;
 

@@ -5,22 +5,14 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "corpus/hex.h"
-#include "corpus/utc_time.h"
 #include "device/plain_text.h"
 #include "fuzz/folder/finding_text.h"
-#include "fuzz/output/case_json.h"
-#include "fuzz/output/json_text.h"
 #include "fuzz/output/next_command.h"
 #include "fuzz/output/numeric_order.h"
 #include "fuzz/output/progress.h"
 
 namespace mmadiff {
 namespace {
-
-double Rate(const RunReport::Attempt& attempt) {
-  return attempt.seconds > 0 ? static_cast<double>(attempt.dot_products) / attempt.seconds : 0;
-}
 
 double RowRate(const RunReportRow& row, int threads) {
   return row.total.seconds > 0
@@ -43,11 +35,6 @@ std::string Table(const RunReport& report, const TextStyle& style) {
               row.total.mismatches > 0);
   }
   return table.Text(style);
-}
-
-// All that there was to do had been done before.
-bool NothingExecuted(const RunReport::Attempt& attempt) {
-  return attempt.dot_products == 0 && attempt.resumed_units > 0;
 }
 
 std::string CasesText(const Finding& f) {
@@ -99,7 +86,7 @@ std::string Notes(const RunReport& report) {
   for (const Hardware& hardware : attempt.hardware) {
     absl::StrAppend(&text, "hardware: ", Name(hardware), "\n");
   }
-  if (NothingExecuted(attempt)) {
+  if (attempt.NothingExecuted()) {
     absl::StrAppend(&text, "note: ", attempt.resumed_units, " of ",
                     std::max(report.planned_units, attempt.resumed_units),
                     " units from earlier attempts, nothing executed\n");
@@ -152,13 +139,6 @@ void AddDifferences(const RunReport& report, const std::string& folder, const Te
   }
 }
 
-nlohmann::ordered_json JsonOfAttempt(const Finding& f) {
-  nlohmann::ordered_json json = JsonOf(f);
-  json["cases"] = f.cases;
-  json["replaces"] = NamesOf(f.replaces);
-  return json;
-}
-
 std::string Stat(absl::string_view name, const absl::AlphaNum& value) {
   return absl::StrCat("stat::", name, ": ", value, "\n");
 }
@@ -185,7 +165,7 @@ std::string FormatStats(const RunReport& report) {
       Stat("mismatches", report.total.mismatches), Stat("flaky", flaky),
       Stat("buckets", report.findings.size()), Stat("dropped", DroppedLines(report).size()),
       Stat("seconds", absl::StrFormat("%.2f", attempt.seconds)),
-      Stat("dot_products_per_second", absl::StrFormat("%.0f", Rate(attempt))),
+      Stat("dot_products_per_second", absl::StrFormat("%.0f", attempt.DotProductsPerSecond())),
       Stat("resumed_units", attempt.resumed_units));
   if (!report.digest.empty()) text += Stat("digest", report.digest);
   for (const auto& [name, count] : InNumericOrder(report.total.counts)) text += Stat(name, count);
@@ -222,84 +202,6 @@ std::string FormatScreen(const RunReport& report, const NextCommands& next,
   const std::string command = one ? CaseCommand(verb, first.path, room + 7)
                                   : absl::StrCat(Program(), " ", verb, " ", ShellWord(folder));
   return text + CommandLine("next     ", command + (flaky ? AskAgainFlag(first) : ""), style.width);
-}
-
-nlohmann::ordered_json JsonOf(const RunReportRow& row) {
-  nlohmann::ordered_json counts = nlohmann::ordered_json::object();
-  for (const auto& [name, count] : InNumericOrder(row.total.counts)) counts[name] = count;
-  return {{"name", row.instruction},
-          {"kind", Name(row.state)},
-          {"cases", row.total.cases},
-          {"planned_cases", row.planned_cases},
-          {"dot_products", row.total.dot_products},
-          {"mismatches", row.total.mismatches},
-          {"mismatches_at_least", row.at_least},
-          {"mismatch_limit", row.mismatch_limit},
-          {"stopped_at", UtcTime(row.stopped_at)},
-          {"bound", row.bound},
-          {"seconds", row.total.seconds},
-          {"verdict", Sentence(row)},
-          {"finished", row.finished},
-          {"emulated", row.emulated},
-          {"dropped", row.dropped.message()},
-          {"evidence", row.Grade()},
-          {"digest", row.finished ? Hex(row.total.device_digest) : ""},
-          {"empty_classes", row.empty_classes},
-          {"thin_bins", row.thin_bins},
-          {"counts", counts}};
-}
-
-nlohmann::ordered_json JsonOf(const Finding& f) {
-  return {{"instruction", f.op},
-          {"bucket", Name(f.bucket)},
-          {"first_case", f.case_name},
-          {"flaky", f.flaky()},
-          {"path", f.path},
-          {"beside", f.beside},
-          {"typical", f.typical},
-          {"diagnosis", f.diagnosis},
-          {"shared", f.shared},
-          {"parameters", ParametersJson(f.bucket.changes)}};
-}
-
-nlohmann::ordered_json JsonOf(const RunReport& report) {
-  const RunReport::Attempt& attempt = *report.attempt;
-  nlohmann::ordered_json json = {
-      {"seed", report.manifest.seed},
-      {"strategy", report.manifest.strategy},
-      {"generator_version", kGeneratorVersion},
-      {"model_version", kModelVersion},
-      {"cases", report.total.cases},
-      {"dot_products", report.total.dot_products},
-      {"mismatches", report.total.mismatches},
-      {"seconds", attempt.seconds},
-      {"dot_products_per_second", Rate(attempt)},
-      {"resumed_units", attempt.resumed_units},
-      {"nothing_executed", NothingExecuted(attempt)},
-      {"repeated", attempt.repeated},
-      {"dropped", DroppedLines(report).size()},
-      {"hardware", nlohmann::ordered_json::array()},
-      {"distrusted", report.distrusted},
-      {"digest", report.digest},
-      {"stopped_by", Name(attempt.stopped_by)},
-      {"workdir", report.folders.front()},
-  };
-  for (const Hardware& hardware : attempt.hardware) json["hardware"].push_back(Name(hardware));
-  json["instructions"] = nlohmann::ordered_json::array();
-  for (const RunReportRow& row : report.rows) {
-    nlohmann::ordered_json& added = json["instructions"].emplace_back(JsonOf(row));
-    added["rate"] = RowRate(row, attempt.threads);
-    added["planted_fault"] = row.planted;
-  }
-  json["findings"] = nlohmann::ordered_json::array();
-  for (const Finding& f : report.findings) json["findings"].push_back(JsonOfAttempt(f));
-  return json;
-}
-
-std::string FormatJsonMinimized(const Finding& finding, const char* verdict) {
-  nlohmann::ordered_json json = {{"verdict", verdict}};
-  json.update(JsonOfAttempt(finding));
-  return JsonText(json, 1) + "\n";
 }
 
 }  // namespace mmadiff

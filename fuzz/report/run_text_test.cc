@@ -1,8 +1,8 @@
 // What a run says at its end, and what makes it incomplete.
-#include <nlohmann/json.hpp>
 
 #include "fuzz/coverage/bins.h"
 #include "fuzz/output/numeric_order.h"
+#include "fuzz/report/run_fields.h"
 #include "fuzz/testing/run_fixture.h"
 
 namespace mmadiff {
@@ -127,7 +127,7 @@ TEST_F(RunTest, ReportsOfACleanRun) {
   EXPECT_EQ(json["cases"], 2000);
   EXPECT_EQ(json["digest"], outcome.digest);
   EXPECT_EQ(json["instructions"].size(), 2u);
-  EXPECT_EQ(json["instructions"][1]["name"], kInteger);
+  EXPECT_EQ(json["instructions"][1]["instruction"], kInteger);
   EXPECT_EQ(json["instructions"][1]["counts"]["class.bits"], 250);
   EXPECT_TRUE(json["findings"].empty());
 }

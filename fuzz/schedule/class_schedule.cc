@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <map>
-#include <mutex>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "absl/synchronization/mutex.h"
 #include "device/plain_text.h"
 #include "fuzz/coverage/counter.h"
 #include "sim/parameter.h"
@@ -205,15 +205,15 @@ const Strategy* StrategyOfRun(absl::string_view name) {
 }
 
 ClassSchedule ClassSchedule::Plan(const Operation& op, uint64_t seed) {
-  static std::mutex mutex;
+  static absl::Mutex mutex(absl::kConstInit);
   static auto& known = *new std::map<std::pair<const Operation*, uint64_t>, Turns>;
   const std::pair trial = {&Representative(op), seed};
   {
-    std::lock_guard lock(mutex);
+    absl::MutexLock lock(&mutex);
     if (const auto it = known.find(trial); it != known.end()) return ClassSchedule(it->second);
   }
   const Turns turns = PlanTurns(*trial.first, seed);
-  std::lock_guard lock(mutex);
+  absl::MutexLock lock(&mutex);
   return ClassSchedule(known.emplace(trial, turns).first->second);
 }
 

@@ -12,7 +12,6 @@
 #include "corpus/stored_files.h"
 #include "corpus/survey_log.h"
 #include "device/line_protocol.h"
-#include "fuzz/output/json_text.h"
 #include "fuzz/output/progress.h"
 #include "fuzz/survey/verify.h"
 #include "triage/case_text.h"
@@ -284,34 +283,6 @@ std::string SurveyDifference::RowsText() const {
                     row.second, "\n");
   }
   return text;
-}
-
-nlohmann::ordered_json SurveyDifference::RowsJson() const {
-  auto all = nlohmann::ordered_json::array();
-  for (const Row& row : rows) {
-    all.push_back({{"instruction", row.op},
-                   {"variant", row.variant},
-                   {"what", row.what},
-                   {"differing", row.differing},
-                   {"line", row.line},
-                   {"first", row.first},
-                   {"second", row.second}});
-  }
-  return all;
-}
-
-std::string SurveyDifference::Json() const {
-  const nlohmann::ordered_json json = {{"first", first},
-                                       {"second", second},
-                                       {"compared", compared},
-                                       {"differences", RowsJson()},
-                                       {"only_first", only_first},
-                                       {"only_second", only_second},
-                                       {"only_first_stages", only_first_stages},
-                                       {"only_second_stages", only_second_stages},
-                                       {"torn_first", torn_first},
-                                       {"torn_second", torn_second}};
-  return JsonText(json, 1) + "\n";
 }
 
 }  // namespace mmadiff

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -35,10 +34,8 @@ struct SurveyDifference {
   std::vector<std::string> warnings;                       // pages that are out of date
 
   std::string Text(size_t width = kAnyWidth) const;
-  std::string Json() const;
   // Of the rows alone.
   std::string RowsText() const;
-  nlohmann::ordered_json RowsJson() const;
 };
 
 enum class StageEnd : uint8_t { kAnswered, kFails, kTraps };

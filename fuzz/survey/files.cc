@@ -18,6 +18,7 @@
 #include "corpus/recordings/survey_answers.h"
 #include "corpus/utc_time.h"
 #include "fuzz/folder/findings.h"
+#include "fuzz/survey/fields.h"
 #include "fuzz/survey/html_page.h"
 #include "fuzz/survey/page.h"
 #include "fuzz/survey/stamp.h"
@@ -196,7 +197,7 @@ absl::Status WriteSurveyPages(const std::string& folder, const SurveySummary& su
   const auto write = [&](const char* name, const std::string& page) {
     if (s.ok()) s = WriteFileDurably(folder + name, Stamped(page, *log, log->results.size()));
   };
-  write("/survey.json", SurveyJson(summary));
+  write("/survey.json", JsonText(JsonOf(summary), 1) + "\n");
   write("/survey.md", SurveyPage(summary));
   write("/survey.html", SurveyHtml(summary));
   return s.ok() ? s : absl::DataLossError(s.message());

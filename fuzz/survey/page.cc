@@ -4,9 +4,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "fuzz/output/case_json.h"
-#include "fuzz/output/json_text.h"
 #include "fuzz/output/next_command.h"
+#include "fuzz/output/progress.h"
 #include "fuzz/survey/row_text.h"
 
 namespace mmadiff {
@@ -34,14 +33,6 @@ std::string Cell(const std::string& text) {
   std::string cell;
   for (const char c : text) cell += c == '|' ? std::string("\\|") : std::string(1, c);
   return cell;
-}
-
-nlohmann::ordered_json JsonOf(const SurveyFinding& finding) {
-  nlohmann::ordered_json cases = nlohmann::ordered_json::array();
-  for (const SurveyFinding::Case& c : finding.cases) {
-    cases.push_back({{"line", c.line}, {"model", c.model}, {"why", c.why}});
-  }
-  return {{"bucket", Name(finding.bucket)}, {"text", finding.text}, {"cases", cases}};
 }
 
 }  // namespace
@@ -138,71 +129,6 @@ std::string SurveyScreen(const SurveySummary& summary, const std::string& folder
   add("filed", absl::StrCat(folder, "/survey.html"));
   return text + CommandLine("next     ", absl::StrCat(Program(), " replay ", ShellWord(folder)),
                             style.width);
-}
-
-std::string SurveyJson(const SurveySummary& summary) {
-  const SurveyManifest& manifest = summary.outcome->manifest;
-  using Json = nlohmann::ordered_json;
-  Json contradictions = Json::array(), rows = Json::array(), missing = Json::array();
-  for (const SurveyContradiction& c : summary.contradictions) {
-    Json& added = contradictions.emplace_back(
-        Json{{"kind", contradictions.size() < static_cast<size_t>(summary.changed) ? "difference"
-                                                                                   : "trouble"},
-             {"instruction", c.op},
-             {"variant", c.variant},
-             {"what", c.what},
-             {"also", c.others}});
-    if (c.finding != nullptr) added["finding"] = JsonOf(*c.finding);
-  }
-  for (const SurveyRow& row : summary.rows) {
-    Json answers = Json::array();
-    for (const SurveyAnswer& a : row.answers) {
-      answers.push_back({{"question", a.question},
-                         {"answer", a.answer},
-                         {"agreement", Name(a.agreement)},
-                         {"decides", a.decides},
-                         {"cases", a.cases},
-                         {"differing", a.differing}});
-    }
-    Json troubles = Json::array();
-    for (const SurveyTrouble& trouble : row.troubles) troubles.push_back(trouble.Text());
-    rows.push_back({{"instruction", row.op},
-                    {"variant", row.variant},
-                    {"emulated", row.emulated},
-                    {"modelled", row.modelled},
-                    {"layout", row.layout},
-                    {"sizes", row.sizes},
-                    {"repeat", row.repeat},
-                    {"answers", answers},
-                    {"not_asked", row.not_asked},
-                    {"vectors", row.lines},
-                    {"vectors_differing", row.lines_differing},
-                    {"vectors_left", row.lines_left},
-                    {"cases", row.cases},
-                    {"dot_products", row.dot_products},
-                    {"mismatches", row.mismatches},
-                    {"seconds", row.seconds},
-                    {"recorded", row.recorded},
-                    {"troubles", troubles}});
-  }
-  for (const SurveyTask& task : NotReached(*summary.outcome)) missing.push_back(task.Text());
-  const Json all = {{"device", manifest.device},
-                    {"device_identity", Name(manifest.device_identity)},
-                    {"hardware", summary.hardware},
-                    {"tool_version", manifest.tool_version},
-                    {"model_version", manifest.model_version},
-                    {"generator_version", manifest.generator_version},
-                    {"seed", manifest.seed},
-                    {"contradictions", contradictions},
-                    {"changed", summary.changed},
-                    {"troubled", summary.troubled},
-                    {"rows", rows},
-                    {"missing", missing},
-                    {"left_out", LeftOutJson(manifest.left_out)},
-                    {"stopped_by", Name(summary.outcome->stopped_by)},
-                    {"device_gone", std::string(summary.outcome->device.message())},
-                    {"seconds", summary.seconds}};
-  return JsonText(all, 1) + "\n";
 }
 
 }  // namespace mmadiff

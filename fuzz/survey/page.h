@@ -16,6 +16,5 @@ std::string SurveyScreen(const SurveySummary& summary, const std::string& folder
                          const TextStyle& style);
 
 // One JSON object with the same, and every answer.
-std::string SurveyJson(const SurveySummary& summary);
 
 }  // namespace mmadiff

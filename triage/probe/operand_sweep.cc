@@ -1,10 +1,11 @@
 #include "triage/probe/operand_sweep.h"
 
 #include <algorithm>
-#include <mutex>
 #include <utility>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
 #include "sim/word.h"
 #include "triage/verdict.h"
 
@@ -85,14 +86,14 @@ class Sweep : public OperandSweeper {
   absl::Status Work(Device& device) override {
     Batch batch;
     Comparison comparison;
-    std::unique_lock lock(mutex_);
+    absl::MutexLock lock(&mutex_);
     while (status_.ok() && tile_ < domain_.tiles()) {
       if (tile_ > 0 && (limit_.Reached() || device.StopRequested())) return status_;
       const uint64_t first = tile_, blocks = op_.shape().blocks, left = domain_.tiles() - first;
       const int64_t count =
           std::min<int64_t>(at_once_, static_cast<int64_t>((left + blocks - 1) / blocks));
       tile_ = std::min(first + count * blocks, domain_.tiles());
-      lock.unlock();
+      mutex_.Unlock();
       if (batch.count != count) batch = NeutralBatch(model_, op_.shape(), count);
       for (uint64_t block = 0; block < count * blocks; ++block) {
         domain_.Fill(first + block, static_cast<int64_t>(block), batch);
@@ -107,7 +108,7 @@ class Sweep : public OperandSweeper {
         if (again.ok() && *again != *d)
           d = absl::AbortedError("two answers to one pair of operands");
       }
-      lock.lock();
+      mutex_.Lock();
       status_.Update(d.status());
       if (!d.ok()) return status_;
       if (was_quick) at_once_ = std::min(2 * at_once_, most_);
@@ -121,6 +122,7 @@ class Sweep : public OperandSweeper {
   }
 
   absl::StatusOr<OperandSweep> Result() override {
+    absl::MutexLock lock(&mutex_);
     if (!status_.ok()) return status_;
     const uint64_t of = domain_.triples();
     return OperandSweep{std::min(tile_ * domain_.triples_of_tile(), of), of, differing_, first_};
@@ -133,12 +135,13 @@ class Sweep : public OperandSweeper {
   const Domain domain_;
   const int64_t most_;  // executions at a time
 
-  std::mutex mutex_;  // of all that follows
-  int64_t at_once_;
-  uint64_t tile_ = 0;  // the next
-  uint64_t differing_ = 0, first_tile_ = UINT64_MAX;
-  std::vector<Observed> first_;
-  absl::Status status_;
+  absl::Mutex mutex_;
+  int64_t at_once_ ABSL_GUARDED_BY(mutex_);
+  uint64_t tile_ ABSL_GUARDED_BY(mutex_) = 0;  // the next
+  uint64_t differing_ ABSL_GUARDED_BY(mutex_) = 0;
+  uint64_t first_tile_ ABSL_GUARDED_BY(mutex_) = UINT64_MAX;
+  std::vector<Observed> first_ ABSL_GUARDED_BY(mutex_);
+  absl::Status status_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace

@@ -1,0 +1,184 @@
+#include "fuzz/output/fields.h"
+
+#include <algorithm>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
+#include "device/plain_text.h"
+
+namespace mmadiff {
+namespace {
+
+const char* TypeName(Schema::Kind kind) {
+  switch (kind) {
+    case Schema::kFlag:
+      return "boolean";
+    case Schema::kCount:
+    case Schema::kInteger:
+      return "integer";
+    case Schema::kReal:
+      return "number";
+    case Schema::kText:
+      return "string";
+    case Schema::kList:
+      return "array";
+    default:
+      return "object";
+  }
+}
+
+Json ObjectJson(const Schema& schema);
+
+// Without the description.
+Json TypeJson(const Schema& schema) {
+  Json json = Json::object();
+  if (schema.kind == Schema::kAny) return json;
+  if (schema.kind == Schema::kOneOf) {
+    for (const Schema& one : schema.of) json["anyOf"].push_back(TypeJson(one));
+    return json;
+  }
+  json =
+      schema.kind == Schema::kObject ? ObjectJson(schema) : Json{{"type", TypeName(schema.kind)}};
+  if (schema.kind == Schema::kCount || (schema.kind == Schema::kReal && !schema.negative)) {
+    json["minimum"] = schema.least;
+  }
+  if (schema.pattern != nullptr) json["pattern"] = schema.pattern;
+  if (!schema.words.empty()) json["enum"] = schema.words;
+  if (schema.kind == Schema::kList) json["items"] = TypeJson(schema.of.front());
+  if (schema.least_items > 0) json["minItems"] = schema.least_items;
+  if (schema.most_items > 0) json["maxItems"] = schema.most_items;
+  if (schema.kind == Schema::kMap) json["additionalProperties"] = TypeJson(schema.of.front());
+  if (schema.null) return {{"anyOf", Json::array({Json{{"type", "null"}}, std::move(json)})}};
+  return json;
+}
+
+Json ObjectJson(const Schema& schema) {
+  Json properties = Json::object(), required = Json::array();
+  for (const Member& member : schema.members) {
+    Json json = TypeJson(member.schema);
+    if (!member.what.empty()) json["description"] = member.what;
+    if (!member.unit.empty()) json["x-unit"] = member.unit;
+    properties[member.name] = std::move(json);
+    if (!member.absent) required.push_back(member.name);
+  }
+  return {{"type", "object"},
+          {"properties", std::move(properties)},
+          {"required", std::move(required)},
+          {"additionalProperties", false}};
+}
+
+std::string TypeText(const Schema& schema) {
+  std::string text = schema.kind == Schema::kAny     ? "any"
+                     : schema.kind == Schema::kCount ? "count"
+                     : schema.kind == Schema::kOneOf ? "one of"
+                     : schema.kind == Schema::kMap   ? "map"
+                                                     : TypeName(schema.kind);
+  if (!schema.words.empty()) text = absl::StrJoin(schema.words, "|");
+  if (schema.pattern != nullptr) absl::StrAppend(&text, " ", schema.pattern);
+  if (schema.least > 0) absl::StrAppend(&text, " >= ", schema.least);
+  if (schema.most_items > 0) {
+    absl::StrAppend(&text, " of ", schema.most_items);
+  } else if (schema.least_items > 0) {
+    absl::StrAppend(&text, " of ", schema.least_items, " or more");
+  }
+  return text + (schema.null ? " or null" : "");
+}
+
+// The lines of what is below a member of that path.
+std::string LinesBelow(const std::string& path, const Schema& schema);
+
+std::string Line(const std::string& path, const Schema& schema, absl::string_view end) {
+  // A list of what has no members of its own is one line.
+  if (schema.kind == Schema::kList || schema.kind == Schema::kMap) {
+    const char* mark = schema.kind == Schema::kList ? "[]" : "{}";
+    const Schema& of = schema.of.front();
+    if (of.kind != Schema::kObject && of.kind != Schema::kOneOf) {
+      const std::string bounds =
+          schema.most_items + schema.least_items > 0 || schema.null ? ", " + TypeText(schema) : "";
+      return Line(path + mark, of, absl::StrCat(bounds, end));
+    }
+  }
+  return absl::StrCat(path, "\t", TypeText(schema), end, "\n", LinesBelow(path, schema));
+}
+
+std::string LinesBelow(const std::string& path, const Schema& schema) {
+  std::string lines;
+  for (const Member& member : schema.members) {
+    lines += Line(absl::StrCat(path, ".", member.name), member.schema,
+                  absl::StrCat(member.unit.empty() ? "" : absl::StrCat(" ", member.unit),
+                               member.absent ? ", perhaps absent" : "",
+                               member.what.empty() ? "" : absl::StrCat("\t", member.what)));
+  }
+  if (schema.kind == Schema::kList || schema.kind == Schema::kMap) {
+    lines += LinesBelow(path + (schema.kind == Schema::kList ? "[]" : "{}"), schema.of.front());
+  }
+  if (schema.kind == Schema::kOneOf) {
+    for (size_t i = 0; i < schema.of.size(); ++i) {
+      lines += Line(absl::StrCat(path, "|", i + 1), schema.of[i], "");
+    }
+  }
+  return lines;
+}
+
+bool IsScalar(const Schema& schema) { return schema.kind <= Schema::kText; }
+
+std::string CsvCell(const std::string& text) {
+  const std::string line = PlainLine(text);
+  if (line.find_first_of(",\"") == line.npos) return line;
+  return absl::StrCat("\"", absl::StrReplaceAll(line, {{"\"", "\"\""}}), "\"");
+}
+
+}  // namespace
+
+std::string JsonText(const Json& json, int indent) {
+  return json.dump(indent, ' ', true, Json::error_handler_t::replace);
+}
+
+Json SchemaJson(const std::string& title, const Schema& schema) {
+  Json json = {{"$schema", "https://json-schema.org/draft/2020-12/schema"}, {"title", title}};
+  json.update(TypeJson(schema));
+  return json;
+}
+
+std::string MemberLines(const std::string& path, const Schema& schema) {
+  return Line(path, schema, "");
+}
+
+Schema TextSchema(const char* pattern) { return {.kind = Schema::kText, .pattern = pattern}; }
+Schema ListOf(Schema element) { return {.kind = Schema::kList, .of = {std::move(element)}}; }
+Schema MapOf(Schema element) { return {.kind = Schema::kMap, .of = {std::move(element)}}; }
+Schema OneOf(std::vector<Schema> schemas) {
+  return {.kind = Schema::kOneOf, .of = std::move(schemas)};
+}
+
+std::string CellText(const Json& value) {
+  if (value.is_null()) return "";
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_array()) {
+    return absl::StrJoin(value, " ",
+                         [](std::string* out, const Json& element) { *out += CellText(element); });
+  }
+  return JsonText(value, -1);
+}
+
+std::string CsvHead(const Schema& schema) {
+  std::vector<std::string> names;
+  for (const Member& member : schema.members) {
+    if (IsScalar(member.schema)) names.push_back(member.name);
+  }
+  return absl::StrJoin(names, ",") + "\n";
+}
+
+std::string CsvLine(const Schema& schema, const Json& row) {
+  std::vector<std::string> cells;
+  for (const Member& member : schema.members) {
+    if (!IsScalar(member.schema)) continue;
+    const auto value = row.find(member.name);
+    cells.push_back(value == row.end() ? "" : CsvCell(CellText(*value)));
+  }
+  return absl::StrJoin(cells, ",") + "\n";
+}
+
+}  // namespace mmadiff

@@ -1,0 +1,188 @@
+#include "fuzz/page/report_fields.h"
+
+#include "corpus/utc_time.h"
+#include "fuzz/output/case_json.h"
+#include "fuzz/report/run_fields.h"
+
+namespace mmadiff {
+
+const Fields<StageLine>& FieldsOf(const StageLine*) {
+  static const Fields<StageLine> kFields = {
+      {"cells", &StageLine::cells},
+      {"differs_first", &StageLine::parts},
+  };
+  return kFields;
+}
+
+const Fields<ReportFinding>& FieldsOf(const ReportFinding*) {
+  using F = ReportFinding;
+  static const Fields<F> kFields = {
+      Field<F>::Flat([](const F& f) { return f.finding; }),
+      {"minimal", &F::minimal,
+       "lines; empty if it was not explained, as after the first 20 of a run"},
+      {"difference", &F::difference},
+      Field<F>::Flat([](const F& f) {
+        return FailureOfCase{f.failure, f.age};
+      }),
+      {"diagnosis", &F::diagnosis, "of the stored answers"},
+      {"columns", &F::columns},
+      {"stages", &F::stages},
+      {"command", &F::command, "a command line of a shell"},
+  };
+  return kFields;
+}
+
+namespace {
+
+struct CellOfCross {
+  const Cross& cross;
+  size_t row, column;
+
+  const Cross::Cell& cell() const { return cross.cells[row][column]; }
+};
+
+const Fields<CellOfCross>& FieldsOf(const CellOfCross*) {
+  using C = CellOfCross;
+  static const Fields<C> kFields = {
+      {"row", [](const C& c) { return c.cross.rows[c.row]; }},
+      {"column", [](const C& c) { return c.cross.columns[c.column]; }, "empty in a list"},
+      {"dot_products", [](const C& c) { return c.cell().count; }},
+      {"instructions", [](const C& c) { return c.cell().instructions; }, "that can reach it"},
+      {"missing", [](const C& c) { return c.cell().missing; },
+       "of these, those that reached it too rarely"},
+      {"unreachable", [](const C& c) { return c.cell().unreachable; }, "why none can"},
+  };
+  return kFields;
+}
+
+std::vector<CellOfCross> KnownCells(const Cross& cross) {
+  std::vector<CellOfCross> cells;
+  for (size_t r = 0; r < cross.rows.size(); ++r) {
+    for (size_t c = 0; c < cross.columns.size(); ++c) {
+      if (cross.cells[r][c].known) cells.push_back({cross, r, c});
+    }
+  }
+  return cells;
+}
+
+struct MachineRate {
+  const RateSeries& series;
+  size_t machine;
+};
+
+const Fields<MachineRate>& FieldsOf(const MachineRate*) {
+  using M = MachineRate;
+  static const Fields<M> kFields = {
+      {"machine", [](const M& m) { return m.series.machines[m.machine]; }},
+      {"dot_products_per_second", [](const M& m) { return m.series.rates[m.machine]; },
+       "in intervals of equal length"},
+  };
+  return kFields;
+}
+
+std::vector<MachineRate> RatesOf(const RateSeries& series) {
+  std::vector<MachineRate> rates;
+  for (size_t i = 0; i < series.machines.size(); ++i) rates.push_back({series, i});
+  return rates;
+}
+
+struct WordsAtDistance {
+  std::string distance;
+  uint64_t words;
+};
+
+const Fields<WordsAtDistance>& FieldsOf(const WordsAtDistance*) {
+  using W = WordsAtDistance;
+  static const Fields<W> kFields = {{"distance", &W::distance}, {"words", &W::words}};
+  return kFields;
+}
+
+std::vector<WordsAtDistance> UlpsOf(const ReportRun& run) {
+  std::vector<WordsAtDistance> ulps;
+  for (const auto& [distance, words] : run.ulps) ulps.push_back({distance, words});
+  return ulps;
+}
+
+struct Survivor {
+  std::string instruction, change;
+};
+
+const Fields<Survivor>& FieldsOf(const Survivor*) {
+  using S = Survivor;
+  static const Fields<S> kFields = {{"instruction", &S::instruction}, {"change", &S::change}};
+  return kFields;
+}
+
+std::vector<Survivor> SurvivorsOf(const ReportMutants& mutants) {
+  std::vector<Survivor> survivors;
+  for (const auto& [instruction, change] : mutants.survivors) {
+    survivors.push_back({instruction, change});
+  }
+  return survivors;
+}
+
+}  // namespace
+
+const Fields<Cross>& FieldsOf(const Cross*) {
+  static const Fields<Cross> kFields = {{"group", &Cross::group}, {"cells", KnownCells}};
+  return kFields;
+}
+
+const Fields<RateSeries>& FieldsOf(const RateSeries*) {
+  using R = RateSeries;
+  static const Fields<R> kFields = {
+      {"begin", [](const R& r) { return UtcTime(r.begin); },
+       UtcOrEmpty("RFC 3339; empty if not known")},
+      {"end", [](const R& r) { return UtcTime(r.end); },
+       UtcOrEmpty("RFC 3339; empty if not known")},
+      {"series", RatesOf},
+  };
+  return kFields;
+}
+
+const Fields<ReportMutants>& FieldsOf(const ReportMutants*) {
+  using M = ReportMutants;
+  static const Fields<M> kFields = {
+      {"models", &M::models, "that were tried"},
+      {"of_models", &M::of_models, "of the run"},
+      {"cases", &M::cases},
+      {"mutants", &M::mutants},
+      {"survivors", SurvivorsOf},
+  };
+  return kFields;
+}
+
+const Fields<ReportRun>& FieldsOf(const ReportRun*) {
+  using R = ReportRun;
+  static const Fields<R> kFields = {
+      Field<R>::Flat([](const R& r) -> const RunReport& { return r; }),
+      {"findings", &R::explained},
+      {"coverage", &R::crosses},
+      {"rate", &R::rate},
+      {"ulps", UlpsOf},
+      {"mutants", &R::mutants},
+      {"left_out", [](const R& r) { return r.manifest.left_out; }},
+  };
+  return kFields;
+}
+
+const Fields<ReportData>& FieldsOf(const ReportData*) {
+  using D = ReportData;
+  static const Fields<D> kFields = {
+      {"runs", &D::runs, {.least_items = 1}},
+      {"not_read", &D::not_read, "folders that were named and are none of a run, with the reason"},
+  };
+  return kFields;
+}
+
+const Fields<RowOfRun>& FieldsOf(const RowOfRun*) {
+  using R = RowOfRun;
+  static const Fields<R> kFields = {
+      {"device", [](const R& r) { return r.run.manifest.device; }},
+      {"device_identity", [](const R& r) { return Name(r.run.manifest.device_identity); }},
+      Field<R>::Flat([](const R& r) { return r.row; }),
+  };
+  return kFields;
+}
+
+}  // namespace mmadiff

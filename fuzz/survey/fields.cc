@@ -1,0 +1,173 @@
+#include "fuzz/survey/fields.h"
+
+#include "fuzz/output/case_json.h"
+#include "fuzz/survey/row_text.h"
+
+namespace mmadiff {
+
+const Fields<SurveyFinding::Case>& FieldsOf(const SurveyFinding::Case*) {
+  using C = SurveyFinding::Case;
+  static const Fields<C> kFields = {{"line", &C::line}, {"model", &C::model}, {"why", &C::why}};
+  return kFields;
+}
+
+const Fields<SurveyFinding>& FieldsOf(const SurveyFinding*) {
+  using F = SurveyFinding;
+  static const Fields<F> kFields = {
+      {"bucket", [](const F& f) { return Name(f.bucket); }},
+      {"text", &F::text},
+      {"cases", &F::cases},
+  };
+  return kFields;
+}
+
+const Fields<SurveyAnswer>& FieldsOf(const SurveyAnswer*) {
+  using A = SurveyAnswer;
+  static const Fields<A> kFields = {
+      {"question", &A::question},
+      {"answer", &A::answer},
+      {"agreement", [](const A& a) { return Name(a.agreement); }},
+      {"decides", &A::decides},
+      {"cases", &A::cases},
+      {"differing", &A::differing},
+  };
+  return kFields;
+}
+
+const Fields<SurveyRow>& FieldsOf(const SurveyRow*) {
+  using R = SurveyRow;
+  static const Fields<R> kFields = {
+      {"instruction", &R::op, InstructionName()},
+      {"variant", &R::variant},
+      {"emulated", &R::emulated},
+      {"modelled", &R::modelled},
+      {"layout", &R::layout},
+      {"sizes", &R::sizes},
+      {"repeat", &R::repeat},
+      {"answers", &R::answers},
+      {"not_asked", &R::not_asked},
+      {"vectors", &R::lines},
+      {"vectors_differing", &R::lines_differing},
+      {"vectors_left", &R::lines_left},
+      {"cases", &R::cases},
+      {"dot_products", &R::dot_products},
+      {"mismatches", &R::mismatches},
+      {"seconds", &R::seconds},
+      {"recorded", &R::recorded, {.words = {"no", "part", "yes"}}},
+      {"troubles",
+       [](const R& r) {
+         std::vector<std::string> troubles;
+         for (const SurveyTrouble& trouble : r.troubles) troubles.push_back(trouble.Text());
+         return troubles;
+       }},
+  };
+  return kFields;
+}
+
+namespace {
+
+struct KindOfContradiction {
+  const SurveyContradiction& contradiction;
+  bool changed;  // a difference from the model
+};
+
+const Fields<KindOfContradiction>& FieldsOf(const KindOfContradiction*) {
+  using K = KindOfContradiction;
+  static const Fields<K> kFields = {
+      {"kind",
+       [](const K& k) { return k.changed ? "difference" : "trouble"; },
+       {.words = {"difference", "trouble"}}},
+      {"instruction", [](const K& k) { return k.contradiction.op; }},
+      {"variant", [](const K& k) { return k.contradiction.variant; }},
+      {"what", [](const K& k) { return k.contradiction.what; }},
+      {"also", [](const K& k) { return k.contradiction.others; },
+       "variants of which the same is true"},
+      {"finding",
+       [](const K& k) {
+         const SurveyFinding* finding = k.contradiction.finding;
+         return finding == nullptr ? std::nullopt : std::optional(*finding);
+       },
+       Absent()},
+  };
+  return kFields;
+}
+
+std::vector<KindOfContradiction> Contradictions(const SurveySummary& summary) {
+  std::vector<KindOfContradiction> all;
+  for (const SurveyContradiction& c : summary.contradictions) {
+    all.push_back({c, all.size() < static_cast<size_t>(summary.changed)});
+  }
+  return all;
+}
+
+std::vector<std::string> Missing(const SurveySummary& summary) {
+  std::vector<std::string> missing;
+  for (const SurveyTask& task : NotReached(*summary.outcome)) missing.push_back(task.Text());
+  return missing;
+}
+
+const SurveyManifest& ManifestOf(const SurveySummary& summary) { return summary.outcome->manifest; }
+
+}  // namespace
+
+const Fields<SurveySummary>& FieldsOf(const SurveySummary*) {
+  using S = SurveySummary;
+  static const Fields<S> kFields = {
+      {"device", [](const S& s) { return ManifestOf(s).device; }, "specification"},
+      {"device_identity", [](const S& s) { return Name(ManifestOf(s).device_identity); }},
+      {"hardware", &S::hardware},
+      {"tool_version", [](const S& s) { return ManifestOf(s).tool_version; }},
+      {"model_version", [](const S& s) { return ManifestOf(s).model_version; }},
+      {"generator_version", [](const S& s) { return ManifestOf(s).generator_version; }},
+      {"seed", [](const S& s) { return ManifestOf(s).seed; }},
+      {"contradictions", Contradictions},
+      {"changed", &S::changed},
+      {"troubled", &S::troubled},
+      {"rows", &S::rows},
+      {"missing", Missing, "tasks that were not reached"},
+      {"left_out", [](const S& s) { return ManifestOf(s).left_out; }},
+      {"stopped_by", [](const S& s) { return Name(s.outcome->stopped_by); }},
+      {"device_gone", [](const S& s) { return std::string(s.outcome->device.message()); }},
+      {"seconds", &S::seconds, "of all tasks"},
+      // Written by fuzz/survey/stamp.cc.
+      {"stamp",
+       [](const S&) { return std::optional<std::string>(); },
+       {.what = "in survey.json alone: docs/formats.md",
+        .pattern = "^[0-9]+:[0-9a-f]{32}:[0-9a-f]{32}$",
+        .absent = true}},
+  };
+  return kFields;
+}
+
+const Fields<SurveyDifference::Row>& FieldsOf(const SurveyDifference::Row*) {
+  using R = SurveyDifference::Row;
+  static const Fields<R> kFields = {
+      {"instruction", &R::op, InstructionName()},
+      {"variant", &R::variant},
+      {"what", &R::what},
+      {"differing", &R::differing, "common answers"},
+      {"line", &R::line, "operands of the smallest of them, as in the line protocol"},
+      {"first", &R::first},
+      {"second", &R::second},
+  };
+  return kFields;
+}
+
+const Fields<SurveyDifference>& FieldsOf(const SurveyDifference*) {
+  using D = SurveyDifference;
+  static const Fields<D> kFields = {
+      {"first", &D::first, "who answered"},
+      {"second", &D::second},
+      {"compared", &D::compared},
+      {"differences", &D::rows},
+      {"only_first", &D::only_first},
+      {"only_second", &D::only_second},
+      {"only_first_stages", &D::only_first_stages},
+      {"only_second_stages", &D::only_second_stages},
+      {"torn_first", &D::torn_first, "the end of its log is lost"},
+      {"torn_second", &D::torn_second},
+  };
+  return kFields;
+}
+
+}  // namespace mmadiff
