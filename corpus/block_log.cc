@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "corpus/durable_file.h"
 #include "corpus/hex.h"
+#include "device/status_macros.h"
 #include "xxhash.h"
 
 namespace mmadiff {
@@ -162,16 +163,15 @@ class Reader {
   absl::StatusOr<BlockLogStats> Read() {
     Block block;
     for (;;) {
-      absl::StatusOr<absl::string_view> view = window_.View(2 * kMaxBlockBytes);
-      if (!view.ok()) return view.status();
-      if (view->empty()) break;
-      ParseBlock(*view, block);
+      ASSIGN_OR_RETURN(absl::string_view view, window_.View(2 * kMaxBlockBytes));
+      if (view.empty()) break;
+      ParseBlock(view, block);
       if (!block.error) block.error = WhyNotOurs(block);
       if (block.error) {
-        Skip(*block.error, BadBytes(*view, block));
+        Skip(*block.error, BadBytes(view, block));
         continue;
       }
-      if (absl::Status s = Deliver(block, view->data()); !s.ok()) return s;
+      RETURN_IF_ERROR(Deliver(block, view.data()));
     }
     for (Damage& d : stats_.damage) d.at_end = d.bytes > 0 && d.offset >= stats_.good_bytes;
     return std::move(stats_);
@@ -229,7 +229,7 @@ class Reader {
     }
     for (absl::string_view record : block.records) {
       const uint64_t offset = window_.Offset() + (record.data() - begin);
-      if (absl::Status s = record_(record, offset); !s.ok()) return s;
+      RETURN_IF_ERROR(record_(record, offset));
       ++stats_.records;
     }
     ++stats_.blocks;
@@ -303,7 +303,7 @@ absl::StatusOr<std::unique_ptr<BlockLogWriter>> BlockLogWriter::Create(const std
     return error == EEXIST ? absl::AlreadyExistsError(message) : absl::DataLossError(message);
   }
   std::unique_ptr<BlockLogWriter> writer(new BlockLogWriter(fd, path, run));
-  if (absl::Status s = SyncFolderOf(path); !s.ok()) return s;
+  RETURN_IF_ERROR(SyncFolderOf(path));
   return writer;
 }
 
@@ -325,7 +325,7 @@ absl::StatusOr<std::unique_ptr<BlockLogWriter>> BlockLogWriter::Continue(
   if (ftruncate(fd, static_cast<off_t>(read.good_bytes)) != 0 || fdatasync(fd) != 0) {
     return absl::DataLossError(absl::StrCat(path, ": ", std::strerror(errno)));
   }
-  if (absl::Status s = SyncFolderOf(path); !s.ok()) return s;
+  RETURN_IF_ERROR(SyncFolderOf(path));
   return writer;
 }
 
@@ -342,7 +342,7 @@ absl::Status BlockLogWriter::Append(absl::string_view record, uint32_t version) 
   }
   const bool fits = buffer_.size() + VarintBytes(record.size()) + record.size() <= kMaxPayload;
   if (!fits || version != version_) {
-    if (absl::Status s = Flush(); !s.ok()) return s;
+    RETURN_IF_ERROR(Flush());
   }
   version_ = version;
   PutVarint(record.size(), buffer_);
@@ -391,9 +391,8 @@ absl::StatusOr<BlockLogStats> ReadBlockLog(
 
 absl::StatusOr<BlockLogStats> ReadBlockLog(const std::string& path, const OnRecordAt& record,
                                            std::optional<RunId> run) {
-  const absl::StatusOr<Fd> file = OpenStored(path);
-  if (!file.ok()) return file.status();
-  return Reader(file->get(), path, record, run).Read();
+  ASSIGN_OR_RETURN(const Fd file, OpenStored(path));
+  return Reader(file.get(), path, record, run).Read();
 }
 
 bool IsBlockLog(const std::string& path) {

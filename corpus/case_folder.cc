@@ -12,6 +12,7 @@
 #include "corpus/list_files.h"
 #include "corpus/path_kind.h"
 #include "corpus/text_proto.h"
+#include "device/status_macros.h"
 
 namespace mmadiff {
 namespace {
@@ -33,9 +34,8 @@ std::string IdOfFileName(const std::string& path) {
 // The file in `folder` that holds the case with this id, whatever its slug if that is empty.
 absl::StatusOr<std::optional<std::string>> FindId(const fs::path& folder, const std::string& id,
                                                   const std::string& slug) {
-  absl::StatusOr<std::vector<std::string>> paths = ListCases(folder.string());
-  if (!paths.ok()) return paths.status();
-  for (const std::string& path : *paths) {
+  ASSIGN_OR_RETURN(std::vector<std::string> paths, ListCases(folder.string()));
+  for (const std::string& path : paths) {
     if (IdOfFileName(path) != id) continue;
     if (slug.empty() || fs::path(path).stem() == slug + "-" + id) return path;
   }
@@ -77,15 +77,13 @@ void AddAnswers(const RegressionCase& added, RegressionCase& stored) {
 }
 
 absl::StatusOr<RegressionCase> ReadCase(const std::string& path, bool question) {
-  const absl::StatusOr<std::string> text = ReadFile(path, kMaxTextProtoBytes);
-  if (!text.ok()) return text.status();
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(path, kMaxTextProtoBytes));
   const std::string id = IdOfFileName(path);
-  absl::StatusOr<RegressionCase> c = ParseCase(*text, path, !id.empty(), question);
-  if (!c.ok()) return c.status();
-  if (!id.empty() && id != CaseId(*c)) {
+  ASSIGN_OR_RETURN(RegressionCase c, ParseCase(text, path, !id.empty(), question));
+  if (!id.empty() && id != CaseId(c)) {
     return absl::DataLossError(absl::StrCat(path, ": the contents were changed: their id is ",
-                                            CaseId(*c), "; restore them, or rename the file to ",
-                                            CaseFileName(*c)));
+                                            CaseId(c), "; restore them, or rename the file to ",
+                                            CaseFileName(c)));
   }
   return c;
 }
@@ -100,7 +98,7 @@ absl::StatusOr<std::string> WriteCase(const RegressionCase& c, const std::string
     return absl::InvalidArgumentError(absl::StrCat(path, ": a word exceeds its format"));
   }
   const fs::path arch_folder = fs::path(path).parent_path();
-  if (absl::Status s = MakeFolder(arch_folder.string()); !s.ok()) return s;
+  RETURN_IF_ERROR(MakeFolder(arch_folder.string()));
   const auto existing = FindId(arch_folder, CaseId(c), own_slug ? c.slug : "");
   if (!existing.ok()) return existing.status();
   if (existing->has_value()) {
@@ -116,19 +114,18 @@ absl::StatusOr<std::string> WriteCase(const RegressionCase& c, const std::string
     AddAnswers(*wanted, *stored);
     wanted = std::move(stored);
   }
-  if (absl::Status s = WriteFileDurably(path, FormatCase(*wanted, folder)); !s.ok()) return s;
+  RETURN_IF_ERROR(WriteFileDurably(path, FormatCase(*wanted, folder)));
   return path;
 }
 
 absl::Status RewriteCase(const std::string& path, const RegressionCase& c) {
-  const absl::StatusOr<std::string> old = ReadFile(path, kMaxTextProtoBytes);
-  if (!old.ok()) return old.status();
+  ASSIGN_OR_RETURN(const std::string old, ReadFile(path, kMaxTextProtoBytes));
   size_t head = 0;
-  while (head < old->size() && (*old)[head] == '#') {
-    head = std::min(old->size(), old->find('\n', head)) + 1;
+  while (head < old.size() && old[head] == '#') {
+    head = std::min(old.size(), old.find('\n', head)) + 1;
   }
   const std::string text = FormatCase(c);
-  return WriteFileDurably(path, old->substr(0, head) + text.substr(text.find("\n\n") + 1));
+  return WriteFileDurably(path, old.substr(0, head) + text.substr(text.find("\n\n") + 1));
 }
 
 absl::StatusOr<std::vector<std::string>> ListCases(const std::string& path) {
@@ -137,10 +134,9 @@ absl::StatusOr<std::vector<std::string>> ListCases(const std::string& path) {
   if (!fs::exists(status))
     return absl::NotFoundError(absl::StrCat(path, ": no such file or folder"));
   if (!fs::is_directory(status)) return std::vector<std::string>{path};
-  absl::StatusOr<std::vector<std::string>> paths = FilesBelow(path);
-  if (!paths.ok()) return paths.status();
+  ASSIGN_OR_RETURN(std::vector<std::string> paths, FilesBelow(path));
   // The manifest of a run is text of another kind.
-  std::erase_if(*paths, [](const auto& file) {
+  std::erase_if(paths, [](const auto& file) {
     return fs::path(file).extension() != kCaseExtension ||
            fs::path(file).filename() == kRunManifest;
   });
@@ -149,10 +145,9 @@ absl::StatusOr<std::vector<std::string>> ListCases(const std::string& path) {
 
 absl::StatusOr<CasesBelow> ReadCases(const std::string& path,
                                      const std::function<bool(const std::string& path)>& wanted) {
-  const absl::StatusOr<std::vector<std::string>> files = ListCases(path);
-  if (!files.ok()) return files.status();
+  ASSIGN_OR_RETURN(const std::vector<std::string> files, ListCases(path));
   CasesBelow below;
-  for (const std::string& file : *files) {
+  for (const std::string& file : files) {
     if (wanted != nullptr && !wanted(file)) continue;
     absl::StatusOr<RegressionCase> filed = ReadCase(file);
     if (filed.ok()) {

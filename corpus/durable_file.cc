@@ -12,6 +12,7 @@
 #include <filesystem>
 
 #include "absl/strings/str_cat.h"
+#include "device/status_macros.h"
 
 namespace mmadiff {
 namespace {
@@ -80,7 +81,7 @@ absl::Status WriteAndRename(int fd, const std::string& temporary, const std::str
   const mode_t mask = umask(0);
   umask(mask);
   if (fchmod(fd, 0666 & ~mask) != 0) return NotDurable(path, "fchmod", errno);
-  if (absl::Status s = AppendDurably(fd, path, contents); !s.ok()) return s;
+  RETURN_IF_ERROR(AppendDurably(fd, path, contents));
   if (exclusive) {
     const int error = RenameExclusively(temporary, path);
     if (error == EEXIST) return absl::AlreadyExistsError(absl::StrCat(path, ": already there"));
@@ -153,7 +154,7 @@ absl::Status CannotOpen(const std::string& path, int error) {
 absl::Status CheckLinks(const std::string& path) { return CheckLinks(path, path, 40); }
 
 absl::StatusOr<Fd> OpenStored(const std::string& path, int flags, uint64_t max_bytes) {
-  if (absl::Status s = CheckLinks(path); !s.ok()) return s;
+  RETURN_IF_ERROR(CheckLinks(path));
   const bool reads = (flags & O_ACCMODE) == O_RDONLY;
   struct stat s;
   // Opening a device may already do something.
@@ -172,7 +173,7 @@ absl::StatusOr<Fd> OpenStored(const std::string& path, int flags, uint64_t max_b
 }
 
 absl::Status WriteFileDurably(const std::string& path, absl::string_view contents) {
-  if (absl::Status s = CheckLinks(path); !s.ok()) return s;
+  RETURN_IF_ERROR(CheckLinks(path));
   struct stat there;  // a device or a pipe would be replaced by a file; a link stays one
   if (stat(path.c_str(), &there) == 0 && !S_ISREG(there.st_mode)) {
     return NotRegular(path, there.st_mode);
@@ -187,15 +188,14 @@ absl::Status CreateFileDurably(const std::string& path, absl::string_view conten
 }
 
 absl::StatusOr<std::string> ReadFile(const std::string& path, size_t max_bytes) {
-  const absl::StatusOr<Fd> file = OpenStored(path, O_RDONLY, max_bytes);
-  if (!file.ok()) return file.status();
+  ASSIGN_OR_RETURN(const Fd file, OpenStored(path, O_RDONLY, max_bytes));
   std::string contents;
   for (;;) {
     const size_t size = contents.size();
     if (size > max_bytes) return TooLarge(path, max_bytes);
     // One byte more than allowed distinguishes a file that is too large from one that just fits.
     contents.resize(size + 1 + std::min<size_t>(max_bytes - size, (64 << 10) - 1));
-    const ssize_t got = read(file->get(), contents.data() + size, contents.size() - size);
+    const ssize_t got = read(file.get(), contents.data() + size, contents.size() - size);
     contents.resize(size + std::max<ssize_t>(got, 0));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) {
@@ -206,13 +206,12 @@ absl::StatusOr<std::string> ReadFile(const std::string& path, size_t max_bytes) 
 }
 
 absl::Status MakeFolder(const std::string& path) {
-  if (absl::Status s = CheckLinks(path); !s.ok()) return s;
+  RETURN_IF_ERROR(CheckLinks(path));
   const fs::path folder(path);
   std::error_code ignored;
   if (path.empty() || fs::is_directory(folder, ignored)) return absl::OkStatus();
   if (folder.has_parent_path() && folder.parent_path() != folder) {
-    absl::Status parent = MakeFolder(folder.parent_path().string());
-    if (!parent.ok()) return parent;
+    RETURN_IF_ERROR(MakeFolder(folder.parent_path().string()));
   }
   if (mkdir(path.c_str(), 0777) == 0) return SyncFolderOf(path);
   const int error = errno;

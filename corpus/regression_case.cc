@@ -16,6 +16,7 @@
 #include "corpus/old_text.h"
 #include "corpus/text_proto.h"
 #include "device/line_protocol.h"
+#include "device/status_macros.h"
 #include "proto/case.pb.h"
 
 namespace mmadiff {
@@ -178,16 +179,15 @@ class Parser {
     for (int i = 0; i < message_.answers_size(); ++i) {
       const proto::Answer& in = message_.answers(i);
       const std::string field = absl::StrCat("answers[", i, "]");
-      if (absl::Status s = CheckWho(field, in); !s.ok()) return s;
+      RETURN_IF_ERROR(CheckWho(field, in));
       const Shape& shape = case_.inputs.shape;
       if (in.d_size() != shape.blocks * shape.m) {
         return Error(field, ".d: ", in.d_size(), " rows, expected ", shape.blocks * shape.m,
                      " like c");
       }
       Answer answer = {in.device(), in.identity(), in.date(), {}, in.age()};
-      absl::Status s =
-          ParseWords(field + ".d", LayoutsOf(*case_.op->instruction, shape).d, in.d(), answer.d);
-      if (!s.ok()) return s;
+      RETURN_IF_ERROR(
+          ParseWords(field + ".d", LayoutsOf(*case_.op->instruction, shape).d, in.d(), answer.d));
       if (answer.age > 0 && shape != DotProductShape(shape)) {
         return Error(field, ".age: of an execution; one dot product is expected");
       }
@@ -210,7 +210,7 @@ class Parser {
   absl::Status ParseNoWord() {
     if (!message_.has_no_word()) return absl::OkStatus();
     const proto::NoWord& in = message_.no_word();
-    if (absl::Status s = CheckWho("no_word", in); !s.ok()) return s;
+    RETURN_IF_ERROR(CheckWho("no_word", in));
     std::optional<InputFailure> failure = ParseFailure(in.failure());
     if (!failure.has_value()) {
       return Error("no_word.failure: \"", absl::CHexEscape(in.failure()),
@@ -416,7 +416,7 @@ std::string FormatCase(const RegressionCase& c, absl::string_view folder) {
 absl::StatusOr<RegressionCase> ParseCase(absl::string_view text, absl::string_view where,
                                          bool sealed, bool question) {
   proto::RegressionCase message;
-  if (absl::Status s = ParseTextProto(text, where, message); !s.ok()) return s;
+  RETURN_IF_ERROR(ParseTextProto(text, where, message));
   if (!KnowsAllNumbers(message)) {
     return absl::DataLossError(absl::StrCat(where, ": role: a number of a later version"));
   }

@@ -10,6 +10,7 @@
 #include "corpus/old_text.h"
 #include "corpus/text_proto.h"
 #include "device/plain_text.h"
+#include "device/status_macros.h"
 #include "proto/run.pb.h"
 #include "xxhash.h"
 
@@ -122,10 +123,9 @@ RunId RunIdOf(const RunManifest& manifest) {
 }
 
 absl::StatusOr<RunManifest> ParseManifest(absl::string_view text, absl::string_view where) {
-  const absl::StatusOr<absl::string_view> unsealed = Unseal(text, where);
-  if (!unsealed.ok()) return unsealed.status();
+  ASSIGN_OR_RETURN(const absl::string_view unsealed, Unseal(text, where));
   proto::Manifest message;
-  if (absl::Status s = ParseTextProto(*unsealed, where, message); !s.ok()) return s;
+  RETURN_IF_ERROR(ParseTextProto(unsealed, where, message));
   if (message.instruction_size() == 0) {
     return absl::DataLossError(absl::StrCat(where, ": no instruction; at least one is expected"));
   }

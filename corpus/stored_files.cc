@@ -20,6 +20,7 @@
 #include "corpus/recordings/recording_folder.h"
 #include "corpus/survey_log.h"
 #include "corpus/vector_folder.h"
+#include "device/status_macros.h"
 
 namespace mmadiff {
 namespace {
@@ -155,11 +156,10 @@ bool IsRecorded(FileKind kind) {
 absl::StatusOr<Filtered<StoredFile>> StoredFilesBelow(const std::string& folder,
                                                       StoredFolders& folders,
                                                       const std::function<bool(FileKind)>& wanted) {
-  const absl::StatusOr<std::vector<std::string>> below = FilesBelow(folder);
-  if (!below.ok()) return below.status();
-  folders = FoldersOf(*below);
+  ASSIGN_OR_RETURN(const std::vector<std::string> below, FilesBelow(folder));
+  folders = FoldersOf(below);
   Filtered<StoredFile> files(Thing::kFile);
-  for (const std::string& path : *below) {
+  for (const std::string& path : below) {
     const FileKind kind = KindIn(folders, path);
     std::error_code ignored;
     if (fs::is_directory(path, ignored)) {
@@ -186,11 +186,10 @@ absl::StatusOr<std::vector<std::string>> OtherAnswersBelow(const std::string& fo
   if (kind != PathKind::kRecording && kind != PathKind::kSurvey) return std::vector<std::string>();
   StoredFolders folders;
   const auto is_other = [](FileKind k) { return IsRecorded(k) && k != FileKind::kOfRecording; };
-  auto files = StoredFilesBelow(folder, folders, is_other);
-  if (!files.ok()) return files.status();
+  ASSIGN_OR_RETURN(auto files, StoredFilesBelow(folder, folders, is_other));
   std::vector<std::string> paths;
   Ledger ignored;
-  for (const StoredFile& file : ignored.Keep(*std::move(files))) paths.push_back(file.path);
+  for (const StoredFile& file : ignored.Keep(std::move(files))) paths.push_back(file.path);
   return paths;
 }
 

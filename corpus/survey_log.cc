@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "corpus/durable_file.h"
 #include "corpus/text_proto.h"
+#include "device/status_macros.h"
 #include "proto/survey.pb.h"
 
 namespace mmadiff {
@@ -54,9 +55,8 @@ class Reader {
     next_ = ~0u;
     if (manifest) return TakeManifest();
     if (part.kind() == proto::SurveyPart::KIND_END) return TakeEnd();
-    absl::StatusOr<SurveyResult> result = ParseSurveyResult(joined_);
-    if (!result.ok()) return result.status();
-    stored_.results.push_back(*std::move(result));
+    ASSIGN_OR_RETURN(SurveyResult result, ParseSurveyResult(joined_));
+    stored_.results.push_back(std::move(result));
     const std::string before = stored_.hashes.empty() ? "" : stored_.hashes.back();
     stored_.hashes.push_back(Xxh3Hex(before + joined_));
     return absl::OkStatus();
@@ -120,9 +120,8 @@ absl::StatusOr<std::unique_ptr<SurveyLog>> SurveyLog::Create(const std::string& 
       EncodeRecords(Parts(bytes, proto::SurveyPart::KIND_MANIFEST), RunOf(bytes));
   absl::Status s = CreateFileDurably(SurveyLogPath(folder), log);
   if (!s.ok()) return absl::DataLossError(s.message());
-  const absl::StatusOr<StoredSurvey> stored = ReadSurvey(folder);
-  if (!stored.ok()) return stored.status();
-  return Continue(folder, *stored);
+  ASSIGN_OR_RETURN(const StoredSurvey stored, ReadSurvey(folder));
+  return Continue(folder, stored);
 }
 
 absl::StatusOr<std::unique_ptr<SurveyLog>> SurveyLog::Continue(const std::string& folder,

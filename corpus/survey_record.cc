@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "corpus/meaning_proto.h"
 #include "corpus/old_text.h"
+#include "device/status_macros.h"
 #include "proto/survey.pb.h"
 #include "sim/operation.h"
 
@@ -86,23 +87,21 @@ absl::StatusOr<SurveyManifest> Get(const proto::SurveyManifest& in) {
     return absl::DataLossError(
         absl::StrCat("a survey of format ", in.format(), "; this program reads ", kSurveyFormat));
   }
-  absl::StatusOr<Identity> identity = mmadiff::Get(in.identity(), in.device_identity());
-  if (!identity.ok()) return identity.status();
+  ASSIGN_OR_RETURN(Identity identity, mmadiff::Get(in.identity(), in.device_identity()));
   SurveyManifest manifest = {in.tool_version(),
                              in.model_version(),
                              in.generator_version(),
                              in.seed(),
                              in.device(),
-                             *std::move(identity),
+                             std::move(identity),
                              in.cases(),
                              in.regressions(),
                              in.max_bytes(),
                              in.kept_lines(),
                              {},
                              in.format()};
-  auto left_out = mmadiff::Get(in.left_out());
-  if (!left_out.ok()) return left_out.status();
-  manifest.left_out = *std::move(left_out);
+  ASSIGN_OR_RETURN(auto left_out, mmadiff::Get(in.left_out()));
+  manifest.left_out = std::move(left_out);
   for (const proto::SurveyManifest::Instruction& i : in.instruction()) {
     manifest.instructions.push_back({i.name(),
                                      i.emulated(),
@@ -185,9 +184,8 @@ void Set(const SurveyResult& result, proto::SurveyResult& out) {
 
 absl::StatusOr<SurveyResult> Get(const proto::SurveyResult& in) {
   SurveyResult result;
-  const absl::StatusOr<SurveyTask> task = Get(in.task());
-  if (!task.ok()) return task.status();
-  result.task = *task;
+  ASSIGN_OR_RETURN(const SurveyTask task, Get(in.task()));
+  result.task = task;
   result.status = absl::Status(static_cast<absl::StatusCode>(in.code()), in.message());
   result.seconds = in.seconds();
   result.hardware = in.hardware();
@@ -231,7 +229,7 @@ absl::StatusOr<SurveyResult> Get(const proto::SurveyResult& in) {
     for (const auto& kept : f.kept())
       added.cases.push_back({kept.line(), kept.model(), kept.why()});
   }
-  if (absl::Status s = Get(in.killing(), result.killing); !s.ok()) return s;
+  RETURN_IF_ERROR(Get(in.killing(), result.killing));
   if (!in.trap().empty()) result.killing = {.kind = KillingInput::kOldText, .first = in.trap()};
   result.trapped = in.trapped();
   result.died_of = in.died_of();
@@ -373,50 +371,43 @@ std::string SerializeReply(const AskReply& reply) {
 }
 
 absl::StatusOr<SurveyManifest> ParseSurveyManifest(absl::string_view bytes) {
-  const auto message = Parse<proto::SurveyManifest>(bytes, "manifest of a survey");
-  if (!message.ok()) return message.status();
-  return Get(*message);
+  ASSIGN_OR_RETURN(const auto message, Parse<proto::SurveyManifest>(bytes, "manifest of a survey"));
+  return Get(message);
 }
 
 absl::StatusOr<SurveyResult> ParseSurveyResult(absl::string_view bytes) {
-  const auto message = Parse<proto::SurveyResult>(bytes, "result of a survey");
-  if (!message.ok()) return message.status();
-  return Get(*message);
+  ASSIGN_OR_RETURN(const auto message, Parse<proto::SurveyResult>(bytes, "result of a survey"));
+  return Get(message);
 }
 
 absl::StatusOr<SurveyEnd> ParseSurveyEnd(absl::string_view bytes) {
-  const auto message = Parse<proto::SurveyEnd>(bytes, "end of a survey");
-  if (!message.ok()) return message.status();
+  ASSIGN_OR_RETURN(const auto message, Parse<proto::SurveyEnd>(bytes, "end of a survey"));
   return SurveyEnd{
-      message->has_cause() ? Get(message->cause()) : StopCauseOfOld(message->stopped_by()),
-      message->device()};
+      message.has_cause() ? Get(message.cause()) : StopCauseOfOld(message.stopped_by()),
+      message.device()};
 }
 
 absl::StatusOr<AskRequest> ParseAskRequest(absl::string_view bytes) {
-  const auto in = Parse<proto::AskRequest>(bytes, "request");
-  if (!in.ok()) return in.status();
+  ASSIGN_OR_RETURN(const auto in, Parse<proto::AskRequest>(bytes, "request"));
   AskRequest request;
-  if (in->has_manifest()) {
-    absl::StatusOr<SurveyManifest> manifest = Get(in->manifest());
-    if (!manifest.ok()) return manifest.status();
-    request.manifest = *std::move(manifest);
+  if (in.has_manifest()) {
+    ASSIGN_OR_RETURN(SurveyManifest manifest, Get(in.manifest()));
+    request.manifest = std::move(manifest);
   }
-  request.identify.assign(in->identify().begin(), in->identify().end());
-  absl::StatusOr<SurveyTask> task = Get(in->task());
-  if (!task.ok()) return task.status();
-  request.task = *std::move(task);
-  request.unit = {in->first(), in->count(), in->unit_seconds()};
-  if (absl::Status s = Get(in->input(), request.input); !s.ok()) return s;
-  request.announce = in->announce();
-  request.seconds = in->seconds();
+  request.identify.assign(in.identify().begin(), in.identify().end());
+  ASSIGN_OR_RETURN(SurveyTask task, Get(in.task()));
+  request.task = std::move(task);
+  request.unit = {in.first(), in.count(), in.unit_seconds()};
+  RETURN_IF_ERROR(Get(in.input(), request.input));
+  request.announce = in.announce();
+  request.seconds = in.seconds();
   return request;
 }
 
 absl::StatusOr<AskReply> ParseAskReply(absl::string_view bytes) {
-  const auto in = Parse<proto::AskReply>(bytes, "reply");
-  if (!in.ok()) return in.status();
+  ASSIGN_OR_RETURN(const auto in, Parse<proto::AskReply>(bytes, "reply"));
   AskReply reply;
-  switch (in->content_case()) {
+  switch (in.content_case()) {
     case proto::AskReply::kAlive:
       return reply;
     case proto::AskReply::kBegun:
@@ -424,25 +415,23 @@ absl::StatusOr<AskReply> ParseAskReply(absl::string_view bytes) {
       return reply;
     case proto::AskReply::kAsked:
       reply.kind = AskReply::kAsked;
-      reply.asked.assign(in->asked().line().begin(), in->asked().line().end());
+      reply.asked.assign(in.asked().line().begin(), in.asked().line().end());
       return reply;
     case proto::AskReply::kIdentity: {
       reply.kind = AskReply::kIdentity;
-      absl::StatusOr<SurveyManifest> identity = Get(in->identity());
-      if (!identity.ok()) return identity.status();
-      reply.identity = *std::move(identity);
+      ASSIGN_OR_RETURN(SurveyManifest identity, Get(in.identity()));
+      reply.identity = std::move(identity);
       return reply;
     }
     case proto::AskReply::kResult: {
       reply.kind = AskReply::kResult;
-      absl::StatusOr<SurveyResult> result = Get(in->result());
-      if (!result.ok()) return result.status();
-      reply.result = *std::move(result);
+      ASSIGN_OR_RETURN(SurveyResult result, Get(in.result()));
+      reply.result = std::move(result);
       return reply;
     }
     case proto::AskReply::kNotOpened:
       reply.kind = AskReply::kNotOpened;
-      reply.status = absl::Status(static_cast<absl::StatusCode>(in->not_opened()), in->message());
+      reply.status = absl::Status(static_cast<absl::StatusCode>(in.not_opened()), in.message());
       return reply;
     default:
       return absl::DataLossError("an empty reply");

@@ -13,6 +13,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "device/line_protocol.h"
+#include "device/status_macros.h"
 #include "sim/pattern.h"
 #include "sim/round.h"
 #include "sim/sparsity.h"
@@ -83,14 +84,13 @@ absl::Status ReadWords(absl::string_view text, const Format& f, std::span<uint64
                                                      " digits; write the ", HexDigits(f), " of ",
                                                      f.name));
     }
-    const absl::StatusOr<uint64_t> word = ParseHexWord(f, token);
-    if (!word.ok()) return word.status();
+    ASSIGN_OR_RETURN(const uint64_t word, ParseHexWord(f, token));
     if (at >= words.size()) {
       return absl::InvalidArgumentError(
           absl::StrCat("word ", at, ", but there are ", words.size()));
     }
     do {
-      words[at++] = *word;
+      words[at++] = word;
     } while (repeats && at < words.size());
   }
   return absl::OkStatus();
@@ -160,10 +160,9 @@ class Parser {
       if (absl::StartsWith(line, "#")) continue;
       if (ended_ && !line.empty()) return Error(Quoted(line), " stands behind 'end'");
       ended_ |= line == "end";
-      absl::Status s = line.empty() || ended_ ? Finish() : Field(line);
-      if (!s.ok()) return s;
+      RETURN_IF_ERROR(line.empty() || ended_ ? Finish() : Field(line));
     }
-    if (absl::Status s = Finish(); !s.ok()) return s;
+    RETURN_IF_ERROR(Finish());
     if (file_.source.empty()) return Error("empty; begin with 'source: ' and who wrote it");
     if (file_.vectors.empty()) return Error("no vector; add one, or remove the file");
     if (!ended_) return Error("the last line is not 'end': the file was cut off; restore it");
@@ -263,7 +262,7 @@ class Parser {
     const int end = line_;
     for (const AnswerLine& answer : answers_) {
       line_ = answer.line;
-      if (absl::Status s = ReadAnswer(answer); !s.ok()) return s;
+      RETURN_IF_ERROR(ReadAnswer(answer));
     }
     line_ = end;
     file_.vectors.push_back(*std::move(vector_));
@@ -287,10 +286,10 @@ class Parser {
     if (line.kind == AnswerKind::kContested && vector_->reason.empty()) {
       return Error("contested: add 'reason: ' with why the sources differ");
     }
-    if (absl::Status s = ReadWord(parts.first, answer.d, answer.any_nan); !s.ok()) return s;
+    RETURN_IF_ERROR(ReadWord(parts.first, answer.d, answer.any_nan));
     for (const absl::string_view pattern :
          absl::StrSplit(answer.patterns, ' ', absl::SkipEmpty())) {
-      if (absl::Status s = AddOperations(pattern, answer); !s.ok()) return s;
+      RETURN_IF_ERROR(AddOperations(pattern, answer));
     }
     if (answer.ops.empty())
       return Error("add the instructions after the word, as ARCH/INSTRUCTION");
@@ -304,7 +303,7 @@ class Parser {
         absl::StrSplit(text, absl::MaxSplits(' ', 1));
     VectorReading reading = {.text = std::string(absl::StripAsciiWhitespace(parts.second))};
     if (reading.text.empty()) return Error("reading: write WORD and what it would say");
-    if (absl::Status s = ReadWord(parts.first, reading.d, reading.any_nan); !s.ok()) return s;
+    RETURN_IF_ERROR(ReadWord(parts.first, reading.d, reading.any_nan));
     for (const VectorReading& r : vector_->readings) {
       if (r.d == reading.d) return Error("reading: ", parts.first, " a second time; keep one");
     }
@@ -343,7 +342,7 @@ class Parser {
       for (const Operation* op : ops) {
         if (last = Fits(*op); !last.ok()) continue;
         any = true;
-        if (absl::Status s = AddOperation(op, answer); !s.ok()) return s;
+        RETURN_IF_ERROR(AddOperation(op, answer));
       }
       if (!any) return Error(Quoted(e.text), ": ", last.message());
     }

@@ -3,6 +3,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_split.h"
 #include "corpus/durable_file.h"
+#include "device/status_macros.h"
 
 namespace mmadiff {
 namespace {
@@ -12,9 +13,8 @@ constexpr size_t kMostFileBytes = 4 << 20;
 }  // namespace
 
 absl::StatusOr<VectorFile> ReadVectors(const std::string& path) {
-  const absl::StatusOr<std::string> text = ReadFile(path, kMostFileBytes);
-  if (!text.ok()) return text.status();
-  return ParseVectors(*text, path);
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(path, kMostFileBytes));
+  return ParseVectors(text, path);
 }
 
 bool IsLineProtocol(absl::string_view text) {

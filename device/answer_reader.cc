@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "device/binary_protocol.h"
 #include "device/line_protocol.h"
+#include "device/status_macros.h"
 
 namespace mmadiff {
 namespace {
@@ -35,11 +36,9 @@ class LineReader : public AnswerReader {
   absl::StatusOr<bool> Take(absl::string_view bytes) override {
     const int64_t before = lines_;
     for (size_t end; (end = bytes.find('\n')) != bytes.npos; bytes.remove_prefix(end + 1)) {
-      const absl::Status status = Join(bytes.substr(0, end), /*complete=*/true);
-      if (!status.ok()) return status;
+      RETURN_IF_ERROR(Join(bytes.substr(0, end), /*complete=*/true));
     }
-    const absl::Status status = Join(bytes, /*complete=*/false);
-    if (!status.ok()) return status;
+    RETURN_IF_ERROR(Join(bytes, /*complete=*/false));
     return lines_ > before;
   }
 
@@ -51,7 +50,7 @@ class LineReader : public AnswerReader {
       if (answers && !EndsInWholeWord(*op_.instruction->d, partial_)) {
         return absl::DataLossError(absl::StrCat("its last line is cut: ", Shortened(partial_)));
       }
-      if (const absl::Status s = Join("", /*complete=*/true); !s.ok()) return s;
+      RETURN_IF_ERROR(Join("", /*complete=*/true));
     }
     if (lines_ != count_) {
       if (!texts_.empty()) return absl::DataLossError(texts_.begin()->second);

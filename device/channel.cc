@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "device/binary_protocol.h"
 #include "device/line_protocol.h"
+#include "device/status_macros.h"
 
 namespace mmadiff {
 namespace {
@@ -44,17 +45,15 @@ class Kept : public Channel {
   absl::Status Ask(RequestWriter& request, AnswerReader& reader, Shown shown, StopRequest stop,
                    absl::Duration timeout) override {
     if (child_ == nullptr) {
-      absl::StatusOr<std::unique_ptr<KeptChild>> started = start_();
-      if (!started.ok()) return started.status();
-      child_ = *std::move(started);
+      ASSIGN_OR_RETURN(std::unique_ptr<KeptChild> started, start_());
+      child_ = std::move(started);
     }
     std::string all;
     for (absl::string_view part; !(part = request.Next()).empty();) absl::StrAppend(&all, part);
     const auto hear = [&](absl::string_view bytes) -> absl::StatusOr<Heard> {
-      const absl::StatusOr<bool> progress = reader.Take(bytes);
-      if (!progress.ok()) return progress.status();
+      ASSIGN_OR_RETURN(const bool progress, reader.Take(bytes));
       shown(reader.answered());
-      return reader.complete() ? Heard::kAnswer : *progress ? Heard::kProgress : Heard::kNothing;
+      return reader.complete() ? Heard::kAnswer : progress ? Heard::kProgress : Heard::kNothing;
     };
     absl::Status s = reader.Take(std::exchange(rest_, "")).status();
     if (s.ok()) s = child_->Ask(all, hear, stop, timeout);

@@ -22,6 +22,7 @@
 #include "absl/types/span.h"
 #include "device/absence.h"
 #include "device/plain_text.h"
+#include "device/status_macros.h"
 #include "device/watcher.h"
 
 extern char** environ;
@@ -135,10 +136,8 @@ absl::Status Child::Start(const SigpipeGuard& guard) {
     return absl::UnavailableError(absl::StrCat("cannot open a pipe: ", strerror(errno)));
   }
   const std::vector<char*> environment = Environment(command_.environment);
-  const absl::Status started =
-      watcher_.Start({command_.command.c_str(), environment.data(), in.read.get(), out.write.get(),
-                      err.write.get(), &guard.saved()});
-  if (!started.ok()) return started;
+  RETURN_IF_ERROR(watcher_.Start({command_.command.c_str(), environment.data(), in.read.get(),
+                                  out.write.get(), err.write.get(), &guard.saved()}));
   stdin_ = std::move(in.write);
   stdout_ = std::move(out.read);
   stderr_ = std::move(err.read);
@@ -198,10 +197,9 @@ absl::Status Child::Read(TakeOutput take_output) {
   char buffer[kReadAtOnce];
   const ssize_t got = read(stdout_.get(), buffer, sizeof(buffer));
   if (got < 0 && errno == EINTR) return absl::OkStatus();
-  const absl::StatusOr<bool> progress =
-      got > 0 ? take_output(absl::string_view(buffer, got)) : absl::StatusOr<bool>(true);
-  if (!progress.ok()) return progress.status();
-  if (*progress) progress_ = Clock::now();
+  ASSIGN_OR_RETURN(const bool progress, got > 0 ? take_output(absl::string_view(buffer, got))
+                                                : absl::StatusOr<bool>(true));
+  if (progress) progress_ = Clock::now();
   if (got <= 0) stdout_.Close();
   return absl::OkStatus();
 }
@@ -224,10 +222,8 @@ absl::Status Child::Step(NextInput next_input, TakeOutput take_output, StopReque
   pollfd fds[] = {{writes ? stdin_.get() : -1, POLLOUT, 0},
                   {stdout_.get(), POLLIN, 0},
                   {stderr_.get(), POLLIN, 0}};
-  const absl::Status status =
-      Wait(absl::MakeSpan(fds),
-           input_.empty() ? "no answer" : "neither reads its input nor answers", stop);
-  if (!status.ok()) return status;
+  RETURN_IF_ERROR(Wait(absl::MakeSpan(fds),
+                       input_.empty() ? "no answer" : "neither reads its input nor answers", stop));
   // POLLHUP and POLLERR come without being asked for.
   if (fds[0].revents != 0) Write(next_input);
   if (fds[2].revents != 0) ReadStderr();
@@ -236,7 +232,7 @@ absl::Status Child::Step(NextInput next_input, TakeOutput take_output, StopReque
 
 absl::Status Child::Exchange(NextInput next_input, TakeOutput take_output, StopRequest stop) {
   while (stdout_.open()) {
-    if (absl::Status s = Step(next_input, take_output, stop); !s.ok()) return s;
+    RETURN_IF_ERROR(Step(next_input, take_output, stop));
   }
   stdin_.Close();
   return absl::OkStatus();
@@ -248,13 +244,12 @@ absl::Status Child::Ask(absl::string_view request, HearAnswer hear, StopRequest 
   bool answered = false;
   const auto nothing = [] { return absl::string_view(); };
   const auto take = [&](absl::string_view bytes) -> absl::StatusOr<bool> {
-    const absl::StatusOr<Heard> heard = hear(bytes);
-    if (!heard.ok()) return heard.status();
-    answered |= *heard == Heard::kAnswer;
-    return *heard != Heard::kNothing;
+    ASSIGN_OR_RETURN(const Heard heard, hear(bytes));
+    answered |= heard == Heard::kAnswer;
+    return heard != Heard::kNothing;
   };
   while (stdout_.open() && !answered) {
-    if (absl::Status s = Step(nothing, take, stop); !s.ok()) return s;
+    RETURN_IF_ERROR(Step(nothing, take, stop));
   }
   if (answered) return absl::OkStatus();
   stdin_.Close();
@@ -267,9 +262,7 @@ absl::Status Child::Ask(absl::string_view request, HearAnswer hear, StopRequest 
 absl::Status Child::Finish(StopRequest stop) {
   for (;;) {
     pollfd fds[] = {{watcher_.ended(), POLLIN, 0}, {stderr_.get(), POLLIN, 0}};
-    const absl::Status status =
-        Wait(absl::MakeSpan(fds), "closed its output but does not exit", stop);
-    if (!status.ok()) return status;
+    RETURN_IF_ERROR(Wait(absl::MakeSpan(fds), "closed its output but does not exit", stop));
     if (fds[1].revents != 0) ReadStderr();
     if (fds[0].revents != 0) return EndStatus(watcher_.TakeEnd());
   }
@@ -379,13 +372,13 @@ absl::Status RunChild(const ChildCommand& command, NextInput next_input, TakeOut
 
 absl::StatusOr<std::unique_ptr<KeptChild>> StartKeptChild(ChildCommand command) {
   auto child = std::make_unique<KeptCommand>(std::move(command));
-  if (absl::Status s = child->Start(); !s.ok()) return s;
+  RETURN_IF_ERROR(child->Start());
   return child;
 }
 
 absl::StatusOr<std::unique_ptr<KeptChild>> AdoptPeer(int in, int out, absl::Duration timeout) {
   auto peer = std::make_unique<KeptCommand>(ChildCommand{"", {}, timeout, /*named=*/false});
-  if (absl::Status s = peer->Adopt(in, out); !s.ok()) return s;
+  RETURN_IF_ERROR(peer->Adopt(in, out));
   return peer;
 }
 

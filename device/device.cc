@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "device/line_protocol.h"
+#include "device/status_macros.h"
 #include "sim/sparsity.h"
 
 namespace mmadiff {
@@ -51,8 +52,8 @@ absl::Status Device::Ask(const Operation& op, const Batch& batch, Answers& answe
   answers.d.clear();
   answers.failures.clear();
   answers.age = 0;
-  if (absl::Status s = Supports(op); !s.ok()) return s;
-  if (absl::Status s = CheckBatch(op, batch); !s.ok()) return s;
+  RETURN_IF_ERROR(Supports(op));
+  RETURN_IF_ERROR(CheckBatch(op, batch));
   before_ = answered_;
   absl::Status s = ExecuteSome(op, batch, answers);
   ShowAnswered(answers.size());
@@ -90,7 +91,7 @@ absl::Status Device::Run(const Operation& op, const Batch& batch, std::vector<ui
 
 absl::StatusOr<std::vector<uint64_t>> Device::Run(const Operation& op, const Batch& batch) {
   std::vector<uint64_t> d;
-  if (absl::Status s = Run(op, batch, d); !s.ok()) return s;
+  RETURN_IF_ERROR(Run(op, batch, d));
   return d;
 }
 

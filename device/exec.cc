@@ -27,6 +27,7 @@
 #include "device/isolate.h"
 #include "device/plain_text.h"
 #include "device/program_files.h"
+#include "device/status_macros.h"
 
 namespace mmadiff {
 namespace {
@@ -466,33 +467,30 @@ class Descriptors : public Exec {
 }  // namespace
 
 DeviceOr OpenExec(absl::string_view text, absl::Duration timeout) {
-  const absl::StatusOr<ExecOptions> options = ParseExecOptions(text, timeout);
-  if (!options.ok()) return options.status();
-  if (absl::StripAsciiWhitespace(options->command).empty()) {
+  ASSIGN_OR_RETURN(const ExecOptions options, ParseExecOptions(text, timeout));
+  if (absl::StripAsciiWhitespace(options.command).empty()) {
     return absl::InvalidArgumentError("exec: needs a command, for instance 'exec:./my_model'");
   }
-  if (options->timeout <= absl::ZeroDuration()) {
+  if (options.timeout <= absl::ZeroDuration()) {
     return absl::InvalidArgumentError(absl::StrCat("exec: the timeout must be positive, not ",
-                                                   absl::FormatDuration(options->timeout)));
+                                                   absl::FormatDuration(options.timeout)));
   }
-  return std::make_unique<Command>(*options, text);
+  return std::make_unique<Command>(options, text);
 }
 
 DeviceOr OpenDescriptors(absl::string_view text, absl::Duration timeout) {
-  const absl::StatusOr<ExecOptions> options = ParseExecOptions(text, timeout, Restart::kNever);
-  if (!options.ok()) return options.status();
-  const std::vector<std::string> ends = absl::StrSplit(options->command, ',');
+  ASSIGN_OR_RETURN(const ExecOptions options, ParseExecOptions(text, timeout, Restart::kNever));
+  const std::vector<std::string> ends = absl::StrSplit(options.command, ',');
   int in = -1, out = -1;
   if (ends.size() != 2 || !absl::SimpleAtoi(ends[0], &in) || !absl::SimpleAtoi(ends[1], &out)) {
     return absl::InvalidArgumentError(
         absl::StrCat("fd:", text, ": write fd:IN,OUT, the numbers of two open descriptors"));
   }
-  if (options->restart != Restart::kNever) {
+  if (options.restart != Restart::kNever) {
     return absl::InvalidArgumentError("fd: has no process to start again: restart is never");
   }
-  absl::StatusOr<std::shared_ptr<Peer>> peer = Peer::Of(in, out, options->timeout);
-  if (!peer.ok()) return peer.status();
-  return std::make_unique<Descriptors>(*options, text, *std::move(peer));
+  ASSIGN_OR_RETURN(std::shared_ptr<Peer> peer, Peer::Of(in, out, options.timeout));
+  return std::make_unique<Descriptors>(options, text, std::move(peer));
 }
 
 absl::StatusOr<Answers> ReadAnswers(const Operation& op, const Batch& batch,

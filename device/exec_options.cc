@@ -13,6 +13,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "device/status_macros.h"
 #include "sim/operation.h"
 
 namespace mmadiff {
@@ -107,7 +108,7 @@ absl::StatusOr<ExecOptions> ParseExecOptions(absl::string_view text, absl::Durat
     if (equals == last.npos) break;
     if (option == std::end(kOptions)) {
       const bool ends = !std::ranges::any_of(last.substr(equals), absl::ascii_isspace);
-      if (absl::Status s = ends ? CheckNoTypo(name) : absl::OkStatus(); !s.ok()) return s;
+      RETURN_IF_ERROR(ends ? CheckNoTypo(name) : absl::OkStatus());
       break;
     }
     const absl::string_view value = last.substr(equals + 1);

@@ -21,6 +21,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "device/line_protocol.h"
+#include "device/status_macros.h"
 #include "sim/simulate.h"
 
 namespace mmadiff {
@@ -49,9 +50,8 @@ constexpr absl::Duration kLong = absl::Hours(10);
 
 absl::StatusOr<std::vector<uint64_t>> AnswersOf(absl::string_view command, int64_t count,
                                                 absl::Duration timeout = kLong) {
-  DeviceOr device = OpenExec(command, timeout);
-  if (!device.ok()) return device.status();
-  return (*device)->Run(TestOperation(), RandomDots(TestOperation(), count));
+  ASSIGN_OR_RETURN(std::unique_ptr<Device> device, OpenExec(command, timeout));
+  return device->Run(TestOperation(), RandomDots(TestOperation(), count));
 }
 
 std::string Error(absl::StatusCode code, absl::string_view command, int64_t count = 3,

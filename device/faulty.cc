@@ -14,6 +14,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "device/status_macros.h"
 #include "sim/parameter.h"
 #include "sim/simulate.h"
 
@@ -277,9 +278,8 @@ DeviceOr OpenFaulty(absl::string_view name_values) {
     }
     return fault->open(name_values, number);
   }
-  absl::StatusOr<std::vector<Change>> changes = ParseFault(name_values);
-  if (!changes.ok()) return changes.status();
-  return std::make_unique<WrongParameters>(name_values, *std::move(changes));
+  ASSIGN_OR_RETURN(std::vector<Change> changes, ParseFault(name_values));
+  return std::make_unique<WrongParameters>(name_values, std::move(changes));
 }
 
 std::vector<Change> FaultOf(absl::string_view specification) {

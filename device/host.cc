@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "device/host_instruction.h"
+#include "device/status_macros.h"
 
 namespace mmadiff {
 namespace {
@@ -40,11 +41,10 @@ class Host : public Device {
   }
 
   absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) override {
-    const absl::StatusOr<const HostInstruction*> instruction = Find(op);
-    if (!instruction.ok()) return instruction.status();
+    ASSIGN_OR_RETURN(const HostInstruction* instruction, Find(op));
     d.resize(batch.dot_products());
     const Control control(control_);
-    (*instruction)->run(batch, d.data());
+    instruction->run(batch, d.data());
     return absl::OkStatus();
   }
 

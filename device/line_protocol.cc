@@ -10,6 +10,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "device/status_macros.h"
 #include "sim/sparsity.h"
 
 namespace mmadiff {
@@ -188,16 +189,14 @@ absl::StatusOr<ProtocolLine> ParseLine(const Instruction& instruction, absl::str
   WordReader reader(instruction, line);
   for (const auto& s : SegmentsOf<uint64_t>(instruction, parsed.dot)) {
     for (int i = 0; i < s.count; ++i) {
-      const absl::Status status = reader.Read(*s.format, s.name, s.numbered ? i : -1, &s.words[i]);
-      if (!status.ok()) return status;
+      RETURN_IF_ERROR(reader.Read(*s.format, s.name, s.numbered ? i : -1, &s.words[i]));
     }
   }
   if (const std::string why = WhyNotSparse(instruction, parsed.dot.a); !why.empty()) {
     return absl::InvalidArgumentError(why);
   }
   if (reader.AtEnd()) return parsed;
-  const absl::Status status = reader.Read(*instruction.d, "d", -1, &parsed.d.emplace());
-  if (!status.ok()) return status;
+  RETURN_IF_ERROR(reader.Read(*instruction.d, "d", -1, &parsed.d.emplace()));
   if (!reader.AtEnd()) return WordCountError(instruction, line);
   return parsed;
 }
@@ -222,8 +221,7 @@ absl::StatusOr<AnswerLine> ParseAnswer(const Instruction& instruction, absl::str
     answer.dot = std::move(asked->dot);
     return answer;
   }
-  const absl::StatusOr<ProtocolLine> whole = ParseLine(instruction, stripped);
-  if (!whole.ok()) return whole.status();
+  ASSIGN_OR_RETURN(const ProtocolLine whole, ParseLine(instruction, stripped));
   return absl::InvalidArgumentError("the operands without a result; add d as the last word");
 }
 

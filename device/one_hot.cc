@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "device/line_protocol.h"
+#include "device/status_macros.h"
 #include "sim/word.h"
 
 namespace mmadiff {
@@ -157,9 +158,7 @@ class LayoutProbe {
           std::fill_n(other + line * stride + k, width, 1);
         }
       }
-      if (absl::Status s = Check(v, absl::StrCat(probed.name, " and ones in ", partner.name));
-          !s.ok())
-        return s;
+      RETURN_IF_ERROR(Check(v, absl::StrCat(probed.name, " and ones in ", partner.name)));
     }
     return absl::OkStatus();
   }
@@ -203,19 +202,18 @@ class LayoutProbe {
       words.b[i] = IntegerWord(in.b_format(i % stride), values.b[i]);
     }
     for (uint64_t& c : words.c) c = IntegerWord(*in.c, c);
-    const absl::StatusOr<std::vector<uint64_t>> d = device_->Run(op_, words);
-    if (!d.ok()) return d.status();
-    for (size_t i = 0; i < d->size(); ++i) {
+    ASSIGN_OR_RETURN(const std::vector<uint64_t> d, device_->Run(op_, words));
+    for (size_t i = 0; i < d.size(); ++i) {
       const Position p = PositionOf(shape_, static_cast<int64_t>(i) % shape_.d_words());
       const int64_t block = static_cast<int64_t>(i) / shape_.d_words() * shape_.blocks + p.block;
       const uint64_t expected =
           IntegerWord(*in.d, Expected(&values.a[(block * shape_.m + p.i) * stride],
                                       &values.b[(block * shape_.n + p.j) * stride], values.c[i]));
-      if ((*d)[i] == expected) continue;
+      if (d[i] == expected) continue;
       const auto later = std::find_if(operands.begin(), operands.end(), [&](const auto& o) {
         return o.first > static_cast<int64_t>(i);
       });
-      return Misplaced(std::prev(later)->second, p, (*d)[i], expected);
+      return Misplaced(std::prev(later)->second, p, d[i], expected);
     }
     return absl::OkStatus();
   }

@@ -64,11 +64,11 @@ class LongSum {
   int base_, limbs_;
 };
 
-// One step over `terms` products. c is a decoded word of `c_format`.
+// One step, whose products begin at a and b. c is a decoded word of `c_format`.
 template <class Row, class Trace>
-MMADIFF_HD constexpr uint64_t ExactStep(const Model& m, Row a, Row b, int terms,
-                                        const Format& c_format, const Unpacked& c, int step,
-                                        int first_k, Trace& trace) {
+MMADIFF_HD constexpr uint64_t ExactStep(const Model& m, Row a, Row b, const Step& s,
+                                        const Format& c_format, const Unpacked& c, Trace& trace) {
+  const int terms = s.terms, step = s.number;
   const int product_bits = m.a.fraction_bits + m.b.fraction_bits;
   const int c_lsb = c.exponent - c_format.fraction_bits;
   unsigned kinds = static_cast<unsigned>(c.kind);
@@ -90,7 +90,7 @@ MMADIFF_HD constexpr uint64_t ExactStep(const Model& m, Row a, Row b, int terms,
     const bool negative = a[i].negative != b[i].negative;
     const uint64_t product = a[i].significand * b[i].significand;
     const int lsb = a[i].exponent + b[i].exponent - product_bits;
-    trace(Event{Stage::kProduct, step, first_k + i, negative, product, lsb, false});
+    trace(Event{Stage::kProduct, step, s.first + i, negative, product, lsb, false});
     sum.Add(negative, product, lsb);
   }
   const SignedSum<uint64_t> odd = sum.ToOdd();
@@ -105,8 +105,7 @@ template <class Row, class Trace>
 MMADIFF_HD constexpr uint64_t ExactSum(const Model& m, Row a, Row b, uint64_t c, Trace& trace) {
   return ChainSteps(m, c, [&](const Step& s, uint64_t addend) {
     const Format& format = s.number == 0 ? m.c : m.d;
-    return ExactStep(m, a + s.first, b + s.first, s.terms, format, Decode(format, addend), s.number,
-                     s.first, trace);
+    return ExactStep(m, a + s.first, b + s.first, s, format, Decode(format, addend), trace);
   });
 }
 

@@ -91,14 +91,14 @@ MMADIFF_HD constexpr SignedSum<Wide> AddToOdd(bool x_negative, Wide x, int x_lsb
   return {negative, (sum ^ sign) - sign, lsb};
 }
 
-// (-1)^x_negative * x * 2^x_lsb + (-1)^y_negative * y * 2^y_lsb rounded once to the output.
+// x + y, which are exact, rounded once to the output.
 template <class Wide, class Trace>
-MMADIFF_HD constexpr uint64_t RoundTwo(const Model& m, bool x_negative, Wide x, int x_lsb,
-                                       bool y_negative, Wide y, int y_lsb, int step, int k,
-                                       Trace& trace) {
+MMADIFF_HD constexpr uint64_t RoundTwo(const Model& m, SignedSum<Wide> x, SignedSum<Wide> y,
+                                       int step, int k, Trace& trace) {
   const Algorithm& alg = m.algorithm;
-  SignedSum<Wide> sum = AddToOdd<Wide>(x_negative, x, x_lsb, y_negative, y, y_lsb);
-  if (sum.magnitude == 0 && x_negative != y_negative) {
+  SignedSum<Wide> sum =
+      AddToOdd<Wide>(x.negative, x.magnitude, x.lsb, y.negative, y.magnitude, y.lsb);
+  if (sum.magnitude == 0 && x.negative != y.negative) {
     sum.negative = alg.output_rounding == Rounding::kDown;
   }
   trace(Event{Stage::kSum, step, k, sum.negative, sum.magnitude, sum.lsb, false});
@@ -135,8 +135,8 @@ MMADIFF_HD constexpr uint64_t FmaStep(const Model& m, Unpacked a, Unpacked b, Un
   const Wide product = static_cast<Wide>(a.significand) * b.significand;
   const int product_lsb = a.exponent + b.exponent - m.a.fraction_bits - m.b.fraction_bits;
   trace(Event{Stage::kProduct, step, k, negative, product, product_lsb, false});
-  return RoundTwo<Wide>(m, negative, product, product_lsb, c.negative, c.significand,
-                        c.exponent - m.d.fraction_bits, step, k, trace);
+  const SignedSum<Wide> addend = {c.negative, c.significand, c.exponent - m.d.fraction_bits};
+  return RoundTwo<Wide>(m, {negative, product, product_lsb}, addend, step, k, trace);
 }
 
 // x + y, words of the output format flushed by the rule, rounded by the algorithm; NaNs as those of
@@ -155,8 +155,9 @@ MMADIFF_HD constexpr uint64_t Add(const Model& m, Subnormals rule, uint64_t x_wo
   }
   const int x_lsb = x.exponent - m.d.fraction_bits;
   trace(Event{Stage::kProduct, step, -1, x.negative, x.significand, x_lsb, false});
-  return RoundTwo<Wide>(m, x.negative, x.significand, x_lsb, y.negative, y.significand,
-                        y.exponent - m.d.fraction_bits, step, -1, trace);
+  return RoundTwo<Wide>(m, {x.negative, x.significand, x_lsb},
+                        {y.negative, y.significand, y.exponent - m.d.fraction_bits}, step, -1,
+                        trace);
 }
 
 // The chain over every `stride`-th k from `first` on, starting with the word c. `step` counts.

@@ -192,20 +192,20 @@ MMADIFF_HD constexpr int32_t NarrowAddend(const Format& c_format, const Unpacked
 
 // The exact sum of all terms cut to multiples of 2^lsb, in units of 2^lsb.
 MMADIFF_HD constexpr int64_t AlignedSum(const Model& m, const NarrowRow& a, const NarrowRow& b,
-                                        int terms, const Format& c_format, const Unpacked& c,
-                                        int lsb, int, int, NullTrace&) {
-  return NarrowAddend(c_format, c, lsb) + NarrowSum(m, a, b, terms, lsb);
+                                        const Step& s, const Format& c_format, const Unpacked& c,
+                                        int lsb, NullTrace&) {
+  return NarrowAddend(c_format, c, lsb) + NarrowSum(m, a, b, s.terms, lsb);
 }
 
 template <class Row, class Trace>
-MMADIFF_HD constexpr int64_t AlignedSum(const Model& m, Row a, Row b, int terms,
+MMADIFF_HD constexpr int64_t AlignedSum(const Model& m, Row a, Row b, const Step& s,
                                         const Format& c_format, const Unpacked& c, int lsb,
-                                        int step, int first_k, Trace& trace) {
+                                        Trace& trace) {
   const Algorithm& alg = m.algorithm;
   const int product_bits = m.a.fraction_bits + m.b.fraction_bits;
   const int up = alg.fraction_bits > product_bits ? alg.fraction_bits - product_bits : 0;
-  int64_t sum = AlignedAddend(m, c_format, c, lsb, step, trace);
-  for (int i = 0; i < terms; ++i) {
+  int64_t sum = AlignedAddend(m, c_format, c, lsb, s.number, trace);
+  for (int i = 0; i < s.terms; ++i) {
     const Unpacked &x = a[i], &y = b[i];
     const uint64_t product = x.significand * y.significand;
     const bool negative = x.negative != y.negative;
@@ -213,7 +213,7 @@ MMADIFF_HD constexpr int64_t AlignedSum(const Model& m, Row a, Row b, int terms,
     const Shifted<uint64_t> term =
         CutTerm(product, up, lsb - term_lsb + up, alg.align_rounding, negative);
     if (product != 0) {
-      trace(Event{Stage::kAlignedTerm, step, GroupedK(m, first_k + i), negative, term.magnitude,
+      trace(Event{Stage::kAlignedTerm, s.number, GroupedK(m, s.first + i), negative, term.magnitude,
                   lsb, term.inexact});
     }
     const int64_t sign = -static_cast<int64_t>(negative);
@@ -259,12 +259,12 @@ MMADIFF_HD constexpr uint64_t Magnitude(int64_t x) {
   return x < 0 ? -static_cast<uint64_t>(x) : static_cast<uint64_t>(x);
 }
 
-// One step over `terms` products: align, cut and add, round. c is a decoded word of `c_format`.
+// One step, whose products begin at a and b: align, cut and add, round. c is a decoded word of `c_format`.
 template <class Row, class Trace>
-MMADIFF_HD constexpr uint64_t FusedStep(const Model& m, Row a, Row b, int terms,
-                                        const Format& c_format, const Unpacked& c, int step,
-                                        int first_k, Trace& trace) {
+MMADIFF_HD constexpr uint64_t FusedStep(const Model& m, Row a, Row b, const Step& s,
+                                        const Format& c_format, const Unpacked& c, Trace& trace) {
   const Algorithm& alg = m.algorithm;
+  const int terms = s.terms, step = s.number;
   const Alignment align = AlignmentOf(m, a, b, terms, c_format, c);
   if (align.special) {
     const uint64_t word = StepSpecials(m, align.exponent, a, b, terms, c);
@@ -274,12 +274,12 @@ MMADIFF_HD constexpr uint64_t FusedStep(const Model& m, Row a, Row b, int terms,
   for (int i = 0; kTraces<Trace> && i < terms; ++i) {
     const Unpacked &x = a[i], &y = b[i];
     const int lsb = x.exponent + y.exponent - m.a.fraction_bits - m.b.fraction_bits;
-    trace(Event{Stage::kProduct, step, GroupedK(m, first_k + i), x.negative != y.negative,
+    trace(Event{Stage::kProduct, step, GroupedK(m, s.first + i), x.negative != y.negative,
                 x.significand * y.significand, lsb, false});
   }
   trace(Event{Stage::kAlignExponent, step, -1, false, 0, align.exponent, false});
   const int lsb = align.exponent - alg.fraction_bits;
-  const int64_t sum = AlignedSum(m, a, b, terms, c_format, c, lsb, step, first_k, trace);
+  const int64_t sum = AlignedSum(m, a, b, s, c_format, c, lsb, trace);
   const bool negative =
       sum == 0 ? alg.zero_sign == ZeroSign::kIeee && AllNegativeZeros(a, b, terms, c) : sum < 0;
   return RoundStep(m, a, negative, Magnitude(sum), lsb, step, trace);
@@ -294,8 +294,7 @@ MMADIFF_HD constexpr uint64_t FusedSteps(const Model& m, Row a, Row b, uint64_t 
     Format format = m.d;  // by value: the formats may be constants
     if (s.number == 0 && !last_add) format = m.c;
     steps = s.number + 1;
-    return FusedStep(m, a + s.first, b + s.first, s.terms, format, Decode(format, addend), s.number,
-                     s.first, trace);
+    return FusedStep(m, a + s.first, b + s.first, s, format, Decode(format, addend), trace);
   });
   if (!last_add) return d;
   Model add = m;

@@ -63,7 +63,7 @@ MMADIFF_HD constexpr uint64_t RoundedProducts(const Model& m, Row a, Row b, int 
   if (products == 2) {
     const ExactProduct y = FlushedProduct(m, a[1], b[1]);
     trace(Event{Stage::kProduct, step, k + 1, y.negative, y.magnitude, y.lsb, false});
-    return RoundTwo<uint64_t>(m, x.negative, x.magnitude, x.lsb, y.negative, y.magnitude, y.lsb,
+    return RoundTwo<uint64_t>(m, {x.negative, x.magnitude, x.lsb}, {y.negative, y.magnitude, y.lsb},
                               step, k, trace);
   }
   bool inexact = false;

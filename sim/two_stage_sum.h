@@ -55,29 +55,29 @@ MMADIFF_HD_RARE constexpr uint64_t TwoStageSpecials(const Model& m, Row a, Row b
   return SumSpecials(m, x, b, terms, c);
 }
 
-// The products at `first`, first + stride, ... aligned to the largest exponent among them and cut.
+// The products of a step at `first`, first + stride, ... aligned to the largest exponent among them and cut.
 template <class Row, class Trace>
-MMADIFF_HD constexpr AlignedPart AlignedProducts(const Model& m, Row a, Row b, int terms, int first,
-                                                 int stride, int step, int first_k, Trace& trace) {
+MMADIFF_HD constexpr AlignedPart AlignedProducts(const Model& m, Row a, Row b, const Step& s,
+                                                 int first, int stride, Trace& trace) {
   const Algorithm& alg = m.algorithm;
   const int product_bits = m.a.fraction_bits + m.b.fraction_bits;
   AlignedPart part = {0, kNoFloor};
-  for (int i = first; i < terms; i += stride) {
+  for (int i = first; i < s.terms; i += stride) {
     const uint64_t product = a[i].significand * b[i].significand;
     if (product == 0 && alg.zero_term == ZeroTerm::kIgnored) continue;
     const int e = ProductExponentOf(m, a[i], b[i], product);
     part.exponent = e > part.exponent ? e : part.exponent;
   }
   const int lsb = part.exponent - alg.fraction_bits;
-  for (int i = first; i < terms; i += stride) {
+  for (int i = first; i < s.terms; i += stride) {
     const uint64_t product = a[i].significand * b[i].significand;
     if (product == 0) continue;
     const bool negative = a[i].negative != b[i].negative;
     const int term_lsb = a[i].exponent + b[i].exponent - product_bits;
     const Shifted<uint64_t> term =
         ShiftRight<uint64_t>(product, lsb - term_lsb, alg.align_rounding, negative);
-    trace(
-        Event{Stage::kAlignedTerm, step, first_k + i, negative, term.magnitude, lsb, term.inexact});
+    trace(Event{Stage::kAlignedTerm, s.number, s.first + i, negative, term.magnitude, lsb,
+                term.inexact});
     const int64_t magnitude = static_cast<int64_t>(term.magnitude);
     part.sum += negative ? -magnitude : magnitude;
   }
@@ -86,16 +86,16 @@ MMADIFF_HD constexpr AlignedPart AlignedProducts(const Model& m, Row a, Row b, i
 
 // The sum of all products of a step in units of 2^(exponent - fraction_bits).
 template <class Row, class Trace>
-MMADIFF_HD constexpr AlignedPart FirstStage(const Model& m, Row a, Row b, int terms, int step,
-                                            int first_k, Trace& trace) {
+MMADIFF_HD constexpr AlignedPart FirstStage(const Model& m, Row a, Row b, const Step& s,
+                                            Trace& trace) {
   const Algorithm& alg = m.algorithm;
   if (alg.grouping == Grouping::kConsecutive) {
-    return AlignedProducts(m, a, b, terms, 0, 1, step, first_k, trace);
+    return AlignedProducts(m, a, b, s, 0, 1, trace);
   }
   // The parity is that of k: steps have an even number of terms, or one that starts at an even k.
-  const int even = first_k % 2;
-  const AlignedPart x = AlignedProducts(m, a, b, terms, even, 2, step, first_k, trace);
-  const AlignedPart y = AlignedProducts(m, a, b, terms, 1 - even, 2, step, first_k, trace);
+  const int even = s.first % 2;
+  const AlignedPart x = AlignedProducts(m, a, b, s, even, 2, trace);
+  const AlignedPart y = AlignedProducts(m, a, b, s, 1 - even, 2, trace);
   const int exponent = x.exponent > y.exponent ? x.exponent : y.exponent;
   return {ShiftSigned(x.sum, exponent - x.exponent, alg.sum_rounding) +
               ShiftSigned(y.sum, exponent - y.exponent, alg.sum_rounding),
@@ -124,11 +124,12 @@ MMADIFF_HD constexpr int64_t SecondStage(const Model& m, const AlignedPart& dot,
   return sum + (c.negative ? -addend : addend);
 }
 
-// One step over `terms` products; c is a decoded word of the output format.
+// One step, whose products begin at a and b; c is a decoded word of the output format.
 template <class Row, class Trace>
-MMADIFF_HD constexpr uint64_t TwoStageStep(const Model& m, Row a, Row b, int terms,
-                                           const Unpacked& c, int step, int first_k, Trace& trace) {
+MMADIFF_HD constexpr uint64_t TwoStageStep(const Model& m, Row a, Row b, const Step& s,
+                                           const Unpacked& c, Trace& trace) {
   const Algorithm& alg = m.algorithm;
+  const int terms = s.terms, step = s.number;
   if (HasSpecials(m, a, b, terms, c)) {
     const uint64_t word = TwoStageSpecials(m, a, b, terms, c);
     trace(Event{Stage::kSpecial, step, -1, false, word, 0, false});
@@ -136,10 +137,10 @@ MMADIFF_HD constexpr uint64_t TwoStageStep(const Model& m, Row a, Row b, int ter
   }
   for (int i = 0; i < terms; ++i) {
     const int lsb = a[i].exponent + b[i].exponent - m.a.fraction_bits - m.b.fraction_bits;
-    trace(Event{Stage::kProduct, step, first_k + i, a[i].negative != b[i].negative,
+    trace(Event{Stage::kProduct, step, s.first + i, a[i].negative != b[i].negative,
                 a[i].significand * b[i].significand, lsb, false});
   }
-  const AlignedPart dot = FirstStage(m, a, b, terms, step, first_k, trace);
+  const AlignedPart dot = FirstStage(m, a, b, s, trace);
   trace(Event{Stage::kSum, step, -1, dot.sum < 0, Magnitude(dot.sum),
               dot.exponent - alg.fraction_bits, false});
   int lsb = 0;
@@ -160,8 +161,7 @@ MMADIFF_HD constexpr uint64_t TwoStageStep(const Model& m, Row a, Row b, int ter
 template <class Row, class Trace>
 MMADIFF_HD constexpr uint64_t TwoStageSum(const Model& m, Row a, Row b, uint64_t c, Trace& trace) {
   return ChainSteps(m, c, [&](const Step& s, uint64_t addend) {
-    return TwoStageStep(m, a + s.first, b + s.first, s.terms, Decode(m.d, addend), s.number,
-                        s.first, trace);
+    return TwoStageStep(m, a + s.first, b + s.first, s, Decode(m.d, addend), trace);
   });
 }
 

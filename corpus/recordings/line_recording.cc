@@ -19,6 +19,7 @@
 #include "corpus/vector_file.h"
 #include "corpus/vector_folder.h"
 #include "device/line_protocol.h"
+#include "device/status_macros.h"
 
 namespace mmadiff {
 namespace {
@@ -88,13 +89,12 @@ class GzipVerifier {
 // A gzip file to its end, checksum and length of every member; other files are passed. Before that
 // no line counts: damage may show only at the end.
 absl::Status VerifyGzip(const std::string& path) {
-  const absl::StatusOr<Fd> file = OpenStored(path);
-  if (!file.ok()) return file.status();
+  ASSIGN_OR_RETURN(const Fd file, OpenStored(path));
   GzipVerifier verifier;
   uint64_t size = 0;
   for (;;) {
     std::string bytes(64 << 10, '\0');
-    const ssize_t got = read(file->get(), bytes.data(), bytes.size());
+    const ssize_t got = read(file.get(), bytes.data(), bytes.size());
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) {
       return absl::DataLossError(absl::StrCat(path, ": cannot be read: ", std::strerror(errno)));
@@ -154,8 +154,7 @@ class LineReader {
         return absl::DataLossError(absl::StrCat(path_, ":", number_ + 1, ": a line of more than ",
                                                 kMaxLine, " bytes; no line protocol"));
       }
-      absl::Status s = Fill();
-      if (!s.ok()) return s;
+      RETURN_IF_ERROR(Fill());
       if (end_ > 0) continue;
       if (line.empty()) return false;
       ++number_;
@@ -234,7 +233,7 @@ class LineRecordingReader {
         lines_(path) {}
 
   absl::Status Read() {
-    if (absl::Status s = lines_.opened(); !s.ok()) return s;
+    RETURN_IF_ERROR(lines_.opened());
     portion_.identity = facts_.anything;
     std::string line;
     for (;;) {
@@ -245,22 +244,21 @@ class LineRecordingReader {
         if (s.ok()) s = CheckLines();
         return s;
       }
-      absl::Status s = IsComment(line) ? ReadComment(line) : ReadDotProduct(line);
-      if (!s.ok()) return s;
+      RETURN_IF_ERROR(IsComment(line) ? ReadComment(line) : ReadDotProduct(line));
     }
   }
 
  private:
   absl::Status ReadComment(absl::string_view line) {
     // The lines of a portion follow each other, so that the numbers of all of them are known.
-    if (absl::Status s = Deliver(); !s.ok()) return s;
+    RETURN_IF_ERROR(Deliver());
     absl::string_view text;
     if (IsLineComment(line, "device", &text)) {
       portion_.identity = std::string(text);
     } else if (IsLineComment(line, "instruction", &text)) {
       return SetOperation(std::string(text));
     } else if (IsLineComment(line, "lines", &text)) {
-      if (absl::Status s = CheckLines(); !s.ok()) return s;
+      RETURN_IF_ERROR(CheckLines());
       uint64_t lines;
       bool then_a_hash;  // VerifyHash() has seen to it
       if (!ParseLineCount(text, &lines, &then_a_hash)) {
@@ -306,7 +304,7 @@ class LineRecordingReader {
 
   absl::Status ReadDotProduct(absl::string_view line) {
     if (portion_.op == nullptr) {
-      if (absl::Status s = DefaultOperation(line); !s.ok()) return s;
+      RETURN_IF_ERROR(DefaultOperation(line));
     }
     const absl::StatusOr<ProtocolLine> parsed = ParseLine(*portion_.op->instruction, line);
     if (!parsed.ok()) return Error(parsed.status().message());
@@ -385,9 +383,8 @@ FileNameFacts FactsOfFileName(absl::string_view path) {
 }
 
 absl::StatusOr<std::vector<std::string>> LineRecordingsBelow(const std::string& folder) {
-  absl::StatusOr<std::vector<std::string>> files = FilesBelow(folder);
-  if (!files.ok()) return files.status();
-  std::erase_if(*files, [](const std::string& path) {
+  ASSIGN_OR_RETURN(std::vector<std::string> files, FilesBelow(folder));
+  std::erase_if(files, [](const std::string& path) {
     const bool named = absl::EndsWith(path, ".txt") || absl::EndsWith(path, ".txt.gz");
     return !named || FactsOfFileName(path).op == nullptr;
   });
@@ -397,8 +394,8 @@ absl::StatusOr<std::vector<std::string>> LineRecordingsBelow(const std::string& 
 absl::Status ReadLineRecording(const std::string& path, const std::string& instruction,
                                const std::function<absl::Status(const Recording&)>& deliver,
                                uint64_t& dot_products) {
-  if (absl::Status s = VerifyGzip(path); !s.ok()) return s;
-  if (absl::Status s = VerifyHash(path); !s.ok()) return s;
+  RETURN_IF_ERROR(VerifyGzip(path));
+  RETURN_IF_ERROR(VerifyHash(path));
   // On the heap: the reader holds a buffer.
   return std::make_unique<LineRecordingReader>(path, instruction, deliver, dot_products)->Read();
 }

@@ -16,6 +16,7 @@
 #include "corpus/recordings/recording.h"
 #include "device/absence.h"
 #include "device/line_protocol.h"
+#include "device/status_macros.h"
 #include "xxhash.h"
 
 namespace mmadiff {
@@ -146,7 +147,7 @@ class RecordedAnswers {
       i += found;
       if (found > 0) continue;
       if (!FindExecution(table, batch, i, d)) {
-        if (absl::Status s = FindDotProducts(op, table, batch, i, d); !s.ok()) return s;
+        RETURN_IF_ERROR(FindDotProducts(op, table, batch, i, d));
       }
       ++i;
     }
@@ -346,7 +347,7 @@ DeviceOr OpenRecorded(const std::string& path) {
   std::shared_ptr<const RecordedAnswers> answers = opened[path].lock();
   if (answers == nullptr) {
     const auto loaded = std::make_shared<RecordedAnswers>(path);
-    if (absl::Status s = loaded->Load(); !s.ok()) return s;
+    RETURN_IF_ERROR(loaded->Load());
     opened[path] = answers = loaded;
   }
   return std::make_unique<RecordedDevice>(answers);

@@ -17,6 +17,7 @@
 #include "corpus/regression_case.h"
 #include "corpus/stored_files.h"
 #include "corpus/survey_log.h"
+#include "device/status_macros.h"
 #include "proto/run.pb.h"
 
 namespace mmadiff {
@@ -105,38 +106,34 @@ absl::Status ReadLog(const std::string& path, const Deliver& deliver, RecordingS
   uint64_t number = 0;
   Recording joined;  // parts of an execution
   const auto read = [&](absl::string_view bytes) {
-    auto outputs = ParseOutputs(bytes, absl::StrCat(path, ":record ", ++number));
-    if (!outputs.ok()) return outputs.status();
-    if (!outputs->whole) {
-      Join(*outputs, joined);
+    ASSIGN_OR_RETURN(auto outputs, ParseOutputs(bytes, absl::StrCat(path, ":record ", ++number)));
+    if (!outputs.whole) {
+      Join(outputs, joined);
       if (static_cast<int64_t>(joined.d.size()) != joined.inputs.dot_products() ||
           joined.d.empty()) {
         return absl::OkStatus();
       }
-      outputs->recording = std::exchange(joined, {});
+      outputs.recording = std::exchange(joined, {});
     }
-    stats.dot_products += outputs->recording.d.size();
-    return deliver(outputs->recording);
+    stats.dot_products += outputs.recording.d.size();
+    return deliver(outputs.recording);
   };
-  absl::StatusOr<BlockLogStats> log = ReadBlockLog(path, read, run);
-  if (!log.ok()) return log.status();
-  DemandEnd(*log);
-  stats.damage = std::move(log->damage);
+  ASSIGN_OR_RETURN(BlockLogStats log, ReadBlockLog(path, read, run));
+  DemandEnd(log);
+  stats.damage = std::move(log.damage);
   if (!joined.d.empty()) stats.damage.push_back({DamageKind::kUnfinishedPart});
   return absl::OkStatus();
 }
 
 absl::Status ReadTextCase(const std::string& file, const Deliver& deliver, RecordingStats& stats) {
-  const absl::StatusOr<RegressionCase> c = ReadCase(file);
-  if (!c.ok()) return c.status();
-  for (size_t i = 0; i < c->answers.size(); ++i) {
-    const Answer& answer = c->answers[i];
+  ASSIGN_OR_RETURN(const RegressionCase c, ReadCase(file));
+  for (size_t i = 0; i < c.answers.size(); ++i) {
+    const Answer& answer = c.answers[i];
     if (answer.IsPrediction()) continue;
     const std::string& who = answer.identity.empty() ? answer.device : answer.identity;
     stats.dot_products += answer.d.size();
-    absl::Status s =
-        deliver({c->op, c->inputs, answer.d, who, {absl::StrCat(file, ":answers[", i, "]")}});
-    if (!s.ok()) return s;
+    RETURN_IF_ERROR(
+        deliver({c.op, c.inputs, answer.d, who, {absl::StrCat(file, ":answers[", i, "]")}}));
   }
   return absl::OkStatus();
 }
@@ -152,9 +149,8 @@ absl::Status ReadOne(const std::string& path, FileKind kind, const std::string& 
 absl::Status ReadAllBelow(const std::string& folder, const std::string& instruction,
                           const Deliver& deliver, RecordingStats& stats) {
   StoredFolders folders;
-  auto below = StoredFilesBelow(folder, folders, IsRecorded);
-  if (!below.ok()) return below.status();
-  const std::vector<StoredFile> files = stats.ledger.Keep(*std::move(below));
+  ASSIGN_OR_RETURN(auto below, StoredFilesBelow(folder, folders, IsRecorded));
+  const std::vector<StoredFile> files = stats.ledger.Keep(std::move(below));
   for (const LeftOutLine& line : stats.ledger.lines()) {
     if (line.reason == Reason::kNotUnderstood) {
       return absl::DataLossError(
@@ -162,8 +158,7 @@ absl::Status ReadAllBelow(const std::string& folder, const std::string& instruct
     }
   }
   for (const StoredFile& file : files) {
-    const absl::Status s = ReadOne(file.path, file.kind, instruction, deliver, stats, {});
-    if (!s.ok()) return s;
+    RETURN_IF_ERROR(ReadOne(file.path, file.kind, instruction, deliver, stats, {}));
     stats.ledger.Compare(Thing::kFile, file.path);
   }
   return absl::OkStatus();
@@ -183,13 +178,12 @@ absl::Status NoRecordingFolderBelow(const std::string& folder) {
 absl::StatusOr<Batch> InputsOf(const Recording& recording) {
   Batch inputs = recording.inputs;
   if (inputs.stream.empty()) return inputs;
-  const absl::StatusOr<CaseStream> stream = StoredStream(inputs.stream, *recording.op);
-  if (!stream.ok()) return stream.status();
+  ASSIGN_OR_RETURN(const CaseStream stream, StoredStream(inputs.stream, *recording.op));
   if (inputs.shape != recording.op->shape()) {
     return absl::DataLossError(
         absl::StrCat(recording.where.file, ": ", inputs.stream, " has whole executions"));
   }
-  Generate(*stream, inputs.first, inputs.count, inputs);
+  Generate(stream, inputs.first, inputs.count, inputs);
   return inputs;
 }
 
@@ -246,12 +240,11 @@ absl::StatusOr<RecordingStats> ReadRecordings(const std::string& path,
 }
 
 absl::Status CheckWhole(const std::string& path, const RecordingStats& stats) {
-  const auto others = OtherAnswersBelow(path);
-  if (!others.ok()) return others.status();
-  if (!others->empty()) {
+  ASSIGN_OR_RETURN(const auto others, OtherAnswersBelow(path));
+  if (!others.empty()) {
     return absl::DataLossError(
         absl::StrCat(path, ": a recording with answers beside it that are no part of it (",
-                     absl::StrJoin(*others, ", "), "); move them away"));
+                     absl::StrJoin(others, ", "), "); move them away"));
   }
   if (stats.damage.empty()) return absl::OkStatus();
   return absl::DataLossError(absl::StrCat(
@@ -261,9 +254,8 @@ absl::Status CheckWhole(const std::string& path, const RecordingStats& stats) {
 
 absl::StatusOr<std::unique_ptr<RecordingWriter>> RecordingWriter::Create(const std::string& path,
                                                                          RunId run) {
-  absl::StatusOr<std::unique_ptr<BlockLogWriter>> log = BlockLogWriter::Create(path, run);
-  if (!log.ok()) return log.status();
-  return std::unique_ptr<RecordingWriter>(new RecordingWriter(*std::move(log)));
+  ASSIGN_OR_RETURN(std::unique_ptr<BlockLogWriter> log, BlockLogWriter::Create(path, run));
+  return std::unique_ptr<RecordingWriter>(new RecordingWriter(std::move(log)));
 }
 
 RecordingWriter::RecordingWriter(std::unique_ptr<BlockLogWriter> log) : log_(std::move(log)) {}
@@ -301,7 +293,7 @@ absl::Status RecordingWriter::Append(const Operation& op, const Batch& batch,
     message.set_count(std::max<int64_t>(1, count / case_words));
     message.set_element(element);
     message.set_d(PackWords(format, std::span(&d[done], count)));
-    if (absl::Status s = log_->Append(message.SerializeAsString()); !s.ok()) return s;
+    RETURN_IF_ERROR(log_->Append(message.SerializeAsString()));
   }
   return absl::OkStatus();
 }

@@ -18,6 +18,7 @@
 #include "corpus/list_files.h"
 #include "corpus/meaning_proto.h"
 #include "corpus/text_proto.h"
+#include "device/status_macros.h"
 #include "proto/run.pb.h"
 
 namespace mmadiff {
@@ -203,17 +204,16 @@ absl::Status RecordingFolderWriter::AppendRaw(const Operation& op, const Batch& 
     const uint64_t size = fs::file_size(path, error);
     if (error) return absl::DataLossError(absl::StrCat(path, ": stat: ", error.message()));
     if (size + added > kMaxRecordingFileBytes) {
-      if (absl::Status s = FinishRaw(); !s.ok()) return s;
+      RETURN_IF_ERROR(FinishRaw());
     }
   }
   if (raw_ == nullptr) {
     if (raw_files_ == kMaxRawFiles) {
       return absl::ResourceExhaustedError("more raw answers than a folder of recordings holds");
     }
-    absl::StatusOr<std::unique_ptr<RecordingWriter>> writer =
-        RecordingWriter::Create(NewFile(RawFile(++raw_files_)), run_);
-    if (!writer.ok()) return writer.status();
-    raw_ = *std::move(writer);
+    ASSIGN_OR_RETURN(std::unique_ptr<RecordingWriter> writer,
+                     RecordingWriter::Create(NewFile(RawFile(++raw_files_)), run_));
+    raw_ = std::move(writer);
   }
   return raw_->Append(op, batch, d, identity);
 }
@@ -233,8 +233,7 @@ absl::Status RecordingFolderWriter::WriteRegressions(const std::string& lines) {
 }
 
 absl::Status RecordingFolderWriter::WriteDigests(const std::vector<RecordedDigests>& all) {
-  auto log = BlockLogWriter::Create(NewFile(kDigests), run_);
-  if (!log.ok()) return log.status();
+  ASSIGN_OR_RETURN(auto log, BlockLogWriter::Create(NewFile(kDigests), run_));
   for (const RecordedDigests& d : all) {
     proto::RecordedDigests message;
     message.set_instruction(d.op->name);
@@ -250,22 +249,21 @@ absl::Status RecordingFolderWriter::WriteDigests(const std::vector<RecordedDiges
         added.set_low(static_cast<uint64_t>(d.digests[u]));
         added.set_high(static_cast<uint64_t>(d.digests[u] >> 64));
       }
-      if (absl::Status s = (*log)->Append(message.SerializeAsString()); !s.ok()) return s;
+      RETURN_IF_ERROR(log->Append(message.SerializeAsString()));
     }
   }
-  return (*log)->Finish();
+  return log->Finish();
 }
 
 absl::Status RecordingFolderWriter::Commit(RecordingManifest manifest) {
-  if (absl::Status s = FinishRaw(); !s.ok()) return s;
+  RETURN_IF_ERROR(FinishRaw());
   manifest.run = FormatRunId(run_);
   for (const std::string& name : names_) {
     const absl::StatusOr<std::string> bytes = ReadFile(In(temporary_, name));
     if (!bytes.ok()) return absl::DataLossError(bytes.status().message());
     manifest.files.push_back({name, bytes->size(), Xxh3Hex(*bytes)});
   }
-  absl::Status s = WriteFileDurably(In(temporary_, kManifest), FormatRecordingManifest(manifest));
-  if (!s.ok()) return s;
+  RETURN_IF_ERROR(WriteFileDurably(In(temporary_, kManifest), FormatRecordingManifest(manifest)));
   std::error_code ignored;
   // mkdtemp() makes folders private; this is an ordinary one, except that only its owner writes.
   fs::permissions(temporary_, fs::perms(0755), ignored);
@@ -295,30 +293,26 @@ bool IsRecordingFile(absl::string_view name) {
 }
 
 absl::StatusOr<std::vector<std::string>> RecordingFoldersBelow(const std::string& path) {
-  const absl::StatusOr<std::vector<std::string>> files = FilesBelow(path);
-  if (!files.ok()) return files.status();
+  ASSIGN_OR_RETURN(const std::vector<std::string> files, FilesBelow(path));
   std::set<std::string> folders;
-  for (const std::string& file : *files) folders.insert(fs::path(file).parent_path().string());
+  for (const std::string& file : files) folders.insert(fs::path(file).parent_path().string());
   std::erase_if(folders, [](const std::string& folder) { return !IsRecordingFolder(folder); });
   return std::vector<std::string>(folders.begin(), folders.end());
 }
 
 absl::StatusOr<RecordingManifest> ReadRecordingManifest(const std::string& folder) {
   const std::string path = In(folder, kManifest);
-  const absl::StatusOr<std::string> text = ReadFile(path, kMaxTextProtoBytes);
-  if (!text.ok()) return text.status();
-  const absl::StatusOr<absl::string_view> unsealed = Unseal(*text, path);
-  if (!unsealed.ok()) return unsealed.status();
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(path, kMaxTextProtoBytes));
+  ASSIGN_OR_RETURN(const absl::string_view unsealed, Unseal(text, path));
   proto::RecordingManifest message;
-  if (absl::Status s = ParseTextProto(*unsealed, path, message); !s.ok()) return s;
-  absl::StatusOr<Identity> identity = Get(message.identity(), message.device_identity());
-  if (!identity.ok()) return identity.status();
+  RETURN_IF_ERROR(ParseTextProto(unsealed, path, message));
+  ASSIGN_OR_RETURN(Identity identity, Get(message.identity(), message.device_identity()));
   RecordingManifest manifest = {.tool_version = message.tool_version(),
                                 .model_version = message.model_version(),
                                 .generator_version = message.generator_version(),
                                 .seed = message.seed(),
                                 .device = message.device(),
-                                .device_identity = *std::move(identity),
+                                .device_identity = std::move(identity),
                                 .date = message.date(),
                                 .instructions = {},
                                 .run = message.run(),
@@ -402,11 +396,10 @@ absl::StatusOr<std::vector<Damage>> ReadDigests(
     return digests.ok() ? deliver(*digests) : digests.status();
   };
   const std::optional<RunId> run = manifest.ok() ? ParseRunId(manifest->run) : std::nullopt;
-  absl::StatusOr<BlockLogStats> log = ReadBlockLog(In(folder, kDigests), each, run);
-  if (!log.ok()) return log.status();
-  DemandEnd(*log);
-  for (Damage& d : log->damage) d.file = kDigests;
-  damage.insert(damage.end(), log->damage.begin(), log->damage.end());
+  ASSIGN_OR_RETURN(BlockLogStats log, ReadBlockLog(In(folder, kDigests), each, run));
+  DemandEnd(log);
+  for (Damage& d : log.damage) d.file = kDigests;
+  damage.insert(damage.end(), log.damage.begin(), log.damage.end());
   return damage;
 }
 

@@ -11,6 +11,7 @@
 #include "corpus/recordings/packed_words.h"
 #include "corpus/text_proto.h"
 #include "device/line_protocol.h"
+#include "device/status_macros.h"
 
 namespace mmadiff {
 namespace {
@@ -111,14 +112,14 @@ absl::Status ForEachAnswers(const SurveyManifest& manifest,
         variant.empty() ? identity
                         : absl::StrCat(identity, ", ", variant.substr(1));  // without its comma
     for (auto& [name, lines] : LinesOf(result)) {
-      if (absl::Status s = take({op, who, name, std::move(lines)}); !s.ok()) return s;
+      RETURN_IF_ERROR(take({op, who, name, std::move(lines)}));
     }
     for (const SurveyOutputs& o : result.outputs) {
       if (o.count == 0) continue;
-      if (absl::Status s = take({.op = op, .identity = identity, .outputs = &o}); !s.ok()) return s;
+      RETURN_IF_ERROR(take({.op = op, .identity = identity, .outputs = &o}));
     }
     for (const SurveyDigests& d : result.digests) {
-      if (absl::Status s = take({.op = op, .identity = identity, .digests = &d}); !s.ok()) return s;
+      RETURN_IF_ERROR(take({.op = op, .identity = identity, .digests = &d}));
     }
   }
   return absl::OkStatus();
@@ -129,12 +130,11 @@ absl::Status DeliverSurvey(const std::string& folder, const StoredSurvey& stored
   const std::string log = SurveyLogPath(folder);
   return ForEachAnswers(stored.manifest, stored.results, [&](const SurveyAnswers& answers) {
     if (answers.digests != nullptr) return absl::OkStatus();
-    absl::StatusOr<Recording> recording =
-        answers.outputs == nullptr ? OfLines(answers, log) : OfOutputs(answers, log);
-    if (!recording.ok()) return recording.status();
-    recording->op = answers.op;
-    recording->identity = answers.identity;
-    return deliver(*recording);
+    ASSIGN_OR_RETURN(Recording recording,
+                     answers.outputs == nullptr ? OfLines(answers, log) : OfOutputs(answers, log));
+    recording.op = answers.op;
+    recording.identity = answers.identity;
+    return deliver(recording);
   });
 }
 
@@ -191,18 +191,16 @@ std::vector<std::string> WrongRecording(const std::string& folder, const StoredS
 absl::Status ReadSurveyFolder(const std::string& folder,
                               const std::function<absl::Status(const Recording&)>& deliver,
                               RecordingStats& stats) {
-  const absl::StatusOr<StoredSurvey> stored = ReadSurvey(folder);
-  if (!stored.ok()) return stored.status();
-  if (stored->damaged) {
-    stats.damage.push_back({.kind = DamageKind::kOtherFile,
-                            .detail = stored->Damage(),
-                            .file = SurveyLogPath(folder)});
+  ASSIGN_OR_RETURN(const StoredSurvey stored, ReadSurvey(folder));
+  if (stored.damaged) {
+    stats.damage.push_back(
+        {.kind = DamageKind::kOtherFile, .detail = stored.Damage(), .file = SurveyLogPath(folder)});
   } else {
-    for (std::string& wrong : WrongRecording(folder, *stored)) {
+    for (std::string& wrong : WrongRecording(folder, stored)) {
       stats.damage.push_back({.kind = DamageKind::kOtherFile, .detail = std::move(wrong)});
     }
   }
-  return DeliverSurvey(folder, *stored, [&](const Recording& recording) {
+  return DeliverSurvey(folder, stored, [&](const Recording& recording) {
     stats.dot_products += recording.d.size();
     return deliver(recording);
   });

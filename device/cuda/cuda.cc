@@ -11,6 +11,7 @@
 #include "absl/strings/str_join.h"
 #include "device/cuda/driver.h"
 #include "device/cuda/kernel.h"
+#include "device/status_macros.h"
 
 namespace mmadiff {
 namespace {
@@ -18,19 +19,15 @@ namespace {
 // What the kernels come from, for people.
 class Cuda : public GpuDevice {
  public:
-  Cuda(const CudaDriver& driver, std::string name, const Variant& variant, const PtxTarget& target,
-       const KernelImage& image, void* context, int multiprocessors, Identity identity,
-       Hardware hardware)
-      : GpuDevice(driver, std::move(name), std::move(hardware)),
+  Cuda(const CudaDriver& driver, GpuFacts facts, const Variant& variant, const PtxTarget& target,
+       const KernelImage& image, void* context)
+      : GpuDevice(driver, std::move(facts)),
         driver_(driver),
         variant_(variant),
         target_(target),
         image_(image),
-        context_(context),
-        multiprocessors_(multiprocessors),
-        identity_(std::move(identity)) {}
+        context_(context) {}
 
-  Identity identity() const override { return identity_; }
   bool Emulates(const Operation& op) const override { return !IsNative(op); }
   std::string IdentityNote(const Operation& op) const override {
     return image_.cubin.empty() || InImage(*op.instruction)
@@ -39,7 +36,6 @@ class Cuda : public GpuDevice {
   }
 
   absl::string_view target() const override { return target_.target; }
-  int processors() const override { return multiprocessors_; }
   absl::Status MakeCurrent() override {
     return driver_.Check(driver_.set_context(context_), "choosing the GPU");
   }
@@ -60,17 +56,15 @@ class Cuda : public GpuDevice {
   absl::StatusOr<void*> ImageModule() {
     if (image_module_ != nullptr) return image_module_;
     void* module = nullptr;
-    absl::Status s = driver_.Check(driver_.LoadModule(&module, image_.cubin.data()),
-                                   absl::StrCat("loading the machine code for ", target_.target));
-    if (!s.ok()) return s;
+    RETURN_IF_ERROR(driver_.Check(driver_.LoadModule(&module, image_.cubin.data()),
+                                  absl::StrCat("loading the machine code for ", target_.target)));
     return image_module_ = module;
   }
 
   absl::StatusOr<void*> PtxModule(const Instruction& i, const Kernel& kernel) {
     void* module = nullptr;
-    absl::Status s = driver_.Check(driver_.LoadModule(&module, kernel.text.c_str()),
-                                   absl::StrCat("assembling ", i.name, " for ", target_.target));
-    if (!s.ok()) return s;
+    RETURN_IF_ERROR(driver_.Check(driver_.LoadModule(&module, kernel.text.c_str()),
+                                  absl::StrCat("assembling ", i.name, " for ", target_.target)));
     return module;
   }
 
@@ -79,8 +73,6 @@ class Cuda : public GpuDevice {
   const PtxTarget& target_;
   const KernelImage image_;  // empty: none that this driver can load
   void* const context_;
-  const int multiprocessors_;
-  const Identity identity_;
   void* image_module_ = nullptr;  // loaded at the first need
 };
 
@@ -172,15 +164,17 @@ absl::StatusOr<std::unique_ptr<GpuDevice>> OpenCudaWith(absl::string_view argume
     s = driver.Check(driver.device_attribute(&multiprocessors, 16, device), "asking the GPU");
   }
   if (!s.ok()) return s;
-  absl::StatusOr<Hardware> hardware = HardwareOf(driver, driver.device_uuid, device);
-  if (!hardware.ok()) return hardware.status();
-  hardware->part = Hardware::kMultiprocessors;
+  ASSIGN_OR_RETURN(Hardware hardware, HardwareOf(driver, driver.device_uuid, device));
+  hardware.part = Hardware::kMultiprocessors;
   void* context = nullptr;
   s = driver.Check(driver.retain_context(&context, device), "opening the GPU");
   if (!s.ok()) return s;
   return std::make_unique<Cuda>(
-      driver, absl::StrCat("cuda:", index, SuffixOf(*variant)), *variant, **target, image, context,
-      multiprocessors, IdentityOf(name, multiprocessors, **target, version, image), *hardware);
+      driver,
+      GpuFacts{absl::StrCat("cuda:", index, SuffixOf(*variant)),
+               IdentityOf(name, multiprocessors, **target, version, image), hardware,
+               multiprocessors},
+      *variant, **target, image, context);
 }
 
 }  // namespace mmadiff

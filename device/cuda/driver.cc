@@ -12,6 +12,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "device/status_macros.h"
 
 namespace mmadiff {
 namespace {
@@ -19,12 +20,11 @@ namespace {
 absl::StatusOr<const CudaDriver*> Load() {
   const char* path = std::getenv("MMADIFF_LIBCUDA");
   if (path == nullptr) path = "libcuda.so.1";
-  const absl::StatusOr<void*> library =
-      OpenLibrary(path, "CUDA driver", "install NVIDIA's driver, or use another device");
-  if (!library.ok()) return library.status();
+  ASSIGN_OR_RETURN(void* library, OpenLibrary(path, "CUDA driver",
+                                              "install NVIDIA's driver, or use another device"));
   static CudaDriver driver;
   const auto symbol = [&library](const char* name, auto& function) {
-    return FindSymbol(*library, name, function);
+    return FindSymbol(library, name, function);
   };
   const bool complete =
       symbol("cuInit", driver.init) && symbol("cuDriverGetVersion", driver.driver_version) &&
@@ -47,8 +47,8 @@ absl::StatusOr<const CudaDriver*> Load() {
   if (!complete) {
     return absl::NotFoundError(absl::StrCat(path, " lacks functions of the CUDA driver"));
   }
-  if (absl::Status s = driver.ReadTimeout(); !s.ok()) return s;
-  if (absl::Status s = driver.Check(driver.init(0), "starting the CUDA driver"); !s.ok()) return s;
+  RETURN_IF_ERROR(driver.ReadTimeout());
+  RETURN_IF_ERROR(driver.Check(driver.init(0), "starting the CUDA driver"));
   return &driver;
 }
 

@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/time/clock.h"
+#include "device/status_macros.h"
 #include "device/stop.h"
 
 namespace mmadiff {
@@ -115,12 +116,12 @@ absl::Status DeviceMemory::Allocate(size_t bytes) {
 }
 
 absl::Status DeviceMemory::Fill(size_t words, uint32_t word) {
-  if (absl::Status s = Allocate(4 * words); !s.ok()) return s;
+  RETURN_IF_ERROR(Allocate(4 * words));
   return driver_.Check(driver_.fill(address_, word, words), "filling memory of the GPU");
 }
 
 absl::Status DeviceMemory::Fill(const std::vector<uint32_t>& words) {
-  if (absl::Status s = Allocate(4 * words.size()); !s.ok()) return s;
+  RETURN_IF_ERROR(Allocate(4 * words.size()));
   return driver_.Check(driver_.to_device(address_, words.data(), 4 * words.size()),
                        "copying operands to the GPU");
 }

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "device/one_hot.h"
 #include "device/plain_text.h"
+#include "device/status_macros.h"
 
 namespace mmadiff {
 namespace {
@@ -47,7 +48,7 @@ absl::StatusOr<Hardware> HardwareOf(const GpuDriver& driver, int (*uuid_of)(void
 }
 
 Hardware GpuDevice::hardware() const {
-  Hardware now = hardware_;
+  Hardware now = facts_.hardware;
   now.answered = static_cast<uint32_t>(answered_.count());
   now.of = static_cast<uint32_t>(processors());
   return now;
@@ -70,26 +71,24 @@ absl::Status GpuDevice::Execute(const Operation& op, const Batch& batch, std::ve
 }
 
 absl::StatusOr<const LoadedKernel*> GpuDevice::Load(const Operation& op) {
-  if (absl::Status s = Supports(op); !s.ok()) return s;
+  RETURN_IF_ERROR(Supports(op));
   const Instruction& i = *op.instruction;
   LoadedKernel& loaded = kernels_[i.name];
   if (loaded.function != nullptr) return &loaded;
   loaded.kernel = KernelFor(i);
-  const absl::StatusOr<void*> module = ModuleFor(i, loaded.kernel);
-  if (!module.ok()) return module.status();
-  absl::Status s =
-      driver_.Check(driver_.get_function(&loaded.function, *module, loaded.kernel.entry.c_str()),
-                    absl::StrCat("loading ", i.name));
-  if (!s.ok()) return s;
+  ASSIGN_OR_RETURN(void* module, ModuleFor(i, loaded.kernel));
+  RETURN_IF_ERROR(
+      driver_.Check(driver_.get_function(&loaded.function, module, loaded.kernel.entry.c_str()),
+                    absl::StrCat("loading ", i.name)));
   return &loaded;
 }
 
 absl::Status GpuDevice::RunAlive(const Operation& op, const Batch& batch,
                                  std::vector<uint64_t>& d) {
-  if (absl::Status s = MakeCurrent(); !s.ok()) return s;
+  RETURN_IF_ERROR(MakeCurrent());
   const absl::StatusOr<const LoadedKernel*> loaded = Load(op);
   if (!loaded.ok()) return loaded.status();
-  if (absl::Status s = ConfirmLayout(op); !s.ok()) return s;
+  RETURN_IF_ERROR(ConfirmLayout(op));
   const Fragments fragments(*op.instruction, (*loaded)->kernel);
   std::vector<uint64_t> words(batch.dot_products());
   const int64_t executions = fragments.Executions(batch);
@@ -97,8 +96,7 @@ absl::Status GpuDevice::RunAlive(const Operation& op, const Batch& batch,
   const int64_t most = kWordsAtATime / std::max({k.a.words, k.b.words, k.c.words, k.d.words});
   for (int64_t first = 0; first < executions; first += most) {
     const int64_t count = std::min(most, executions - first);
-    absl::Status s = RunSome(**loaded, fragments, batch, first, count, words.data());
-    if (!s.ok()) return s;
+    RETURN_IF_ERROR(RunSome(**loaded, fragments, batch, first, count, words.data()));
   }
   d = std::move(words);
   return absl::OkStatus();
@@ -124,17 +122,17 @@ absl::Status GpuDevice::RunSome(const LoadedKernel& loaded, const Fragments& fra
   const Kernel& kernel = loaded.kernel;
   const PackedOperands in = fragments.Pack(batch, first, count);
   Left left, again;
-  if (absl::Status s = Launch(loaded, in, count, left); !s.ok()) return s;
+  RETURN_IF_ERROR(Launch(loaded, in, count, left));
   // A result that is the pattern by chance is the same in the next launch, which has another.
   const std::vector<size_t> unwritten = Unwritten(kernel, left.out, left.pattern);
   if (!unwritten.empty()) {
-    if (absl::Status s = Launch(loaded, in, count, again); !s.ok()) return s;
+    RETURN_IF_ERROR(Launch(loaded, in, count, again));
   }
   for (const size_t at : unwritten) {
     if (again.out[at] == left.out[at]) continue;
     return absl::DataLossError(absl::StrCat(
-        name_, ": ", kernel.entry, " wrote no result in execution ", at / kernel.d.words, " of ",
-        count, ", word ", at % kernel.d.words, "; what it says cannot be trusted"));
+        facts_.name, ": ", kernel.entry, " wrote no result in execution ", at / kernel.d.words,
+        " of ", count, ", word ", at % kernel.d.words, "; what it says cannot be trusted"));
   }
   fragments.Unpack(batch, first, count, left.out, results);
   return CheckWhere(kernel, left);
@@ -177,7 +175,7 @@ absl::Status GpuDevice::CheckWhere(const Kernel& kernel, const Left& left) {
   for (size_t x = 0; x < left.where.size(); ++x) {
     if (left.where[x] >= answered_.size()) {
       return absl::DataLossError(
-          absl::StrCat(name_, ": ", kernel.entry, " wrote not where it ran in execution ", x,
+          absl::StrCat(facts_.name, ": ", kernel.entry, " wrote not where it ran in execution ", x,
                        " of ", left.where.size(), "; what it says cannot be trusted"));
     }
     answered_.set(left.where[x]);

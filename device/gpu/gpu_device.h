@@ -34,9 +34,18 @@ inline constexpr uint32_t kNowhere = ~0u;
 absl::StatusOr<Hardware> HardwareOf(const GpuDriver& driver, int (*uuid_of)(void*, int),
                                     int device);
 
+// What a driver says of a GPU that was opened.
+struct GpuFacts {
+  std::string name;  // "cuda:0"
+  Identity identity;
+  Hardware hardware;
+  int processors = 0;  // multiprocessors or compute units
+};
+
 class GpuDevice : public Device {
  public:
-  std::string name() const override { return name_; }
+  std::string name() const override { return facts_.name; }
+  Identity identity() const override { return facts_.identity; }
   Hardware hardware() const override;
   // Of the instructions that the GPU has, those whose layout was not found wrong.
   absl::Status Supports(const Operation& op) const final;
@@ -51,15 +60,14 @@ class GpuDevice : public Device {
   // Kernel::text, nullptr: nothing.
   const GpuDriver& driver() const { return driver_; }
   virtual absl::string_view target() const = 0;
-  virtual int processors() const = 0;
+  int processors() const { return facts_.processors; }
   Processors& answered() { return answered_; }
   virtual absl::Status MakeCurrent() = 0;
   absl::StatusOr<const LoadedKernel*> Load(const Operation& op);
   virtual void* LastArgument() { return nullptr; }
 
  protected:
-  GpuDevice(const GpuDriver& driver, std::string name, Hardware hardware)
-      : driver_(driver), name_(std::move(name)), hardware_(std::move(hardware)) {}
+  GpuDevice(const GpuDriver& driver, GpuFacts facts) : driver_(driver), facts_(std::move(facts)) {}
 
   // kNotFound says why the GPU does not have the instruction of the operation.
   virtual absl::Status HasOperation(const Operation& op) const = 0;
@@ -82,8 +90,7 @@ class GpuDevice : public Device {
   absl::Status CheckWhere(const Kernel& kernel, const Left& left);
 
   const GpuDriver& driver_;
-  const std::string name_;
-  const Hardware hardware_;  // without what has answered
+  const GpuFacts facts_;  // its hardware without what has answered
   Processors answered_;
   std::map<std::string, LoadedKernel> kernels_;  // by instruction
   std::map<std::string, absl::Status> layouts_;  // what the probe of each instruction said

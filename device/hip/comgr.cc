@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "device/gpu/driver.h"
+#include "device/status_macros.h"
 
 namespace mmadiff {
 namespace {
@@ -139,7 +140,7 @@ absl::Status CanAssemble(const HipTarget& target) {
 }
 
 absl::StatusOr<std::string> Assemble(const HipTarget& target, const std::string& text) {
-  if (absl::Status s = CanAssemble(target); !s.ok()) return s;
+  RETURN_IF_ERROR(CanAssemble(target));
   const Comgr& comgr = **LoadComgr();
   const std::string isa = IsaOf(target);
   DataSet source(comgr), relocatable(comgr), executable(comgr);

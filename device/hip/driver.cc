@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "device/status_macros.h"
 
 namespace mmadiff {
 namespace {
@@ -49,11 +50,10 @@ absl::StatusOr<void*> OpenHipLibrary() {
 }
 
 absl::StatusOr<const HipDriver*> Load() {
-  const absl::StatusOr<void*> library = OpenHipLibrary();
-  if (!library.ok()) return library.status();
+  ASSIGN_OR_RETURN(void* library, OpenHipLibrary());
   static HipDriver driver;
   const auto symbol = [&library](const char* name, auto& function) {
-    return FindSymbol(*library, name, function);
+    return FindSymbol(library, name, function);
   };
   // Since HIP 6 the old name stands for the old layout.
   const bool new_properties = symbol("hipGetDevicePropertiesR0600", driver.device_properties);
@@ -78,8 +78,8 @@ absl::StatusOr<const HipDriver*> Load() {
       symbol("hipModuleOccupancyMaxActiveBlocksPerMultiprocessor", driver.blocks_at_once) &&
       symbol("hipGetErrorString", driver.error_string);
   if (!complete) return absl::NotFoundError("libamdhip64 lacks functions of HIP 5.2 and newer");
-  if (absl::Status s = driver.ReadTimeout(); !s.ok()) return s;
-  if (absl::Status s = driver.Check(driver.init(0), "starting HIP"); !s.ok()) return s;
+  RETURN_IF_ERROR(driver.ReadTimeout());
+  RETURN_IF_ERROR(driver.Check(driver.init(0), "starting HIP"));
   return &driver;
 }
 
@@ -96,8 +96,7 @@ absl::Status HipDriver::Check(int result, absl::string_view what) const {
 
 absl::StatusOr<std::string> HipDriver::ArchitectureOf(int device) const {
   std::vector<char> properties(properties_size + 1);
-  absl::Status s = Check(device_properties(properties.data(), device), "asking the GPU");
-  if (!s.ok()) return s;
+  RETURN_IF_ERROR(Check(device_properties(properties.data(), device), "asking the GPU"));
   return std::string(properties.data() + architecture_offset);
 }
 

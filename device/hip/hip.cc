@@ -15,27 +15,24 @@
 #include "device/hip/comgr.h"
 #include "device/hip/driver.h"
 #include "device/hip/kernel.h"
+#include "device/status_macros.h"
 
 namespace mmadiff {
 namespace {
 
 class Hip : public GpuDevice {
  public:
-  Hip(const HipDriver& driver, std::string name, int index, uint32_t mode, const HipTarget& target,
-      const HipImage& image, int units, Identity identity, Hardware hardware)
-      : GpuDevice(driver, std::move(name), std::move(hardware)),
+  Hip(const HipDriver& driver, GpuFacts facts, int index, uint32_t mode, const HipTarget& target,
+      const HipImage& image)
+      : GpuDevice(driver, std::move(facts)),
         driver_(driver),
         index_(index),
         own_mode_(mode),
         mode_(mode),
         target_(target),
-        image_(image),
-        units_(units),
-        identity_(std::move(identity)) {}
+        image_(image) {}
 
-  Identity identity() const override { return identity_; }
   absl::string_view target() const override { return target_.target; }
-  int processors() const override { return units_; }
   void* LastArgument() override { return &mode_; }
   std::vector<std::string> Modes() const override {
     return ModesBeside(HipModes(target_), own_mode_);
@@ -61,16 +58,14 @@ class Hip : public GpuDevice {
   absl::StatusOr<void*> ModuleFor(const Instruction&, const Kernel&) override {
     if (module_ != nullptr) return module_;
     if (image_.code_object.empty()) {
-      absl::StatusOr<std::string> code =
-          Assemble(target_, HipModuleOf(target_, BuiltHipInstructions(target_)));
-      if (!code.ok()) return code.status();
-      assembled_ = *std::move(code);
+      ASSIGN_OR_RETURN(std::string code,
+                       Assemble(target_, HipModuleOf(target_, BuiltHipInstructions(target_))));
+      assembled_ = std::move(code);
     }
     const void* code = image_.code_object.empty() ? assembled_.data() : image_.code_object.data();
     void* module = nullptr;
-    absl::Status s = driver_.Check(driver_.LoadModule(&module, code),
-                                   absl::StrCat("loading the machine code for ", target_.target));
-    if (!s.ok()) return s;
+    RETURN_IF_ERROR(driver_.Check(driver_.LoadModule(&module, code),
+                                  absl::StrCat("loading the machine code for ", target_.target)));
     return module_ = module;
   }
 
@@ -80,8 +75,6 @@ class Hip : public GpuDevice {
   uint32_t mode_;
   const HipTarget& target_;
   const HipImage image_;
-  const int units_;
-  const Identity identity_;
   std::string assembled_;  // the code object, if the build has none
   void* module_ = nullptr;
 };
@@ -158,13 +151,12 @@ absl::StatusOr<std::unique_ptr<GpuDevice>> OpenHipWith(absl::string_view text, H
   if (!loaded.ok()) return loaded.status();
   const HipDriver& driver = **loaded;
   const int index = argument->index;
-  if (absl::Status s = CheckCount(driver, index); !s.ok()) return s;
-  const absl::StatusOr<std::string> architecture = driver.ArchitectureOf(index);
-  if (!architecture.ok()) return architecture.status();
-  const HipTarget* const target = FindHipTarget(*architecture);
-  if (target == nullptr) return NoKernels(*architecture);
+  RETURN_IF_ERROR(CheckCount(driver, index));
+  ASSIGN_OR_RETURN(const std::string architecture, driver.ArchitectureOf(index));
+  const HipTarget* const target = FindHipTarget(architecture);
+  if (target == nullptr) return NoKernels(architecture);
   if (!ParseArgument(text, HipModes(*target)).has_value()) {
-    return absl::InvalidArgumentError(absl::StrCat("device 'hip:", text, "': ", *architecture,
+    return absl::InvalidArgumentError(absl::StrCat("device 'hip:", text, "': ", architecture,
                                                    " has neither clamp nor ieee in its MODE"));
   }
 
@@ -178,25 +170,25 @@ absl::StatusOr<std::unique_ptr<GpuDevice>> OpenHipWith(absl::string_view text, H
   ask(&units, 63), ask(&clock, 5);  // hipDeviceAttributeMultiprocessorCount, ...ClockRate
   if (s.ok()) s = driver.Check(driver.runtime_version(&version), "asking HIP");
   if (!s.ok()) return s;
-  absl::StatusOr<Hardware> hardware = HardwareOf(driver, driver.device_uuid, index);
-  if (!hardware.ok()) return hardware.status();
-  hardware->part = Hardware::kComputeUnits;
+  ASSIGN_OR_RETURN(Hardware hardware, HardwareOf(driver, driver.device_uuid, index));
+  hardware.part = Hardware::kComputeUnits;
   const HipImage image = images(*target);
   if (image.code_object.empty()) {
-    if (absl::Status known = CanAssemble(*target); !known.ok()) return known;
+    RETURN_IF_ERROR(CanAssemble(*target));
   }
   Identity identity;
   identity.Add("hardware", name)
       .Add("compute_units", absl::StrCat(units))
       .Add("clock_mhz", absl::StrCat(clock / 1000))
-      .Add("target", *architecture);
+      .Add("target", architecture);
   AddKernelDriver(identity);
   identity.Add("hip", HipVersion(version))
       .Add("assembled_by", image.code_object.empty() ? "the code object manager" : "")
       .Add("assembler", image.code_object.empty() ? "" : std::string(image.tool))
       .Add("mode", argument->mode == kHipModeAtStart ? "" : absl::StrCat("hip:", text));
-  return std::make_unique<Hip>(driver, absl::StrCat("hip:", text), index, argument->mode, *target,
-                               image, units, std::move(identity), *hardware);
+  return std::make_unique<Hip>(
+      driver, GpuFacts{absl::StrCat("hip:", text), std::move(identity), hardware, units}, index,
+      argument->mode, *target, image);
 }
 
 }  // namespace mmadiff

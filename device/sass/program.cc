@@ -10,6 +10,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "device/sass/opcodes.h"
+#include "device/status_macros.h"
 
 namespace mmadiff::sass {
 namespace {
@@ -159,9 +160,8 @@ absl::StatusOr<Instruction> ReadInstruction(absl::string_view text) {
   for (absl::string_view part :
        absl::StrSplit(text.substr(space), absl::ByAnyChar(","), absl::SkipWhitespace())) {
     for (absl::string_view word : absl::StrSplit(part, ' ', absl::SkipWhitespace())) {
-      absl::StatusOr<Operand> operand = ReadOperand(word);
-      if (!operand.ok()) return operand.status();
-      operands.push_back(*std::move(operand));
+      ASSIGN_OR_RETURN(Operand operand, ReadOperand(word));
+      operands.push_back(std::move(operand));
     }
   }
   Distribute(Opcodes()[in.opcode], operands, in);
@@ -192,7 +192,7 @@ absl::StatusOr<Programs> ParsePrograms(absl::string_view text) {
   for (absl::string_view line : absl::StrSplit(text, '\n')) {
     line = absl::StripAsciiWhitespace(line);
     if (absl::ConsumePrefix(&line, ".section")) {
-      if (absl::Status s = resolve(); !s.ok()) return s;
+      RETURN_IF_ERROR(resolve());
       line = absl::StripLeadingAsciiWhitespace(line);
       program = nullptr;
       if (!absl::ConsumePrefix(&line, ".text.")) continue;
@@ -207,13 +207,12 @@ absl::StatusOr<Programs> ParsePrograms(absl::string_view text) {
       const int64_t address = std::strtoll(std::string(line).c_str(), nullptr, 16);
       line.remove_prefix(line.find("*/") + 2);
       line = line.substr(0, line.rfind(';'));
-      absl::StatusOr<Instruction> in = ReadInstruction(absl::StripAsciiWhitespace(line));
-      if (!in.ok()) return in.status();
-      in->address = address;
-      program->instructions.push_back(*std::move(in));
+      ASSIGN_OR_RETURN(Instruction in, ReadInstruction(absl::StripAsciiWhitespace(line)));
+      in.address = address;
+      program->instructions.push_back(std::move(in));
     }
   }
-  if (absl::Status s = resolve(); !s.ok()) return s;
+  RETURN_IF_ERROR(resolve());
   return programs;
 }
 

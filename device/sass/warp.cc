@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "device/sass/memory.h"
 #include "device/sass/opcodes.h"
+#include "device/status_macros.h"
 
 namespace mmadiff::sass {
 namespace {
@@ -45,7 +46,7 @@ absl::Status Warp::Run() {
     const Instruction& in = block().program->instructions[at];
     ++block().counts->instructions;
     for (uint32_t left = lanes; left != 0; left &= left - 1) ++position_[std::countr_zero(left)];
-    if (absl::Status s = Step(in, lanes); !s.ok()) return s;
+    RETURN_IF_ERROR(Step(in, lanes));
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "device/line_protocol.h"
+#include "device/status_macros.h"
 #include "sim/simulate.h"
 #include "triage/verdict.h"
 
@@ -37,7 +38,7 @@ absl::Status AskForASecond(size_t least, size_t most,
   const auto begun = std::chrono::steady_clock::now();
   std::chrono::duration<double> before(0);
   for (size_t begin = 0, end = std::min(most, least); begin < most;) {
-    if (absl::Status s = ask(begin, end); !s.ok()) return s;
+    RETURN_IF_ERROR(ask(begin, end));
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begun;
     if ((passed + (passed - before)).count() > 1) break;
     before = passed;
@@ -106,28 +107,27 @@ absl::StatusOr<uint64_t> AskAgain(Device& device, const Operation& op,
       const uint64_t word = (*now)[i - begin];
       const uint64_t before = earlier[i].d;
       if (before == word || (IsModelled(op) && SameResult(op, before, word))) continue;
-      const auto again = Ask(device, op, {earlier[i].dot});
-      if (!again.ok()) return again.status();
+      ASSIGN_OR_RETURN(const auto again, Ask(device, op, {earlier[i].dot}));
       const std::string answers =
           absl::StrCat(FormatLine(in, earlier[i].dot, before), " in an earlier attempt, now ",
                        HexWord(*in.d, word));
       return absl::AbortedError(
-          again->front() == word ? absl::StrCat(answers, kChanged)
-                                 : absl::StrCat(answers, ", then ", HexWord(*in.d, again->front()),
-                                                ": the device does not repeat"));
+          again.front() == word ? absl::StrCat(answers, kChanged)
+                                : absl::StrCat(answers, ", then ", HexWord(*in.d, again.front()),
+                                               ": the device does not repeat"));
     }
     repeated = end;
     return absl::OkStatus();
   };
-  if (absl::Status s = AskForASecond(least, earlier.size(), ask); !s.ok()) return s;
+  RETURN_IF_ERROR(AskForASecond(least, earlier.size(), ask));
   return repeated;
 }
 
 absl::StatusOr<uint64_t> ExecuteAgain(Engine& engine, const CaseStream& stream,
                                       const UnitResult& earlier) {
-  const auto digest = engine.AnswerDigest(stream, earlier.first_case, earlier.cases);
-  if (!digest.ok()) return digest.status();
-  if (*digest == earlier.device_digest) return earlier.dot_products;
+  ASSIGN_OR_RETURN(const auto digest,
+                   engine.AnswerDigest(stream, earlier.first_case, earlier.cases));
+  if (digest == earlier.device_digest) return earlier.dot_products;
   return absl::AbortedError(absl::StrCat(
       "unit ", earlier.unit, " has other answers now than in an earlier attempt", kChanged));
 }

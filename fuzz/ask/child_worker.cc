@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "corpus/cases/case_name.h"
 #include "device/child_process.h"
+#include "device/status_macros.h"
 #include "fuzz/ask/task_server.h"
 
 namespace mmadiff {
@@ -58,14 +59,13 @@ class ChildProcess : public AskProcess {
     buffer_.append(bytes.data(), bytes.size());
     Heard heard = Heard::kNothing;
     while (buffer_.size() >= kLengthBytes) {
-      const absl::StatusOr<size_t> length = LengthOf(buffer_);
-      if (!length.ok()) return length.status();
-      if (buffer_.size() - kLengthBytes < *length) break;
-      auto reply = ParseAskReply(absl::string_view(buffer_).substr(kLengthBytes, *length));
-      if (!reply.ok()) return reply.status();
-      buffer_.erase(0, kLengthBytes + *length);
-      heard = IsLast(*reply) ? Heard::kAnswer : Heard::kProgress;
-      take(*std::move(reply));
+      ASSIGN_OR_RETURN(const size_t length, LengthOf(buffer_));
+      if (buffer_.size() - kLengthBytes < length) break;
+      ASSIGN_OR_RETURN(auto reply,
+                       ParseAskReply(absl::string_view(buffer_).substr(kLengthBytes, length)));
+      buffer_.erase(0, kLengthBytes + length);
+      heard = IsLast(reply) ? Heard::kAnswer : Heard::kProgress;
+      take(std::move(reply));
     }
     return heard;
   }
@@ -88,9 +88,8 @@ StartProcess InChild(const char* verb, absl::Duration timeout) {
       timeout,
       /*named=*/false};
   return [command]() -> absl::StatusOr<std::unique_ptr<AskProcess>> {
-    absl::StatusOr<std::unique_ptr<KeptChild>> child = StartKeptChild(command);
-    if (!child.ok()) return child.status();
-    return std::make_unique<ChildProcess>(*std::move(child));
+    ASSIGN_OR_RETURN(std::unique_ptr<KeptChild> child, StartKeptChild(command));
+    return std::make_unique<ChildProcess>(std::move(child));
   };
 }
 
@@ -103,13 +102,11 @@ absl::Status ServeTasks() {
   };
   TaskServer server(open, send);
   for (std::string bytes(kLengthBytes, 0); std::cin.read(bytes.data(), kLengthBytes);) {
-    const absl::StatusOr<size_t> length = LengthOf(bytes);
-    if (!length.ok()) return length.status();
-    std::string request(*length, 0);
+    ASSIGN_OR_RETURN(const size_t length, LengthOf(bytes));
+    std::string request(length, 0);
     std::cin.read(request.data(), static_cast<std::streamsize>(request.size()));
-    const absl::StatusOr<AskRequest> parsed = ParseAskRequest(request);
-    if (!parsed.ok()) return parsed.status();
-    server.Serve(*parsed);
+    ASSIGN_OR_RETURN(const AskRequest parsed, ParseAskRequest(request));
+    server.Serve(parsed);
   }
   return absl::OkStatus();
 }
@@ -120,10 +117,9 @@ absl::StatusOr<SurveyManifest> ChildWorker::Identify(const std::string& device, 
   asked.device = device;
   asked.seed = seed;
   SetManifest(asked);
-  absl::StatusOr<AskReply> reply = Ask({.identify = globs}, IsStopped);
-  if (!reply.ok()) return reply.status();
-  if (reply->kind == AskReply::kNotOpened) return reply->status;
-  return std::move(reply->identity);
+  ASSIGN_OR_RETURN(AskReply reply, Ask({.identify = globs}, IsStopped));
+  if (reply.kind == AskReply::kNotOpened) return reply.status;
+  return std::move(reply.identity);
 }
 
 void ChildWorker::SetManifest(const SurveyManifest& manifest) {
@@ -135,9 +131,8 @@ void ChildWorker::SetManifest(const SurveyManifest& manifest) {
 absl::StatusOr<AskReply> ChildWorker::Ask(AskRequest request, absl::FunctionRef<bool()> stop) {
   begun_ = false;
   if (process_ == nullptr) {
-    absl::StatusOr<std::unique_ptr<AskProcess>> started = start_();
-    if (!started.ok()) return started.status();
-    process_ = *std::move(started);
+    ASSIGN_OR_RETURN(std::unique_ptr<AskProcess> started, start_());
+    process_ = std::move(started);
     told_ = false;
   }
   if (!std::exchange(told_, true)) request.manifest = manifest_;

@@ -9,6 +9,7 @@
 #include "absl/strings/str_split.h"
 #include "corpus/recordings/recording.h"
 #include "corpus/utc_time.h"
+#include "device/status_macros.h"
 #include "fuzz/ask/answer_file.h"
 #include "sim/format.h"
 #include "sim/quoted_name.h"
@@ -45,9 +46,8 @@ absl::Status ForEachRecorded(
     const std::function<void(const Batch&, const std::vector<uint64_t>&)>& visit) {
   const auto stats = ReadRecordings(path, op.name, [&](const Recording& r) -> absl::Status {
     if (r.op->name != op.name) return absl::OkStatus();
-    const absl::StatusOr<Batch> inputs = InputsOf(r);
-    if (!inputs.ok()) return inputs.status();
-    visit(*inputs, r.d);
+    ASSIGN_OR_RETURN(const Batch inputs, InputsOf(r));
+    visit(inputs, r.d);
     return absl::OkStatus();
   });
   return stats.ok() ? CheckWhole(path, *stats) : stats.status();
@@ -65,9 +65,8 @@ absl::StatusOr<const Operation*> UnlistedOperation(const std::string& formats, i
     return absl::InvalidArgumentError(absl::StrCat("--formats needs --k, 1 to ", kMaxK));
   }
   for (std::string& name : of) {
-    const absl::StatusOr<std::string> format = FormatOf(name, false);
-    if (!format.ok()) return format.status();
-    name = *format;
+    ASSIGN_OR_RETURN(const std::string format, FormatOf(name, false));
+    name = format;
   }
   std::string name = absl::StrCat("unlisted/k", k, ".", of[3], ".", of[0], ".", of[1], ".", of[2]);
   if (FindUnlisted(name) == nullptr) {
@@ -75,9 +74,8 @@ absl::StatusOr<const Operation*> UnlistedOperation(const std::string& formats, i
   }
   if (!scale.empty()) {
     const std::pair<std::string, std::string> parts = absl::StrSplit(scale, ':');
-    const absl::StatusOr<std::string> format = FormatOf(parts.first, true);
-    if (!format.ok()) return format.status();
-    absl::StrAppend(&name, ".", *format, ".", parts.second);
+    ASSIGN_OR_RETURN(const std::string format, FormatOf(parts.first, true));
+    absl::StrAppend(&name, ".", format, ".", parts.second);
   }
   if (const Operation* op = FindUnlisted(name)) return op;
   return absl::InvalidArgumentError(

@@ -8,6 +8,7 @@
 #include "corpus/case_folder.h"
 #include "corpus/regression_case.h"
 #include "corpus/vector_file.h"
+#include "device/status_macros.h"
 
 namespace mmadiff {
 
@@ -30,10 +31,9 @@ absl::StatusOr<std::vector<KnownCase>> KnownCases(const std::vector<const Operat
     const std::filesystem::path folder = std::filesystem::path(regressions) / arch;
     std::error_code ignored;
     if (regressions.empty() || !std::filesystem::exists(folder, ignored)) continue;
-    absl::StatusOr<CasesBelow> below = ReadCases(folder.string());
-    if (!below.ok()) return below.status();
-    if (!below->damaged.empty()) return absl::DataLossError(below->damaged.front());
-    for (auto& [path, c] : below->cases) {
+    ASSIGN_OR_RETURN(CasesBelow below, ReadCases(folder.string()));
+    if (!below.damaged.empty()) return absl::DataLossError(below.damaged.front());
+    for (auto& [path, c] : below.cases) {
       if (!wanted.contains(c.op)) continue;
       const std::string name = std::filesystem::path(path).filename().string();
       cases.push_back({c.op, std::move(c.inputs), name});

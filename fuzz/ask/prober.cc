@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "corpus/utc_time.h"
 #include "device/line_protocol.h"
+#include "device/status_macros.h"
 #include "fuzz/ask/answer_file.h"
 #include "fuzz/ask/dispatcher.h"
 #include "fuzz/verdict/error_meaning.h"
@@ -53,8 +54,7 @@ class ProbeAgenda : public Agenda {
   }
 
   absl::StatusOr<std::vector<Task>> Take(TaskResult result) override {
-    const absl::Status s = stage_ == Stage::kPairs ? TakePairs() : TakeAnswers(std::move(result));
-    if (!s.ok()) return s;
+    RETURN_IF_ERROR(stage_ == Stage::kPairs ? TakePairs() : TakeAnswers(std::move(result)));
     return std::vector<Task>();
   }
 
@@ -111,8 +111,7 @@ class ProbeAgenda : public Agenda {
       if (next.drop.has_value()) outcome_.dropped.push_back(*next.drop);
       if (absl::IsCancelled(next.status)) outcome_.late.push_back(ops_[given_on_]);
       if (!next.status.ok()) continue;
-      absl::Status s = GiveOn(*ops_[given_on_], std::get<OperationAnswers>(next.answer));
-      if (!s.ok()) return s;
+      RETURN_IF_ERROR(GiveOn(*ops_[given_on_], std::get<OperationAnswers>(next.answer)));
     }
     return absl::OkStatus();
   }
@@ -128,7 +127,7 @@ class ProbeAgenda : public Agenda {
       return absl::OkStatus();
     }
     for (const ProbeAnswer& answer : got.answers) answered_(op, answer);
-    if (absl::Status s = File(op, got.answers); !s.ok()) return s;
+    RETURN_IF_ERROR(File(op, got.answers));
     if (stage_ == Stage::kOthers) {
       AddPairs(op, got);
     } else if (got.answers.empty() || got.answers.front().agreement == Agreement::kAgrees) {
@@ -190,10 +189,9 @@ class ProbeAgenda : public Agenda {
     for (const ProbeAnswer& answer : answers) {
       const Question& q = *answer.question;
       if (answer.refuting.has_value()) {
-        absl::Status s =
+        RETURN_IF_ERROR(
             file.WriteRefuting(options_.folder, *answer.refuting, absl::StrCat("probe_", q.id),
-                               absl::StrCat(q.text, " ", answer.answer), "mmadiff probe");
-        if (!s.ok()) return s;
+                               absl::StrCat(q.text, " ", answer.answer), "mmadiff probe"));
       }
       if (answer.observed.empty()) continue;
       any = true;

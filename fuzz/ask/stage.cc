@@ -8,6 +8,7 @@
 #include "absl/strings/str_split.h"
 #include "device/line_protocol.h"
 #include "device/plain_text.h"
+#include "device/status_macros.h"
 #include "fuzz/ask/canary.h"
 #include "fuzz/ask/stage_parts.h"
 #include "triage/diagnosis/investigate.h"
@@ -55,9 +56,8 @@ void AddLines(const SurveyManifest& manifest, const Operation& op,
 
 absl::Status Ask(const SurveyManifest& manifest, Device& device, const Operation& op,
                  const std::vector<const Question*>& questions, SurveyResult& result) {
-  const absl::StatusOr<OperationAnswers> answers = ProbeOperation(device, op, questions);
-  if (!answers.ok()) return answers.status();
-  for (const ProbeAnswer& a : answers->answers) {
+  ASSIGN_OR_RETURN(const OperationAnswers answers, ProbeOperation(device, op, questions));
+  for (const ProbeAnswer& a : answers.answers) {
     SurveyAnswer& added = result.answers.emplace_back();
     added.question = a.question->id;
     added.answer = PlainText(a.answer);
@@ -76,10 +76,9 @@ absl::Status AskSame(Device& device, const Operation& op, const std::string& lin
                      SurveyResult& result) {
   std::vector<Observed> earlier;
   for (const absl::string_view text : absl::StrSplit(lines, '\n')) {
-    absl::StatusOr<ProtocolLine> line = ParseLine(*op.instruction, text);
-    if (!line.ok()) return line.status();
-    if (!line->d.has_value()) return absl::InvalidArgumentError(absl::StrCat(text, ": no answer"));
-    earlier.push_back({std::move(line->dot), *line->d});
+    ASSIGN_OR_RETURN(ProtocolLine line, ParseLine(*op.instruction, text));
+    if (!line.d.has_value()) return absl::InvalidArgumentError(absl::StrCat(text, ": no answer"));
+    earlier.push_back({std::move(line.dot), *line.d});
   }
   const absl::StatusOr<uint64_t> repeated = AskAgain(device, op, earlier, kFewestCanaries);
   if (repeated.ok()) result.dot_products = *repeated;
@@ -110,17 +109,16 @@ absl::Status Pairs(const SurveyManifest& manifest, Device& device, const Operati
                    double seconds, SurveyResult& result) {
   const TimeLimit limit =
       seconds > 0 ? TimeLimit::After(absl::Seconds(kPairParts * seconds)) : TimeLimit();
-  const absl::StatusOr<OperandSweep> sweep = SweepOperands(device, op, op.model, limit);
-  if (!sweep.ok()) return sweep.status();
+  ASSIGN_OR_RETURN(const OperandSweep sweep, SweepOperands(device, op, op.model, limit));
   SurveyAnswer& answer = result.answers.emplace_back();
   answer.question = "pairs";
-  answer.answer = absl::StrCat(sweep->differing, " of ", sweep->done, " differ",
-                               sweep->done < sweep->of ? absl::StrCat(", of ", sweep->of) : "");
-  answer.agreement = sweep->differing == 0 ? Agreement::kAgrees : Agreement::kContradicts;
-  answer.decides = sweep->differing == 0 ? "agrees" : "contradicts the table";
-  answer.cases = sweep->done;
-  AddLines(manifest, op, sweep->first, answer);
-  answer.differing = sweep->differing;
+  answer.answer = absl::StrCat(sweep.differing, " of ", sweep.done, " differ",
+                               sweep.done < sweep.of ? absl::StrCat(", of ", sweep.of) : "");
+  answer.agreement = sweep.differing == 0 ? Agreement::kAgrees : Agreement::kContradicts;
+  answer.decides = sweep.differing == 0 ? "agrees" : "contradicts the table";
+  answer.cases = sweep.done;
+  AddLines(manifest, op, sweep.first, answer);
+  answer.differing = sweep.differing;
   return absl::OkStatus();
 }
 
@@ -132,11 +130,10 @@ absl::Status Explain(Device& device, const CaseStream& stream, const std::string
   if (const absl::StatusOr<CaseName> name = ParseCaseName(subject); name.ok()) {
     Generate(name->stream, name->index, 1, mismatch.inputs);
   } else {
-    const absl::StatusOr<ProtocolLine> line = ParseLine(*op.instruction, subject);
-    if (!line.ok()) return line.status();
-    mismatch.inputs = MakeDotProductBatch(op.shape(), {line->dot});
+    ASSIGN_OR_RETURN(const ProtocolLine line, ParseLine(*op.instruction, subject));
+    mismatch.inputs = MakeDotProductBatch(op.shape(), {line.dot});
   }
-  if (absl::Status s = device.Run(op, mismatch.inputs, mismatch.device); !s.ok()) return s;
+  RETURN_IF_ERROR(device.Run(op, mismatch.inputs, mismatch.device));
   Comparison compared = Compare(op, mismatch.inputs, mismatch.device);
   SurveyFinding& finding = result.findings.emplace_back();
   if (compared.differing.empty()) {
@@ -145,11 +142,10 @@ absl::Status Explain(Device& device, const CaseStream& stream, const std::string
   }
   mismatch.element = compared.differing.front();
   mismatch.model = std::move(compared.model);
-  const absl::StatusOr<Investigation> found = Investigate(device, mismatch, stream);
-  if (!found.ok()) return found.status();
-  finding.bucket = found->bucket.Repeats() ? found->bucket : Bucket{Repetition::kFlaky};
-  finding.text = found->Text();
-  for (const KeptCase& kept : found->cases) {
+  ASSIGN_OR_RETURN(const Investigation found, Investigate(device, mismatch, stream));
+  finding.bucket = found.bucket.Repeats() ? found.bucket : Bucket{Repetition::kFlaky};
+  finding.text = found.Text();
+  for (const KeptCase& kept : found.cases) {
     const Mismatch& m = kept.mismatch;
     finding.cases.push_back(
         {FormatLine(*op.instruction, Extract(m.inputs, m.element), m.device[m.element]),
@@ -167,20 +163,18 @@ absl::Status Trap(Device& device, const Operation& op, const KillingInput& input
     return device.Run(op, batch, d);
   }
   if (input.kind == KillingInput::kCases) {
-    const absl::StatusOr<CaseName> first = ParseCaseName(input.first, Models::kOptional);
-    if (!first.ok()) return first.status();
+    ASSIGN_OR_RETURN(const CaseName first, ParseCaseName(input.first, Models::kOptional));
     for (uint64_t done = 0; done < input.count; done += batch.count) {
-      Generate(first->stream, first->index + done,
+      Generate(first.stream, first.index + done,
                std::min<int64_t>(kTriedAtOnce, input.count - done), batch);
-      if (absl::Status s = device.Run(op, batch, d); !s.ok()) return s;
+      RETURN_IF_ERROR(device.Run(op, batch, d));
     }
     return absl::OkStatus();
   }
   std::vector<DotProductCase> dots;
   for (const std::string& text : input.lines) {
-    const absl::StatusOr<ProtocolLine> line = ParseLine(*op.instruction, text);
-    if (!line.ok()) return line.status();
-    dots.push_back(line->dot);
+    ASSIGN_OR_RETURN(const ProtocolLine line, ParseLine(*op.instruction, text));
+    dots.push_back(line.dot);
   }
   return device.Run(op, MakeDotProductBatch(op.shape(), dots), d);
 }

@@ -7,6 +7,7 @@
 
 #include "corpus/recordings/packed_words.h"
 #include "device/line_protocol.h"
+#include "device/status_macros.h"
 #include "device/stop.h"
 #include "fuzz/ask/known_cases.h"
 #include "fuzz/unit/unit_runner.h"
@@ -26,7 +27,7 @@ TimeLimit EndOf(const SurveyUnit& part) {
 absl::Status AddAnswers(Device& device, const Operation& op, const Batch& inputs,
                         const std::string& name, SurveyResult& result) {
   std::vector<uint64_t> d;
-  if (absl::Status s = device.Run(op, inputs, d); !s.ok()) return s;
+  RETURN_IF_ERROR(device.Run(op, inputs, d));
   const std::vector<int64_t> differing = Compare(op, inputs, d).differing;
   for (int64_t i = 0; i < inputs.dot_products(); ++i) {
     result.lines.push_back({name, FormatLine(*op.instruction, Extract(inputs, i), d[i]),
@@ -53,13 +54,12 @@ absl::Status AddDigests(Engine& engine, const CaseStream& stream, uint64_t unit_
                         SurveyResult& result) {
   SurveyDigests digests = {stream.name(), unit_cases, {}};
   for (uint64_t u = 0; u < kDigestUnits; ++u) {
-    const auto digest = engine.AnswerDigest(stream, u * unit_cases, unit_cases);
-    if (!digest.ok()) return digest.status();
-    digests.digests.push_back(*digest);
+    ASSIGN_OR_RETURN(const auto digest, engine.AnswerDigest(stream, u * unit_cases, unit_cases));
+    digests.digests.push_back(digest);
     if (!IsModelled(*stream.op)) continue;
-    const auto model = AnswerDigest(stream, u * unit_cases, unit_cases, /*device=*/nullptr);
-    if (!model.ok()) return model.status();
-    if (*model != *digest) ++result.differing_units;
+    ASSIGN_OR_RETURN(const auto model,
+                     AnswerDigest(stream, u * unit_cases, unit_cases, /*device=*/nullptr));
+    if (model != digest) ++result.differing_units;
   }
   result.digests.push_back(std::move(digests));
   return absl::OkStatus();
@@ -72,7 +72,7 @@ absl::Status AddOutputs(Device& device, const CaseStream& stream, uint64_t first
   Batch batch;
   Generate(stream, first, count, batch);
   std::vector<uint64_t> d;
-  if (absl::Status s = device.Run(op, batch, d); !s.ok()) return s;
+  RETURN_IF_ERROR(device.Run(op, batch, d));
   const std::string name = stream.name();
   std::vector<SurveyOutputs>& all = result.outputs;
   auto outputs = std::ranges::find(all, name, &SurveyOutputs::stream);
@@ -87,15 +87,14 @@ absl::Status AddOutputs(Device& device, const CaseStream& stream, uint64_t first
 
 absl::Status AskVectors(const SurveyManifest& manifest, const SurveyUnit& part, Device& device,
                         const Operation& op, SurveyResult& result) {
-  const auto cases = KnownCases({&op}, manifest.regressions);
-  if (!cases.ok()) return cases.status();
-  for (const KnownCase& c : *cases) result.of += c.inputs.dot_products();
+  ASSIGN_OR_RETURN(const auto cases, KnownCases({&op}, manifest.regressions));
+  for (const KnownCase& c : cases) result.of += c.inputs.dot_products();
   const TimeLimit end = EndOf(part);
-  for (result.next = part.first; result.next < cases->size(); ++result.next) {
+  for (result.next = part.first; result.next < cases.size(); ++result.next) {
     result.unfinished = result.next > part.first && end.Reached();
     if (result.unfinished) return absl::OkStatus();
-    const KnownCase& c = (*cases)[result.next];
-    if (absl::Status s = AddAnswers(device, op, c.inputs, c.name, result); !s.ok()) return s;
+    const KnownCase& c = cases[result.next];
+    RETURN_IF_ERROR(AddAnswers(device, op, c.inputs, c.name, result));
   }
   return absl::OkStatus();
 }
@@ -116,7 +115,7 @@ absl::Status AskRecording(const SurveyManifest& manifest, const SurveyUnit& part
     const CaseStream of = {&op, &Strategies()[result.next % strategies], stream.seed};
     const uint64_t first = result.next / strategies * at_once;
     const auto count = static_cast<int64_t>(std::min(at_once, i->raw_cases - first));
-    if (absl::Status s = AddOutputs(device, of, first, count, result); !s.ok()) return s;
+    RETURN_IF_ERROR(AddOutputs(device, of, first, count, result));
   }
   return slow ? absl::OkStatus() : AddDigests(engine, stream, i->digest_cases, result);
 }

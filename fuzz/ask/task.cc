@@ -9,6 +9,7 @@
 #include "absl/time/clock.h"
 #include "device/faulty.h"
 #include "device/plain_text.h"
+#include "device/status_macros.h"
 #include "fuzz/ask/canary.h"
 #include "fuzz/ask/inferrer.h"
 #include "fuzz/coverage/correlation.h"
@@ -36,8 +37,7 @@ absl::StatusOr<std::optional<uint64_t>> FindPlantedFault(const CaseStream& strea
   // Most are in the first cases.
   for (uint64_t first = 0, count = 1; first < kPlantedCases; first += count) {
     count = std::clamp<uint64_t>(first, 1, 64);
-    const absl::StatusOr<uint64_t> end = runner.Run(first, count, result, pause);
-    if (!end.ok()) return end.status();
+    RETURN_IF_ERROR(runner.Run(first, count, result, pause).status());
     if (result.mismatches > 0) return result.mismatching_cases.front();
   }
   return std::nullopt;
@@ -66,7 +66,7 @@ absl::Status AskOf(const DigestTask& task, Engine& engine, DigestAnswer& answer)
   Digest again = 0;
   const uint64_t most = (task.cases + task.parts - 1) / task.parts;
   for (uint64_t first = 0; first < task.cases; first += most) {
-    if (absl::Status s = ask(first, std::min(most, task.cases - first), again); !s.ok()) return s;
+    RETURN_IF_ERROR(ask(first, std::min(most, task.cases - first), again));
   }
   if (again == answer.digest) return absl::OkStatus();
   return absl::AbortedError(
@@ -102,7 +102,7 @@ absl::Status AskOf(const CanaryTask& task, Engine& engine, CanaryAnswer& answer)
   if (!filed.ok() && !absl::IsNotFound(filed)) return filed;
   if (!task.earlier.empty()) return add(AskAgain(device, op, task.earlier, task.least));
   if (task.again) {
-    if (absl::Status s = add(ExecuteAgain(engine, task.stream, *task.again)); !s.ok()) return s;
+    RETURN_IF_ERROR(add(ExecuteAgain(engine, task.stream, *task.again)));
   }
   const auto begun = std::chrono::steady_clock::now();
   auto canary = AskCanary(device, task.stream, task.first_case);
@@ -159,10 +159,8 @@ absl::Status AskOf(const InvestigateTask& task, Engine& engine, InvestigateAnswe
     if (!d.ok()) return d.status();
     if (d->front() == o.d) answer.known.push_back(o);
   }
-  absl::StatusOr<Investigation> found =
-      InvestigateInProcess(device, task.mismatch, task.name.stream, answer.known);
-  if (!found.ok()) return found.status();
-  answer.found = *std::move(found);
+  ASSIGN_OR_RETURN(answer.found,
+                   InvestigateInProcess(device, task.mismatch, task.name.stream, answer.known));
   if (answer.found->bucket != Bucket::Unexplained(answer.found->bucket.difference)) {
     return absl::OkStatus();
   }
@@ -175,8 +173,7 @@ absl::Status AskOf(const InvestigateTask& task, Engine& engine, InvestigateAnswe
 
 absl::Status AskOf(const QuestionsTask& task, Engine& engine, OperationAnswers& answers) {
   if (task.tries && engine.resident()) {
-    absl::Status tried = engine.Try({task.op, &Strategies().front(), 1});
-    if (!tried.ok()) return tried;
+    RETURN_IF_ERROR(engine.Try({task.op, &Strategies().front(), 1}));
   }
   auto asked = ProbeOperation(engine.device(), *task.op, task.questions);
   if (asked.ok()) answers = *std::move(asked);
@@ -193,9 +190,7 @@ absl::Status AskOf(const InferTask& task, Engine& engine, Inference& inference) 
     inference = Infer(engine.device(), *task.op, task.options);
     return inference.status;
   }
-  auto found = InferFromRecording(task.recording, engine.device(), *task.op);
-  if (!found.ok()) return found.status();
-  inference = *std::move(found);
+  ASSIGN_OR_RETURN(inference, InferFromRecording(task.recording, engine.device(), *task.op));
   return inference.status;
 }
 

@@ -13,6 +13,7 @@
 #include "device/cuda/variant.h"
 #include "device/line_protocol.h"
 #include "device/plain_text.h"
+#include "device/status_macros.h"
 #include "fuzz/ask/stage.h"
 #include "triage/explain.h"
 #include "triage/verdict.h"
@@ -129,14 +130,13 @@ void TaskServer::SendNotOpened(const absl::Status& s) {
 absl::StatusOr<Engine*> TaskServer::EngineOf(const std::string& variant) {
   std::unique_ptr<Engine>& engine = engines_[variant];
   if (engine != nullptr) return engine.get();
-  EngineOr opened = open_(manifest_.device + variant);
-  if (!opened.ok()) return opened.status();
-  const Identity identity = IdentityOfRun((*opened)->device());
+  ASSIGN_OR_RETURN(std::unique_ptr<Engine> opened, open_(manifest_.device + variant));
+  const Identity identity = IdentityOfRun(opened->device());
   const bool known = !manifest_.device_identity.empty();
   if (variant.empty() && known && !(identity == manifest_.device_identity)) {
     return absl::UnavailableError(absl::StrCat("it is another device now: ", Name(identity)));
   }
-  engine = *std::move(opened);
+  engine = std::move(opened);
   // Whoever waits for the device asks this: so it waits, and does not hang.
   engine->device().StopWhen([this] {
     if (Seconds(alive_) > 0.5) {

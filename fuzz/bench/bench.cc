@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "device/status_macros.h"
 #include "fuzz/bench/count.h"
 #include "fuzz/unit/unit_runner.h"
 #include "sim/lanes/lanes.h"
@@ -71,9 +72,8 @@ class RowBench {
     if (!status.ok()) return status;
     if (options_.bound) Bound();
     if (device_ == nullptr) return row_;
-    const auto kernels = BenchKernels(*device_, stream_, options_.part);
-    if (!kernels.ok()) return kernels.status();
-    row_.kernels = *kernels;
+    ASSIGN_OR_RETURN(const auto kernels, BenchKernels(*device_, stream_, options_.part));
+    row_.kernels = kernels;
     return row_;
   }
 

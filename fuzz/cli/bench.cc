@@ -10,6 +10,7 @@
 #include "absl/strings/str_replace.h"
 #include "corpus/durable_file.h"
 #include "device/host.h"
+#include "device/status_macros.h"
 #include "device/stop.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/cli/version.h"
@@ -363,6 +364,18 @@ std::string TextOf(const Flags& flags, const BenchResult& result, const TextStyl
                       KernelsText(result.rows, style));
 }
 
+// What the file of --compare says; empty without one. kOutOfRange: nothing of these operations.
+absl::StatusOr<Earlier> EarlierOf(const std::string& file, const Settings& settings,
+                                  const std::vector<const Operation*>& ops) {
+  if (file.empty()) return Earlier();
+  ASSIGN_OR_RETURN(Earlier earlier, ReadEarlier(file, settings));
+  const auto compared = [&](const Operation* op) { return earlier.of.contains(op->name); };
+  if (std::ranges::any_of(ops, compared)) return earlier;
+  return absl::OutOfRangeError(absl::StrCat(
+      file, " has none of these instructions: nothing to compare",
+      earlier.stopped_by.empty() ? "" : ". It was stopped early by " + earlier.stopped_by));
+}
+
 void RunBench(const Flags& flags, const Globals& globals, Ending& ending) {
   Console console = globals.MakeConsole();
   const absl::StatusOr<absl::Duration> time = ParseDuration("--time", flags.time);
@@ -383,20 +396,8 @@ void RunBench(const Flags& flags, const Globals& globals, Ending& ending) {
                              {"model_version", absl::StrCat(kModelVersion)},
                              {"generator_version", absl::StrCat(kGeneratorVersion)},
                              {"rounds", absl::StrCat(flags.rounds)}};
-  Earlier earlier;
-  if (!flags.compare.empty()) {
-    absl::StatusOr<Earlier> read = ReadEarlier(flags.compare, settings);
-    if (!read.ok()) return ending.Say(read.status());
-    earlier = *std::move(read);
-    const auto compared = [&](const Operation* op) { return earlier.of.contains(op->name); };
-    if (std::ranges::none_of(*ops, compared)) {
-      return ending.Say(
-          Verdict::kNothing,
-          absl::StrCat(
-              flags.compare, " has none of these instructions: nothing to compare",
-              earlier.stopped_by.empty() ? "" : ". It was stopped early by " + earlier.stopped_by));
-    }
-  }
+  const absl::StatusOr<Earlier> earlier = EarlierOf(flags.compare, settings, *ops);
+  if (!earlier.ok()) return ending.Say(earlier.status());
   std::unique_ptr<Device> device;
   if (!flags.device.empty()) {
     DeviceOr opened = OpenDeviceAndWarn(flags.device, console);
@@ -421,8 +422,8 @@ void RunBench(const Flags& flags, const Globals& globals, Ending& ending) {
                               settings,
                               stopped,
                               device.get(),
-                              earlier,
-                              earlier.file.empty() ? "" : WhatDiffers(earlier, settings, rows),
+                              *earlier,
+                              earlier->file.empty() ? "" : WhatDiffers(*earlier, settings, rows),
                               rows};
   WarnOfComparison(flags.compare, result, console);
   for (const BenchRow& row : rows) {

@@ -15,6 +15,7 @@
 #include "absl/strings/strip.h"
 #include "corpus/cases/strategy.h"
 #include "device/plain_text.h"
+#include "device/status_macros.h"
 #include "fuzz/cli/typed_name.h"
 #include "fuzz/schedule/class_schedule.h"
 #include "fuzz/unit/devices.h"
@@ -134,10 +135,9 @@ std::string DataPath(const std::string& path) {
 }
 
 DeviceOr OpenDeviceAndWarn(absl::string_view spec, Console& console) {
-  absl::StatusOr<OpenedDevice> opened = OpenAnyDevice(spec);
-  if (!opened.ok()) return opened.status();
-  if (!opened->warning.empty()) console.Warn(opened->warning);
-  return std::move(opened->device);
+  ASSIGN_OR_RETURN(OpenedDevice opened, OpenAnyDevice(spec));
+  if (!opened.warning.empty()) console.Warn(opened.warning);
+  return std::move(opened.device);
 }
 
 EngineOr OpenEngineAndWarn(absl::string_view spec, Console& console) {
@@ -151,9 +151,8 @@ EngineOpener OpenerOf(const std::string& spec) {
 }
 
 absl::StatusOr<const Operation*> OneOperation(const std::string& typed, Models models) {
-  const absl::StatusOr<std::string> resolved = TypedName(typed);
-  if (!resolved.ok()) return resolved.status();
-  const std::string& name = *resolved;
+  ASSIGN_OR_RETURN(const std::string resolved, TypedName(typed));
+  const std::string& name = resolved;
   if (const Operation* op = FindOperation(name, models)) return op;
   const std::string word = absl::CHexEscape(NotUnderstood(name));
   const std::string why = absl::StrCat(WhyNoOperation(absl::CHexEscape(name.substr(0, 100))),
@@ -201,9 +200,8 @@ absl::StatusOr<Filtered<const Operation*>> Matching(const std::vector<std::strin
   std::map<std::pair<bool, const Operation*>, bool> exact;  // in table order
   Filtered<const Operation*> ops(Thing::kOperation);
   for (const std::string& text : typed) {
-    const absl::StatusOr<std::string> resolved = TypedGlob(text, device);
-    if (!resolved.ok()) return resolved.status();
-    const std::string& glob = *resolved;
+    ASSIGN_OR_RETURN(const std::string resolved, TypedGlob(text, device));
+    const std::string& glob = resolved;
     const bool names = glob.find_first_of("*?[") == glob.npos;
     const std::vector<const Operation*> matched = MatchOperations(glob, Models::kOptional);
     const std::vector<std::string> unknown = MatchUnknown(glob);
@@ -235,9 +233,8 @@ Filtered<const Operation*> OfDevice(const Device& device,
 
 absl::StatusOr<std::vector<const Operation*>> ChooseOperations(
     const std::vector<std::string>& globs, Models models, const Device* device, Ledger& ledger) {
-  absl::StatusOr<Filtered<const Operation*>> matching = Matching(globs, device);
-  if (!matching.ok()) return matching.status();
-  std::vector<const Operation*> ops = ledger.Keep(*std::move(matching));
+  ASSIGN_OR_RETURN(Filtered<const Operation*> matching, Matching(globs, device));
+  std::vector<const Operation*> ops = ledger.Keep(std::move(matching));
   if (models == Models::kRequired) ops = ledger.Keep(WithModel(ops));
   if (device != nullptr) ops = ledger.Keep(OfDevice(*device, ops));
   return ops;

@@ -62,33 +62,6 @@ const Verb* FindVerb(absl::string_view name);
 // kInvalidArgument, with the nearest verb.
 absl::Status NoVerb(const std::string& name);
 
-Action AddRun(CLI::App& command, const Globals& globals);
-Action AddReplay(CLI::App& command, const Globals& globals);
-Action AddMinimize(CLI::App& command, const Globals& globals);
-Action AddExplain(CLI::App& command, const Globals& globals);
-Action AddRace(CLI::App& command, const Globals& globals);
-Action AddIdentify(CLI::App& command, const Globals& globals);
-Action AddList(CLI::App& command, const Globals& globals);
-Action AddGen(CLI::App& command, const Globals& globals);
-Action AddEval(CLI::App& command, const Globals& globals);
-Action AddCheck(CLI::App& command, const Globals& globals);
-Action AddLayout(CLI::App& command, const Globals& globals);
-Action AddCoverage(CLI::App& command, const Globals& globals);
-Action AddBench(CLI::App& command, const Globals& globals);
-Action AddMutants(CLI::App& command, const Globals& globals);
-Action AddInfer(CLI::App& command, const Globals& globals);
-Action AddProbe(CLI::App& command, const Globals& globals);
-Action AddChanges(CLI::App& command, const Globals& globals);
-Action AddRecord(CLI::App& command, const Globals& globals);
-Action AddSurvey(CLI::App& command, const Globals& globals);
-Action AddSurveyAsk(CLI::App& command, const Globals& globals);
-Action AddMerge(CLI::App& command, const Globals& globals);
-Action AddClean(CLI::App& command, const Globals& globals);
-Action AddStatus(CLI::App& command, const Globals& globals);
-Action AddReport(CLI::App& command, const Globals& globals);
-Action AddVerify(CLI::App& command, const Globals& globals);
-Action AddHelp(CLI::App& command, const Globals& globals);
-
 // Enters the drops into the ledger, and their verdicts; `answered`: the device answered for an
 // operation.
 void SayDropped(std::span<const Drop> drops, bool answered, Ending& ending);

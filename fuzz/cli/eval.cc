@@ -7,6 +7,7 @@
 #include "corpus/line_checksum.h"
 #include "device/line_protocol.h"
 #include "device/plain_text.h"
+#include "device/status_macros.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/cli/json_rows.h"
 #include "fuzz/cli/protocol.h"
@@ -129,18 +130,16 @@ class JsonOutput : public Output {
 absl::StatusOr<std::vector<const Operation*>> OperationsOf(const std::string& name,
                                                            Ledger& ledger) {
   if (name.find_first_of("*?[") == name.npos) {
-    const absl::StatusOr<const Operation*> op = OneOperation(name);
-    if (!op.ok()) return op.status();
-    return std::vector{*op};
+    ASSIGN_OR_RETURN(const Operation* op, OneOperation(name));
+    return std::vector{op};
   }
-  absl::StatusOr<std::vector<const Operation*>> ops =
-      ChooseOperations({name}, Models::kRequired, nullptr, ledger);
-  if (!ops.ok()) return ops.status();
-  for (const Operation* op : *ops) {
-    const std::string why = WhyNotComparable(ops->front()->model, op->model);
+  ASSIGN_OR_RETURN(std::vector<const Operation*> ops,
+                   ChooseOperations({name}, Models::kRequired, nullptr, ledger));
+  for (const Operation* op : ops) {
+    const std::string why = WhyNotComparable(ops.front()->model, op->model);
     if (!why.empty()) {
       return absl::InvalidArgumentError(
-          absl::StrCat(ops->front()->name, " and ", op->name, " match, and ", why));
+          absl::StrCat(ops.front()->name, " and ", op->name, " match, and ", why));
     }
     ledger.Compare(Thing::kOperation, op->name);
   }

@@ -11,6 +11,7 @@
 #include "absl/strings/strip.h"
 #include "device/line_protocol.h"
 #include "device/plain_text.h"
+#include "device/status_macros.h"
 #include "fuzz/cli/cli.h"
 #include "triage/race/recorded_pool.h"
 
@@ -42,10 +43,10 @@ struct Flags {
 // nothing of this one.
 absl::StatusOr<std::vector<const Operation*>> OperationsOf(Device& device, const Flags& flags,
                                                            Ledger& ledger) {
-  const auto ops = ChooseOperations(flags.instr, Models::kOptional, &device, ledger);
-  if (!ops.ok()) return ops.status();
+  ASSIGN_OR_RETURN(const auto ops,
+                   ChooseOperations(flags.instr, Models::kOptional, &device, ledger));
   std::vector<std::string> archs;
-  for (const Operation* op : *ops) {
+  for (const Operation* op : ops) {
     const std::string arch(op->arch());
     if (std::ranges::count(archs, arch) == 0) archs.push_back(arch);
   }

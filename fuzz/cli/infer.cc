@@ -5,6 +5,7 @@
 #include "absl/strings/strip.h"
 #include "corpus/durable_file.h"
 #include "device/line_protocol.h"
+#include "device/status_macros.h"
 #include "device/stop.h"
 #include "fuzz/ask/dispatcher.h"
 #include "fuzz/ask/inferrer.h"
@@ -221,7 +222,7 @@ class Inferring : public Agenda {
     if (!inference.answers.empty()) ending_.ledger().Compare(Thing::kOperation, op.name);
     result_.instructions.push_back(JsonOf(InferredInstruction{op, inference}));
     if (!globals_.json) console_.Print(InferenceText(op, inference, console_.style()));
-    if (absl::Status s = File(op, *device_, inference); !s.ok()) return s;
+    RETURN_IF_ERROR(File(op, *device_, inference));
     SayVerdict(op, inference);
     return std::vector<Task>();
   }
@@ -242,14 +243,13 @@ class Inferring : public Agenda {
   absl::Status Choose(const Device& device) {
     std::vector<std::string> names = flags_.instr;
     if (!flags_.formats.empty()) {
-      const absl::StatusOr<const Operation*> unlisted =
-          UnlistedOperation(flags_.formats, flags_.k, flags_.scale);
-      if (!unlisted.ok()) return unlisted.status();
-      names = {(*unlisted)->name};
+      ASSIGN_OR_RETURN(const Operation* unlisted,
+                       UnlistedOperation(flags_.formats, flags_.k, flags_.scale));
+      names = {unlisted->name};
     }
-    auto ops = ChooseOperations(names, Models::kOptional, &device, ending_.ledger());
-    if (!ops.ok()) return ops.status();
-    ops_ = *std::move(ops);
+    ASSIGN_OR_RETURN(auto ops,
+                     ChooseOperations(names, Models::kOptional, &device, ending_.ledger()));
+    ops_ = std::move(ops);
     if (!flags_.svg.empty() && ops_.size() > 1) {
       return absl::InvalidArgumentError("--svg draws one instruction");
     }
@@ -290,7 +290,7 @@ class Inferring : public Agenda {
 
   absl::Status File(const Operation& op, Device& device, const Inference& inference) {
     if (!flags_.out.empty()) {
-      if (absl::Status s = FileInference(flags_.out, device, op, inference); !s.ok()) return s;
+      RETURN_IF_ERROR(FileInference(flags_.out, device, op, inference));
     }
     if (flags_.svg.empty()) return absl::OkStatus();
     if (!inference.structure || !inference.structure->tree) {

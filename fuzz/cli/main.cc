@@ -22,6 +22,12 @@
 #include "fuzz/output/next_command.h"
 
 namespace mmadiff {
+
+// Each in the file of its verb.
+using AddVerb = Action(CLI::App& command, const Globals& globals);
+AddVerb AddBench, AddChanges, AddCheck, AddClean, AddCoverage, AddEval, AddExplain, AddGen, AddHelp,
+    AddIdentify, AddInfer, AddLayout, AddList, AddMerge, AddMinimize, AddMutants, AddProbe, AddRace,
+    AddRecord, AddReplay, AddReport, AddRun, AddStatus, AddSurvey, AddSurveyAsk, AddVerify;
 namespace {
 
 constexpr Verb kVerbs[] = {

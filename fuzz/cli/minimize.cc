@@ -2,6 +2,7 @@
 #include "absl/strings/str_cat.h"
 #include "corpus/case_folder.h"
 #include "corpus/durable_file.h"
+#include "device/status_macros.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/folder/finding_text.h"
 #include "fuzz/folder/workdir.h"
@@ -18,9 +19,8 @@ absl::Status Lock(const std::string& folder, bool shared, std::unique_ptr<Folder
   if (folder.empty()) return absl::OkStatus();
   if (absl::Status s = MakeFolder(folder); !s.ok()) return absl::DataLossError(s.message());
   std::string warning;
-  auto taken = FolderLock::Take(folder, warning, shared);
-  if (!taken.ok()) return taken.status();
-  lock = *std::move(taken);
+  ASSIGN_OR_RETURN(auto taken, FolderLock::Take(folder, warning, shared));
+  lock = std::move(taken);
   if (!warning.empty()) console.Warn(warning);
   return absl::OkStatus();
 }

@@ -10,6 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "device/line_protocol.h"
+#include "device/status_macros.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/cli/typed_name.h"
 #include "fuzz/output/next_command.h"
@@ -272,16 +273,15 @@ std::vector<const Operation*> RowsOf(const Architecture& arch, const std::string
 absl::StatusOr<Report> RacePair(const Racer& x, const Racer& y, const TextStyle& style) {
   Races races;
   const int k = std::max(x.model.k, y.model.k);
-  const absl::StatusOr<PairRace> pair = races.Find(ChainedRacer(x, k), ChainedRacer(y, k));
-  if (!pair.ok()) return pair.status();
-  if (pair->verdict == PairRace::kNotComparable) {
+  ASSIGN_OR_RETURN(const PairRace pair, races.Find(ChainedRacer(x, k), ChainedRacer(y, k)));
+  if (pair.verdict == PairRace::kNotComparable) {
     return absl::InvalidArgumentError(
-        absl::StrCat(pair->x.name, " and ", pair->y.name, ": ", pair->why));
+        absl::StrCat(pair.x.name, " and ", pair.y.name, ": ", pair.why));
   }
   Report report;
-  report.told = pair->verdict == PairRace::kTold;
-  report.text = PairText(*pair, style);
-  report.pairs.push_back(*pair);
+  report.told = pair.verdict == PairRace::kTold;
+  report.text = PairText(pair, style);
+  report.pairs.push_back(pair);
   return report;
 }
 
@@ -313,10 +313,9 @@ absl::StatusOr<Report> RaceArchitectures(const Architecture& x, const Architectu
   if (rows.empty() && others.empty())
     return OneOperation(globs.front()).status();  // says what is near
   Races races({.stratum = 1 << 14});              // there are many
-  const absl::StatusOr<ArchitectureRace> race = RaceAll(rows, others, races);
-  if (!race.ok()) return race.status();
+  ASSIGN_OR_RETURN(const ArchitectureRace race, RaceAll(rows, others, races));
   Report report;
-  for (const FormatGroup& group : race->only_in_one) {
+  for (const FormatGroup& group : race.only_in_one) {
     report.groups.push_back(group);
     for (const RowClass& c : group.x.empty() ? group.y : group.x) {
       for (const Operation* row : c.rows) {
@@ -324,7 +323,7 @@ absl::StatusOr<Report> RaceArchitectures(const Architecture& x, const Architectu
       }
     }
   }
-  for (const FormatGroup& group : race->groups) {
+  for (const FormatGroup& group : race.groups) {
     report.groups.push_back(group);
     const bool same = std::ranges::all_of(
         group.pairs, [](const ClassPair& pair) { return pair.race.verdict == PairRace::kSame; });
@@ -340,13 +339,13 @@ absl::StatusOr<Report> RaceArchitectures(const Architecture& x, const Architectu
       }
     }
   }
-  if (race->groups.empty()) {
+  if (race.groups.empty()) {
     report.nothing = absl::StrCat(x.name, " and ", y.name,
                                   " have no formats in common, of rows that have a model",
                                   " and match --instr=", absl::StrJoin(globs, ","));
     return report;
   }
-  absl::StrAppend(&report.text, "\n", Wrap(VerdictLines(*race), style.width, 2));
+  absl::StrAppend(&report.text, "\n", Wrap(VerdictLines(race), style.width, 2));
   return report;
 }
 
@@ -395,12 +394,11 @@ absl::Status AddMatrix(const std::string& instruction, const std::vector<const O
         cells.push_back(y == x ? "-" : "");
         continue;
       }
-      const absl::StatusOr<PairRace> pair = races.Find(columns[x].racer, columns[y].racer);
-      if (!pair.ok()) return pair.status();
-      cells.push_back(Cell(*pair));
-      report.pairs.push_back(*pair);
+      ASSIGN_OR_RETURN(const PairRace pair, races.Find(columns[x].racer, columns[y].racer));
+      cells.push_back(Cell(pair));
+      report.pairs.push_back(pair);
       absl::StrAppend(&legend, columns[x].archs[0], " ", columns[y].archs[0], "  ",
-                      pair->race.found ? ShortCase(*pair) : VerdictText(*pair), "\n");
+                      pair.race.found ? ShortCase(pair) : VerdictText(pair), "\n");
     }
     table.Add(std::move(cells));
   }
@@ -430,7 +428,7 @@ absl::StatusOr<Report> RaceAll(const std::string& glob, const TextStyle& style, 
   Report report;
   Races races;
   for (const auto& [name, rows] : found) {
-    if (absl::Status s = AddMatrix(name, rows, style, races, report); !s.ok()) return s;
+    RETURN_IF_ERROR(AddMatrix(name, rows, style, races, report));
   }
   return report;
 }
@@ -442,17 +440,16 @@ absl::StatusOr<std::vector<Racer>> RacersOf(const std::vector<std::string>& argu
   std::vector<Racer> racers;
   for (const std::string& argument : arguments) {
     if (absl::StrContains(argument, '*') || absl::StrContains(argument, '?')) {
-      const auto ops = ChooseOperations({argument}, Models::kRequired, nullptr, ledger);
-      if (!ops.ok()) return ops.status();
-      for (const Operation* op : *ops) {
+      ASSIGN_OR_RETURN(const auto ops,
+                       ChooseOperations({argument}, Models::kRequired, nullptr, ledger));
+      for (const Operation* op : ops) {
         ledger.Compare(Thing::kOperation, op->name);
         racers.push_back(RacerOf(*op));
       }
       continue;
     }
-    absl::StatusOr<Racer> racer = TypedRacer(argument);
-    if (!racer.ok()) return racer.status();
-    racers.push_back(*std::move(racer));
+    ASSIGN_OR_RETURN(Racer racer, TypedRacer(argument));
+    racers.push_back(std::move(racer));
   }
   for (const Racer& racer : racers) {
     const std::string why = WhyNotComparable(racers[0].model, racer.model);
@@ -465,29 +462,27 @@ absl::StatusOr<std::vector<Racer>> RacersOf(const std::vector<std::string>& argu
 
 absl::StatusOr<Report> RaceSet(const std::vector<std::string>& arguments, const TextStyle& style,
                                Ledger& ledger) {
-  const absl::StatusOr<std::vector<Racer>> rows = RacersOf(arguments, ledger);
-  if (!rows.ok()) return rows.status();
-  const absl::StatusOr<Fingerprint> print = FindFingerprint(*rows);
-  if (!print.ok()) return print.status();
-  const size_t count = print->cases.size();
+  ASSIGN_OR_RETURN(const std::vector<Racer> rows, RacersOf(arguments, ledger));
+  ASSIGN_OR_RETURN(const Fingerprint print, FindFingerprint(rows));
+  const size_t count = print.cases.size();
   Report report;
   report.text = absl::StrCat(count, count == 1 ? " case tells" : " cases tell",
-                             " apart what can be told apart of ", rows->size(), " rows; ",
-                             print->least ? "no fewer" : "chosen greedily: perhaps fewer", " of ",
-                             print->pool, " cases do\n");
-  RowsFingerprint& result = report.fingerprint.emplace(RowsFingerprint{print->least, print->pool});
-  for (const DotProductCase& dot : print->cases) {
-    const Instruction& instruction = *rows->front().op->instruction;
+                             " apart what can be told apart of ", rows.size(), " rows; ",
+                             print.least ? "no fewer" : "chosen greedily: perhaps fewer", " of ",
+                             print.pool, " cases do\n");
+  RowsFingerprint& result = report.fingerprint.emplace(RowsFingerprint{print.least, print.pool});
+  for (const DotProductCase& dot : print.cases) {
+    const Instruction& instruction = *rows.front().op->instruction;
     absl::StrAppend(&report.text, Wrap(FormatLine(instruction, dot) + "\n", style.width, 2));
     AnsweredCase& answered = result.cases.emplace_back(AnsweredCase{instruction, dot});
-    for (const Racer& row : *rows) {
+    for (const Racer& row : rows) {
       const std::string word = HexWord(row.model.d, Simulate(row.model, dot));
       answered.words.push_back({row.name, word});
       absl::StrAppend(&report.text, "  ", word, "  ", row.name, "\n");
     }
   }
-  for (const Indistinct& i : print->indistinct) {
-    const std::string &x = (*rows)[i.x].name, &y = (*rows)[i.y].name;
+  for (const Indistinct& i : print.indistinct) {
+    const std::string &x = rows[i.x].name, &y = rows[i.y].name;
     result.indistinct.push_back({x, y, i.why});
     absl::StrAppend(
         &report.text,
@@ -508,20 +503,17 @@ absl::StatusOr<Report> Race(const Flags& flags, const TextStyle& style, Ledger& 
         "race takes two: ARCH/INSTRUCTION, ARCH/INSTRUCTION:NAME=VALUE, or two architectures; `",
         Program(), " help race` says more"));
   }
-  const absl::StatusOr<std::string> arch_x = TypedArchitecture(flags.rows[0]),
-                                    arch_y = TypedArchitecture(flags.rows[1]);
-  if (!arch_x.ok()) return arch_x.status();
-  if (!arch_y.ok()) return arch_y.status();
-  const Architecture* x = FindArchitecture(*arch_x);
-  const Architecture* y = FindArchitecture(*arch_y);
+  ASSIGN_OR_RETURN(const std::string arch_x, TypedArchitecture(flags.rows[0]));
+  ASSIGN_OR_RETURN(const std::string arch_y, TypedArchitecture(flags.rows[1]));
+  const Architecture* x = FindArchitecture(arch_x);
+  const Architecture* y = FindArchitecture(arch_y);
   if (x != nullptr && y != nullptr) return RaceArchitectures(*x, *y, flags.instr, style, ledger);
   if (x != nullptr || y != nullptr) {
     const size_t row = x != nullptr ? 1 : 0;
     const std::string& other = flags.rows[row];
     if (const absl::StatusOr<Racer> racer = TypedRacer(other); racer.ok()) {
-      const absl::StatusOr<Racer> like = TypedRacer(flags.rows[1 - row], *racer->op);
-      if (!like.ok()) return like.status();
-      return row == 0 ? RacePair(*racer, *like, style) : RacePair(*like, *racer, style);
+      ASSIGN_OR_RETURN(const Racer like, TypedRacer(flags.rows[1 - row], *racer->op));
+      return row == 0 ? RacePair(*racer, like, style) : RacePair(like, *racer, style);
     }
     if (!absl::StrContains(other, '/')) {
       return absl::InvalidArgumentError(
@@ -532,10 +524,9 @@ absl::StatusOr<Report> Race(const Flags& flags, const TextStyle& style, Ledger& 
         "'", x != nullptr ? x->name : y->name,
         "' is an architecture: write a row of it, ARCH/INSTRUCTION, or two architectures"));
   }
-  const absl::StatusOr<Racer> of_x = TypedRacer(flags.rows[0]), of_y = TypedRacer(flags.rows[1]);
-  if (!of_x.ok()) return of_x.status();
-  if (!of_y.ok()) return of_y.status();
-  return RacePair(*of_x, *of_y, style);
+  ASSIGN_OR_RETURN(const Racer of_x, TypedRacer(flags.rows[0]));
+  ASSIGN_OR_RETURN(const Racer of_y, TypedRacer(flags.rows[1]));
+  return RacePair(of_x, of_y, style);
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "absl/time/time.h"
 #include "device/faulty.h"
 #include "device/plain_text.h"
+#include "device/status_macros.h"
 #include "device/threads.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/cli/command_text.h"
@@ -46,9 +47,8 @@ struct RunFlags {
 
 absl::Status ParseTimes(const RunFlags& flags, RunOptions& options) {
   if (!flags.max_total_time.empty()) {
-    const auto limit = ParseDuration("--max_total_time", flags.max_total_time);
-    if (!limit.ok()) return limit.status();
-    options.limit = TimeLimit::After(*limit);
+    ASSIGN_OR_RETURN(const auto limit, ParseDuration("--max_total_time", flags.max_total_time));
+    options.limit = TimeLimit::After(limit);
   }
   if (!flags.stop_at.empty()) {
     absl::Time at;
@@ -178,6 +178,18 @@ NextCommands CommandsAfter(const CLI::App& command, const RunOptions& options,
                        " --cases=", CountText(options.cases * 100))};
 }
 
+// What runs, on what, where.
+void Announce(const RunOptions& options, const Device& device, const Shard& shard,
+              Console& console) {
+  constexpr size_t kMost = 200;  // bytes of an identity that may name many programs
+  std::string identity = Name(device.identity());
+  if (identity.size() > kMost) identity = PlainLine(identity.substr(0, kMost)) + "...";
+  console.Status(absl::StrCat("mmadiff: ", CountText(options.ops.size(), "instruction"), " on ",
+                              identity, ", ", CountText(options.threads, "thread"), ", ",
+                              options.workdir, ShardText(shard)),
+                 true);
+}
+
 void Run(const RunFlags& flags, const Globals& globals, const CLI::App& command, Ending& ending) {
   RunOptions options;
   options.strategy = StrategyOfRun(flags.strategy);
@@ -237,15 +249,7 @@ void Run(const RunFlags& flags, const Globals& globals, const CLI::App& command,
   }
   HandleStopSignals();
   WarnOfEquivalent(flags.device, options.ops, console);
-  if (!globals.quiet) {
-    constexpr size_t kMost = 200;  // bytes of an identity that may name many programs
-    std::string identity = Name(device.identity());
-    if (identity.size() > kMost) identity = PlainLine(identity.substr(0, kMost)) + "...";
-    console.Status(absl::StrCat("mmadiff: ", CountText(options.ops.size(), "instruction"), " on ",
-                                identity, ", ", CountText(options.threads, "thread"), ", ",
-                                options.workdir, ShardText(*shard)),
-                   true);
-  }
+  if (!globals.quiet) Announce(options, device, *shard, console);
   const absl::StatusOr<RunReport> report = ExecuteRun(options, OpenerOf(flags.device), console);
   if (!report.ok()) return ending.Say(report.status(), Verdict::kNotWritten);
   for (const std::string& warning : report->attempt->warnings) {

@@ -6,6 +6,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "device/status_macros.h"
 #include "fuzz/output/console.h"
 #include "sim/operation.h"
 #include "sim/product.h"
@@ -97,18 +98,16 @@ absl::StatusOr<std::string> TypedName(const std::string& text, const Device* dev
 absl::StatusOr<Racer> TypedRacer(const std::string& text) {
   size_t colon = text.find(':');  // PTX and CUTLASS have some of their own, two at a time
   while (colon != text.npos && text.compare(colon, 2, "::") == 0) colon = text.find(':', colon + 2);
-  const absl::StatusOr<std::string> name = TypedName(text.substr(0, colon));
-  if (!name.ok()) return name.status();
-  return ParseRacer(absl::StrCat(*name, colon == text.npos ? "" : text.substr(colon)));
+  ASSIGN_OR_RETURN(const std::string name, TypedName(text.substr(0, colon)));
+  return ParseRacer(absl::StrCat(name, colon == text.npos ? "" : text.substr(colon)));
 }
 
 absl::StatusOr<Racer> TypedRacer(const std::string& text, const Operation& like) {
-  const absl::StatusOr<std::string> arch = TypedArchitecture(text);
-  if (!arch.ok()) return arch.status();
-  if (arch->empty()) return TypedRacer(text);
+  ASSIGN_OR_RETURN(const std::string arch, TypedArchitecture(text));
+  if (arch.empty()) return TypedRacer(text);
   std::vector<const Operation*> rows;
   for (const Operation& op : Operations()) {
-    if (op.arch() == *arch && HaveEqualFormats(op, like)) rows.push_back(&op);
+    if (op.arch() == arch && HaveEqualFormats(op, like)) rows.push_back(&op);
   }
   const auto prefer = [&](auto is) {
     if (std::ranges::any_of(rows, is)) std::erase_if(rows, [&](const auto* op) { return !is(op); });
@@ -118,7 +117,7 @@ absl::StatusOr<Racer> TypedRacer(const std::string& text, const Operation& like)
   prefer([&](const Operation* op) { return op->model.k == like.model.k; });
   if (rows.empty()) {
     return absl::InvalidArgumentError(
-        absl::StrCat(*arch, " has no row of the formats of ", like.name));
+        absl::StrCat(arch, " has no row of the formats of ", like.name));
   }
   const auto same = [&](const Operation* op) { return SameModel(op->model, rows[0]->model); };
   if (std::ranges::all_of(rows, same)) return ParseRacer(Said(text, rows[0]->name));

@@ -12,6 +12,7 @@
 #include "corpus/recordings/recording_folder.h"
 #include "corpus/stored_files.h"
 #include "device/line_protocol.h"
+#include "device/status_macros.h"
 #include "triage/diagnosis/diagnosis.h"
 #include "triage/verdict.h"
 
@@ -51,9 +52,8 @@ absl::StatusOr<Recorded> Read(const std::string& path, std::vector<std::string>&
     Add(r, recorded);
     return absl::OkStatus();
   };
-  const absl::StatusOr<RecordingStats> stats = ReadRecordings(path, "", add);
-  if (!stats.ok()) return stats.status();
-  std::vector<Damage> wrong = stats->damage;
+  ASSIGN_OR_RETURN(const RecordingStats stats, ReadRecordings(path, "", add));
+  std::vector<Damage> wrong = stats.damage;
   if (IsRecordingFolder(path)) {
     const auto damaged = ReadDigests(path, [&](const RecordedDigests& d) {
       StoredAnswers& said = recorded.answers[{d.op->name, ""}];
@@ -67,9 +67,8 @@ absl::StatusOr<Recorded> Read(const std::string& path, std::vector<std::string>&
     if (!damaged.ok()) return damaged.status();
     wrong.insert(wrong.end(), damaged->begin(), damaged->end());
   }
-  const auto others = OtherAnswersBelow(path);
-  if (!others.ok()) return others.status();
-  for (const std::string& other : *others) damage.push_back(other + ": no part of the recording");
+  ASSIGN_OR_RETURN(const auto others, OtherAnswersBelow(path));
+  for (const std::string& other : others) damage.push_back(other + ": no part of the recording");
   for (const Damage& d : wrong) damage.push_back(absl::StrCat(path, ": ", Text(d)));
   for (const std::string& op : recorded.contradictory) {
     damage.push_back(
@@ -179,19 +178,17 @@ void AddCause(RunsDifference::Cause cause, const std::string& op, RunsDifference
 absl::Status CompareRecordings(const std::string& first, const std::string& second,
                                RunsDifference& difference) {
   difference.kind = "recordings";
-  const absl::StatusOr<Recorded> x = Read(first, difference.damage),
-                                 y = Read(second, difference.damage);
-  if (!x.ok()) return x.status();
-  if (!y.ok()) return y.status();
-  difference.answers.first = Joined(x->identities);
-  difference.answers.second = Joined(y->identities);
-  CompareAnswers(x->answers, y->answers, difference.answers);
+  ASSIGN_OR_RETURN(const Recorded x, Read(first, difference.damage));
+  ASSIGN_OR_RETURN(const Recorded y, Read(second, difference.damage));
+  difference.answers.first = Joined(x.identities);
+  difference.answers.second = Joined(y.identities);
+  CompareAnswers(x.answers, y.answers, difference.answers);
   Namer namer;
   for (const SurveyDifference::Row& row : difference.answers.rows) {
     const Operation* op = FindOperation(row.op);
     if (op == nullptr) continue;  // without a model
     const auto key = std::pair(row.op, row.variant);
-    const Common common(*op, x->answers.at(key), y->answers.at(key));
+    const Common common(*op, x.answers.at(key), y.answers.at(key));
     if (common.first().empty()) continue;  // digests alone
     AddCause({namer.Name(*op, common.first()), namer.Name(*op, common.second()),
               Explains(*op, op->model, common.first())},

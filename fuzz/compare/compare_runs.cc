@@ -12,6 +12,7 @@
 #include "absl/strings/str_join.h"
 #include "corpus/path_kind.h"
 #include "device/plain_text.h"
+#include "device/status_macros.h"
 #include "fuzz/compare/compare_recordings.h"
 #include "fuzz/folder/finding_life.h"
 #include "fuzz/folder/findings.h"
@@ -216,13 +217,11 @@ class RunsComparer {
 absl::Status CompareRuns(const std::string& first, const std::string& second, const ListBins& bins,
                          RunsDifference& difference) {
   difference.kind = "runs";
-  const absl::StatusOr<Side> x = ReadSide(first, difference.damage),
-                             y = ReadSide(second, difference.damage);
-  if (!x.ok()) return x.status();
-  if (!y.ok()) return y.status();
-  difference.answers.first = Name(x->manifest().device_identity);
-  difference.answers.second = Name(y->manifest().device_identity);
-  RunsComparer(*x, *y, bins, difference).Compare();
+  ASSIGN_OR_RETURN(const Side x, ReadSide(first, difference.damage));
+  ASSIGN_OR_RETURN(const Side y, ReadSide(second, difference.damage));
+  difference.answers.first = Name(x.manifest().device_identity);
+  difference.answers.second = Name(y.manifest().device_identity);
+  RunsComparer(x, y, bins, difference).Compare();
   return absl::OkStatus();
 }
 

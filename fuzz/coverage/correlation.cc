@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
+#include "device/status_macros.h"
 #include "fuzz/coverage/counter.h"
 #include "fuzz/unit/unit_runner.h"
 #include "triage/verdict.h"
@@ -221,7 +222,7 @@ absl::StatusOr<Sample> TakeSample(Device& device, const CaseStream& stream, uint
     Answers answers;
     const Batch part = MakeDotProductBatch(op.shape(), dots);
     const bool whole = part.count == batch.dot_products();
-    if (absl::Status s = device.Ask(op, whole ? batch : part, answers); !s.ok()) return s;
+    RETURN_IF_ERROR(device.Ask(op, whole ? batch : part, answers));
     pace.Add(answers.size(), absl::ToChronoNanoseconds(absl::Now() - begun));
     Comparison compared;
     dots.resize(answers.size());
@@ -275,9 +276,8 @@ std::string Correlation::Text() const {
 
 absl::StatusOr<std::optional<Correlation>> Correlate(Device& device, const CaseStream& stream,
                                                      uint64_t first, absl::Duration most) {
-  const absl::StatusOr<Sample> taken = TakeSample(device, stream, first, absl::Now() + most);
-  if (!taken.ok()) return taken.status();
-  const Sample& sample = *taken;
+  ASSIGN_OR_RETURN(const Sample taken, TakeSample(device, stream, first, absl::Now() + most));
+  const Sample& sample = taken;
   Correlation found;
   found.differing = std::ranges::count(sample.differs, true);
   std::vector<uint16_t> given;

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "device/gpu/gpu_device.h"
+#include "device/status_macros.h"
 #include "fuzz/gpu/resident.h"
 #include "fuzz/gpu/resident_image.h"
 #include "fuzz/unit/devices.h"
@@ -39,7 +40,7 @@ class GpuEngine : public Engine {
                                             : Engine::AnswerDigest(stream, first, count);
   }
   absl::Status Try(const CaseStream& stream) override {
-    if (absl::Status s = Engine::Try(stream); !s.ok()) return s;
+    RETURN_IF_ERROR(Engine::Try(stream));
     if (!ResidentRunner::Supports(stream)) return absl::OkStatus();
     return runner_->AnswerDigest(stream, 0, 1).status();
   }
@@ -78,7 +79,7 @@ absl::Status Engine::Try(const CaseStream& stream) {
   Generate(stream, 0, 1, batch);
   std::vector<uint64_t> answers[2];
   for (std::vector<uint64_t>& d : answers) {
-    if (absl::Status s = device().Run(*stream.op, batch, d); !s.ok()) return s;
+    RETURN_IF_ERROR(device().Run(*stream.op, batch, d));
   }
   if (Differences(*stream.op, answers[0], answers[1]).empty()) return absl::OkStatus();
   return absl::DataLossError(absl::StrCat(FormatCaseName({stream, 0}), " has two answers: ",
@@ -113,11 +114,10 @@ Engine* Engines::of(int thread) {
 }
 
 EngineOr OpenEngine(absl::string_view spec) {
-  absl::StatusOr<OpenedDevice> opened = OpenAnyDevice(spec);
-  if (!opened.ok()) return opened.status();
-  auto* const gpu = dynamic_cast<GpuDevice*>(opened->device.get());
-  if (gpu != nullptr) return EngineOf(std::move(opened->device), *gpu);
-  return std::make_unique<HostEngine>(std::move(opened->device), std::move(opened->warning));
+  ASSIGN_OR_RETURN(OpenedDevice opened, OpenAnyDevice(spec));
+  auto* const gpu = dynamic_cast<GpuDevice*>(opened.device.get());
+  if (gpu != nullptr) return EngineOf(std::move(opened.device), *gpu);
+  return std::make_unique<HostEngine>(std::move(opened.device), std::move(opened.warning));
 }
 
 }  // namespace mmadiff

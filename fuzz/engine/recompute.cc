@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "device/status_macros.h"
 #include "device/threads.h"
 #include "fuzz/unit/unit_runner.h"
 
@@ -17,15 +18,14 @@ uint64_t MostUnitCases(const Operation& op) {
 }  // namespace
 
 absl::Status Recomputation::Add(const RecordedDigests& d, const std::string& where) {
-  const absl::StatusOr<CaseStream> stream = StoredStream(d.stream, *d.op);
-  if (!stream.ok()) return stream.status();
+  ASSIGN_OR_RETURN(const CaseStream stream, StoredStream(d.stream, *d.op));
   // The time of one unit: more than any recorder writes is not tried.
   if (d.unit_cases > MostUnitCases(*d.op)) {
     return absl::DataLossError(absl::StrCat(where, ": digests of units of ", d.unit_cases,
                                             " cases of ", d.op->name, ", at most ",
                                             MostUnitCases(*d.op), " are recorded"));
   }
-  all_.push_back({d, *stream});
+  all_.push_back({d, stream});
   return absl::OkStatus();
 }
 
@@ -62,7 +62,7 @@ absl::StatusOr<std::vector<Damage>> VerifyDigests(
   const auto damage =
       ReadDigests(folder, [&](const RecordedDigests& d) { return units.Add(d, folder); });
   // Also what came before an error.
-  if (absl::Status s = units.Run(options, deliver); !s.ok()) return s;
+  RETURN_IF_ERROR(units.Run(options, deliver));
   return damage;
 }
 

@@ -15,6 +15,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "corpus/durable_file.h"
+#include "device/status_macros.h"
 #include "fuzz/folder/run_folder.h"
 #include "fuzz/folder/unit_log.h"
 #include "fuzz/folder/workdir.h"
@@ -61,9 +62,8 @@ absl::Status FindLogs(const std::string& folder, const RunManifest& manifest,
   using Unit = std::tuple<Kind, uint32_t, uint64_t>;
   std::map<Unit, uint64_t> copies;
   std::vector<std::pair<std::set<Unit>, std::string>> logs;
-  const auto paths = UnitLogsIn(folder);
-  if (!paths.ok()) return paths.status();
-  for (const std::string& path : *paths) {
+  ASSIGN_OR_RETURN(const auto paths, UnitLogsIn(folder));
+  for (const std::string& path : paths) {
     std::set<Unit> units;
     bool drops = false;  // with which drop or failure a row ended is for all of them to say
     const auto each = [&](const UnitResult& unit, absl::string_view, uint64_t) {
@@ -79,7 +79,7 @@ absl::Status FindLogs(const std::string& folder, const RunManifest& manifest,
       return absl::OkStatus();
     };
     std::vector<Damage> found;
-    if (absl::Status s = ReadUnitLog(path, manifest, each, found); !s.ok()) return s;
+    RETURN_IF_ERROR(ReadUnitLog(path, manifest, each, found));
     for (std::string& text : TextsOf(found)) cleaning.damage.push_back(std::move(text));
     if (!found.empty() || drops || !IsPlainFile(path)) continue;
     for (const Unit& u : units) ++copies[u];
@@ -95,17 +95,15 @@ absl::Status FindLogs(const std::string& folder, const RunManifest& manifest,
 }
 
 absl::StatusOr<Cleaning> Find(const std::string& folder, Sync sync) {
-  const absl::StatusOr<RunManifest> manifest = ReadManifest(folder);
-  if (!manifest.ok()) return manifest.status();
+  ASSIGN_OR_RETURN(const RunManifest manifest, ReadManifest(folder));
   // Two answers to one unit: then nobody knows which log to keep.
-  const auto stored = ReadUnits(folder, *manifest, nullptr, sync);
-  if (!stored.ok()) return stored.status();
+  ASSIGN_OR_RETURN(const auto stored, ReadUnits(folder, manifest, nullptr, sync));
   const auto contradicts =
-      std::ranges::find(stored->damage, DamageKind::kContradiction, &Damage::kind);
-  if (contradicts != stored->damage.end()) return absl::AbortedError(Text(*contradicts));
+      std::ranges::find(stored.damage, DamageKind::kContradiction, &Damage::kind);
+  if (contradicts != stored.damage.end()) return absl::AbortedError(Text(*contradicts));
   Cleaning cleaning;
-  if (absl::Status s = FindLogs(folder, *manifest, *stored, cleaning); !s.ok()) return s;
-  if (absl::Status s = FindTemporary(folder, cleaning); !s.ok()) return s;
+  RETURN_IF_ERROR(FindLogs(folder, manifest, stored, cleaning));
+  RETURN_IF_ERROR(FindTemporary(folder, cleaning));
   std::ranges::move(MisplacedIn(folder), std::back_inserter(cleaning.damage));
   std::ranges::sort(cleaning.files, {}, &Leftover::path);
   return cleaning;
@@ -126,8 +124,7 @@ absl::StatusOr<Cleaning> RemoveLeftovers(const std::string& folder, bool& not_du
   not_durable = false;
   if (const auto manifest = ReadManifest(folder); !manifest.ok()) return manifest.status();
   std::string warning;
-  const auto lock = FolderLock::Take(folder, warning, shared);
-  if (!lock.ok()) return lock.status();
+  ASSIGN_OR_RETURN(const auto lock, FolderLock::Take(folder, warning, shared));
   if (!warning.empty()) {
     return absl::FailedPreconditionError(
         absl::StrCat(warning, ", so nothing is removed; see what clean says without --yes"));
@@ -140,7 +137,7 @@ absl::StatusOr<Cleaning> RemoveLeftovers(const std::string& folder, bool& not_du
     return absl::DataLossError(
         absl::StrCat(file.path, ": cannot be removed: ", std::strerror(errno)));
   }
-  if (absl::Status s = SyncFolderOf(ManifestPath(folder)); !s.ok()) return s;
+  RETURN_IF_ERROR(SyncFolderOf(ManifestPath(folder)));
   return cleaning;
 }
 

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "corpus/stored_files.h"
+#include "device/status_macros.h"
 #include "fuzz/folder/findings.h"
 #include "triage/verdict.h"
 
@@ -77,11 +78,10 @@ absl::StatusOr<std::vector<FiledFinding>> ListFindings(const std::vector<std::st
                                                        Ledger& ledger) {
   std::vector<FiledFinding> all;
   for (const std::string& folder : folders) {
-    const absl::StatusOr<CasesBelow> below = ReadStoredCases(folder, ledger);
-    if (!below.ok()) return below.status();
-    damaged.insert(damaged.end(), below->damaged.begin(), below->damaged.end());
+    ASSIGN_OR_RETURN(const CasesBelow below, ReadStoredCases(folder, ledger));
+    damaged.insert(damaged.end(), below.damaged.begin(), below.damaged.end());
     std::map<std::pair<std::string, std::string>, FiledFinding> of_folder;
-    for (const auto& [path, c] : below->cases) {
+    for (const auto& [path, c] : below.cases) {
       if (!c.bucket) continue;
       FiledFinding& f = of_folder[{c.op->name, Name(c.bucket)}];
       ++f.cases;

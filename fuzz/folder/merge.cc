@@ -21,6 +21,7 @@
 #include "corpus/case_folder.h"
 #include "corpus/durable_file.h"
 #include "corpus/path_kind.h"
+#include "device/status_macros.h"
 #include "fuzz/folder/run_folder.h"
 #include "fuzz/folder/unit_log.h"
 #include "fuzz/folder/workdir.h"
@@ -75,9 +76,8 @@ class Index {
   absl::Status Read(const std::string& folder, const RunManifest& manifest,
                     std::vector<std::string>& damage) {
     const std::string writer = WriterOf(folder);
-    const absl::StatusOr<std::vector<std::string>> paths = UnitLogsIn(folder);
-    if (!paths.ok()) return paths.status();
-    for (const std::string& path : *paths) {
+    ASSIGN_OR_RETURN(const std::vector<std::string> paths, UnitLogsIn(folder));
+    for (const std::string& path : paths) {
       logs_.push_back(path);
       const auto add = [this](const UnitResult& unit, absl::string_view bytes, uint64_t offset) {
         return Add(unit, bytes, offset);
@@ -99,30 +99,25 @@ class Index {
       for (const auto& [number, entry] : units_[i]) numbers.push_back(number);
       std::sort(numbers.begin(), numbers.end());
       for (const uint64_t number : numbers) {
-        const absl::StatusOr<std::string> bytes = file.Read(units_[i].at(number));
-        if (!bytes.ok()) return bytes.status();
-        const absl::StatusOr<UnitResult> unit = ParseUnit(*bytes);
-        if (!unit.ok()) return unit.status();
-        Accumulate(*unit, merged.totals[i]);
-        merged.units += unit->part ? 0 : 1;
-        if (absl::Status s = log.Append(*bytes, BlockVersionOf(*unit)); !s.ok()) return s;
+        ASSIGN_OR_RETURN(const std::string bytes, file.Read(units_[i].at(number)));
+        ASSIGN_OR_RETURN(const UnitResult unit, ParseUnit(bytes));
+        Accumulate(unit, merged.totals[i]);
+        merged.units += unit.part ? 0 : 1;
+        RETURN_IF_ERROR(log.Append(bytes, BlockVersionOf(unit)));
       }
       for (const auto& [number, drop] : drops_[i]) {
-        if (absl::Status s = log.Append(SerializeUnit(drop), BlockVersionOf(drop)); !s.ok())
-          return s;
+        RETURN_IF_ERROR(log.Append(SerializeUnit(drop), BlockVersionOf(drop)));
         if (drop.drop->ok()) continue;
         merged.dropped.push_back(
             absl::StrCat(whole_.instructions[i].name, ": ", drop.drop->message()));
       }
       for (const auto& [number, failed] : failures_[i]) {
-        if (absl::Status s = log.Append(SerializeUnit(failed), BlockVersionOf(failed)); !s.ok())
-          return s;
+        RETURN_IF_ERROR(log.Append(SerializeUnit(failed), BlockVersionOf(failed)));
       }
       for (const auto& [number, stop] : stops_[i]) {
         const auto unit = units_[i].find(number);
         if (unit != units_[i].end() && unit->second.missing == 0) continue;  // done since
-        if (absl::Status s = log.Append(SerializeUnit(stop), BlockVersionOf(stop)); !s.ok())
-          return s;
+        RETURN_IF_ERROR(log.Append(SerializeUnit(stop), BlockVersionOf(stop)));
       }
     }
     return log.Flush();
@@ -229,7 +224,7 @@ class Filed {
     RunFolder folder;
     folder.path = path;
     folder.manifest = manifest;
-    if (absl::Status s = ReadFiled(folder); !s.ok()) return s;
+    RETURN_IF_ERROR(ReadFiled(folder));
     lines_.insert(folder.distrusted.begin(), folder.distrusted.end());
     const absl::StatusOr<std::string> hardware = ReadFile(HardwarePath(path));
     if (!hardware.ok() && !absl::IsNotFound(hardware.status())) return hardware.status();
@@ -252,12 +247,11 @@ class Filed {
       RegressionCase all = same.begin()->second;
       for (const auto& [text, c] : same) AddAnswers(c, all);
       findings.emplace(all.op->name, Name(all.bucket));
-      const absl::StatusOr<std::string> written = WriteCase(all, out + "/findings");
-      if (!written.ok()) return written.status();
+      ASSIGN_OR_RETURN(const std::string written, WriteCase(all, out + "/findings"));
     }
     merged.findings = findings.size();
     merged.distrusted = lines_.size();
-    if (absl::Status s = WriteLines(DistrustedPath(out), lines_); !s.ok()) return s;
+    RETURN_IF_ERROR(WriteLines(DistrustedPath(out), lines_));
     return WriteLines(HardwarePath(out), hardware_);
   }
 
@@ -332,47 +326,19 @@ absl::Status WriteLog(const std::string& out, const Index& index, Merged& merged
 
 absl::Status WriteOut(const std::string& out, const Index& index, Filed& filed, Merged& merged) {
   if (auto claimed = ClaimManifest(out, merged.manifest); !claimed.ok()) return claimed.status();
-  if (absl::Status s = filed.Write(out, merged); !s.ok()) return s;
+  RETURN_IF_ERROR(filed.Write(out, merged));
   return WriteLog(out, index, merged);
 }
 
-}  // namespace
+using NamedManifests = std::vector<std::pair<std::string, RunManifest>>;
 
-RunManifest WholeRun(RunManifest manifest) {
-  manifest.shard = 0;
-  manifest.shards = 1;
-  for (RunManifest::Instruction& i : manifest.instructions) {
-    if (!i.earlier_cases.empty()) i.earlier_cases.resize(1);
-  }
-  return manifest;
-}
-
-absl::StatusOr<Merged> MergeRuns(const std::string& out, const std::vector<std::string>& in,
-                                 bool& not_durable, bool shared) {
-  not_durable = false;
-  Merged merged;
-  std::unique_ptr<FolderLock> lock;
-  const bool there = KindOf(out) == PathKind::kRun;
-  const auto take = [&]() -> absl::Status {
-    std::string warning;
-    auto taken = FolderLock::Take(out, warning, shared);
-    if (!taken.ok()) return taken.status();
-    lock = *std::move(taken);
-    if (!warning.empty()) merged.warnings.push_back(warning);
-    return absl::OkStatus();
-  };
-  if (there) {
-    not_durable = true;
-    if (absl::Status s = take(); !s.ok()) return s;
-    not_durable = false;
-  }
-  const auto folders = Distinct(out, in, merged);
-  if (!folders.ok()) return folders.status();
-
-  // Which run it is, before anything is read of it.
-  std::vector<std::pair<std::string, RunManifest>> runs;
+// Which run it is, before anything is read of it. A folder without a good manifest is passed over, unless it is `out`.
+absl::StatusOr<NamedManifests> ManifestsOfOneRun(const std::string& out,
+                                                 const std::vector<std::string>& folders,
+                                                 Merged& merged) {
+  NamedManifests runs;
   bool damaged = false;
-  for (const std::string& path : *folders) {
+  for (const std::string& path : folders) {
     absl::StatusOr<RunManifest> manifest = ReadManifest(path);
     if (!manifest.ok() && path != out) {
       damaged |= absl::IsDataLoss(manifest.status());
@@ -402,6 +368,41 @@ absl::StatusOr<Merged> MergeRuns(const std::string& out, const std::vector<std::
     const std::string why = absl::StrJoin(merged.damage, "; ");
     return damaged ? absl::DataLossError(why) : absl::InvalidArgumentError(why);
   }
+  return runs;
+}
+
+}  // namespace
+
+RunManifest WholeRun(RunManifest manifest) {
+  manifest.shard = 0;
+  manifest.shards = 1;
+  for (RunManifest::Instruction& i : manifest.instructions) {
+    if (!i.earlier_cases.empty()) i.earlier_cases.resize(1);
+  }
+  return manifest;
+}
+
+absl::StatusOr<Merged> MergeRuns(const std::string& out, const std::vector<std::string>& in,
+                                 bool& not_durable, bool shared) {
+  not_durable = false;
+  Merged merged;
+  std::unique_ptr<FolderLock> lock;
+  const bool there = KindOf(out) == PathKind::kRun;
+  const auto take = [&]() -> absl::Status {
+    std::string warning;
+    ASSIGN_OR_RETURN(auto taken, FolderLock::Take(out, warning, shared));
+    lock = std::move(taken);
+    if (!warning.empty()) merged.warnings.push_back(warning);
+    return absl::OkStatus();
+  };
+  if (there) {
+    not_durable = true;
+    RETURN_IF_ERROR(take());
+    not_durable = false;
+  }
+  ASSIGN_OR_RETURN(const auto folders, Distinct(out, in, merged));
+
+  ASSIGN_OR_RETURN(const NamedManifests runs, ManifestsOfOneRun(out, folders, merged));
   // A new folder has the id that new programs give, if one of the folders has.
   const auto by_facts =
       std::ranges::find(runs, false, [](const auto& r) { return r.second.id_of_text; });
@@ -415,20 +416,20 @@ absl::StatusOr<Merged> MergeRuns(const std::string& out, const std::vector<std::
   Index index(merged.manifest);
   Filed filed;
   for (const auto& [path, manifest] : runs) {
-    if (absl::Status s = index.Read(path, manifest, merged.damage); !s.ok()) return s;
-    if (absl::Status s = filed.Add(path, merged.manifest, merged.damage); !s.ok()) return s;
+    RETURN_IF_ERROR(index.Read(path, manifest, merged.damage));
+    RETURN_IF_ERROR(filed.Add(path, merged.manifest, merged.damage));
   }
 
   not_durable = true;
   if (!there) {
     if (absl::Status s = MakeFolder(out); !s.ok()) return absl::DataLossError(s.message());
-    if (absl::Status s = take(); !s.ok()) return s;
+    RETURN_IF_ERROR(take());
     if (KindOf(out) == PathKind::kRun) {
       return absl::FailedPreconditionError(
           absl::StrCat(out, ": another process made it meanwhile; merge again"));
     }
   }
-  if (absl::Status s = WriteOut(out, index, filed, merged); !s.ok()) return s;
+  RETURN_IF_ERROR(WriteOut(out, index, filed, merged));
   return merged;
 }
 

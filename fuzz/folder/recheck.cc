@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "device/status_macros.h"
 #include "fuzz/ask/dispatcher.h"
 #include "fuzz/folder/run_folder.h"
 #include "fuzz/schedule/class_schedule.h"
@@ -131,7 +132,7 @@ absl::StatusOr<RecheckOutcome> Recheck(const std::string& path, const RecheckOpt
   outcome.manifest = folder->manifest;
   outcome.damage = folder->warnings;
   outcome.finished = finished.size();
-  if (absl::Status s = CheckVersions(path, outcome.manifest); !s.ok()) return s;
+  RETURN_IF_ERROR(CheckVersions(path, outcome.manifest));
   for (const RunManifest::Instruction& planned : outcome.manifest.instructions) {
     const Operation* op = FindOperation(planned.name);
     if (op == nullptr) return absl::DataLossError(absl::StrCat(path, ": no ", planned.name));
@@ -173,9 +174,8 @@ absl::StatusOr<RecheckOutcome> Recheck(const std::string& path, const RecheckOpt
   std::vector<std::unique_ptr<Worker>> workers;
   const uint64_t threads = std::min<uint64_t>(options.threads, outcome.sampled);
   while (workers.size() < threads) {
-    EngineOr engine = open(outcome.manifest.device);
-    if (!engine.ok()) return engine.status();
-    Identity now = IdentityOfRun((*engine)->device());
+    ASSIGN_OR_RETURN(std::unique_ptr<Engine> engine, open(outcome.manifest.device));
+    Identity now = IdentityOfRun(engine->device());
     if (!(now == outcome.manifest.device_identity)) {
       if (IsModel(now) && !IsModel(outcome.manifest.device_identity)) {
         return absl::InvalidArgumentError(absl::StrCat(
@@ -184,7 +184,7 @@ absl::StatusOr<RecheckOutcome> Recheck(const std::string& path, const RecheckOpt
       }
       outcome.other_device = std::move(now);
     }
-    workers.push_back(std::make_unique<EngineWorker>(*std::move(engine)));
+    workers.push_back(std::make_unique<EngineWorker>(std::move(engine)));
   }
   RecheckAgenda agenda(sample, outcome);
   TaskLog nothing;

@@ -15,6 +15,7 @@
 #include "corpus/list_files.h"
 #include "corpus/path_kind.h"
 #include "corpus/stored_files.h"
+#include "device/status_macros.h"
 #include "fuzz/folder/workdir.h"
 
 namespace mmadiff {
@@ -80,11 +81,10 @@ absl::StatusOr<NamedRuns> ReadManifests(const std::vector<std::string>& paths) {
 }
 
 absl::StatusOr<RunFolder> ReadRunFolder(const std::string& path, const OnUnit& each) {
-  absl::StatusOr<RunManifest> manifest = ReadManifest(path);
-  if (!manifest.ok()) return manifest.status();
+  ASSIGN_OR_RETURN(RunManifest manifest, ReadManifest(path));
   RunFolder folder;
   folder.path = path;
-  folder.manifest = *std::move(manifest);
+  folder.manifest = std::move(manifest);
   folder.stored = ReadGoodUnits(path, folder.manifest, each);
   folder.warnings = TextsOf(folder.stored.damage, WriterOf(path));
   if (absl::Status s = ReadFiled(folder); !s.ok()) folder.warnings.emplace_back(s.message());

@@ -6,6 +6,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "device/status_macros.h"
 
 namespace mmadiff {
 namespace {
@@ -54,31 +55,27 @@ absl::StatusOr<std::optional<Shard>> Ask(const Numbering (&numberings)[kCount], 
     if (environment(n.index) == nullptr) continue;
     const bool is_step = n.first == nullptr && n.count != nullptr;
     if (is_step && environment(n.count) == nullptr) continue;
-    const absl::StatusOr<uint64_t> index = NumberOf(n.index, environment);
-    if (!index.ok()) return index.status();
-    Shard shard = {*index, 1, absl::StrCat(n.index, "=", *index)};
+    ASSIGN_OR_RETURN(const uint64_t index, NumberOf(n.index, environment));
+    Shard shard = {index, 1, absl::StrCat(n.index, "=", index)};
     if (!counted && !is_step) return shard;
     if (n.count == nullptr) {
       return Wrong(absl::StrCat("auto: ", n.index,
                                 " is set, but nothing says how many there are; "
                                 "write --shard=auto/N"));
     }
-    const absl::StatusOr<uint64_t> count = NumberOf(n.count, environment);
-    if (!count.ok()) return count.status();
-    shard.count = *count;
+    ASSIGN_OR_RETURN(const uint64_t count, NumberOf(n.count, environment));
+    shard.count = count;
     if (n.first != nullptr) {
-      const absl::StatusOr<uint64_t> first = NumberOf(n.first, environment);
-      if (!first.ok()) return first.status();
-      const absl::StatusOr<uint64_t> last = NumberOf(n.last, environment);
-      if (!last.ok()) return last.status();
-      if (*last - *first + 1 != *count) {
-        return Wrong(absl::StrCat("auto: the tasks of this array are not ", *first, " to ", *last,
+      ASSIGN_OR_RETURN(const uint64_t first, NumberOf(n.first, environment));
+      ASSIGN_OR_RETURN(const uint64_t last, NumberOf(n.last, environment));
+      if (last - first + 1 != count) {
+        return Wrong(absl::StrCat("auto: the tasks of this array are not ", first, " to ", last,
                                   " without a gap; write --shard=auto/N, N of the whole array"));
       }
-      shard.index -= *first;
+      shard.index -= first;
     }
     if (shard.index >= shard.count) {
-      return Wrong(absl::StrCat("auto: ", n.index, "=", *index, " of ", *count));
+      return Wrong(absl::StrCat("auto: ", n.index, "=", index, " of ", count));
     }
     return shard;
   }
@@ -86,17 +83,15 @@ absl::StatusOr<std::optional<Shard>> Ask(const Numbering (&numberings)[kCount], 
 }
 
 absl::StatusOr<Shard> AskScheduler(std::optional<uint64_t> count, const Environment& environment) {
-  const auto task = Ask(kTasks, !count.has_value(), environment);
-  if (!task.ok()) return task.status();
-  const auto process = Ask(kProcesses, true, environment);
-  if (!process.ok()) return process.status();
-  if (!task->has_value() && !process->has_value()) {
+  ASSIGN_OR_RETURN(const auto task, Ask(kTasks, !count.has_value(), environment));
+  ASSIGN_OR_RETURN(const auto process, Ask(kProcesses, true, environment));
+  if (!task.has_value() && !process.has_value()) {
     return Wrong(
         "auto: no scheduler has numbered this process (SLURM_ARRAY_TASK_ID, SLURM_PROCID, "
         "OMPI_COMM_WORLD_RANK, PMI_RANK, JOB_COMPLETION_INDEX); write --shard=I/N");
   }
-  Shard shard = task->value_or(Shard());
-  const Shard inside = process->value_or(Shard());
+  Shard shard = task.value_or(Shard());
+  const Shard inside = process.value_or(Shard());
   shard.index = shard.index * inside.count + inside.index;
   shard.count = count.value_or(shard.count * inside.count);
   absl::StrAppend(&shard.from, shard.from.empty() || inside.from.empty() ? "" : ", ", inside.from);

@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "corpus/durable_file.h"
 #include "corpus/list_files.h"
+#include "device/status_macros.h"
 #include "sim/operation.h"
 
 namespace mmadiff {
@@ -297,16 +298,14 @@ absl::StatusOr<std::vector<std::string>> UnitLogsIn(const std::string& workdir) 
 
 absl::StatusOr<StoredUnits> ReadUnits(const std::string& workdir, const RunManifest& manifest,
                                       const OnUnit& each, Sync sync) {
-  const absl::StatusOr<std::vector<std::string>> paths = UnitLogsIn(workdir);
-  if (!paths.ok()) return paths.status();
+  ASSIGN_OR_RETURN(const std::vector<std::string> paths, UnitLogsIn(workdir));
   UnitReader reader(manifest, each);
-  for (const std::string& path : *paths) {
-    const absl::Status synced = sync == Sync::kFirst ? SyncFile(path) : absl::OkStatus();
-    if (!synced.ok()) return synced;
-    if (absl::Status s = reader.Read(path); !s.ok()) return s;
+  for (const std::string& path : paths) {
+    RETURN_IF_ERROR(sync == Sync::kFirst ? SyncFile(path) : absl::OkStatus());
+    RETURN_IF_ERROR(reader.Read(path));
   }
-  if (!paths->empty() && sync == Sync::kFirst) {
-    if (absl::Status s = SyncFolderOf(paths->front()); !s.ok()) return s;
+  if (!paths.empty() && sync == Sync::kFirst) {
+    RETURN_IF_ERROR(SyncFolderOf(paths.front()));
   }
   return std::move(reader).Stored();
 }
@@ -321,9 +320,8 @@ StoredUnits ReadGoodUnits(const std::string& workdir, const RunManifest& manifes
 }
 
 absl::StatusOr<std::unique_ptr<UnitLog>> UnitLog::Create(const std::string& workdir, RunId run) {
-  const absl::StatusOr<std::vector<std::string>> paths = UnitLogsIn(workdir);
-  if (!paths.ok()) return paths.status();
-  for (size_t attempt = paths->size();; ++attempt) {
+  ASSIGN_OR_RETURN(const std::vector<std::string> paths, UnitLogsIn(workdir));
+  for (size_t attempt = paths.size();; ++attempt) {
     const std::string path = absl::StrCat(workdir, "/units-", absl::Dec(attempt, absl::kZeroPad6),
                                           "-", getpid(), ".log");
     absl::StatusOr<std::unique_ptr<BlockLogWriter>> log = BlockLogWriter::Create(path, run);
@@ -334,7 +332,7 @@ absl::StatusOr<std::unique_ptr<UnitLog>> UnitLog::Create(const std::string& work
 }
 
 absl::Status UnitLog::Append(const UnitResult& unit) {
-  if (absl::Status s = log_->Append(SerializeUnit(unit), BlockVersionOf(unit)); !s.ok()) return s;
+  RETURN_IF_ERROR(log_->Append(SerializeUnit(unit), BlockVersionOf(unit)));
   const auto now = std::chrono::steady_clock::now();
   return now - flushed_ > std::chrono::milliseconds(500) ? Flush() : absl::OkStatus();
 }

@@ -21,6 +21,7 @@
 #include "corpus/path_kind.h"
 #include "corpus/survey_log.h"
 #include "device/plain_text.h"
+#include "device/status_macros.h"
 
 namespace mmadiff {
 namespace {
@@ -134,21 +135,21 @@ absl::StatusOr<RunManifest> ClaimManifest(const std::string& folder, const RunMa
   const std::string path = ManifestPath(folder);
   absl::StatusOr<std::string> text = ReadFile(path);
   if (absl::IsNotFound(text.status())) {
-    if (absl::Status s = CheckNoOthers(folder); !s.ok()) return s;
+    RETURN_IF_ERROR(CheckNoOthers(folder));
     const absl::Status created = CreateFileDurably(path, FormatManifest(manifest));
     if (created.ok()) return manifest;
     if (!absl::IsAlreadyExists(created)) return created;
     text = ReadFile(path);  // another process was faster, where there are no locks
   }
   if (!text.ok()) return absl::AbortedError(text.status().message());
-  if (absl::Status s = SyncFile(path); !s.ok()) return s;
+  RETURN_IF_ERROR(SyncFile(path));
   absl::StatusOr<RunManifest> stored = ParseManifest(*text, path);
   if (!stored.ok()) return absl::AbortedError(stored.status().message());
   std::optional<RunManifest> extended = Extended(*stored, manifest);
   if (extended && *extended == *stored) return stored;
   if (extended && extend) {
-    if (absl::Status s = CheckUnits(folder, *extended); !s.ok()) return s;
-    if (absl::Status s = WriteFileDurably(path, FormatManifest(*extended)); !s.ok()) return s;
+    RETURN_IF_ERROR(CheckUnits(folder, *extended));
+    RETURN_IF_ERROR(WriteFileDurably(path, FormatManifest(*extended)));
     return *std::move(extended);
   }
   return absl::FailedPreconditionError(
@@ -171,10 +172,9 @@ bool AllDone(const RunManifest& manifest, const StoredUnits& stored) {
 }
 
 absl::Status RemoveUnits(const std::string& folder) {
-  absl::StatusOr<std::vector<std::string>> paths = UnitLogsIn(folder);
-  if (!paths.ok()) return paths.status();
-  paths->push_back(HardwarePath(folder));
-  for (const std::string& path : *paths) {
+  ASSIGN_OR_RETURN(std::vector<std::string> paths, UnitLogsIn(folder));
+  paths.push_back(HardwarePath(folder));
+  for (const std::string& path : paths) {
     if (unlink(path.c_str()) != 0 && errno != ENOENT) {
       return absl::DataLossError(absl::StrCat(path, ": cannot be removed: ", std::strerror(errno)));
     }
@@ -191,7 +191,7 @@ std::string DistrustedPath(const std::string& folder) { return folder + "/distru
 std::string HardwarePath(const std::string& folder) { return folder + "/hardware"; }
 
 absl::Status CheckOwner(const std::string& folder, bool shared, uid_t user) {
-  if (absl::Status s = CheckLinks(folder); !s.ok()) return s;
+  RETURN_IF_ERROR(CheckLinks(folder));
   struct stat s;
   if (shared || user == 0 || stat(folder.c_str(), &s) != 0 || s.st_uid == user) {
     return absl::OkStatus();
@@ -205,7 +205,7 @@ absl::Status CheckOwner(const std::string& folder, bool shared, uid_t user) {
 absl::StatusOr<std::unique_ptr<FolderLock>> FolderLock::Take(const std::string& folder,
                                                              std::string& warning, bool shared) {
   const std::string path = folder + "/writer.lock";
-  if (absl::Status s = CheckOwner(folder, shared); !s.ok()) return s;
+  RETURN_IF_ERROR(CheckOwner(folder, shared));
   absl::StatusOr<Fd> file = OpenStored(path, O_RDWR | O_CREAT);
   if (!file.ok()) return absl::DataLossError(file.status().message());
   const int fd = file->get();
@@ -226,7 +226,7 @@ absl::StatusOr<std::unique_ptr<FolderLock>> FolderLock::Take(const std::string& 
     return lock;
   }
   // Whoever removes the file lets two processes have one each.
-  if (absl::Status s = CheckIsStill(fd, path); !s.ok()) return s;
+  RETURN_IF_ERROR(CheckIsStill(fd, path));
   WriteHolder(fd);
   return lock;
 }
@@ -248,25 +248,22 @@ absl::StatusOr<std::unique_ptr<Workdir>> Workdir::Claim(const std::string& folde
         folder, " is not the folder of a run, so there are no cases to raise: leave out --extend"));
   }
   if (!there) {
-    if (absl::Status s = CheckNoOthers(folder); !s.ok()) return s;
+    RETURN_IF_ERROR(CheckNoOthers(folder));
   }
   if (absl::Status s = MakeFolder(folder); !s.ok()) {
     return absl::DataLossError(absl::StrCat("work directory ", folder, ": ", s.message()));
   }
   auto workdir = std::make_unique<Workdir>();
   workdir->manifest_path_ = ManifestPath(folder);
-  auto lock = FolderLock::Take(folder, workdir->warning, shared);
-  if (!lock.ok()) return lock.status();
-  workdir->lock_ = *std::move(lock);
-  absl::StatusOr<RunManifest> claimed = ClaimManifest(folder, wanted, extend);
-  if (!claimed.ok()) return claimed.status();
-  const RunManifest& manifest = workdir->manifest = *std::move(claimed);
-  absl::StatusOr<std::string> text = ReadFile(workdir->manifest_path_);
-  if (!text.ok()) return text.status();
-  workdir->manifest_text_ = *std::move(text);
+  ASSIGN_OR_RETURN(auto lock, FolderLock::Take(folder, workdir->warning, shared));
+  workdir->lock_ = std::move(lock);
+  ASSIGN_OR_RETURN(RunManifest claimed, ClaimManifest(folder, wanted, extend));
+  const RunManifest& manifest = workdir->manifest = std::move(claimed);
+  ASSIGN_OR_RETURN(std::string text, ReadFile(workdir->manifest_path_));
+  workdir->manifest_text_ = std::move(text);
   auto stored = ReadUnits(folder, manifest);
   if (anew && stored.ok() && stored->damage.empty() && AllDone(manifest, *stored)) {
-    if (absl::Status s = RemoveUnits(folder); !s.ok()) return s;
+    RETURN_IF_ERROR(RemoveUnits(folder));
     stored = ReadUnits(folder, manifest);
   }
   if (!stored.ok()) return stored.status();
@@ -278,9 +275,8 @@ absl::StatusOr<std::unique_ptr<Workdir>> Workdir::Claim(const std::string& folde
   if (!read.ok()) return absl::AbortedError(read.message());  // nothing was to be written
   workdir->hardware = workdir->stored.hardware;
   for (const std::string& line : merged) workdir->hardware.push_back(HardwareOfLine(line));
-  auto log = UnitLog::Create(folder, RunIdOf(manifest));
-  if (!log.ok()) return log.status();
-  workdir->log = *std::move(log);
+  ASSIGN_OR_RETURN(auto log, UnitLog::Create(folder, RunIdOf(manifest)));
+  workdir->log = std::move(log);
   return workdir;
 }
 

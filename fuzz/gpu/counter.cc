@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "absl/strings/str_cat.h"
+#include "device/status_macros.h"
 #include "fuzz/gpu/resident_image.h"
 
 namespace mmadiff {
@@ -138,12 +139,11 @@ absl::StatusOr<std::unique_ptr<GpuCounter>> GpuCounter::Create(GpuDevice& device
                      "kernels for runs on the GPU, for ",
                      WhyNoResidentImage(device.target())));
   }
-  if (absl::Status s = device.MakeCurrent(); !s.ok()) return s;
+  RETURN_IF_ERROR(device.MakeCurrent());
   const GpuDriver& driver = device.driver();
   void* module = nullptr;
-  absl::Status s = driver.Check(driver.LoadModule(&module, image.data()),
-                                "loading the kernels of a run on the GPU");
-  if (!s.ok()) return s;
+  RETURN_IF_ERROR(driver.Check(driver.LoadModule(&module, image.data()),
+                               "loading the kernels of a run on the GPU"));
   return std::unique_ptr<GpuCounter>(new GpuCounter(device, module));
 }
 
@@ -151,7 +151,7 @@ absl::StatusOr<uint64_t> GpuCounter::Reserve(size_t bytes) {
   if (memory_ == nullptr || reserved_ < bytes) {
     memory_ = nullptr;  // frees what there was first
     auto memory = std::make_unique<DeviceMemory>(device_.driver());
-    if (absl::Status s = memory->Allocate(bytes); !s.ok()) return s;
+    RETURN_IF_ERROR(memory->Allocate(bytes));
     memory_ = std::move(memory);
     reserved_ = bytes;
   }
@@ -162,8 +162,7 @@ absl::StatusOr<size_t> GpuCounter::ScratchBytes() {
   if (scratch_ != 0) return scratch_;
   const GpuDriver& driver = device_.driver();
   size_t free = 0, total = 0;
-  absl::Status s = driver.Check(driver.memory(&free, &total), "asking for free memory");
-  if (!s.ok()) return s;
+  RETURN_IF_ERROR(driver.Check(driver.memory(&free, &total), "asking for free memory"));
   return scratch_ = std::clamp<size_t>(free / kScratchPart, 1, kScratchBytes);
 }
 
@@ -171,9 +170,8 @@ absl::StatusOr<void*> GpuCounter::Function(const std::string& name) {
   void*& function = functions_[name];
   if (function != nullptr) return function;
   const GpuDriver& driver = device_.driver();
-  absl::Status s = driver.Check(driver.get_function(&function, module_, name.c_str()),
-                                absl::StrCat("finding the kernel ", name));
-  if (!s.ok()) return s;
+  RETURN_IF_ERROR(driver.Check(driver.get_function(&function, module_, name.c_str()),
+                               absl::StrCat("finding the kernel ", name)));
   return function;
 }
 
@@ -191,20 +189,19 @@ LaunchShape LaunchShapeOf(absl::string_view kernel, const ResidentJob& job,
 }
 
 absl::Status GpuCounter::Launch(const std::string& kernel, ResidentJob& job) {
-  const absl::StatusOr<void*> function = Function(kernel);
-  if (!function.ok()) return function.status();
+  ASSIGN_OR_RETURN(void* function, Function(kernel));
   LaunchShape shape = LaunchShapeOf(kernel, job, 1);
   const GpuDriver& driver = device_.driver();
   int blocks = 0;
   absl::Status s =
-      driver.Check(driver.blocks_at_once(&blocks, *function, shape.threads, shape.shared_bytes),
+      driver.Check(driver.blocks_at_once(&blocks, function, shape.threads, shape.shared_bytes),
                    absl::StrCat("asking how many blocks of the kernel ", kernel, " fit"));
   if (!s.ok()) return s;
   shape =
       LaunchShapeOf(kernel, job, int64_t{std::max(1, device_.processors())} * std::max(1, blocks));
   void* arguments[] = {&job};
   s = driver.Check(
-      driver.launch(*function, static_cast<unsigned>(shape.blocks), 1, 1, shape.threads, 1, 1,
+      driver.launch(function, static_cast<unsigned>(shape.blocks), 1, 1, shape.threads, 1, 1,
                     static_cast<unsigned>(shape.shared_bytes), nullptr, arguments, nullptr),
       absl::StrCat("launching the kernel ", kernel));
   return Timed(kernel, s);
@@ -222,9 +219,8 @@ absl::Status GpuCounter::Timed(const std::string& kernel, absl::Status launched)
 absl::Status GpuCounter::Prepare(const CaseStream& stream, const Model& model, int64_t cases,
                                  uint64_t counted, ResidentJob& job) {
   const Instruction& in = *stream.op->instruction;
-  const absl::StatusOr<const LoadedKernel*> loaded = device_.Load(*stream.op);
-  if (!loaded.ok()) return loaded.status();
-  const Kernel& kernel = (*loaded)->kernel;
+  ASSIGN_OR_RETURN(const LoadedKernel* loaded, device_.Load(*stream.op));
+  const Kernel& kernel = loaded->kernel;
   job.model = model;
   if (HasNarrowRows(model)) {
     job.narrow_a = NarrowFormatOf(model.a, NarrowUp(model), model.algorithm.product_exponent);
@@ -272,9 +268,8 @@ absl::Status GpuCounter::Prepare(const CaseStream& stream, const Model& model, i
     at[b] = end;
     end += (sizes[b] + kAlignment - 1) / kAlignment * kAlignment;
   }
-  const absl::StatusOr<uint64_t> begin = Reserve(end);
-  if (!begin.ok()) return begin.status();
-  for (uint64_t& address : at) address += *begin;
+  ASSIGN_OR_RETURN(const uint64_t begin, Reserve(end));
+  for (uint64_t& address : at) address += begin;
   job.a = reinterpret_cast<uint64_t*>(at[kA]);
   job.b = reinterpret_cast<uint64_t*>(at[kB]);
   job.c = reinterpret_cast<uint64_t*>(at[kC]);
@@ -295,15 +290,14 @@ absl::Status GpuCounter::Prepare(const CaseStream& stream, const Model& model, i
 
 absl::Status GpuCounter::Count(const CaseStream& stream, const Model& model, uint64_t first,
                                uint64_t count, int64_t most_at_once, Counted& counted) {
-  if (absl::Status s = device_.MakeCurrent(); !s.ok()) return s;
+  RETURN_IF_ERROR(device_.MakeCurrent());
   const absl::StatusOr<const LoadedKernel*> loaded = device_.Load(*stream.op);
   if (!loaded.ok()) return loaded.status();
   const Kernel& kernel = (*loaded)->kernel;
   const Shape& shape = stream.op->shape();
   const size_t bytes = 8 * (shape.a_words() + shape.b_words() + shape.d_words()) +
                        4 * (kernel.a.words + kernel.b.words + kernel.c.words + kernel.d.words);
-  const absl::StatusOr<size_t> scratch = ScratchBytes();
-  if (!scratch.ok()) return scratch.status();
+  RETURN_IF_ERROR(ScratchBytes().status());
   ResidentJob job = {};
   int64_t at_once = 0;
   for (;; scratch_ /= 2) {
@@ -340,10 +334,9 @@ absl::Status GpuCounter::Wait() {
 absl::Status GpuCounter::Clear(uint64_t count, const ResidentJob& job) {
   const GpuDriver& driver = device_.driver();
   const ResidentCounters zeros = {};
-  absl::Status s = driver.Check(
+  RETURN_IF_ERROR(driver.Check(
       driver.to_device(reinterpret_cast<uint64_t>(job.counters), &zeros, sizeof(zeros)),
-      "clearing counters");
-  if (!s.ok()) return s;
+      "clearing counters"));
   return driver.Check(driver.fill(reinterpret_cast<uint64_t>(job.flags), 0, FlagWords(count)),
                       "clearing flags");
 }
@@ -389,11 +382,10 @@ absl::Status GpuCounter::CheckOperands(const CaseStream& stream, const ResidentJ
       // The tiles that lie together with this one.
       const int64_t first = place / kInterleaved * kInterleaved;
       tiles.resize(int64_t{count} * kInterleaved);
-      absl::Status s =
+      RETURN_IF_ERROR(
           driver.Check(driver.to_host(tiles.data(), reinterpret_cast<uint64_t>(at + first * count),
                                       8 * tiles.size()),
-                       "reading operands");
-      if (!s.ok()) return s;
+                       "reading operands"));
       words.clear();
       for (int i = 0; i < count; ++i) words.push_back(WordAt(&tiles[place - first], i));
       if (words == *expected) continue;

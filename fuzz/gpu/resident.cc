@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "device/line_protocol.h"
+#include "device/status_macros.h"
 #include "fuzz/unit/events.h"
 #include "sim/parameter.h"
 
@@ -31,9 +32,8 @@ uint64_t PortionOf(const Operation& op) {
 
 absl::StatusOr<std::unique_ptr<ResidentRunner>> ResidentRunner::Create(GpuDevice& device,
                                                                        absl::string_view image) {
-  auto counter = GpuCounter::Create(device, image);
-  if (!counter.ok()) return counter.status();
-  return std::unique_ptr<ResidentRunner>(new ResidentRunner(*std::move(counter)));
+  ASSIGN_OR_RETURN(auto counter, GpuCounter::Create(device, image));
+  return std::unique_ptr<ResidentRunner>(new ResidentRunner(std::move(counter)));
 }
 
 absl::Status ResidentRunner::SelfTest(const CaseStream& stream) {
@@ -52,8 +52,7 @@ absl::Status ResidentRunner::TestCases(const CaseStream& stream, const Model& mo
   op.model = model;
   const CaseStream planted = {&op, stream.strategy, stream.seed, stream.version};
   Counted gpu;
-  if (absl::Status s = counter_->Count(stream, model, first, count, most_at_once, gpu); !s.ok())
-    return s;
+  RETURN_IF_ERROR(counter_->Count(stream, model, first, count, most_at_once, gpu));
   found = gpu.counters.differing > 0;
   if (!found && !SameModel(model, stream.op->model)) return absl::OkStatus();
   UnitResult host;
@@ -123,8 +122,7 @@ absl::StatusOr<size_t> ResidentRunner::Confirm(const CaseStream& stream, const C
       if (same) next = found(name, m);
       return Next::kGoOn;
     };
-    const absl::Status s = one_by_one.Run(index, 1, one, compare).status();
-    if (!s.ok()) return s;
+    RETURN_IF_ERROR(one_by_one.Run(index, 1, one, compare).status());
     if (!same) return Unconfirmed(stream, counted, index, flagged);
     ++confirmed;
   }
@@ -137,9 +135,8 @@ absl::Status ResidentRunner::CutAfter(const CaseStream& stream, uint64_t first, 
                                        counted.flagged.begin() + confirmed);
   portion_ = expected.back() + 1 - first;
   Counted part;
-  absl::Status s =
-      counter_->Count(stream, stream.op->model, first, portion_, GpuCounter::kMostCases, part);
-  if (!s.ok()) return s;
+  RETURN_IF_ERROR(
+      counter_->Count(stream, stream.op->model, first, portion_, GpuCounter::kMostCases, part));
   if (part.flagged != expected) return Unconfirmed(stream, counted, expected.front(), nullptr);
   counted = std::move(part);
   return absl::OkStatus();
@@ -168,7 +165,7 @@ absl::Status ResidentRunner::Unconfirmed(const CaseStream& stream, const Counted
 
 absl::StatusOr<uint64_t> ResidentRunner::Run(const CaseStream& stream, uint64_t first,
                                              uint64_t count, UnitResult& result, OnMismatch found) {
-  if (absl::Status s = SelfTest(stream); !s.ok()) return s;
+  RETURN_IF_ERROR(SelfTest(stream));
   const uint64_t most = PortionOf(*stream.op), end = first + count;
   Next next = Next::kGoOn;
   const auto note = [&](const CaseName& name, const Mismatch& mismatch) {
@@ -177,7 +174,7 @@ absl::StatusOr<uint64_t> ResidentRunner::Run(const CaseStream& stream, uint64_t 
   while (first < end && next == Next::kGoOn) {
     const uint64_t n = std::min({most, portion_, end - first});
     const auto begun = std::chrono::steady_clock::now();
-    if (absl::Status s = RunPortion(stream, first, n, result, note, first); !s.ok()) return s;
+    RETURN_IF_ERROR(RunPortion(stream, first, n, result, note, first));
     const auto took = std::chrono::steady_clock::now() - begun;
     if (took < kShort && n == portion_) portion_ = std::min(2 * portion_, kPortionCases);
     if (took > kLong) portion_ = std::max<uint64_t>(n / 2, 1);

@@ -37,7 +37,7 @@ Json ParametersJson(std::span<const Change> changes) {
 }
 
 Detail ParameterValues(const char* what) {
-  return {.what = what, .schema = MapOf(OneOf({{.kind = Schema::kInteger}, TextSchema()}))};
+  return {.what = what, .schema = MapOf({.kind = Schema::kTextOrInteger})};
 }
 
 const Fields<Neighbour>& FieldsOf(const Neighbour*) {

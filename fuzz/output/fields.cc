@@ -39,6 +39,7 @@ Json TypeJson(const Schema& schema) {
     for (const Schema& one : schema.of) json["anyOf"].push_back(TypeJson(one));
     return json;
   }
+  if (schema.kind == Schema::kTextOrInteger) return {{"type", {"integer", "string"}}};
   json =
       schema.kind == Schema::kObject ? ObjectJson(schema) : Json{{"type", TypeName(schema.kind)}};
   if (schema.kind == Schema::kCount || (schema.kind == Schema::kReal && !schema.negative)) {
@@ -70,11 +71,12 @@ Json ObjectJson(const Schema& schema) {
 }
 
 std::string TypeText(const Schema& schema) {
-  std::string text = schema.kind == Schema::kAny     ? "any"
-                     : schema.kind == Schema::kCount ? "count"
-                     : schema.kind == Schema::kOneOf ? "one of"
-                     : schema.kind == Schema::kMap   ? "map"
-                                                     : TypeName(schema.kind);
+  std::string text = schema.kind == Schema::kAny             ? "any"
+                     : schema.kind == Schema::kCount         ? "count"
+                     : schema.kind == Schema::kOneOf         ? "one of"
+                     : schema.kind == Schema::kMap           ? "map"
+                     : schema.kind == Schema::kTextOrInteger ? "integer or string"
+                                                             : TypeName(schema.kind);
   if (!schema.words.empty()) text = absl::StrJoin(schema.words, "|");
   if (schema.pattern != nullptr) absl::StrAppend(&text, " ", schema.pattern);
   if (schema.least > 0) absl::StrAppend(&text, " >= ", schema.least);

@@ -38,7 +38,19 @@ using Json = nlohmann::ordered_json;
 // The type of a member, as programs see it.
 struct Member;
 struct Schema {
-  enum Kind : uint8_t { kFlag, kCount, kInteger, kReal, kText, kList, kMap, kObject, kOneOf, kAny };
+  enum Kind : uint8_t {
+    kFlag,
+    kCount,
+    kInteger,
+    kReal,
+    kText,
+    kList,
+    kMap,
+    kObject,
+    kOneOf,
+    kTextOrInteger,
+    kAny
+  };
   Kind kind = kAny;
   bool null = false;                    // or null
   bool negative = false;                // of kReal

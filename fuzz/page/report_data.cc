@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "device/status_macros.h"
 #include "fuzz/folder/run_folder.h"
 #include "fuzz/output/next_command.h"
 #include "fuzz/output/ulp_buckets.h"
@@ -268,18 +269,17 @@ bool ReportData::Damaged() const {
 }
 
 absl::StatusOr<ReportData> GatherReport(const ReportOptions& options, Console& console) {
-  absl::StatusOr<NamedRuns> named = ReadManifests(options.folders);
-  if (!named.ok()) return named.status();
+  ASSIGN_OR_RETURN(NamedRuns named, ReadManifests(options.folders));
   std::vector<Gathered> runs;
-  for (const auto& named_run : named->runs) {
+  for (const auto& named_run : named.runs) {
     const auto& [path, manifest] = named_run;
     auto run =
         std::ranges::find_if(runs, [&](const Gathered& g) { return g.IsOf(named_run.second); });
     if (run == runs.end()) run = runs.insert(run, Gathered(manifest));
     if (run->Has(path)) continue;
-    if (absl::Status s = run->Read(path); !s.ok()) return s;
+    RETURN_IF_ERROR(run->Read(path));
   }
-  ReportData data = {{}, NotRead(*named), !named->damage.empty()};
+  ReportData data = {{}, NotRead(named), !named.damage.empty()};
   for (Gathered& gathered : runs) {
     data.runs.push_back(gathered.Finish(options, console));
     AddMutants(options, data.runs.back(), console);

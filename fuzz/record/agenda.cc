@@ -8,6 +8,7 @@
 #include "corpus/line_checksum.h"
 #include "corpus/utc_time.h"
 #include "device/line_protocol.h"
+#include "device/status_macros.h"
 #include "fuzz/folder/findings.h"
 #include "fuzz/record/raw_cases.h"
 #include "fuzz/unit/devices.h"
@@ -80,7 +81,7 @@ absl::Status RecordAgenda::EndPhase() {
       return BeginKnown();
     case Phase::kKnown:
       phase_ = Phase::kRaw;
-      if (absl::Status s = EndKnown(); !s.ok()) return s;
+      RETURN_IF_ERROR(EndKnown());
       return PlanRaw();
     case Phase::kRaw:
       phase_ = Phase::kAgain;
@@ -113,8 +114,7 @@ absl::StatusOr<std::vector<Task>> RecordAgenda::Take(TaskResult result) {
   } else if (!result.status.ok()) {
     return std::vector<Task>();
   } else if (const auto* words = std::get_if<WordsTask>(&result.task.what)) {
-    absl::Status s = TakeWords(row, *words, std::get<WordsAnswer>(result.answer));
-    if (!s.ok()) return s;
+    RETURN_IF_ERROR(TakeWords(row, *words, std::get<WordsAnswer>(result.answer)));
   } else {
     row.answers = true;
     row.tried = std::get<TryAnswer>(std::move(result.answer));
@@ -196,10 +196,9 @@ absl::Status RecordAgenda::PlanRaw() {
   digest_bytes_ = std::min(kMaxRecordingFileBytes, rest / 4);
   // Each file may be left a little before it is full.
   const uint64_t most = kMaxRawFiles * (kMaxRecordingFileBytes - 1'000'000);
-  const auto planned =
-      PlanRawCases(ops, longest, options_.cases, std::min(most, rest - digest_bytes_));
-  if (!planned.ok()) return planned.status();
-  for (size_t i = 0; i < ops.size(); ++i) rows_[RowOf(*ops[i])].recorded.raw_cases = (*planned)[i];
+  ASSIGN_OR_RETURN(const auto planned, PlanRawCases(ops, longest, options_.cases,
+                                                    std::min(most, rest - digest_bytes_)));
+  for (size_t i = 0; i < ops.size(); ++i) rows_[RowOf(*ops[i])].recorded.raw_cases = planned[i];
   return absl::OkStatus();
 }
 
@@ -353,7 +352,7 @@ absl::StatusOr<RecordingManifest> RecordAgenda::Finish(RecordOutcome& outcome) {
     }
   }
   if (folder_ == nullptr || all.empty()) return manifest;
-  if (absl::Status s = folder_->WriteDigests(all); !s.ok()) return s;
+  RETURN_IF_ERROR(folder_->WriteDigests(all));
   return manifest;
 }
 

@@ -8,6 +8,7 @@
 #include "corpus/recordings/recording.h"
 #include "corpus/recordings/recording_folder.h"
 #include "corpus/utc_time.h"
+#include "device/status_macros.h"
 #include "fuzz/ask/dispatcher.h"
 #include "fuzz/folder/findings.h"
 #include "fuzz/record/agenda.h"
@@ -42,17 +43,15 @@ absl::StatusOr<RecordingManifest> Record(const RecordOptions& options, Engine& e
 
 absl::StatusOr<RecordOutcome> RecordFolder(const RecordOptions& options, Engine& engine,
                                            const std::string& folder, Console& console) {
-  const auto writer = RecordingFolderWriter::Create(folder);
-  if (!writer.ok()) return writer.status();
+  ASSIGN_OR_RETURN(const auto writer, RecordingFolderWriter::Create(folder));
   const auto append = [&](const Operation& op, const Batch& batch, const auto& d,
                           const std::string& identity) {
-    return (*writer)->AppendRaw(op, batch, d, identity);
+    return writer->AppendRaw(op, batch, d, identity);
   };
-  RecordAgenda agenda(options, append, writer->get(), console);
+  RecordAgenda agenda(options, append, writer.get(), console);
   RecordOutcome outcome;
-  auto manifest = Record(options, engine, agenda, outcome, console);
-  if (!manifest.ok()) return manifest.status();
-  if (manifest->instructions.empty()) {
+  ASSIGN_OR_RETURN(auto manifest, Record(options, engine, agenda, outcome, console));
+  if (manifest.instructions.empty()) {
     const Drop& first = outcome.dropped.front();
     const bool of_input = FailureOf(first.status).has_value();
     if (first.cause != DropCause::kCrashes && first.cause != DropCause::kHangs && !of_input) {
@@ -60,30 +59,29 @@ absl::StatusOr<RecordOutcome> RecordFolder(const RecordOptions& options, Engine&
     }
     return absl::InternalError(absl::StrCat(Text(first), "; nothing was recorded"));
   }
-  manifest->tool_version = MMADIFF_VERSION;
-  manifest->model_version = absl::StrCat(kModelVersion);
-  manifest->generator_version = kGeneratorVersion;
-  manifest->seed = options.seed;
-  manifest->device = engine.device().name();
-  manifest->device_identity = engine.device().identity();
-  manifest->date = UtcNow();
-  if (absl::Status s = (*writer)->Commit(*std::move(manifest)); !s.ok()) return s;
+  manifest.tool_version = MMADIFF_VERSION;
+  manifest.model_version = absl::StrCat(kModelVersion);
+  manifest.generator_version = kGeneratorVersion;
+  manifest.seed = options.seed;
+  manifest.device = engine.device().name();
+  manifest.device_identity = engine.device().identity();
+  manifest.date = UtcNow();
+  RETURN_IF_ERROR(writer->Commit(std::move(manifest)));
   return outcome;
 }
 
 absl::StatusOr<RecordOutcome> RecordLog(const RecordOptions& options, Engine& engine,
                                         const std::string& path, Console& console) {
-  const auto writer = RecordingWriter::Create(path);
-  if (!writer.ok()) return writer.status();
+  ASSIGN_OR_RETURN(const auto writer, RecordingWriter::Create(path));
   const auto append = [&](const Operation& op, const Batch& batch, const auto& d,
                           const std::string& identity) {
-    return (*writer)->Append(op, batch, d, identity);
+    return writer->Append(op, batch, d, identity);
   };
   RecordAgenda agenda(options, append, nullptr, console);
   RecordOutcome outcome;
   absl::Status s = Record(options, engine, agenda, outcome, console).status();
   const bool any = s.ok() && outcome.raw_dot_products > 0;
-  if (any) s = (*writer)->Finish();
+  if (any) s = writer->Finish();
   if (!any || !s.ok()) std::remove(path.c_str());
   if (!s.ok()) return s;
   return outcome;

@@ -14,6 +14,7 @@
 #include "corpus/recordings/recording_folder.h"
 #include "corpus/testing/folder.h"
 #include "device/faulty.h"
+#include "device/status_macros.h"
 #include "device/testing/flipping.h"
 #include "fuzz/engine/recompute.h"
 #include "fuzz/record/raw_cases.h"
@@ -64,10 +65,9 @@ Verified Verify(const std::string& folder) {
   const absl::Status read = ReadRecordingFolder(
       folder,
       [&v](const Recording& r) -> absl::Status {
-        const auto inputs = InputsOf(r);
-        if (!inputs.ok()) return inputs.status();
-        std::vector<uint64_t> model(inputs->dot_products());
-        Simulate(r.op->model, *inputs, model);
+        ASSIGN_OR_RETURN(const auto inputs, InputsOf(r));
+        std::vector<uint64_t> model(inputs.dot_products());
+        Simulate(r.op->model, inputs, model);
         v.dot_products += model.size();
         v.by_op[r.op->name] += model.size();
         v.differing += Differences(*r.op, model, r.d).size();

@@ -11,6 +11,7 @@
 #include "corpus/case_folder.h"
 #include "corpus/recordings/recording_folder.h"
 #include "corpus/stored_files.h"
+#include "device/status_macros.h"
 #include "fuzz/unit/devices.h"
 #include "triage/diagnosis/investigate.h"
 #include "triage/diagnosis/investigate_aged.h"
@@ -114,22 +115,20 @@ ExplainedGroup Explain(const Group& group, const std::string& device) {
 // The cases of one finding, of the same operation and bucket beside each other; this one first.
 absl::StatusOr<std::vector<RegressionCase>> OfSameFinding(const std::string& path, Console& console,
                                                           bool& damaged) {
-  const absl::StatusOr<RegressionCase> own = ReadCase(path, true);
-  if (!own.ok()) return own.status();
-  std::vector<RegressionCase> all = {*own};
-  if (!own->bucket) return all;
+  ASSIGN_OR_RETURN(const RegressionCase own, ReadCase(path, true));
+  std::vector<RegressionCase> all = {own};
+  if (!own.bucket) return all;
   const std::string folder = std::filesystem::path(path).parent_path().string();
   const auto beside = [&](const std::string& other) {
     std::error_code error;
-    return absl::StartsWith(std::filesystem::path(other).filename().string(), own->slug + "-") &&
+    return absl::StartsWith(std::filesystem::path(other).filename().string(), own.slug + "-") &&
            !std::filesystem::equivalent(path, other, error);
   };
-  const absl::StatusOr<CasesBelow> below = ReadCases(folder.empty() ? "." : folder, beside);
-  if (!below.ok()) return below.status();
-  for (const std::string& what : below->damaged) console.Warn(what);
-  damaged |= !below->damaged.empty();
-  for (const auto& [other, c] : below->cases) {
-    if (c.op == own->op && c.bucket == own->bucket) all.push_back(c);
+  ASSIGN_OR_RETURN(const CasesBelow below, ReadCases(folder.empty() ? "." : folder, beside));
+  for (const std::string& what : below.damaged) console.Warn(what);
+  damaged |= !below.damaged.empty();
+  for (const auto& [other, c] : below.cases) {
+    if (c.op == own.op && c.bucket == own.bucket) all.push_back(c);
   }
   return all;
 }
@@ -203,22 +202,19 @@ ExplainedCase Explain(Subject subject, const std::vector<Observed>& others, cons
 
 absl::StatusOr<ExplainedCase> ExplainCase(const std::string& argument, Device* device,
                                           Console& console) {
-  absl::StatusOr<Subject> subject = LoadSubject(argument, device);
-  if (!subject.ok()) return subject.status();
-  if (LooksLikeCaseName(argument)) return ExplainSubject(*std::move(subject));
+  ASSIGN_OR_RETURN(Subject subject, LoadSubject(argument, device));
+  if (LooksLikeCaseName(argument)) return ExplainSubject(std::move(subject));
   bool damaged = false;
-  const auto all = OfSameFinding(argument, console, damaged);
-  if (!all.ok()) return all.status();
+  ASSIGN_OR_RETURN(const auto all, OfSameFinding(argument, console, damaged));
   const std::span others =
-      std::span(*all).subspan(subject->mismatch.failure ? all->size() : size_t{1});
-  const absl::StatusOr<std::vector<Observed>> answers =
-      AnswersOf(others, subject->device_name, device);
-  if (!answers.ok()) return answers.status();
-  Bucket bucket = all->front().bucket;
+      std::span(all).subspan(subject.mismatch.failure ? all.size() : size_t{1});
+  ASSIGN_OR_RETURN(const std::vector<Observed> answers,
+                   AnswersOf(others, subject.device_name, device));
+  Bucket bucket = all.front().bucket;
   if (device != nullptr) {  // which may have another fault, if it is another one
-    if (!all->front().IsOf(device->name()) || bucket.kind != Bucket::kUnexplained) bucket = {};
+    if (!all.front().IsOf(device->name()) || bucket.kind != Bucket::kUnexplained) bucket = {};
   }
-  ExplainedCase e = Explain(*std::move(subject), *answers, bucket);
+  ExplainedCase e = Explain(std::move(subject), answers, bucket);
   e.stored &= device == nullptr;
   e.damaged = damaged;
   return e;
@@ -227,16 +223,14 @@ absl::StatusOr<ExplainedCase> ExplainCase(const std::string& argument, Device* d
 ExplainedCase ExplainSubject(Subject subject) { return Explain(std::move(subject), {}, {}); }
 
 absl::StatusOr<ExplainedFolder> ExplainFolder(const std::string& folder, Console& console) {
-  const absl::StatusOr<std::vector<std::string>> recordings = RecordingFoldersBelow(folder);
-  if (!recordings.ok()) return recordings.status();
+  ASSIGN_OR_RETURN(const std::vector<std::string> recordings, RecordingFoldersBelow(folder));
   ExplainedFolder e;
-  const absl::StatusOr<CasesBelow> below = ReadStoredCases(folder, e.ledger);
-  if (!below.ok()) return below.status();
-  for (const std::string& what : below->damaged) console.Warn(what);
-  e.recordings = !recordings->empty();
-  e.damaged = !below->damaged.empty();
+  ASSIGN_OR_RETURN(const CasesBelow below, ReadStoredCases(folder, e.ledger));
+  for (const std::string& what : below.damaged) console.Warn(what);
+  e.recordings = !recordings.empty();
+  e.damaged = !below.damaged.empty();
   std::map<std::pair<std::string, std::string>, Group> groups;  // by operation and device
-  for (const auto& [path, c] : below->cases) {
+  for (const auto& [path, c] : below.cases) {
     const auto group_of = [&groups, &op = *c.op](const std::string& device) -> Group& {
       Group& group = groups[{op.name, device}];
       group.op = &op;
@@ -269,8 +263,7 @@ absl::StatusOr<MinimizedCase> MinimizeCase(const Subject& subject, Device& devic
   finding.device = device.name();
   if (!i->diagnosis.observed.empty()) finding.diagnosis = i->Text();
   finding.spent = i->spent ? i->executions : 0;
-  if (absl::Status s = FileCases(i->cases, IdentityFor(device, *m.op), folder, finding); !s.ok())
-    return s;
+  RETURN_IF_ERROR(FileCases(i->cases, IdentityFor(device, *m.op), folder, finding));
   finding.cases = 1;
   minimized.cases = std::move(i->cases);
   return minimized;

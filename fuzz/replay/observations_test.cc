@@ -16,6 +16,7 @@
 #include "corpus/recordings/line_recording.h"
 #include "corpus/recordings/recording.h"
 #include "corpus/recordings/recording_folder.h"
+#include "device/status_macros.h"
 #include "fuzz/engine/recompute.h"
 #include "sim/operation.h"
 #include "sim/simulate.h"
@@ -81,10 +82,9 @@ TEST(Observations, EveryFolderIsTheModels) {
     const auto compare = [&](const Recording& recording) -> absl::Status {
       if (number++ % (records / kRecords + 1) != 0) return absl::OkStatus();
       if (!IsModelled(*recording.op)) return absl::OkStatus();
-      const auto inputs = InputsOf(recording);
-      if (!inputs.ok()) return inputs.status();
-      std::vector<uint64_t> model(inputs->dot_products());
-      Simulate(recording.op->model, *inputs, model);
+      ASSIGN_OR_RETURN(const auto inputs, InputsOf(recording));
+      std::vector<uint64_t> model(inputs.dot_products());
+      Simulate(recording.op->model, inputs, model);
       EXPECT_TRUE(Differences(*recording.op, model, recording.d).empty()) << Name(recording.where);
       return absl::OkStatus();
     };
@@ -147,12 +147,11 @@ TEST(Observations, WhatHasNoModelIsExplained) {
   const auto compare = [&](const Recording& recording) -> absl::Status {
     const Operation& op = *recording.op;
     if (IsModelled(op)) return absl::OkStatus();
-    const auto inputs = InputsOf(recording);
-    if (!inputs.ok()) return inputs.status();
-    for (int64_t i = 0; i < inputs->dot_products(); ++i) {
-      EXPECT_EQ(ByConversion(op, Extract(*inputs, i)), recording.d[i]) << WhereOf(recording, i);
+    ASSIGN_OR_RETURN(const auto inputs, InputsOf(recording));
+    for (int64_t i = 0; i < inputs.dot_products(); ++i) {
+      EXPECT_EQ(ByConversion(op, Extract(inputs, i)), recording.d[i]) << WhereOf(recording, i);
     }
-    answers[op.name][gpu] += inputs->dot_products();
+    answers[op.name][gpu] += inputs.dot_products();
     return absl::OkStatus();
   };
   RecordingStats stats;

@@ -20,6 +20,7 @@
 #include "corpus/regression_case.h"
 #include "corpus/stored_files.h"
 #include "corpus/vector_folder.h"
+#include "device/status_macros.h"
 #include "fuzz/ask/asked_device.h"
 #include "fuzz/engine/recompute.h"
 #include "fuzz/folder/finding_life.h"
@@ -123,9 +124,8 @@ class Replay {
   // All that is below it.
   absl::Status FolderOfFiles(const std::string& path) {
     StoredFolders folders;
-    auto below = StoredFilesBelow(path, folders);
-    if (!below.ok()) return below.status();
-    const std::vector<StoredFile> files = ledger().Keep(*std::move(below));
+    ASSIGN_OR_RETURN(auto below, StoredFilesBelow(path, folders));
+    const std::vector<StoredFile> files = ledger().Keep(std::move(below));
     outcome_.recordings |= !folders.surveys.empty() || !folders.recordings.empty();
     absl::Status s;
     for (const std::string& folder : folders.surveys) s.Update(Survey(folder));
@@ -168,12 +168,11 @@ class Replay {
   }
 
   absl::Status CaseName(const std::string& argument) {
-    const absl::StatusOr<::mmadiff::CaseName> name = ParseCaseName(argument);
-    if (!name.ok()) return name.status();
-    if (!Selected(*name->stream.op, other_cases_)) return absl::OkStatus();
+    ASSIGN_OR_RETURN(const ::mmadiff::CaseName name, ParseCaseName(argument));
+    if (!Selected(*name.stream.op, other_cases_)) return absl::OkStatus();
     Batch inputs;
-    Generate(name->stream, name->index, 1, inputs);
-    return modelled_.Ask(*name->stream.op, inputs, {argument});
+    Generate(name.stream, name.index, 1, inputs);
+    return modelled_.Ask(*name.stream.op, inputs, {argument});
   }
 
   // The log is what counts. Its recording and its pages are copies for others.
@@ -255,7 +254,7 @@ class Replay {
     }
     if (!Selected(*c->op, other_cases_)) return absl::OkStatus();
     outcome_.filed_flaky += c->bucket.repetition == Repetition::kFlaky;
-    if (absl::Status s = modelled_.Compare(*c, path, in_folder); !s.ok()) return s;
+    RETURN_IF_ERROR(modelled_.Compare(*c, path, in_folder));
     if (modelled_.said().has_value() && IsFinding(*c)) Move(path, *c, *modelled_.said());
     return absl::OkStatus();
   }
@@ -282,7 +281,7 @@ class Replay {
       return absl::OkStatus();
     }
     for (const Vector& v : file->vectors) {
-      if (absl::Status s = vectors_.Compare(v); !s.ok()) return s;
+      RETURN_IF_ERROR(vectors_.Compare(v));
     }
     return absl::OkStatus();
   }
@@ -313,9 +312,8 @@ class Replay {
   absl::Status Stored(const Recording& recording, bool in_folder = true) {
     if (!Selected(*recording.op, other_cases_)) return absl::OkStatus();
     if (!IsModelled(*recording.op)) return unmodelled_.Compare(recording);
-    const absl::StatusOr<Batch> inputs = InputsOf(recording);
-    if (!inputs.ok()) return inputs.status();
-    return modelled_.Compare(recording, *inputs, in_folder);
+    ASSIGN_OR_RETURN(const Batch inputs, InputsOf(recording));
+    return modelled_.Compare(recording, inputs, in_folder);
   }
 
   // What is done of each unit of digests in any thread.
@@ -395,7 +393,7 @@ absl::StatusOr<ReplayOutcome> ReplaySubjects(const ReplayOptions& options, Engin
   if (engine != nullptr) asked.emplace(*engine, options.threads, options.open, console);
   Replay replay(options, asked.has_value() ? &*asked : nullptr, report, console);
   for (const std::string& subject : options.subjects) {
-    if (absl::Status s = replay.Subject(subject); !s.ok()) return s;
+    RETURN_IF_ERROR(replay.Subject(subject));
   }
   return replay.Finish();
 }

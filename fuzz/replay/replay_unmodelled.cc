@@ -9,6 +9,7 @@
 #include "corpus/hex.h"
 #include "device/line_protocol.h"
 #include "device/plain_text.h"
+#include "device/status_macros.h"
 
 namespace mmadiff {
 
@@ -21,9 +22,8 @@ absl::Status UnmodelledReplay::Compare(const Recording& recording) {
     ++outcome_.unsupported;
     return absl::OkStatus();
   }
-  const absl::StatusOr<Batch> inputs = InputsOf(recording);
-  if (!inputs.ok()) return inputs.status();
-  const auto d = device_->device().Run(op, *inputs);
+  ASSIGN_OR_RETURN(const Batch inputs, InputsOf(recording));
+  const auto d = device_->device().Run(op, inputs);
   if (device_->Drops(op, d.status())) return absl::OkStatus();
   if (!d.ok()) return d.status();
   outcome_.repeated += d->size();
@@ -42,7 +42,7 @@ absl::Status UnmodelledReplay::Compare(const Recording& recording) {
          .op = &op,
          .where = WhereOf(recording, element),
          .device = now,
-         .dot = Extract(*inputs, element),
+         .dot = Extract(inputs, element),
          .d = (*d)[i],
          .recorded = recorded,
          .recorded_by = by},

@@ -6,6 +6,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
 #include "device/line_protocol.h"
+#include "device/status_macros.h"
 #include "sim/simulate.h"
 #include "triage/verdict.h"
 
@@ -16,7 +17,7 @@ absl::Status VectorReplay::Compare(const Vector& v) {
   for (auto first = cases.begin(); first != cases.end();) {
     const auto last = std::find_if(
         first, cases.end(), [first](const VectorCase& c) { return c.answer != first->answer; });
-    if (absl::Status s = CompareAnswer(v, {first, last}); !s.ok()) return s;
+    RETURN_IF_ERROR(CompareAnswer(v, {first, last}));
     first = last;
   }
   return absl::OkStatus();
@@ -38,11 +39,10 @@ absl::Status VectorReplay::CompareAnswer(const Vector& v, std::span<const Vector
       ++unsupported_;
       continue;
     }
-    const auto answered = AnswerTo(title, v, c);
-    if (!answered.ok()) return answered.status();
-    if (!answered->has_value()) continue;
-    const uint64_t d = (*answered)->d.front();
-    const std::optional<InputFailure> failure = (*answered)->FailureAt(0);
+    ASSIGN_OR_RETURN(const auto answered, AnswerTo(title, v, c));
+    if (!answered.has_value()) continue;
+    const uint64_t d = answered->d.front();
+    const std::optional<InputFailure> failure = answered->FailureAt(0);
     ++done;
     if (given.empty()) {
       given = failure ? Name(*failure) : HexWord(*v.d, d);

@@ -4,6 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "corpus/case_folder.h"
 #include "corpus/cases/case_name.h"
+#include "device/status_macros.h"
 #include "sim/simulate.h"
 #include "triage/diagnosis/investigate_aged.h"
 #include "triage/verdict.h"
@@ -29,11 +30,10 @@ absl::StatusOr<Subject> LoadSubject(const std::string& argument, Device* device)
   s.name = argument;
   Mismatch& m = s.mismatch;
   if (LooksLikeCaseName(argument)) {
-    const absl::StatusOr<CaseName> name = ParseCaseName(argument);
-    if (!name.ok()) return name.status();
-    m.op = name->stream.op;
-    s.stream = name->stream;
-    Generate(name->stream, name->index, 1, m.inputs);
+    ASSIGN_OR_RETURN(const CaseName name, ParseCaseName(argument));
+    m.op = name.stream.op;
+    s.stream = name.stream;
+    Generate(name.stream, name.index, 1, m.inputs);
     if (device == nullptr) return absl::InvalidArgumentError("a case name needs --device");
   } else {
     absl::StatusOr<RegressionCase> stored = ReadCase(argument, true);
@@ -67,16 +67,15 @@ absl::StatusOr<Subject> LoadSubject(const std::string& argument, Device* device)
           absl::StrCat(argument, " holds no answer of a device; give --device"));
     }
   }
-  absl::StatusOr<Subject> subject = device != nullptr ? AskSubject(*m.op, m.inputs, *device, m.age)
+  ASSIGN_OR_RETURN(Subject subject, device != nullptr ? AskSubject(*m.op, m.inputs, *device, m.age)
                                     : m.failure
                                         ? FailedSubject(*m.op, m.inputs, *m.failure, s.device_name)
-                                        : MakeSubject(*m.op, m.inputs, m.device, s.device_name);
-  if (!subject.ok()) return subject.status();
-  if (!subject->mismatch.failure) subject->mismatch.age = subject->mismatch.most_age = m.age;
-  subject->name = s.name;
-  subject->stream = s.stream;
-  subject->why = s.why;
-  subject->shared = s.shared;
+                                        : MakeSubject(*m.op, m.inputs, m.device, s.device_name));
+  if (!subject.mismatch.failure) subject.mismatch.age = subject.mismatch.most_age = m.age;
+  subject.name = s.name;
+  subject.stream = s.stream;
+  subject.why = s.why;
+  subject.shared = s.shared;
   return subject;
 }
 
@@ -93,7 +92,7 @@ Subject MakeSubject(const Operation& op, Batch inputs, std::vector<uint64_t> d,
 
 absl::StatusOr<Subject> AskSubject(const Operation& op, Batch inputs, Device& device,
                                    uint64_t age) {
-  if (absl::Status supported = device.Supports(op); !supported.ok()) return supported;
+  RETURN_IF_ERROR(device.Supports(op));
   absl::StatusOr<Answers> answers = Answers();
   if (age > 0) {
     answers = AskAtAge(device, op, Extract(inputs, 0), age);

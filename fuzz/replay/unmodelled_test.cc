@@ -278,7 +278,7 @@ TEST_F(UnmodelledTest, ASurveyHasItsRow) {
   EXPECT_THAT(
       SurveyPage(summary),
       HasSubstr(absl::StrCat("| ", kName, " | agrees | agrees | no model | - | - | - | yes |")));
-  EXPECT_THAT(SurveyJson(summary), HasSubstr("\"modelled\": false"));
+  EXPECT_THAT(JsonText(JsonOf(summary), 1), HasSubstr("\"modelled\": false"));
   std::string note;
   ASSERT_TRUE(WriteSurveyFiles(Path("s"), summary, note).ok());
   const ReplayOutcome replayed = Replay(Path("s/recording"));

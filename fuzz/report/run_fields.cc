@@ -96,8 +96,8 @@ const Fields<RunReportRow>& FieldsOf(const RunReportRow*) {
        "the --max_mismatches that stopped the instruction; 0: none did"},
       {"stopped_at", [](const R& r) { return UtcTime(r.stopped_at); },
        "when, of folders; empty if not known"},
-      {"bound", &R::bound,
-       "3/N: the rate of differences is below it (95 %, of this generator); 0 where it says "
+      {"bound", [](const R& r) { return r.bound > 0 ? std::optional(r.bound) : std::nullopt; },
+       "3/N: the rate of differences is below it (95 %, of this generator); null where it says "
        "nothing"},
       {"seconds", [](const R& r) { return r.total.seconds; }, "of all units together"},
       {"verdict", [](const R& r) { return Sentence(r); }, "the column \"evidence\" of the text"},

@@ -7,6 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "corpus/hex.h"
 #include "corpus/utc_time.h"
+#include "device/status_macros.h"
 #include "fuzz/coverage/counter.h"
 #include "fuzz/folder/finding_life.h"
 #include "fuzz/folder/merge.h"
@@ -213,9 +214,8 @@ void RunReportBuilder::AddShard(const RunManifest& manifest, const std::string& 
 
 absl::StatusOr<RunFolder> RunReportBuilder::AddFolder(const std::string& path,
                                                       const OnUnit& counted) {
-  const absl::StatusOr<RunManifest> manifest = ReadManifest(path);
-  if (!manifest.ok()) return manifest.status();
-  AddShard(*manifest, path);
+  ASSIGN_OR_RETURN(const RunManifest manifest, ReadManifest(path));
+  AddShard(manifest, path);
   absl::StatusOr<RunFolder> folder = ReadRunFolder(path, [&](const UnitResult& unit) {
     if (Add(unit)) counted(unit);
   });

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "device/status_macros.h"
 #include "fuzz/folder/run_folder.h"
 #include "fuzz/folder/unit_log.h"
 #include "fuzz/folder/workdir.h"
@@ -67,9 +68,8 @@ double SecondsLeft(const RunStatus& s) {
 }  // namespace
 
 absl::StatusOr<RunStatus> ReadRunStatus(const std::string& path, const OnUnit& counted) {
-  const absl::StatusOr<RunManifest> manifest = ReadManifest(path);
-  if (!manifest.ok()) return manifest.status();
-  RunReportBuilder builder(*manifest);
+  ASSIGN_OR_RETURN(const RunManifest manifest, ReadManifest(path));
+  RunReportBuilder builder(manifest);
   RunStatus status;
   BusySeconds busy;
   const auto add = [&](const UnitResult& unit) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "device/status_macros.h"
 #include "fuzz/ask/dispatcher.h"
 #include "fuzz/ask/worker.h"
 #include "fuzz/folder/workdir.h"
@@ -87,19 +88,18 @@ absl::StatusOr<RunReport> ExecuteRun(const RunOptions& options, const EngineOpen
     engines.push_back(engine->get());
     workers.push_back(std::make_unique<EngineWorker>(*std::move(engine)));
   }
-  const auto workdir =
-      Workdir::Claim(options.workdir, wanted, options.anew, options.extend, options.shared);
-  if (!workdir.ok()) return workdir.status();
-  const RunManifest& manifest = (*workdir)->manifest;
-  RunLog log(std::move((*workdir)->log), manifest, (*workdir)->stored, workers.front()->restarts());
+  ASSIGN_OR_RETURN(const auto workdir, Workdir::Claim(options.workdir, wanted, options.anew,
+                                                      options.extend, options.shared));
+  const RunManifest& manifest = workdir->manifest;
+  RunLog log(std::move(workdir->log), manifest, workdir->stored, workers.front()->restarts());
   const auto on_stop = [&](uint32_t row, uint64_t unit) {
     return log.NoteStop(row, unit, options.max_mismatches);
   };
-  RunAgenda agenda(options, manifest, std::move((*workdir)->stored), console, on_stop);
+  RunAgenda agenda(options, manifest, std::move(workdir->stored), console, on_stop);
   DispatchOutcome dispatched = Dispatch({options.limit}, workers, agenda, log, console);
   for (const Drop& drop : dispatched.drops) {
     if (drop.cause != DropCause::kGarbled) continue;
-    dispatched.durable.Update((*workdir)->Distrust(drop.op->name, drop.status.message()));
+    dispatched.durable.Update(workdir->Distrust(drop.op->name, drop.status.message()));
   }
   dispatched.warnings.insert(dispatched.warnings.begin(), warnings.begin(), warnings.end());
   RunReportBuilder builder(manifest);
@@ -116,10 +116,10 @@ absl::StatusOr<RunReport> ExecuteRun(const RunOptions& options, const EngineOpen
   for (size_t r = 0; r < options.ops.size(); ++r) {
     if (builder.row(r).stopped()) attempt.durable.Update(log.TakeBack(static_cast<uint32_t>(r)));
   }
-  builder.Distrust((*workdir)->distrusted);
-  if (!(*workdir)->warning.empty()) attempt.warnings.push_back((*workdir)->warning);
-  AddEarlier((*workdir)->hardware, attempt.hardware);
-  attempt.durable.Update((*workdir)->Check());
+  builder.Distrust(workdir->distrusted);
+  if (!workdir->warning.empty()) attempt.warnings.push_back(workdir->warning);
+  AddEarlier(workdir->hardware, attempt.hardware);
+  attempt.durable.Update(workdir->Check());
   return std::move(builder).Finish(std::move(attempt));
 }
 

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "device/status_macros.h"
 #include "fuzz/ask/canary.h"
 #include "fuzz/folder/run_folder.h"
 
@@ -228,7 +229,7 @@ absl::StatusOr<std::vector<Task>> RunAgenda::Take(TaskResult result) {
       row.paused.front().goes_on = false;
       row.paused.front().differing.clear();
     }
-    if (absl::Status s = findings_.File(result); !s.ok()) return s;
+    RETURN_IF_ERROR(findings_.File(result));
   }
   return LookAtMismatches(result.task.row);
 }
@@ -291,7 +292,7 @@ absl::StatusOr<std::vector<Task>> RunAgenda::LookAtMismatches(size_t r) {
     const UnitResult& counted = part.rest.counted;
     const bool all = counted.first_case + counted.cases == part.rest.end;
     if (row.stopped) {
-      if (absl::Status s = NoteStop(r, all ? row.next : counted.unit); !s.ok()) return s;
+      RETURN_IF_ERROR(NoteStop(r, all ? row.next : counted.unit));
     }
     if (part.goes_on && (all || !row.stopped) && row.dropped.ok()) {
       next.push_back(Task{r, std::move(part.rest)});
@@ -354,13 +355,13 @@ absl::Status RunLog::Append(const TaskResult& result) {
   const auto row = static_cast<uint32_t>(result.task.row);
   const bool passed = result.status.ok() && std::holds_alternative<CanaryAnswer>(result.answer);
   if (result.drop.has_value()) {
-    if (absl::Status s = Drop(row, result.status); !s.ok()) return s;
+    RETURN_IF_ERROR(Drop(row, result.status));
   } else if (passed) {
     return TakeBack(row, !finished_[row]);
   }
   const bool lost = result.begun && !result.status.ok() && !absl::IsCancelled(result.status);
   if (lost && !restarts_ && !result.drop.has_value()) {
-    if (absl::Status s = NoteFailure(result); !s.ok()) return s;
+    RETURN_IF_ERROR(NoteFailure(result));
   }
   const auto* unit = std::get_if<UnitAnswer>(&result.answer);
   if (unit == nullptr) return absl::OkStatus();
@@ -369,7 +370,7 @@ absl::Status RunLog::Append(const TaskResult& result) {
   if (!counted.part) {
     parts.erase(counted.unit);
     looked_at_[counted.instruction].erase(counted.unit);
-    if (absl::Status s = TakeBack(row, false); !s.ok()) return s;
+    RETURN_IF_ERROR(TakeBack(row, false));
     return log_->Append(counted);
   }
   if (counted.dot_products == 0) return absl::OkStatus();
@@ -399,7 +400,7 @@ absl::Status RunLog::NoteFailure(const TaskResult& result) {
   failed.part = true;
   failed.failures = ++failures_[failed.instruction][failed.unit];
   failed.ended = LaterThan(0);
-  if (absl::Status s = AppendDurably(failed); !s.ok()) return s;
+  RETURN_IF_ERROR(AppendDurably(failed));
   if (failed.failures < kMostFailures) return absl::OkStatus();
   return Drop(failed.instruction, GivenUp(failed.unit));
 }
@@ -420,7 +421,7 @@ absl::Status RunLog::Drop(uint32_t instruction, const absl::Status& why) {
 
 absl::Status RunLog::NoteStop(uint32_t instruction, uint64_t unit, uint64_t mismatch_limit) {
   for (const auto& [number, part] : std::exchange(parts_[instruction], {})) {
-    if (absl::Status s = log_->Append(part); !s.ok()) return s;
+    RETURN_IF_ERROR(log_->Append(part));
   }
   UnitResult stop;
   stop.instruction = instruction;
@@ -438,14 +439,14 @@ absl::Status RunLog::TakeBack(uint32_t instruction, bool canaries_only) {
     if (drop.drop->ok() || (canaries_only && !absl::IsAborted(*drop.drop))) continue;
     drop.drop = absl::OkStatus();
     drop.ended = LaterThan(drop.ended);
-    if (absl::Status s = AppendDurably(drop); !s.ok()) return s;
+    RETURN_IF_ERROR(AppendDurably(drop));
   }
   return absl::OkStatus();
 }
 
 // Until something else is appended may take long.
 absl::Status RunLog::AppendDurably(const UnitResult& record) {
-  if (absl::Status s = log_->Append(record); !s.ok()) return s;
+  RETURN_IF_ERROR(log_->Append(record));
   return log_->Flush();
 }
 
@@ -453,7 +454,7 @@ absl::Status RunLog::Flush() {
   for (std::map<uint32_t, UnitParts>* const all : {&looked_at_, &parts_}) {
     for (const auto& [instruction, parts] : *all) {
       for (const auto& [number, part] : parts) {
-        if (absl::Status s = log_->Append(part); !s.ok()) return s;
+        RETURN_IF_ERROR(log_->Append(part));
       }
     }
     all->clear();

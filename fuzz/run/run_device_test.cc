@@ -1,5 +1,6 @@
 // Devices that lie, change, die or fail alone are reported for what they are.
 #include "corpus/case_folder.h"
+#include "device/status_macros.h"
 #include "fuzz/testing/run_fixture.h"
 
 namespace mmadiff {
@@ -50,7 +51,7 @@ class Aging : public Device {
 
  private:
   absl::Status ExecuteSome(const Operation& op, const Batch& batch, Answers& answers) override {
-    if (absl::Status s = simulator_->Run(op, batch, answers.d); !s.ok()) return s;
+    RETURN_IF_ERROR(simulator_->Run(op, batch, answers.d));
     answers.age = answered_;
     for (uint64_t& word : answers.d) word ^= uint64_t{++answered_ > 40} << 30;
     return absl::OkStatus();

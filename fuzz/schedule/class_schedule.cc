@@ -9,6 +9,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/synchronization/mutex.h"
 #include "device/plain_text.h"
+#include "device/status_macros.h"
 #include "fuzz/coverage/counter.h"
 #include "sim/parameter.h"
 #include "sim/simulate.h"
@@ -254,9 +255,9 @@ absl::StatusOr<CaseStream> StreamOfUnit(const RunManifest& manifest, const Opera
                                         const RunManifest::Instruction& planned, uint64_t unit) {
   CaseStream stream = {&op, FindStrategy(manifest.strategy), manifest.seed};
   if (!planned.schedule.empty()) {
-    const absl::StatusOr<ClassSchedule> schedule = ParseSchedule(planned.schedule, *op.instruction);
-    if (!schedule.ok()) return schedule.status();
-    stream.strategy = &schedule->of(unit);
+    ASSIGN_OR_RETURN(const ClassSchedule schedule,
+                     ParseSchedule(planned.schedule, *op.instruction));
+    stream.strategy = &schedule.of(unit);
   }
   if (stream.strategy != nullptr && HasClasses(*stream.strategy, *op.instruction)) return stream;
   return absl::DataLossError(absl::StrCat("the run's strategy '", PlainLine(manifest.strategy),

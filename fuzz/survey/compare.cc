@@ -12,6 +12,7 @@
 #include "corpus/stored_files.h"
 #include "corpus/survey_log.h"
 #include "device/line_protocol.h"
+#include "device/status_macros.h"
 #include "fuzz/output/progress.h"
 #include "fuzz/survey/verify.h"
 #include "triage/case_text.h"
@@ -214,10 +215,9 @@ absl::StatusOr<StoredSurvey> Whole(const std::string& folder, std::vector<std::s
   if (!stored.ok()) return stored;
   SurveyCheck check = CheckSurvey(folder, *stored);
   if (!check.wrong.empty()) return absl::AbortedError(check.wrong.front());
-  const auto others = OtherAnswersBelow(folder);
-  if (!others.ok()) return others.status();
-  if (!others->empty()) {
-    return absl::AbortedError(others->front() + ": no part of the survey; move it away");
+  ASSIGN_OR_RETURN(const auto others, OtherAnswersBelow(folder));
+  if (!others.empty()) {
+    return absl::AbortedError(others.front() + ": no part of the survey; move it away");
   }
   std::ranges::move(check.stale, std::back_inserter(warnings));
   return stored;
@@ -244,15 +244,13 @@ void CompareAnswers(const AnswersByRow& x, const AnswersByRow& y, SurveyDifferen
 absl::StatusOr<SurveyDifference> CompareSurveys(const std::string& first,
                                                 const std::string& second) {
   SurveyDifference difference;
-  const absl::StatusOr<StoredSurvey> x = Whole(first, difference.warnings),
-                                     y = Whole(second, difference.warnings);
-  if (!x.ok()) return x.status();
-  if (!y.ok()) return y.status();
-  difference.first = Name(x->manifest.device_identity);
-  difference.second = Name(y->manifest.device_identity);
-  difference.torn_first = !x->stats.damage.empty();
-  difference.torn_second = !y->stats.damage.empty();
-  CompareAnswers(Everything(*x), Everything(*y), difference);
+  ASSIGN_OR_RETURN(const StoredSurvey x, Whole(first, difference.warnings));
+  ASSIGN_OR_RETURN(const StoredSurvey y, Whole(second, difference.warnings));
+  difference.first = Name(x.manifest.device_identity);
+  difference.second = Name(y.manifest.device_identity);
+  difference.torn_first = !x.stats.damage.empty();
+  difference.torn_second = !y.stats.damage.empty();
+  CompareAnswers(Everything(x), Everything(y), difference);
   return difference;
 }
 

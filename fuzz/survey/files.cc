@@ -17,6 +17,7 @@
 #include "corpus/recordings/recording_folder.h"
 #include "corpus/recordings/survey_answers.h"
 #include "corpus/utc_time.h"
+#include "device/status_macros.h"
 #include "fuzz/folder/findings.h"
 #include "fuzz/survey/fields.h"
 #include "fuzz/survey/html_page.h"
@@ -103,9 +104,8 @@ class RecordingOf {
       batch.first = o.first + done;
       batch.count = static_cast<int64_t>(std::min(at_once, o.count - done));
       const auto begin = d.begin() + static_cast<std::ptrdiff_t>(done) * words;
-      const absl::Status s = writer.AppendRaw(
-          *answers.op, batch, {begin, begin + batch.count * words}, answers.identity);
-      if (!s.ok()) return s;
+      RETURN_IF_ERROR(writer.AppendRaw(*answers.op, batch, {begin, begin + batch.count * words},
+                                       answers.identity));
     }
     std::map<std::string, uint64_t>& raw = raw_[i.name];
     raw[o.stream] += o.count;

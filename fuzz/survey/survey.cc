@@ -12,6 +12,7 @@
 #include "corpus/durable_file.h"
 #include "corpus/recordings/recording_folder.h"
 #include "corpus/survey_log.h"
+#include "device/status_macros.h"
 #include "device/stop.h"
 #include "fuzz/ask/dispatcher.h"
 #include "fuzz/ask/known_cases.h"
@@ -64,7 +65,7 @@ class Survey {
         worker_(child_) {}
 
   absl::StatusOr<SurveyOutcome> Run() {
-    if (absl::Status s = Open(); !s.ok()) return s;
+    RETURN_IF_ERROR(Open());
     AskAll();
     KeepEnd();
     return std::move(outcome_);
@@ -76,20 +77,18 @@ class Survey {
       return absl::DataLossError(s.message());
     }
     std::string warning;
-    auto lock = FolderLock::Take(options_.folder, warning, options_.shared);
-    if (!lock.ok()) return lock.status();
+    ASSIGN_OR_RETURN(auto lock, FolderLock::Take(options_.folder, warning, options_.shared));
     if (!warning.empty()) outcome_.warnings.push_back(warning);
-    lock_ = *std::move(lock);
+    lock_ = std::move(lock);
     absl::StatusOr<StoredSurvey> stored = ReadSurvey(options_.folder);
     if (!stored.ok() && !absl::IsNotFound(stored.status())) {
       return absl::AbortedError(stored.status().message());
     }
-    const absl::StatusOr<SurveyManifest> manifest = Identify();
-    if (!manifest.ok()) return manifest.status();
-    outcome_.manifest = *manifest;
-    if (absl::Status s = CheckRegressions(); !s.ok()) return s;
+    ASSIGN_OR_RETURN(const SurveyManifest manifest, Identify());
+    outcome_.manifest = manifest;
+    RETURN_IF_ERROR(CheckRegressions());
     if (!stored.ok()) return Begin();
-    const std::string difference = ManifestDifference(stored->manifest, *manifest);
+    const std::string difference = ManifestDifference(stored->manifest, manifest);
     if (!difference.empty()) {
       return absl::FailedPreconditionError(
           absl::StrCat(options_.folder, " holds another survey (", difference,
@@ -159,9 +158,8 @@ class Survey {
       return absl::FailedPreconditionError(absl::StrCat(options_.folder, " holds no survey but ",
                                                         name, "; give the survey its own --out"));
     }
-    auto log = SurveyLog::Create(options_.folder, outcome_.manifest);
-    if (!log.ok()) return log.status();
-    log_ = *std::move(log);
+    ASSIGN_OR_RETURN(auto log, SurveyLog::Create(options_.folder, outcome_.manifest));
+    log_ = std::move(log);
     return absl::OkStatus();
   }
 

@@ -15,6 +15,7 @@
 #include "corpus/recordings/recording.h"
 #include "corpus/regression_case.h"
 #include "corpus/testing/folder.h"
+#include "device/status_macros.h"
 #include "fuzz/ask/canary.h"
 #include "fuzz/folder/unit_log.h"
 #include "fuzz/folder/workdir.h"
@@ -45,7 +46,7 @@ class Scripted : public Device {
   absl::Status Supports(const Operation&) const override { return absl::OkStatus(); }
   absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) override {
     if (IsCanary(batch)) return simulator_->Run(op, batch, d);
-    if (absl::Status s = script_(++runs_); !s.ok()) return s;
+    RETURN_IF_ERROR(script_(++runs_));
     return simulator_->Run(op, batch, d);
   }
   // What a run asks before its units, which no script counts.
@@ -83,9 +84,8 @@ class RunTest : public TestFolder {
 
   absl::StatusOr<RunReport> Try(const RunOptions& options, const DeviceOpener& open) {
     const auto open_engine = [&open]() -> EngineOr {
-      DeviceOr device = open();
-      if (!device.ok()) return device.status();
-      return std::make_unique<HostEngine>(*std::move(device));
+      ASSIGN_OR_RETURN(std::unique_ptr<Device> device, open());
+      return std::make_unique<HostEngine>(std::move(device));
     };
     return ExecuteRun(options, open_engine, console_);
   }

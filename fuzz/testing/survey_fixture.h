@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -14,7 +13,9 @@
 
 #include "absl/time/clock.h"
 #include "corpus/testing/folder.h"
+#include "device/status_macros.h"
 #include "fuzz/ask/task_server.h"
+#include "fuzz/survey/fields.h"
 #include "fuzz/survey/files.h"
 #include "fuzz/survey/page.h"
 #include "fuzz/survey/summary.h"
@@ -65,7 +66,7 @@ class TestDevice : public ChangedDevice {
     for (const Fault& fault : faults_) {
       if (fault.op != op.name) continue;
       if (fault.before) fault.before(batch, calls_);
-      if (absl::Status s = ChangedDevice(fault.change).Run(op, batch, d); !s.ok()) return s;
+      RETURN_IF_ERROR(ChangedDevice(fault.change).Run(op, batch, d));
       if (fault.fails) return fault.fails(batch, d);
       if (fault.swap && batch.shape == op.shape() && d.size() > 1) std::swap(d[0], d[1]);
       return absl::OkStatus();
@@ -147,7 +148,7 @@ class SurveyTest : public TestFolder {
 
   // All that survey.json says but for times.
   static std::string Said(const SurveyOutcome& outcome) {
-    auto json = nlohmann::ordered_json::parse(SurveyJson(Summarize(outcome)));
+    Json json = JsonOf(Summarize(outcome));
     json.erase("seconds");
     for (auto& row : json["rows"]) row.erase("seconds");
     return json.dump(1);

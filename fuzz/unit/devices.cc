@@ -11,6 +11,7 @@
 #include "corpus/recordings/recording.h"
 #include "corpus/stored_files.h"
 #include "device/gpu/driver.h"
+#include "device/status_macros.h"
 
 namespace mmadiff {
 namespace {
@@ -28,15 +29,13 @@ absl::StatusOr<OpenedDevice> OpenBest() {
     absl::StrAppend(&warning, warning.empty() ? "no GPU is used, the device is host: " : "; ",
                     gpu.status().message());
   }
-  DeviceOr host = OpenBasicDevice("host");
-  if (!host.ok()) return host.status();
-  return OpenedDevice{*std::move(host), std::move(warning)};
+  ASSIGN_OR_RETURN(std::unique_ptr<Device> host, OpenBasicDevice("host"));
+  return OpenedDevice{std::move(host), std::move(warning)};
 }
 
 DeviceOr OpenBestDevice(absl::string_view) {
-  absl::StatusOr<OpenedDevice> best = OpenBest();
-  if (!best.ok()) return best.status();
-  return std::move(best->device);
+  ASSIGN_OR_RETURN(OpenedDevice best, OpenBest());
+  return std::move(best.device);
 }
 
 constexpr DeviceKind kKinds[] = {
@@ -77,9 +76,8 @@ std::string LeftOutOf(absl::string_view spec) {
 
 absl::StatusOr<OpenedDevice> OpenAnyDevice(absl::string_view spec) {
   if (spec == kBest) return OpenBest();
-  DeviceOr device = OpenDevice(spec);
-  if (!device.ok()) return device.status();
-  return OpenedDevice{*std::move(device), LeftOutOf(spec)};
+  ASSIGN_OR_RETURN(std::unique_ptr<Device> device, OpenDevice(spec));
+  return OpenedDevice{std::move(device), LeftOutOf(spec)};
 }
 
 }  // namespace mmadiff

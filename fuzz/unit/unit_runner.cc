@@ -5,6 +5,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "device/status_macros.h"
 #include "fuzz/unit/digest.h"
 #include "fuzz/unit/digest_sum.h"
 #include "fuzz/unit/events.h"
@@ -114,7 +115,7 @@ absl::StatusOr<uint64_t> UnitRunner::Run(uint64_t first, uint64_t count, UnitRes
     if (device_.StopRequested()) return absl::CancelledError("stopped");
     const uint64_t before = result.cases;
     const auto n = static_cast<int64_t>(std::min(per_batch, end - at));
-    if (absl::Status s = RunBatch(at, n, result, note); !s.ok()) return s;
+    RETURN_IF_ERROR(RunBatch(at, n, result, note));
     at += result.cases - before;
   }
   return at;
@@ -223,7 +224,7 @@ absl::Status UnitRunner::Count(uint64_t first, int64_t count, UnitResult& result
     whole = &begun;
   }
   Compare(op, op.model, *whole, device, compared_);
-  if (absl::Status s = AddWords(first * words, device, result); !s.ok()) return s;
+  RETURN_IF_ERROR(AddWords(first * words, device, result));
   AddCases(first, count, result);
   const std::vector<uint64_t>& model = compared_.model;
   const auto& differing = compared_.differing;
@@ -249,7 +250,7 @@ absl::Status UnitRunner::CountSome(uint64_t first, int64_t begin, UnitResult& re
   const Batch dots = DotProductsOf(batch_, begin, end);
   const std::span<const uint64_t> device(device_words_.data() + begin, end - begin);
   Compare(op, op.model, dots, device, compared_);
-  if (absl::Status s = AddWords(first * words + begin, device, result); !s.ok()) return s;
+  RETURN_IF_ERROR(AddWords(first * words + begin, device, result));
   if (end % words == 0) AddCases(index, 1, result);
   if (compared_.differing.empty()) return absl::OkStatus();
   const int64_t differs = compared_.differing.front();

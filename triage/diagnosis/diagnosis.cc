@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "device/status_macros.h"
 #include "sim/simulate.h"
 #include "triage/diagnosis/chooser.h"
 #include "triage/diagnosis/judge.h"
@@ -239,9 +240,9 @@ absl::StatusOr<Diagnosis> DiagnoseAs(const Operation& op, Runner& runner,
     const Neighbour& change = d.changes.empty() ? d.nearest : d.changes.front();
     const Model believed = WithAlgorithm(op, change.algorithm);
     const size_t before = d.observed.size();
-    const absl::StatusOr<bool> all =
-        Ask(runner, Choose(op, runner, believed, Rivals(op, d, believed), cases), d.observed);
-    if (!all.ok()) return all.status();
+    ASSIGN_OR_RETURN(
+        const bool all,
+        Ask(runner, Choose(op, runner, believed, Rivals(op, d, believed), cases), d.observed));
     const std::span<const Observed> asked = std::span(d.observed).subspan(before);
     const bool holds = Explains(op, believed, asked);
     if (!holds || !d.changes.empty()) {
@@ -255,7 +256,7 @@ absl::StatusOr<Diagnosis> DiagnoseAs(const Operation& op, Runner& runner,
       d.cut = !d.changes.empty();
       if (d.changes.empty() && d.nearest.algorithm == nearest) break;
     } else if (holds) {
-      d.cut = !*all;
+      d.cut = !all;
       break;
     }
   }
@@ -268,7 +269,7 @@ absl::StatusOr<Diagnosis> Diagnose(Runner& runner, std::vector<Observed> observe
                                    const CaseStream& cases, bool sampled, bool free_nans) {
   const Operation& op = runner.op();
   if (!runner.IsSlow() && !sampled) {
-    if (absl::Status s = Sample(runner, cases, observed); !s.ok()) return s;
+    RETURN_IF_ERROR(Sample(runner, cases, observed));
   }
   absl::StatusOr<Diagnosis> strict = DiagnoseAs(op, runner, std::move(observed), cases);
   if (!strict.ok() || !strict->changes.empty() || !free_nans) return strict;

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "device/status_macros.h"
 #include "sim/simulate.h"
 #include "triage/minimize/simplicity.h"
 #include "triage/minimize/target.h"
@@ -51,13 +52,12 @@ class Investigator {
       : runner_(runner), op_(runner.op()), mismatch_(mismatch), result_(result) {}
 
   absl::Status Run(const CaseStream& cases, std::span<const Observed> known) {
-    absl::StatusOr<Tries> tries = Repeat(runner_, mismatch_, kTries);
-    if (!tries.ok()) return tries.status();
+    ASSIGN_OR_RETURN(Tries tries, Repeat(runner_, mismatch_, kTries));
     found_ = mismatch_;
-    found_.device = tries->device;
-    found_.model = tries->model;
-    std::vector<Observed> observed = AnswersOf(tries->model, tries->device);
-    if (tries->repeatability != Repeatability::kReproduced) {
+    found_.device = tries.device;
+    found_.model = tries.model;
+    std::vector<Observed> observed = AnswersOf(tries.model, tries.device);
+    if (tries.repeatability != Repeatability::kReproduced) {
       result_.bucket = BucketOf(op_, observed);
       result_.bucket.repetition = Repetition::kFlaky;
       return absl::OkStatus();
@@ -68,14 +68,13 @@ class Investigator {
     const DifferenceClass gravest = GravestClass(op_, AnswersOf(found_.model, found_.device));
     const bool numbers = gravest != DifferenceClass::kNanPayload;
     for (size_t refuting = 1; refuting > 0; sampled = true) {
-      absl::StatusOr<Diagnosis> diagnosis = Diagnose(runner_, observed, cases, sampled, numbers);
-      if (!diagnosis.ok()) return diagnosis.status();
-      result_.diagnosis = *std::move(diagnosis);
+      ASSIGN_OR_RETURN(Diagnosis diagnosis, Diagnose(runner_, observed, cases, sampled, numbers));
+      result_.diagnosis = std::move(diagnosis);
       explanation_.reset();
       if (result_.diagnosis.changes.empty()) break;
       explanation_ = WithAlgorithm(op_, result_.diagnosis.changes.front().algorithm);
       observed = result_.diagnosis.observed;
-      if (absl::Status s = AskPredicted(observed); !s.ok()) return s;
+      RETURN_IF_ERROR(AskPredicted(observed));
       refuting = observed.size() - result_.diagnosis.observed.size();
     }
     const Repetition repetition = result_.bucket.repetition;
@@ -150,21 +149,20 @@ class Investigator {
   // The smallest case from there that holds the target, with answers that repeat; none otherwise.
   absl::StatusOr<std::optional<Mismatch>> Smallest(const Target& target, const Mismatch& start,
                                                    Effort effort = Effort::kAll) {
-    absl::StatusOr<Mismatch> minimal = Shrink(runner_, target, start, effort);
-    if (!minimal.ok()) return minimal.status();
+    ASSIGN_OR_RETURN(Mismatch minimal, Shrink(runner_, target, start, effort));
     // A recording knows what could not be shrunk by its name alone.
-    if (SameWords(minimal->inputs, start.inputs)) minimal->inputs = start.inputs;
-    const absl::StatusOr<Tries> tries = Repeat(runner_, *minimal, 2);
+    if (SameWords(minimal.inputs, start.inputs)) minimal.inputs = start.inputs;
+    const absl::StatusOr<Tries> tries = Repeat(runner_, minimal, 2);
     if (absl::IsNotFound(tries.status()) || FailureOf(tries.status())) return std::nullopt;
     if (!tries.ok()) return tries.status();
-    const uint64_t d = tries->device[minimal->element];
-    if (!tries->steady || !target.Holds(Extract(minimal->inputs, minimal->element), d)) {
+    const uint64_t d = tries->device[minimal.element];
+    if (!tries->steady || !target.Holds(Extract(minimal.inputs, minimal.element), d)) {
       return std::nullopt;
     }
-    minimal->inputs.stream.clear();
-    minimal->device = tries->device;
-    minimal->model = tries->model;
-    return std::optional<Mismatch>(*std::move(minimal));
+    minimal.inputs.stream.clear();
+    minimal.device = tries->device;
+    minimal.model = tries->model;
+    return std::optional<Mismatch>(std::move(minimal));
   }
 
   // At most half of what is left is spent on it, for what refutes others comes after it.
@@ -300,7 +298,7 @@ class Investigator {
   // By how much ordinary numbers differ, if they do: the minimal case is often of very small ones.
   absl::Status KeepTypical() {
     if (!explanation_) {
-      if (absl::Status s = LookForTypical(); !s.ok()) return s;
+      RETURN_IF_ERROR(LookForTypical());
     }
     if (typical_ && IsNew(*typical_)) {
       Keep({*std::move(typical_), result_.bucket, "of ordinary numbers", CaseRole::kTypical});
@@ -322,10 +320,9 @@ class Investigator {
       for (; i < asked && std::ssize(dots) < kAskedAtOnce; ++i) {
         dots.push_back(TypicalDotProduct(op_.model, i * all / asked));
       }
-      const auto d = runner_.Try(MakeDotProductBatch(op_.shape(), dots));
-      if (!d.ok()) return d.status();
+      ASSIGN_OR_RETURN(const auto d, runner_.Try(MakeDotProductBatch(op_.shape(), dots)));
       for (size_t k = 0; k < dots.size(); ++k) {
-        if (target.Holds(dots[k], (*d)[k])) return AskTypical(dots[k]).status();
+        if (target.Holds(dots[k], d[k])) return AskTypical(dots[k]).status();
       }
     }
     result_.ordinary = asked;
@@ -420,7 +417,7 @@ std::string Investigation::Text() const {
 absl::StatusOr<Investigation> Investigate(Device& device, const Mismatch& mismatch,
                                           const CaseStream& cases, std::span<const Observed> known,
                                           int64_t most) {
-  if (absl::Status status = Check(mismatch); !status.ok()) return status;
+  RETURN_IF_ERROR(Check(mismatch));
   const int64_t most_slow = most == 0 ? kMostSlowExecutions : most;
   Runner runner(device, *mismatch.op, most == 0 ? kMostExecutions : most, most_slow);
   Investigation result;

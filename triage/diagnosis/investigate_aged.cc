@@ -7,6 +7,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 #include "device/isolate.h"
+#include "device/status_macros.h"
 #include "sim/simulate.h"
 #include "triage/verdict.h"
 
@@ -28,8 +29,7 @@ absl::Status AskWhileItAges(Device& device, const Operation& op, const DotProduc
     std::vector<DotProductCase> same(std::min(at_once, most_age + 1 - age), dot);
     if (behind && age + same.size() > most_age) same.push_back(PlainDotProducts(op).front());
     Answers answers;
-    absl::Status s = device.Ask(op, MakeDotProductBatch(op.shape(), same), answers);
-    if (!s.ok()) return s;
+    RETURN_IF_ERROR(device.Ask(op, MakeDotProductBatch(op.shape(), same), answers));
     for (int64_t i = 0; i < answers.size() && age + i <= most_age; ++i) {
       if (enough(age + i, answers, i)) return absl::OkStatus();
     }
@@ -62,9 +62,8 @@ absl::StatusOr<std::optional<Aged>> FindAge(Device& device, const Operation& op,
 absl::StatusOr<bool> Repeats(Device& device, const Operation& op, const DotProductCase& dot,
                              const Aged& aged) {
   for (int i = 0; i < (aged.age < kCheap ? 3 : 1); ++i) {
-    const auto again = FindAge(device, op, dot, aged.age);
-    if (!again.ok()) return again.status();
-    if (*again != aged) return false;
+    ASSIGN_OR_RETURN(const auto again, FindAge(device, op, dot, aged.age));
+    if (again != aged) return false;
   }
   return true;
 }
@@ -114,9 +113,8 @@ absl::StatusOr<Investigation> InvestigateInProcess(Device& device, const Mismatc
   auto aged = FindAge(device, op, dot, mismatch.most_age);
   if (!aged.ok()) return aged.status();
   if (!aged->has_value()) return as_ever();
-  const absl::StatusOr<bool> repeats = Repeats(device, op, dot, **aged);
-  if (!repeats.ok()) return repeats.status();
-  if (!*repeats) return as_ever();
+  ASSIGN_OR_RETURN(const bool repeats, Repeats(device, op, dot, **aged));
+  if (!repeats) return as_ever();
   Investigation found;
   found.bucket = BucketOf(op, std::vector<Observed>{{dot, (*aged)->d}});
   std::optional<KeptCase> minimal;
@@ -124,20 +122,19 @@ absl::StatusOr<Investigation> InvestigateInProcess(Device& device, const Mismatc
     Mismatch alone = {&op, MakeDotProductBatch(op.shape(), {dot}), 0};
     alone.device = {(*aged)->d};
     alone.model = {Simulate(op.model, dot)};
-    absl::StatusOr<Investigation> old = Investigate(device, alone, cases);
-    if (!old.ok()) return old.status();
-    if (old->bucket.Repeats() && !old->cases.empty()) {
-      const DotProductCase smaller = Extract(old->cases.front().mismatch.inputs, 0);
+    ASSIGN_OR_RETURN(Investigation old, Investigate(device, alone, cases));
+    if (old.bucket.Repeats() && !old.cases.empty()) {
+      const DotProductCase smaller = Extract(old.cases.front().mismatch.inputs, 0);
       const auto again = FindAge(device, op, smaller, (*aged)->age);
       if (!again.ok()) return again.status();
-      if (again->has_value()) minimal = CaseOf(op, smaller, **again, old->bucket);
-      found.bucket = old->bucket;
-      found.diagnosis = std::move(old->diagnosis);
-      found.refuted = old->refuted;
-      found.left = old->left;
+      if (again->has_value()) minimal = CaseOf(op, smaller, **again, old.bucket);
+      found.bucket = old.bucket;
+      found.diagnosis = std::move(old.diagnosis);
+      found.refuted = old.refuted;
+      found.left = old.left;
     }
-    found.executions = old->executions;
-    found.spent = old->spent;
+    found.executions = old.executions;
+    found.spent = old.spent;
   }
   found.bucket.repetition = Repetition::kAged;
   if (!minimal) minimal = CaseOf(op, dot, **aged, found.bucket);

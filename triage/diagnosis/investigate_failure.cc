@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "device/isolate.h"
+#include "device/status_macros.h"
 #include "sim/simulate.h"
 #include "triage/minimize/minimize.h"
 #include "triage/runner.h"
@@ -53,7 +54,7 @@ class FailureAsDifference : public Device {
     for (size_t done = 0; done < dots.size() && left_ > 0;) {
       Answers answers;
       const Batch rest = MakeDotProductBatch(op.shape(), {dots.begin() + done, dots.end()});
-      if (absl::Status s = device_.Ask(op, rest, answers); !s.ok()) return s;
+      RETURN_IF_ERROR(device_.Ask(op, rest, answers));
       for (const auto& [index, failure] : answers.failures) {
         if (Ends(failure.kind)) --left_;
         if (!failure.SameAs(failure_) || done + index >= model.size()) continue;
@@ -77,9 +78,8 @@ absl::StatusOr<bool> FailsWhereOthersDoNot(Device& difference, const Operation& 
                                            const Batch& dot) {
   std::vector<DotProductCase> dots = PlainDotProducts(op);
   dots.push_back(Extract(dot, 0));
-  const auto d = difference.Run(op, MakeDotProductBatch(op.shape(), dots));
-  if (!d.ok()) return d.status();
-  const auto fails = [&](int i) { return (*d)[i] != Simulate(op.model, dots[i]); };
+  ASSIGN_OR_RETURN(const auto d, difference.Run(op, MakeDotProductBatch(op.shape(), dots)));
+  const auto fails = [&](int i) { return d[i] != Simulate(op.model, dots[i]); };
   return fails(2) && !(fails(0) && fails(1));
 }
 
@@ -103,9 +103,8 @@ absl::StatusOr<Investigation> InvestigateFailure(Device& device, const Mismatch&
                 most == 0 ? kMostSlowExecutions : most);
   // What ends a process was seen alone in a fresh one that answers others.
   for (int i = 0; i < kTries && !Ends(failure.kind); ++i) {
-    const absl::StatusOr<bool> fails = FailsWhereOthersDoNot(difference, op, mismatch.inputs);
-    if (!fails.ok()) return fails.status();
-    if (*fails) continue;
+    ASSIGN_OR_RETURN(const bool fails, FailsWhereOthersDoNot(difference, op, mismatch.inputs));
+    if (fails) continue;
     result.bucket.repetition = Repetition::kFlaky;
     return result;
   }
@@ -116,7 +115,7 @@ absl::StatusOr<Investigation> InvestigateFailure(Device& device, const Mismatch&
   if (!minimal.ok()) return minimal.status();
   if (failure.kind == FailureKind::kHang) {  // and when nobody is in a hurry?
     Answers answers;
-    if (absl::Status s = device.Ask(op, minimal->inputs, answers); !s.ok()) return s;
+    RETURN_IF_ERROR(device.Ask(op, minimal->inputs, answers));
     const auto failed = answers.failures.find(0);
     if (failed == answers.failures.end()) minimal->inputs = mismatch.inputs;
   }
@@ -126,10 +125,9 @@ absl::StatusOr<Investigation> InvestigateFailure(Device& device, const Mismatch&
     result.cases = {std::move(found)};
     return result;
   }
-  const auto again = difference.Run(op, minimal->inputs);
-  if (!again.ok()) return again.status();
+  ASSIGN_OR_RETURN(const auto again, difference.Run(op, minimal->inputs));
   const DotProductCase dot = Extract(minimal->inputs, minimal->element);
-  if ((*again)[minimal->element] == Simulate(op.model, dot)) {  // it fails among others only
+  if (again[minimal->element] == Simulate(op.model, dot)) {  // it fails among others only
     result.cases = {std::move(found)};
     return result;
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "device/status_macros.h"
 
 namespace mmadiff {
 namespace {
@@ -20,10 +21,9 @@ absl::StatusOr<std::vector<uint64_t>> Asker::Run(const std::vector<DotProductCas
   for (size_t first = 0; first < dots.size(); first += kPortion) {
     const size_t count = std::min(kPortion, dots.size() - first);
     const std::vector<DotProductCase> portion(dots.begin() + first, dots.begin() + first + count);
-    const auto d = device_.Run(op_, MakeDotProductBatch(op_.shape(), portion));
-    if (!d.ok()) return d.status();
+    ASSIGN_OR_RETURN(const auto d, device_.Run(op_, MakeDotProductBatch(op_.shape(), portion)));
     asked_ += count;
-    words.insert(words.end(), d->begin(), d->end());
+    words.insert(words.end(), d.begin(), d.end());
   }
   return words;
 }
@@ -35,21 +35,19 @@ absl::StatusOr<std::vector<uint64_t>> Asker::Ask(const std::string& experiment,
   for (const DotProductCase& dot : dots) {
     if (!known_.contains(dot) && seen.insert(dot).second) fresh.push_back(dot);
   }
-  const auto d = Run(fresh);
-  if (!d.ok()) return d.status();
-  for (size_t i = 0; i < fresh.size(); ++i) Add(experiment, fresh[i], (*d)[i]);
+  ASSIGN_OR_RETURN(const auto d, Run(fresh));
+  for (size_t i = 0; i < fresh.size(); ++i) Add(experiment, fresh[i], d[i]);
   std::vector<uint64_t> words;
   for (const DotProductCase& dot : dots) words.push_back(answers_[known_.at(dot)].observed.d);
   return words;
 }
 
 absl::StatusOr<size_t> Asker::AskAgain(std::span<const DotProductCase> dots) {
-  const auto d = Run({dots.begin(), dots.end()});
-  if (!d.ok()) return d.status();
+  ASSIGN_OR_RETURN(const auto d, Run({dots.begin(), dots.end()}));
   std::vector<DotProductCase> other;
   for (size_t i = 0; i < dots.size(); ++i) {
     const auto at = known_.find(dots[i]);
-    if (at == known_.end() || answers_[at->second].observed.d == (*d)[i]) continue;
+    if (at == known_.end() || answers_[at->second].observed.d == d[i]) continue;
     other.push_back(dots[i]);
   }
   AddFlaky(other);

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "corpus/cases/case_name.h"
+#include "device/status_macros.h"
 #include "sim/equivalence.h"
 #include "sim/lanes/lanes.h"
 #include "sim/simulate.h"
@@ -98,14 +99,12 @@ class Inferrer {
   // The structure, then a few of every experiment and class, all if the budget allows.
   absl::Status AskExperiments() {
     Tell("the summation tree");
-    const absl::StatusOr<Structure> structure = FindStructure(asker_);
-    if (!structure.ok()) return structure.status();
-    result_.structure = *structure;
-    if (structure->tree) {
+    ASSIGN_OR_RETURN(const Structure structure, FindStructure(asker_));
+    result_.structure = structure;
+    if (structure.tree) {
       Tell("the nodes of the tree");
-      auto nodes = MeasureNodes(asker_, *structure, asker_.left() / kShareOfNodes);
-      if (!nodes.ok()) return nodes.status();
-      result_.nodes = *std::move(nodes);
+      ASSIGN_OR_RETURN(auto nodes, MeasureNodes(asker_, structure, asker_.left() / kShareOfNodes));
+      result_.nodes = std::move(nodes);
     }
     std::vector<std::pair<const char*, std::vector<DotProductCase>>> all;
     size_t count = 0;
@@ -123,8 +122,7 @@ class Inferrer {
       std::vector<DotProductCase> some;
       for (size_t i = 0; i < dots.size(); i += every) some.push_back(std::move(dots[i]));
       Tell(absl::StrCat("experiments: ", name));
-      const auto words = asker_.Ask(name, some);
-      if (!words.ok()) return words.status();
+      ASSIGN_OR_RETURN(const auto words, asker_.Ask(name, some));
     }
     return absl::OkStatus();
   }
@@ -144,12 +142,10 @@ class Inferrer {
         found_ = FindCandidates(op_, observed, tree ? &*result_.structure : nullptr, masks, stop);
       }
       if (found_.empty() || found_[0].missed == 0) return absl::OkStatus();
-      const absl::StatusOr<size_t> other = asks_ ? AskMissedAgain(observed) : size_t{0};
-      if (!other.ok()) return other.status();
-      if (*other > 0) continue;
-      const absl::StatusOr<bool> changed = asks_ ? HasChanged(observed) : false;
-      if (!changed.ok()) return changed.status();
-      if (*changed) continue;
+      ASSIGN_OR_RETURN(const size_t other, asks_ ? AskMissedAgain(observed) : size_t{0});
+      if (other > 0) continue;
+      ASSIGN_OR_RETURN(const bool changed, asks_ ? HasChanged(observed) : false);
+      if (changed) continue;
       if (bits_.nan_verdict == NanVerdict::kBits && MissesNansAlone(observed)) {
         bits_.nan_verdict = NanVerdict::kAnyNan;
         result_.nan_unknown = true;
@@ -189,9 +185,8 @@ class Inferrer {
       const size_t every = (observed.size() + count - 1) / count;
       std::vector<DotProductCase> dots;
       for (size_t i = 0; i < observed.size(); i += every) dots.push_back(observed[i].dot);
-      const absl::StatusOr<size_t> other = asker_.AskAgain(dots);
-      if (!other.ok()) return other.status();
-      changed |= *other > 0;
+      ASSIGN_OR_RETURN(const size_t other, asker_.AskAgain(dots));
+      changed |= other > 0;
       if (!changed) break;
     }
     return changed;
@@ -212,14 +207,13 @@ class Inferrer {
       }
       const std::vector<DotProductCase> dots = Choose(believed, chains);
       if (dots.empty()) return absl::OkStatus();
-      const auto words = asker_.Ask("rivals", dots);
-      if (!words.ok()) return words.status();
+      ASSIGN_OR_RETURN(const auto words, asker_.Ask("rivals", dots));
       bool holds = true;
       for (size_t i = 0; i < dots.size() && holds; ++i) {
-        holds = Fits(op_, believed, {dots[i], (*words)[i]});
+        holds = Fits(op_, believed, {dots[i], words[i]});
       }
       if (holds) continue;
-      if (absl::Status s = Search(); !s.ok()) return s;
+      RETURN_IF_ERROR(Search());
       if (found_[0].missed > 0) return absl::OkStatus();
     }
     return absl::OkStatus();
@@ -319,15 +313,13 @@ class Inferrer {
   }
 
   absl::StatusOr<bool> Agrees(const char* name, const Batch& batch) {
-    const auto d = asker_.device().Run(asker_.op(), batch);
-    if (!d.ok()) return d.status();
+    ASSIGN_OR_RETURN(const auto d, asker_.device().Run(asker_.op(), batch));
     compared_ += batch.dot_products();
     Comparison compared;
-    Compare(op_, WithAlgorithm(op_, found_[0].algorithm), batch, *d, compared);
+    Compare(op_, WithAlgorithm(op_, found_[0].algorithm), batch, d, compared);
     if (compared.differing.empty()) return true;
-    const absl::StatusOr<bool> added = AddDiffering(name, batch, compared);
-    if (!added.ok()) return added.status();
-    return !*added;
+    ASSIGN_OR_RETURN(const bool added, AddDiffering(name, batch, compared));
+    return !added;
   }
 
   // Whether some of the differences come again: they are answers from now on.
@@ -337,11 +329,10 @@ class Inferrer {
     for (size_t i = 0; i < std::min(kMostDiffering, compared.differing.size()); ++i) {
       dots.push_back(Extract(batch, compared.differing[i]));
     }
-    const auto words = asker_.Ask(name, dots);
-    if (!words.ok()) return words.status();
+    ASSIGN_OR_RETURN(const auto words, asker_.Ask(name, dots));
     std::vector<DotProductCase> flaky;
     for (size_t i = 0; i < dots.size(); ++i) {
-      if ((*words)[i] == compared.model[compared.differing[i]]) flaky.push_back(dots[i]);
+      if (words[i] == compared.model[compared.differing[i]]) flaky.push_back(dots[i]);
     }
     asker_.AddFlaky(flaky);
     compared_ -= flaky.size();  // they are no answers
@@ -385,12 +376,11 @@ class Inferrer {
     Mismatch mismatch = {&nearest, MakeDotProductBatch(op_.shape(), {result.refuting->dot}), 0};
     Runner runner(asker_.device(), nearest, std::min(asker_.left(), kMostToShrink),
                   std::min(asker_.left(), kMostOfSlow));
-    const auto small = mmadiff::Shrink(runner, Target(nearest, {}, {nearest.model}), mismatch);
-    if (!small.ok()) return small.status();
-    const auto d = runner.Run(small->inputs);
-    if (!d.ok()) return d.status();
+    ASSIGN_OR_RETURN(const auto small,
+                     mmadiff::Shrink(runner, Target(nearest, {}, {nearest.model}), mismatch));
+    ASSIGN_OR_RETURN(const auto d, runner.Run(small.inputs));
     result.asked = asker_.asked() + runner.executions();
-    const Observed last = {Extract(small->inputs, small->element), (*d)[small->element]};
+    const Observed last = {Extract(small.inputs, small.element), d[small.element]};
     if (!Fits(op_, nearest.model, last)) result.refuting = last;  // else it does not repeat
     return absl::OkStatus();
   }

@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
+#include "device/status_macros.h"
 #include "sim/sparsity.h"
 #include "sim/word.h"
 #include "triage/infer/experiments.h"
@@ -117,9 +118,8 @@ absl::StatusOr<bool> Masks::Works(int unit, int mask) {
     queries.push_back({-1, leaf, {}});
     wanted.push_back(minus);
   }
-  const auto words = Ask(queries, unit, mask);
-  if (!words.ok()) return words.status();
-  return *words == wanted;
+  ASSIGN_OR_RETURN(const auto words, Ask(queries, unit, mask));
+  return words == wanted;
 }
 
 absl::StatusOr<std::string> Masks::Choose() {
@@ -135,9 +135,8 @@ absl::StatusOr<std::string> Masks::Choose() {
   bool chosen = false;
   const int low = mask_ - normal >= kLeastRatio ? normal : least;
   for (int unit = low; !chosen && unit < mask_ - 8; unit += 8) {
-    const absl::StatusOr<bool> works = Works(unit, mask_);
-    if (!works.ok()) return works.status();
-    chosen = *works;
+    ASSIGN_OR_RETURN(const bool works, Works(unit, mask_));
+    chosen = works;
     unit_ = unit;
   }
   if (!chosen) {
@@ -150,27 +149,25 @@ absl::StatusOr<std::string> Masks::Choose() {
     std::iota(units.begin(), units.end(), 0);
     sums.push_back({-1, -1, units});
   }
-  const auto words = Ask(sums, unit_, mask_);
-  if (!words.ok()) return words.status();
+  ASSIGN_OR_RETURN(const auto words, Ask(sums, unit_, mask_));
   counts_ = true;
   for (int count = 1; count <= leaves_; ++count) {
-    const Value v = DecodeValue(m_.d, (*words)[count - 1]);
+    const Value v = DecodeValue(m_.d, words[count - 1]);
     const int bits = std::bit_width(static_cast<unsigned>(count));
     uint64_t word = 0;
     const uint64_t fraction = bits == 1 ? 0 : static_cast<uint64_t>(count) << (65 - bits);
     counts_ &=
         EncodeValue(m_.d, {Value::Class::kFinite, false, unit_ + bits - 1, fraction}, &word) &&
-        word == (*words)[count - 1] && v.kind == Value::Class::kFinite;
+        word == words[count - 1] && v.kind == Value::Class::kFinite;
   }
   return "";
 }
 
 absl::StatusOr<std::vector<int>> Masks::Count(const std::vector<Query>& queries) {
-  const auto words = Ask(queries, unit_, mask_);
-  if (!words.ok()) return words.status();
+  ASSIGN_OR_RETURN(const auto words, Ask(queries, unit_, mask_));
   std::vector<int> counts;
-  for (size_t i = 0; i < words->size(); ++i) {
-    const int count = UnitsOf(m_.d, unit_, (*words)[i]);
+  for (size_t i = 0; i < words.size(); ++i) {
+    const int count = UnitsOf(m_.d, unit_, words[i]);
     counts.push_back(count > static_cast<int>(queries[i].units.size()) ? -1 : count);
   }
   return counts;
@@ -200,12 +197,11 @@ absl::StatusOr<std::vector<Leaves>> Masks::Inside(int i, const Leaves& others,
   while (!open.empty()) {
     std::vector<Query> queries;
     for (const Open& o : open) queries.push_back(o.query);
-    const auto counts = Count(queries);
-    if (!counts.ok()) return counts.status();
+    ASSIGN_OR_RETURN(const auto counts, Count(queries));
     std::vector<Open> next;
     for (size_t q = 0; q < open.size(); ++q) {
       const Leaves& units = open[q].query.units;
-      const int count = (*counts)[q];
+      const int count = counts[q];
       if (count == static_cast<int>(units.size())) continue;
       if (count == 0 || units.size() == 1) {
         inside[open[q].other].insert(inside[open[q].other].end(), units.begin(), units.end());
@@ -233,12 +229,11 @@ absl::StatusOr<std::vector<Leaves>> Masks::Groups(int i, const Leaves& leaves) {
       pairs.push_back({x, x + step});
     }
   }
-  const auto counts = Count(queries);
-  if (!counts.ok()) return counts.status();
+  ASSIGN_OR_RETURN(const auto counts, Count(queries));
   std::vector<size_t> group(leaves.size());
   std::iota(group.begin(), group.end(), 0);
   for (size_t q = 0; q < pairs.size(); ++q) {
-    if ((*counts)[q] != 1) continue;  // i joins before they have met
+    if (counts[q] != 1) continue;  // i joins before they have met
     const size_t from = group[pairs[q].second], to = group[pairs[q].first];
     for (size_t& g : group) {
       if (g == from) g = to;
@@ -298,22 +293,19 @@ absl::StatusOr<SummationTree> Masks::Build(const Leaves& leaves) {
   if (leaves.size() == 1) return SummationTree{leaves[0]};
   const int i = leaves.back();  // the addend where it is among them: chains have their depth there
   const Leaves others(leaves.begin(), leaves.end() - 1);
-  absl::StatusOr<std::vector<Leaves>> inside = Inside(i, others, leaves);
-  if (!inside.ok()) return inside.status();
+  ASSIGN_OR_RETURN(std::vector<Leaves> inside, Inside(i, others, leaves));
   SummationTree below = {i};
   Leaves done = {i};
-  for (const Level& level : Levels(*std::move(inside))) {
+  for (const Level& level : Levels(std::move(inside))) {
     Leaves fresh;
     std::ranges::set_difference(level.leaves, done, std::back_inserter(fresh));
-    const absl::StatusOr<std::vector<Leaves>> groups =
-        level.parts.size() > 1 ? Operands(level, done) : Groups(i, fresh);
-    if (!groups.ok()) return groups.status();
+    ASSIGN_OR_RETURN(const std::vector<Leaves> groups,
+                     level.parts.size() > 1 ? Operands(level, done) : Groups(i, fresh));
     SummationTree parent;
     parent.children.push_back(std::move(below));
-    for (const Leaves& group : *groups) {
-      absl::StatusOr<SummationTree> child = Build(group);
-      if (!child.ok()) return child.status();
-      parent.children.push_back(*std::move(child));
+    for (const Leaves& group : groups) {
+      ASSIGN_OR_RETURN(SummationTree child, Build(group));
+      parent.children.push_back(std::move(child));
     }
     std::ranges::sort(parent.children, {},
                       [](const SummationTree& t) { return LeavesOf(t).front(); });
@@ -324,16 +316,14 @@ absl::StatusOr<SummationTree> Masks::Build(const Leaves& leaves) {
 }
 
 absl::StatusOr<Structure> Masks::Find() {
-  const absl::StatusOr<std::string> why = Choose();
-  if (!why.ok()) return why.status();
-  Structure found = {{}, *why, unit_, mask_, false};
-  if (!why->empty()) return found;
+  ASSIGN_OR_RETURN(const std::string why, Choose());
+  Structure found = {{}, why, unit_, mask_, false};
+  if (!why.empty()) return found;
   Leaves all(leaves_);
   std::iota(all.begin(), all.end(), 0);
-  absl::StatusOr<SummationTree> tree = Build(all);
-  if (!tree.ok()) return tree.status();
+  ASSIGN_OR_RETURN(SummationTree tree, Build(all));
   found.sampled = sampled_;
-  found.tree = *std::move(tree);
+  found.tree = std::move(tree);
   return found;
 }
 

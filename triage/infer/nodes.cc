@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "device/status_macros.h"
 #include "triage/infer/experiments.h"
 
 namespace mmadiff {
@@ -73,9 +74,8 @@ class Nodes {
       if (!Put(node, false, 4, top_ - gap - 2, dots)) break;
       wanted.push_back(std::ldexp(1.0L, top_ - gap));
     }
-    const auto left = Left(node, false, dots);
-    if (!left.ok()) return left.status();
-    const size_t kept = std::ranges::mismatch(*left, wanted).in1 - left->begin();
+    ASSIGN_OR_RETURN(const auto left, Left(node, false, dots));
+    const size_t kept = std::ranges::mismatch(left, wanted).in1 - left.begin();
     if (kept == 0) return absl::OkStatus();
     node.kept = kFirstGap + static_cast<int>(kept) - 1;
     node.at_least = kept == wanted.size();
@@ -91,9 +91,8 @@ class Nodes {
       for (const int added : kAdded) {
         if (!Put(node, negative, added, quarter, dots)) return absl::OkStatus();
       }
-      const auto left = Left(node, negative, dots);
-      if (!left.ok()) return left.status();
-      for (const long double x : *left) quarters.push_back(std::ldexp(x, -quarter));
+      ASSIGN_OR_RETURN(const auto left, Left(node, negative, dots));
+      for (const long double x : left) quarters.push_back(std::ldexp(x, -quarter));
     }
     for (const Rounding& r : kRoundings) {
       std::vector<long double> rounded;
@@ -126,11 +125,10 @@ class Nodes {
   // Of each answer what is left without x.
   absl::StatusOr<std::vector<long double>> Left(const NodeWidth& node, bool negative,
                                                 const std::vector<DotProductCase>& dots) {
-    const auto words = asker_.Ask("nodes", dots);
-    if (!words.ok()) return words.status();
+    ASSIGN_OR_RETURN(const auto words, asker_.Ask("nodes", dots));
     const long double x = std::ldexp(negative ? -1.5L : 1.5L, top_);
     std::vector<long double> left;
-    for (const uint64_t word : *words) {
+    for (const uint64_t word : words) {
       left.push_back(NumberOf(m_.d, word) - (Later(node) < 0 ? x : 0));
     }
     return left;
@@ -165,7 +163,7 @@ absl::StatusOr<std::vector<NodeWidth>> MeasureNodes(Asker& asker, const Structur
   const auto count = static_cast<int64_t>(all.size());
   const int64_t every = count * nodes.questions() / std::max<int64_t>(1, most) + 1;
   for (int64_t i = count - 1; i >= 0; i -= every) {  // the root is among them
-    if (absl::Status s = nodes.Measure(all[i]); !s.ok()) return s;
+    RETURN_IF_ERROR(nodes.Measure(all[i]));
     measured.push_back(all[i]);
   }
   std::ranges::reverse(measured);

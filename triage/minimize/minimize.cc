@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "device/status_macros.h"
 #include "sim/word.h"
 #include "triage/explain.h"
 #include "triage/minimize/reducer.h"
@@ -20,9 +21,8 @@ constexpr int kTries = 5;  // a mismatch counts when it is seen this often of as
 // True when the element of the execution still differs as it must.
 absl::StatusOr<bool> Holds(Runner& runner, const Target& target, const Batch& inputs,
                            int64_t element) {
-  const absl::StatusOr<std::vector<uint64_t>> d = runner.Try(inputs);
-  if (!d.ok()) return d.status();
-  return target.Holds(Extract(inputs, element), (*d)[element]);
+  ASSIGN_OR_RETURN(const std::vector<uint64_t> d, runner.Try(inputs));
+  return target.Holds(Extract(inputs, element), d[element]);
 }
 
 // Words of an execution that may become plain together: addresses in one of the three arrays.
@@ -85,9 +85,8 @@ absl::StatusOr<bool> ClearGroups(Runner& runner, const Target& target, int64_t e
       Batch candidate = inputs;
       const size_t end = std::min(start + run, groups.size());
       for (size_t i = start; i < end; ++i) MakeNeutral(m, groups[i], candidate);
-      const absl::StatusOr<bool> holds = Holds(runner, target, candidate, element);
-      if (!holds.ok()) return holds.status();
-      if (*holds) {
+      ASSIGN_OR_RETURN(const bool holds, Holds(runner, target, candidate, element));
+      if (holds) {
         inputs = std::move(candidate);
         groups.erase(groups.begin() + start, groups.begin() + end);
         changed = true;
@@ -182,15 +181,14 @@ absl::StatusOr<Tries> Repeat(Runner& runner, const Mismatch& mismatch, int tries
   std::vector<uint64_t> first = mismatch.device;
   int different = 0;
   for (int i = 0; i < tries; ++i) {
-    absl::StatusOr<std::vector<uint64_t>> d = runner.Run(mismatch.inputs);
-    if (!d.ok()) return d.status();
-    Comparison compared = Compare(op, mismatch.inputs, *d);
+    ASSIGN_OR_RETURN(std::vector<uint64_t> d, runner.Run(mismatch.inputs));
+    Comparison compared = Compare(op, mismatch.inputs, d);
     result.model = std::move(compared.model);
     const bool differs = std::ranges::binary_search(compared.differing, mismatch.element);
     different += differs;
-    if (first.empty()) first = *d;
-    result.steady &= Differences(op, first, *d).empty();
-    if (differs || different == 0) result.device = *std::move(d);
+    if (first.empty()) first = d;
+    result.steady &= Differences(op, first, d).empty();
+    if (differs || different == 0) result.device = std::move(d);
   }
   if (different > 0) result.repeatability = Repeatability::kFlaky;
   if (different == tries && result.steady) result.repeatability = Repeatability::kReproduced;
@@ -207,28 +205,25 @@ absl::StatusOr<Mismatch> Shrink(Runner& runner, const Target& target, const Mism
   mismatch.device.clear();
   mismatch.model.clear();
   for (bool again = true; again;) {
-    const absl::StatusOr<bool> around =
-        ReduceBackground(runner, target, mismatch.element, mismatch.inputs);
-    if (!around.ok()) return around.status();
+    ASSIGN_OR_RETURN(const bool around,
+                     ReduceBackground(runner, target, mismatch.element, mismatch.inputs));
     Reducer reducer(runner, target, mismatch.inputs, mismatch.element);
-    const absl::StatusOr<bool> changed = reducer.Reduce(effort);
-    if (!changed.ok()) return changed.status();
+    ASSIGN_OR_RETURN(const bool changed, reducer.Reduce(effort));
     mismatch.inputs = reducer.inputs();
-    again = *around || *changed;
+    again = around || changed;
   }
   return mismatch;
 }
 
 absl::StatusOr<Repeatability> Confirm(Device& device, const Mismatch& mismatch, int tries) {
-  if (absl::Status status = Check(mismatch); !status.ok()) return status;
+  RETURN_IF_ERROR(Check(mismatch));
   Runner runner(device, *mismatch.op, kNoLimit);
-  const absl::StatusOr<Tries> result = Repeat(runner, mismatch, tries);
-  if (!result.ok()) return result.status();
-  return result->repeatability;
+  ASSIGN_OR_RETURN(const Tries result, Repeat(runner, mismatch, tries));
+  return result.repeatability;
 }
 
 absl::StatusOr<Minimized> Minimize(Device& device, const Mismatch& mismatch) {
-  if (absl::Status status = Check(mismatch); !status.ok()) return status;
+  RETURN_IF_ERROR(Check(mismatch));
   const Operation& op = *mismatch.op;
   Runner runner(device, op, kNoLimit);
   absl::StatusOr<Tries> tries = Repeat(runner, mismatch, kTries);
@@ -243,10 +238,9 @@ absl::StatusOr<Minimized> Minimize(Device& device, const Mismatch& mismatch) {
   result.executions = runner.executions();
   if (result.repeatability != Repeatability::kReproduced) return result;
 
-  absl::StatusOr<Mismatch> minimal = Shrink(runner, target, result.mismatch);
-  if (!minimal.ok()) return minimal.status();
+  ASSIGN_OR_RETURN(Mismatch minimal, Shrink(runner, target, result.mismatch));
   // A recording knows what could not be shrunk by its name alone.
-  tries = Repeat(runner, SameWords(minimal->inputs, mismatch.inputs) ? mismatch : *minimal, kTries);
+  tries = Repeat(runner, SameWords(minimal.inputs, mismatch.inputs) ? mismatch : minimal, kTries);
   if (!tries.ok()) return tries.status();
   result.executions = runner.executions();
   if (tries->repeatability != Repeatability::kReproduced) {
@@ -254,7 +248,7 @@ absl::StatusOr<Minimized> Minimize(Device& device, const Mismatch& mismatch) {
     result.repeatability = Repeatability::kFlaky;
     return result;
   }
-  result.mismatch = *std::move(minimal);
+  result.mismatch = std::move(minimal);
   result.mismatch.device = std::move(tries->device);
   result.mismatch.model = std::move(tries->model);
   return result;

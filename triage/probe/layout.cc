@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "device/one_hot.h"
+#include "device/status_macros.h"
 
 namespace mmadiff {
 namespace {
@@ -18,12 +19,12 @@ absl::StatusOr<bool> AskShapes(const Device& device, const Operation& op, int64_
   if (device.IsSlow() && op.shape() != DotProductShape(op.shape())) {
     using Clock = std::chrono::steady_clock;
     const Clock::time_point begun = Clock::now();
-    if (absl::Status s = ask(DotProductShape(op.shape())); !s.ok()) return s;
+    RETURN_IF_ERROR(ask(DotProductShape(op.shape())));
     const double seconds = std::chrono::duration<double>(Clock::now() - begun).count();
     const double each = seconds / static_cast<double>(alone);
     if (each * static_cast<double>(whole) > kMostSeconds) return false;
   }
-  if (absl::Status s = ask(op.shape()); !s.ok()) return s;
+  RETURN_IF_ERROR(ask(op.shape()));
   return true;
 }
 

@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "corpus/cases/case_name.h"
 #include "device/line_protocol.h"
+#include "device/status_macros.h"
 #include "triage/probe/twice.h"
 
 namespace mmadiff {
@@ -45,8 +46,7 @@ absl::StatusOr<ProbeAnswer> AskModes(Device& device, const Operation& op,
                                      const Question& question) {
   const std::vector<DotProductCase> dots = Cases(op);
   const Batch batch = MakeDotProductBatch(op.shape(), dots);
-  const absl::StatusOr<std::vector<uint64_t>> plain = RunTwice(device, op, batch);
-  if (!plain.ok()) return plain.status();
+  ASSIGN_OR_RETURN(const std::vector<uint64_t> plain, RunTwice(device, op, batch));
   ProbeAnswer answer = {
       .question = &question, .decides = "reads none of them", .cases = dots.size()};
   std::vector<std::string> unread, read;
@@ -57,24 +57,22 @@ absl::StatusOr<ProbeAnswer> AskModes(Device& device, const Operation& op,
   };
   std::string first;  // that changed
   for (const std::string& mode : device.Modes()) {
-    const auto d = ask(mode);
-    if (!d.ok()) return d.status();
+    ASSIGN_OR_RETURN(const auto d, ask(mode));
     size_t changed = 0;
     for (size_t i = 0; i < dots.size(); ++i) {
-      if ((*d)[i] == (*plain)[i] || changed++ > 0 || !first.empty()) continue;
-      first = absl::StrCat(FormatLine(*op.instruction, dots[i], (*plain)[i]), " becomes ",
-                           HexWord(*op.instruction->d, (*d)[i]), " with ", mode);
+      if (d[i] == plain[i] || changed++ > 0 || !first.empty()) continue;
+      first = absl::StrCat(FormatLine(*op.instruction, dots[i], plain[i]), " becomes ",
+                           HexWord(*op.instruction->d, d[i]), " with ", mode);
     }
     if (changed == 0) unread.push_back(mode);
     if (changed > 0) read.push_back(absl::StrCat(mode, " changes ", changed));
     if (changed > 0) answer.facts.push_back(absl::StrCat(mode, " ", changed));
   }
-  const auto again = ask("");
-  if (!again.ok()) return again.status();
-  if (*again != *plain) {
+  ASSIGN_OR_RETURN(const auto again, ask(""));
+  if (again != plain) {
     return absl::AbortedError("other answers to the same inputs, in the same mode");
   }
-  for (size_t i = 0; i < dots.size(); ++i) answer.observed.push_back({dots[i], (*plain)[i]});
+  for (size_t i = 0; i < dots.size(); ++i) answer.observed.push_back({dots[i], plain[i]});
   answer.answer = absl::StrCat(
       read.empty() ? "" : absl::StrJoin(read, ", "), read.empty() ? "" : " of ",
       read.empty() ? "" : absl::StrCat(dots.size()), read.empty() || unread.empty() ? "" : "; ",

@@ -6,6 +6,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
+#include "device/status_macros.h"
 #include "sim/word.h"
 #include "triage/verdict.h"
 
@@ -159,7 +160,7 @@ std::unique_ptr<OperandSweeper> SweeperOf(const Operation& op, const Model& mode
 absl::StatusOr<OperandSweep> SweepOperands(Device& device, const Operation& op, const Model& model,
                                            const TimeLimit& limit) {
   Sweep sweep(op, model, limit, device.IsSlow());
-  if (absl::Status s = sweep.Work(device); !s.ok()) return s;
+  RETURN_IF_ERROR(sweep.Work(device));
   return sweep.Result();
 }
 

@@ -8,6 +8,7 @@
 #include "absl/strings/str_split.h"
 #include "corpus/cases/case_name.h"
 #include "device/line_protocol.h"
+#include "device/status_macros.h"
 #include "sim/simulate.h"
 #include "triage/diagnosis/chooser.h"
 #include "triage/diagnosis/diagnosis.h"
@@ -239,9 +240,8 @@ Operation AsSupposed(const Operation& of) {
 // Appends what the device answers, twice.
 absl::Status Ask(Device& device, const Operation& op, const std::vector<DotProductCase>& dots,
                  bool nan_bits, std::vector<Observed>& observed) {
-  const auto d = RunTwice(device, op, MakeDotProductBatch(op.shape(), dots));
-  if (!d.ok()) return d.status();
-  for (size_t i = 0; i < dots.size(); ++i) observed.push_back({dots[i], (*d)[i], nan_bits});
+  ASSIGN_OR_RETURN(const auto d, RunTwice(device, op, MakeDotProductBatch(op.shape(), dots)));
+  for (size_t i = 0; i < dots.size(); ++i) observed.push_back({dots[i], d[i], nan_bits});
   return absl::OkStatus();
 }
 
@@ -277,9 +277,8 @@ absl::StatusOr<OperationAnswers> ProbeOperation(Device& device, const Operation&
   // Again with cases that distinguish candidates from the model that was found.
   for (int round = 0; round < kRounds && !asked.empty(); ++round) {
     for (Asked& a : asked) {
-      const absl::Status s =
-          Ask(device, of, Choose(op, *a.question, all.model), a.question->nan_bits, a.observed);
-      if (!s.ok()) return s;
+      RETURN_IF_ERROR(
+          Ask(device, of, Choose(op, *a.question, all.model), a.question->nan_bits, a.observed));
     }
     // From the table's model each time: what fewer answers suggested may lead astray.
     const Model model = Infer(op, asked);
@@ -300,8 +299,7 @@ absl::StatusOr<OperationAnswers> ProbeOperation(Device& device, const Operation&
       answer = AskRepeat(device, of, *q);
     } else if (q->method == Method::kPayloads) {
       std::vector<Observed> observed;
-      const absl::Status s = Ask(device, of, PayloadCases(op), false, observed);
-      if (!s.ok()) return s;
+      RETURN_IF_ERROR(Ask(device, of, PayloadCases(op), false, observed));
       answer = PayloadAnswer(op, *q, op.model, std::move(observed));
     } else if (q->method == Method::kReadings) {
       answer = AskReadings(device, of, *q);

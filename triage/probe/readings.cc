@@ -7,6 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "corpus/vector_file.h"
 #include "device/line_protocol.h"
+#include "device/status_macros.h"
 #include "triage/probe/candidates.h"
 #include "triage/probe/twice.h"
 
@@ -40,13 +41,12 @@ absl::StatusOr<ProbeAnswer> AskReadings(Device& device, const Operation& op,
   const std::vector<VectorDot> all = AskedOf(question, op);
   std::vector<DotProductCase> dots;
   for (const VectorDot& asked : all) dots.push_back(asked.dot);
-  const auto d = RunTwice(device, op, MakeDotProductBatch(op.shape(), dots));
-  if (!d.ok()) return d.status();
+  ASSIGN_OR_RETURN(const auto d, RunTwice(device, op, MakeDotProductBatch(op.shape(), dots)));
   ProbeAnswer answer = {.question = &question, .decides = "agrees", .cases = dots.size()};
   std::vector<std::string> texts;
   for (size_t i = 0; i < all.size(); ++i) {
     const Vector& v = *all[i].vector;
-    const Observed observed = {dots[i], (*d)[i]};
+    const Observed observed = {dots[i], d[i]};
     const std::string* const reading = ReadingOf(v, observed.d);
     const std::string name = v.name.substr(v.name.find('/') + 1);
     const std::string word = HexWord(*v.d, observed.d);

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "corpus/cases/case_name.h"
 #include "device/line_protocol.h"
+#include "device/status_macros.h"
 #include "triage/probe/layout.h"
 
 namespace mmadiff {
@@ -43,24 +44,23 @@ absl::StatusOr<bool> Ask(Device& device, const Operation& op, const Batch& batch
                          std::span<const DotProductCase> dots, size_t each,
                          std::span<std::optional<uint64_t>> first, ProbeAnswer& answer) {
   for (int run = 0; run < kRuns; ++run) {
-    const absl::StatusOr<std::vector<uint64_t>> d = device.Run(op, batch);
-    if (!d.ok()) return d.status();
+    ASSIGN_OR_RETURN(const std::vector<uint64_t> d, device.Run(op, batch));
     for (size_t i = 0; i < dots.size(); ++i) {
       if (first[i].has_value()) continue;
-      first[i] = (*d)[i * each];
+      first[i] = d[i * each];
       answer.observed.push_back({dots[i], *first[i]});
     }
-    answer.cases += d->size();
-    for (size_t i = 0; i < d->size(); ++i) {
-      if ((*d)[i] == *first[i / each]) continue;
+    answer.cases += d.size();
+    for (size_t i = 0; i < d.size(); ++i) {
+      if (d[i] == *first[i / each]) continue;
       const Format& f = *op.instruction->d;
       const Position p = PositionOf(batch.shape, static_cast<int64_t>(i) % batch.shape.d_words());
       answer.answer =
-          absl::StrCat("two answers: ", HexWord(f, *first[i / each]), " and ", HexWord(f, (*d)[i]),
+          absl::StrCat("two answers: ", HexWord(f, *first[i / each]), " and ", HexWord(f, d[i]),
                        " in block ", p.block, ", row ", p.i, ", column ", p.j, ", run ", run);
       answer.agreement = Agreement::kContradicts;
       answer.decides = "not a function of the operands: what else it says is in doubt";
-      answer.refuting = {dots[i / each], (*d)[i]};
+      answer.refuting = {dots[i / each], d[i]};
       return false;
     }
   }
@@ -91,10 +91,9 @@ absl::StatusOr<ProbeAnswer> AskRepeat(Device& device, const Operation& op,
         for (size_t i = 0; i < cases.size() && one; ++i) {
           const Batch batch = Everywhere(op, cases[i], kExecutions);
           longest = std::max(longest, batch.dot_products());
-          const auto same =
-              Ask(device, op, batch, {&cases[i], 1}, batch.dot_products(), {&first[i], 1}, answer);
-          if (!same.ok()) return same.status();
-          one = *same;
+          ASSIGN_OR_RETURN(const auto same, Ask(device, op, batch, {&cases[i], 1},
+                                                batch.dot_products(), {&first[i], 1}, answer));
+          one = same;
         }
         return absl::OkStatus();
       });

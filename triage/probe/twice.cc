@@ -4,19 +4,18 @@
 
 #include "absl/strings/str_cat.h"
 #include "device/line_protocol.h"
+#include "device/status_macros.h"
 
 namespace mmadiff {
 
 absl::StatusOr<std::vector<uint64_t>> RunTwice(Device& device, const Operation& op,
                                                const Batch& batch) {
-  auto first = device.Run(op, batch);
-  if (!first.ok()) return first.status();
-  const auto again = device.Run(op, batch);
-  if (!again.ok()) return again.status();
-  const auto [x, y] = std::ranges::mismatch(*first, *again);
-  if (x == first->end()) return first;
+  ASSIGN_OR_RETURN(auto first, device.Run(op, batch));
+  ASSIGN_OR_RETURN(const auto again, device.Run(op, batch));
+  const auto [x, y] = std::ranges::mismatch(first, again);
+  if (x == first.end()) return first;
   const Instruction& in = *op.instruction;
-  const DotProductCase dot = Extract(batch, x - first->begin());
+  const DotProductCase dot = Extract(batch, x - first.begin());
   return absl::AbortedError(absl::StrCat("two answers to one input: ", FormatLine(in, dot, *x),
                                          ", then ", HexWord(*in.d, *y)));
 }

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "device/status_macros.h"
 #include "sim/chain.h"
 #include "triage/model_words.h"
 
@@ -294,14 +295,13 @@ absl::Status RaceGroup(FormatGroup& group, int most_k, Races& races) {
   for (const auto& [x, y] : Meetings(group, most_k)) {
     const auto [of_x, of_y] = Nearest(group.x[x], group.y[y]);
     const int k = std::max(of_x->model.k, of_y->model.k);
-    absl::StatusOr<PairRace> race = races.Find(Chained(*of_x, k), Chained(*of_y, k));
-    if (!race.ok()) return race.status();
-    if (race->verdict == PairRace::kNotComparable) {
+    ASSIGN_OR_RETURN(PairRace race, races.Find(Chained(*of_x, k), Chained(*of_y, k)));
+    if (race.verdict == PairRace::kNotComparable) {
       const Operation& shorter = of_x->model.k < of_y->model.k ? *of_x : *of_y;
-      race->why = absl::StrCat(shorter.name, " cannot be chained to k = ", k, ": ",
-                               WhyNoChain(shorter.model, 2));
+      race.why = absl::StrCat(shorter.name, " cannot be chained to k = ", k, ": ",
+                              WhyNoChain(shorter.model, 2));
     }
-    group.pairs.push_back({x, y, *std::move(race)});
+    group.pairs.push_back({x, y, std::move(race)});
   }
   group.verdict = VerdictOf(group);
   return absl::OkStatus();
@@ -427,7 +427,7 @@ absl::StatusOr<ArchitectureRace> RaceAll(std::span<const Operation* const> x,
       result.only_in_one.push_back(std::move(rowed.group));
       continue;
     }
-    if (absl::Status s = RaceGroup(rowed.group, k, races); !s.ok()) return s;
+    RETURN_IF_ERROR(RaceGroup(rowed.group, k, races));
     result.groups.push_back(std::move(rowed.group));
   }
   return result;

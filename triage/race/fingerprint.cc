@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "device/status_macros.h"
 #include "sim/simulate.h"
 #include "triage/minimize/simplicity.h"
 #include "triage/race/cover.h"
@@ -64,12 +65,11 @@ absl::StatusOr<Fingerprint> FindFingerprint(const std::vector<Racer>& rows) {
   Fingerprint result;
   for (size_t x = 0; x < rows.size(); ++x) {
     for (size_t y = x + 1; y < rows.size(); ++y) {
-      const absl::StatusOr<PairRace> pair = races.Find(rows[x], rows[y]);
-      if (!pair.ok()) return pair.status();
-      if (pair->verdict == PairRace::kTold) {
-        pool.Add(pair->race.found->dot);
+      ASSIGN_OR_RETURN(const PairRace pair, races.Find(rows[x], rows[y]));
+      if (pair.verdict == PairRace::kTold) {
+        pool.Add(pair.race.found->dot);
       } else {
-        result.indistinct.push_back({x, y, VerdictText(*pair)});
+        result.indistinct.push_back({x, y, VerdictText(pair)});
       }
     }
   }

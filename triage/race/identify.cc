@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "device/line_protocol.h"
+#include "device/status_macros.h"
 #include "sim/parameter.h"
 #include "sim/simulate.h"
 #include "triage/race/cover.h"
@@ -148,7 +149,7 @@ class Identifier {
     open_.assign(archs_.size() * (archs_.size() - 1) / 2, true);
     for (const PoolCase& c : pool_) Consider(c);
     if (live_) {
-      if (absl::Status s = Generate(); !s.ok()) return s;
+      RETURN_IF_ERROR(Generate());
     }
     std::vector<std::vector<bool>> sets;
     std::vector<const PoolCase*> cases;
@@ -245,7 +246,7 @@ class Identifier {
       }
       std::vector<const PoolCase*> cases;
       for (const PoolCase& c : pool) cases.push_back(&c);
-      if (absl::Status s = AskChosen(sets, cases); !s.ok()) return s;
+      RETURN_IF_ERROR(AskChosen(sets, cases));
       if (&open == &all && result_.asked.size() == before) break;
     }
     EraseRefuted();
@@ -258,7 +259,7 @@ class Identifier {
   absl::Status AskChosen(const std::vector<std::vector<bool>>& sets,
                          const std::vector<const PoolCase*>& cases) {
     for (const size_t i : LeastCover(sets, most_ - result_.asked.size()).chosen) {
-      if (absl::Status s = Ask(*cases[i]); !s.ok()) return s;
+      RETURN_IF_ERROR(Ask(*cases[i]));
     }
     return absl::OkStatus();
   }
@@ -276,9 +277,8 @@ class Identifier {
     const Batch batch = MakeDotProductBatch(c.op->shape(), {c.dot});
     uint64_t words[2];
     for (uint64_t& word : words) {
-      const absl::StatusOr<std::vector<uint64_t>> d = device_.Run(*c.op, batch);
-      if (!d.ok()) return d.status();
-      word = (*d)[0];
+      ASSIGN_OR_RETURN(const std::vector<uint64_t> d, device_.Run(*c.op, batch));
+      word = d[0];
     }
     const Format& format = *c.op->instruction->d;
     if (words[0] != words[1]) {

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "device/line_protocol.h"
+#include "device/status_macros.h"
 #include "sim/parameter.h"
 #include "sim/simulate.h"
 #include "triage/case_text.h"
@@ -131,9 +132,8 @@ absl::StatusOr<PairRace> Races::Find(const Racer& x, const Racer& y) {
       pair.verdict = PairRace::kProved;
       pair.proof = *std::move(proof);
     } else {
-      absl::StatusOr<RaceResult> race = FindSmallestOf(x, y, options_);
-      if (!race.ok()) return race.status();
-      pair.race = *std::move(race);
+      ASSIGN_OR_RETURN(RaceResult race, FindSmallestOf(x, y, options_));
+      pair.race = std::move(race);
       if (pair.race.found) {
         pair.verdict = PairRace::kTold;
         pair.stage = Stages(pair).parting;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "corpus/cases/case_name.h"
+#include "device/status_macros.h"
 #include "sim/word.h"
 #include "triage/minimize/minimize.h"
 #include "triage/minimize/simplicity.h"
@@ -76,11 +77,11 @@ class Search {
       return starts.size() == (options_.thorough ? kStarts : 1);
     });
     for (const DotProductCase& start : starts) {
-      if (absl::Status s = Shrunk(start, Effort::kNarrow); !s.ok()) return s;
+      RETURN_IF_ERROR(Shrunk(start, Effort::kNarrow));
     }
     if (result_.found && options_.thorough) {
       const DotProductCase best = result_.found->dot;
-      if (absl::Status s = Shrunk(best, Effort::kAll); !s.ok()) return s;
+      RETURN_IF_ERROR(Shrunk(best, Effort::kAll));
     }
     for (int terms = 0; terms <= kMostTerms && !(result_.found && result_.found->terms < terms);
          ++terms) {
@@ -114,9 +115,8 @@ class Search {
     Runner runner(device, op_, std::numeric_limits<int64_t>::max());
     const Target target(op_, y_, {op_.model});
     const Mismatch mismatch{&op_, MakeDotProductBatch(op_.shape(), {start}), 0};
-    const absl::StatusOr<Mismatch> minimal = Shrink(runner, target, mismatch, effort);
-    if (!minimal.ok()) return minimal.status();
-    Offer(Extract(minimal->inputs, 0));
+    ASSIGN_OR_RETURN(const Mismatch minimal, Shrink(runner, target, mismatch, effort));
+    Offer(Extract(minimal.inputs, 0));
     return absl::OkStatus();
   }
 

@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "device/faulty.h"
+#include "device/status_macros.h"
 #include "sim/chain.h"
 #include "sim/parameter.h"
 #include "triage/verdict.h"
@@ -69,7 +70,7 @@ absl::StatusOr<Racer> ParseRacer(absl::string_view text) {
   Racer racer = RacerOf(*op);
   if (colon == text.npos) return racer;
   for (absl::string_view change : absl::StrSplit(text.substr(colon + 1), ',')) {
-    if (absl::Status s = Apply(change, racer); !s.ok()) return s;
+    RETURN_IF_ERROR(Apply(change, racer));
   }
   const std::string invalid = WhyInvalid(racer.model);
   if (!invalid.empty()) {

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "corpus/recordings/recording.h"
+#include "device/status_macros.h"
 
 namespace mmadiff {
 namespace {
@@ -20,11 +21,10 @@ absl::StatusOr<std::vector<PoolCase>> RecordedPool(const std::string& path,
   const auto stats = ReadRecordings(path, "", [&](const Recording& r) -> absl::Status {
     const size_t op = std::ranges::find(ops, r.op) - ops.begin();
     if (op == ops.size() || counts[op] >= kMostOfOperation) return absl::OkStatus();
-    const absl::StatusOr<Batch> inputs = InputsOf(r);
-    if (!inputs.ok()) return inputs.status();
-    const int64_t step = std::max<int64_t>(1, inputs->shape.d_words() / kOfRecording);
-    for (int64_t i = 0; i < inputs->dot_products() && counts[op] < kMostOfOperation; i += step) {
-      pool.push_back({r.op, Extract(*inputs, i), r.d[i]});
+    ASSIGN_OR_RETURN(const Batch inputs, InputsOf(r));
+    const int64_t step = std::max<int64_t>(1, inputs.shape.d_words() / kOfRecording);
+    for (int64_t i = 0; i < inputs.dot_products() && counts[op] < kMostOfOperation; i += step) {
+      pool.push_back({r.op, Extract(inputs, i), r.d[i]});
       ++counts[op];
     }
     return absl::OkStatus();

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "device/gpu/elf.h"
 #include "device/hip/code_object.h"
+#include "device/status_macros.h"
 
 namespace mmadiff {
 namespace {
@@ -215,17 +216,15 @@ bool DecodeStep(const uint32_t* w, const HipTarget& target, int generation, cons
 absl::StatusOr<FakeCode> DecodeFake(absl::string_view code_object, absl::string_view kernel,
                                     const HipTarget& target) {
   const absl::StatusOr<ElfFile> file = ElfFile::Read(code_object);
-  const absl::StatusOr<uint32_t> mode = HipModeOf(code_object, kernel);
-  if (!mode.ok()) return mode.status();
+  ASSIGN_OR_RETURN(const uint32_t mode, HipModeOf(code_object, kernel));
   FakeCode code;
   code.generation = HipGenerationOf(file->header().e_flags);
   code.lanes = target.wave;
-  code.mode = *mode;
+  code.mode = mode;
   const absl::string_view descriptor = *file->Symbol(absl::StrCat(kernel, ".kd"));
-  const absl::StatusOr<int64_t> entry = ReadDescriptor(descriptor, target, code);
-  if (!entry.ok()) return entry.status();
+  ASSIGN_OR_RETURN(const int64_t entry, ReadDescriptor(descriptor, target, code));
 
-  const absl::string_view bytes = Loaded(code_object, file->header(), descriptor, *entry);
+  const absl::string_view bytes = Loaded(code_object, file->header(), descriptor, entry);
   for (uint32_t at = 0; code.steps.empty() || code.steps.back().op != kEnd;) {
     uint32_t w[4] = {};
     if (!ReadAt(bytes, at, &w[0])) return absl::DataLossError("code without an end");

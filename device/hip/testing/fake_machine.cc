@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "device/gpu/elf.h"
+#include "device/status_macros.h"
 
 namespace mmadiff {
 namespace {
@@ -297,7 +298,7 @@ absl::Status RunFake(const FakeCode& code, unsigned grid, absl::string_view argu
                      const FakeMemory& memory, int units, const FakeMatrixFunction& matrix) {
   FakeWave wave(code, arguments, memory, matrix);
   for (unsigned block = 0; block < grid; ++block) {
-    if (absl::Status s = wave.Run(block, block % units); !s.ok()) return s;
+    RETURN_IF_ERROR(wave.Run(block, block % units));
   }
   return absl::OkStatus();
 }
