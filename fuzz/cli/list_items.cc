@@ -1,0 +1,477 @@
+#include "fuzz/cli/list_items.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "corpus/cases/generate.h"
+#include "corpus/cases/strategy.h"
+#include "corpus/vector_file.h"
+#include "device/line_protocol.h"
+#include "fuzz/cli/counts.h"
+#include "fuzz/output/case_json.h"
+#include "fuzz/schedule/class_schedule.h"
+#include "fuzz/unit/devices.h"
+#include "sim/lanes/lanes.h"
+#include "sim/parameter.h"
+#include "sim/product.h"
+#include "sim/simulate.h"
+#include "triage/model_words.h"
+
+namespace mmadiff {
+
+const Fields<InputClass>& FieldsOf(const InputClass*) {
+  using C = InputClass;
+  static const Fields<C> kFields = {{"name", &C::name}, {"what", &C::what}};
+  return kFields;
+}
+
+const Fields<Format>& FieldsOf(const Format*) {
+  using F = Format;
+  static const Fields<F> kFields = {
+      {"name", &F::name},
+      {"bits", &F::bits},
+      {"exponent_bits", &F::exponent_bits},
+      {"fraction_bits", &F::fraction_bits},
+      {"min_exponent", &F::min_exponent, {.negative = true}},
+      {"ignored_bits", &F::ignored_bits},
+  };
+  return kFields;
+}
+
+const Fields<Product>& FieldsOf(const Product*) {
+  using P = Product;
+  static const Fields<P> kFields = {
+      {"name", &P::name},
+      {"architecture", &P::arch},
+      {"tables", [](const P& p) { return HasTables(p.arch); }, "the tables have the architecture"},
+  };
+  return kFields;
+}
+
+namespace {
+
+template <class List>
+std::optional<List> IfAny(const List& list) {
+  return list.empty() ? std::nullopt : std::optional(list);
+}
+
+std::string FileText(const Evidence& e) {
+  return *e.file == '\0' ? "" : absl::StrCat(" [", e.file, "]");
+}
+
+// What the tables say of an instruction that can be simulated.
+struct ComputedBy {
+  const Operation& op;
+
+  const Instruction& i() const { return *op.instruction; }
+  const Numerics& n() const { return *op.numerics; }
+};
+struct KnownFrom {
+  const Operation& op;
+};
+
+const Fields<ComputedBy>& FieldsOf(const ComputedBy*) {
+  using C = ComputedBy;
+  static const Fields<C> kFields = {
+      {"m", [](const C& c) { return c.i().shape.m; }},
+      {"n", [](const C& c) { return c.i().shape.n; }},
+      {"k", [](const C& c) { return c.i().shape.k; }},
+      {"blocks", [](const C& c) { return c.i().shape.blocks; }},
+      {"d", [](const C& c) { return c.i().d->name; }},
+      {"a", [](const C& c) { return c.i().a->name; }},
+      {"b", [](const C& c) { return c.i().b->name; }},
+      {"c", [](const C& c) { return c.i().c->name; }},
+      {"scale", [](const C& c) { return c.i().scale == nullptr ? "" : c.i().scale->name; }},
+      {"scales", [](const C& c) { return c.i().shape.scales; }},
+      {"algorithm", [](const C& c) { return Describe(c.n().algorithm); }},
+      {"parameters", [](const C& c) { return ParametersJson(AlgorithmFields(c.n().algorithm)); },
+       ParameterValues()},
+      {"lanes", [](const C& c) { return HasLanes(c.op.model); }},
+      {"nan_bits", [](const C& c) { return c.n().nan_verdict != NanVerdict::kAnyNan; }},
+  };
+  return kFields;
+}
+
+const Fields<KnownFrom>& FieldsOf(const KnownFrom*) {
+  using K = KnownFrom;
+  static const Fields<K> kFields = {
+      {"others", [](const K& k) { return k.op.numerics->evidence.others; }},
+      {"native_on", [](const K& k) { return k.op.instruction->native_on; }},
+      {"source", [](const K& k) { return k.op.instruction->source; }},
+      {"words", [](const K& k) { return DescribeModel(k.op.model); },
+       "the model in words, with the parameters that are unusual for its family"},
+  };
+  return kFields;
+}
+
+struct InstructionItem {
+  const std::string& name;
+  const Evidence& evidence;
+  const Operation* op = nullptr;  // nullptr: nobody can simulate it
+};
+
+const Fields<InstructionItem>& FieldsOf(const InstructionItem*) {
+  using I = InstructionItem;
+  static const Fields<I> kFields = {
+      {"name", [](const I& i) { return i.name; }, InstructionName()},
+      Field<I>::Flat(
+          [](const I& i) { return i.op ? std::optional(ComputedBy{*i.op}) : std::nullopt; }),
+      {"grade", [](const I& i) { return Name(i.evidence.grade); }},
+      {"evidence", [](const I& i) { return i.evidence.text; }},
+      {"file", [](const I& i) { return i.evidence.file; }},
+      Field<I>::Flat(
+          [](const I& i) { return i.op ? std::optional(KnownFrom{*i.op}) : std::nullopt; }),
+  };
+  return kFields;
+}
+
+}  // namespace
+
+Entry EntryOf(const Operation& op) {
+  const Instruction& i = *op.instruction;
+  const Evidence& e = op.numerics->evidence;
+  const bool any_nan = op.numerics->nan_verdict == NanVerdict::kAnyNan;
+  std::string sizes;
+  for (const Sizes& s : i.sizes) {
+    absl::StrAppendFormat(&sizes, "\n  also m=%d n=%d..%d in steps of %d", s.m, s.n_min, s.n_max,
+                          s.n_step);
+  }
+  const std::string words = DescribeModel(op.model);
+  return {op.name,
+          absl::StrCat(
+              op.name, "\n  ", words, "\n  ", Describe(op.numerics->algorithm),
+              any_nan ? "; the bits of a NaN are not promised" : "", "\n  ", Name(e.grade), ": ",
+              e.text, FileText(e), *e.others == '\0' ? "" : absl::StrCat("\n  others: ", e.others),
+              "\n  native on ", *i.native_on ? i.native_on : "nothing (made of other instructions)",
+              "; ", i.source, "\n  simulated ",
+              HasLanes(op.model) ? "in vector lanes" : "one after the other", sizes),
+          JsonOf(InstructionItem{op.name, e, &op}), true, words};
+}
+
+namespace {
+
+std::vector<Entry> ListInstructions() {
+  std::vector<Entry> entries;
+  for (const Operation& op : Operations()) entries.push_back(EntryOf(op));
+  for (const UnknownNumerics& u : AllUnknown()) {
+    const std::string name = absl::StrCat(u.arch, "/", u.instruction);
+    entries.push_back({name,
+                       absl::StrCat(name, "\n  ", Name(u.evidence.grade), ": ", u.evidence.text,
+                                    FileText(u.evidence)),
+                       JsonOf(InstructionItem{name, u.evidence}), false, ""});
+  }
+  return entries;
+}
+
+// Who answers on an open device, and how many instructions it runs how.
+struct Abilities {
+  std::string device_identity;
+  int64_t native = 0, emulated = 0, unmodelled = 0;
+};
+struct RowOfHost {
+  std::string name;
+  std::optional<std::string> why;  // it is not native
+};
+struct Gpu {
+  std::string device;
+  Abilities abilities;
+};
+struct DeviceItem {
+  const DeviceKind& kind;
+  std::optional<Abilities> host = {};
+  std::vector<RowOfHost> instructions = {};
+  std::optional<std::string> why = {};
+  std::vector<Gpu> gpus = {};
+};
+
+const Fields<Abilities>& FieldsOf(const Abilities*) {
+  using A = Abilities;
+  static const Fields<A> kFields = {
+      {"device_identity", &A::device_identity},
+      {"native", &A::native},
+      {"emulated", &A::emulated},
+      {"without_model", &A::unmodelled},
+  };
+  return kFields;
+}
+
+const Fields<RowOfHost>& FieldsOf(const RowOfHost*) {
+  using R = RowOfHost;
+  static const Fields<R> kFields = {
+      {"name", &R::name, InstructionName()},
+      {"native", [](const R& r) { return !r.why; }},
+      {"why", &R::why, Absent({.what = "if it is not native"})},
+  };
+  return kFields;
+}
+
+const Fields<Gpu>& FieldsOf(const Gpu*) {
+  static const Fields<Gpu> kFields = {{"device", &Gpu::device}, Field<Gpu>::Flat(&Gpu::abilities)};
+  return kFields;
+}
+
+const Fields<DeviceItem>& FieldsOf(const DeviceItem*) {
+  using D = DeviceItem;
+  static const Fields<D> kFields = {
+      {"device", [](const D& d) { return d.kind.usage; }},
+      {"what", [](const D& d) { return d.kind.what; }},
+      Field<D>::Flat([](const D& d) { return d.host; }),
+      {"instructions", [](const D& d) { return IfAny(d.instructions); }, Absent()},
+      {"why", &D::why, Absent({.what = "why there is no such GPU"})},
+      {"gpus", [](const D& d) { return IfAny(d.gpus); }, Absent()},
+  };
+  return kFields;
+}
+
+Abilities AbilitiesOf(const Device& device) {
+  Abilities all = {Name(device.identity())};
+  for (const Operation& op : Operations()) {
+    if (device.Supports(op).ok()) ++(device.Emulates(op) ? all.emulated : all.native);
+  }
+  all.unmodelled = std::ranges::count_if(
+      UnmodelledOperations(), [&](const Operation& op) { return device.Supports(op).ok(); });
+  return all;
+}
+
+std::string Text(const Abilities& a) {
+  return absl::StrCat(a.device_identity, "; instructions: ", a.native, " native, ", a.emulated,
+                      " emulated",
+                      a.unmodelled == 0 ? ""
+                                        : absl::StrCat(", ", a.unmodelled,
+                                                       " without a model (for survey, probe and "
+                                                       "record)"));
+}
+
+std::vector<RowOfHost> RowsOfHost(const Device& host) {
+  std::vector<RowOfHost> rows;
+  for (const Operation& op : Operations()) {
+    if (op.arch() != "x86") continue;
+    const absl::Status supported = host.Supports(op);
+    rows.push_back(
+        {op.name, supported.ok() ? std::nullopt : std::optional(std::string(supported.message()))});
+  }
+  return rows;
+}
+
+std::vector<Entry> ListDevices() {
+  std::vector<Entry> entries;
+  for (const DeviceKind& kind : Devices()) {
+    DeviceItem item = {kind};
+    std::string line = absl::StrFormat("%-20s %s", kind.usage, kind.what);
+    if (std::string(kind.name) == "host") {
+      const DeviceOr host = OpenDevice("host");
+      if (!host.ok()) continue;
+      item.host = AbilitiesOf(**host);
+      item.instructions = RowsOfHost(**host);
+      absl::StrAppend(&line, ": ", Text(*item.host));
+      for (const RowOfHost& row : item.instructions) {
+        // The message begins with the name.
+        absl::StrAppend(&line, "\n  ", row.why.value_or(row.name + "  native"));
+      }
+    }
+    if (kind.is_gpu) {
+      DeviceOr gpu = kind.open("0");
+      if (!gpu.ok()) {
+        item.why = std::string(gpu.status().message());
+        absl::StrAppend(&line, ": ", *item.why);
+      }
+      for (int n = 1; gpu.ok(); gpu = kind.open(absl::StrCat(n++))) {
+        const Gpu& one = item.gpus.emplace_back(Gpu{(*gpu)->name(), AbilitiesOf(**gpu)});
+        absl::StrAppend(&line, "\n  ", one.device, "  ", Text(one.abilities));
+      }
+    }
+    entries.push_back({kind.usage, line, JsonOf(item)});
+  }
+  return entries;
+}
+
+struct StrategyItem {
+  const char *name, *what;
+  std::span<const InputClass> floats = {}, scaled = {}, integers = {}, late = {};
+};
+
+const Fields<StrategyItem>& FieldsOf(const StrategyItem*) {
+  using S = StrategyItem;
+  static const Fields<S> kFields = {
+      {"name", &S::name},
+      {"what", &S::what},
+      {"float", [](const S& s) { return IfAny(s.floats); }, Absent()},
+      {"scaled", [](const S& s) { return IfAny(s.scaled); }, Absent()},
+      {"integer", [](const S& s) { return IfAny(s.integers); }, Absent()},
+      {"late", [](const S& s) { return IfAny(s.late); }, Absent()},
+  };
+  return kFields;
+}
+
+std::string ClassesText(const char* title, std::span<const InputClass> classes) {
+  std::string text = classes.empty() ? "" : absl::StrCat("\n  ", title, ":");
+  for (const InputClass& c : classes) {
+    absl::StrAppendFormat(&text, "\n    %-16s %s", c.name, c.what);
+  }
+  return text;
+}
+
+std::vector<Entry> ListStrategies() {
+  std::vector<Entry> entries;
+  for (const Strategy& s : Strategies()) {
+    StrategyItem item = {s.name, s.what};
+    if (std::string(s.name) == "boundary") {
+      item.floats = float_classes::kClasses;
+      item.scaled = scaled_classes::kClasses;
+      item.integers = integer_classes::kClasses;
+      item.late = LateClasses();
+    }
+    entries.push_back(
+        {s.name,
+         absl::StrCat(absl::StrFormat("%-10s %s", s.name, s.what),
+                      ClassesText("floating point", item.floats),
+                      ClassesText("block-scaled, also", item.scaled),
+                      ClassesText("integer", item.integers),
+                      ClassesText("not in turn (names and `scheduled` only)", item.late)),
+         JsonOf(item)});
+  }
+  const Strategy& s = Scheduled();
+  entries.push_back({s.name, absl::StrFormat("%-10s %s (run, mutants)", s.name, s.what),
+                     JsonOf(StrategyItem{s.name, s.what})});
+  return entries;
+}
+
+std::vector<Entry> ListFormats() {
+  std::vector<Entry> entries;
+  for (const Format* f : kFormats) {
+    entries.push_back(
+        {f->name,
+         absl::StrFormat("%-8s %2d bits: %2d exponent, %2d fraction, %d ignored", f->name, f->bits,
+                         f->exponent_bits, f->fraction_bits, f->ignored_bits),
+         JsonOf(*f)});
+  }
+  return entries;
+}
+
+std::vector<Entry> ListProducts() {
+  std::vector<Entry> entries;
+  for (const Product& p : Products()) {
+    entries.push_back({p.name,
+                       absl::StrFormat("%-12s %s%s", p.name, p.arch,
+                                       HasTables(p.arch) ? "" : " (the tables have no row of it)"),
+                       JsonOf(p)});
+  }
+  return entries;
+}
+
+// The answer of the model to the first operation and operands of an answer.
+std::string ModelWord(const Vector& v, const VectorAnswer& answer) {
+  for (const VectorCase& c : CasesOf(v)) {
+    if (c.answer == &answer) return HexWord(*v.d, Simulate(c.op->model, c.dot));
+  }
+  return "";
+}
+
+struct VectorItem {
+  const VectorFile& file;
+  const Vector& vector;
+
+  std::vector<AnswerOfVector> answers() const {
+    std::vector<AnswerOfVector> answers;
+    for (const VectorAnswer& answer : vector.answers) answers.push_back({vector, answer});
+    return answers;
+  }
+};
+
+const Fields<VectorItem>& FieldsOf(const VectorItem*) {
+  using V = VectorItem;
+  static const Fields<V> kFields = {
+      {"name", [](const V& v) { return v.vector.name; }},
+      {"source", [](const V& v) { return v.file.source; }},
+      {"link", [](const V& v) { return v.file.link; }},
+      {"section", [](const V& v) { return v.vector.section; }},
+      {"about", [](const V& v) { return v.vector.about; }},
+      {"reason", [](const V& v) { return v.vector.reason; }},
+      {"operands", [](const V& v) { return v.vector.operands; }},
+      {"answers", &V::answers},
+  };
+  return kFields;
+}
+
+// A contested answer.
+struct DifferenceItem {
+  const Vector& vector;
+  const VectorAnswer& answer;
+  std::string model;
+};
+
+const Fields<DifferenceItem>& FieldsOf(const DifferenceItem*) {
+  using D = DifferenceItem;
+  static const Fields<D> kFields = {
+      {"instructions", [](const D& d) { return d.answer.patterns; }},
+      {"vector", [](const D& d) { return d.vector.name; }},
+      {"about", [](const D& d) { return d.vector.about; }},
+      {"d", [](const D& d) { return WordText(d.vector, d.answer); }},
+      {"who", [](const D& d) { return d.answer.who; }},
+      {"model", &D::model},
+      {"reason", [](const D& d) { return d.vector.reason; }},
+  };
+  return kFields;
+}
+
+std::vector<Entry> ListVectors() {
+  std::vector<Entry> entries;
+  for (const VectorFile& file : EmbeddedVectors()) {
+    for (const Vector& v : file.vectors) {
+      std::string line = absl::StrCat(v.name, "\n  ", v.about);
+      if (!v.section.empty()) absl::StrAppend(&line, "\n  in: ", v.section);
+      for (const VectorAnswer& answer : v.answers) {
+        absl::StrAppend(&line, "\n  ", Name(answer.kind), " ", WordText(v, answer), " ",
+                        answer.patterns, answer.who.empty() ? "" : " : ", answer.who);
+      }
+      entries.push_back({v.name, line, JsonOf(VectorItem{file, v})});
+    }
+  }
+  return entries;
+}
+
+std::vector<Entry> ListCounts() {
+  std::vector<Entry> entries;
+  for (const Count& count : Counts()) {
+    entries.push_back({count.name,
+                       absl::StrFormat("%-20s %d  %s", count.name, count.number, count.what),
+                       JsonOf(count)});
+  }
+  return entries;
+}
+
+std::vector<Entry> ListDifferences() {
+  std::vector<Entry> entries;
+  for (const VectorFile& file : EmbeddedVectors()) {
+    for (const Vector& v : file.vectors) {
+      for (const VectorAnswer& answer : v.answers) {
+        if (answer.kind != AnswerKind::kContested) continue;
+        const std::string model = ModelWord(v, answer);
+        entries.push_back({v.name,
+                           absl::StrCat(answer.patterns, "\n  ", v.name, ": ", v.about, "\n  ",
+                                        WordText(v, answer), " ", answer.who, "\n  ", model,
+                                        " the model\n  ", v.reason),
+                           JsonOf(DifferenceItem{v, answer, model})});
+      }
+    }
+  }
+  return entries;
+}
+
+constexpr List kLists[] = {
+    {"instructions", ListInstructions, SchemaOf<std::vector<InstructionItem>>, false},
+    {"devices", ListDevices, SchemaOf<std::vector<DeviceItem>>},
+    {"strategies", ListStrategies, SchemaOf<std::vector<StrategyItem>>},
+    {"formats", ListFormats, SchemaOf<std::vector<Format>>},
+    {"products", ListProducts, SchemaOf<std::vector<Product>>},
+    {"vectors", ListVectors, SchemaOf<std::vector<VectorItem>>},
+    {"differences", ListDifferences, SchemaOf<std::vector<DifferenceItem>>},
+    {"counts", ListCounts, SchemaOf<std::vector<Count>>}};
+
+}  // namespace
+
+std::span<const List> Lists() { return kLists; }
+
+}  // namespace mmadiff

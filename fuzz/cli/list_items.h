@@ -1,0 +1,32 @@
+// What `list` lists, but for findings.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "fuzz/output/fields.h"
+#include "sim/operation.h"
+
+namespace mmadiff {
+
+// One entry of a list: the plain name, the long line, and the JSON object.
+struct Entry {
+  std::string name, line;
+  Json json;
+  bool usable = true;      // false: an instruction that cannot be simulated, shown with --evidence
+  std::string words = {};  // of an instruction that is named
+};
+// An instruction, perhaps of a size that the list does not name.
+Entry EntryOf(const Operation& op);
+
+struct List {
+  const char* name;
+  std::vector<Entry> (*make)();
+  Schema (*schema)();
+  bool long_by_default = true;
+};
+// Instructions first.
+std::span<const List> Lists();
+
+}  // namespace mmadiff
