@@ -114,7 +114,7 @@ TEST(Fields, AreListedALineEach) {
 TEST(Fields, GiveCsv) {
   const Schema schema = SchemaOf<Part>();
   EXPECT_EQ(CsvHead(schema), "name,bytes\n");
-  EXPECT_EQ(CsvLine(schema, JsonOf(Part{"a,\"b\"\n", 3})), "\"a,\"\"b\"\"\\n\",3\n");
+  EXPECT_EQ(CsvLine(schema, JsonOf(Part{"a,\"b\"\n", 3})), "\"a,\"\"b\"\"\\x0a\",3\n");
   EXPECT_EQ(CsvHead(SchemaOf<Whole>()), "name,bytes,flag,real,below,null\n");
   EXPECT_EQ(CsvLine(SchemaOf<Whole>(), JsonOf(kWhole)), "f!,7,true,0.5,-2,\n");
 }
