@@ -9,6 +9,7 @@
 #include <cstring>
 #include <random>
 
+#include "absl/functional/function_ref.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "corpus/durable_file.h"
@@ -383,7 +384,7 @@ void DemandEnd(BlockLogStats& stats) {
 }
 
 absl::StatusOr<BlockLogStats> ReadBlockLog(
-    const std::string& path, const std::function<absl::Status(absl::string_view)>& record,
+    const std::string& path, absl::FunctionRef<absl::Status(absl::string_view)> record,
     std::optional<RunId> run) {
   return ReadBlockLog(
       path, [&record](absl::string_view bytes, uint64_t) { return record(bytes); }, run);

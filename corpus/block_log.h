@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -89,7 +90,7 @@ void DemandEnd(BlockLogStats& stats);
 // come again, out of order, or after the end mark. Holds two blocks in memory, whatever the size of
 // the file. kNotFound for no file, kDataLoss for one that cannot be read.
 absl::StatusOr<BlockLogStats> ReadBlockLog(
-    const std::string& path, const std::function<absl::Status(absl::string_view)>& record,
+    const std::string& path, absl::FunctionRef<absl::Status(absl::string_view)> record,
     std::optional<RunId> run = std::nullopt);
 // The same with the byte of the file at which the record begins.
 using OnRecordAt = std::function<absl::Status(absl::string_view record, uint64_t offset)>;

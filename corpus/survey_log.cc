@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "corpus/durable_file.h"
 #include "corpus/text_proto.h"
+#include "device/clock.h"
 #include "device/status_macros.h"
 #include "proto/survey.pb.h"
 
@@ -14,7 +15,7 @@ namespace mmadiff {
 namespace {
 
 constexpr size_t kPartBytes = 48 << 10;  // of a record
-constexpr auto kFlushEvery = std::chrono::milliseconds(500);
+constexpr auto kFlushEvery = absl::Milliseconds(500);
 
 RunId RunOf(const std::string& manifest) { return ParseRunId(Xxh3Hex(manifest)).value(); }
 
@@ -135,7 +136,7 @@ absl::StatusOr<std::unique_ptr<SurveyLog>> SurveyLog::Continue(const std::string
 
 absl::Status SurveyLog::Append(const SurveyResult& result) {
   absl::Status s = Add(Parts(SerializeResult(result), proto::SurveyPart::KIND_RESULT));
-  if (!s.ok() || std::chrono::steady_clock::now() - flushed_ < kFlushEvery) return s;
+  if (!s.ok() || MonotonicNow() - flushed_ < kFlushEvery) return s;
   return Flush();
 }
 
@@ -153,7 +154,7 @@ absl::Status SurveyLog::Add(const std::vector<std::string>& records) {
 }
 
 absl::Status SurveyLog::Flush() {
-  flushed_ = std::chrono::steady_clock::now();
+  flushed_ = MonotonicNow();
   const absl::Status s = log_->Flush();
   return s.ok() ? s : absl::DataLossError(s.message());
 }

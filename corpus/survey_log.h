@@ -2,7 +2,6 @@
 // and of the ends of attempts, each whole or not there.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -12,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "corpus/block_log.h"
 #include "corpus/survey_record.h"
+#include "device/clock.h"
 
 namespace mmadiff {
 
@@ -62,7 +62,7 @@ class SurveyLog {
 
   std::unique_ptr<BlockLogWriter> log_;
   uint64_t bytes_ = 0;
-  std::chrono::steady_clock::time_point flushed_ = std::chrono::steady_clock::now();
+  absl::Duration flushed_ = MonotonicNow();
 };
 
 }  // namespace mmadiff

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <utility>
 #include <vector>
@@ -21,6 +20,7 @@
 #include "absl/strings/strip.h"
 #include "absl/types/span.h"
 #include "device/absence.h"
+#include "device/clock.h"
 #include "device/plain_text.h"
 #include "device/status_macros.h"
 #include "device/watcher.h"
@@ -36,8 +36,6 @@ constexpr size_t kReadAtOnce = 64 * 1024;  // bytes: what a pipe holds
 constexpr int kLeaveMilliseconds = 1000;
 
 constexpr absl::Duration kQuestions = absl::Milliseconds(200);  // between two of `stop`
-
-using Clock = std::chrono::steady_clock;
 
 constexpr char kEnd[] = "mmadiff/child_end";  // payload
 
@@ -125,7 +123,7 @@ class Child {
   Fd stdin_, stdout_, stderr_;
   absl::string_view input_;  // taken from next_input, not yet written
   std::string stderr_text_;  // its end
-  Clock::time_point progress_ = Clock::now(), asked_;
+  absl::Duration progress_ = MonotonicNow(), asked_;
   bool overdue_ = false;
   bool adopted_ = false;
 };
@@ -158,8 +156,8 @@ absl::Status Child::Adopt(int in, int out) {
 }
 
 absl::Status Child::Wait(absl::Span<pollfd> fds, absl::string_view hang, StopRequest stop) {
-  const Clock::time_point now = Clock::now();
-  const absl::Duration silent = absl::FromChrono(now - progress_);
+  const absl::Duration now = MonotonicNow();
+  const absl::Duration silent = now - progress_;
   // This process may have slept itself: what has come meanwhile is read first.
   if (silent < timeout_) {
     overdue_ = false;
@@ -169,7 +167,7 @@ absl::Status Child::Wait(absl::Span<pollfd> fds, absl::string_view hang, StopReq
                      watcher_.Stopped() ? ", and the process that watches it was stopped" : "",
                      adopted_ ? "" : "; killed"));
   }
-  if (absl::FromChrono(now - asked_) >= kQuestions) {
+  if (now - asked_ >= kQuestions) {
     if (stop()) return absl::CancelledError("stopped before its last answer");
     asked_ = now;
   }
@@ -187,7 +185,7 @@ void Child::Write(NextInput next_input) {
   const ssize_t written = write(stdin_.get(), input_.data(), input_.size());
   if (written > 0) {
     input_.remove_prefix(written);
-    progress_ = Clock::now();
+    progress_ = MonotonicNow();
   } else if (errno != EAGAIN && errno != EINTR) {
     stdin_.Close();  // EPIPE: the command wants no more; its answers show whether that is right
   }
@@ -199,7 +197,7 @@ absl::Status Child::Read(TakeOutput take_output) {
   if (got < 0 && errno == EINTR) return absl::OkStatus();
   ASSIGN_OR_RETURN(const bool progress, got > 0 ? take_output(absl::string_view(buffer, got))
                                                 : absl::StatusOr<bool>(true));
-  if (progress) progress_ = Clock::now();
+  if (progress) progress_ = MonotonicNow();
   if (got <= 0) stdout_.Close();
   return absl::OkStatus();
 }
@@ -240,7 +238,7 @@ absl::Status Child::Exchange(NextInput next_input, TakeOutput take_output, StopR
 
 absl::Status Child::Ask(absl::string_view request, HearAnswer hear, StopRequest stop) {
   input_ = request;
-  progress_ = Clock::now();
+  progress_ = MonotonicNow();
   bool answered = false;
   const auto nothing = [] { return absl::string_view(); };
   const auto take = [&](absl::string_view bytes) -> absl::StatusOr<bool> {

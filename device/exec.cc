@@ -3,7 +3,6 @@
 #include <fcntl.h>
 
 #include <algorithm>
-#include <chrono>
 #include <iterator>
 #include <map>
 #include <memory>
@@ -24,6 +23,7 @@
 #include "device/answer_reader.h"
 #include "device/channel.h"
 #include "device/child_process.h"
+#include "device/clock.h"
 #include "device/isolate.h"
 #include "device/plain_text.h"
 #include "device/program_files.h"
@@ -222,14 +222,13 @@ Asked Exec::AskWhole(Channel& channel, const Operation& op, const Batch& batch, 
                                                    ? ReadFrames(op, count)
                                                    : ReadLines(op, batch, first, count, skip_);
   Asked asked;
-  using Clock = std::chrono::steady_clock;
   int64_t answers = 0;
-  Clock::time_point heard = Clock::now();
+  absl::Duration heard = MonotonicNow();
   const auto shown = [&](int64_t answered) {
     ShowAnswered(kept_ + answered);
     if (std::exchange(answers, answered) == answered) return;
-    const Clock::time_point before = std::exchange(heard, Clock::now());
-    if (!hurries_) longest_wait_ = std::max(longest_wait_, absl::FromChrono(heard - before));
+    const absl::Duration before = std::exchange(heard, MonotonicNow());
+    if (!hurries_) longest_wait_ = std::max(longest_wait_, heard - before);
   };
   const absl::Duration timeout =
       hurries_

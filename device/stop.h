@@ -1,7 +1,6 @@
 // Why work ends before its natural end: a signal or a time limit.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <string>
 
@@ -29,8 +28,7 @@ class TimeLimit {
   absl::Duration Left() const;
 
  private:
-  using Clock = std::chrono::steady_clock;
-  Clock::time_point end_ = Clock::time_point::max();
+  absl::Duration end_ = absl::InfiniteDuration();
   absl::Time moment_ = absl::InfiniteFuture();
 };
 

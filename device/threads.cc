@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/functional/function_ref.h"
 #include "absl/synchronization/mutex.h"
 
 namespace mmadiff {
@@ -15,8 +16,8 @@ constexpr size_t kAhead = 4;  // items of a thread that wait for one before them
 
 class Ordered {
  public:
-  Ordered(size_t count, int threads, const std::function<void(size_t, int)>& work,
-          const std::function<absl::Status(size_t)>& deliver)
+  Ordered(size_t count, int threads, absl::FunctionRef<void(size_t, int)> work,
+          absl::FunctionRef<absl::Status(size_t)> deliver)
       : count_(count),
         ahead_(threads > 1 ? kAhead * threads : 1),
         work_(work),
@@ -69,8 +70,8 @@ class Ordered {
   }
 
   const size_t count_, ahead_;
-  const std::function<void(size_t, int)>& work_;
-  const std::function<absl::Status(size_t)>& deliver_;
+  absl::FunctionRef<void(size_t, int)> work_;
+  absl::FunctionRef<absl::Status(size_t)> deliver_;
   absl::Mutex mutex_;
   std::vector<bool> done_ ABSL_GUARDED_BY(mutex_);
   size_t next_ ABSL_GUARDED_BY(mutex_) = 0;  // to be taken
@@ -95,7 +96,7 @@ bool StartThread(std::vector<std::jthread>& threads, std::function<void()> work)
   }
 }
 
-void InThreads(int threads, const std::function<void(int thread)>& work) {
+void InThreads(int threads, absl::FunctionRef<void(int thread)> work) {
   std::vector<std::jthread> others;
   for (int t = 1; t < threads; ++t) {
     if (!StartThread(others, [&work, t] { work(t); })) break;
@@ -103,8 +104,8 @@ void InThreads(int threads, const std::function<void(int thread)>& work) {
   work(0);
 }
 
-absl::Status InOrder(size_t count, int threads, const std::function<void(size_t, int)>& work,
-                     const std::function<absl::Status(size_t)>& deliver) {
+absl::Status InOrder(size_t count, int threads, absl::FunctionRef<void(size_t, int)> work,
+                     absl::FunctionRef<absl::Status(size_t)> deliver) {
   Ordered ordered(count, threads, work, deliver);
   absl::Status status;
   InThreads(threads, [&](int thread) {

@@ -6,6 +6,7 @@
 #include <thread>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 
 namespace mmadiff {
@@ -18,13 +19,13 @@ bool StartThread(std::vector<std::jthread>& threads, std::function<void()> work)
 
 // Calls `work` with 0 to threads - 1 at the same time, 0 in the calling thread; all have returned
 // when it returns. Where fewer threads can be had it is called with fewer numbers, the first ones.
-void InThreads(int threads, const std::function<void(int thread)>& work);
+void InThreads(int threads, absl::FunctionRef<void(int thread)> work);
 
 // Calls `work` for items 0 to count - 1, in any of the threads of InThreads() and at most a few
 // items ahead, and `deliver` for one after the other in the calling thread, each after its work.
 // An error of `deliver` ends it. With one thread nothing is ahead.
 absl::Status InOrder(size_t count, int threads,
-                     const std::function<void(size_t item, int thread)>& work,
-                     const std::function<absl::Status(size_t item)>& deliver);
+                     absl::FunctionRef<void(size_t item, int thread)> work,
+                     absl::FunctionRef<absl::Status(size_t item)> deliver);
 
 }  // namespace mmadiff

@@ -2,24 +2,25 @@
 
 #include <utility>
 
+#include "device/clock.h"
 #include "sim/simulate.h"
 
 namespace mmadiff {
 absl::StatusOr<std::vector<uint64_t>> Runner::Run(const Batch& batch) {
   executions_ += batch.count;
-  const auto start = std::chrono::steady_clock::now();
+  const auto start = MonotonicNow();
   absl::StatusOr<std::vector<uint64_t>> d = device_.Run(op_, batch);
-  used_ += std::chrono::steady_clock::now() - start;
+  used_ += MonotonicNow() - start;
   dot_products_ += batch.dot_products();
   return d;
 }
 
 absl::StatusOr<Answers> Runner::Observe(const Batch& batch) {
   executions_ += batch.count;
-  const auto start = std::chrono::steady_clock::now();
+  const auto start = MonotonicNow();
   Answers answers;
   const absl::Status s = Ask(batch, answers);
-  used_ += std::chrono::steady_clock::now() - start;
+  used_ += MonotonicNow() - start;
   dot_products_ += answers.size();
   if (!s.ok()) return s;
   return answers;
@@ -48,10 +49,9 @@ absl::Status Runner::Ask(const Batch& batch, Answers& answers) {
 }
 
 bool Runner::IsSlow() const {
-  using std::chrono::milliseconds;
   if (!device_.IsSlow()) return false;
-  return dot_products_ == 0 || used_ > milliseconds(1) * dot_products_ ||
-         used_ > milliseconds(10000);
+  return dot_products_ == 0 || used_ > absl::Milliseconds(1) * dot_products_ ||
+         used_ > absl::Seconds(10);
 }
 
 absl::StatusOr<std::vector<uint64_t>> Runner::Try(const Batch& batch) {

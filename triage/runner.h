@@ -1,11 +1,11 @@
 // A device that is asked about candidates, and how often it was.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "device/device.h"
 #include "sim/batch.h"
 #include "sim/operation.h"
@@ -48,8 +48,8 @@ class Runner {
   const Operation& op_;
   const int64_t most_, most_slow_;
   int64_t executions_ = 0, kept_ = 0, dot_products_ = 0;
-  int ends_ = 0;                                   // of processes, by their inputs
-  std::chrono::steady_clock::duration used_ = {};  // by the device
+  int ends_ = 0;              // of processes, by their inputs
+  absl::Duration used_ = {};  // by the device
 };
 
 }  // namespace mmadiff

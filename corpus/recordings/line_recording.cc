@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "absl/functional/function_ref.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -223,7 +224,7 @@ absl::Status VerifyHash(const std::string& path) {
 class LineRecordingReader {
  public:
   LineRecordingReader(const std::string& path, const std::string& instruction,
-                      const std::function<absl::Status(const Recording&)>& deliver,
+                      absl::FunctionRef<absl::Status(const Recording&)> deliver,
                       uint64_t& dot_products)
       : path_(path),
         instruction_(instruction),
@@ -341,7 +342,7 @@ class LineRecordingReader {
   }
 
   std::string path_, instruction_;
-  const std::function<absl::Status(const Recording&)>& deliver_;
+  absl::FunctionRef<absl::Status(const Recording&)> deliver_;
   uint64_t& dot_products_;
   FileNameFacts facts_;
   LineReader lines_;
@@ -392,7 +393,7 @@ absl::StatusOr<std::vector<std::string>> LineRecordingsBelow(const std::string& 
 }
 
 absl::Status ReadLineRecording(const std::string& path, const std::string& instruction,
-                               const std::function<absl::Status(const Recording&)>& deliver,
+                               absl::FunctionRef<absl::Status(const Recording&)> deliver,
                                uint64_t& dot_products) {
   RETURN_IF_ERROR(VerifyGzip(path));
   RETURN_IF_ERROR(VerifyHash(path));

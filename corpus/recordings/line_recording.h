@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -29,7 +29,7 @@ absl::StatusOr<std::vector<std::string>> LineRecordingsBelow(const std::string& 
 // products follow, up to the next such comment or the end; any other number is kDataLoss.
 // So is a hash that is missing or wrong (corpus/line_checksum.h): then no line is delivered.
 absl::Status ReadLineRecording(const std::string& path, const std::string& instruction,
-                               const std::function<absl::Status(const Recording&)>& deliver,
+                               absl::FunctionRef<absl::Status(const Recording&)> deliver,
                                uint64_t& dot_products);
 
 }  // namespace mmadiff

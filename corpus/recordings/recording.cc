@@ -4,6 +4,7 @@
 #include <span>
 #include <utility>
 
+#include "absl/functional/function_ref.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -23,7 +24,7 @@
 namespace mmadiff {
 namespace {
 
-using Deliver = std::function<absl::Status(const Recording&)>;
+using Deliver = absl::FunctionRef<absl::Status(const Recording&)>;
 using proto::RecordedOutputs;
 
 // Output bytes of one record; leaves room for the names beside it.
@@ -101,7 +102,7 @@ void Join(Outputs& part, Recording& joined) {
   }
 }
 
-absl::Status ReadLog(const std::string& path, const Deliver& deliver, RecordingStats& stats,
+absl::Status ReadLog(const std::string& path, Deliver deliver, RecordingStats& stats,
                      std::optional<RunId> run) {
   uint64_t number = 0;
   Recording joined;  // parts of an execution
@@ -125,7 +126,7 @@ absl::Status ReadLog(const std::string& path, const Deliver& deliver, RecordingS
   return absl::OkStatus();
 }
 
-absl::Status ReadTextCase(const std::string& file, const Deliver& deliver, RecordingStats& stats) {
+absl::Status ReadTextCase(const std::string& file, Deliver deliver, RecordingStats& stats) {
   ASSIGN_OR_RETURN(const RegressionCase c, ReadCase(file));
   for (size_t i = 0; i < c.answers.size(); ++i) {
     const Answer& answer = c.answers[i];
@@ -139,7 +140,7 @@ absl::Status ReadTextCase(const std::string& file, const Deliver& deliver, Recor
 }
 
 absl::Status ReadOne(const std::string& path, FileKind kind, const std::string& instruction,
-                     const Deliver& deliver, RecordingStats& stats, std::optional<RunId> run) {
+                     Deliver deliver, RecordingStats& stats, std::optional<RunId> run) {
   if (kind == FileKind::kCase) return ReadTextCase(path, deliver, stats);
   if (kind == FileKind::kLog) return ReadLog(path, deliver, stats, run);
   return ReadLineRecording(path, instruction, deliver, stats.dot_products);
@@ -147,7 +148,7 @@ absl::Status ReadOne(const std::string& path, FileKind kind, const std::string& 
 
 // Vectors are no answers of one device.
 absl::Status ReadAllBelow(const std::string& folder, const std::string& instruction,
-                          const Deliver& deliver, RecordingStats& stats) {
+                          Deliver deliver, RecordingStats& stats) {
   StoredFolders folders;
   ASSIGN_OR_RETURN(auto below, StoredFilesBelow(folder, folders, IsRecorded));
   const std::vector<StoredFile> files = stats.ledger.Keep(std::move(below));
@@ -202,8 +203,8 @@ std::string WhereOf(const Recording& r, int64_t index) {
 }
 
 absl::StatusOr<RecordingStats> ReadRecordings(const std::string& path,
-                                              const std::string& instruction,
-                                              const Deliver& deliver, std::optional<RunId> run) {
+                                              const std::string& instruction, Deliver deliver,
+                                              std::optional<RunId> run) {
   RecordingStats stats;
   absl::Status s;
   switch (KindOf(path)) {

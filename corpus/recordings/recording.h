@@ -10,13 +10,13 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "corpus/block_log.h"
@@ -66,7 +66,7 @@ struct RecordingStats {
 // before it; so is an empty recording. Of a damaged or truncated gzip file no line is delivered.
 absl::StatusOr<RecordingStats> ReadRecordings(
     const std::string& path, const std::string& instruction,
-    const std::function<absl::Status(const Recording&)>& deliver, std::optional<RunId> run = {});
+    absl::FunctionRef<absl::Status(const Recording&)> deliver, std::optional<RunId> run = {});
 
 // Whether that is all that the path has of one device: kDataLoss for damage, and for answers beside a recording.
 absl::Status CheckWhole(const std::string& path, const RecordingStats& stats);

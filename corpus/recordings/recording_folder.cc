@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <set>
 
+#include "absl/functional/function_ref.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -337,7 +338,7 @@ bool IsDropped(const RecordingManifest& manifest, const Recording& recording) {
 }  // namespace
 
 absl::Status ReadRecordingFolder(const std::string& folder,
-                                 const std::function<absl::Status(const Recording&)>& deliver,
+                                 absl::FunctionRef<absl::Status(const Recording&)> deliver,
                                  RecordingStats& stats) {
   RecordingManifest manifest;
   const auto damaged = [&stats](std::string what) {
@@ -385,7 +386,7 @@ absl::Status ReadRecordingFolder(const std::string& folder,
 }
 
 absl::StatusOr<std::vector<Damage>> ReadDigests(
-    const std::string& folder, const std::function<absl::Status(const RecordedDigests&)>& deliver) {
+    const std::string& folder, absl::FunctionRef<absl::Status(const RecordedDigests&)> deliver) {
   std::vector<Damage> damage;
   const absl::StatusOr<RecordingManifest> manifest = ReadRecordingManifest(folder);
   const std::string wrong = manifest.ok() ? Wrong(*manifest, folder, kDigests) : "";

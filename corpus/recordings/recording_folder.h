@@ -7,11 +7,11 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "corpus/recordings/recording.h"
@@ -105,12 +105,12 @@ absl::StatusOr<RecordingManifest> ReadRecordingManifest(const std::string& folde
 // bytes that the manifest says are damage; block logs give their good records all the same. Without
 // a good manifest nothing vouches for the regressions: none is used.
 absl::Status ReadRecordingFolder(const std::string& folder,
-                                 const std::function<absl::Status(const Recording&)>& deliver,
+                                 absl::FunctionRef<absl::Status(const Recording&)> deliver,
                                  RecordingStats& stats);
 
 // Delivers all digests of the folder; returns the damage of digests.log. kDataLoss when a digest
 // names no operation, no unit, or cases beyond 2^64.
 absl::StatusOr<std::vector<Damage>> ReadDigests(
-    const std::string& folder, const std::function<absl::Status(const RecordedDigests&)>& deliver);
+    const std::string& folder, absl::FunctionRef<absl::Status(const RecordedDigests&)> deliver);
 
 }  // namespace mmadiff

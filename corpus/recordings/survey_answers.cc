@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
+#include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 #include "corpus/bucket.h"
 #include "corpus/recordings/packed_words.h"
@@ -16,7 +17,7 @@
 namespace mmadiff {
 namespace {
 
-using Take = std::function<absl::Status(const SurveyAnswers&)>;
+using Take = absl::FunctionRef<absl::Status(const SurveyAnswers&)>;
 
 // By name.
 std::map<std::string, std::vector<std::string>> LinesOf(const SurveyResult& result) {
@@ -96,7 +97,7 @@ void ForEachKey(const RecordedDigests& d, const Key& key) {
 }  // namespace
 
 absl::Status ForEachAnswers(const SurveyManifest& manifest,
-                            const std::vector<SurveyResult>& results, const Take& take) {
+                            const std::vector<SurveyResult>& results, Take take) {
   std::map<std::string, bool> emulated;
   for (const SurveyManifest::Instruction& i : manifest.instructions) {
     emulated[i.name] = i.emulated;
@@ -126,7 +127,7 @@ absl::Status ForEachAnswers(const SurveyManifest& manifest,
 }
 
 absl::Status DeliverSurvey(const std::string& folder, const StoredSurvey& stored,
-                           const std::function<absl::Status(const Recording&)>& deliver) {
+                           absl::FunctionRef<absl::Status(const Recording&)> deliver) {
   const std::string log = SurveyLogPath(folder);
   return ForEachAnswers(stored.manifest, stored.results, [&](const SurveyAnswers& answers) {
     if (answers.digests != nullptr) return absl::OkStatus();
@@ -138,9 +139,8 @@ absl::Status DeliverSurvey(const std::string& folder, const StoredSurvey& stored
   });
 }
 
-absl::Status DeliverSurveyDigests(
-    const StoredSurvey& stored,
-    const std::function<absl::Status(const RecordedDigests&)>& deliver) {
+absl::Status DeliverSurveyDigests(const StoredSurvey& stored,
+                                  absl::FunctionRef<absl::Status(const RecordedDigests&)> deliver) {
   return ForEachAnswers(stored.manifest, stored.results, [&](const SurveyAnswers& answers) {
     if (answers.digests == nullptr) return absl::OkStatus();
     const SurveyDigests& d = *answers.digests;
@@ -189,7 +189,7 @@ std::vector<std::string> WrongRecording(const std::string& folder, const StoredS
 }
 
 absl::Status ReadSurveyFolder(const std::string& folder,
-                              const std::function<absl::Status(const Recording&)>& deliver,
+                              absl::FunctionRef<absl::Status(const Recording&)> deliver,
                               RecordingStats& stats) {
   ASSIGN_OR_RETURN(const StoredSurvey stored, ReadSurvey(folder));
   if (stored.damaged) {

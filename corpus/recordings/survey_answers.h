@@ -2,10 +2,10 @@
 // answered by `recorded:`. The recording beside the log is a copy for others.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "corpus/recordings/recording.h"
 #include "corpus/recordings/recording_folder.h"
@@ -27,14 +27,14 @@ struct SurveyAnswers {
 // is no answer.
 absl::Status ForEachAnswers(const SurveyManifest& manifest,
                             const std::vector<SurveyResult>& results,
-                            const std::function<absl::Status(const SurveyAnswers&)>& take);
+                            absl::FunctionRef<absl::Status(const SurveyAnswers&)> take);
 
 // All of them as recordings, digests apart. kDataLoss for a record that no survey writes: a line
 // without an answer, results of another size, digests of no cases.
 absl::Status DeliverSurvey(const std::string& folder, const StoredSurvey& stored,
-                           const std::function<absl::Status(const Recording&)>& deliver);
-absl::Status DeliverSurveyDigests(
-    const StoredSurvey& stored, const std::function<absl::Status(const RecordedDigests&)>& deliver);
+                           absl::FunctionRef<absl::Status(const Recording&)> deliver);
+absl::Status DeliverSurveyDigests(const StoredSurvey& stored,
+                                  absl::FunctionRef<absl::Status(const RecordedDigests&)> deliver);
 
 // What is wrong with FOLDER/recording, a line each: it must be of the same device, and have no answer
 // that the log has not. One that is not there, or that a killed process left without its manifest,
@@ -43,7 +43,7 @@ std::vector<std::string> WrongRecording(const std::string& folder, const StoredS
 
 // A part of ReadRecordings(): the folder of a survey.
 absl::Status ReadSurveyFolder(const std::string& folder,
-                              const std::function<absl::Status(const Recording&)>& deliver,
+                              absl::FunctionRef<absl::Status(const Recording&)> deliver,
                               RecordingStats& stats);
 
 }  // namespace mmadiff

@@ -5,13 +5,14 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <string>
 
+#include "absl/functional/function_ref.h"
 #include "absl/strings/cord.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/time/clock.h"
+#include "device/clock.h"
 #include "device/status_macros.h"
 #include "device/stop.h"
 
@@ -45,13 +46,13 @@ absl::Status GpuDriver::ReadTimeout() {
   return timeout.status();
 }
 
-absl::Status GpuDriver::Wait(absl::string_view what, const std::function<bool()>& stop) const {
-  const auto begun = std::chrono::steady_clock::now();
+absl::Status GpuDriver::Wait(absl::string_view what, absl::FunctionRef<bool()> stop) const {
+  const auto begun = MonotonicNow();
   constexpr absl::Duration kSoon = absl::Milliseconds(1), kAfterStop = absl::Seconds(2);
   TimeLimit limit = TimeLimit::After(timeout_);
   bool stopped = false;
   while (query(nullptr) == kNotReady) {
-    const absl::Duration waited = absl::FromChrono(std::chrono::steady_clock::now() - begun);
+    const absl::Duration waited = MonotonicNow() - begun;
     if (!stopped && stop()) {
       stopped = true;
       limit = TimeLimit::After(std::min(limit.Left(), kAfterStop));

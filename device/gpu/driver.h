@@ -4,10 +4,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -46,7 +46,7 @@ struct GpuDriver {
   virtual absl::Status Check(int result, absl::string_view what) const = 0;
   // What has become of the launches, once all have ended. kDeadlineExceeded if they have not within
   // MMADIFF_GPU_TIMEOUT (TimeoutOf()), or two seconds after `stop` says true: AKernelHangs() then.
-  absl::Status Wait(absl::string_view what, const std::function<bool()>& stop) const;
+  absl::Status Wait(absl::string_view what, absl::FunctionRef<bool()> stop) const;
   absl::Status ReadTimeout();  // before the first Wait()
 
  protected:

@@ -1,11 +1,11 @@
 #include "fuzz/ask/canary.h"
 
 #include <algorithm>
-#include <chrono>
-#include <functional>
 #include <utility>
 
+#include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
+#include "device/clock.h"
 #include "device/line_protocol.h"
 #include "device/status_macros.h"
 #include "sim/simulate.h"
@@ -34,13 +34,13 @@ absl::StatusOr<std::vector<uint64_t>> Ask(Device& device, const Operation& op,
 // Calls ask(begin, end) for the first `least`, then for as many again as long as that ends within a second: they take as
 // long as the last ones at least.
 absl::Status AskForASecond(size_t least, size_t most,
-                           const std::function<absl::Status(size_t begin, size_t end)>& ask) {
-  const auto begun = std::chrono::steady_clock::now();
-  std::chrono::duration<double> before(0);
+                           absl::FunctionRef<absl::Status(size_t begin, size_t end)> ask) {
+  const auto begun = MonotonicNow();
+  absl::Duration before;
   for (size_t begin = 0, end = std::min(most, least); begin < most;) {
     RETURN_IF_ERROR(ask(begin, end));
-    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begun;
-    if ((passed + (passed - before)).count() > 1) break;
+    const absl::Duration passed = MonotonicNow() - begun;
+    if (passed + (passed - before) > absl::Seconds(1)) break;
     before = passed;
     begin = std::exchange(end, std::min(most, 2 * end));
   }

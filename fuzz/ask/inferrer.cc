@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
@@ -43,7 +44,7 @@ absl::StatusOr<std::string> FormatOf(const std::string& typed, bool of_scales) {
 // Calls `visit` with each recorded dot product of the operation and its number.
 absl::Status ForEachRecorded(
     const std::string& path, const Operation& op,
-    const std::function<void(const Batch&, const std::vector<uint64_t>&)>& visit) {
+    absl::FunctionRef<void(const Batch&, const std::vector<uint64_t>&)> visit) {
   const auto stats = ReadRecordings(path, op.name, [&](const Recording& r) -> absl::Status {
     if (r.op->name != op.name) return absl::OkStatus();
     ASSIGN_OR_RETURN(const Batch inputs, InputsOf(r));

@@ -3,10 +3,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "device/clock.h"
 #include "device/faulty.h"
 #include "device/plain_text.h"
 #include "device/status_macros.h"
@@ -104,10 +104,10 @@ absl::Status AskOf(const CanaryTask& task, Engine& engine, CanaryAnswer& answer)
   if (task.again) {
     RETURN_IF_ERROR(add(ExecuteAgain(engine, task.stream, *task.again)));
   }
-  const auto begun = std::chrono::steady_clock::now();
+  const auto begun = MonotonicNow();
   auto canary = AskCanary(device, task.stream, task.first_case);
   if (Pace* const pace = engine.PaceOf(op); pace != nullptr && canary.ok()) {
-    pace->Add(std::ssize(canary->d), std::chrono::steady_clock::now() - begun);
+    pace->Add(std::ssize(canary->d), MonotonicNow() - begun);
   }
   if (!canary.ok()) return canary.status();
   answer.canary = *std::move(canary);
@@ -129,12 +129,11 @@ absl::Status AskOf(const UnitTask& task, Engine& engine, UnitAnswer& answer) {
     answer.differing.emplace_back(name, mismatch);
     return answer.differing.size() < task.most_differing ? Next::kPause : Next::kStop;
   };
-  const auto begun = std::chrono::steady_clock::now();
+  const auto begun = MonotonicNow();
   const uint64_t next = counted.first_case + counted.cases;
   const absl::Status status =
       engine.Run(task.stream, next, task.end - next, counted, keep).status();
-  counted.seconds +=
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+  counted.seconds += absl::ToDoubleSeconds(MonotonicNow() - begun);
   const bool all = counted.first_case + counted.cases == task.end;
   counted.part = !all || !status.ok() || !answer.differing.empty();
   if (!counted.part) SampleCoverage(task.stream, counted.first_case, counted.cases, counted);

@@ -1,7 +1,6 @@
 #include "fuzz/ask/task_server.h"
 
 #include <algorithm>
-#include <chrono>
 #include <optional>
 #include <set>
 #include <string>
@@ -10,6 +9,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "device/clock.h"
 #include "device/cuda/variant.h"
 #include "device/line_protocol.h"
 #include "device/plain_text.h"
@@ -26,9 +26,7 @@ constexpr size_t kAskedLines = 4096;  // said before the device is asked
 constexpr uint64_t kDigestDotProducts = 1 << 16;
 constexpr uint64_t kSmallUnit = 1 << 18;  // dot products of a run's first unit
 
-double Seconds(std::chrono::steady_clock::time_point since) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - since).count();
-}
+double Seconds(absl::Duration since) { return absl::ToDoubleSeconds(MonotonicNow() - since); }
 
 // Of a task that a device begins: how fast it is, what it answered while it was slow, and, if
 // people are to know on what it dies, what it is asked before it is asked.
@@ -57,7 +55,7 @@ class ObservedDevice : public Device {
  private:
   absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) override {
     if (send_ != nullptr) Announce(op, batch);
-    const auto begun = std::chrono::steady_clock::now();
+    const auto begun = MonotonicNow();
     absl::Status s = device_.Run(op, batch, d);
     if (d.empty()) return s;
     const double pace = Seconds(begun) / static_cast<double>(d.size());
@@ -113,7 +111,7 @@ void KeepAnswered(std::vector<SurveyLine> lines, SurveyResult& result) {
 }  // namespace
 
 void TaskServer::Serve(const AskRequest& request) {
-  begun_ = alive_ = Clock::now();
+  begun_ = alive_ = MonotonicNow();
   limit_ = request.seconds;
   if (request.manifest.has_value()) manifest_ = *request.manifest;
   request.identify.empty() ? Do(request) : Identify(request);
@@ -140,7 +138,7 @@ absl::StatusOr<Engine*> TaskServer::EngineOf(const std::string& variant) {
   // Whoever waits for the device asks this: so it waits, and does not hang.
   engine->device().StopWhen([this] {
     if (Seconds(alive_) > 0.5) {
-      alive_ = Clock::now();
+      alive_ = MonotonicNow();
       send_({});
     }
     return IsOver();
@@ -193,7 +191,7 @@ void TaskServer::Do(const AskRequest& request) {
   ObservedDevice device(engine.device(), request.announce ? &send_ : nullptr, Name(task.stage));
   HostEngine observed(device);
   Engine& asked = engine.resident() ? engine : observed;
-  const Clock::time_point begun = Clock::now();
+  const absl::Duration begun = MonotonicNow();
   const absl::Status s = AskStage(manifest_, request, asked, device, result);
   result.seconds = Seconds(begun);
   result.pace = device.pace();

@@ -1,7 +1,6 @@
 // The process that asks a device for another one: it may die or hang, and takes nothing with it.
 #pragma once
 
-#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
@@ -29,8 +28,6 @@ class TaskServer {
   void Serve(const AskRequest& request);
 
  private:
-  using Clock = std::chrono::steady_clock;
-
   void Identify(const AskRequest& request);
   void Do(const AskRequest& request);
   void SendNotOpened(const absl::Status& s);
@@ -45,7 +42,7 @@ class TaskServer {
   std::map<std::string, std::unique_ptr<Engine>> engines_;  // by variant
   std::string hardware_;                                    // that was said
   double limit_ = 0;                                        // seconds for the request; 0: none
-  Clock::time_point begun_, alive_;
+  absl::Duration begun_, alive_;
 };
 
 }  // namespace mmadiff

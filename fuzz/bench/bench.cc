@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 #include "device/status_macros.h"
 #include "fuzz/bench/count.h"
@@ -34,7 +35,7 @@ class KnownAnswers : public Device {
 class RowBench {
  public:
   RowBench(const Operation& op, const BenchOptions& options, Device* device,
-           const std::function<bool()>& stop)
+           absl::FunctionRef<bool()> stop)
       : options_(options),
         stop_(stop),
         stream_{&op, options.strategy},
@@ -146,7 +147,7 @@ class RowBench {
   }
 
   const BenchOptions& options_;
-  const std::function<bool()>& stop_;
+  absl::FunctionRef<bool()> stop_;
   const CaseStream stream_;
   Device* const device_;
   const int64_t executions_;
@@ -178,8 +179,8 @@ std::vector<std::string> BenchedRows() {
           "gfx942/v_mfma_f32_16x16x16_f16"};
 }
 
-BenchRows Bench(const BenchOptions& options, Device* device, const std::function<bool()>& stop,
-                const std::function<void(const Operation&)>& progress) {
+BenchRows Bench(const BenchOptions& options, Device* device, absl::FunctionRef<bool()> stop,
+                absl::FunctionRef<void(const Operation&)> progress) {
   BenchRows all;
   for (const Operation* op : options.ops) {
     if (stop()) break;

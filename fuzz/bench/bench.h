@@ -2,11 +2,11 @@
 // digest, and a whole unit of a run.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "corpus/cases/case_name.h"
@@ -50,7 +50,7 @@ struct BenchRows {
 };
 
 // `device` may be null. Ends early, with the rows so far, when `stop` says so or the device fails.
-BenchRows Bench(const BenchOptions& options, Device* device, const std::function<bool()>& stop,
-                const std::function<void(const Operation&)>& progress);
+BenchRows Bench(const BenchOptions& options, Device* device, absl::FunctionRef<bool()> stop,
+                absl::FunctionRef<void(const Operation&)> progress);
 
 }  // namespace mmadiff

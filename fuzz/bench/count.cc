@@ -1,8 +1,10 @@
 #include "fuzz/bench/count.h"
 
 #include <algorithm>
-#include <chrono>
 #include <unordered_map>
+
+#include "absl/functional/function_ref.h"
+#include "device/clock.h"
 
 #if defined(__linux__) && defined(__x86_64__)
 #include <sched.h>
@@ -71,7 +73,7 @@ bool IsVector(const uint8_t* code) {
 
 // Of a traced process that has stopped before the piece.
 std::optional<InstructionCount> CountSteps(pid_t child, int64_t most,
-                                           const std::function<bool()>& stop) {
+                                           absl::FunctionRef<bool()> stop) {
   std::unordered_map<uint64_t, bool> known;  // by address
   InstructionCount count;
   while (true) {
@@ -122,22 +124,21 @@ void Add64() {
 
 template <int kBytes>
 double MostAdds() {
-  using Clock = std::chrono::steady_clock;
   constexpr int kRounds = 50, kTimes = 2000;
   double most = 0;
   for (int round = 0; round < kRounds; ++round) {
-    const auto start = Clock::now();
+    const auto start = MonotonicNow();
     for (int i = 0; i < kTimes; ++i) Add64<kBytes>();
-    const std::chrono::duration<double, std::nano> used = Clock::now() - start;
-    most = std::max(most, 64 * kTimes / used.count());
+    const double used = absl::ToDoubleNanoseconds(MonotonicNow() - start);
+    most = std::max(most, 64 * kTimes / used);
   }
   return most;
 }
 
 }  // namespace
 
-std::optional<InstructionCount> CountInstructions(const std::function<void()>& piece, int64_t most,
-                                                  const std::function<bool()>& stop) {
+std::optional<InstructionCount> CountInstructions(absl::FunctionRef<void()> piece, int64_t most,
+                                                  absl::FunctionRef<bool()> stop) {
   // Both on one core: waking the other one for each instruction takes several times as long.
   cpu_set_t before, one;
   CPU_ZERO(&one);
@@ -168,8 +169,8 @@ double VectorAddsPerNanosecond(int bytes) {
   return __builtin_cpu_supports("avx2") ? MostAdds<32>() : 0;
 }
 #else
-std::optional<InstructionCount> CountInstructions(const std::function<void()>&, int64_t,
-                                                  const std::function<bool()>&) {
+std::optional<InstructionCount> CountInstructions(absl::FunctionRef<void()>, int64_t,
+                                                  absl::FunctionRef<bool()>) {
   return std::nullopt;
 }
 

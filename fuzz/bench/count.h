@@ -3,8 +3,9 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
+
+#include "absl/functional/function_ref.h"
 
 namespace mmadiff {
 
@@ -16,8 +17,8 @@ struct InstructionCount {
 // Runs `piece` in a process of its own, one instruction after the other (ptrace): microseconds each.
 // Nothing where that is not possible: not on Linux on x86-64, or forbidden, or `piece` did not end
 // within `most` instructions or before `stop` said so.
-std::optional<InstructionCount> CountInstructions(const std::function<void()>& piece, int64_t most,
-                                                  const std::function<bool()>& stop);
+std::optional<InstructionCount> CountInstructions(absl::FunctionRef<void()> piece, int64_t most,
+                                                  absl::FunctionRef<bool()> stop);
 
 // Additions of vectors that one core executes in a nanosecond, of 64 or 32 bytes: the most of several
 // rounds. Additions are the fastest of what computes. 0 if the CPU has no such vectors.

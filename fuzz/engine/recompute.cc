@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 #include "device/status_macros.h"
 #include "device/threads.h"
@@ -31,7 +32,7 @@ absl::Status Recomputation::Add(const RecordedDigests& d, const std::string& whe
 
 absl::Status Recomputation::Run(
     const RecomputeOptions& options,
-    const std::function<absl::Status(const RecomputedUnit&)>& deliver) const {
+    absl::FunctionRef<absl::Status(const RecomputedUnit&)> deliver) const {
   std::vector<std::pair<const Digests*, uint64_t>> chosen;
   uint64_t number = 0;
   for (const Digests& d : all_) {
@@ -57,7 +58,7 @@ absl::Status Recomputation::Run(
 
 absl::StatusOr<std::vector<Damage>> VerifyDigests(
     const std::string& folder, const RecomputeOptions& options,
-    const std::function<absl::Status(const RecomputedUnit&)>& deliver) {
+    absl::FunctionRef<absl::Status(const RecomputedUnit&)> deliver) {
   Recomputation units;
   const auto damage =
       ReadDigests(folder, [&](const RecordedDigests& d) { return units.Add(d, folder); });

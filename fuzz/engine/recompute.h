@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "corpus/cases/case_name.h"
 #include "corpus/recordings/recording_folder.h"
@@ -42,7 +43,7 @@ class Recomputation {
   absl::Status Add(const RecordedDigests& digests, const std::string& where);
   // Delivers the units of all that was added, one after the other.
   absl::Status Run(const RecomputeOptions& options,
-                   const std::function<absl::Status(const RecomputedUnit&)>& deliver) const;
+                   absl::FunctionRef<absl::Status(const RecomputedUnit&)> deliver) const;
 
  private:
   struct Digests {
@@ -56,6 +57,6 @@ class Recomputation {
 // All of a folder. Returns the damage of the folder's digests.
 absl::StatusOr<std::vector<Damage>> VerifyDigests(
     const std::string& folder, const RecomputeOptions& options,
-    const std::function<absl::Status(const RecomputedUnit&)>& deliver);
+    absl::FunctionRef<absl::Status(const RecomputedUnit&)> deliver);
 
 }  // namespace mmadiff

@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "absl/functional/function_ref.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -273,8 +274,7 @@ void Findings::Join(OfOperation& of_op, const InvestigateTask& task, Group group
   of_op.groups.push_back(std::move(group));
 }
 
-std::vector<std::string> Findings::LoadEarlier(
-    const std::function<bool(const RegressionCase&)>& own) {
+std::vector<std::string> Findings::LoadEarlier(absl::FunctionRef<bool(const RegressionCase&)> own) {
   absl::StatusOr<CasesBelow> below = ReadCases(folder_);
   if (absl::IsNotFound(below.status())) return {};
   if (!below.ok()) return {std::string(below.status().message())};

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <list>
 #include <map>
 #include <optional>
@@ -14,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "corpus/case_folder.h"
 #include "corpus/regression_case.h"
@@ -59,7 +59,7 @@ class Findings {
 
   // What earlier attempts left in the folder becomes part of list(): the cases of which `own` says
   // that they are of this run. Returns what is wrong with the others and with what cannot be read.
-  std::vector<std::string> LoadEarlier(const std::function<bool(const RegressionCase&)>& own);
+  std::vector<std::string> LoadEarlier(absl::FunctionRef<bool(const RegressionCase&)> own);
 
   // Counts the case if a change that is known gives it. Otherwise it is to be investigated, and until
   // File() no other of its operation is to be considered.

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 #include "device/status_macros.h"
 #include "fuzz/ask/dispatcher.h"
@@ -122,7 +123,7 @@ std::vector<UnitResult> Sample(std::vector<UnitResult> finished, uint64_t count,
 }
 
 absl::StatusOr<RecheckOutcome> Recheck(const std::string& path, const RecheckOptions& options,
-                                       const std::function<EngineOr(const std::string&)>& open,
+                                       absl::FunctionRef<EngineOr(const std::string&)> open,
                                        Console& console) {
   std::vector<UnitResult> finished;
   const auto folder =

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "corpus/run_record.h"
 #include "device/stop.h"
@@ -59,7 +59,7 @@ std::vector<UnitResult> Sample(std::vector<UnitResult> finished, uint64_t count,
 // finished unit, kInvalidArgument for a unit that is not there or not finished, and for a simulator that is asked for a run of another device; otherwise as
 // ReadRunFolder(), or the device's own. An instruction that the device lacks or fails on is dropped.
 absl::StatusOr<RecheckOutcome> Recheck(const std::string& folder, const RecheckOptions& options,
-                                       const std::function<EngineOr(const std::string&)>& open,
+                                       absl::FunctionRef<EngineOr(const std::string&)> open,
                                        Console& console);
 
 }  // namespace mmadiff

@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "corpus/durable_file.h"
 #include "corpus/list_files.h"
+#include "device/clock.h"
 #include "device/status_macros.h"
 #include "sim/operation.h"
 
@@ -333,12 +334,12 @@ absl::StatusOr<std::unique_ptr<UnitLog>> UnitLog::Create(const std::string& work
 
 absl::Status UnitLog::Append(const UnitResult& unit) {
   RETURN_IF_ERROR(log_->Append(SerializeUnit(unit), BlockVersionOf(unit)));
-  const auto now = std::chrono::steady_clock::now();
-  return now - flushed_ > std::chrono::milliseconds(500) ? Flush() : absl::OkStatus();
+  const auto now = MonotonicNow();
+  return now - flushed_ > absl::Milliseconds(500) ? Flush() : absl::OkStatus();
 }
 
 absl::Status UnitLog::Flush() {
-  flushed_ = std::chrono::steady_clock::now();
+  flushed_ = MonotonicNow();
   return log_->Flush();
 }
 

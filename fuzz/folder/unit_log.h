@@ -1,7 +1,6 @@
 // The durable memory of a run: which units are done and what they gave, over all attempts.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -14,6 +13,7 @@
 #include "absl/strings/string_view.h"
 #include "corpus/block_log.h"
 #include "corpus/run_record.h"
+#include "device/clock.h"
 #include "fuzz/folder/unit_set.h"
 
 namespace mmadiff {
@@ -109,7 +109,7 @@ class UnitLog {
   explicit UnitLog(std::unique_ptr<BlockLogWriter> log) : log_(std::move(log)) {}
 
   std::unique_ptr<BlockLogWriter> log_;
-  std::chrono::steady_clock::time_point flushed_ = std::chrono::steady_clock::now();
+  absl::Duration flushed_ = MonotonicNow();
 };
 
 }  // namespace mmadiff

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "absl/strings/str_cat.h"
+#include "device/clock.h"
 #include "device/status_macros.h"
 #include "fuzz/gpu/resident_image.h"
 
@@ -210,8 +211,8 @@ absl::Status GpuCounter::Launch(const std::string& kernel, ResidentJob& job) {
 absl::Status GpuCounter::Timed(const std::string& kernel, absl::Status launched) {
   if (seconds_ == nullptr || !launched.ok()) return launched;
   const absl::Status s = Wait();
-  const auto now = std::chrono::steady_clock::now();
-  (*seconds_)[kernel] += std::chrono::duration<double>(now - timed_).count();
+  const auto now = MonotonicNow();
+  (*seconds_)[kernel] += absl::ToDoubleSeconds(now - timed_);
   timed_ = now;
   return s;
 }

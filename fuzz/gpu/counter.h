@@ -2,7 +2,6 @@
 // home what it says, checked against itself.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -11,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/time/time.h"
 #include "corpus/cases/case_name.h"
 #include "corpus/run_record.h"
 #include "device/gpu/gpu_device.h"
@@ -109,7 +109,7 @@ class GpuCounter {
   size_t reserved_ = 0;  // bytes
   std::map<std::string, void*> functions_;
   std::map<std::string, double>* seconds_ = nullptr;
-  std::chrono::steady_clock::time_point timed_;  // the last call of Timed()
+  absl::Duration timed_;  // the last call of Timed()
 };
 
 }  // namespace mmadiff

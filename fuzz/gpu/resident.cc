@@ -1,13 +1,13 @@
 #include "fuzz/gpu/resident.h"
 
 #include <algorithm>
-#include <chrono>
 #include <set>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "device/clock.h"
 #include "device/line_protocol.h"
 #include "device/status_macros.h"
 #include "fuzz/unit/events.h"
@@ -22,7 +22,7 @@ constexpr uint64_t kFarCase = (uint64_t{1} << 40) + 5;
 // Counted together: bounds the time until a stop is seen, and the flags.
 constexpr uint64_t kPortionCases = 1 << 22, kPortionDotProducts = 1 << 28;
 // Signals and time limits are looked for between portions.
-constexpr std::chrono::milliseconds kShort(100), kLong(500);
+constexpr absl::Duration kShort = absl::Milliseconds(100), kLong = absl::Milliseconds(500);
 
 uint64_t PortionOf(const Operation& op) {
   return std::clamp<uint64_t>(kPortionDotProducts / op.shape().d_words(), 1, kPortionCases);
@@ -173,9 +173,9 @@ absl::StatusOr<uint64_t> ResidentRunner::Run(const CaseStream& stream, uint64_t 
   };
   while (first < end && next == Next::kGoOn) {
     const uint64_t n = std::min({most, portion_, end - first});
-    const auto begun = std::chrono::steady_clock::now();
+    const auto begun = MonotonicNow();
     RETURN_IF_ERROR(RunPortion(stream, first, n, result, note, first));
-    const auto took = std::chrono::steady_clock::now() - begun;
+    const auto took = MonotonicNow() - begun;
     if (took < kShort && n == portion_) portion_ = std::min(2 * portion_, kPortionCases);
     if (took > kLong) portion_ = std::max<uint64_t>(n / 2, 1);
   }

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "device/clock.h"
 
 namespace mmadiff {
 
@@ -24,7 +25,7 @@ std::string HumanCount(double count) {
 }
 
 void Progress::Update(uint64_t dot_products, uint64_t mismatching_cases) {
-  const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
+  const double seconds = absl::ToDoubleSeconds(MonotonicNow() - start_);
   const double rate = seconds > 0 ? static_cast<double>(dot_products) / seconds : 0;
   std::string line =
       absl::StrFormat("#%s dot products", HumanCount(static_cast<double>(dot_products)));

@@ -1,11 +1,11 @@
 // The progress line of a run: done, rate, time left.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <string>
 
 #include "absl/strings/string_view.h"
+#include "device/clock.h"
 #include "fuzz/output/console.h"
 
 namespace mmadiff {
@@ -24,11 +24,9 @@ class Progress {
   void Update(uint64_t dot_products, uint64_t mismatching_cases);
 
  private:
-  using Clock = std::chrono::steady_clock;
-
   const uint64_t total_;
   Console& console_;
-  const Clock::time_point start_ = Clock::now();
+  const absl::Duration start_ = MonotonicNow();
   uint64_t milestone_ = 1 << 20;
 };
 

@@ -1,12 +1,12 @@
 #include "fuzz/record/agenda.h"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "corpus/line_checksum.h"
 #include "corpus/utc_time.h"
+#include "device/clock.h"
 #include "device/line_protocol.h"
 #include "device/status_macros.h"
 #include "fuzz/folder/findings.h"
@@ -20,9 +20,7 @@ constexpr uint64_t kDigestBytes = 21;        // of one in digests.log
 constexpr uint64_t kInstructionBytes = 160;  // in the manifest, without the name
 constexpr uint64_t kDigestParts = 64;        // in which the first unit of a row is asked again
 
-absl::Duration Clock() {
-  return absl::FromChrono(std::chrono::steady_clock::now().time_since_epoch());
-}
+absl::Duration Clock() { return MonotonicNow(); }
 
 // One batch of these cases. Consecutive ones keep their name, by which a recording knows them.
 void GenerateEach(const CaseStream& stream, const std::vector<uint64_t>& cases, Batch& batch) {

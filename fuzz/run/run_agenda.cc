@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "device/clock.h"
 #include "device/status_macros.h"
 #include "fuzz/ask/canary.h"
 #include "fuzz/folder/run_folder.h"
@@ -386,8 +387,8 @@ absl::Status RunLog::Append(const TaskResult& result) {
 absl::Status RunLog::NoteLookedAt(const UnitResult& part) {
   if (!part.IsBegun()) return absl::OkStatus();
   KeepLarger(part, looked_at_[part.instruction]);
-  const auto now = std::chrono::steady_clock::now();
-  if (now - logged_ < std::chrono::seconds(1)) return absl::OkStatus();
+  const auto now = MonotonicNow();
+  if (now - logged_ < absl::Seconds(1)) return absl::OkStatus();
   logged_ = now;
   return AppendDurably(part);
 }

@@ -2,7 +2,6 @@
 // investigation of each mismatch that nothing known explains.
 #pragma once
 
-#include <chrono>
 #include <deque>
 #include <functional>
 #include <map>
@@ -12,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/time/time.h"
 #include "fuzz/ask/agenda.h"
 #include "fuzz/ask/dispatcher.h"
 #include "fuzz/folder/findings.h"
@@ -127,7 +127,7 @@ class RunLog : public TaskLog {
   std::vector<std::map<uint64_t, uint64_t>> failures_;  // StoredUnits::failures
   std::map<uint32_t, UnitParts> parts_;                 // by instruction
   std::map<uint32_t, UnitParts> looked_at_;  // the same, behind which an attempt may go on
-  std::chrono::steady_clock::time_point logged_ = {};  // when one of these was
+  absl::Duration logged_ = {};               // when one of these was
   const bool restarts_;
 };
 

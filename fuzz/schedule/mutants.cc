@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_format.h"
 #include "corpus/cases/case_name.h"
@@ -136,7 +137,7 @@ std::vector<OperationsOfModel> OperationsByModel(const std::vector<const Operati
 }
 
 void OverAll(size_t count, int threads, Console& console,
-             const std::function<const std::string&(size_t)>& one) {
+             absl::FunctionRef<const std::string&(size_t)> one) {
   std::atomic<size_t> next = 0;
   InThreads(ThreadsOf(threads), [&](int thread) {
     for (size_t i = next++; i < count; i = next++) {

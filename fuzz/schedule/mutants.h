@@ -3,10 +3,10 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "corpus/cases/strategy.h"
 #include "fuzz/output/console.h"
@@ -23,7 +23,7 @@ struct OperationsOfModel {
 std::vector<OperationsOfModel> OperationsByModel(const std::vector<const Operation*>& ops);
 // Calls `one` for 0 to count - 1, in threads (0: of all cores), and shows the names that it returns.
 void OverAll(size_t count, int threads, Console& console,
-             const std::function<const std::string&(size_t)>& one);
+             absl::FunctionRef<const std::string&(size_t)> one);
 
 struct MutantsOptions {
   std::vector<const Operation*> ops;

@@ -1,7 +1,6 @@
 #include "fuzz/survey/survey.h"
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -12,6 +11,7 @@
 #include "corpus/durable_file.h"
 #include "corpus/recordings/recording_folder.h"
 #include "corpus/survey_log.h"
+#include "device/clock.h"
 #include "device/status_macros.h"
 #include "device/stop.h"
 #include "fuzz/ask/dispatcher.h"
@@ -43,16 +43,15 @@ class ShownAgenda : public SurveyAgenda {
 
   void ShowProgress(uint64_t answered) override {
     SurveyAgenda::ShowProgress(answered);
-    if (Clock::now() - shown_ < absl::ToChronoNanoseconds(every_)) return;
+    if (MonotonicNow() - shown_ < every_) return;
     show_(*this);
-    shown_ = Clock::now();
+    shown_ = MonotonicNow();
   }
 
  private:
-  using Clock = std::chrono::steady_clock;
   const absl::Duration every_;
   const std::function<void(const SurveyAgenda&)> show_;
-  Clock::time_point shown_ = Clock::now();
+  absl::Duration shown_ = MonotonicNow();
 };
 
 class Survey {

@@ -1,10 +1,10 @@
 #include "fuzz/unit/unit_runner.h"
 
 #include <algorithm>
-#include <chrono>
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "device/clock.h"
 #include "device/status_macros.h"
 #include "fuzz/unit/digest.h"
 #include "fuzz/unit/digest_sum.h"
@@ -89,10 +89,9 @@ uint64_t UnitRunner::BatchCases(const Operation& op) {
   return std::max<uint64_t>(1, kBatchDotProducts / op.shape().d_words());
 }
 
-void Pace::Add(int64_t dot_products, std::chrono::duration<double> time) {
+void Pace::Add(int64_t dot_products, absl::Duration time) {
   constexpr int64_t kGrowth = 128;
-  const double in_part =
-      static_cast<double>(dot_products) * std::chrono::duration<double>(kPart) / time;
+  const double in_part = static_cast<double>(dot_products) * absl::FDivDuration(kPart, time);
   most_ = static_cast<int64_t>(
       std::clamp<double>(in_part, 1, kGrowth * std::max<int64_t>(1, dot_products)));
   most_ = std::min<int64_t>(most_, kBatchDotProducts);
@@ -105,10 +104,8 @@ absl::StatusOr<uint64_t> UnitRunner::Run(uint64_t first, uint64_t count, UnitRes
   const auto note = [&](const CaseName& name, const Mismatch& mismatch) {
     return next = std::max(next, found(name, mismatch));
   };
-  const auto begun = std::chrono::steady_clock::now();
-  const auto part_ends = [&] {
-    return pace_ != nullptr && std::chrono::steady_clock::now() - begun >= Pace::kPart;
-  };
+  const auto begun = MonotonicNow();
+  const auto part_ends = [&] { return pace_ != nullptr && MonotonicNow() - begun >= Pace::kPart; };
   const uint64_t answered = result.dot_products;
   uint64_t at = first;
   while (at < end && next == Next::kGoOn && !(result.dot_products > answered && part_ends())) {
@@ -143,7 +140,7 @@ absl::Status UnitRunner::Ask(int64_t offset) {
   const Operation& op = *stream_.op;
   Answers answers;
   answers.d = std::move(device_words_);  // its memory is used again
-  const auto begun = std::chrono::steady_clock::now();
+  const auto begun = MonotonicNow();
   const int64_t all = batch_.dot_products();
   const int64_t end = pace_ == nullptr ? all : std::min(all, offset + pace_->most());
   const bool whole = offset == 0 && end == all;
@@ -151,7 +148,7 @@ absl::Status UnitRunner::Ask(int64_t offset) {
   const Batch& asked = whole ? batch_ : some;
   const absl::Status status = device_.Ask(op, asked, answers);
   if (pace_ != nullptr) {
-    pace_->Add(answers.size(), std::chrono::steady_clock::now() - begun);
+    pace_->Add(answers.size(), MonotonicNow() - begun);
     pace_->AddProcess(answers.of_one_process);
   }
   if (status.ok() && answers.size() > 0 && !answers.failures.contains(answers.size() - 1)) {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -12,6 +11,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "corpus/cases/case_name.h"
 #include "corpus/run_record.h"
 #include "device/device.h"
@@ -34,11 +34,11 @@ using OnMismatch = absl::FunctionRef<Next(const CaseName&, const Mismatch&)>;
 // before.
 class Pace {
  public:
-  static constexpr std::chrono::seconds kPart{10};
+  static constexpr absl::Duration kPart = absl::Seconds(10);
 
   int64_t most() const { return most_; }
   // It answered so many in this time.
-  void Add(int64_t dot_products, std::chrono::duration<double> time);
+  void Add(int64_t dot_products, absl::Duration time);
   // So many one of its processes gave (Answers::of_one_process).
   void AddProcess(uint64_t dot_products) {
     of_one_process_ = std::max(of_one_process_, dot_products);

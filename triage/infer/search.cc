@@ -5,6 +5,7 @@
 #include <random>
 #include <utility>
 
+#include "absl/functional/function_ref.h"
 #include "sim/equivalence.h"
 #include "sim/numerics.h"
 #include "sim/simulate.h"
@@ -83,7 +84,7 @@ std::vector<Observed> Spread(std::span<const Observed> answers, size_t count) {
 // improves: to take one parameter after the other lets a width imitate another one. `all`: structural
 // parameters too; `held`: all but this one.
 void Descend(const Operation& op, Judge& judge, Candidate& best, bool all,
-             const std::function<bool()>& stop, const Parameter* held = nullptr) {
+             absl::FunctionRef<bool()> stop, const Parameter* held = nullptr) {
   for (bool better = true; better && best.missed > 0 && !stop();) {
     better = false;
     const Algorithm from = best.algorithm;
@@ -121,7 +122,7 @@ std::vector<Change> ChoicesOf(const Algorithm& from, int near, int step) {
 
 // Whether a change of two parameters at once improved it.
 bool DescendByPair(const Operation& op, Judge& judge, Candidate& best,
-                   const std::function<bool()>& stop) {
+                   absl::FunctionRef<bool()> stop) {
   const Algorithm from = best.algorithm;
   const std::vector<Change> choices = ChoicesOf(from, kNear, 0);
   bool better = false;
@@ -144,7 +145,7 @@ bool DescendByPair(const Operation& op, Judge& judge, Candidate& best,
 // Whether one change of a candidate that does not pay, and then the way down from there, improved it:
 // a wrong parameter may imitate another one so well that neither pays alone.
 bool DescendByForce(const Operation& op, std::span<const Observed> answers, Candidate& best,
-                    const std::function<bool()>& stop) {
+                    absl::FunctionRef<bool()> stop) {
   const std::vector<Observed> all = Spread(answers, answers.size());
   std::vector<Observed> hard;
   const Model model = WithAlgorithm(op, best.algorithm);
@@ -170,8 +171,7 @@ bool DescendByForce(const Operation& op, std::span<const Observed> answers, Cand
   return false;
 }
 
-void Downhill(const Operation& op, Judge& judge, Candidate& best,
-              const std::function<bool()>& stop) {
+void Downhill(const Operation& op, Judge& judge, Candidate& best, absl::FunctionRef<bool()> stop) {
   Descend(op, judge, best, false, stop);
   do {
     Descend(op, judge, best, true, stop);
@@ -244,7 +244,7 @@ std::vector<Algorithm> StructuresOf(const Operation& op, const Algorithm& start)
 }
 
 Candidate Improve(const Operation& op, std::span<const Observed> answers, const Candidate& from,
-                  const std::function<bool()>& stop) {
+                  absl::FunctionRef<bool()> stop) {
   const std::vector<Observed> all = Spread(answers, answers.size());
   std::vector<Observed> few(all.begin(), all.begin() + std::min(kFew, all.size()));
   Judge every(op, all);
@@ -266,7 +266,7 @@ Candidate Improve(const Operation& op, std::span<const Observed> answers, const 
 std::vector<Candidate> FindCandidates(const Operation& op, std::span<const Observed> answers,
                                       const Structure* structure,
                                       std::span<const Observed> mask_answers,
-                                      const std::function<bool()>& stop) {
+                                      absl::FunctionRef<bool()> stop) {
   const std::vector<Observed> few = Spread(answers, kFew);
   Judge judge(op, few), every(op, answers);
   std::vector<Candidate> begun, fitting;  // fitting: the first of each family
@@ -312,7 +312,7 @@ std::vector<Candidate> FindCandidates(const Operation& op, std::span<const Obser
 }
 
 void SearchAgain(const Operation& op, std::span<const Observed> answers,
-                 std::vector<Candidate>& found, const std::function<bool()>& stop) {
+                 std::vector<Candidate>& found, absl::FunctionRef<bool()> stop) {
   std::vector<Candidate> families;  // the best of each
   for (const Candidate& c : found) {
     const auto same = [&](const Candidate& f) { return f.algorithm.family == c.algorithm.family; };

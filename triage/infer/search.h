@@ -7,10 +7,10 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <span>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "sim/operation.h"
 #include "triage/explain.h"
 #include "triage/infer/masks.h"
@@ -36,16 +36,16 @@ std::vector<Algorithm> StructuresOf(const Operation& op, const Algorithm& start)
 std::vector<Candidate> FindCandidates(const Operation& op, std::span<const Observed> answers,
                                       const Structure* structure,
                                       std::span<const Observed> mask_answers,
-                                      const std::function<bool()>& stop);
+                                      absl::FunctionRef<bool()> stop);
 
 // Where none gives all answers: downhill again from the best ones with some parameters changed at
 // random, the same ones every time. `found` is not empty and stays sorted.
 void SearchAgain(const Operation& op, std::span<const Observed> answers,
-                 std::vector<Candidate>& found, const std::function<bool()>& stop);
+                 std::vector<Candidate>& found, absl::FunctionRef<bool()> stop);
 
 // Downhill from a candidate: on few answers first, then with more of those that it misses.
 Candidate Improve(const Operation& op, std::span<const Observed> answers, const Candidate& from,
-                  const std::function<bool()>& stop);
+                  absl::FunctionRef<bool()> stop);
 
 // Changes of one parameter, to any value, that give all answers too and are not proved equivalent;
 // and of two, of which one does not do so alone.

@@ -1,9 +1,9 @@
 #include "triage/probe/layout.h"
 
-#include <chrono>
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "device/clock.h"
 #include "device/one_hot.h"
 #include "device/status_macros.h"
 
@@ -17,10 +17,9 @@ constexpr double kMostSeconds = 10;  // of whole executions on a slow device
 absl::StatusOr<bool> AskShapes(const Device& device, const Operation& op, int64_t alone,
                                int64_t whole, absl::FunctionRef<absl::Status(const Shape&)> ask) {
   if (device.IsSlow() && op.shape() != DotProductShape(op.shape())) {
-    using Clock = std::chrono::steady_clock;
-    const Clock::time_point begun = Clock::now();
+    const absl::Duration begun = MonotonicNow();
     RETURN_IF_ERROR(ask(DotProductShape(op.shape())));
-    const double seconds = std::chrono::duration<double>(Clock::now() - begun).count();
+    const double seconds = absl::ToDoubleSeconds(MonotonicNow() - begun);
     const double each = seconds / static_cast<double>(alone);
     if (each * static_cast<double>(whole) > kMostSeconds) return false;
   }

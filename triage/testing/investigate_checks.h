@@ -2,11 +2,11 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <string>
 #include <vector>
 
 #include "corpus/cases/case_name.h"
+#include "device/clock.h"
 #include "gtest/gtest.h"
 #include "sim/simulate.h"
 #include "triage/diagnosis/investigate.h"
@@ -120,11 +120,11 @@ inline void CheckPlanted(const Operation& op, const Algorithm& planted,
   }
   ModelDevice device(changed);
   const CaseStream stream = {&op, &Strategies().front(), 1};
-  const auto clock = std::chrono::steady_clock::now();
+  const auto clock = MonotonicNow();
   const auto i = Investigate(device, mismatch, stream);
-  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - clock;
-  if (seconds.count() > Quantile(figures.seconds, 1.)) figures.slowest = name;
-  figures.seconds.push_back(seconds.count());
+  const double seconds = absl::ToDoubleSeconds(MonotonicNow() - clock);
+  if (seconds > Quantile(figures.seconds, 1.)) figures.slowest = name;
+  figures.seconds.push_back(seconds);
   ASSERT_TRUE(i.ok()) << name << ": " << i.status();
   ASSERT_TRUE(i->bucket.Repeats()) << name;
   ASSERT_EQ(i->executions, device.executions) << name;

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <string>
 #include <vector>
 
 #include "corpus/regression_case.h"
+#include "device/clock.h"
 #include "device/line_protocol.h"
 #include "gmock/gmock.h"
 #include "sim/simulate.h"
@@ -92,10 +92,9 @@ inline void CheckRoundTrip(const Operation& op, const std::string& change, int t
   if (start.inputs.count == 0) return figures.missed.push_back(op.name + " " + change);
   ++figures.found;
   ChangedDevice device(change);
-  const auto clock = std::chrono::steady_clock::now();
+  const auto clock = MonotonicNow();
   const absl::StatusOr<Minimized> m = Minimize(device, start);
-  const double seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - clock).count();
+  const double seconds = absl::ToDoubleSeconds(MonotonicNow() - clock);
   ASSERT_TRUE(m.ok()) << op.name << " " << change << ": " << m.status();
   ASSERT_EQ(m->repeatability, Repeatability::kReproduced) << op.name << " " << change;
   const DotProductCase dot = Extract(m->mismatch.inputs, 0);
