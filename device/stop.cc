@@ -12,6 +12,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "device/clock.h"
 
 namespace mmadiff {
 namespace {
@@ -57,13 +58,13 @@ absl::StatusOr<absl::Duration> TimeoutOf(const char* variable) {
 TimeLimit TimeLimit::After(absl::Duration duration) {
   TimeLimit limit;
   constexpr absl::Duration kForEver = absl::Hours(24 * 365 * 100);  // no overflow
-  limit.end_ = Clock::now() + absl::ToChronoNanoseconds(std::min(duration, kForEver));
+  limit.end_ = MonotonicNow() + std::min(duration, kForEver);
   return limit;
 }
 
 absl::Duration TimeLimit::Left() const {
   absl::Duration left = absl::InfiniteDuration();
-  if (end_ != Clock::time_point::max()) left = absl::FromChrono(end_ - Clock::now());
+  if (end_ != absl::InfiniteDuration()) left = end_ - MonotonicNow();
   if (moment_ != absl::InfiniteFuture()) left = std::min(left, moment_ - absl::Now());
   return left;
 }

@@ -268,7 +268,8 @@ TEST_F(ReportDataTest, OneChangeOfSeveralInstructionsIsOneCard) {
 }
 
 TEST_F(ReportDataTest, ADifferingRowHasNoBound) {
-  EXPECT_THAT(CsvPage(Gather({Attempt("w", All(true))})), HasSubstr(",differs,950,950,950,30,false,0,,,"));
+  EXPECT_THAT(CsvPage(Gather({Attempt("w", All(true))})),
+              HasSubstr(",differs,950,950,950,30,false,0,,,"));
 }
 
 TEST_F(ReportDataTest, FindingsOnADiskThatIsNotThereAreDamage) {
