@@ -25,9 +25,8 @@ std::string IdOfFileName(const std::string& path) {
   const std::string name = fs::path(path).stem().string();
   if (!absl::EndsWith(path, kCaseExtension) || name.size() <= kDigits) return "";
   const std::string id = name.substr(name.size() - kDigits);
-  const bool hex = std::all_of(id.begin(), id.end(), [](char c) {
-    return absl::ascii_isdigit(c) || (c >= 'a' && c <= 'f');
-  });
+  const bool hex = std::ranges::all_of(
+      id, [](char c) { return absl::ascii_isdigit(c) || (c >= 'a' && c <= 'f'); });
   return hex && name[name.size() - kDigits - 1] == '-' ? id : "";
 }
 
@@ -62,11 +61,10 @@ void AddAnswers(const RegressionCase& added, RegressionCase& stored) {
   FillEmpty(stored.source, added.source);
   FillEmpty(stored.no_word, added.no_word);
   for (const Answer& answer : added.answers) {
-    const bool known =
-        std::any_of(stored.answers.begin(), stored.answers.end(), [&answer](const Answer& other) {
-          return other.device == answer.device && other.identity == answer.identity &&
-                 other.d == answer.d && other.age == answer.age;
-        });
+    const bool known = std::ranges::any_of(stored.answers, [&answer](const Answer& other) {
+      return other.device == answer.device && other.identity == answer.identity &&
+             other.d == answer.d && other.age == answer.age;
+    });
     if (!known) stored.answers.push_back(answer);
   }
   const auto life = [](const RegressionCase& c) { return std::tie(c.state, c.moved_by); };

@@ -181,7 +181,7 @@ std::vector<LeftOutLine> Ledger::lines() const {
   for (const auto& [key, entry] : named_) {
     if (entry.compared || !entry.left.has_value()) continue;
     LeftOutLine& line = add(key.first, *entry.left, entry.exact, 1);
-    if (line.names.size() < LeftOutLine::kMostNames) line.names.push_back(key.second);
+    if (line.names.size() < LeftOutLine::kMaxNames) line.names.push_back(key.second);
     if (line.detail.empty()) line.detail = entry.detail;
   }
   for (int thing = 0; thing < kThings; ++thing) {

@@ -77,13 +77,13 @@ struct LeftOut {
 
 // What was left out of a thing for a reason, summed up.
 struct LeftOutLine {
-  static constexpr size_t kMostNames = 100;
+  static constexpr size_t kMaxNames = 100;
 
   Thing thing;
   Reason reason;
   bool exact;
   uint64_t count = 0, asked = 0;        // of `asked` things `count`
-  std::vector<std::string> names = {};  // at most kMostNames
+  std::vector<std::string> names = {};  // at most kMaxNames
   std::string detail = {};              // the first that there is
   friend bool operator==(const LeftOutLine&, const LeftOutLine&) = default;
 };

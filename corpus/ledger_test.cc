@@ -92,7 +92,7 @@ TEST(LedgerTest, ShowsFewNamesAndKeepsAHundred) {
     ledger.Ask(Thing::kCase, absl::StrCat(i));
     ledger.Leave({Thing::kCase, Reason::kPrediction, absl::StrCat(i)});
   }
-  EXPECT_EQ(ledger.lines()[0].names.size(), LeftOutLine::kMostNames);
+  EXPECT_EQ(ledger.lines()[0].names.size(), LeftOutLine::kMaxNames);
   EXPECT_EQ(Text(ledger.lines()[0]), "150 of 150 cases left out: the model's own answers");
 }
 

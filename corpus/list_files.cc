@@ -25,7 +25,7 @@ absl::StatusOr<std::vector<std::string>> List(const std::string& folder, Keep ke
     return error == std::errc::no_such_file_or_directory ? absl::NotFoundError(message)
                                                          : absl::DataLossError(message);
   }
-  std::sort(paths.begin(), paths.end());
+  std::ranges::sort(paths);
   return paths;
 }
 

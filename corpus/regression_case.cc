@@ -29,7 +29,7 @@ constexpr size_t kIdDigits = 12;
 constexpr char kRunName[] = "run", kModelName[] = "model:";
 
 bool IsSlug(absl::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+  return !text.empty() && std::ranges::all_of(text, [](char c) {
     return absl::ascii_islower(c) || absl::ascii_isdigit(c) || c == '_';
   });
 }

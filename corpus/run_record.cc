@@ -17,7 +17,7 @@
 namespace mmadiff {
 namespace {
 
-constexpr size_t kMostDropBytes = 2000;  // of a message
+constexpr size_t kMaxDropBytes = 2000;  // of a message
 
 constexpr char kHeader[] =
     "# The facts of a run. Never edit: a run with other facts needs another folder.\n"
@@ -238,7 +238,7 @@ std::string SerializeUnit(const UnitResult& unit) {
   if (unit.drop) {
     message.mutable_drop()->set_code(static_cast<int>(unit.drop->code()));
     message.mutable_drop()->set_message(
-        PlainLine(std::string(unit.drop->message()).substr(0, kMostDropBytes)));
+        PlainLine(std::string(unit.drop->message()).substr(0, kMaxDropBytes)));
   }
   return message.SerializeAsString();
 }

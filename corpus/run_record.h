@@ -72,7 +72,7 @@ struct RunManifest {
 using Digest = unsigned __int128;
 
 // Mismatching cases that a result lists; all are counted.
-inline constexpr size_t kMostListedCases = 100;
+inline constexpr size_t kMaxListedCases = 100;
 
 // What a device answered to a few cases when it began a run, so that a later attempt can see whether it still does:
 // `d` are results of cases from `first_case` on, of which fuzz/ask/canary.h says which. Empty: none.
@@ -95,7 +95,7 @@ struct UnitResult {
   uint64_t dot_products = 0;  // result words compared
   uint64_t mismatches = 0;    // result words that differ
 
-  std::vector<uint64_t> mismatching_cases;  // the first kMostListedCases, by index
+  std::vector<uint64_t> mismatching_cases;  // the first kMaxListedCases, by index
   Digest device_digest = 0, model_digest = 0;
   std::map<std::string, uint64_t> counts;  // dot products by name of operand class or stage event
   double seconds = 0;                      // wall time
@@ -119,7 +119,7 @@ struct UnitResult {
   // Lists a mismatching case if there is room.
   void List(uint64_t index) {
     const bool listed = !mismatching_cases.empty() && mismatching_cases.back() == index;
-    if (!listed && mismatching_cases.size() < kMostListedCases) mismatching_cases.push_back(index);
+    if (!listed && mismatching_cases.size() < kMaxListedCases) mismatching_cases.push_back(index);
   }
 
   friend bool operator==(const UnitResult&, const UnitResult&) = default;
@@ -141,7 +141,7 @@ std::string ManifestDifference(const RunManifest& stored, const RunManifest& wan
 
 // Of the block that has its record.
 uint32_t BlockVersionOf(const UnitResult& unit);
-// The same bytes for equal results. At most kMaxBlockBytes - 1 KiB with at most kMostListedCases
+// The same bytes for equal results. At most kMaxBlockBytes - 1 KiB with at most kMaxListedCases
 // mismatching cases and 500 counts with names of at most 80 characters.
 std::string SerializeUnit(const UnitResult& unit);
 // kDataLoss when the bytes are no unit.

@@ -250,7 +250,7 @@ TEST(Unit, APartMayHaveDigestsAndFailures) {
 
 TEST(Unit, LargestFitsARecord) {
   UnitResult unit = SomeUnit();
-  unit.mismatching_cases.assign(kMostListedCases, ~0ull);
+  unit.mismatching_cases.assign(kMaxListedCases, ~0ull);
   for (int i = 0; i < 500; ++i) unit.counts[absl::StrCat(std::string(77, 'x'), 100 + i)] = ~0ull;
   EXPECT_LE(SerializeUnit(unit).size(), size_t{63 << 10});
 }

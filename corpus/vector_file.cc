@@ -23,9 +23,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kMostWords = 1024;         // of an operand; no instruction has as many
-constexpr size_t kMostAlternatives = 1000;  // of one operation pattern
-constexpr int kMostStars = 3;               // fnmatch is exponential in them
+constexpr size_t kMaxWords = 1024;         // of an operand; no instruction has as many
+constexpr size_t kMaxAlternatives = 1000;  // of one operation pattern
+constexpr int kMaxStars = 3;               // fnmatch is exponential in them
 constexpr absl::string_view kQuestions = "questions";
 
 // Text of the file as part of a message.
@@ -34,7 +34,7 @@ std::string Quoted(absl::string_view text) {
 }
 
 bool IsName(absl::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+  return !text.empty() && std::ranges::all_of(text, [](char c) {
     return absl::ascii_islower(c) || absl::ascii_isdigit(c) || c == '_';
   });
 }
@@ -131,10 +131,10 @@ std::string Unsafe(absl::string_view pattern) {
     open = !open;
     alternatives *= open ? 1 : commas + 1;
     commas = 0;
-    if (alternatives > kMostAlternatives) return "too many alternatives";
+    if (alternatives > kMaxAlternatives) return "too many alternatives";
   }
   if (open) return "unbalanced braces";
-  return std::count(pattern.begin(), pattern.end(), '*') > kMostStars ? "too many '*'" : "";
+  return std::ranges::count(pattern, '*') > kMaxStars ? "too many '*'" : "";
 }
 
 // Reads one file; every failure is kDataLoss with the file's name and the line.
@@ -146,7 +146,7 @@ class Parser {
     if (!IsName(stem_))
       return Error("name the file [a-z0-9_]+.txt, it is part of the vectors' names");
     if (!text.empty() && text.back() != '\n') {
-      line_ = std::count(text.begin(), text.end(), '\n') + 1;
+      line_ = std::ranges::count(text, '\n') + 1;
       return Error("the last line has no end: the file was cut off; restore it");
     }
     for (const absl::string_view line : absl::StrSplit(text, '\n')) {
@@ -243,7 +243,7 @@ class Parser {
 
   absl::Status Operands(absl::string_view text) {
     if (vector_->d == nullptr) return Error("operands: 'formats: ' comes first");
-    const auto dot = ReadOperands(*vector_, text, kMostWords, kMostWords);
+    const auto dot = ReadOperands(*vector_, text, kMaxWords, kMaxWords);
     if (!dot.ok()) return Error("operands: ", dot.status().message());
     vector_->operands.emplace_back(text);
     return absl::OkStatus();
@@ -359,7 +359,7 @@ class Parser {
 
   absl::Status AddOperation(const Operation* op, VectorAnswer& answer) {
     if (answer.kind == AnswerKind::kContested) {
-      if (std::find(answer.ops.begin(), answer.ops.end(), op) == answer.ops.end()) {
+      if (std::ranges::find(answer.ops, op) == answer.ops.end()) {
         answer.ops.push_back(op);
       }
       return absl::OkStatus();

@@ -8,12 +8,12 @@
 namespace mmadiff {
 namespace {
 
-constexpr size_t kMostFileBytes = 4 << 20;
+constexpr size_t kMaxFileBytes = 4 << 20;
 
 }  // namespace
 
 absl::StatusOr<VectorFile> ReadVectors(const std::string& path) {
-  ASSIGN_OR_RETURN(const std::string text, ReadFile(path, kMostFileBytes));
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(path, kMaxFileBytes));
   return ParseVectors(text, path);
 }
 

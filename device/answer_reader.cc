@@ -153,7 +153,7 @@ class FrameReader : public AnswerReader {
       if (left_ == 0) {
         left_ = ReadLittle(rest.substr(0, kFrameHeadBytes));
         rest.remove_prefix(kFrameHeadBytes);
-        if (left_ % bytes_ != 0 || left_ > kMostFrameBytes) {
+        if (left_ % bytes_ != 0 || left_ > kMaxFrameBytes) {
           return absl::DataLossError(absl::StrCat("a frame of ", left_, " bytes behind answer ",
                                                   answered(), "; a word of ", format_.name, " has ",
                                                   bytes_, ". Does it speak protocol=lines?"));

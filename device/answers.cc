@@ -14,7 +14,7 @@
 namespace mmadiff {
 namespace {
 
-constexpr size_t kMostShown = 400;  // bytes of a program's text
+constexpr size_t kMaxShown = 400;  // bytes of a program's text
 constexpr char kPayload[] = "mmadiff/input_failure";
 // Before the number of a signal and of an exit code.
 constexpr const char* kWays[] = {"_signal_", "_exit_"};
@@ -77,8 +77,8 @@ std::string Describe(const InputFailure& failure) {
   }
   if (failure.age > 0) absl::StrAppend(&text, ", after ", failure.age, " answers");
   if (failure.text.empty()) return text;
-  return absl::StrCat(text, ": ", PlainLine(failure.text.substr(0, kMostShown)),
-                      failure.text.size() > kMostShown ? "..." : "");
+  return absl::StrCat(text, ": ", PlainLine(failure.text.substr(0, kMaxShown)),
+                      failure.text.size() > kMaxShown ? "..." : "");
 }
 
 absl::Status ToStatus(const InputFailure& failure, absl::string_view message) {

@@ -14,11 +14,11 @@
 namespace mmadiff {
 
 inline constexpr int kFrameHeadBytes = 4;
-inline constexpr uint32_t kMostFrameBytes = 64 << 20;
+inline constexpr uint32_t kMaxFrameBytes = 64 << 20;
 
 // Bytes of one dot product in a request.
 int RequestBytes(const Instruction& instruction);
-// A frame with dot products [first, first + count) of the batch: at most kMostFrameBytes.
+// A frame with dot products [first, first + count) of the batch: at most kMaxFrameBytes.
 std::string RequestFrame(const Instruction& instruction, const Batch& batch, int64_t first,
                          int64_t count);
 

@@ -34,8 +34,8 @@ namespace {
 
 // Before a program is started again that could not start.
 constexpr absl::Duration kPauses[] = {absl::Milliseconds(100), absl::Seconds(1), absl::Seconds(5)};
-constexpr int kMostLooks = 3;          // for what a program does, while they find nothing
-constexpr size_t kMostProcesses = 16;  // that are kept, one for each operation
+constexpr int kMaxLooks = 3;          // for what a program does, while they find nothing
+constexpr size_t kMaxProcesses = 16;  // that are kept, one for each operation
 // Who is in a hurry waits so many times as long as for the slowest answer so far.
 constexpr int kHurry = 10;
 constexpr absl::Duration kLeastWait = absl::Milliseconds(20);  // a machine may be busy
@@ -310,7 +310,7 @@ absl::Status Exec::AskNext(Channel& channel, const Operation& op, const Batch& b
 absl::Status Exec::LearnTextHabit(Channel& channel, const Operation& op, const Batch& batch,
                                   int64_t first, const OtherTexts& texts) {
   Known& known = known_[&op];
-  const bool known_enough = known.text_place || known.text_looks >= kMostLooks;
+  const bool known_enough = known.text_place || known.text_looks >= kMaxLooks;
   if (!restarts() || known_enough || std::exchange(learns_, true)) return absl::OkStatus();
   ++known.text_looks;
   Fresh fresh(*this, channel, op);
@@ -323,7 +323,7 @@ absl::Status Exec::LearnTextHabit(Channel& channel, const Operation& op, const B
 }
 
 bool Exec::EndedBehind(FreshAsker& fresh, Known& known, Answers& answers) {
-  if (!known.answered || known.behind || known.end_looks++ >= kMostLooks) return false;
+  if (!known.answered || known.behind || known.end_looks++ >= kMaxLooks) return false;
   std::optional<EndBehind> end = FindEndBehind(fresh, *known.answered);
   if (!end) return false;
   known.behind = std::move(end->other);
@@ -383,7 +383,7 @@ class Command : public Exec {
 
  private:
   absl::StatusOr<Channel*> ChannelOf(const Operation& op) override {
-    if (channels_.size() >= kMostProcesses && !channels_.contains(&op)) channels_.clear();
+    if (channels_.size() >= kMaxProcesses && !channels_.contains(&op)) channels_.clear();
     std::unique_ptr<Channel>& channel = channels_[&op];
     if (channel == nullptr) {
       ChildCommand command = {

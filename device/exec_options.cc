@@ -19,7 +19,7 @@
 namespace mmadiff {
 namespace {
 
-constexpr int64_t kMostAtOnce = 1 << 20;
+constexpr int64_t kMaxAtOnce = 1 << 20;
 
 bool ReadTimeout(absl::string_view value, ExecOptions& options) {
   double seconds;
@@ -33,7 +33,7 @@ bool ReadTimeout(absl::string_view value, ExecOptions& options) {
 
 bool ReadBatch(absl::string_view value, ExecOptions& options) {
   return absl::SimpleAtoi(value, &options.batch) && options.batch >= 1 &&
-         options.batch <= kMostAtOnce;
+         options.batch <= kMaxAtOnce;
 }
 
 // By their numbers.

@@ -190,12 +190,12 @@ std::unique_ptr<Device> Open(absl::string_view name_value, int64_t value) {
   return std::make_unique<Fault>(name_value, value);
 }
 
-constexpr int64_t kMost = 1'000'000'000'000;
+constexpr int64_t kMax = 1'000'000'000'000;
 constexpr TransportFault kTransportFaults[] = {
-    {"wrong_lane", 0, kMost, Open<WrongLane>},
-    {"lost_batch", 1, kMost, Open<LostBatch>},
-    {"flaky_bit", 1, kMost, Open<FlakyBit>},
-    {"dead", 1, kMost, Open<Dead>},
+    {"wrong_lane", 0, kMax, Open<WrongLane>},
+    {"lost_batch", 1, kMax, Open<LostBatch>},
+    {"flaky_bit", 1, kMax, Open<FlakyBit>},
+    {"dead", 1, kMax, Open<Dead>},
     {"none", 0, 0,
      [](absl::string_view name_value, int64_t) -> std::unique_ptr<Device> {
        return std::make_unique<NoFault>(name_value);

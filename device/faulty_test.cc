@@ -145,8 +145,8 @@ TEST(Faulty, TransportFaultsWithScales) {
   // Every scale is read: another one, no NaN, changes a result.
   for (int s = 64; s < 68; ++s) {
     Batch other = batch;
-    std::fill(other.a.begin(), other.a.end(), 0x2);
-    std::fill(other.b.begin(), other.b.end(), 0x2);
+    std::ranges::fill(other.a, 0x2);
+    std::ranges::fill(other.b, 0x2);
     for (uint64_t& c : other.c) c = 0;
     const std::vector<uint64_t> before = *Open("none=0")->Run(op, other);
     other.a[s] ^= 0x10;

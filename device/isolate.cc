@@ -10,10 +10,10 @@
 namespace mmadiff {
 namespace {
 
-constexpr uint64_t kMostAge = 1 << 20;
+constexpr uint64_t kMaxAge = 1 << 20;
 constexpr int kRoundsInTheDark = 3;
-constexpr size_t kMostSuspects = 8;
-constexpr int64_t kMostBeside = 6;
+constexpr size_t kMaxSuspects = 8;
+constexpr int64_t kMaxBeside = 6;
 
 // Searches among the dot products that have no answer.
 class Isolator {
@@ -108,7 +108,7 @@ class Isolator {
     std::vector<DotProductCase> others;
     for (int64_t i = 0; i < neighbours.dot_products(); ++i)
       others.push_back(Extract(neighbours, i));
-    const int64_t step = std::max<int64_t>(1, (end_ - first_) / kMostBeside);
+    const int64_t step = std::max<int64_t>(1, (end_ - first_) / kMaxBeside);
     for (int64_t i = first_; i < end_; i += step) others.push_back(Extract(batch_, i));
     return MakeDotProductBatch(batch_.shape, others);
   }
@@ -149,7 +149,7 @@ class Isolator {
   bool BlameAge(int64_t index, uint64_t age) {
     const DotProductCase dot = Extract(batch_, index);
     if (FindEndBehind(asker_, dot)) return false;
-    const std::vector<DotProductCase> same(std::min(age, kMostAge) + 1, dot);
+    const std::vector<DotProductCase> same(std::min(age, kMaxAge) + 1, dot);
     const Batch repeated = MakeDotProductBatch(batch_.shape, same);
     Asked asked = Ask(repeated, 0, repeated.dot_products());
     if (!asked.failure.has_value()) return false;
@@ -292,7 +292,7 @@ absl::StatusOr<TextHabit> FindTextHabit(FreshAsker& asker, const Batch& batch, i
     if (asked.well() && asked.texts.empty()) habit.quiet = other;
   }
   std::vector<DotProductCase> suspects;
-  for (auto text = texts.begin(); text != texts.end() && suspects.size() < kMostSuspects; ++text) {
+  for (auto text = texts.begin(); text != texts.end() && suspects.size() < kMaxSuspects; ++text) {
     const int64_t next = first + text->first;
     if (next < batch.dot_products()) suspects.push_back(Extract(batch, next));
     suspects.push_back(next > 0 ? Extract(batch, next - 1) : Extract(others, 0));

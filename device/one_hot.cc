@@ -210,9 +210,8 @@ class LayoutProbe {
           IntegerWord(*in.d, Expected(&values.a[(block * shape_.m + p.i) * stride],
                                       &values.b[(block * shape_.n + p.j) * stride], values.c[i]));
       if (d[i] == expected) continue;
-      const auto later = std::find_if(operands.begin(), operands.end(), [&](const auto& o) {
-        return o.first > static_cast<int64_t>(i);
-      });
+      const auto later = std::ranges::find_if(
+          operands, [&](const auto& o) { return o.first > static_cast<int64_t>(i); });
       return Misplaced(std::prev(later)->second, p, d[i], expected);
     }
     return absl::OkStatus();

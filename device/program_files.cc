@@ -30,8 +30,8 @@ namespace {
 
 constexpr char kUnreadable[] = "unreadable";
 constexpr int kQuotes = 2, kScripts = 2;  // levels
-constexpr size_t kMostMatches = 100;      // of one pattern
-constexpr size_t kMostFolders = 100;
+constexpr size_t kMaxMatches = 100;       // of one pattern
+constexpr size_t kMaxFolders = 100;
 constexpr off_t kLongestScript = 1 << 20;  // bytes
 constexpr size_t kLongestWord = 1 << 20;   // bytes with the values of variables
 constexpr size_t kLongestName = 4096;      // bytes, PATH_MAX
@@ -78,8 +78,8 @@ std::string InPath(absl::string_view name) {
 
 // The letters, digits and underscores that the text begins with.
 absl::string_view LeadingName(absl::string_view text) {
-  const auto end = std::find_if_not(text.begin(), text.end(),
-                                    [](char c) { return absl::ascii_isalnum(c) || c == '_'; });
+  const auto end =
+      std::ranges::find_if_not(text, [](char c) { return absl::ascii_isalnum(c) || c == '_'; });
   return text.substr(0, end - text.begin());
 }
 
@@ -105,7 +105,7 @@ std::vector<std::string> Matches(const std::string& folder, const std::string& p
   glob_t found;
   std::vector<std::string> paths;
   if (glob((prefix + pattern).c_str(), 0, nullptr, &found) == 0) {
-    paths.assign(found.gl_pathv, found.gl_pathv + std::min(found.gl_pathc, kMostMatches));
+    paths.assign(found.gl_pathv, found.gl_pathv + std::min(found.gl_pathc, kMaxMatches));
   }
   globfree(&found);
   return paths;
@@ -129,7 +129,7 @@ bool ProgramFiles::Add(const std::string& path, Depth depth) {
   File file = {std::filesystem::path(path).lexically_normal().string(), "", {}};
   if (!IsFile(file.path, &file.stat)) return false;
   const bool known =
-      std::any_of(files_.begin(), files_.end(), [&](const File& f) { return f.path == file.path; });
+      std::ranges::any_of(files_, [&](const File& f) { return f.path == file.path; });
   if (known) return true;
   file.hash = HashOf(file.path);
   files_.push_back(file);
@@ -157,8 +157,8 @@ bool ProgramFiles::Find(const std::string& word, Depth depth) {
     for (const std::string& path : Matches(folder, word)) found |= Add(path, depth);
   }
   for (const std::string& folder : named) {
-    const bool known = std::find(folders.begin(), folders.end(), folder) != folders.end();
-    if (!known && folders_.size() < kMostFolders) folders_.push_back(folder);
+    const bool known = std::ranges::find(folders, folder) != folders.end();
+    if (!known && folders_.size() < kMaxFolders) folders_.push_back(folder);
   }
   const std::string program = absl::StrContains(word, '/') ? "" : InPath(word);
   return (!program.empty() && Add(program, depth)) || found;

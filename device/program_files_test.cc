@@ -127,7 +127,7 @@ TEST_F(ProgramFilesTest, NoFilesOfACommand) {
   EXPECT_EQ(ProgramFiles(doubled).Describe(), "");
   for (int i = 0; i < 150; ++i) Write(absl::StrCat("many.", i), "");
   const std::string many = ProgramFiles("./many*").Describe();
-  EXPECT_EQ(std::count(many.begin(), many.end(), ','), 99);
+  EXPECT_EQ(std::ranges::count(many, ','), 99);
 }
 
 TEST_F(ProgramFilesTest, LargeFile) {

@@ -57,16 +57,12 @@ absl::StatusOr<absl::Duration> TimeoutOf(const char* variable) {
 
 TimeLimit TimeLimit::After(absl::Duration duration) {
   TimeLimit limit;
-  constexpr absl::Duration kForEver = absl::Hours(24 * 365 * 100);  // no overflow
-  limit.end_ = MonotonicNow() + std::min(duration, kForEver);
+  limit.end_ = MonotonicNow() + duration;
   return limit;
 }
 
 absl::Duration TimeLimit::Left() const {
-  absl::Duration left = absl::InfiniteDuration();
-  if (end_ != absl::InfiniteDuration()) left = end_ - MonotonicNow();
-  if (moment_ != absl::InfiniteFuture()) left = std::min(left, moment_ - absl::Now());
-  return left;
+  return std::min(end_ - MonotonicNow(), moment_ - absl::Now());
 }
 
 std::string Name(const StopCause& cause) {

@@ -41,8 +41,8 @@ Batch Slice(const Batch& batch, int64_t execution) {
 void Insert(const DotProductCase& dot, int64_t execution, const Position& p, Batch& batch) {
   const Shape& s = batch.shape;
   const int64_t block = execution * s.blocks + p.block;
-  std::copy(dot.a.begin(), dot.a.end(), &batch.a[(block * s.m + p.i) * s.row_words()]);
-  std::copy(dot.b.begin(), dot.b.end(), &batch.b[(block * s.n + p.j) * s.row_words()]);
+  std::ranges::copy(dot.a, &batch.a[(block * s.m + p.i) * s.row_words()]);
+  std::ranges::copy(dot.b, &batch.b[(block * s.n + p.j) * s.row_words()]);
   batch.c[execution * s.d_words() + IndexOf(s, p)] = dot.c;
 }
 

@@ -297,7 +297,7 @@ const Instruction* FindInstruction(std::string_view name, std::string_view arch)
 
 bool IsNativeOn(const Instruction& instruction, std::string_view arch) {
   const std::vector<std::string> native_on = SplitWords(instruction.native_on);
-  return std::find(native_on.begin(), native_on.end(), arch) != native_on.end();
+  return std::ranges::find(native_on, arch) != native_on.end();
 }
 
 Instruction WithSize(const Instruction& instruction, int m, int n) {

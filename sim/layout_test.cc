@@ -48,7 +48,7 @@ std::string NoBijection(const PlaceFunction& place, const Instruction& instructi
       used[at] = true;
     }
   }
-  const bool full = std::find(used.begin(), used.end(), false) == used.end();
+  const bool full = std::ranges::find(used, false) == used.end();
   return full ? "" : "places without an element";
 }
 

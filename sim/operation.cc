@@ -36,7 +36,7 @@ std::vector<Operation> MakeOperations() {
 // others.
 bool HasInstruction(std::string_view arch, const Instruction& i) {
   const std::span<const Architecture> all = Architectures();
-  return IsNativeOn(i, arch) || std::any_of(all.begin(), all.end(), [arch](const Architecture& a) {
+  return IsNativeOn(i, arch) || std::ranges::any_of(all, [arch](const Architecture& a) {
            return a.name == arch && a.emulates;
          });
 }
@@ -77,7 +77,7 @@ bool ParseSizes(const std::string& name, SizedName* sized) {
 }
 
 bool IsLegal(std::span<const Sizes> sizes, int m, int n) {
-  return std::any_of(sizes.begin(), sizes.end(), [m, n](const Sizes& s) {
+  return std::ranges::any_of(sizes, [m, n](const Sizes& s) {
     return m == s.m && n >= s.n_min && n <= s.n_max && (n - s.n_min) % s.n_step == 0;
   });
 }
@@ -184,9 +184,8 @@ const Hypothesis* HypothesisOf(const Operation& op) {
 std::vector<const Operation*> DistinctOperations() {
   std::vector<const Operation*> distinct;
   for (const Operation& op : Operations()) {
-    const bool known = std::any_of(distinct.begin(), distinct.end(), [&op](const Operation* other) {
-      return SameModel(op.model, other->model);
-    });
+    const bool known = std::ranges::any_of(
+        distinct, [&op](const Operation* other) { return SameModel(op.model, other->model); });
     if (!known) distinct.push_back(&op);
   }
   return distinct;

@@ -38,7 +38,7 @@ constexpr const char* kOverflows[] = {"wrap", "saturate"};
 
 // Exponent floors that OtherValues() has: the exponents of products and of f32, and some more.
 constexpr int kLeastFloor = -320, kLargestFloor = 128;
-constexpr int kMostTerms = 32;  // beyond it OtherValues() has powers of two
+constexpr int kMaxTerms = 32;  // beyond it OtherValues() has powers of two
 
 constexpr unsigned Bit(Family f) { return 1u << static_cast<int>(f); }
 constexpr unsigned kChain = Bit(Family::kFmaChain);
@@ -345,7 +345,7 @@ std::vector<int> OtherValues(const Parameter& p, int value) {
   if (!p.values.empty()) {
     for (int v = 0; v < static_cast<int>(p.values.size()); ++v) values.push_back(v);
   } else if (IsPowerOfTwo(p)) {
-    for (int v = 1; v <= p.max; v += v < kMostTerms ? 1 : v) values.push_back(v);
+    for (int v = 1; v <= p.max; v += v < kMaxTerms ? 1 : v) values.push_back(v);
   } else {
     const int low = IsFloor(p) ? kLeastFloor : p.min, high = IsFloor(p) ? kLargestFloor : p.max;
     for (int v = low; v <= high; ++v) values.push_back(v);

@@ -582,8 +582,8 @@ std::vector<std::string> QuotedOperations(std::string_view text) {
 
 std::string NotUnderstood(std::string_view text) {
   std::optional<Quote> quote = ReadQuote(text);
-  constexpr size_t kMost = 8;  // words: no name has so many
-  if (!quote || quote->parts.modifiers.size() > kMost || !QuotedOperations(text).empty()) return "";
+  constexpr size_t kMax = 8;  // words: no name has so many
+  if (!quote || quote->parts.modifiers.size() > kMax || !QuotedOperations(text).empty()) return "";
   for (const std::string& modifier : quote->parts.modifiers) {
     Parts without = quote->parts;
     without.modifiers.erase(modifier);

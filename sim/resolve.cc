@@ -12,7 +12,7 @@ namespace mmadiff {
 namespace {
 
 bool Lists(const std::vector<std::string>& words, std::string_view word) {
-  return std::find(words.begin(), words.end(), word) != words.end();
+  return std::ranges::find(words, word) != words.end();
 }
 
 // One choice of one pattern of a line.
@@ -94,7 +94,7 @@ class Resolver {
       const auto matches = [name](const Expansion& e) {
         return fnmatch(e.text.c_str(), name, 0) == 0;
       };
-      if (!Lists(archs, n.arch) || std::none_of(globs.begin(), globs.end(), matches)) continue;
+      if (!Lists(archs, n.arch) || std::ranges::none_of(globs, matches)) continue;
       ++measured;
       if (n.evidence.grade == Grade::kMeasured) {
         Error(std::string(n.arch) + "/" + n.instruction->name + ": measured twice");
@@ -116,8 +116,7 @@ class Resolver {
   }
 
   bool IsKnown(const std::string& arch) const {
-    return std::any_of(architectures_.begin(), architectures_.end(),
-                       [&](const auto& a) { return a.name == arch; });
+    return std::ranges::any_of(architectures_, [&](const auto& a) { return a.name == arch; });
   }
   void RequireKnown(const std::string& arch, const std::string& where) {
     if (!IsKnown(arch)) Error(where + ": no table knows the architecture '" + arch + "'");
@@ -161,9 +160,9 @@ class Resolver {
       }
       return;
     }
-    const auto winner = std::find_if(candidates.begin(), candidates.end(), [&](const Choice* x) {
-      return std::all_of(candidates.begin(), candidates.end(),
-                         [x](const Choice* y) { return x == y || IsExceptionTo(*x, *y); });
+    const auto winner = std::ranges::find_if(candidates, [&](const Choice* x) {
+      return std::ranges::all_of(candidates,
+                                 [x](const Choice* y) { return x == y || IsExceptionTo(*x, *y); });
     });
     if (winner == candidates.end()) {
       return Error(name + ": matched by '" + candidates[0]->pattern + "' and by '" +

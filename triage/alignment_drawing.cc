@@ -99,8 +99,8 @@ std::string Escaped(const std::string& text) {
       text, {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}, {"\"", "&quot;"}, {"'", "&#39;"}});
 }
 
-constexpr size_t kMostSteps = 8;  // of a text
-constexpr size_t kNote = 15;      // "  1234 bits cut"
+constexpr size_t kMaxSteps = 8;  // of a text
+constexpr size_t kNote = 15;     // "  1234 bits cut"
 
 std::string Row(const std::string& label, bool negative, const std::string& bits, int cut) {
   const std::string note =
@@ -158,7 +158,7 @@ std::string StepText(const Model& m, const AlignedStep& step, size_t width) {
   return absl::StrCat(text, "  result ", WordText(m.d, step.word), "\n");
 }
 
-constexpr int kRow = 22, kLeft = 60, kHead = 34, kMostPixels = 960;
+constexpr int kRow = 22, kLeft = 60, kHead = 34, kMaxPixels = 960;
 
 // Positions from `top` down: `kept` of them, then `cut`; a note behind the bar says how many.
 struct Bar {
@@ -189,7 +189,7 @@ std::string Signed(bool negative, const std::string& label) {
 // One step below `y`; the y after it.
 int AppendStep(const Model& m, const AlignedStep& step, int y, std::string& svg) {
   const Span span = SpanOf(step);
-  const double unit = std::min(9.0, static_cast<double>(kMostPixels) / (span.high - span.low + 1));
+  const double unit = std::min(9.0, static_cast<double>(kMaxPixels) / (span.high - span.low + 1));
   const auto x_of = [&](int position) { return kLeft + (span.high - position) * unit; };
   absl::StrAppendFormat(&svg, "<text class=\"head\" x=\"%d\" y=\"%d\">%s</text>\n", kLeft, y + 12,
                         StepName(step));
@@ -416,8 +416,8 @@ std::vector<AlignedStep> AlignedSteps(const Model& m, const DotProductCase& dot)
 std::string AlignmentText(const Model& m, const DotProductCase& dot, const TextStyle& style) {
   std::vector<AlignedStep> steps = AlignedSteps(m, dot);
   const size_t all = steps.size();
-  if (all > kMostSteps) std::erase_if(steps, [](const AlignedStep& s) { return !s.cuts; });
-  if (steps.size() > kMostSteps) steps.resize(kMostSteps);
+  if (all > kMaxSteps) std::erase_if(steps, [](const AlignedStep& s) { return !s.cuts; });
+  if (steps.size() > kMaxSteps) steps.resize(kMaxSteps);
   std::string text;
   const size_t width = style.width == kAnyWidth ? kPlainWidth : style.width;
   for (const AlignedStep& step : steps) absl::StrAppend(&text, StepText(m, step, width));
@@ -430,7 +430,7 @@ std::string AlignmentSvg(const Model& m, const DotProductCase& dot, const std::s
   std::string body;
   int y = kHead;
   for (const AlignedStep& step : AlignedSteps(m, dot)) y = AppendStep(m, step, y, body);
-  const int wide = kLeft + kMostPixels + 140;
+  const int wide = kLeft + kMaxPixels + 140;
   return absl::StrFormat(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" "
       "role=\"img\" aria-labelledby=\"t\">\n<title id=\"t\">%s</title>\n<style>"

@@ -30,8 +30,7 @@ bool Fits(const Operation& op, const Model& model, const Observed& o) {
 }
 
 bool Explains(const Operation& op, const Model& model, std::span<const Observed> observed) {
-  return std::all_of(observed.begin(), observed.end(),
-                     [&](const Observed& o) { return Fits(op, model, o); });
+  return std::ranges::all_of(observed, [&](const Observed& o) { return Fits(op, model, o); });
 }
 
 std::vector<Neighbour> ExplainingNeighbours(const Operation& op,

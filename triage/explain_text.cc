@@ -13,7 +13,7 @@
 namespace mmadiff {
 namespace {
 
-constexpr size_t kMostNamed = 20;  // below the table
+constexpr size_t kMaxNamed = 20;  // below the table
 
 using Row = StageTable::Row;
 
@@ -89,7 +89,7 @@ std::string Conclusion(const Operation& op, const Observed& observed, const Diag
   std::string text = absl::StrCat(Name(neighbours[0]), " gives the device's bits",
                                   parting.empty() ? "" : "; first differing stage: ", parting);
   absl::StrAppend(&text, ".\n");
-  const size_t named = std::min(neighbours.size(), kMostNamed);
+  const size_t named = std::min(neighbours.size(), kMaxNamed);
   for (size_t i = 1; i < named; ++i) {
     absl::StrAppend(&text, i == 1 ? "So do: " : ", ", Name(neighbours[i]));
   }

@@ -27,7 +27,7 @@ absl::StatusOr<Answers> Runner::Observe(const Batch& batch) {
 }
 
 absl::Status Runner::Ask(const Batch& batch, Answers& answers) {
-  const int enough = ends_ + kMostEnds;
+  const int enough = ends_ + kMaxEnds;
   while (answers.size() < batch.dot_products() && ends_ < enough) {
     std::vector<DotProductCase> rest;
     for (int64_t i = answers.size(); i < batch.dot_products() && i > 0; ++i) {

@@ -22,7 +22,7 @@ class Runner {
 
   // An InputFailure is an error.
   absl::StatusOr<std::vector<uint64_t>> Run(const Batch& batch);
-  // An InputFailure is an answer; but none comes behind the last of kMostEnds that end a process.
+  // An InputFailure is an answer; but none comes behind the last of kMaxEnds that end a process.
   absl::StatusOr<Answers> Observe(const Batch& batch);
   // The same for candidates: what the device has no word for (kNotFound of an execution: a
   // recording; an InputFailure) gets the model's word, so that it shows no difference.
@@ -40,7 +40,7 @@ class Runner {
   int64_t executions() const { return executions_; }
 
  private:
-  static constexpr int kMostEnds = 16;
+  static constexpr int kMaxEnds = 16;
 
   absl::Status Ask(const Batch& batch, Answers& answers);
 

@@ -17,7 +17,7 @@
 namespace mmadiff {
 namespace {
 
-constexpr size_t kMostChanges = 3;
+constexpr size_t kMaxChanges = 3;
 
 // Where an event stands: two models' events of one key are shown in one line. Stages without a k
 // may come several times in a step: additions of a tree of pairs, both sums of a two-stage sum.
@@ -98,7 +98,7 @@ struct Column {
   std::vector<Key> keys;  // of the events
 
   const Event* Find(const Key& key) const {
-    const auto found = std::find(keys.begin(), keys.end(), key);
+    const auto found = std::ranges::find(keys, key);
     return found == keys.end() ? nullptr : &events[found - keys.begin()];
   }
 };
@@ -110,7 +110,7 @@ std::vector<Key> MergeKeys(const std::vector<Column>& columns) {
   for (const Column& column : columns) {
     size_t place = 0;
     for (const Key& key : column.keys) {
-      const auto found = std::find(keys.begin(), keys.end(), key);
+      const auto found = std::ranges::find(keys, key);
       if (found != keys.end()) {
         place = found - keys.begin() + 1;
         continue;
@@ -174,7 +174,7 @@ std::string WordText(const Format& format, uint64_t word) {
 StageTable MakeStageTable(const Operation& op, const std::vector<Neighbour>& changes,
                           const DotProductCase& dot) {
   std::vector<std::pair<std::string, Model>> models = {{"model", op.model}};
-  for (size_t i = 0; i < std::min(changes.size(), kMostChanges); ++i) {
+  for (size_t i = 0; i < std::min(changes.size(), kMaxChanges); ++i) {
     models.emplace_back(Name(changes[i]), WithAlgorithm(op, changes[i].algorithm));
   }
   return MakeStageTable(models, dot);

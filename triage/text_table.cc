@@ -50,7 +50,7 @@ size_t Total(const std::vector<size_t>& widths) {
 }  // namespace
 
 size_t Columns(absl::string_view line) {
-  return std::count_if(line.begin(), line.end(), [](char c) {
+  return std::ranges::count_if(line, [](char c) {
     const bool continues = (c & 0xc0) == 0x80;  // a UTF-8 character
     return !continues && c != kMarkBegin[0] && c != kMarkEnd[0];
   });

@@ -155,8 +155,8 @@ int64_t UlpDistance(const Format& f, uint64_t x, uint64_t y) {
   const __int128 distance = PlaceOf(f, x) - PlaceOf(f, y);
   const __int128 magnitude = distance < 0 ? -distance : distance;
   // Only f64 of opposite signs can be farther apart than an int64_t counts.
-  constexpr __int128 kMost = std::numeric_limits<int64_t>::max();
-  return static_cast<int64_t>(std::min(magnitude, kMost));
+  constexpr __int128 kMax = std::numeric_limits<int64_t>::max();
+  return static_cast<int64_t>(std::min(magnitude, kMax));
 }
 
 std::string HowFar(const Format& f, uint64_t x, uint64_t y) {

@@ -33,7 +33,7 @@ void AppendName(std::string* out, const Strategy& strategy) { absl::StrAppend(ou
 
 // Digits only: SimpleAtoi alone would also take blanks and signs.
 bool ParseNumber(absl::string_view text, uint64_t* number) {
-  const bool digits = std::all_of(text.begin(), text.end(), absl::ascii_isdigit);
+  const bool digits = std::ranges::all_of(text, absl::ascii_isdigit);
   return digits && absl::SimpleAtoi(text, number);
 }
 

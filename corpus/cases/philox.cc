@@ -115,11 +115,11 @@ HWY_INLINE void MakeSome(const PhiloxCounters& counters, const uint32_t key[2], 
 
 void MakePhilox(const PhiloxCounters& counters, const uint32_t key[2], uint32_t* words) {
   constexpr bool kManyRegisters = HWY_TARGET == HWY_AVX3 || HWY_ARCH_ARM_A64;
-  constexpr int kMost = kManyRegisters ? 4 : 3;  // whose words lie in registers
+  constexpr int kMax = kManyRegisters ? 4 : 3;  // whose words lie in registers
   const size_t lanes = hn::Lanes(Wide()), vectors = kPhiloxBlocks / lanes;
   size_t first = 0;
-  for (; first + kMost <= vectors; first += kMost) {
-    MakeSome<kMost>(counters, key, first * lanes, words);
+  for (; first + kMax <= vectors; first += kMax) {
+    MakeSome<kMax>(counters, key, first * lanes, words);
   }
   if (first + 2 == vectors) return MakeSome<2>(counters, key, first * lanes, words);
   for (; first < vectors; ++first) MakeSome<1>(counters, key, first * lanes, words);

@@ -27,7 +27,7 @@ namespace {
 
 constexpr size_t kMaxLine = 64 << 10;        // bytes; far more than any instruction needs
 constexpr int64_t kPortionWords = 64 << 10;  // operands and results of one delivery
-constexpr size_t kMostSilence = 64 << 20;    // bytes of blank lines and comments in a row
+constexpr size_t kMaxSilence = 64 << 20;     // bytes of blank lines and comments in a row
 constexpr char kSilence[] = "64 MiB without an answer; no line was used";
 
 // A few packed bytes make any number of blank lines.
@@ -43,7 +43,7 @@ class Silence {
       if (!in_line_ && !blank && c != '#') bytes_ = 0;
       in_line_ = c != '\n' && (in_line_ || !blank);
     }
-    return bytes_ > kMostSilence;
+    return bytes_ > kMaxSilence;
   }
 
  private:
@@ -355,7 +355,7 @@ class LineRecordingReader {
 bool IsInstruction(const std::string& name) {
   if (FindInstruction(name) != nullptr) return true;
   const auto architectures = Architectures();
-  return std::any_of(architectures.begin(), architectures.end(), [&name](const Architecture& arch) {
+  return std::ranges::any_of(architectures, [&name](const Architecture& arch) {
     return FindOperation(absl::StrCat(arch.name, "/", name)) != nullptr;
   });
 }

@@ -131,7 +131,7 @@ class RecordedAnswers {
     if (tables_.contains(&op)) return absl::OkStatus();
     std::vector<std::string> names;
     for (const auto& [other, table] : tables_) names.push_back(other->name);
-    std::sort(names.begin(), names.end());
+    std::ranges::sort(names);
     return NotFound(Absence::kAnswer, absl::StrCat(name(), " has nothing of ", op.name,
                                                    ", only of ", absl::StrJoin(names, ", ")));
   }

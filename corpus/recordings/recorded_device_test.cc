@@ -246,9 +246,9 @@ TEST_F(RecordedDevice, ExecutionsOfTextCasesAnswerAsAWholeAndByTheirParts) {
   // An execution that is put together from recorded dot products.
   Batch mixed = c.inputs;
   mixed.Resize(mma_.shape(), 2);
-  std::copy(c.inputs.a.begin(), c.inputs.a.end(), mixed.a.begin() + 128);
-  std::copy(c.inputs.b.begin(), c.inputs.b.end(), mixed.b.begin() + 64);
-  std::copy(c.inputs.c.begin(), c.inputs.c.end(), mixed.c.begin() + 128);
+  std::ranges::copy(c.inputs.a, mixed.a.begin() + 128);
+  std::ranges::copy(c.inputs.b, mixed.b.begin() + 64);
+  std::ranges::copy(c.inputs.c, mixed.c.begin() + 128);
   EXPECT_EQ(device->Run(mma_, mixed)->size(), 256u);
 }
 
@@ -256,9 +256,9 @@ TEST_F(RecordedDevice, FaultsOfOnePlaceKeepTheRecordingUsable) {
   // All dot products of the tile are the same, but one place answers wrongly.
   const RegressionCase c = Tile(mma_, 1, [](Batch& inputs, std::vector<uint64_t>& d) {
     for (auto* words : {&inputs.a, &inputs.b, &inputs.c}) {
-      std::fill(words->begin(), words->end(), 0x3c00);
+      std::ranges::fill(*words, 0x3c00);
     }
-    std::fill(d.begin(), d.end(), 0x4880);
+    std::ranges::fill(d, 0x4880);
     d[5] = 0x4881;
   });
   ASSERT_TRUE(WriteCase(c, Path("cases")).ok());

@@ -31,8 +31,7 @@ using proto::RecordedOutputs;
 constexpr int64_t kMaxOutputBytes = 48 << 10;
 
 bool FitsFormat(const Format& f, std::span<const uint64_t> words) {
-  return std::all_of(words.begin(), words.end(),
-                     [&f](uint64_t word) { return (word & ~LowBits(f.bits)) == 0; });
+  return std::ranges::all_of(words, [&f](uint64_t word) { return (word & ~LowBits(f.bits)) == 0; });
 }
 
 // One record of a block log.

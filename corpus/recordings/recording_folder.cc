@@ -31,7 +31,7 @@ constexpr char kManifest[] = "recording.txtpb";
 constexpr char kRegressions[] = "regressions.txt";
 constexpr char kDigests[] = "digests.log";
 constexpr char kLock[] = "writer.lock";  // has the host of the process that locks it
-constexpr size_t kMostDigests = 2000;    // of one record: 40 KB
+constexpr size_t kMaxDigests = 2000;     // of one record: 40 KB
 constexpr char kHeader[] =
     "# Recorded answers of a device: ./mmadiff replay FOLDER verifies them without it.\n"
     "# proto-file: proto/run.proto\n"
@@ -241,10 +241,10 @@ absl::Status RecordingFolderWriter::WriteDigests(const std::vector<RecordedDiges
     message.set_stream(d.stream);
     message.set_unit_cases(d.unit_cases);
     message.set_identity(d.identity);
-    for (size_t done = 0; done < d.digests.size(); done += kMostDigests) {
+    for (size_t done = 0; done < d.digests.size(); done += kMaxDigests) {
       message.set_first(d.first + done * d.unit_cases);
       message.clear_digest();
-      const size_t end = std::min(d.digests.size(), done + kMostDigests);
+      const size_t end = std::min(d.digests.size(), done + kMaxDigests);
       for (size_t u = done; u < end; ++u) {
         proto::Digest128& added = *message.add_digest();
         added.set_low(static_cast<uint64_t>(d.digests[u]));
@@ -352,7 +352,7 @@ absl::Status ReadRecordingFolder(const std::string& folder,
   }
   const std::vector<std::string> present = AnswerFiles(folder);
   for (const RecordingManifest::File& file : manifest.files) {
-    const bool there = std::find(present.begin(), present.end(), file.name) != present.end();
+    const bool there = std::ranges::find(present, file.name) != present.end();
     if (!there && file.name != kDigests) damaged(absl::StrCat(file.name, " is missing"));
   }
   for (const std::string& name : present) {

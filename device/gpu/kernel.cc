@@ -12,7 +12,7 @@ std::vector<Element> InOrderOfBatch(const Instruction& i, Operand operand) {
       operand == Operand::kB || operand == Operand::kBRows || operand == Operand::kScaleB;
   std::vector<Element> elements = Elements(i, operand);
   if (columns) {
-    std::stable_sort(elements.begin(), elements.end(), [](const Element& x, const Element& y) {
+    std::ranges::stable_sort(elements, [](const Element& x, const Element& y) {
       return std::pair(x.block, x.column) < std::pair(y.block, y.column);
     });
   }

@@ -16,7 +16,7 @@
 namespace mmadiff {
 namespace {
 
-constexpr size_t kLengthBytes = 4, kMostBytes = 256 << 20;
+constexpr size_t kLengthBytes = 4, kMaxBytes = 256 << 20;
 constexpr auto kGrace = absl::Seconds(3);  // of a task that has begun when the time is up
 constexpr double kLeastSeconds = 1e-3;
 
@@ -33,7 +33,7 @@ absl::StatusOr<size_t> LengthOf(absl::string_view frame) {
   for (size_t i = 0; i < kLengthBytes; ++i) {
     length |= size_t{static_cast<unsigned char>(frame[i])} << 8 * i;
   }
-  if (length <= kMostBytes) return length;
+  if (length <= kMaxBytes) return length;
   return absl::DataLossError("a message of no length");
 }
 

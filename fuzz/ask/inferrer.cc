@@ -20,7 +20,7 @@
 namespace mmadiff {
 namespace {
 
-constexpr size_t kMostRecorded = 20000;   // dot products of a first search, spread over all
+constexpr size_t kMaxRecorded = 20000;    // dot products of a first search, spread over all
 constexpr size_t kAddedOfRecording = 64;  // that the model found does not give, for the next
 constexpr int kRounds = 20;
 
@@ -90,7 +90,7 @@ absl::StatusOr<Inference> InferFromRecording(const std::string& path, Device& de
       path, op, [&](const Batch& inputs, const auto&) { all += inputs.dot_products(); });
   if (!s.ok()) return s;
   if (all == 0) return absl::NotFoundError(absl::StrCat(path, " has no answers of ", op.name));
-  const uint64_t every = all / kMostRecorded + 1;
+  const uint64_t every = all / kMaxRecorded + 1;
   std::vector<ExperimentAnswer> answers;
   uint64_t number = 0;
   s = ForEachRecorded(path, op, [&](const Batch& inputs, const std::vector<uint64_t>& d) {

@@ -20,9 +20,9 @@ namespace {
 
 using enum SurveyStage;
 
-constexpr uint64_t kMostMismatching = 20;  // cases, after which a unit ends
-constexpr int64_t kTriedAtOnce = 256;      // executions
-constexpr double kPairParts = 10;          // of a slow device: its pairs are a sample
+constexpr uint64_t kMaxMismatching = 20;  // cases, after which a unit ends
+constexpr int64_t kTriedAtOnce = 256;     // executions
+constexpr double kPairParts = 10;         // of a slow device: its pairs are a sample
 
 std::vector<const Question*> QuestionsOf(const SurveyTask& task) {
   std::vector<const Question*> questions;
@@ -91,10 +91,10 @@ absl::Status RunUnit(Engine& engine, const CaseStream& stream, const SurveyUnit&
   uint64_t mismatching = 0;
   const auto found = [&](const CaseName& name, const Mismatch&) {
     if (mismatching == 0) result.first_mismatch = FormatCaseName(name);
-    return ++mismatching < kMostMismatching ? Next::kGoOn : Next::kStop;
+    return ++mismatching < kMaxMismatching ? Next::kGoOn : Next::kStop;
   };
   absl::Status s;
-  while (s.ok() && counted.cases < unit.count && mismatching < kMostMismatching) {
+  while (s.ok() && counted.cases < unit.count && mismatching < kMaxMismatching) {
     s = engine.Run(stream, unit.first + counted.cases, unit.count - counted.cases, counted, found)
             .status();
   }

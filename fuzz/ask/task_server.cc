@@ -156,7 +156,7 @@ void TaskServer::Identify(const AskRequest& request) {
   std::vector<const Operation*> ops;
   for (const std::string& glob : request.identify) {
     for (const Operation* op : MatchOperations(glob, Models::kOptional)) {
-      if (std::find(ops.begin(), ops.end(), op) == ops.end()) ops.push_back(op);
+      if (std::ranges::find(ops, op) == ops.end()) ops.push_back(op);
     }
   }
   for (const Operation* op : ops) {

@@ -101,13 +101,13 @@ class RowBench {
 
   // What a batch of twice the executions takes more: nothing that is done once.
   void Bound() {
-    constexpr int64_t kDotProducts = 256, kMost = 4 << 20;
+    constexpr int64_t kDotProducts = 256, kMax = 4 << 20;
     const int64_t some = std::max<int64_t>(1, kDotProducts / row_.op->shape().d_words());
     const auto count = [&](int64_t executions) {
       Batch batch;
       Generate(stream_, 0, executions, batch);
       std::vector<uint64_t> d(batch.dot_products());
-      return CountInstructions([&] { Simulate(row_.op->model, batch, d); }, kMost, stop_);
+      return CountInstructions([&] { Simulate(row_.op->model, batch, d); }, kMax, stop_);
     };
     const auto once = count(some);
     const auto twice = once ? count(2 * some) : std::nullopt;

@@ -10,7 +10,7 @@ namespace mmadiff {
 namespace {
 
 // Cases of a launch. One that is too short is repeated with kTimes as many.
-constexpr int64_t kFewest = 256, kTimes = 4, kMost = 4 << 20;
+constexpr int64_t kFewest = 256, kTimes = 4, kMax = 4 << 20;
 
 // By kernel.
 absl::StatusOr<std::map<std::string, double>> SecondsOf(GpuCounter& counter,
@@ -19,7 +19,7 @@ absl::StatusOr<std::map<std::string, double>> SecondsOf(GpuCounter& counter,
   Counted counted;
   counter.set_seconds(&seconds);
   const absl::Status s =
-      counter.Count(stream, stream.op->model, 0, cases, GpuCounter::kMostCases, counted);
+      counter.Count(stream, stream.op->model, 0, cases, GpuCounter::kMaxCases, counted);
   counter.set_seconds(nullptr);
   if (!s.ok()) return s;
   return seconds;
@@ -44,7 +44,7 @@ absl::StatusOr<std::optional<KernelCosts>> BenchKernels(Device& device, const Ca
     const auto of = [&](const char* kernel) { return (*seconds)[kernel] * 1e9 / dot_products; };
     const KernelCosts costs = {of("generate"), of("fill"), of("instruction"),
                                of(ResidentKernels(stream.op->model)[1]), of("trace")};
-    if (costs.all() * dot_products >= absl::ToDoubleNanoseconds(part) || cases == kMost) {
+    if (costs.all() * dot_products >= absl::ToDoubleNanoseconds(part) || cases == kMax) {
       return costs;
     }
   }

@@ -37,7 +37,7 @@ namespace {
 
 Detail Ns(const char* what = "") { return {.what = what, .unit = "ns a dot product"}; }
 
-constexpr size_t kMostBytes = 16 << 20;  // of a file to compare with
+constexpr size_t kMaxBytes = 16 << 20;  // of a file to compare with
 
 struct Flags {
   std::vector<std::string> instr;
@@ -68,7 +68,7 @@ std::string KindOf(int64_t k, bool lanes) {
 
 // kDataLoss for a file that is no such output.
 absl::StatusOr<Earlier> ReadEarlier(const std::string& path, const Settings& names) {
-  const absl::StatusOr<std::string> text = ReadFile(path, kMostBytes);
+  const absl::StatusOr<std::string> text = ReadFile(path, kMaxBytes);
   if (absl::IsNotFound(text.status())) return absl::InvalidArgumentError(text.status().message());
   if (!text.ok()) return text.status();
   const auto damaged = [&](auto... what) {

@@ -101,7 +101,7 @@ Flag AddStrategy(CLI::App& command, std::string& strategy, const std::string& of
 Flag AddSeed(CLI::App& command, uint64_t& seed) {
   const auto check = [](const std::string& text) {
     uint64_t ignored;
-    const bool digits = std::all_of(text.begin(), text.end(), absl::ascii_isdigit);
+    const bool digits = std::ranges::all_of(text, absl::ascii_isdigit);
     if (digits && absl::SimpleAtoi(text, &ignored)) return std::string();
     return absl::StrCat("'", text, "' is no number below 2^64");
   };

@@ -23,7 +23,7 @@
 namespace mmadiff {
 namespace {
 
-constexpr size_t kMostNamed = 12;  // refuted changes
+constexpr size_t kMaxNamed = 12;  // refuted changes
 
 std::string NameOf(const ExplainedBucket& b) { return b.bucket ? Name(b.bucket) : "no bucket"; }
 
@@ -143,12 +143,12 @@ void RunFolder(const std::string& folder, const Globals& globals, Ending& ending
 
 std::string RefutedText(const std::vector<std::string>& refuted) {
   std::string text;
-  for (size_t i = 0; i < std::min(kMostNamed, refuted.size()); ++i) {
+  for (size_t i = 0; i < std::min(kMaxNamed, refuted.size()); ++i) {
     absl::StrAppend(&text, i == 0 ? "Refuted by other answers of this finding: " : ", ",
                     refuted[i]);
   }
-  if (refuted.size() > kMostNamed) {
-    absl::StrAppend(&text, " and ", refuted.size() - kMostNamed, " more");
+  if (refuted.size() > kMaxNamed) {
+    absl::StrAppend(&text, " and ", refuted.size() - kMaxNamed, " more");
   }
   return text.empty() ? text : text + ".\n";
 }

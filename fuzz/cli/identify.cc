@@ -31,7 +31,7 @@ const Fields<AskedCase>& FieldsOf(const AskedCase*) {
 
 namespace {
 
-constexpr size_t kMostChanges = 3;  // changes
+constexpr size_t kMaxChanges = 3;  // changes
 
 struct Flags {
   std::vector<std::string> instr = {"*"};
@@ -170,7 +170,7 @@ std::string Text(const Identification& id, const Device& device, bool recorded,
   for (const ArchVerdict& v : id.archs) verdicts.push_back({v.arch, VerdictText(id, v)});
   absl::StrAppend(&text, Grouped(verdicts, style.width), IndistinctText(id, style.width));
   if (id.changes > 0 && !id.Identified().empty()) {
-    const size_t named = std::min(kMostChanges, id.unrefuted.size());
+    const size_t named = std::min(kMaxChanges, id.unrefuted.size());
     const auto first = id.unrefuted.begin();
     absl::StrAppend(
         &text,

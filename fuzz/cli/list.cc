@@ -36,7 +36,7 @@ const Fields<FiledFinding>& FieldsOf(const FiledFinding*) {
 namespace {
 
 constexpr char kFindings[] = "findings";
-constexpr size_t kMostInWords = 12;
+constexpr size_t kMaxInWords = 12;
 
 struct ListFlags {
   std::string what = "instructions";
@@ -63,7 +63,7 @@ void PrintEntries(const std::vector<Entry>& entries, const ListFlags& flags, boo
       !flags.names.empty() && flags.names.front().find_first_of("*?[") == std::string::npos;
   std::vector<std::string> names;
   std::string text;
-  if (named && entries.size() <= kMostInWords && !flags.evidence) {
+  if (named && entries.size() <= kMaxInWords && !flags.evidence) {
     for (const Entry& entry : entries) {
       if (!entry.words.empty()) absl::StrAppend(&text, entry.name, "\n  ", entry.words, "\n");
     }

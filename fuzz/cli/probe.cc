@@ -171,7 +171,7 @@ class ProbeAnswersByRow {
 
   // The end of what a terminal shows.
   std::string Verdict(const TextStyle& style) const {
-    constexpr size_t kMost = 8;
+    constexpr size_t kMax = 8;
     const size_t wrong = std::ranges::count_if(groups_, &Group::Contradicts);
     const auto verb = [&](int i, const char* of_one, const char* of_many) {
       return absl::StrCat(i == 0 ? CountText(found_[i], "answer") : absl::StrCat(found_[i]),
@@ -182,10 +182,10 @@ class ProbeAnswersByRow {
                                     partial_ == 0 ? "" : absl::StrCat(" (", partial_, " so far)"),
                                     ", ", verb(1, " contradicts", " contradict"), " the tables, ",
                                     verb(2, " is open", " are open"), "\n");
-    for (size_t i = 0; i < std::min(wrong, kMost); ++i) {
+    for (size_t i = 0; i < std::min(wrong, kMax); ++i) {
       absl::StrAppend(&text, "  ", groups_[i].op->name, ": ", Conclusion(groups_[i]), "\n");
     }
-    if (wrong > kMost) absl::StrAppend(&text, "  and ", wrong - kMost, " more\n");
+    if (wrong > kMax) absl::StrAppend(&text, "  and ", wrong - kMax, " more\n");
     return Wrap(text, style.width, 2);
   }
 
@@ -290,7 +290,7 @@ absl::StatusOr<std::vector<const Question*>> QuestionsOf(const ProbeFlags& flags
   }
   for (const Question& q : Questions()) {
     const auto& ids = flags.question;
-    if (flags.all || std::find(ids.begin(), ids.end(), q.id) != ids.end()) questions.push_back(&q);
+    if (flags.all || std::ranges::find(ids, q.id) != ids.end()) questions.push_back(&q);
   }
   return questions;
 }

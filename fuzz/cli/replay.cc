@@ -36,10 +36,10 @@ std::string VectorCounts(const ReplayOutcome& outcome) {
 
 // An identity may name many programs; JSON has all of it.
 std::string Short(const std::string& identity) {
-  constexpr size_t kMost = 120;  // bytes
+  constexpr size_t kMax = 120;  // bytes
   if (identity.empty()) return "unnamed device";
-  return identity.size() <= kMost ? identity
-                                  : absl::StrCat(PlainLine(identity.substr(0, kMost)), "...");
+  return identity.size() <= kMax ? identity
+                                 : absl::StrCat(PlainLine(identity.substr(0, kMax)), "...");
 }
 
 std::string CountsText(const ReplayOutcome& outcome) {

@@ -181,9 +181,9 @@ NextCommands CommandsAfter(const CLI::App& command, const RunOptions& options,
 // What runs, on what, where.
 void Announce(const RunOptions& options, const Device& device, const Shard& shard,
               Console& console) {
-  constexpr size_t kMost = 200;  // bytes of an identity that may name many programs
+  constexpr size_t kMax = 200;  // bytes of an identity that may name many programs
   std::string identity = Name(device.identity());
-  if (identity.size() > kMost) identity = PlainLine(identity.substr(0, kMost)) + "...";
+  if (identity.size() > kMax) identity = PlainLine(identity.substr(0, kMax)) + "...";
   console.Status(absl::StrCat("mmadiff: ", CountText(options.ops.size(), "instruction"), " on ",
                               identity, ", ", CountText(options.threads, "thread"), ", ",
                               options.workdir, ShardText(shard)),

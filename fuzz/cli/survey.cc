@@ -30,8 +30,8 @@ struct SurveyFlags {
 // Whether there is no program or device behind any of the answers.
 bool NobodyAnswered(const SurveyOutcome& outcome) {
   return !outcome.results.empty() &&
-         std::all_of(outcome.results.begin(), outcome.results.end(),
-                     [](const SurveyResult& r) { return absl::IsNotFound(r.status); });
+         std::ranges::all_of(outcome.results,
+                             [](const SurveyResult& r) { return absl::IsNotFound(r.status); });
 }
 
 void SayVerdicts(const SurveyOutcome& outcome, const SurveySummary& summary, Ending& ending) {

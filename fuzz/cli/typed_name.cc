@@ -16,7 +16,7 @@
 namespace mmadiff {
 namespace {
 
-constexpr size_t kMostListed = 8;  // instructions
+constexpr size_t kMaxListed = 8;  // instructions
 
 bool IsGlob(const std::string& text) { return text.find_first_of("*?[") != text.npos; }
 
@@ -38,7 +38,7 @@ std::string Listed(const std::vector<std::string>& names) {
       known = by_instruction.insert(known, {name.substr(slash + 1), {}});
     known->second.push_back(name.substr(0, slash));
   }
-  const size_t shown = std::min(kMostListed, by_instruction.size());
+  const size_t shown = std::min(kMaxListed, by_instruction.size());
   std::vector<std::string> parts;
   for (size_t i = 0; i < shown; ++i) {
     const auto& [instruction, archs] = by_instruction[i];

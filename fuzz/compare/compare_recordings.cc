@@ -19,7 +19,7 @@
 namespace mmadiff {
 namespace {
 
-constexpr size_t kMostObserved = 2048;  // common answers that differ, and that do not
+constexpr size_t kMaxObserved = 2048;  // common answers that differ, and that do not
 
 struct Recorded {
   AnswersByRow answers;
@@ -114,11 +114,11 @@ class Common {
     }
   }
 
-  bool Full() const { return differing_ >= kMostObserved; }
+  bool Full() const { return differing_ >= kMaxObserved; }
 
   void Add(const DotProductCase& dot, uint64_t d, uint64_t e) {
     size_t& count = SameAnswer(op_, d, e) ? equal_ : differing_;
-    if (count >= kMostObserved) return;
+    if (count >= kMaxObserved) return;
     ++count;
     first_.push_back({dot, d});
     second_.push_back({dot, e});

@@ -47,7 +47,7 @@ class GpuEngine : public Engine {
   bool resident() const override { return true; }
   uint64_t UnitCases(const CaseStream& stream, UnitOf purpose) const override {
     if (!ResidentRunner::Supports(stream)) return Engine::UnitCases(stream, purpose);
-    return CasesOf(purpose == UnitOf::kRecording ? kMostRecordedDotProducts : kGpuDotProducts,
+    return CasesOf(purpose == UnitOf::kRecording ? kMaxRecordedDotProducts : kGpuDotProducts,
                    stream);
   }
 

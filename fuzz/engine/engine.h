@@ -26,7 +26,7 @@ namespace mmadiff {
 // What a unit is for; it decides how large one is.
 enum class UnitOf { kRun, kEndlessRun, kRecording };
 // Dot products of the largest unit of a recording, whatever made it.
-inline constexpr uint64_t kMostRecordedDotProducts = 1 << 24;
+inline constexpr uint64_t kMaxRecordedDotProducts = 1 << 24;
 
 // One object serves one thread.
 class Engine {

@@ -13,7 +13,7 @@ namespace mmadiff {
 namespace {
 
 uint64_t MostUnitCases(const Operation& op) {
-  return std::max<uint64_t>(1, kMostRecordedDotProducts / op.shape().d_words());
+  return std::max<uint64_t>(1, kMaxRecordedDotProducts / op.shape().d_words());
 }
 
 }  // namespace

@@ -93,7 +93,7 @@ UnitResult Without(UnitResult r) {
 // By the division that is avoided, and back.
 TEST(Places, AreThoseOfTheClasses) {
   for (const int64_t count :
-       {int64_t{1}, int64_t{47}, int64_t{1'000'003}, kMostPlaces - 1, kMostPlaces}) {
+       {int64_t{1}, int64_t{47}, int64_t{1'000'003}, kMaxPlaces - 1, kMaxPlaces}) {
     for (const int period : {1, 3, 48, 68, 100}) {
       const Places places = PlacesOf(count, period);
       const uint32_t runs = static_cast<uint32_t>(count / period);

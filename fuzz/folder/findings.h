@@ -82,12 +82,12 @@ class Findings {
     bool Add(const CaseName& name) {
       if (std::ranges::find(last_, name.index) != last_.end()) return false;
       last_.push_back(name.index);
-      if (last_.size() > kMost) last_.pop_front();
+      if (last_.size() > kMax) last_.pop_front();
       return true;
     }
 
    private:
-    static constexpr size_t kMost = 64;
+    static constexpr size_t kMax = 64;
     std::deque<uint64_t> last_;
   };
   struct Group {

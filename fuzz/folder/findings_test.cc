@@ -274,8 +274,8 @@ TEST_F(RunTest, EveryWayInWhichAnUnexplainedDeviceDiffersIsFiled) {
     const auto c = ReadCase(path);
     if (!c.ok()) continue;  // the manifest
     const std::vector<uint64_t>& d = c->answers[0].d;
-    infinities += std::count(d.begin(), d.end(), 0x7f800000) > 0 &&
-                  std::count(c->answers[1].d.begin(), c->answers[1].d.end(), 0x7f800000) == 0;
+    infinities += std::ranges::count(d, 0x7f800000) > 0 &&
+                  std::ranges::count(c->answers[1].d, 0x7f800000) == 0;
   }
   EXPECT_GT(infinities, 0);
 }

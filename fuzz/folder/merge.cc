@@ -97,7 +97,7 @@ class Index {
     for (size_t i = 0; i < units_.size(); ++i) {
       std::vector<uint64_t> numbers;
       for (const auto& [number, entry] : units_[i]) numbers.push_back(number);
-      std::sort(numbers.begin(), numbers.end());
+      std::ranges::sort(numbers);
       for (const uint64_t number : numbers) {
         ASSIGN_OR_RETURN(const std::string bytes, file.Read(units_[i].at(number)));
         ASSIGN_OR_RETURN(const UnitResult unit, ParseUnit(bytes));

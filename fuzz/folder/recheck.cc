@@ -104,7 +104,7 @@ bool IsModel(const Identity& identity) {
 }  // namespace
 
 std::vector<UnitResult> Sample(std::vector<UnitResult> finished, uint64_t count, uint64_t seed) {
-  std::sort(finished.begin(), finished.end(), [seed](const UnitResult& x, const UnitResult& y) {
+  std::ranges::sort(finished, [seed](const UnitResult& x, const UnitResult& y) {
     return std::tuple(Shuffled(x, seed), x.instruction, x.unit) <
            std::tuple(Shuffled(y, seed), y.instruction, y.unit);
   });
@@ -115,7 +115,7 @@ std::vector<UnitResult> Sample(std::vector<UnitResult> finished, uint64_t count,
     const auto& [host, hardware] = finished[i].machine;
     order.emplace_back(ranks[{finished[i].instruction, host, hardware.unit}]++, i);
   }
-  std::sort(order.begin(), order.end());
+  std::ranges::sort(order);
   order.resize(std::min<uint64_t>(count, order.size()));
   std::vector<UnitResult> sample;
   for (const auto& [rank, i] : order) sample.push_back(std::move(finished[i]));
@@ -195,7 +195,7 @@ absl::StatusOr<RecheckOutcome> Recheck(const std::string& path, const RecheckOpt
   if (outcome.done.size() < outcome.sampled && outcome.device.ok()) {
     outcome.stopped_by = dispatched.stopped_by;
   }
-  std::sort(outcome.done.begin(), outcome.done.end(), [](const Rechecked& x, const Rechecked& y) {
+  std::ranges::sort(outcome.done, [](const Rechecked& x, const Rechecked& y) {
     return std::pair(x.stored.instruction, x.stored.unit) <
            std::pair(y.stored.instruction, y.stored.unit);
   });

@@ -186,7 +186,7 @@ TEST(Sample, IsSpreadOverInstructionsAndMachines) {
   const auto forty = Sample(units, 40, 1);
   EXPECT_TRUE(std::equal(four.begin(), four.end(), forty.begin()));
   EXPECT_NE(Sample(units, 40, 2), forty);
-  std::reverse(units.begin(), units.end());
+  std::ranges::reverse(units);
   EXPECT_EQ(Sample(units, 40, 1), forty);
   EXPECT_THAT(Sample(units, 1000, 1), SizeIs(300));
 }

@@ -239,7 +239,7 @@ std::string WhyNotPlanned(const RunManifest& manifest, const UnitResult& unit) {
   }
   const auto outside = [&](uint64_t index) { return index < first || index - first >= cases; };
   const auto& found = unit.mismatching_cases;
-  if (found.size() > unit.mismatches || std::any_of(found.begin(), found.end(), outside)) {
+  if (found.size() > unit.mismatches || std::ranges::any_of(found, outside)) {
     return absl::StrCat(which, " has mismatches in cases of other units");
   }
   return "";

@@ -59,7 +59,7 @@ class UnitLogTest : public TestFolder {
     for (const auto& entry : std::filesystem::directory_iterator(folder)) {
       paths.push_back(entry.path().string());
     }
-    std::sort(paths.begin(), paths.end());
+    std::ranges::sort(paths);
     return paths;
   }
   static void FlipByte(const std::string& path, size_t offset) {
@@ -413,7 +413,7 @@ TEST(Accumulate, KeepsAtMostAHundredCases) {
   unit.mismatches = 200;
   Accumulate(unit, total);
   Accumulate(unit, total);
-  EXPECT_EQ(total.mismatching_cases.size(), kMostListedCases);
+  EXPECT_EQ(total.mismatching_cases.size(), kMaxListedCases);
   EXPECT_EQ(total.mismatching_cases[70], 0u);
   EXPECT_EQ(total.mismatches, 400u);
 }

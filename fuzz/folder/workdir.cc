@@ -119,11 +119,10 @@ std::optional<RunManifest> Extended(RunManifest stored, const RunManifest& wante
 
 absl::Status CheckUnits(const std::string& folder, const RunManifest& extended) {
   for (const RunManifest::Instruction& i : extended.instructions) {
-    if (i.earlier_cases.empty() || i.Units() <= kMostExtendedUnits) continue;
+    if (i.earlier_cases.empty() || i.Units() <= kMaxExtendedUnits) continue;
     return absl::FailedPreconditionError(absl::StrCat(
         folder, ": ", i.name, " has units of ", i.unit_cases, " cases and can have at most ",
-        absl::StrCat(i.unit_cases * kMostExtendedUnits),
-        " cases; give this run its own --workdir"));
+        absl::StrCat(i.unit_cases * kMaxExtendedUnits), " cases; give this run its own --workdir"));
   }
   return absl::OkStatus();
 }

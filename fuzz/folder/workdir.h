@@ -43,7 +43,7 @@ class FolderLock {
 std::string WriterOf(const std::string& folder);
 
 // Most units of an instruction whose cases are raised: bounds the log and the memory of the run.
-inline constexpr uint64_t kMostExtendedUnits = 1 << 21;
+inline constexpr uint64_t kMaxExtendedUnits = 1 << 21;
 
 // Creates the folder's manifest durably, or compares it with the one that is there; the folder is
 // locked by the caller. Returns the folder's: if its cases were raised, its units are not those that

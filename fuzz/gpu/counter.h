@@ -46,7 +46,7 @@ LaunchShape LaunchShapeOf(absl::string_view kernel, const ResidentJob& job, int6
 // One object serves one thread, as its device.
 class GpuCounter {
  public:
-  static constexpr int64_t kMostCases = kMostPlaces;  // of one launch
+  static constexpr int64_t kMaxCases = kMaxPlaces;  // of one launch
 
   // kFailedPrecondition: this build has no image, so that units run at the speed of the host. Else
   // the device's own errors.

@@ -79,7 +79,7 @@ TEST_P(MachineCode, GivesTheHostsOperandsAndDigests) {
   current = &stream;
   Counted counted;
   const absl::Status s =
-      (*counter)->Count(stream, op.model, 0, kCases, GpuCounter::kMostCases, counted);
+      (*counter)->Count(stream, op.model, 0, kCases, GpuCounter::kMaxCases, counted);
   ASSERT_TRUE(s.ok()) << s;
   UnitResult host;
   const auto ignore = [](const CaseName&, const Mismatch&) { return Next::kGoOn; };
@@ -93,7 +93,7 @@ TEST_P(MachineCode, GivesTheHostsOperandsAndDigests) {
       32 * ClassPeriod(stream.strategy->kind, BoundaryClassCount(*op.instruction));
   std::erase_if(counts, [](const auto& kernel) { return NeedsMany(kernel.first); });
   of_many = true;
-  (*counter)->Count(stream, op.model, 0, many, GpuCounter::kMostCases, counted).IgnoreError();
+  (*counter)->Count(stream, op.model, 0, many, GpuCounter::kMaxCases, counted).IgnoreError();
   of_many = false;
   for (const auto& [kernel, c] : counts) {
     EXPECT_GT(c.instructions, 0u) << kernel;

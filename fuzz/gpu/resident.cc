@@ -78,7 +78,7 @@ absl::Status ResidentRunner::TestCases(const CaseStream& stream, const Model& mo
 absl::Status ResidentRunner::TestAgainstHost(const CaseStream& stream) {
   const Model& model = stream.op->model;
   bool found = false;
-  absl::Status s = TestCases(stream, model, 0, kTestCases, GpuCounter::kMostCases, found);
+  absl::Status s = TestCases(stream, model, 0, kTestCases, GpuCounter::kMaxCases, found);
   // Several launches, of cases that no run begins with.
   if (s.ok()) s = TestCases(stream, model, kFarCase, kTestCases, kAtOnce, found);
   for (const uint64_t cases : {kTestCases, kPlantedCases}) {
@@ -89,7 +89,7 @@ absl::Status ResidentRunner::TestAgainstHost(const CaseStream& stream) {
         s = TestCases(stream, faulty, 0, cases, kAtOnce, found);
       } else {
         Counted counted;
-        s = counter_->Count(stream, faulty, 0, cases, GpuCounter::kMostCases, counted);
+        s = counter_->Count(stream, faulty, 0, cases, GpuCounter::kMaxCases, counted);
         found = counted.counters.differing > 0;
       }
       if (s.ok() && found) return s;
@@ -136,7 +136,7 @@ absl::Status ResidentRunner::CutAfter(const CaseStream& stream, uint64_t first, 
   portion_ = expected.back() + 1 - first;
   Counted part;
   RETURN_IF_ERROR(
-      counter_->Count(stream, stream.op->model, first, portion_, GpuCounter::kMostCases, part));
+      counter_->Count(stream, stream.op->model, first, portion_, GpuCounter::kMaxCases, part));
   if (part.flagged != expected) return Unconfirmed(stream, counted, expected.front(), nullptr);
   counted = std::move(part);
   return absl::OkStatus();
@@ -187,7 +187,7 @@ absl::Status ResidentRunner::RunPortion(const CaseStream& stream, uint64_t first
   if (counter_->device().StopRequested()) return absl::CancelledError("stopped");
   Counted counted;
   const Model& model = stream.op->model;
-  absl::Status s = counter_->Count(stream, model, first, count, GpuCounter::kMostCases, counted);
+  absl::Status s = counter_->Count(stream, model, first, count, GpuCounter::kMaxCases, counted);
   if (!s.ok()) return s;
   Next paused = Next::kGoOn;
   const auto note = [&](const CaseName& name, const Mismatch& mismatch) {

@@ -50,7 +50,7 @@ struct Gather {
   uint16_t element;
   int16_t shift;
 };
-inline constexpr int kMostPacked = 1 << 16;  // elements
+inline constexpr int kMaxPacked = 1 << 16;  // elements
 inline constexpr Gather kNoPart = {0, 32};
 
 // Words are packed four at a time: the first part of each of four, the second of each, ...
@@ -75,7 +75,7 @@ struct Places {
   uint64_t
       inverse;  // 2^44 / runs, rounded up beyond: divides exactly below 2^22; periods are short
 };
-inline constexpr int64_t kMostPlaces = 1 << 22;
+inline constexpr int64_t kMaxPlaces = 1 << 22;
 
 inline Places PlacesOf(int64_t count, int period) {
   const uint64_t runs = count / period;
@@ -83,7 +83,7 @@ inline Places PlacesOf(int64_t count, int period) {
           runs == 0 ? 0 : (uint64_t{1} << 44) / runs + 1};
 }
 
-// The case, from 0, at a place below kMostPlaces.
+// The case, from 0, at a place below kMaxPlaces.
 MMADIFF_HD inline uint32_t CaseAt(const Places& places, uint32_t place) {
   if (place >= places.period * places.runs) return place;
   const uint32_t number = static_cast<uint32_t>(place * places.inverse >> 44);

@@ -14,7 +14,7 @@ namespace mmadiff {
 namespace {
 
 constexpr int kWidth = 960, kHeight = 160;  // of the plot, in its own units
-constexpr size_t kMostNarrow = 14;          // columns of a heat map that has others beside it
+constexpr size_t kMaxNarrow = 14;           // columns of a heat map that has others beside it
 constexpr int kHeats = 9;                   // css classes h1 .. h9
 
 std::string HeatOf(uint64_t count, uint64_t most) {
@@ -139,7 +139,7 @@ std::string CrossChart(const Cross& cross) {
   }
   const CrossTotals totals = TotalsOf(cross);
   std::string html = absl::StrCat(
-      "<section class=\"cross", cross.columns.size() <= kMostNarrow ? "" : " wide", "\"><h4>",
+      "<section class=\"cross", cross.columns.size() <= kMaxNarrow ? "" : " wide", "\"><h4>",
       Html(cross.group), " <small>", totals.reachable - totals.missing, " of ", totals.reachable,
       " reached</small></h4>\n<div class=\"scroll\" tabindex=\"0\"><table class=\"heat\">\n");
   if (cross.columns.size() > 1 || !cross.columns.front().empty()) {

@@ -15,9 +15,9 @@
 namespace mmadiff {
 namespace {
 
-constexpr size_t kMostOpenRows = 60;  // of a table that is not folded
-constexpr size_t kFewRows = 12;       // which no table folds
-constexpr size_t kMostNamed = 6;      // bins, classes
+constexpr size_t kMaxOpenRows = 60;  // of a table that is not folded
+constexpr size_t kFewRows = 12;      // which no table folds
+constexpr size_t kMaxNamed = 6;      // bins, classes
 
 struct KindText {
   const char* tag;  // of the row
@@ -43,7 +43,7 @@ KindText TextOf(RunReportRow::State kind) {
 }
 
 std::string Some(const std::vector<std::string>& names) {
-  const size_t shown = std::min(names.size(), kMostNamed);
+  const size_t shown = std::min(names.size(), kMaxNamed);
   std::string text = absl::StrJoin(names.begin(), names.begin() + static_cast<long>(shown), ", ");
   if (shown < names.size()) absl::StrAppend(&text, " and ", names.size() - shown, " more");
   return text;
@@ -171,7 +171,7 @@ std::string Rows(const ReportRun& run) {
   std::vector<const RunReportRow*> open, folded;
   for (const RunReportRow& row : run.rows) {
     const bool few = run.rows.size() <= kFewRows;
-    const bool worth = row.state != RunReportRow::kAgrees && open.size() < kMostOpenRows;
+    const bool worth = row.state != RunReportRow::kAgrees && open.size() < kMaxOpenRows;
     (few || worth ? open : folded).push_back(&row);
   }
   std::string html =

@@ -17,7 +17,7 @@
 namespace mmadiff {
 namespace {
 
-constexpr size_t kMostRows = 40;  // of Markdown that agree
+constexpr size_t kMaxRows = 40;  // of Markdown that agree
 
 std::string Cell(absl::string_view text) {
   return absl::StrReplaceAll(PlainLine(text), {{"|", "\\|"}});
@@ -47,9 +47,9 @@ void AddRows(const ReportRun& run, std::string& page) {
       "\n| instruction | cases | dot products | mismatches | verdict |\n|---|---:|---:|---:|---|\n";
   size_t agree = 0;
   for (const RunReportRow& row : run.rows) {
-    if (row.state != RunReportRow::kAgrees || agree++ < kMostRows) page += RowLine(row);
+    if (row.state != RunReportRow::kAgrees || agree++ < kMaxRows) page += RowLine(row);
   }
-  if (agree > kMostRows) absl::StrAppend(&page, "\nAnd ", agree - kMostRows, " that agree.\n");
+  if (agree > kMaxRows) absl::StrAppend(&page, "\nAnd ", agree - kMaxRows, " that agree.\n");
 }
 
 void AddFinding(const ReportFinding& f, std::string& page) {

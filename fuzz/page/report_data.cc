@@ -23,7 +23,7 @@ namespace mmadiff {
 namespace {
 
 constexpr size_t kIntervals = 96;  // of the rate over time
-constexpr size_t kMostSeries = 6;  // machines with a colour of their own; the last may be "others"
+constexpr size_t kMaxSeries = 6;   // machines with a colour of their own; the last may be "others"
 
 // When a unit was at work, and what it did.
 struct Work {
@@ -131,9 +131,9 @@ class Gathered {
     std::vector<size_t> series(machines_.size());
     for (const auto& [machine, number] : machines_) {
       std::vector<std::string>& names = run_.rate.machines;
-      if (names.size() < kMostSeries) {
-        const bool rest = names.size() + 1 == kMostSeries && machines_.size() > kMostSeries;
-        names.push_back(rest ? absl::StrCat(machines_.size() - kMostSeries + 1, " others")
+      if (names.size() < kMaxSeries) {
+        const bool rest = names.size() + 1 == kMaxSeries && machines_.size() > kMaxSeries;
+        names.push_back(rest ? absl::StrCat(machines_.size() - kMaxSeries + 1, " others")
                         : machine.empty() ? "an unknown machine"
                                           : machine);
       }

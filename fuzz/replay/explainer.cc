@@ -156,8 +156,8 @@ absl::StatusOr<std::vector<Observed>> AnswersOf(std::span<const RegressionCase> 
 Diagnosis DiagnosisOf(const Operation& op, const Observed& observed, const Diagnosis& whole) {
   Diagnosis d = DiagnosisOfAnswer(op, observed);
   const auto in_whole = [&](const Neighbour& n) {
-    return std::any_of(whole.changes.begin(), whole.changes.end(),
-                       [&](const Neighbour& f) { return f.algorithm == n.algorithm; });
+    return std::ranges::any_of(whole.changes,
+                               [&](const Neighbour& f) { return f.algorithm == n.algorithm; });
   };
   std::stable_partition(d.changes.begin(), d.changes.end(), in_whole);
   if (!whole.changes.empty() && (d.changes.empty() || !in_whole(d.changes.front()))) {

@@ -120,8 +120,7 @@ absl::StatusOr<std::vector<ModelDigest>> ParseModelDigests(absl::string_view tex
                        "; write the file anew with `mmadiff changes --update`"));
     };
     if (line.empty() || line[0] == '#') continue;
-    const bool printable =
-        std::all_of(line.begin(), line.end(), [](char c) { return c >= ' ' && c <= '~'; });
+    const bool printable = std::ranges::all_of(line, [](char c) { return c >= ' ' && c <= '~'; });
     const std::pair<absl::string_view, absl::string_view> first =
         absl::StrSplit(line, absl::MaxSplits(' ', 1));
     if (printable && first.first == "model") {

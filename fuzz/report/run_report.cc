@@ -143,7 +143,7 @@ std::string StoppedText(const RunReport& report) {
 std::vector<uint64_t> MissingShards(const std::vector<uint64_t>& seen, uint64_t shards) {
   std::vector<uint64_t> missing;
   auto next = seen.begin();
-  for (uint64_t shard = 0; shard < shards && missing.size() < kMostMissing; ++shard) {
+  for (uint64_t shard = 0; shard < shards && missing.size() < kMaxMissing; ++shard) {
     if (next != seen.end() && *next == shard) {
       ++next;
     } else {
@@ -154,13 +154,13 @@ std::vector<uint64_t> MissingShards(const std::vector<uint64_t>& seen, uint64_t 
 }
 
 std::string MissingShardsText(const std::vector<uint64_t>& seen, uint64_t shards) {
-  constexpr size_t kMostNamed = 8;
+  constexpr size_t kMaxNamed = 8;
   const uint64_t count = shards - seen.size();
   if (count == 0) return "";
   std::vector<uint64_t> missing = MissingShards(seen, shards);
-  missing.resize(std::min(missing.size(), kMostNamed));
+  missing.resize(std::min(missing.size(), kMaxNamed));
   return absl::StrCat(count == 1 ? "shard " : "shards ", absl::StrJoin(missing, ", "),
-                      count > kMostNamed ? absl::StrCat(" and ", count - kMostNamed, " more") : "",
+                      count > kMaxNamed ? absl::StrCat(" and ", count - kMaxNamed, " more") : "",
                       " of ", shards, count == 1 ? " is missing" : " are missing");
 }
 

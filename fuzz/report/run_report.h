@@ -61,8 +61,8 @@ std::string Sentence(const RunReportRow& row, bool narrow = false);
 // show; "" for others.
 std::string InProcesses(uint64_t dot_products);
 
-inline constexpr size_t kMostMissing = 10000;  // a file may say that there are any number
-// The shards that are not among those seen, ascending; the first kMostMissing.
+inline constexpr size_t kMaxMissing = 10000;  // a file may say that there are any number
+// The shards that are not among those seen, ascending; the first kMaxMissing.
 std::vector<uint64_t> MissingShards(const std::vector<uint64_t>& seen, uint64_t shards);
 // "shard 7 of 16 is missing"; "" if none is.
 std::string MissingShardsText(const std::vector<uint64_t>& seen, uint64_t shards);

@@ -144,7 +144,7 @@ TEST(MissingShards, AreNamed) {
   EXPECT_EQ(MissingShardsText({1}, 3), "shards 0, 2 of 3 are missing");
   EXPECT_EQ(MissingShardsText({2}, 11),
             "shards 0, 1, 3, 4, 5, 6, 7, 8 and 2 more of 11 are missing");
-  EXPECT_EQ(MissingShards({}, ~uint64_t{0}).size(), kMostMissing);
+  EXPECT_EQ(MissingShards({}, ~uint64_t{0}).size(), kMaxMissing);
 }
 
 TEST_F(RunReportTest, ADroppedRowSaysSo) {

@@ -24,7 +24,7 @@ class BusySeconds {
     const auto length = static_cast<uint64_t>(std::min(std::ceil(unit.seconds), most));
     spans_.emplace_back(unit.ended - length, unit.ended);
     dot_products_ += unit.dot_products;
-    if (spans_.size() > kMost) Join();
+    if (spans_.size() > kMax) Join();
   }
 
   double Rate() {
@@ -35,10 +35,10 @@ class BusySeconds {
   }
 
  private:
-  static constexpr size_t kMost = 1 << 16;  // bounds the memory of a long run
+  static constexpr size_t kMax = 1 << 16;  // bounds the memory of a long run
 
   void Join() {
-    std::sort(spans_.begin(), spans_.end());
+    std::ranges::sort(spans_);
     std::vector<std::pair<uint64_t, uint64_t>> joined;
     for (const auto& span : spans_) {
       if (joined.empty() || span.first > joined.back().second + 1) {

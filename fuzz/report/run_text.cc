@@ -110,7 +110,7 @@ std::string Notes(const RunReport& report) {
 template <class Add>
 void AddDifferences(const RunReport& report, const std::string& folder, const TextStyle& style,
                     Add add) {
-  constexpr size_t kMost = 5;
+  constexpr size_t kMax = 5;
   const auto mark = [&style](const std::string& text) {
     return style.color ? absl::StrCat(kMarkBegin, text, kMarkEnd) : text;
   };
@@ -124,7 +124,7 @@ void AddDifferences(const RunReport& report, const std::string& folder, const Te
                                       InProcesses(most))
                        : "nothing was compared");
   }
-  for (size_t i = 0; i < std::min(kMost, report.findings.size()); ++i) {
+  for (size_t i = 0; i < std::min(kMax, report.findings.size()); ++i) {
     const Finding& f = report.findings[i];
     const Finding* before = i == 0 ? nullptr : &report.findings[i - 1];
     if (before == nullptr || before->op != f.op || before->flaky() != f.flaky()) {
@@ -134,8 +134,8 @@ void AddDifferences(const RunReport& report, const std::string& folder, const Te
                          f.reports > 1 ? absl::StrCat(" in ", f.reports, " reports") : ""));
     if (report.findings.size() == 1 && !f.diagnosis.empty()) add("", f.diagnosis);
   }
-  if (report.findings.size() > kMost) {
-    add("", absl::StrCat("and ", report.findings.size() - kMost, " more in ", folder));
+  if (report.findings.size() > kMax) {
+    add("", absl::StrCat("and ", report.findings.size() - kMax, " more in ", folder));
   }
 }
 

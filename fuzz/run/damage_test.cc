@@ -129,7 +129,7 @@ struct Counts {
 };
 
 bool Contains(const std::multiset<std::string>& all, const std::vector<std::string>& some) {
-  return std::all_of(some.begin(), some.end(), [&](const auto& r) { return all.contains(r); });
+  return std::ranges::all_of(some, [&](const auto& r) { return all.contains(r); });
 }
 
 void Judge(const Kind& kind, const Seen& seen, const std::multiset<std::string>& own,
@@ -523,8 +523,7 @@ TEST_F(DamageTest, OneByteOfPlainTextCostsAtMostItsLines) {
       Write(kind.path, Damaged(number / 2 * 7 + number % 2, own, kind.other));
       const Seen seen = kind.read();
       const auto known = [&](const std::string& r) { return all.contains(r); };
-      const int64_t changed =
-          seen.records.size() - std::count_if(seen.records.begin(), seen.records.end(), known);
+      const int64_t changed = seen.records.size() - std::ranges::count_if(seen.records, known);
       const bool every = absl::StrContains(kind.name, "line recording") &&
                          Get(kind.path).substr(0, 50) != own.substr(0, 50);  // operation or device
       ASSERT_TRUE(every || changed <= 2) << kind.name << " " << number;

@@ -33,7 +33,7 @@ uint64_t UnitAskedBy(const Task& task, const RunManifest& manifest) {
 
 absl::Status GivenUp(uint64_t unit) {
   return absl::UnavailableError(
-      absl::StrCat("the device failed in unit ", unit, " in ", kMostFailures,
+      absl::StrCat("the device failed in unit ", unit, " in ", kMaxFailures,
                    " attempts: it is not asked again in this folder; another --workdir asks it"));
 }
 
@@ -70,7 +70,7 @@ RunAgenda::RunAgenda(const RunOptions& options, const RunManifest& manifest, Sto
     row.begun = std::move(stored.begun[r]);
     row.asked = std::move(stored.asked[r]);
     for (const auto& [unit, failures] : stored.failures[r]) {
-      if (failures < kMostFailures) continue;
+      if (failures < kMaxFailures) continue;
       row.given_up = true;
       row.dropped = GivenUp(unit);
     }
@@ -402,7 +402,7 @@ absl::Status RunLog::NoteFailure(const TaskResult& result) {
   failed.failures = ++failures_[failed.instruction][failed.unit];
   failed.ended = LaterThan(0);
   RETURN_IF_ERROR(AppendDurably(failed));
-  if (failed.failures < kMostFailures) return absl::OkStatus();
+  if (failed.failures < kMaxFailures) return absl::OkStatus();
   return Drop(failed.instruction, GivenUp(failed.unit));
 }
 

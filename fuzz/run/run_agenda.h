@@ -93,11 +93,11 @@ class RunAgenda : public Agenda {
 };
 
 // Attempts that the device ends by failing in one unit, before its instruction is given up.
-inline constexpr uint64_t kMostFailures = 2;
+inline constexpr uint64_t kMaxFailures = 2;
 
 // The units that are done, the drops, and at the end the parts of those that are not. What an earlier attempt dropped
 // and this one goes on with, or has nothing left of, is dropped no more. An instruction is dropped for good when
-// the device has failed in one unit of it in kMostFailures attempts: another would end there too.
+// the device has failed in one unit of it in kMaxFailures attempts: another would end there too.
 class RunLog : public TaskLog {
  public:
   // `restarts`: a device that fails is asked again in a fresh process, so what it is lost for lies outside it.

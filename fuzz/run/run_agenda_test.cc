@@ -249,8 +249,8 @@ TEST_F(RunAgendaTest, WhatAStoppedRowComparedIsStoredAtOnce) {
 TEST_F(RunAgendaTest, ARowWhoseUnitFailedAgainAndAgainIsGivenUp) {
   StoredUnits stored;
   stored.failures.resize(2);
-  stored.failures[0][1] = kMostFailures - 1;
-  stored.failures[1][2] = kMostFailures;
+  stored.failures[0][1] = kMaxFailures - 1;
+  stored.failures[1][2] = kMaxFailures;
   RunAgenda agenda = Agenda(std::move(stored));
   for (int i = 0; i < 2; ++i) {
     TaskResult result;

@@ -223,7 +223,7 @@ TEST_F(RunTest, ADeviceThatIsWrongOnlyInShortBatchesDoesNotPass) {
     absl::Status Execute(const Operation& op, const Batch& batch,
                          std::vector<uint64_t>& d) override {
       const absl::Status s = Scripted::Execute(op, batch, d);
-      for (uint64_t& word : d) word ^= batch.dot_products() <= kMostCanaries ? 1 : 0;
+      for (uint64_t& word : d) word ^= batch.dot_products() <= kMaxCanaries ? 1 : 0;
       return s;
     }
   };
@@ -311,8 +311,7 @@ TEST_F(RunTest, OneHiccupDoesNotHideWhatRepeats) {
   options.cases = 100;
   options.max_mismatches = 0;
   const RunReport outcome = Run(options, []() -> DeviceOr { return std::make_unique<Hiccup>(); });
-  EXPECT_TRUE(std::any_of(outcome.findings.begin(), outcome.findings.end(),
-                          [](const Finding& f) { return !f.flaky(); }));
+  EXPECT_TRUE(std::ranges::any_of(outcome.findings, [](const Finding& f) { return !f.flaky(); }));
 }
 
 }  // namespace

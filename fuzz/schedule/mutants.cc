@@ -40,7 +40,7 @@ std::vector<OperationMutants> NeighbouringArchitectures(const std::vector<const 
       for (size_t j = i + 1; j < same.size(); ++j) {
         if (!wanted.count(same[i]) && !wanted.count(same[j])) continue;
         const Model &x = same[i]->model, &y = same[j]->model;
-        const bool known = std::any_of(tried.begin(), tried.end(), [&](const auto& pair) {
+        const bool known = std::ranges::any_of(tried, [&](const auto& pair) {
           return (SameModel(x, *pair.first) && SameModel(y, *pair.second)) ||
                  (SameModel(y, *pair.first) && SameModel(x, *pair.second));
         });
@@ -96,7 +96,7 @@ void AddTotals(MutantsOutcome& outcome) {
       if (m.cases != 0) outcome.killed.push_back(m.cases);
     }
   }
-  std::sort(outcome.killed.begin(), outcome.killed.end());
+  std::ranges::sort(outcome.killed);
 }
 
 }  // namespace
@@ -123,9 +123,8 @@ OperationMutants NeighboursOf(const OperationsOfModel& by_model) {
 std::vector<OperationsOfModel> OperationsByModel(const std::vector<const Operation*>& ops) {
   std::vector<OperationsOfModel> models;
   for (const Operation* op : ops) {
-    const auto known = std::find_if(models.begin(), models.end(), [op](const OperationsOfModel& m) {
-      return SameModel(m.op->model, op->model);
-    });
+    const auto known = std::ranges::find_if(
+        models, [op](const OperationsOfModel& m) { return SameModel(m.op->model, op->model); });
     if (known == models.end()) {
       models.push_back({op, 1});
       continue;
@@ -156,8 +155,8 @@ absl::StatusOr<MutantsOutcome> KillMutants(const MutantsOptions& options, Consol
   for (OperationMutants& r : NeighbouringArchitectures(options.ops, &outcome.equal_pairs)) {
     outcome.ops.push_back(std::move(r));
   }
-  const bool none = std::all_of(outcome.ops.begin(), outcome.ops.end(),
-                                [](const OperationMutants& of) { return of.mutants.empty(); });
+  const bool none = std::ranges::all_of(
+      outcome.ops, [](const OperationMutants& of) { return of.mutants.empty(); });
   if (none) return absl::OutOfRangeError("there are no mutants of these instructions");
   OverAll(outcome.ops.size(), options.threads, console, [&](size_t i) -> const std::string& {
     Try(options, outcome.ops[i]);

@@ -24,11 +24,11 @@ constexpr struct {
                {kRun, .78},    {kRecording, .96}, {kPairs, 1}};
 
 constexpr double kShortUnit = .5, kLongUnit = 2;  // seconds
-constexpr uint64_t kMostUnitDotProducts = 1 << 30;
+constexpr uint64_t kMaxUnitDotProducts = 1 << 30;
 constexpr double kPartSeconds = 3;  // of a slow device
 constexpr uint64_t kLogShare = 2;   // of --max_bytes
-constexpr int kMostTraps = 3;       // of a row
-constexpr int kMostLosses = 2;      // of the device, after a row was asked
+constexpr int kMaxTraps = 3;        // of a row
+constexpr int kMaxLosses = 2;       // of the device, after a row was asked
 
 // Operations with a model that none before has come first: what they say, the others likely say.
 std::vector<const SurveyManifest::Instruction*> InOrderOfValue(const SurveyManifest& manifest) {
@@ -36,7 +36,7 @@ std::vector<const SurveyManifest::Instruction*> InOrderOfValue(const SurveyManif
   std::vector<const Operation*> seen;
   for (const SurveyManifest::Instruction& i : manifest.instructions) {
     const Operation* op = FindOperation(i.name);
-    const bool again = op == nullptr || std::any_of(seen.begin(), seen.end(), [&](const auto* s) {
+    const bool again = op == nullptr || std::ranges::any_of(seen, [&](const auto* s) {
                          return SameModel(s->model, op->model);
                        });
     (again ? others : first).push_back(&i);
@@ -149,7 +149,7 @@ void SurveyAgenda::Earlier(const SurveyResult& result) {
   if (!result.status.ok()) return;
   std::vector<std::string>& lines = earlier_[row];
   const auto add = [&lines](const std::string& line) {
-    if (lines.size() < kMostCanaries) lines.push_back(line);
+    if (lines.size() < kMaxCanaries) lines.push_back(line);
   };
   for (const SurveyAnswer& a : result.answers) std::ranges::for_each(a.lines, add);
   for (const SurveyLine& line : result.lines) add(line.line);
@@ -179,9 +179,9 @@ void SurveyAgenda::Done(const SurveyResult& result) {
 bool SurveyAgenda::Drops(const SurveyResult& result) {
   const std::optional<DropCause> cause = CauseOf(result);
   const Row row = {result.task.op, result.task.variant};
-  if (cause == DropCause::kDeviceGone) return ++lost_[row] >= kMostLosses;
+  if (cause == DropCause::kDeviceGone) return ++lost_[row] >= kMaxLosses;
   if (cause != DropCause::kCrashes) return cause.has_value();
-  return ++traps_[row] >= kMostTraps || result.task.stage == kLayout;
+  return ++traps_[row] >= kMaxTraps || result.task.stage == kLayout;
 }
 
 void SurveyAgenda::SetSlow(const Row& row, double pace) {
@@ -222,7 +222,7 @@ void SurveyAgenda::Count(const SurveyResult& result, Run& run) const {
   if (manifest_.cases == 0 && result.seconds > 0) {
     const Operation* op = FindOperation(run.instruction->name);
     const uint64_t most =
-        op == nullptr ? 1 : std::max<uint64_t>(1, kMostUnitDotProducts / op->shape().d_words());
+        op == nullptr ? 1 : std::max<uint64_t>(1, kMaxUnitDotProducts / op->shape().d_words());
     if (result.seconds < kShortUnit) run.count = std::min(2 * run.count, std::max(most, run.count));
     if (result.seconds > kLongUnit) run.count = std::max<uint64_t>(1, run.count / 2);
   }
@@ -261,7 +261,7 @@ void SurveyAgenda::Explain(const SurveyResult& result) {
     return t.op == task.op && t.variant == task.variant &&
            t.number == static_cast<uint64_t>(task.stage);
   };
-  if (std::any_of(all.begin(), all.end(), same)) return;
+  if (std::ranges::any_of(all, same)) return;
   all.push_back({kExplain, task.op, task.variant, static_cast<uint64_t>(task.stage), subject});
 }
 

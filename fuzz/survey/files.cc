@@ -30,8 +30,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kMostLineBytes = 15'000'000;  // of regressions.txt
-constexpr int64_t kWordsAtOnce = 1 << 15;      // of raw answers
+constexpr size_t kMaxLineBytes = 15'000'000;  // of regressions.txt
+constexpr int64_t kWordsAtOnce = 1 << 15;     // of raw answers
 
 class RecordingOf {
  public:
@@ -123,7 +123,7 @@ class RecordingOf {
         absl::StrCat("# instruction: ", answers.op->name, "\n# device: ", answers.identity,
                      "\n# case: ", answers.name, "\n");
     for (const std::string& line : answers.lines) absl::StrAppend(&text, line, "\n");
-    if (lines_.size() + text.size() > kMostLineBytes) {
+    if (lines_.size() + text.size() > kMaxLineBytes) {
       note_ = "not all answered lines are in the recording: answers.log has them";
       return;
     }
@@ -145,7 +145,7 @@ class RecordingOf {
 // Whether a file of this name is ours: one of `own`, or what a killed process left of it
 // (corpus/durable_file.h).
 bool IsOwn(const std::string& name, std::initializer_list<absl::string_view> own, bool whole) {
-  return std::any_of(own.begin(), own.end(), [&](absl::string_view file) {
+  return std::ranges::any_of(own, [&](absl::string_view file) {
     const bool torn = absl::StartsWith(name, absl::StrCat(file, ".tmp")) &&
                       name.size() == file.size() + std::strlen(".tmpXXXXXX");
     return torn || (whole && name == file);

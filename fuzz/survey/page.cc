@@ -11,7 +11,7 @@
 namespace mmadiff {
 namespace {
 
-constexpr size_t kMostMissing = 20;  // of the page
+constexpr size_t kMaxMissing = 20;  // of the page
 
 void AddContradiction(const SurveyContradiction& c, std::string& page) {
   absl::StrAppend(&page, "* **", c.op, c.variant.empty() ? "" : " with " + c.variant.substr(1),
@@ -91,11 +91,11 @@ std::string SurveyPage(const SurveySummary& summary) {
   }
   absl::StrAppend(&page, "\n## Not reached\n\n");
   if (missing.empty()) absl::StrAppend(&page, "Nothing is missing.\n");
-  for (size_t i = 0; i < std::min(missing.size(), kMostMissing); ++i) {
+  for (size_t i = 0; i < std::min(missing.size(), kMaxMissing); ++i) {
     absl::StrAppend(&page, "* ", missing[i].Text(), "\n");
   }
-  if (missing.size() > kMostMissing) {
-    absl::StrAppend(&page, "* and ", missing.size() - kMostMissing, " more (survey.json)\n");
+  if (missing.size() > kMaxMissing) {
+    absl::StrAppend(&page, "* and ", missing.size() - kMaxMissing, " more (survey.json)\n");
   }
   absl::StrAppend(&page,
                   "\n\"0 of N, rate < R\": the rate of differences is below 3/N (95 % confidence) "

@@ -65,8 +65,8 @@ class Summarizer {
       if (counts.differing > 0) AddDiffering(op, variant, stage, counts);
     }
     // What one row says in several places is one contradiction.
-    std::stable_sort(differences_.begin(), differences_.end(),
-                     [](const auto& x, const auto& y) { return IsExplained(x) > IsExplained(y); });
+    std::ranges::stable_sort(
+        differences_, [](const auto& x, const auto& y) { return IsExplained(x) > IsExplained(y); });
     std::map<std::pair<std::string, std::string>, size_t> said;  // of an operation, a bucket
     for (SurveyContradiction& c : differences_) {
       if (c.finding != nullptr) {
@@ -74,9 +74,8 @@ class Summarizer {
             said.try_emplace({c.op, Name(c.finding->bucket)}, summary_.contradictions.size());
         if (!added) {
           std::vector<std::string>& others = summary_.contradictions[at->second].others;
-          const bool new_variant =
-              summary_.contradictions[at->second].variant != c.variant &&
-              std::find(others.begin(), others.end(), c.variant) == others.end();
+          const bool new_variant = summary_.contradictions[at->second].variant != c.variant &&
+                                   std::ranges::find(others, c.variant) == others.end();
           if (new_variant) others.push_back(c.variant);
           continue;
         }
@@ -105,7 +104,7 @@ class Summarizer {
     return std::ranges::count(all, SurveyTrouble::kDoesNotRepeat, &SurveyTrouble::kind) > 0;
   }
   bool HasFinding(const SurveyContradiction& c) const {
-    return std::any_of(differences_.begin(), differences_.end(), [&](const auto& other) {
+    return std::ranges::any_of(differences_, [&](const auto& other) {
       return other.finding != nullptr && other.op == c.op && other.variant == c.variant;
     });
   }

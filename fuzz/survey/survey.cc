@@ -25,14 +25,14 @@ namespace {
 
 using enum SurveyStage;
 
-constexpr uint64_t kMostRawCases = 1024;           // of each strategy
+constexpr uint64_t kMaxRawCases = 1024;            // of each strategy
 constexpr double kLineBytes = 250, kAnswers = 16;  // of a line; of a row: about
 constexpr auto kGrace = absl::Seconds(20);         // of a task that has begun when the time is up
 
 // Shares of max_bytes: raw answers, lines of answers.
 constexpr uint64_t kRawShare = 8, kLineShare = 6;
 // One file of the recording, which may be left a little before it is full: of the folder's eight.
-constexpr uint64_t kMostRawBytes = kMaxRecordingFileBytes - 2'000'000;
+constexpr uint64_t kMaxRawBytes = kMaxRecordingFileBytes - 2'000'000;
 
 // Calls back at intervals, while no result is taken.
 class ShownAgenda : public SurveyAgenda {
@@ -194,8 +194,8 @@ class Survey {
     std::vector<const Operation*> ops;
     for (const auto& i : manifest.instructions)
       ops.push_back(FindOperation(i.name, Models::kOptional));
-    const auto planned = PlanRawCases(ops, Name(manifest.device_identity), kMostRawCases,
-                                      std::min(options_.max_bytes / kRawShare, kMostRawBytes));
+    const auto planned = PlanRawCases(ops, Name(manifest.device_identity), kMaxRawCases,
+                                      std::min(options_.max_bytes / kRawShare, kMaxRawBytes));
     if (!planned.ok()) {
       outcome_.warnings.push_back(
           absl::StrCat("nothing is recorded raw: ", planned.status().message()));

@@ -106,8 +106,7 @@ TEST_F(SurveyTest, TheSmallestInputThatTrapsIsFound) {
 
 TEST_F(SurveyTest, AHangIsNotTriedAgainAndAgain) {
   faults = {{kTf32Mma, [](const Batch& batch, int) {
-               const bool zeros =
-                   std::all_of(batch.a.begin(), batch.a.end(), [](uint64_t a) { return a == 0; });
+               const bool zeros = std::ranges::all_of(batch.a, [](uint64_t a) { return a == 0; });
                if (!zeros) throw Died("hangs");
              }}};
   const SurveyOutcome outcome = Survey();

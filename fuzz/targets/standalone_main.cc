@@ -87,7 +87,7 @@ std::vector<fs::path> FilesOf(const fs::path& path) {
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(path)) {
     if (entry.is_regular_file()) files.push_back(entry.path());
   }
-  std::sort(files.begin(), files.end());
+  std::ranges::sort(files);
   return files;
 }
 
@@ -97,7 +97,7 @@ std::vector<fs::path> FilesOf(const fs::path& path) {
 extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size) {
   static std::mt19937_64 random(2);
   const std::string made = Mutate({data, data + size}, random).substr(0, max_size);
-  std::copy(made.begin(), made.end(), data);
+  std::ranges::copy(made, data);
   return made.size();
 }
 

@@ -258,7 +258,7 @@ inline Property Holds(char operand, const char* name, uint64_t (*word)(const For
             if (operand == 'C') return dot.c == word(*in.c);
             const auto& words = operand == 'A' ? dot.a : dot.b;
             const uint64_t wanted = word(operand == 'A' ? *in.a : *in.b);
-            return std::find(words.begin(), words.end(), wanted) != words.end();
+            return std::ranges::find(words, wanted) != words.end();
           }};
 }
 
@@ -267,7 +267,7 @@ inline Property MostOfA(const char* name, uint64_t (*word)(const Format&)) {
   return {std::string("most of A is ") + name,
           [word](const Operation& op, const DotProductCase& dot) {
             const uint64_t wanted = word(*op.instruction->a);
-            return std::count(dot.a.begin(), dot.a.end(), wanted) + 1 >= op.shape().k;
+            return std::ranges::count(dot.a, wanted) + 1 >= op.shape().k;
           }};
 }
 

@@ -37,7 +37,7 @@ inline bool IsAtTheFloor(const Operation& op, const DotProductCase& dot) {
   const std::vector<int> products = ProductExponents(op, dot);
   const int floor = std::max(Lowest(D(op)) + 1, LeastProductOf(*op.instruction));
   return IsZero(C(op), dot.c) && !products.empty() && products.size() <= 2 &&
-         *std::min_element(products.begin(), products.end()) <= floor;
+         *std::ranges::min_element(products) <= floor;
 }
 
 // All products but one are zeros of A times one of B, of one sign.
@@ -78,13 +78,13 @@ inline bool IsManyNearTheLeast(const Operation& op, const DotProductCase& dot) {
   const std::vector<int> products = ProductExponents(op, dot);
   const int least = std::max(Lowest(D(op)), LeastProductOf(*op.instruction));
   return IsZero(C(op), dot.c) && 2 * static_cast<int>(products.size()) >= op.shape().k &&
-         *std::min_element(products.begin(), products.end()) <= least + 16;
+         *std::ranges::min_element(products) <= least + 16;
 }
 
 // Some group of 16 products is all zeros or adds up to zero, whatever its scales.
 inline bool HasZeroGroup(const Operation& op, const DotProductCase& dot) {
   const std::vector<int64_t> sums = GroupSums(*op.instruction, dot);
-  return std::count(sums.begin(), sums.end(), 0) > 0;
+  return std::ranges::count(sums, 0) > 0;
 }
 
 // A scaled product or the addend lies 20 bits or more below another such term.

@@ -12,9 +12,8 @@ namespace mmadiff {
 inline std::vector<const Operation*> SmallestOperations() {
   std::vector<const Operation*> smallest = DistinctOperations();
   for (const Operation& op : Operations()) {
-    const Operation*& kept =
-        *std::find_if(smallest.begin(), smallest.end(),
-                      [&op](const Operation* other) { return SameModel(other->model, op.model); });
+    const Operation*& kept = *std::ranges::find_if(
+        smallest, [&op](const Operation* other) { return SameModel(other->model, op.model); });
     if (op.shape().d_words() < kept->shape().d_words()) kept = &op;
   }
   return smallest;

@@ -123,7 +123,7 @@ inline std::vector<std::string> Files(const std::string& folder, const char* ext
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
     if (entry.path().extension() == extension) paths.push_back(entry.path().string());
   }
-  std::sort(paths.begin(), paths.end());
+  std::ranges::sort(paths);
   return paths;
 }
 

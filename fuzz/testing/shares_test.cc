@@ -359,7 +359,7 @@ bool ZeroGroupLeads(const Terms& terms, const std::vector<Group>& groups) {
   const Term& leads = terms.all[terms.leads];
   if (leads.group < 0 || groups[leads.group].sum != 0) return false;
   const auto nonzero = [](const Group& g) { return g.sum != 0; };
-  return terms.addend || std::any_of(groups.begin(), groups.end(), nonzero);
+  return terms.addend || std::ranges::any_of(groups, nonzero);
 }
 
 bool ScalesOfOne(const Model& m, const DotProductCase& dot) {

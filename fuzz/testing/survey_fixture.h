@@ -83,8 +83,7 @@ class TestDevice : public ChangedDevice {
 };
 
 inline bool HasNan(const Batch& batch) {
-  return std::any_of(batch.a.begin(), batch.a.end(),
-                     [](uint64_t a) { return (a & 0x7fff) > 0x7f80; });
+  return std::ranges::any_of(batch.a, [](uint64_t a) { return (a & 0x7fff) > 0x7f80; });
 }
 
 // A process that asks is calls here, and its death an exception.
@@ -155,8 +154,7 @@ class SurveyTest : public TestFolder {
   }
 
   static const SurveyRow& RowOf(const SurveySummary& summary, const std::string& op) {
-    return *std::find_if(summary.rows.begin(), summary.rows.end(),
-                         [&](const SurveyRow& row) { return row.op == op; });
+    return *std::ranges::find_if(summary.rows, [&](const SurveyRow& row) { return row.op == op; });
   }
   static std::vector<std::string> Texts(const SurveyRow& row) {
     std::vector<std::string> texts;

@@ -35,12 +35,12 @@ TEST(UnitRunner, ListsSoManyCasesAndCountsAll) {
     ++found;
     return Next::kGoOn;
   };
-  for (size_t i = 0; i < kMostListedCases + 3; ++i) {
+  for (size_t i = 0; i < kMaxListedCases + 3; ++i) {
     EXPECT_TRUE(absl::IsUnavailable(UnitRunner(device, stream).Run(i, 1, result, note).status()));
   }
-  EXPECT_EQ(found, static_cast<int>(kMostListedCases) + 3);
-  EXPECT_EQ(result.mismatches, 2 * (kMostListedCases + 3));
-  EXPECT_EQ(result.mismatching_cases.size(), kMostListedCases);
+  EXPECT_EQ(found, static_cast<int>(kMaxListedCases) + 3);
+  EXPECT_EQ(result.mismatches, 2 * (kMaxListedCases + 3));
+  EXPECT_EQ(result.mismatching_cases.size(), kMaxListedCases);
 }
 
 // Of two results for the same cases in turn the counts add up, whatever the batches.

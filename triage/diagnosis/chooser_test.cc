@@ -33,7 +33,7 @@ DotProductCase Ones(int terms, uint64_t addend) {
 constexpr uint64_t kMinus2To25 = 0xb3000000;  // what 24 fraction bits below 1.0 lose
 
 int Distinguishing(const Model& x, const Model& y, const std::vector<DotProductCase>& dots) {
-  return static_cast<int>(std::count_if(dots.begin(), dots.end(), [&](const DotProductCase& dot) {
+  return static_cast<int>(std::ranges::count_if(dots, [&](const DotProductCase& dot) {
     return !SameResult(Hopper(), Simulate(x, dot), Simulate(y, dot));
   }));
 }

@@ -24,10 +24,10 @@ constexpr int64_t kSampledAtMost = 64;                       // executions
 constexpr size_t kPool = 1 << 15;                            // dot products to choose from
 constexpr int kOfExecution = 8;                              // of these
 constexpr size_t kFirstPortion = 32, kLargestPortion = 256;  // of these
-constexpr int kCases = 2;            // that distinguish a change from another
-constexpr int kRounds = 8;           // of search and questions
-constexpr size_t kMostRivals = 256;  // other changes that give all answers
-constexpr int kFarInPairs = 16;      // numbers of pairs: so far from the model's
+constexpr int kCases = 2;           // that distinguish a change from another
+constexpr int kRounds = 8;          // of search and questions
+constexpr size_t kMaxRivals = 256;  // other changes that give all answers
+constexpr int kFarInPairs = 16;     // numbers of pairs: so far from the model's
 
 // Two parameters and a value of each, every pair of them once, with a number for each of the two.
 template <class Visit>
@@ -121,7 +121,7 @@ void AppendChains(const Operation& op, const Model& model, const Model& believed
 std::vector<CaseChooser::Chain> Rivals(const Operation& op, const Diagnosis& d,
                                        const Model& believed) {
   std::vector<CaseChooser::Chain> rivals;
-  for (size_t i = 1; i < std::min(d.changes.size(), kMostRivals); ++i) {
+  for (size_t i = 1; i < std::min(d.changes.size(), kMaxRivals); ++i) {
     rivals.push_back({WithAlgorithm(op, d.changes[i].algorithm)});
   }
   AppendChains(op, believed, believed, rivals);

@@ -17,10 +17,10 @@ namespace mmadiff {
 namespace {
 
 constexpr size_t kAnswers = 512;       // of an execution: differing ones, and others
-constexpr size_t kMostCases = 12;      // that refute
-constexpr size_t kMostNamed = 6;       // changes named in a text
+constexpr size_t kMaxCases = 12;       // that refute
+constexpr size_t kMaxNamed = 6;        // changes named in a text
 constexpr size_t kEnoughAnswers = 16;  // rivals that more refute are alike
-constexpr int64_t kAskedAtOnce = 64, kMostOfSlow = 64;  // dot products of ordinary numbers
+constexpr int64_t kAskedAtOnce = 64, kMaxOfSlow = 64;  // dot products of ordinary numbers
 constexpr char kMinimal[] = "the device and the model differ";
 
 bool IsSame(const Neighbour& x, const Neighbour& y) { return x.algorithm == y.algorithm; }
@@ -218,9 +218,9 @@ class Investigator {
     }
     std::ranges::stable_sort(by_answers, {}, [](const auto& r) { return r.first; });
     for (const auto& [answers, rival] : by_answers) {
-      if (result_.cases.size() >= kMostCases) break;
+      if (result_.cases.size() >= kMaxCases) break;
       const auto same = [&rival = rival](const Neighbour& r) { return IsSame(r, rival); };
-      if (std::none_of(rivals_.begin(), rivals_.end(), same)) continue;  // refuted since
+      if (std::ranges::none_of(rivals_, same)) continue;  // refuted since
       const Target target(op_, explanation_, {WithAlgorithm(op_, rival.algorithm)});
       const std::optional<Mismatch> start = Start(target);
       if (!start) continue;
@@ -314,7 +314,7 @@ class Investigator {
                         GravestClass(op_, AnswersOf(found_.model, found_.device)));
     const int64_t all = kTypicalDotProducts,
                   asked =
-                      std::clamp(runner_.left(), kMostOfSlow, runner_.IsSlow() ? kMostOfSlow : all);
+                      std::clamp(runner_.left(), kMaxOfSlow, runner_.IsSlow() ? kMaxOfSlow : all);
     for (int64_t i = 0; i < asked;) {
       std::vector<DotProductCase> dots;
       for (; i < asked && std::ssize(dots) < kAskedAtOnce; ++i) {
@@ -362,8 +362,8 @@ class Investigator {
   }
 
   bool IsNew(const Mismatch& m) const {
-    return std::none_of(result_.cases.begin(), result_.cases.end(),
-                        [&](const KeptCase& e) { return SameWords(e.mismatch.inputs, m.inputs); });
+    return std::ranges::none_of(
+        result_.cases, [&](const KeptCase& e) { return SameWords(e.mismatch.inputs, m.inputs); });
   }
 
   // Takes what the case refutes from the rivals, and says so.
@@ -379,7 +379,7 @@ class Investigator {
     });
     result_.refuted += refuted.size();
     if (!refuted.empty()) {
-      const size_t named = std::min(refuted.size(), kMostNamed);
+      const size_t named = std::min(refuted.size(), kMaxNamed);
       absl::StrAppend(
           &kept.why, kept.why.empty() ? "refutes " : "; refutes ",
           absl::StrJoin(refuted.begin(), refuted.begin() + named, ", "),
@@ -418,8 +418,8 @@ absl::StatusOr<Investigation> Investigate(Device& device, const Mismatch& mismat
                                           const CaseStream& cases, std::span<const Observed> known,
                                           int64_t most) {
   RETURN_IF_ERROR(Check(mismatch));
-  const int64_t most_slow = most == 0 ? kMostSlowExecutions : most;
-  Runner runner(device, *mismatch.op, most == 0 ? kMostExecutions : most, most_slow);
+  const int64_t most_slow = most == 0 ? kMaxSlowExecutions : most;
+  Runner runner(device, *mismatch.op, most == 0 ? kMaxExecutions : most, most_slow);
   Investigation result;
   absl::Status s = Investigator(runner, mismatch, result).Run(cases, known);
   if (FailureOf(s) && mismatch.inputs.dot_products() > 1) {  // beside the word that differs

@@ -41,10 +41,10 @@ struct Investigation {
 };
 
 // Executions that an investigation may spend on a device that answers at once, and on a slow one.
-inline constexpr int64_t kMostExecutions = 20000, kMostSlowExecutions = 500;
+inline constexpr int64_t kMaxExecutions = 20000, kMaxSlowExecutions = 500;
 
 // `cases`: to choose questions from. `known`: what the device answered before.
-// `most`: executions that it may spend, about; 0: kMostExecutions or kMostSlowExecutions. Errors
+// `most`: executions that it may spend, about; 0: kMaxExecutions or kMaxSlowExecutions. Errors
 // are the device's.
 absl::StatusOr<Investigation> Investigate(Device& device, const Mismatch& mismatch,
                                           const CaseStream& cases,

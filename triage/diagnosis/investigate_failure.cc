@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kTries = 5;
 // Failures that end a process and may be met on the way to the simplest one.
-constexpr int kMostEnds = 100;
+constexpr int kMaxEnds = 100;
 
 bool Ends(FailureKind kind) { return ScopeOf(kind) == FailureScope::kProcess; }
 
@@ -30,7 +30,7 @@ class FailureAsDifference : public Device {
       : device_(device),
         failure_(failure),
         left_(!Ends(failure.kind) ? std::numeric_limits<int64_t>::max()
-              : most == 0         ? kMostEnds
+              : most == 0         ? kMaxEnds
                                   : most) {}
 
   std::string name() const override { return device_.name(); }
@@ -99,8 +99,8 @@ absl::StatusOr<Investigation> InvestigateFailure(Device& device, const Mismatch&
     return result;
   }
   FailureAsDifference difference(device, failure, most);
-  Runner runner(difference, op, most == 0 ? kMostExecutions : most,
-                most == 0 ? kMostSlowExecutions : most);
+  Runner runner(difference, op, most == 0 ? kMaxExecutions : most,
+                most == 0 ? kMaxSlowExecutions : most);
   // What ends a process was seen alone in a fresh one that answers others.
   for (int i = 0; i < kTries && !Ends(failure.kind); ++i) {
     ASSIGN_OR_RETURN(const bool fails, FailsWhereOthersDoNot(difference, op, mismatch.inputs));

@@ -28,13 +28,13 @@ constexpr int64_t kWidePoolOfScalars = 1 << 19;  // where the model has no lanes
 constexpr int64_t kOfBatch = 4096;               // dot products, about
 constexpr int kAttempts = 4;                     // of a search, each without what did not repeat
 constexpr int kDistinguishing = 2;               // that tell a rival from the model
-constexpr size_t kMostRivals = 400;
+constexpr size_t kMaxRivals = 400;
 constexpr uint64_t kFirstTile = 1 << 20;     // of generated cases that nothing else asks
 constexpr uint64_t kFirstWide = 1ull << 32;  // of those that questions are chosen from
-constexpr size_t kMostDiffering = 32;        // of one batch of generated cases that become answers
-constexpr size_t kMostAgain = 256;           // answers that are asked for again
-constexpr int64_t kMostToShrink = 2000;      // questions that make a refuting case smaller
-constexpr int64_t kMostOfSlow = 300;         // of a slow device
+constexpr size_t kMaxDiffering = 32;         // of one batch of generated cases that become answers
+constexpr size_t kMaxAgain = 256;            // answers that are asked for again
+constexpr int64_t kMaxToShrink = 2000;       // questions that make a refuting case smaller
+constexpr int64_t kMaxOfSlow = 300;          // of a slow device
 constexpr int64_t kShareOfNodes = 20;        // of the budget that is left, one part of so many
 constexpr int64_t kShareOfExperiments = 2;   // of what is left of the budget, one part of so many
 
@@ -171,7 +171,7 @@ class Inferrer {
     std::vector<DotProductCase> missed;
     const Model nearest = WithAlgorithm(op_, found_[0].algorithm);
     for (const Observed& o : observed) {
-      if (missed.size() < kMostAgain && !Fits(op_, nearest, o)) missed.push_back(o.dot);
+      if (missed.size() < kMaxAgain && !Fits(op_, nearest, o)) missed.push_back(o.dot);
     }
     return asker_.AskAgain(missed);
   }
@@ -180,7 +180,7 @@ class Inferrer {
   // out. The nearest may give the older answers, so some of all are asked for again.
   absl::StatusOr<bool> HasChanged(const std::vector<Observed>& observed) {
     bool changed = false;
-    for (const size_t most : {kMostAgain, observed.size()}) {
+    for (const size_t most : {kMaxAgain, observed.size()}) {
       const size_t count = std::min<size_t>(most, std::max<int64_t>(1, asker_.left()));
       const size_t every = (observed.size() + count - 1) / count;
       std::vector<DotProductCase> dots;
@@ -231,7 +231,7 @@ class Inferrer {
   std::vector<CaseChooser::Chain> Chains(const Model& believed) const {
     std::vector<CaseChooser::Chain> chains;
     std::map<std::pair<const Parameter*, bool>, size_t> of_number;
-    for (size_t i = 0; i < std::min(rivals_.size(), kMostRivals); ++i) {
+    for (size_t i = 0; i < std::min(rivals_.size(), kMaxRivals); ++i) {
       const Model rival = WithAlgorithm(op_, rivals_[i].algorithm);
       const Change* change = rivals_[i].single();
       if (change && change->parameter->values.empty() && change->value != kNoFloor) {
@@ -326,7 +326,7 @@ class Inferrer {
   absl::StatusOr<bool> AddDiffering(const char* name, const Batch& batch,
                                     const Comparison& compared) {
     std::vector<DotProductCase> dots;
-    for (size_t i = 0; i < std::min(kMostDiffering, compared.differing.size()); ++i) {
+    for (size_t i = 0; i < std::min(kMaxDiffering, compared.differing.size()); ++i) {
       dots.push_back(Extract(batch, compared.differing[i]));
     }
     ASSIGN_OR_RETURN(const auto words, asker_.Ask(name, dots));
@@ -374,8 +374,8 @@ class Inferrer {
     const Operation nearest = {op_.instruction, op_.numerics,
                                WithAlgorithm(op_, result.nearest.algorithm), op_.name};
     Mismatch mismatch = {&nearest, MakeDotProductBatch(op_.shape(), {result.refuting->dot}), 0};
-    Runner runner(asker_.device(), nearest, std::min(asker_.left(), kMostToShrink),
-                  std::min(asker_.left(), kMostOfSlow));
+    Runner runner(asker_.device(), nearest, std::min(asker_.left(), kMaxToShrink),
+                  std::min(asker_.left(), kMaxOfSlow));
     ASSIGN_OR_RETURN(const auto small,
                      mmadiff::Shrink(runner, Target(nearest, {}, {nearest.model}), mismatch));
     ASSIGN_OR_RETURN(const auto d, runner.Run(small.inputs));

@@ -17,9 +17,9 @@
 namespace mmadiff {
 namespace {
 
-constexpr size_t kMostRows = 4;   // of the table, named
-constexpr size_t kFewOf = 200;    // of so many answers one is few
-constexpr size_t kMostPairs = 8;  // changes of two parameters, named
+constexpr size_t kMaxRows = 4;   // of the table, named
+constexpr size_t kFewOf = 200;   // of so many answers one is few
+constexpr size_t kMaxPairs = 8;  // changes of two parameters, named
 
 // "3, 5..9, none": numbers as ranges.
 std::string Ranges(const Parameter& p, std::vector<int> values) {
@@ -95,9 +95,9 @@ std::string FoundText(const Operation& op, const Inference& inference, size_t wi
           width));
   const std::vector<const Operation*> same = SameRows(op, a);
   std::vector<std::string> names;
-  for (size_t i = 0; i < std::min(same.size(), kMostRows); ++i) names.push_back(same[i]->name);
+  for (size_t i = 0; i < std::min(same.size(), kMaxRows); ++i) names.push_back(same[i]->name);
   const std::string more =
-      same.size() > kMostRows ? absl::StrCat(" and ", same.size() - kMostRows, " more") : "";
+      same.size() > kMaxRows ? absl::StrCat(" and ", same.size() - kMaxRows, " more") : "";
   if (!names.empty()) {
     absl::StrAppend(&text, Labelled("the same ", absl::StrJoin(names, ", ") + more, width));
   } else if (const std::string near = NearestRow(op, a); !near.empty()) {
@@ -215,7 +215,7 @@ std::vector<UndeterminedValues> Summary(const Inference& inference) {
   }
   std::ranges::stable_sort(all, {}, [](const UndeterminedValues& u) { return u.proved; });
   if (!pairs.empty()) {
-    const size_t more = pairs.size() > kMostPairs ? pairs.size() - kMostPairs : 0;
+    const size_t more = pairs.size() > kMaxPairs ? pairs.size() - kMaxPairs : 0;
     pairs.resize(pairs.size() - more);
     all.push_back({absl::StrCat(absl::StrJoin(pairs, "; "),
                                 more == 0 ? "" : absl::StrCat(" and ", more, " more")),

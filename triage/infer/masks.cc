@@ -18,8 +18,8 @@
 namespace mmadiff {
 namespace {
 
-constexpr int kLeastRatio = 40;           // exponents between unit and mask that no known sum keeps
-constexpr size_t kMostPairedLeaves = 64;  // children of a node of which every pair is asked about
+constexpr int kLeastRatio = 40;          // exponents between unit and mask that no known sum keeps
+constexpr size_t kMaxPairedLeaves = 64;  // children of a node of which every pair is asked about
 
 using Leaves = std::vector<int>;
 
@@ -221,7 +221,7 @@ absl::StatusOr<std::vector<Leaves>> Masks::Inside(int i, const Leaves& others,
 absl::StatusOr<std::vector<Leaves>> Masks::Groups(int i, const Leaves& leaves) {
   std::vector<Query> queries;
   std::vector<std::pair<size_t, size_t>> pairs;
-  const bool all = leaves.size() <= kMostPairedLeaves;
+  const bool all = leaves.size() <= kMaxPairedLeaves;
   sampled_ |= !all;
   for (size_t x = 0; x < leaves.size(); ++x) {
     for (size_t step = 1; x + step < leaves.size(); step = all ? step + 1 : step * 2) {

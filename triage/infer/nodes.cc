@@ -14,8 +14,8 @@
 namespace mmadiff {
 namespace {
 
-constexpr int kFirstGap = 2;      // 1.5 + 2^-2 carries nowhere
-constexpr size_t kMostNamed = 3;  // nodes of one kind
+constexpr int kFirstGap = 2;     // 1.5 + 2^-2 carries nowhere
+constexpr size_t kMaxNamed = 3;  // nodes of one kind
 
 // In quarters of the last bit that is kept: what is added to a large even number of that sign, and
 // what is left of it.
@@ -178,7 +178,7 @@ std::vector<std::string> NodeLines(const std::vector<NodeWidth>& nodes, int k) {
   std::vector<std::string> lines;
   for (const auto& [kind, named] : alike) {
     const auto& [kept, at_least, rounding] = kind;
-    const size_t shown = std::min(kMostNamed, named.size());
+    const size_t shown = std::min(kMaxNamed, named.size());
     lines.push_back(absl::StrCat(
         kept < 0 ? "not seen" : absl::StrCat(at_least ? "at least " : "", kept, " bits"),
         rounding.empty() ? "" : ", " + rounding, ": ",

@@ -78,10 +78,10 @@ std::vector<uint64_t> OtherAddends(const Model& m, const DotProductCase& current
 // Two products, powers of two with exponents that occur, at k = 0 and 1 or where the first and the
 // last are, and an addend.
 void TwoPowers(const Model& m, const DotProductCase& current, Offer offer) {
-  constexpr size_t kMostExponents = 6;
+  constexpr size_t kMaxExponents = 6;
   const std::vector<int> products = ActiveProducts(m, current);
   if (products.size() < 2) return;
-  const std::vector<int> exponents = ExponentsInUse(m, current, kMostExponents);
+  const std::vector<int> exponents = ExponentsInUse(m, current, kMaxExponents);
   for (const uint64_t c : OtherAddends(m, current)) {
     for (const auto& [x, y] : {std::pair(0, 1), std::pair(products.front(), products.back())}) {
       for (const int ex : exponents) {
@@ -112,11 +112,11 @@ std::vector<int> ExponentsWithEnds(const Model& m, const DotProductCase& dot, si
 
 // One product where one is, and an addend: powers of two.
 void OneProductHere(const Model& m, const DotProductCase& current, Offer offer) {
-  constexpr size_t kMostExponents = 6, kMostProducts = 4;
+  constexpr size_t kMaxExponents = 6, kMaxProducts = 4;
   std::vector<int> products = ActiveProducts(m, current);
   if (ActiveTerms(m, current).size() < 3) return;
-  if (products.size() > kMostProducts) products = {products.front(), products.back()};
-  const std::vector<int> exponents = ExponentsWithEnds(m, current, kMostExponents);
+  if (products.size() > kMaxProducts) products = {products.front(), products.back()};
+  const std::vector<int> exponents = ExponentsWithEnds(m, current, kMaxExponents);
   for (const int k : products) {
     for (const int e : exponents) {
       for (const int addend : exponents) {
@@ -134,9 +134,9 @@ void OneProductHere(const Model& m, const DotProductCase& current, Offer offer) 
 
 // Any two terms dropped.
 void DropTwo(const Model& m, const DotProductCase& current, Offer offer) {
-  constexpr size_t kMostTerms = 32;
+  constexpr size_t kMaxTerms = 32;
   const std::vector<int> terms = ActiveTerms(m, current);
-  if (terms.size() < 3 || terms.size() > kMostTerms) return;
+  if (terms.size() < 3 || terms.size() > kMaxTerms) return;
   for (size_t i = 0; i < terms.size(); ++i) {
     for (size_t j = i + 1; j < terms.size(); ++j) {
       DotProductCase dot = current;
@@ -149,9 +149,9 @@ void DropTwo(const Model& m, const DotProductCase& current, Offer offer) {
 
 // Any three products kept, with and without the addend.
 void KeepThree(const Model& m, const DotProductCase& current, Offer offer) {
-  constexpr size_t kMostProducts = 16;
+  constexpr size_t kMaxProducts = 16;
   const std::vector<int> products = ActiveProducts(m, current);
-  if (products.size() < 4 || products.size() > kMostProducts) return;
+  if (products.size() < 4 || products.size() > kMaxProducts) return;
   for (size_t i = 0; i < products.size(); ++i) {
     for (size_t j = i + 1; j < products.size(); ++j) {
       for (size_t l = j + 1; l < products.size(); ++l) {
@@ -170,10 +170,10 @@ void KeepThree(const Model& m, const DotProductCase& current, Offer offer) {
 
 // A product becomes another one, or +-1.0; with each other term dropped and with none.
 void ReplaceProduct(const Model& m, const DotProductCase& current, Offer offer) {
-  constexpr size_t kMostTerms = 12;
+  constexpr size_t kMaxTerms = 12;
   const std::vector<int> products = ActiveProducts(m, current);
   std::vector<int> dropped = ActiveTerms(m, current);
-  if (dropped.size() > kMostTerms) return;
+  if (dropped.size() > kMaxTerms) return;
   dropped.push_back(-1);
   for (const int gone : dropped) {
     for (const int k : products) {
@@ -193,9 +193,9 @@ void ReplaceProduct(const Model& m, const DotProductCase& current, Offer offer) 
 
 // Two terms as one: a power of two with the larger exponent, or the next, of either sign.
 void MergeTerms(const Model& m, const DotProductCase& current, Offer offer) {
-  constexpr size_t kMostTerms = 32;
+  constexpr size_t kMaxTerms = 32;
   const std::vector<int> terms = ActiveTerms(m, current);
-  if (terms.size() < 3 || terms.size() > kMostTerms) return;
+  if (terms.size() < 3 || terms.size() > kMaxTerms) return;
   for (const int kept : terms) {
     for (const int gone : terms) {
       const std::optional<int> x = TermExponent(m, current, kept);
@@ -214,16 +214,16 @@ void MergeTerms(const Model& m, const DotProductCase& current, Offer offer) {
 
 // Any two terms moved together.
 void ShiftPairs(const Model& m, const DotProductCase& current, Offer offer) {
-  constexpr size_t kMostTerms = 12;
-  constexpr int kMostShift = 12;
+  constexpr size_t kMaxTerms = 12;
+  constexpr int kMaxShift = 12;
   const std::vector<int> terms = ActiveTerms(m, current);
-  if (terms.size() < 3 || terms.size() > kMostTerms) return;
+  if (terms.size() < 3 || terms.size() > kMaxTerms) return;
   for (size_t i = 0; i < terms.size(); ++i) {
     for (size_t j = i + 1; j < terms.size(); ++j) {
       const std::optional<int> x = TermExponent(m, current, terms[i]);
       const std::optional<int> y = TermExponent(m, current, terms[j]);
       if (!x || !y) continue;
-      for (int shift = -kMostShift; shift <= kMostShift; ++shift) {
+      for (int shift = -kMaxShift; shift <= kMaxShift; ++shift) {
         DotProductCase dot = current;
         if (shift != 0 && SetTermExponent(m, terms[i], *x + shift, dot) &&
             SetTermExponent(m, terms[j], *y + shift, dot) && offer(dot)) {

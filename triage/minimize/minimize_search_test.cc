@@ -62,7 +62,7 @@ struct Figures {
 template <class T>
 std::string Quantiles(std::vector<T> values) {
   if (values.empty()) return "-";
-  std::sort(values.begin(), values.end());
+  std::ranges::sort(values);
   const size_t last = values.size() - 1;
   return absl::StrCat(values[last / 2], " ", values[last * 9 / 10], " ", values[last]);
 }

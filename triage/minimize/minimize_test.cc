@@ -44,7 +44,7 @@ std::string Text(const Minimized& m) {
 // Tiny products that cancel, no addend: what sets the exponent floor at work.
 Batch TinyTile(const Operation& op, std::mt19937_64& random) {
   Batch tile = RandomTile(op, op.shape(), random);
-  std::fill(tile.c.begin(), tile.c.end(), 0);
+  std::ranges::fill(tile.c, 0);
   const auto tiny = [&](const Format& f, uint64_t& word) {
     const uint64_t field = 50 + random() % 5;
     word = (word & (1ull << SignBit(f) | LowBits(f.fraction_bits))) | field << f.fraction_bits;
@@ -173,7 +173,7 @@ TEST_P(PlantedFault, EveryStartLeadsToTheOneMinimalCase) {
 }
 
 int NonZero(const std::vector<uint64_t>& words) {
-  return static_cast<int>(words.size() - std::count(words.begin(), words.end(), 0u));
+  return static_cast<int>(words.size() - std::ranges::count(words, 0u));
 }
 
 // Exchanged lanes leave nothing to see in a single dot product. In a tile of zeros an addend of 1.0

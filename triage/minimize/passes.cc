@@ -245,7 +245,7 @@ void ShiftTerms(const Model& m, const DotProductCase& current, Offer offer) {
   for (const int t : ActiveTerms(m, current)) {
     if (const auto e = TermExponent(m, current, t)) ordered.emplace_back(*e, t);
   }
-  std::sort(ordered.begin(), ordered.end());
+  std::ranges::sort(ordered);
   int farthest = 0;  // a shift beyond the farthest word brings nothing nearer to 1.0
   for (const int w : ActiveWords(m, current)) {
     farthest = std::max(farthest, std::abs(ValueAt(m, current, w).exponent));

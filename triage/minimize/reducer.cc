@@ -15,13 +15,13 @@ constexpr size_t kPredictedBatch = 16;
 constexpr size_t kBlindBatch = 1024;
 constexpr size_t kWordsOfBatch = 1 << 20;  // bounds the memory of batches of whole tiles
 // A device that does not keep to its explanation is not asked for ever.
-constexpr int kMostPredictedBatches = 64;
+constexpr int kMaxPredictedBatches = 64;
 // Nor about all that is drawn or leapt to at no cost.
-constexpr int kMostLeapBatches = 16;
+constexpr int kMaxLeapBatches = 16;
 // Where nothing predicts the device, only Passes() go on after as many executions, those of the
 // surroundings included, and sooner where each one is a large tile.
-constexpr int64_t kMostBlindExecutions = 20000;
-constexpr int64_t kMostBlindWords = 1 << 24;
+constexpr int64_t kMaxBlindExecutions = 20000;
+constexpr int64_t kMaxBlindWords = 1 << 24;
 
 }  // namespace
 
@@ -30,7 +30,7 @@ Reducer::Reducer(Runner& runner, const Target& target, const Batch& background, 
       target_(target),
       inputs_(background),
       element_(element),
-      most_batches_(kMostPredictedBatches),
+      most_batches_(kMaxPredictedBatches),
       current_(Extract(background, element)),
       complexity_(ComplexityOf(runner.op().model, current_)) {}
 
@@ -58,16 +58,16 @@ bool Reducer::ApplyFirst(std::span<const Pass> passes, int most_batches) {
     while (Apply(passes[i])) helped = true;
   }
   leaping_ = false;
-  most_batches_ = kMostPredictedBatches;
+  most_batches_ = kMaxPredictedBatches;
   return helped;
 }
 
 // Expensive: only where the others are at an end, and back to those after one helped. What no neighbour
 // predicts gets the dearest last, and only for terms that it may lose.
 bool Reducer::Leap() {
-  const auto wide = [&] { return ApplyFirst(WidePasses(), kMostPredictedBatches); };
-  const auto draw = [&] { return ApplyFirst(DrawPasses(), kMostLeapBatches); };
-  if (ApplyFirst(LeapPasses(), kMostLeapBatches)) return true;
+  const auto wide = [&] { return ApplyFirst(WidePasses(), kMaxPredictedBatches); };
+  const auto draw = [&] { return ApplyFirst(DrawPasses(), kMaxLeapBatches); };
+  if (ApplyFirst(LeapPasses(), kMaxLeapBatches)) return true;
   const bool many = ActiveTerms(runner_.op().model, current_).size() >= 3;
   if (target_.explained()) return wide() || (many && draw());
   return many && (draw() || wide());
@@ -77,7 +77,7 @@ bool Reducer::Spent() const {
   if (!runner_.HasBudget()) return true;
   if (target_.explained()) return asked_ >= most_batches_;
   const int64_t words = static_cast<int64_t>(WordsPerExecution());
-  const int64_t most = std::min(kMostBlindExecutions, kMostBlindWords / words);
+  const int64_t most = std::min(kMaxBlindExecutions, kMaxBlindWords / words);
   return leaping_ && runner_.executions() >= most;
 }
 

@@ -35,7 +35,7 @@ bool Target::Possible(const DotProductCase& dot) const {
 bool Target::Holds(const DotProductCase& dot, uint64_t device) const {
   if (explained() && !Gives(*op_, *explanation_, dot, device)) return false;
   const auto gives = [&](const Model& rival) { return Gives(*op_, rival, dot, device); };
-  if (std::any_of(rivals_.begin(), rivals_.end(), gives)) return false;
+  if (std::ranges::any_of(rivals_, gives)) return false;
   return difference_class_ == DifferenceClass::kNone ||
          ClassOf(op_->model.d, Simulate(op_->model, dot), device) == difference_class_;
 }

@@ -50,7 +50,7 @@ void DropAndShift(const Model& m, const DotProductCase& current, Offer offer) {
 // A simpler fraction of one word together with another exponent of one term, not far beyond that of
 // now.
 void SignificandAndExponent(const Model& m, const DotProductCase& current, Offer offer) {
-  constexpr int kMostDistance = 300;  // keeps the many places of wide formats affordable
+  constexpr int kMaxDistance = 300;  // keeps the many places of wide formats affordable
   const std::vector<int> terms = ActiveTerms(m, current);
   if (terms.size() > 5) return;
   for (const int w : ActiveWords(m, current)) {
@@ -63,7 +63,7 @@ void SignificandAndExponent(const Model& m, const DotProductCase& current, Offer
       for (const int t : terms) {
         const int now = std::abs(TermExponent(m, current, t).value_or(0));
         for (const int e : TermExponents(m, t)) {
-          if (std::abs(e) > std::max(now, kMostDistance)) break;
+          if (std::abs(e) > std::max(now, kMaxDistance)) break;
           DotProductCase dot = base;
           if (SetTermExponent(m, t, e, dot) && offer(dot)) return;
         }
@@ -106,7 +106,7 @@ std::vector<MovableExponent> MovableExponents(const Model& m, const DotProductCa
 // Two movable exponents get any pair of exponents, the smallest total distance from 1.0 first, at most that of
 // now unless one of them becomes 1.0.
 void PairExponents(const Model& m, const DotProductCase& current, Offer offer) {
-  constexpr int kMostDistance = 300;  // keeps the pairs of wide formats affordable
+  constexpr int kMaxDistance = 300;  // keeps the pairs of wide formats affordable
   const std::vector<MovableExponent> movable = MovableExponents(m, current);
   if (movable.size() > 5) return;
   DotProductCase dot = current;
@@ -123,7 +123,7 @@ void PairExponents(const Model& m, const DotProductCase& current, Offer offer) {
       for (const int e : TermExponents(m, y.term)) {
         if (try_pair(0, e)) return;
       }
-      const int most = std::min(std::abs(x.exponent) + std::abs(y.exponent), kMostDistance);
+      const int most = std::min(std::abs(x.exponent) + std::abs(y.exponent), kMaxDistance);
       for (int total = 2; total <= most; ++total) {
         for (int dx = 1; dx < total; ++dx) {
           const int dy = total - dx;
@@ -274,13 +274,13 @@ void OneProductOneBit(const Model& m, const DotProductCase&, Offer offer) {
 // 1.0 at k = 0, minus the same less 2^-bits at k = 1, and an addend that is a power of two: a unit
 // that is lost or won at the alignment is many in the place of what is left.
 void NearlyCancelling(const Model& m, const DotProductCase&, Offer offer) {
-  constexpr int kMostDistance = 45;
+  constexpr int kMaxDistance = 45;
   if (IsInteger(m.a) || m.k < 2) return;
   DotProductCase dot = NeutralDotProduct(m);
   for (int bits = 1; bits <= m.a.fraction_bits + 1; ++bits) {
     const uint64_t ones = bits == 1 ? 0 : ~0ull << (65 - bits);
     for (const int e : TermExponents(m, m.k)) {
-      if (std::abs(e) > kMostDistance) break;
+      if (std::abs(e) > kMaxDistance) break;
       for (unsigned signs = 0; signs < 4; ++signs) {
         const bool negative = signs & 1;
         if (PutPowerProduct(m, 0, negative, 0, dot) && PutPowerProduct(m, 1, !negative, 0, dot) &&
@@ -305,11 +305,11 @@ bool TwoPlaces(const Model& m, const DotProductCase& dot, int* first, int* last)
 // Powers of two at the first and the last k in use, and no addend; the nearest to 1.0 first, and
 // none far from it: this is tried again whenever another term went.
 void TwoProductsAlone(const Model& m, const DotProductCase& current, Offer offer) {
-  constexpr int kMostDistance = 100;
+  constexpr int kMaxDistance = 100;
   int first, last;
   if (current.c == 0 || !TwoPlaces(m, current, &first, &last)) return;
   const std::vector<int> exponents = TermExponents(m, 0);
-  const int farthest = std::min(2 * std::abs(exponents.back()), kMostDistance);
+  const int farthest = std::min(2 * std::abs(exponents.back()), kMaxDistance);
   DotProductCase dot = WithoutTerms(m, current);
   for (int total = 0; total <= farthest; ++total) {
     for (int d = 0; d <= total; ++d) {
@@ -330,7 +330,7 @@ void TwoProductsAlone(const Model& m, const DotProductCase& current, Offer offer
 // near the largest term of now: a difference around the exponent floor or the smallest output needs
 // no more.
 void TwoProductsHere(const Model& m, const DotProductCase& current, Offer offer) {
-  constexpr int kMostGap = 64;
+  constexpr int kMaxGap = 64;
   if (ActiveProducts(m, current).size() < 3 || IsInteger(m.a)) return;
   std::optional<int> largest;
   for (const int t : ActiveTerms(m, current)) {
@@ -339,12 +339,12 @@ void TwoProductsHere(const Model& m, const DotProductCase& current, Offer offer)
   }
   if (!largest) return;
   std::vector<int> exponents = TermExponents(m, 0);
-  const int lowest = *std::min_element(exponents.begin(), exponents.end());
-  std::stable_sort(exponents.begin(), exponents.end(),
-                   [&](int x, int y) { return std::abs(x - *largest) < std::abs(y - *largest); });
+  const int lowest = *std::ranges::min_element(exponents);
+  std::ranges::stable_sort(
+      exponents, [&](int x, int y) { return std::abs(x - *largest) < std::abs(y - *largest); });
   DotProductCase dot = WithoutTerms(m, current);
   for (const int e : exponents) {
-    for (int gap = 0; gap <= kMostGap && e - gap >= lowest; ++gap) {
+    for (int gap = 0; gap <= kMaxGap && e - gap >= lowest; ++gap) {
       for (unsigned signs = 0; signs < 4; ++signs) {
         if (PutPowerProduct(m, 0, signs & 1, 0, dot) && PutPowerProduct(m, 1, signs & 2, 0, dot) &&
             SetTermExponent(m, 0, e, dot) && SetTermExponent(m, 1, e - gap, dot) && offer(dot)) {
@@ -358,7 +358,7 @@ void TwoProductsHere(const Model& m, const DotProductCase& current, Offer offer)
 // Powers of two at the first and the last k in use, one of them 1.0 or -1.0, and an addend; none
 // farther from 1.0 than twice the significand of an f32.
 void TwoProducts(const Model& m, const DotProductCase& current, Offer offer) {
-  constexpr int kMostDistance = 48;
+  constexpr int kMaxDistance = 48;
   int first, last;
   if (!TwoPlaces(m, current, &first, &last)) return;
   DotProductCase dot = WithoutTerms(m, current);
@@ -373,9 +373,9 @@ void TwoProducts(const Model& m, const DotProductCase& current, Offer offer) {
     return false;
   };
   for (const int f : TermExponents(m, m.k)) {
-    if (std::abs(f) > kMostDistance && !IsInteger(m.c)) break;
+    if (std::abs(f) > kMaxDistance && !IsInteger(m.c)) break;
     for (const int e : TermExponents(m, 0)) {
-      if (std::abs(e) > kMostDistance) break;
+      if (std::abs(e) > kMaxDistance) break;
       if (try_signs(first, last, e, f) || try_signs(last, first, e, f)) return;
     }
   }

@@ -10,7 +10,7 @@
 namespace mmadiff {
 namespace {
 
-constexpr double kMostSeconds = 10;  // of whole executions on a slow device
+constexpr double kMaxSeconds = 10;  // of whole executions on a slow device
 
 }  // namespace
 
@@ -21,7 +21,7 @@ absl::StatusOr<bool> AskShapes(const Device& device, const Operation& op, int64_
     RETURN_IF_ERROR(ask(DotProductShape(op.shape())));
     const double seconds = absl::ToDoubleSeconds(MonotonicNow() - begun);
     const double each = seconds / static_cast<double>(alone);
-    if (each * static_cast<double>(whole) > kMostSeconds) return false;
+    if (each * static_cast<double>(whole) > kMaxSeconds) return false;
   }
   RETURN_IF_ERROR(ask(op.shape()));
   return true;

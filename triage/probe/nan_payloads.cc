@@ -30,7 +30,7 @@ std::vector<uint64_t> NanWords(const Format& f) {
     }
   }
   std::erase_if(words, [&f](uint64_t word) { return !IsNan(f, word); });
-  std::sort(words.begin(), words.end());
+  std::ranges::sort(words);
   words.erase(std::unique(words.begin(), words.end()), words.end());
   return words;
 }

@@ -25,10 +25,10 @@
 namespace mmadiff {
 namespace {
 
-constexpr int kDistinguishing = 4;   // cases that distinguish each candidate from the model
-constexpr int kPlain = 32;           // cases besides, for answers that nobody thought of
-constexpr int kRounds = 4;           // of cases chosen, asked and explained
-constexpr int kMostTried = 1 << 16;  // generated dot products to choose from
+constexpr int kDistinguishing = 4;  // cases that distinguish each candidate from the model
+constexpr int kPlain = 32;          // cases besides, for answers that nobody thought of
+constexpr int kRounds = 4;          // of cases chosen, asked and explained
+constexpr int kMaxTried = 1 << 16;  // generated dot products to choose from
 
 // A parameter question and what the device answered.
 struct Asked {
@@ -55,7 +55,7 @@ std::vector<DotProductCase> Choose(const Operation& op, const Question& q, const
   }
   int tried = 0;
   Batch tile;
-  for (uint64_t index = 0; tried < kMostTried && !(chooser.done() && tried >= kPlain); ++index) {
+  for (uint64_t index = 0; tried < kMaxTried && !(chooser.done() && tried >= kPlain); ++index) {
     const int before = tried;
     for (const absl::string_view input_class : SplitWords(q.classes)) {
       if (!GenerateClass(op, input_class, index, tile)) continue;
@@ -118,9 +118,8 @@ const Observed& Refuting(const Operation& op, const Asked& asked, const Model& m
     const auto gives = [&](const Model& m) { return Fits(op, m, o); };
     if (gives(model)) continue;
     if (first == nullptr) first = &o;
-    const bool explained =
-        std::any_of(candidates.begin(), candidates.end(),
-                    [&](const Neighbour& n) { return gives(WithAlgorithm(op, n.algorithm)); });
+    const bool explained = std::ranges::any_of(
+        candidates, [&](const Neighbour& n) { return gives(WithAlgorithm(op, n.algorithm)); });
     if (!explained) return o;
   }
   return *first;
@@ -308,8 +307,7 @@ absl::StatusOr<OperationAnswers> ProbeOperation(Device& device, const Operation&
       const bool agrees = answer.ok() && answer->agreement == Agreement::kAgrees;
       if (agrees && !IsModelled(of)) answer->agreement = Agreement::kOpen;
     } else {
-      const auto at =
-          std::find_if(asked.begin(), asked.end(), [q](const Asked& a) { return a.question == q; });
+      const auto at = std::ranges::find_if(asked, [q](const Asked& a) { return a.question == q; });
       answer = Answer(op, *at, asked, all.model,
                       hypothesis != nullptr ? "the supposed model" : "the table's model");
     }

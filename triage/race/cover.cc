@@ -6,7 +6,7 @@
 namespace mmadiff {
 namespace {
 
-constexpr int64_t kMostLooks = 100'000'000;  // of the exact search at an element of a set
+constexpr int64_t kMaxLooks = 100'000'000;  // of the exact search at an element of a set
 
 using Sets = std::vector<std::vector<bool>>;
 
@@ -65,7 +65,7 @@ class Exact {
     }
     return false;
   }
-  bool gave_up() const { return looks_ > kMostLooks; }
+  bool gave_up() const { return looks_ > kMaxLooks; }
   std::vector<size_t> chosen;
 
  private:

@@ -18,9 +18,9 @@ namespace mmadiff {
 namespace {
 
 constexpr uint64_t kGeneratedOfRow = 256;  // dot products of a row
-constexpr size_t kMostRaces = 16;          // for pairs that no generated one tells apart
-constexpr size_t kMostChecked = 4;         // rows whose changes are to be refuted
-constexpr size_t kMostPool = 512;          // dot products of each of them
+constexpr size_t kMaxRaces = 16;           // for pairs that no generated one tells apart
+constexpr size_t kMaxChecked = 4;          // rows whose changes are to be refuted
+constexpr size_t kMaxPool = 512;           // dot products of each of them
 
 // What an architecture has of the name and the formats of an instruction.
 struct Row {
@@ -132,7 +132,7 @@ class Identifier {
     for (size_t op = 0; op < ops_.size(); ++op) {
       ForOpenPairs(op, [&](size_t x, size_t y) {
         const Row &r = rows_[x][op], &s = rows_[y][op];
-        if (races == kMostRaces || r.op == nullptr || s.op == nullptr ||
+        if (races == kMaxRaces || r.op == nullptr || s.op == nullptr ||
             WhySame(r.op->model, s.op->model)) {
           return;
         }
@@ -178,7 +178,7 @@ class Identifier {
     std::vector<size_t> seen;
     std::vector<Model> models;
     for (const size_t op : checked) {
-      if (std::ranges::count(seen, op) > 0 || seen.size() == kMostChecked) continue;
+      if (std::ranges::count(seen, op) > 0 || seen.size() == kMaxChecked) continue;
       seen.push_back(op);
       for (size_t a = 0; a < archs_.size(); ++a) {
         const Row& row = rows_[a][op];
@@ -206,14 +206,14 @@ class Identifier {
   std::vector<PoolCase> CasesOf(size_t op) const {
     std::vector<PoolCase> cases;
     if (live_) {
-      ForEachGenerated(*ops_[op], kMostPool, [&](const DotProductCase& dot) {
+      ForEachGenerated(*ops_[op], kMaxPool, [&](const DotProductCase& dot) {
         cases.push_back({ops_[op], dot, {}});
         return false;
       });
       return cases;
     }
     for (const PoolCase& c : pool_) {
-      if (c.op == ops_[op] && cases.size() < kMostPool) cases.push_back(c);
+      if (c.op == ops_[op] && cases.size() < kMaxPool) cases.push_back(c);
     }
     return cases;
   }

@@ -20,7 +20,7 @@ namespace {
 
 constexpr int64_t kOfExecution = 8;  // dot products
 constexpr int kStarts = 3;           // telling dot products that are shrunk
-constexpr int kMostTerms = 2;        // of strata
+constexpr int kMaxTerms = 2;         // of strata
 
 using Words = std::vector<uint64_t>;
 
@@ -83,7 +83,7 @@ class Search {
       const DotProductCase best = result_.found->dot;
       RETURN_IF_ERROR(Shrunk(best, Effort::kAll));
     }
-    for (int terms = 0; terms <= kMostTerms && !(result_.found && result_.found->terms < terms);
+    for (int terms = 0; terms <= kMaxTerms && !(result_.found && result_.found->terms < terms);
          ++terms) {
       for (int products = 0; products <= terms; ++products) {
         if (terms - products <= 1) Try({products, terms > products});
@@ -182,7 +182,7 @@ class Search {
 }  // namespace
 
 bool RaceResult::FewestTerms() const {
-  return found && std::ranges::all_of(strata, &Stratum::all) && found->terms <= kMostTerms + 1;
+  return found && std::ranges::all_of(strata, &Stratum::all) && found->terms <= kMaxTerms + 1;
 }
 
 uint64_t ForEachGenerated(const Operation& op, uint64_t most,

@@ -10,7 +10,7 @@
 namespace mmadiff {
 namespace {
 
-constexpr size_t kMostChanges = 12;  // 2^12 models between the two
+constexpr size_t kMaxChanges = 12;  // 2^12 models between the two
 
 class Chain {
  public:
@@ -18,7 +18,7 @@ class Chain {
       : x_(x), differing_(ChangesBetween(x.algorithm, y.algorithm)) {}
 
   bool Find() {
-    return differing_.size() <= kMostChanges && Follow(x_, (1u << differing_.size()) - 1);
+    return differing_.size() <= kMaxChanges && Follow(x_, (1u << differing_.size()) - 1);
   }
   std::vector<ProofStep> steps;
 

@@ -208,7 +208,7 @@ inline Batch RandomTile(const Operation& op, const Shape& shape, std::mt19937_64
   Batch batch = FillBatch(op, shape, 1, [&](const Format& f) {
     return &f == scale ? RandomScale(f, random) : RandomWord(f, random);
   });
-  if (scheme == 0) std::fill(batch.c.begin(), batch.c.end(), 0);
+  if (scheme == 0) std::ranges::fill(batch.c, 0);
   const size_t words = shape.row_words();
   const auto copies = [&](size_t i) {
     return scheme >= 2 && i % words % 3 == 1 && i % words < static_cast<size_t>(shape.k);

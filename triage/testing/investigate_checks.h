@@ -35,7 +35,7 @@ struct InvestigateFigures {
 template <class T>
 T Quantile(std::vector<T> values, double q) {
   if (values.empty()) return T{};
-  std::sort(values.begin(), values.end());
+  std::ranges::sort(values);
   return values[std::min(values.size() - 1, static_cast<size_t>(q * values.size()))];
 }
 
@@ -169,7 +169,7 @@ inline void CheckPlanted(const Operation& op, const Algorithm& planted,
   // What an input refutes, a kept case refutes.
   for (const Neighbour& n : SingleChanges(op.model)) {
     const Model rival = WithAlgorithm(op, n.algorithm);
-    const bool refuted = std::any_of(i->cases.begin(), i->cases.end(), [&](const KeptCase& c) {
+    const bool refuted = std::ranges::any_of(i->cases, [&](const KeptCase& c) {
       const Mismatch& m = c.mismatch;
       return !Gives(op, rival, Extract(m.inputs, m.element), c.mismatch.device[m.element]);
     });

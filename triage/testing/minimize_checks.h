@@ -21,14 +21,14 @@ struct Budget {
 
 inline void CheckMinimization(const Mismatch& start, const std::string& change) {
   // Explained differences take some hundreds, others one execution for each proposal.
-  constexpr int64_t kMostExecutions = 20000;
+  constexpr int64_t kMaxExecutions = 20000;
   const Operation& op = *start.op;
   const std::string name = op.name + " " + change;
   ChangedDevice device(change);
   const absl::StatusOr<Minimized> m = Minimize(device, start);
   ASSERT_TRUE(m.ok()) << name << ": " << m.status();
   ASSERT_EQ(m->repeatability, Repeatability::kReproduced) << name;
-  EXPECT_LE(m->executions, kMostExecutions) << name;
+  EXPECT_LE(m->executions, kMaxExecutions) << name;
   EXPECT_EQ(m->executions, device.executions) << name;
 
   // It differs still, in the same way, and is what the device and the model say of it.

@@ -76,8 +76,8 @@ inline void CheckExplained(const Operation& op, const Observed& observed, const 
                            RoundTripFigures& figures) {
   const std::vector<Neighbour> explaining = ExplainingNeighbours(op, {&observed, 1});
   ASSERT_FALSE(explaining.empty()) << op.name << " " << change;
-  figures.exactly_explained += std::any_of(explaining.begin(), explaining.end(),
-                                           [&](const Neighbour& n) { return Name(n) == change; });
+  figures.exactly_explained +=
+      std::ranges::any_of(explaining, [&](const Neighbour& n) { return Name(n) == change; });
   const std::string text = ExplainText(op, observed, {});
   EXPECT_THAT(text, testing::HasSubstr(Name(explaining[0]) + " gives the device's bits"));
   const size_t mark = text.find("<--");

@@ -114,7 +114,7 @@ void Spoil(const Operation& op, unsigned grid, int words, const std::vector<uint
   static unsigned launches = 0;
   const std::string fault = IsSpoiled(op) ? Fault() : "";
   ++launches;
-  if (fault == "unwritten_d") std::copy(before.begin(), before.end(), d);
+  if (fault == "unwritten_d") std::ranges::copy(before, d);
   const bool all = (fault == "large" && grid > 64) || (fault == "alternating" && launches % 2 == 0);
   for (size_t w = 0; all && w < before.size(); ++w) d[w] ^= 1;
   for (unsigned x = 5; fault == "multiprocessor" && x < grid; x += kMultiprocessors) {
