@@ -113,7 +113,7 @@ const Fields<ModelChange>& FieldsOf(const ModelChange*) {
        [](const C& c) { return Name(c.kind); },
        {.words = {"answers changed", "inputs changed", "model changed", "new", "gone"}}},
       {"instruction", &C::op, InstructionName()},
-      {"what", &C::what, "the parts of the model that changed; empty if none"},
+      {"what", &C::what, Prose("the parts of the model that changed; empty if none")},
       {"before", [](const C& c) { return ModelOf(c.before); }},
       {"now", [](const C& c) { return ModelOf(c.now); }},
   };

@@ -54,7 +54,7 @@ const Fields<DifferingLine>& FieldsOf(const DifferingLine*) {
       {"model", [](const L& l) { return HexWord(*l.op.instruction->d, l.model); }, HexDigits()},
       {"failure", [](const L& l) { return FailureName(l.failure); }, Absent(FailureName())},
       {"said", [](const L& l) { return FailureText(l.failure); },
-       Absent({.what = "what the program said"})},
+       Absent(Prose("what the program said"))},
   };
   return kFields;
 }
@@ -73,7 +73,7 @@ const Fields<CheckResult>& FieldsOf(const CheckResult*) {
        "the first --max_reports"},
       {"lines", &R::lines, "dot products"},
       {"equal", &R::equal},
-      {"error", &R::error, "what was wrong with the input; empty if nothing was"},
+      {"error", &R::error, Prose("what was wrong with the input; empty if nothing was")},
   };
   return kFields;
 }

@@ -39,7 +39,7 @@ const Fields<CleanResult>& FieldsOf(const CleanResult*) {
       {"removed", [](const R& r) { return r.flags.yes; },
        "with --yes; else the files are still there"},
       {"files", [](const R& r) { return r.cleaning.files; }},
-      {"damage", [](const R& r) { return r.cleaning.damage; }, "of logs; these stay"},
+      {"damage", [](const R& r) { return r.cleaning.damage; }, Prose("of logs; these stay")},
   };
   return kFields;
 }

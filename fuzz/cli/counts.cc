@@ -50,7 +50,8 @@ void AddOperation(absl::string_view architecture, const char* grade, Tally& tall
 
 const Fields<Count>& FieldsOf(const Count*) {
   using C = Count;
-  static const Fields<C> kFields = {{"name", &C::name}, {"number", &C::number}, {"what", &C::what}};
+  static const Fields<C> kFields = {
+      {"name", &C::name}, {"number", &C::number}, {"what", &C::what, Prose()}};
   return kFields;
 }
 

@@ -23,7 +23,7 @@ const Fields<CountedBin>& FieldsOf(const CountedBin*) {
       {"count", &B::count, "dot products that reached it"},
       {"least", [](const B& b) { return b.bin.least; }, "that must"},
       {"unreachable", [](const B& b) { return b.bin.unreachable; },
-       "why no input reaches it; empty: it must be reached"},
+       Prose("why no input reaches it; empty: it must be reached")},
   };
   return kFields;
 }

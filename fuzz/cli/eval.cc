@@ -102,7 +102,7 @@ const Fields<EvalResult>& FieldsOf(const EvalResult*) {
       {"device_identity", &R::device_identity, "who answered; empty: the simulator"},
       {"dot_products", [](const R&) { return std::vector<AnsweredLine>(); }},
       {"count", &R::count},
-      {"error", &R::error, "what ended it too early; empty if nothing did"},
+      {"error", &R::error, Prose("what ended it too early; empty if nothing did")},
   };
   return kFields;
 }

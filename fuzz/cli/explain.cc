@@ -75,8 +75,8 @@ const Fields<ExplainedBucket>& FieldsOf(const ExplainedBucket*) {
       {"answers", &B::answers},
       {"missed", &B::missed},
       {"failed", &B::failed, "cases in which the device failed"},
-      {"said", &B::said, "what it did in the smallest of them; empty if there is none"},
-      {"shared", &B::shared, kShared},
+      {"said", &B::said, Prose("what it did in the smallest of them; empty if there is none")},
+      {"shared", &B::shared, Prose(kShared)},
   };
   return kFields;
 }
@@ -203,8 +203,8 @@ const Fields<CaseResult>& FieldsOf(const CaseResult*) {
       Field<C>::Flat([](const C& c) {
         return DiagnosisOf{*c.mismatch().op, c.subject().device_name, c.e.diagnosis};
       }),
-      {"why", [](const C& c) { return c.subject().why; }},
-      {"shared", [](const C& c) { return c.subject().shared; }, kShared},
+      {"why", [](const C& c) { return c.subject().why; }, Prose()},
+      {"shared", [](const C& c) { return c.subject().shared; }, Prose(kShared)},
       {"agrees", [](const C& c) { return c.e.agrees; }},
       {"bucket", [](const C& c) { return Name(c.e.bucket); }},
       {"results", [](const C& c) { return c.mismatch().inputs.dot_products(); }, "of the case"},

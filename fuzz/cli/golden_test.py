@@ -105,12 +105,12 @@ def differences(program, path, update):
 
 
 def same_but_text(a, b, key=''):
-    """Equal JSON, but for strings under the names of TEXT, which are for people."""
+    """Equal JSON, but for strings that are for people."""
     if isinstance(a, dict) and isinstance(b, dict):
         return a.keys() == b.keys() and all(same_but_text(a[k], b[k], k) for k in a)
     if isinstance(a, list) and isinstance(b, list):
         return len(a) == len(b) and all(same_but_text(x, y, key) for x, y in zip(a, b))
-    return a.lower() == b.lower() if key in TEXT and isinstance(a, str) and isinstance(b, str) else a == b
+    return a.lower() == b.lower() if key in PROSE and isinstance(a, str) and isinstance(b, str) else a == b
 
 
 def stored_lines(name, text):
@@ -164,10 +164,11 @@ parser.add_argument('transcripts', nargs='*')
 parser.add_argument('--update', action='store_true')
 parser.add_argument('--altered', type=lambda p: pathlib.Path(p).resolve(strict=True))
 parser.add_argument('--stored', help='folder for $STORED, which fuzz/testing/stored/make.sh wrote')
-parser.add_argument('--text', help='file of JSON members that are text for people', default=ROOT / '.ci/text_members')
+parser.add_argument('--text', help='file of stored fields that are text for people', default=ROOT / '.ci/text_members')
 args = parser.parse_args()
 STORED = args.stored and str(pathlib.Path(args.stored).resolve(strict=True))
 TEXT = set(pathlib.Path(args.text).read_text().split()) if args.altered else set()
+PROSE = set(re.findall(r'(\w+)[\[\]{}]*\tprose', (ROOT / 'docs/members.txt').read_text()))
 FILES = []  # compared, by transcript
 paths = [GOLDEN / (name + '.txt') for name in args.transcripts] or sorted(GOLDEN.glob('*.txt'))
 with concurrent.futures.ThreadPoolExecutor(2) as pool:

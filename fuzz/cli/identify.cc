@@ -266,7 +266,7 @@ const Fields<IdentifyResult>& FieldsOf(const IdentifyResult*) {
       {"changes", [](const R& r) { return r.id.changes; }, "of one parameter of their models"},
       {"unrefuted", [](const R& r) { return r.id.unrefuted; },
        "changes that give all answers too: ARCH/INSTRUCTION:NAME=VALUE"},
-      {"text", [](const R& r) { return Conclusion(r.id); }, "the conclusion for people"},
+      {"text", [](const R& r) { return Conclusion(r.id); }, Prose("the conclusion for people")},
   };
   return kFields;
 }

@@ -56,7 +56,7 @@ const Fields<UndeterminedValues>& FieldsOf(const UndeterminedValues*) {
   static const Fields<U> kFields = {
       {"values", &U::values},
       {"proved", &U::proved},
-      {"why", &U::why},
+      {"why", &U::why, Prose()},
   };
   return kFields;
 }

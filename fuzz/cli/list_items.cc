@@ -23,7 +23,7 @@ namespace mmadiff {
 
 const Fields<InputClass>& FieldsOf(const InputClass*) {
   using C = InputClass;
-  static const Fields<C> kFields = {{"name", &C::name}, {"what", &C::what}};
+  static const Fields<C> kFields = {{"name", &C::name}, {"what", &C::what, Prose()}};
   return kFields;
 }
 
@@ -101,7 +101,7 @@ const Fields<KnownFrom>& FieldsOf(const KnownFrom*) {
       {"native_on", [](const K& k) { return k.op.instruction->native_on; }},
       {"source", [](const K& k) { return k.op.instruction->source; }},
       {"words", [](const K& k) { return DescribeModel(k.op.model); },
-       "the model in words, with the parameters that are unusual for its family"},
+       Prose("the model in words, with the parameters that are unusual for its family")},
   };
   return kFields;
 }
@@ -119,7 +119,7 @@ const Fields<InstructionItem>& FieldsOf(const InstructionItem*) {
       Field<I>::Flat(
           [](const I& i) { return i.op ? std::optional(ComputedBy{*i.op}) : std::nullopt; }),
       {"grade", [](const I& i) { return Name(i.evidence.grade); }},
-      {"evidence", [](const I& i) { return i.evidence.text; }},
+      {"evidence", [](const I& i) { return i.evidence.text; }, Prose()},
       {"file", [](const I& i) { return i.evidence.file; }},
       Field<I>::Flat(
           [](const I& i) { return i.op ? std::optional(KnownFrom{*i.op}) : std::nullopt; }),
@@ -202,7 +202,7 @@ const Fields<RowOfHost>& FieldsOf(const RowOfHost*) {
   static const Fields<R> kFields = {
       {"name", &R::name, InstructionName()},
       {"native", [](const R& r) { return !r.why; }},
-      {"why", &R::why, Absent({.what = "if it is not native"})},
+      {"why", &R::why, Absent(Prose("if it is not native"))},
   };
   return kFields;
 }
@@ -216,10 +216,10 @@ const Fields<DeviceItem>& FieldsOf(const DeviceItem*) {
   using D = DeviceItem;
   static const Fields<D> kFields = {
       {"device", [](const D& d) { return d.kind.usage; }},
-      {"what", [](const D& d) { return d.kind.what; }},
+      {"what", [](const D& d) { return d.kind.what; }, Prose()},
       Field<D>::Flat([](const D& d) { return d.host; }),
       {"instructions", [](const D& d) { return IfAny(d.instructions); }, Absent()},
-      {"why", &D::why, Absent({.what = "why there is no such GPU"})},
+      {"why", &D::why, Absent(Prose("why there is no such GPU"))},
       {"gpus", [](const D& d) { return IfAny(d.gpus); }, Absent()},
   };
   return kFields;
@@ -296,7 +296,7 @@ const Fields<StrategyItem>& FieldsOf(const StrategyItem*) {
   using S = StrategyItem;
   static const Fields<S> kFields = {
       {"name", &S::name},
-      {"what", &S::what},
+      {"what", &S::what, Prose()},
       {"float", [](const S& s) { return IfAny(s.floats); }, Absent()},
       {"scaled", [](const S& s) { return IfAny(s.scaled); }, Absent()},
       {"integer", [](const S& s) { return IfAny(s.integers); }, Absent()},
@@ -387,8 +387,8 @@ const Fields<VectorItem>& FieldsOf(const VectorItem*) {
       {"source", [](const V& v) { return v.file.source; }},
       {"link", [](const V& v) { return v.file.link; }},
       {"section", [](const V& v) { return v.vector.section; }},
-      {"about", [](const V& v) { return v.vector.about; }},
-      {"reason", [](const V& v) { return v.vector.reason; }},
+      {"about", [](const V& v) { return v.vector.about; }, Prose()},
+      {"reason", [](const V& v) { return v.vector.reason; }, Prose()},
       {"operands", [](const V& v) { return v.vector.operands; }},
       {"answers", &V::answers},
   };
@@ -407,11 +407,11 @@ const Fields<DifferenceItem>& FieldsOf(const DifferenceItem*) {
   static const Fields<D> kFields = {
       {"instructions", [](const D& d) { return d.answer.patterns; }},
       {"vector", [](const D& d) { return d.vector.name; }},
-      {"about", [](const D& d) { return d.vector.about; }},
+      {"about", [](const D& d) { return d.vector.about; }, Prose()},
       {"d", [](const D& d) { return WordText(d.vector, d.answer); }},
       {"who", [](const D& d) { return d.answer.who; }},
       {"model", &D::model},
-      {"reason", [](const D& d) { return d.vector.reason; }},
+      {"reason", [](const D& d) { return d.vector.reason; }, Prose()},
   };
   return kFields;
 }

@@ -36,9 +36,9 @@ const Fields<MergeResult>& FieldsOf(const MergeResult*) {
        HexDigest("of the device's results, of the units that there are")},
       {"findings", [](const R& r) { return r.merged.findings; }},
       {"dropped", [](const R& r) { return r.merged.dropped; },
-       "INSTRUCTION: why, of those that the last attempt dropped"},
+       Prose("INSTRUCTION: why, of those that the last attempt dropped")},
       {"distrusted", [](const R& r) { return r.merged.distrusted; }},
-      {"damage", [](const R& r) { return r.merged.damage; }, "what was passed over"},
+      {"damage", [](const R& r) { return r.merged.damage; }, Prose("what was passed over")},
   };
   return kFields;
 }

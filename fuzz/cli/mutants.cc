@@ -77,7 +77,7 @@ const Fields<MutantRow>& FieldsOf(const MutantRow*) {
       {"change", &M::change},
       {"parameters", &M::parameters, ParameterValues()},
       {"cases", &M::cases, Absent({.what = "in which it was found; 0: was not"})},
-      {"equivalent", &M::equivalent, Absent({.what = "why no input can distinguish it"})},
+      {"equivalent", &M::equivalent, Absent(Prose("why no input can distinguish it"))},
   };
   return kFields;
 }

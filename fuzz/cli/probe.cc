@@ -18,7 +18,7 @@ namespace mmadiff {
 const Fields<Question>& FieldsOf(const Question*) {
   static const Fields<Question> kFields = {
       {"question", &Question::id, "id"},
-      {"text", &Question::text},
+      {"text", &Question::text, Prose()},
   };
   return kFields;
 }
@@ -42,11 +42,11 @@ const Fields<AnsweredQuestion>& FieldsOf(const AnsweredQuestion*) {
   static const Fields<A> kFields = {
       {"question", [](const A& a) { return a.answer.question->id; }},
       {"instruction", [](const A& a) { return a.op.name; }, InstructionName()},
-      {"answer", [](const A& a) { return a.answer.answer; }},
+      {"answer", [](const A& a) { return a.answer.answer; }, Prose()},
       {"agreement",
        [](const A& a) { return Name(a.answer.agreement); },
        {.words = {"agrees", "contradicts", "open"}}},
-      {"decides", [](const A& a) { return a.answer.decides; }},
+      {"decides", [](const A& a) { return a.answer.decides; }, Prose()},
       {"cases", [](const A& a) { return a.answer.cases; }},
   };
   return kFields;

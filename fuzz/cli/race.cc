@@ -59,7 +59,7 @@ const Fields<ProofStep>& FieldsOf(const ProofStep*) {
   using S = ProofStep;
   static const Fields<S> kFields = {
       {"change", [](const S& s) { return Name(s.change); }},
-      {"reason", &S::reason},
+      {"reason", &S::reason, Prose()},
   };
   return kFields;
 }
@@ -87,7 +87,7 @@ const Fields<PairRace>& FieldsOf(const PairRace*) {
       {"verdict",
        [](const P& p) { return Name(p.verdict); },
        {.words = {"same_model", "proved_equal", "told_apart", "undecided", "not_comparable"}}},
-      {"text", VerdictText, "the same for people"},
+      {"text", VerdictText, Prose("the same for people")},
       {"changes", [](const P& p) { return ParametersJson(p.changes); },
        ParameterValues("that y has otherwise; empty between families")},
       {"stage", &P::stage, "where the models part; empty if no case tells them apart"},
@@ -133,7 +133,7 @@ const Fields<FormatGroup>& FieldsOf(const FormatGroup*) {
       "rows that compute the same, the shorter ones chained; emulated ones apart";
   static const Fields<G> kFields = {
       {"formats", &G::formats, "\"e4m3 x e5m2 to f32\""},
-      {"verdict", &G::verdict, "in words"},
+      {"verdict", &G::verdict, Prose("in words")},
       {"x", &G::x, kRows},
       {"y", &G::y, kRows},
   };

@@ -62,7 +62,7 @@ const Fields<RecordResult>& FieldsOf(const RecordResult*) {
       {"without_digests", [](const R& r) { return r.OfFolder(r.outcome.without_digests); },
        Absent({.what = "instructions for which there was no room"})},
       {"dropped", [](const R& r) { return Messages(r.outcome.dropped); },
-       "why instructions were dropped"},
+       Prose("why instructions were dropped")},
   };
   return kFields;
 }

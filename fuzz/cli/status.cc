@@ -23,7 +23,8 @@ const Fields<StatusResult>& FieldsOf(const StatusResult*) {
   static const Fields<R> kFields = {
       {"folders", &R::folders, {.least_items = 1}},
       {"total", &R::total, "of several folders"},
-      {"not_read", &R::not_read, "folders that were named and are none of a run, with the reason"},
+      {"not_read", &R::not_read,
+       Prose("folders that were named and are none of a run, with the reason")},
   };
   return kFields;
 }

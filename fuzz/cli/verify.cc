@@ -129,8 +129,8 @@ const Fields<VerifyResult>& FieldsOf(const VerifyResult*) {
       {"differing", &R::differing},
       {"stopped_by", [](const R& r) { return Name(r.outcome.stopped_by); }},
       {"dropped", [](const R& r) { return Messages(r.outcome.failed); },
-       "why, one for each instruction that was dropped"},
-      {"damage", [](const R& r) { return r.outcome.damage; }},
+       Prose("why, one for each instruction that was dropped")},
+      {"damage", [](const R& r) { return r.outcome.damage; }, Prose()},
   };
   return kFields;
 }

@@ -364,7 +364,7 @@ const Fields<RunsDifference>& FieldsOf(const RunsDifference*) {
       {"compared", [](const D& d) { return d.answers.compared; }},
       {"only_first", [](const D& d) { return d.answers.only_first; }, "instructions"},
       {"only_second", [](const D& d) { return d.answers.only_second; }},
-      {"damage", &D::damage, "what was left out"},
+      {"damage", &D::damage, Prose("what was left out")},
   };
   return kFields;
 }

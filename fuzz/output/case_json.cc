@@ -68,7 +68,7 @@ const Fields<DotProductWords>& FieldsOf(const DotProductWords*) {
 
 const Fields<IndistinctPair>& FieldsOf(const IndistinctPair*) {
   using I = IndistinctPair;
-  static const Fields<I> kFields = {{"x", &I::x}, {"y", &I::y}, {"why", &I::why}};
+  static const Fields<I> kFields = {{"x", &I::x}, {"y", &I::y}, {"why", &I::why, Prose()}};
   return kFields;
 }
 
@@ -99,7 +99,7 @@ const Fields<FailureOfCase>& FieldsOf(const FailureOfCase*) {
        {.what = "what came in place of an answer, as `no_word` of a case; empty if one came",
         .pattern = "^[a-z_0-9]*$"}},
       {"said", [](const F& f) { return FailureText(f.failure).value_or(""); },
-       "what the program said when it failed; may be empty"},
+       Prose("what the program said when it failed; may be empty")},
       {"age", &F::age,
        "answers that the process had given before, where a fresh one gives the model's"},
   };
@@ -128,7 +128,7 @@ const Fields<LeftOutLine>& FieldsOf(const LeftOutLine*) {
       {"count", &L::count, {.least = 1}},
       {"of", &L::asked, {.what = "things that were asked for", .least = 1}},
       {"names", &L::names, "the first of them"},
-      {"detail", &L::detail, "for people, of the first"},
+      {"detail", &L::detail, Prose("for people, of the first")},
   };
   return kFields;
 }

@@ -46,6 +46,7 @@ Json TypeJson(const Schema& schema) {
     json["minimum"] = schema.least;
   }
   if (schema.pattern != nullptr) json["pattern"] = schema.pattern;
+  if (schema.prose) json["x-for-people"] = true;
   if (!schema.words.empty()) json["enum"] = schema.words;
   if (schema.kind == Schema::kList) json["items"] = TypeJson(schema.of.front());
   if (schema.least_items > 0) json["minItems"] = schema.least_items;
@@ -71,12 +72,13 @@ Json ObjectJson(const Schema& schema) {
 }
 
 std::string TypeText(const Schema& schema) {
-  std::string text = schema.kind == Schema::kAny             ? "any"
-                     : schema.kind == Schema::kCount         ? "count"
-                     : schema.kind == Schema::kOneOf         ? "one of"
-                     : schema.kind == Schema::kMap           ? "map"
-                     : schema.kind == Schema::kTextOrInteger ? "integer or string"
-                                                             : TypeName(schema.kind);
+  std::string text = TypeName(schema.kind);
+  if (schema.kind == Schema::kAny) text = "any";
+  if (schema.kind == Schema::kCount) text = "count";
+  if (schema.kind == Schema::kOneOf) text = "one of";
+  if (schema.kind == Schema::kMap) text = "map";
+  if (schema.kind == Schema::kTextOrInteger) text = "integer or string";
+  if (schema.prose) text = "prose";
   if (!schema.words.empty()) text = absl::StrJoin(schema.words, "|");
   if (schema.pattern != nullptr) absl::StrAppend(&text, " ", schema.pattern);
   if (schema.least > 0) absl::StrAppend(&text, " >= ", schema.least);

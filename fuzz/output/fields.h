@@ -54,6 +54,7 @@ struct Schema {
   Kind kind = kAny;
   bool null = false;                    // or null
   bool negative = false;                // of kReal
+  bool prose = false;                   // of kText: for people, and may be worded otherwise
   const char* pattern = nullptr;        // of kText
   std::vector<std::string> words = {};  // of kText: one of them
   uint64_t least = 0;                   // of kCount
@@ -81,6 +82,7 @@ struct Detail {
   size_t least_items = 0;  // of a list
   bool absent = false;
   bool negative = false;              // a number that may be
+  bool prose = false;                 // for people: programs do not read it
   std::optional<Schema> schema = {};  // of a getter that returns Json
   const char* title = nullptr;        // of a column of text
   int drop = 0;                       // as TableColumn
@@ -97,6 +99,8 @@ inline Detail HexDigest(const char* what = "") {
 inline Detail UtcOrEmpty(const char* what = "") {
   return {.what = what, .pattern = "^([0-9]{4,}-.*Z)?$"};
 }
+// Text for people, which may be worded otherwise in another version.
+inline Detail Prose(const char* what = "") { return {.what = what, .prose = true}; }
 // A member that is missing where its getter gives nothing.
 inline Detail Absent(Detail detail = {}) {
   detail.absent = true;
@@ -303,6 +307,7 @@ Field<Row>::Field(const char* name, Get getter, Detail d) : title(d.title), drop
   Schema& text =
       schema.kind == Schema::kList || schema.kind == Schema::kMap ? schema.of.front() : schema;
   if (d.pattern != nullptr) text.pattern = d.pattern;
+  text.prose = d.prose;
   if (!d.words.empty()) text.words = std::move(d.words);
   if (d.least > 0) schema.least = d.least;
   if (d.negative && schema.kind == Schema::kCount) schema.kind = Schema::kInteger;

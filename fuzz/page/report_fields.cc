@@ -19,12 +19,12 @@ const Fields<ReportFinding>& FieldsOf(const ReportFinding*) {
   static const Fields<F> kFields = {
       Field<F>::Flat([](const F& f) { return f.finding; }),
       {"minimal", &F::minimal,
-       "lines; empty if it was not explained, as after the first 20 of a run"},
-      {"difference", &F::difference},
+       Prose("lines; empty if it was not explained, as after the first 20 of a run")},
+      {"difference", &F::difference, Prose()},
       Field<F>::Flat([](const F& f) {
         return FailureOfCase{f.failure, f.age};
       }),
-      {"diagnosis", &F::diagnosis, "of the stored answers"},
+      {"diagnosis", &F::diagnosis, Prose("of the stored answers")},
       {"columns", &F::columns},
       {"stages", &F::stages},
       {"command", &F::command, "a command line of a shell"},
@@ -50,7 +50,7 @@ const Fields<CellOfCross>& FieldsOf(const CellOfCross*) {
       {"instructions", [](const C& c) { return c.cell().instructions; }, "that can reach it"},
       {"missing", [](const C& c) { return c.cell().missing; },
        "of these, those that reached it too rarely"},
-      {"unreachable", [](const C& c) { return c.cell().unreachable; }, "why none can"},
+      {"unreachable", [](const C& c) { return c.cell().unreachable; }, Prose("why none can")},
   };
   return kFields;
 }
@@ -170,7 +170,8 @@ const Fields<ReportData>& FieldsOf(const ReportData*) {
   using D = ReportData;
   static const Fields<D> kFields = {
       {"runs", &D::runs, {.least_items = 1}},
-      {"not_read", &D::not_read, "folders that were named and are none of a run, with the reason"},
+      {"not_read", &D::not_read,
+       Prose("folders that were named and are none of a run, with the reason")},
   };
   return kFields;
 }

@@ -7,7 +7,8 @@ namespace mmadiff {
 
 const Fields<SurveyFinding::Case>& FieldsOf(const SurveyFinding::Case*) {
   using C = SurveyFinding::Case;
-  static const Fields<C> kFields = {{"line", &C::line}, {"model", &C::model}, {"why", &C::why}};
+  static const Fields<C> kFields = {
+      {"line", &C::line}, {"model", &C::model}, {"why", &C::why, Prose()}};
   return kFields;
 }
 
@@ -15,7 +16,7 @@ const Fields<SurveyFinding>& FieldsOf(const SurveyFinding*) {
   using F = SurveyFinding;
   static const Fields<F> kFields = {
       {"bucket", [](const F& f) { return Name(f.bucket); }},
-      {"text", &F::text},
+      {"text", &F::text, Prose()},
       {"cases", &F::cases},
   };
   return kFields;
@@ -25,9 +26,9 @@ const Fields<SurveyAnswer>& FieldsOf(const SurveyAnswer*) {
   using A = SurveyAnswer;
   static const Fields<A> kFields = {
       {"question", &A::question},
-      {"answer", &A::answer},
+      {"answer", &A::answer, Prose()},
       {"agreement", [](const A& a) { return Name(a.agreement); }},
-      {"decides", &A::decides},
+      {"decides", &A::decides, Prose()},
       {"cases", &A::cases},
       {"differing", &A::differing},
   };
@@ -45,7 +46,7 @@ const Fields<SurveyRow>& FieldsOf(const SurveyRow*) {
       {"sizes", &R::sizes},
       {"repeat", &R::repeat},
       {"answers", &R::answers},
-      {"not_asked", &R::not_asked},
+      {"not_asked", &R::not_asked, Prose()},
       {"vectors", &R::lines},
       {"vectors_differing", &R::lines_differing},
       {"vectors_left", &R::lines_left},
@@ -59,7 +60,8 @@ const Fields<SurveyRow>& FieldsOf(const SurveyRow*) {
          std::vector<std::string> troubles;
          for (const SurveyTrouble& trouble : r.troubles) troubles.push_back(trouble.Text());
          return troubles;
-       }},
+       },
+       Prose()},
   };
   return kFields;
 }
@@ -79,7 +81,7 @@ const Fields<KindOfContradiction>& FieldsOf(const KindOfContradiction*) {
        {.words = {"difference", "trouble"}}},
       {"instruction", [](const K& k) { return k.contradiction.op; }},
       {"variant", [](const K& k) { return k.contradiction.variant; }},
-      {"what", [](const K& k) { return k.contradiction.what; }},
+      {"what", [](const K& k) { return k.contradiction.what; }, Prose()},
       {"also", [](const K& k) { return k.contradiction.others; },
        "variants of which the same is true"},
       {"finding",
@@ -124,10 +126,10 @@ const Fields<SurveySummary>& FieldsOf(const SurveySummary*) {
       {"changed", &S::changed},
       {"troubled", &S::troubled},
       {"rows", &S::rows},
-      {"missing", Missing, "tasks that were not reached"},
+      {"missing", Missing, Prose("tasks that were not reached")},
       {"left_out", [](const S& s) { return ManifestOf(s).left_out; }},
       {"stopped_by", [](const S& s) { return Name(s.outcome->stopped_by); }},
-      {"device_gone", [](const S& s) { return std::string(s.outcome->device.message()); }},
+      {"device_gone", [](const S& s) { return std::string(s.outcome->device.message()); }, Prose()},
       {"seconds", &S::seconds, "of all tasks"},
       // Written by fuzz/survey/stamp.cc.
       {"stamp",
@@ -144,7 +146,7 @@ const Fields<SurveyDifference::Row>& FieldsOf(const SurveyDifference::Row*) {
   static const Fields<R> kFields = {
       {"instruction", &R::op, InstructionName()},
       {"variant", &R::variant},
-      {"what", &R::what},
+      {"what", &R::what, Prose()},
       {"differing", &R::differing, "common answers"},
       {"line", &R::line, "operands of the smallest of them, as in the line protocol"},
       {"first", &R::first},
