@@ -17,7 +17,7 @@ struct DeviceKind {
   bool is_gpu = false;
 };
 
-// host, cuda, hip, faulty and exec.
+// All but `auto` and `recorded`, which fuzz/unit/devices.h adds.
 std::span<const DeviceKind> BasicDevices();
 
 // "NAME" or "NAME:ARGUMENT" by one of the kinds. kInvalidArgument for an unknown name, with the

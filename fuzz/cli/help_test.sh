@@ -17,7 +17,7 @@ flags_of() { sed -n '/^Arguments/,/^$/s/^  \(-., \)\?\(--[a-z_]*\).*/\2/p' "$1";
 
 # ---- Help
 expect 0 --help; cp out whole; expect 0 help; is "$(cmp out whole && wc -c <err)" 0
-verbs=$(sed -n '/^Verbs:/,/^$/s/^  \([a-z]\+\) .*/\1/p' whole); is "$(wc -w <<<"$verbs")" 25
+verbs=$(sed -n '/^Verbs:/,/^$/s/^  \([a-z]\+\) .*/\1/p' whole); [ "$(wc -w <<<"$verbs")" -ge 20 ] || fail "only these verbs: $verbs"
 lacks whole survey-ask
 "$m" help --man >man; "$m" help --completion=bash >completion; "$m" help --completion=fish >fish; "$m" help --completion=zsh >zsh
 for verb in $verbs; do
