@@ -223,7 +223,7 @@ absl::StatusOr<Sample> TakeSample(Device& device, const CaseStream& stream, uint
     const Batch part = MakeDotProductBatch(op.shape(), dots);
     const bool whole = part.count == batch.dot_products();
     RETURN_IF_ERROR(device.Ask(op, whole ? batch : part, answers));
-    pace.Add(answers.size(), absl::ToChronoNanoseconds(absl::Now() - begun));
+    pace.Add(answers.size(), absl::Now() - begun);
     Comparison compared;
     dots.resize(answers.size());
     Compare(op, op.model, MakeDotProductBatch(op.shape(), dots), answers.d, compared);

@@ -2,7 +2,8 @@
 field by field. Fields that a clock or a process fills are left out."""
 import pathlib, re, struct, subprocess
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+assert (ROOT / 'proto/run.proto').is_file()
 MAGIC, HEADER = b'\x93mmalog\n', 64  # corpus/block_log.cc
 MESSAGES = {'UnitRecord': 'run', 'RecordedOutputs': 'run', 'RecordedDigests': 'run', 'SurveyPart': 'survey',
             'SurveyManifest': 'survey', 'SurveyResult': 'survey', 'SurveyEnd': 'survey'}
