@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <new>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -25,47 +26,60 @@ class Ordered {
         done_(count) {}
 
   void Work(int thread) {
-    absl::MutexLock lock(&mutex_);
-    while (true) {
-      mutex_.Await(absl::Condition(this, &Ordered::MayWake));
-      if (next_ == count_) return;
-      Take(thread);
-    }
+    while (const std::optional<size_t> item = NextWork()) Do(*item, thread);
   }
 
   // By the calling thread: also works when nothing is to be delivered.
   absl::Status Deliver() {
     absl::Status status;
-    absl::MutexLock lock(&mutex_);
-    while (due_ < count_ && status.ok()) {
-      if (done_[due_]) {
-        const size_t due = due_;
-        mutex_.Unlock();
-        status = deliver_(due);
-        mutex_.Lock();
-        ++due_;
-      } else if (HasWork()) {
-        Take(0);
+    while (status.ok()) {
+      const Step step = NextStep();
+      if (step.kind == Step::kEnd) break;
+      if (step.kind == Step::kWork) {
+        Do(step.item, 0);
       } else {
-        mutex_.Await(absl::Condition(this, &Ordered::IsDue));
+        status = deliver_(step.item);
+        absl::MutexLock lock(&mutex_);
+        ++due_;
       }
     }
+    absl::MutexLock lock(&mutex_);
     next_ = count_;
     return status;
   }
 
  private:
+  struct Step {
+    enum Kind : uint8_t { kEnd, kDeliver, kWork } kind;
+    size_t item = 0;
+  };
+
   bool HasWork() const ABSL_SHARED_LOCKS_REQUIRED(mutex_) {
     return next_ < std::min(count_, due_ + ahead_);
   }
   bool MayWake() const ABSL_SHARED_LOCKS_REQUIRED(mutex_) { return next_ == count_ || HasWork(); }
-  bool IsDue() const ABSL_SHARED_LOCKS_REQUIRED(mutex_) { return done_[due_]; }
+  bool MayStep() const ABSL_SHARED_LOCKS_REQUIRED(mutex_) {
+    return due_ == count_ || done_[due_] || HasWork();
+  }
 
-  void Take(int thread) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    const size_t item = next_++;
-    mutex_.Unlock();
+  std::optional<size_t> NextWork() {
+    absl::MutexLock lock(&mutex_);
+    mutex_.Await(absl::Condition(this, &Ordered::MayWake));
+    if (next_ == count_) return std::nullopt;
+    return next_++;
+  }
+
+  Step NextStep() {
+    absl::MutexLock lock(&mutex_);
+    mutex_.Await(absl::Condition(this, &Ordered::MayStep));
+    if (due_ == count_) return {Step::kEnd};
+    if (done_[due_]) return {Step::kDeliver, due_};
+    return {Step::kWork, next_++};
+  }
+
+  void Do(size_t item, int thread) {
     work_(item, thread);
-    mutex_.Lock();
+    absl::MutexLock lock(&mutex_);
     done_[item] = true;
   }
 

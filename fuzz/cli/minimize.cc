@@ -39,6 +39,11 @@ const Fields<MinimizeResult>& FieldsOf(const MinimizeResult*) {
                 "first_case is empty",
         .words = {"differs", "flaky", "equal"}}},
       Field<R>::Flat([](const R& r) { return r.finding; }),
+      {"state",
+       [](const R& r) {
+         return r.finding.path.empty() ? std::nullopt : std::optional(Name(r.finding.state));
+       },
+       Absent(FindingStates("of what is filed"))},
   };
   return kFields;
 }

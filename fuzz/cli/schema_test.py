@@ -201,6 +201,29 @@ def missing_rows(args, output):
     return [] if text == len(rows) else [f'{len(rows)} rows, the text has {text}']
 
 
+# By verb: rows that must have members besides those of their schema, (list, member, words, all of, one of).
+WANTED = [
+    ('replay', 'reports', 'kind', {'mismatch', 'flaky', 'changed'}, {'instruction', 'device'}, {'dot_product', 'digest'}),
+    ('replay', 'reports', 'kind', {'contested'}, {'instruction', 'answer', 'given', 'reason'}, set()),
+    ('replay', 'reports', 'kind', {'agrees', 'differs'}, {'answer'}, set()),
+    ('replay', 'reports', 'kind', {'survey'}, {'said'}, set()),
+    ('mutants', 'mutants', None, set(), set(), {'cases', 'equivalent'}),
+    ('list', None, 'grade', {'measured', 'published', 'assumed', 'contested'}, {'algorithm', 'words', 'native_on'}, set()),
+]
+
+
+def wrong_rows(verb, output):
+    """Rows without the members of their kind."""
+    for of, rows, member, words, all_of, one_of in WANTED:
+        if of != verb or (rows is None) != isinstance(output, list):
+            continue
+        for row in output if rows is None else output.get(rows, []):
+            if member is not None and row.get(member) not in words:
+                continue
+            if not all_of <= row.keys() or (one_of and len(one_of & row.keys()) != 1):
+                yield f'no row of its kind: {str(row)[:300]}'
+
+
 def errors_of(code, args, stdin):
     verb = args[0]
     result = run(*args, '--json', stdin=stdin)
@@ -213,7 +236,7 @@ def errors_of(code, args, stdin):
     error = best_match(Draft202012Validator(SCHEMAS[verb]).iter_errors(output))
     if error is not None:
         return [f'{list(error.absolute_path)}: {error.message[:300]}']
-    return missing_rows(args, output)
+    return missing_rows(args, output) + list(wrong_rows(verb, output))[:3]
 
 
 def main():

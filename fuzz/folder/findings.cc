@@ -208,12 +208,16 @@ std::vector<KeptCase> Findings::Learn(OfOperation& of_op, const InvestigateTask&
 
 absl::Status FileCases(const std::vector<KeptCase>& cases, absl::string_view identity,
                        const std::string& folder, Finding& finding) {
+  FindingState state = FindingState::kFixed;  // of what is no finding
   for (const KeptCase& kept : cases) {
     RegressionCase c = ToRegressionCase(kept, finding.device, identity, finding.case_name);
     c.shared = finding.shared;
     const auto path = WriteCase(c, folder, true);
     const absl::Status filed = path.ok() ? Regress(*path) : path.status();
     if (!filed.ok()) return absl::DataLossError(filed.message());
+    const auto stored = ReadCase(*path);
+    if (!stored.ok()) return absl::DataLossError(stored.status().message());
+    if (IsFinding(*stored)) state = MoreUrgent(state, StateOf(*stored));
     if (finding.path.empty()) {
       finding.path = *path;
     } else {
@@ -221,6 +225,7 @@ absl::Status FileCases(const std::vector<KeptCase>& cases, absl::string_view ide
     }
     if (kept.role == CaseRole::kTypical) finding.typical = *path;
   }
+  if (!cases.empty()) finding.state = state;
   return absl::OkStatus();
 }
 
@@ -238,6 +243,7 @@ void Findings::Join(OfOperation& of_op, const InvestigateTask& task, Group group
   if (old != of_op.groups.end() && !group.change) {
     old->Count(task.name);
     ++old->finding.reports;
+    old->finding.state = MoreUrgent(old->finding.state, group.finding.state);
     old->classes.merge(group.classes);
     std::vector<std::string>& beside = old->finding.beside;
     group.finding.beside.push_back(group.finding.path);

@@ -183,6 +183,22 @@ TEST_F(RunTest, FiledMismatchesThatDoNotComeAgain) {
 }
 
 // A recording has no answers to smaller cases: what differs in it is filed all the same.
+TEST_F(RunTest, WhatWasFixedAndComesAgainIsRegressed) {
+  RunOptions options = Options("w", {kHopper});
+  const RunReport first = Run(options, "faulty:fraction_bits=24");
+  ASSERT_THAT(first.findings, SizeIs(1));
+  EXPECT_EQ(first.findings[0].state, FindingState::kOpen);
+  for (const std::string& path : Files(Path("w/findings"), ".txtpb")) {
+    RegressionCase fixed = *ReadCase(path);
+    fixed.state = FindingState::kFixed;
+    ASSERT_TRUE(RewriteCase(path, fixed).ok());
+  }
+  for (const std::string& log : Files(Path("w"), ".log")) std::filesystem::remove(log);
+  const RunReport again = Run(options, "faulty:fraction_bits=24");
+  ASSERT_THAT(again.findings, SizeIs(1));
+  EXPECT_EQ(again.findings[0].state, FindingState::kRegressed);
+}
+
 TEST_F(RunTest, AMismatchOfARecordingIsFiled) {
   const RunOptions options = Options("w");
   const DeviceOr faulty = OpenDevice("faulty:fraction_bits=22");

@@ -35,13 +35,15 @@ Json ObjectJson(const Schema& schema);
 Json TypeJson(const Schema& schema) {
   Json json = Json::object();
   if (schema.kind == Schema::kAny) return json;
-  if (schema.kind == Schema::kOneOf) {
+  if (schema.kind == Schema::kObject) {
+    json = ObjectJson(schema);
+  } else if (schema.kind == Schema::kOneOf) {
     for (const Schema& one : schema.of) json["anyOf"].push_back(TypeJson(one));
-    return json;
+  } else if (schema.kind == Schema::kTextOrInteger) {
+    json["type"] = {"integer", "string"};
+  } else {
+    json["type"] = TypeName(schema.kind);
   }
-  if (schema.kind == Schema::kTextOrInteger) return {{"type", {"integer", "string"}}};
-  json =
-      schema.kind == Schema::kObject ? ObjectJson(schema) : Json{{"type", TypeName(schema.kind)}};
   if (schema.kind == Schema::kCount || (schema.kind == Schema::kReal && !schema.negative)) {
     json["minimum"] = schema.least;
   }
@@ -52,8 +54,8 @@ Json TypeJson(const Schema& schema) {
   if (schema.least_items > 0) json["minItems"] = schema.least_items;
   if (schema.most_items > 0) json["maxItems"] = schema.most_items;
   if (schema.kind == Schema::kMap) json["additionalProperties"] = TypeJson(schema.of.front());
-  if (schema.null) return {{"anyOf", Json::array({Json{{"type", "null"}}, std::move(json)})}};
-  return json;
+  if (!schema.null) return json;
+  return {{"anyOf", Json::array({Json{{"type", "null"}}, std::move(json)})}};
 }
 
 Json ObjectJson(const Schema& schema) {

@@ -242,7 +242,9 @@ class Fields {
       Json value = field.get(row);
       if (field.flat) {
         if (!value.is_null()) json.update(value);
-      } else if (!field.member.absent || !value.is_null()) {
+      } else if (field.member.absent && value.is_null()) {
+        json.erase(field.member.name);  // of a part
+      } else {
         json[field.member.name] = std::move(value);
       }
     }

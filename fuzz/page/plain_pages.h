@@ -8,7 +8,7 @@
 namespace mmadiff {
 
 std::string MarkdownPage(const ReportData& data);
-std::string JsonPage(const ReportData& data);  // docs/schema/report.schema.json
+std::string JsonPage(const ReportData& data);
 // A row an instruction, after a row of titles (RFC 4180, lines end with "\n").
 std::string CsvPage(const ReportData& data);
 // A test case an instruction; what differs, does not repeat or was not compared fails.

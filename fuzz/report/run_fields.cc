@@ -31,6 +31,10 @@ std::vector<std::string> NamesOfAll(const std::vector<Hardware>& hardware) {
 
 }  // namespace
 
+Detail FindingStates(const char* what) {
+  return {.what = what, .words = {std::begin(kFindingStates), std::end(kFindingStates)}};
+}
+
 UnitCounts CountsOf(const RunReport& report) {
   const UnitResult& total = report.total;
   return {total.cases, total.dot_products, total.mismatches, report.at_least, StoppedText(report)};
@@ -63,10 +67,8 @@ const Fields<Finding>& FieldsOf(const Finding*) {
       {"first_case", &F::case_name},
       {"cases", &F::cases, "of this attempt; 0: of an earlier one"},
       {"flaky", &F::flaky},
-      {"state",
-       [](const F& f) { return Name(f.state); },
-       {.what = "the most urgent of its cases",
-        .words = {std::begin(kFindingStates), std::end(kFindingStates)}}},
+      {"state", [](const F& f) { return Name(f.state); },
+       FindingStates("the most urgent of its cases")},
       {"path", &F::path, "of the minimal case"},
       {"beside", &F::beside, "paths of the other cases"},
       {"typical", &F::typical, "path of the case of ordinary numbers; empty if none is filed"},

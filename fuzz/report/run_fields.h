@@ -11,6 +11,8 @@
 
 namespace mmadiff {
 
+Detail FindingStates(const char* what = "");
+
 // What was counted in units.
 struct UnitCounts {
   uint64_t cases, dot_products, mismatches;

@@ -20,6 +20,7 @@ TEST_F(RunTest, AnswersThatDoNotRepeatAreFlaky) {
     for (const Finding& f : outcome.findings) {
       EXPECT_TRUE(f.flaky()) << fault << " " << Name(f.bucket);
       EXPECT_THAT(Name(f.bucket), StartsWith("flaky:"));
+      EXPECT_EQ(f.state, FindingState::kFlaky);
       const auto filed =
           ReadCase(f.path);  // as it was seen, not shrunk, with the device's identity
       ASSERT_TRUE(filed.ok()) << filed.status();

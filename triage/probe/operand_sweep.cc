@@ -1,6 +1,7 @@
 #include "triage/probe/operand_sweep.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -87,17 +88,10 @@ class Sweep : public OperandSweeper {
   absl::Status Work(Device& device) override {
     Batch batch;
     Comparison comparison;
-    absl::MutexLock lock(&mutex_);
-    while (status_.ok() && tile_ < domain_.tiles()) {
-      if (tile_ > 0 && (limit_.Reached() || device.StopRequested())) return status_;
-      const uint64_t first = tile_, blocks = op_.shape().blocks, left = domain_.tiles() - first;
-      const int64_t count =
-          std::min<int64_t>(at_once_, static_cast<int64_t>((left + blocks - 1) / blocks));
-      tile_ = std::min(first + count * blocks, domain_.tiles());
-      mutex_.Unlock();
-      if (batch.count != count) batch = NeutralBatch(model_, op_.shape(), count);
-      for (uint64_t block = 0; block < count * blocks; ++block) {
-        domain_.Fill(first + block, static_cast<int64_t>(block), batch);
+    while (const std::optional<Part> part = Next(device)) {
+      if (batch.count != part->count) batch = NeutralBatch(model_, op_.shape(), part->count);
+      for (int64_t block = 0; block < part->count * op_.shape().blocks; ++block) {
+        domain_.Fill(part->first + block, block, batch);
       }
       const TimeLimit quick = TimeLimit::After(absl::Milliseconds(500));
       absl::StatusOr<std::vector<uint64_t>> d = device.Run(op_, batch);
@@ -109,16 +103,9 @@ class Sweep : public OperandSweeper {
         if (again.ok() && *again != *d)
           d = absl::AbortedError("two answers to one pair of operands");
       }
-      mutex_.Lock();
-      status_.Update(d.status());
-      if (!d.ok()) return status_;
-      if (was_quick) at_once_ = std::min(2 * at_once_, most_);
-      const std::vector<int64_t>& differing = comparison.differing;
-      differing_ += differing.size();
-      if (differing.empty() || first >= first_tile_) continue;
-      first_tile_ = first;
-      first_ = {{Extract(batch, differing.front()), (*d)[differing.front()]}};
+      Take(part->first, batch, d, comparison, was_quick);
     }
+    absl::MutexLock lock(&mutex_);
     return status_;
   }
 
@@ -130,6 +117,35 @@ class Sweep : public OperandSweeper {
   }
 
  private:
+  struct Part {
+    uint64_t first;  // tile
+    int64_t count;   // executions
+  };
+
+  std::optional<Part> Next(Device& device) {
+    absl::MutexLock lock(&mutex_);
+    if (!status_.ok() || tile_ >= domain_.tiles()) return std::nullopt;
+    if (tile_ > 0 && (limit_.Reached() || device.StopRequested())) return std::nullopt;
+    const uint64_t first = tile_, blocks = op_.shape().blocks, left = domain_.tiles() - first;
+    const int64_t count =
+        std::min<int64_t>(at_once_, static_cast<int64_t>((left + blocks - 1) / blocks));
+    tile_ = std::min(first + count * blocks, domain_.tiles());
+    return Part{first, count};
+  }
+
+  void Take(uint64_t first, const Batch& batch, const absl::StatusOr<std::vector<uint64_t>>& d,
+            const Comparison& comparison, bool was_quick) {
+    absl::MutexLock lock(&mutex_);
+    status_.Update(d.status());
+    if (!d.ok()) return;
+    if (was_quick) at_once_ = std::min(2 * at_once_, most_);
+    const std::vector<int64_t>& differing = comparison.differing;
+    differing_ += differing.size();
+    if (differing.empty() || first >= first_tile_) return;
+    first_tile_ = first;
+    first_ = {{Extract(batch, differing.front()), (*d)[differing.front()]}};
+  }
+
   const Operation& op_;
   const Model model_;
   const TimeLimit limit_;
