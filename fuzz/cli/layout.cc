@@ -95,11 +95,10 @@ void PrintCsv(const Instruction& instruction) {
 }
 
 void PrintText(const Instruction& instruction) {
-  std::fputs("matrix   block  row  column  lane  register  bit\n", stdout);
-  ForEachPlace(instruction, [](const PlacedElement& p) {
-    std::printf("%-7s  %5d  %3d  %6d  %4d  %8d  %3d\n", Name(p.operand), p.element.block,
-                p.element.row, p.element.column, p.place.lane, p.place.reg, p.place.bit);
-  });
+  const Schema schema = SchemaOf<PlacedElement>();
+  TextTable table = TextTableOf(schema);
+  ForEachPlace(instruction, [&](const PlacedElement& p) { AddRow(schema, JsonOf(p), table); });
+  std::fputs(table.Text({}).c_str(), stdout);
 }
 
 void RunLayout(const std::string& name, bool csv, bool json, Ending& ending) {

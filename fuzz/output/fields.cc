@@ -130,6 +130,20 @@ std::string LinesBelow(const std::string& path, const Schema& schema) {
 
 bool IsScalar(const Schema& schema) { return schema.kind <= Schema::kText; }
 
+// The text of each scalar member.
+std::vector<std::string> Cells(const Schema& schema, const Json& row) {
+  std::vector<std::string> cells;
+  for (const Member& member : schema.members) {
+    if (!IsScalar(member.schema)) continue;
+    const auto value = row.find(member.name);
+    const bool nothing = value == row.end() || value->is_null();
+    cells.push_back(nothing              ? ""
+                    : value->is_string() ? value->get<std::string>()
+                                         : JsonText(*value, -1));
+  }
+  return cells;
+}
+
 std::string CsvCell(const std::string& text) {
   const std::string line = PlainLine(text);
   if (line.find_first_of(",\"") == line.npos) return line;
@@ -159,16 +173,6 @@ Schema OneOf(std::vector<Schema> schemas) {
   return {.kind = Schema::kOneOf, .of = std::move(schemas)};
 }
 
-std::string CellText(const Json& value) {
-  if (value.is_null()) return "";
-  if (value.is_string()) return value.get<std::string>();
-  if (value.is_array()) {
-    return absl::StrJoin(value, " ",
-                         [](std::string* out, const Json& element) { *out += CellText(element); });
-  }
-  return JsonText(value, -1);
-}
-
 std::string CsvHead(const Schema& schema) {
   std::vector<std::string> names;
   for (const Member& member : schema.members) {
@@ -179,12 +183,24 @@ std::string CsvHead(const Schema& schema) {
 
 std::string CsvLine(const Schema& schema, const Json& row) {
   std::vector<std::string> cells;
-  for (const Member& member : schema.members) {
-    if (!IsScalar(member.schema)) continue;
-    const auto value = row.find(member.name);
-    cells.push_back(value == row.end() ? "" : CsvCell(CellText(*value)));
-  }
+  for (const std::string& cell : Cells(schema, row)) cells.push_back(CsvCell(cell));
   return absl::StrJoin(cells, ",") + "\n";
+}
+
+TextTable TextTableOf(const Schema& schema) {
+  std::vector<TableColumn> columns;
+  for (const Member& member : schema.members) {
+    const Schema::Kind kind = member.schema.kind;
+    const bool number = kind >= Schema::kCount && kind <= Schema::kReal;
+    if (IsScalar(member.schema)) {
+      columns.push_back({absl::StrReplaceAll(member.name, {{"_", " "}}), number});
+    }
+  }
+  return TextTable(std::move(columns));
+}
+
+void AddRow(const Schema& schema, const Json& row, TextTable& table) {
+  table.Add(Cells(schema, row));
 }
 
 }  // namespace mmadiff

@@ -84,8 +84,6 @@ struct Detail {
   bool negative = false;              // a number that may be
   bool prose = false;                 // for people: programs do not read it
   std::optional<Schema> schema = {};  // of a getter that returns Json
-  const char* title = nullptr;        // of a column of text
-  int drop = 0;                       // as TableColumn
 };
 
 // Details that many members have: ARCH/INSTRUCTION, a word in hexadecimal digits, a digest of 128 bits, RFC 3339.
@@ -209,7 +207,7 @@ Json JsonOf(const T& value) {
   }
 }
 
-// A member of Row: its name in JSON, or nullptr for a column of text alone.
+// A member of Row.
 template <class Row>
 struct Field {
   template <class Get>
@@ -226,8 +224,6 @@ struct Field {
   Member member;
   std::function<Json(const Row&)> get;
   bool flat = false;
-  const char* title;
-  int drop;
 };
 
 template <class Row>
@@ -238,7 +234,6 @@ class Fields {
   Json json(const Row& row) const {
     Json json = Json::object();
     for (const Field<Row>& field : fields_) {
-      if (field.member.name.empty() && !field.flat) continue;
       Json value = field.get(row);
       if (field.flat) {
         if (!value.is_null()) json.update(value);
@@ -256,24 +251,12 @@ class Fields {
     for (const Field<Row>& field : fields_) {
       if (field.flat) {
         for (const Member& member : field.member.schema.members) Put(member, schema.members);
-      } else if (!field.member.name.empty()) {
+      } else {
         Put(field.member, schema.members);
       }
     }
     return schema;
   }
-
-  // The fields that have a title, a line for each row.
-  TextTable table() const {
-    std::vector<TableColumn> columns;
-    for (const Field<Row>& field : fields_) {
-      if (field.title == nullptr) continue;
-      const Schema::Kind kind = field.member.schema.kind;
-      columns.push_back({field.title, kind >= Schema::kCount && kind <= Schema::kReal, field.drop});
-    }
-    return TextTable(std::move(columns));
-  }
-  std::vector<std::string> cells(const Row& row) const;
 
  private:
   static void Put(const Member& member, std::vector<Member>& members) {
@@ -288,21 +271,9 @@ class Fields {
   std::vector<Field<Row>> fields_;
 };
 
-// The text of a value in a table or in CSV: lists with blanks between, nothing for null.
-std::string CellText(const Json& value);
-
-template <class Row>
-std::vector<std::string> Fields<Row>::cells(const Row& row) const {
-  std::vector<std::string> cells;
-  for (const Field<Row>& field : fields_) {
-    if (field.title != nullptr) cells.push_back(CellText(field.get(row)));
-  }
-  return cells;
-}
-
 template <class Row>
 template <class Get>
-Field<Row>::Field(const char* name, Get getter, Detail d) : title(d.title), drop(d.drop) {
+Field<Row>::Field(const char* name, Get getter, Detail d) {
   using Value = std::remove_cvref_t<std::invoke_result_t<Get, const Row&>>;
   get = [getter](const Row& row) { return JsonOf<Value>(std::invoke(getter, row)); };
   Schema schema = d.schema.has_value() ? *std::move(d.schema) : SchemaOf<Value>();
@@ -317,7 +288,7 @@ Field<Row>::Field(const char* name, Get getter, Detail d) : title(d.title), drop
   schema.least_items = d.items > 0 ? d.items : d.least_items;
   schema.most_items = d.items;
   if (d.absent) schema.null = false;
-  member = {name == nullptr ? "" : name, d.what, d.unit, std::move(schema), d.absent};
+  member = {name, d.what, d.unit, std::move(schema), d.absent};
 }
 
 template <class Row>
@@ -331,8 +302,12 @@ Field<Row> Field<Row>::Flat(Get getter) {
   return field;
 }
 
-// Lines of CSV (RFC 4180) with the names of all members that are no lists or objects first.
+// Tables of the members that are no lists and no objects, a row each.
+// CSV (RFC 4180), with their names first.
 std::string CsvHead(const Schema& schema);
 std::string CsvLine(const Schema& schema, const Json& row);
+// Columns of text, numbers to the right; what is null is empty.
+TextTable TextTableOf(const Schema& schema);
+void AddRow(const Schema& schema, const Json& row, TextTable& table);
 
 }  // namespace mmadiff

@@ -20,8 +20,6 @@ constexpr uint64_t kDigestBytes = 21;        // of one in digests.log
 constexpr uint64_t kInstructionBytes = 160;  // in the manifest, without the name
 constexpr uint64_t kDigestParts = 64;        // in which the first unit of a row is asked again
 
-absl::Duration Clock() { return MonotonicNow(); }
-
 // One batch of these cases. Consecutive ones keep their name, by which a recording knows them.
 void GenerateEach(const CaseStream& stream, const std::vector<uint64_t>& cases, Batch& batch) {
   Generate(stream, cases.front(), static_cast<int64_t>(cases.size()), batch);
@@ -271,7 +269,10 @@ absl::Status RecordAgenda::TakeAgain(Row& row, const WordsAnswer& answer) {
 void RecordAgenda::PlanDigests() {
   uint64_t overhead = 0;
   for (Row& row : rows_) {
-    if (row.dropped) row.recorded.raw_cases = row.ended = 0;
+    if (row.dropped) {
+      row.recorded.raw_cases = 0;
+      row.ended = 0;
+    }
     if (row.answers) overhead += 2 * RecordOverhead(*row.stream.op, row.tried.identity);
   }
   most_units_ = digest_bytes_ > overhead ? (digest_bytes_ - overhead) / kDigestBytes : 0;
@@ -281,10 +282,10 @@ void RecordAgenda::PlanDigests() {
 // unit, whatever the time.
 std::optional<Task> RecordAgenda::NextDigest() {
   if (units_ >= most_units_) return std::nullopt;
-  const absl::Duration now = Clock();
+  const absl::Duration now = MonotonicNow();
   Row* next = nullptr;
   for (Row& row : rows_) {
-    if (row.ended != UINT64_MAX) continue;
+    if (row.ended) continue;
     if (next == nullptr || row.begun == 0 || row.UsedAt(now) < next->UsedAt(now)) next = &row;
     if (row.begun == 0) break;
   }
@@ -300,14 +301,14 @@ std::optional<Task> RecordAgenda::NextDigest() {
 
 void RecordAgenda::TakeDigest(Row& row, const DigestTask& task, const TaskResult& result) {
   const uint64_t unit = task.first / task.cases;
-  row.used += Clock();
+  row.used += MonotonicNow();
   --row.running;
   row.digests.resize(std::max<size_t>(row.digests.size(), unit + 1));
   if (result.status.ok()) {
     row.digests[unit] = std::get<DigestAnswer>(result.answer).digest;
   } else {
     --units_;
-    row.ended = std::min(row.ended, unit);
+    row.ended = std::min(row.ended.value_or(unit), unit);
   }
 }
 
@@ -337,7 +338,7 @@ absl::StatusOr<RecordingManifest> RecordAgenda::Finish(RecordOutcome& outcome) {
       continue;
     }
     outcome.recorded.push_back(row.stream.op);
-    row.digests.resize(std::min(row.begun, row.ended));
+    row.digests.resize(std::min(row.begun, row.ended.value_or(row.begun)));
     const Operation& op = *row.stream.op;
     const uint64_t units = row.digests.size(), cases = row.recorded.unit_cases;
     row.recorded.digest_units = units;

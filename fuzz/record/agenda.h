@@ -59,7 +59,8 @@ class RecordAgenda : public Agenda {
     std::vector<Sample> sample;  // by strategy
     std::vector<Digest> digests;
     uint64_t raw_dot_products = 0;
-    uint64_t begun = 0, running = 0, ended = UINT64_MAX;
+    uint64_t begun = 0, running = 0;
+    std::optional<uint64_t> ended = {};
     absl::Duration used = absl::ZeroDuration();
 
     absl::Duration UsedAt(absl::Duration now) const { return used + running * now; }
