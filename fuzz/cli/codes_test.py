@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The exit codes that `mmadiff help VERB` claims: docs/cli.md has the table of `mmadiff help --exit_codes`, and each claim
-has a command that gives the code. Usage: codes_test.py MMADIFF [--update]    --update writes the table into the page
+"""The exit codes that `mmadiff help VERB` claims: docs/cli.md has the tables of `mmadiff help`, and each claim
+has a command that gives the code. Usage: codes_test.py MMADIFF [--update]    --update writes them into the page
 
 A claim is what a code means to a verb, or a part of it: they are separated by "; "."""
 import os
@@ -307,13 +307,12 @@ def gives(code, command, folder):
 
 def check_page():
     """The tables of the page are those of the program."""
-    begin, end = '<!-- begin: mmadiff help --exit_codes -->\n', '<!-- end -->\n'
-    before, rest = PAGE.split(begin)
-    made = before + begin + output('help', '--exit_codes') + end + rest.split(end, 1)[1]
+    block = re.compile(r'(<!-- begin: mmadiff help (--\w+) -->\n).*?(<!-- end -->\n)', re.S)
+    made, blocks = block.subn(lambda of: of[1] + output('help', of[2]) + of[3], PAGE)
     if sys.argv[2:] == ['--update']:
         PAGE_FILE.write_text(made)
-    elif made != PAGE:
-        fail('docs/cli.md is not what `mmadiff help --exit_codes` prints: codes_test.py MMADIFF --update')
+    elif made != PAGE or blocks != 2:
+        fail('docs/cli.md has other tables than `mmadiff help` prints: codes_test.py MMADIFF --update')
     listed = section(output('help'), 'Environment')
     named = re.findall(r'`([A-Z_]+)`', re.search(r'lists what users set: (.*?)\. Besides', PAGE, re.S)[1])
     if sorted(listed) != sorted(named):

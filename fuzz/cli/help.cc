@@ -149,4 +149,14 @@ std::string ExitCodesPage() {
   return out;
 }
 
+std::string VerbsPage() {
+  std::string out = "| verb | | example |\n|---|---|---|\n";
+  for (const Verb& verb : Verbs()) {
+    if (verb.hidden) continue;
+    const std::string example = absl::StrReplaceAll(verb.example, {{"|", "\\|"}});
+    absl::StrAppend(&out, "| `", verb.name, "` | ", verb.what, " | `mmadiff ", example, "` |\n");
+  }
+  return out;
+}
+
 }  // namespace mmadiff

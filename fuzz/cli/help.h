@@ -14,5 +14,7 @@ std::string HelpText(const CLI::App& app);
 std::string ManPage(const CLI::App& program);
 // The tables of exit codes of docs/cli.md, in Markdown.
 std::string ExitCodesPage();
+// The verbs, what they do and an example of each, in Markdown.
+std::string VerbsPage();
 
 }  // namespace mmadiff

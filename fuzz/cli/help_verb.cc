@@ -13,7 +13,7 @@ namespace {
 
 struct HelpFlags {
   std::string verb, completion;
-  bool man = false, exit_codes = false, schema = false, members = false;
+  bool man = false, verbs = false, exit_codes = false, schema = false, members = false;
 };
 
 Schema SchemaOfVerb(const Verb& verb) {
@@ -47,6 +47,8 @@ std::string Members() {
 void RunHelp(const HelpFlags& flags, const CLI::App& program, Ending& ending) {
   if (flags.man) {
     std::fputs(ManPage(program).c_str(), stdout);
+  } else if (flags.verbs) {
+    std::fputs(VerbsPage().c_str(), stdout);
   } else if (flags.exit_codes) {
     std::fputs(ExitCodesPage().c_str(), stdout);
   } else if (flags.members) {
@@ -74,6 +76,7 @@ Action AddHelp(CLI::App& command, const Globals&) {
   const auto flags = std::make_shared<HelpFlags>();
   AddOption(command, "verb", flags->verb, "of which verb [the program]");
   AddFlag(command, "--man", flags->man, "the man page, in roff");
+  AddFlag(command, "--verbs", flags->verbs, "the verbs, in Markdown");
   AddFlag(command, "--exit_codes", flags->exit_codes, "the exit codes of all verbs, in Markdown");
   AddFlag(command, "--schema", flags->schema,
           "JSON Schema of what --json prints, by verb or for all");
