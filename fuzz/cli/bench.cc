@@ -21,16 +21,15 @@
 
 namespace mmadiff {
 
-const Fields<KernelCosts>& FieldsOf(const KernelCosts*) {
+Fields<KernelCosts> FieldsOf(const KernelCosts*) {
   using K = KernelCosts;
-  static const Fields<K> kFields = {
+  return {
       {"generate", &K::generate},
       {"fill", &K::fill, "clears the results"},
       {"execute", &K::execute, "the instruction"},
       {"compare", &K::compare},
       {"trace", &K::trace},
   };
-  return kFields;
 }
 
 namespace {
@@ -226,15 +225,14 @@ struct BenchResult {
   }
 };
 
-const Fields<Earlier::Row>& FieldsOf(const Earlier::Row*) {
+Fields<Earlier::Row> FieldsOf(const Earlier::Row*) {
   using R = Earlier::Row;
-  static const Fields<R> kFields = {{"simulator", &R::simulator}, {"unit", &R::unit}};
-  return kFields;
+  return {{"simulator", &R::simulator}, {"unit", &R::unit}};
 }
 
-const Fields<MeasuredRow>& FieldsOf(const MeasuredRow*) {
+Fields<MeasuredRow> FieldsOf(const MeasuredRow*) {
   using M = MeasuredRow;
-  static const Fields<M> kFields = {
+  return {
       {"instruction", [](const M& m) { return m.row.op->name; }, InstructionName()},
       {"k", [](const M& m) { return m.row.op->model.k; }, {.least = 1}},
       {"lanes", [](const M& m) { return HasLanes(m.row.op->model); },
@@ -266,27 +264,25 @@ const Fields<MeasuredRow>& FieldsOf(const MeasuredRow*) {
        },
        "what the file of --compare has of this instruction"},
   };
-  return kFields;
 }
 
 struct ComparedFile {
   std::string file, version, differs;
 };
 
-const Fields<ComparedFile>& FieldsOf(const ComparedFile*) {
+Fields<ComparedFile> FieldsOf(const ComparedFile*) {
   using C = ComparedFile;
-  static const Fields<C> kFields = {
+  return {
       {"file", &C::file},
       {"version", &C::version, "of mmadiff, when it was measured; empty: not said"},
       {"differs", &C::differs,
        "settings, or k or lanes of a row, where they were others; that it was stopped; else empty"},
   };
-  return kFields;
 }
 
-const Fields<BenchResult>& FieldsOf(const BenchResult*) {
+Fields<BenchResult> FieldsOf(const BenchResult*) {
   using R = BenchResult;
-  static const Fields<R> kFields = {
+  return {
       {"version", &R::version, "of mmadiff, its commit and build"},
       {"clock", [](const R& r) { return r.settings.at("clock"); },
        "what the times are of, but those of a device"},
@@ -312,7 +308,6 @@ const Fields<BenchResult>& FieldsOf(const BenchResult*) {
        "the file of --compare"},
       {"rows", &R::measured},
   };
-  return kFields;
 }
 
 // What the device lacks is left out.

@@ -10,7 +10,7 @@
 
 namespace mmadiff {
 
-const Fields<ModelChange>& FieldsOf(const ModelChange*);
+Fields<ModelChange> FieldsOf(const ModelChange*);
 
 namespace {
 
@@ -38,12 +38,11 @@ Json ParametersOf(const ModelText& model) {
   return parameters;
 }
 
-const Fields<ModelText>& FieldsOf(const ModelText*) {
-  static const Fields<ModelText> kFields = {
+Fields<ModelText> FieldsOf(const ModelText*) {
+  return {
       {"model", &ModelText::text, "grade, formats, algorithm"},
       {"parameters", ParametersOf, ParameterValues()},
   };
-  return kFields;
 }
 
 std::optional<ModelText> ModelOf(const std::string& text) {
@@ -55,13 +54,12 @@ struct ChangesResult {
   size_t instructions;
 };
 
-const Fields<ChangesResult>& FieldsOf(const ChangesResult*) {
+Fields<ChangesResult> FieldsOf(const ChangesResult*) {
   using R = ChangesResult;
-  static const Fields<R> kFields = {
+  return {
       {"changes", [](const R& r) { return r.changes; }},
       {"instructions", &R::instructions, "that there are now"},
   };
-  return kFields;
 }
 
 void PrintChanges(const ChangesResult& result, bool as_json, Console& console) {
@@ -106,9 +104,9 @@ void RunChanges(const ChangesFlags& flags, const Globals& globals, Ending& endin
 
 }  // namespace
 
-const Fields<ModelChange>& FieldsOf(const ModelChange*) {
+Fields<ModelChange> FieldsOf(const ModelChange*) {
   using C = ModelChange;
-  static const Fields<C> kFields = {
+  return {
       {"kind",
        [](const C& c) { return Name(c.kind); },
        {.words = {"answers changed", "inputs changed", "model changed", "new", "gone"}}},
@@ -117,7 +115,6 @@ const Fields<ModelChange>& FieldsOf(const ModelChange*) {
       {"before", [](const C& c) { return ModelOf(c.before); }},
       {"now", [](const C& c) { return ModelOf(c.now); }},
   };
-  return kFields;
 }
 
 Action AddChanges(CLI::App& command, const Globals& globals) {

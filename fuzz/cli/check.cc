@@ -44,9 +44,9 @@ struct DifferingLine {
   const std::optional<InputFailure>& failure;
 };
 
-const Fields<DifferingLine>& FieldsOf(const DifferingLine*) {
+Fields<DifferingLine> FieldsOf(const DifferingLine*) {
   using L = DifferingLine;
-  static const Fields<L> kFields = {
+  return {
       Field<L>::Flat([](const L& l) {
         return DotProductWords{*l.op.instruction, l.dot, l.d};
       }),
@@ -56,7 +56,6 @@ const Fields<DifferingLine>& FieldsOf(const DifferingLine*) {
       {"said", [](const L& l) { return FailureText(l.failure); },
        Absent(Prose("what the program said"))},
   };
-  return kFields;
 }
 
 struct CheckResult {
@@ -65,9 +64,9 @@ struct CheckResult {
   std::string error = "";
 };
 
-const Fields<CheckResult>& FieldsOf(const CheckResult*) {
+Fields<CheckResult> FieldsOf(const CheckResult*) {
   using R = CheckResult;
-  static const Fields<R> kFields = {
+  return {
       {"instruction", [](const R& r) { return r.op.name; }, InstructionName()},
       {"differing", [](const R&) { return std::vector<DifferingLine>(); },
        "the first --max_reports"},
@@ -75,7 +74,6 @@ const Fields<CheckResult>& FieldsOf(const CheckResult*) {
       {"equal", &R::equal},
       {"error", &R::error, Prose("what was wrong with the input; empty if nothing was")},
   };
-  return kFields;
 }
 
 void RunCheck(const CheckFlags& flags, const Globals& globals, Ending& ending) {

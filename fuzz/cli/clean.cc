@@ -7,9 +7,9 @@
 
 namespace mmadiff {
 
-const Fields<Leftover>& FieldsOf(const Leftover*) {
+Fields<Leftover> FieldsOf(const Leftover*) {
   using L = Leftover;
-  static const Fields<L> kFields = {
+  return {
       {"path", &L::path},
       {"bytes", &L::bytes},
       {"why",
@@ -17,7 +17,6 @@ const Fields<Leftover>& FieldsOf(const Leftover*) {
        {.words = {"temporary file of a killed process", "log without units",
                   "log of units that others have"}}},
   };
-  return kFields;
 }
 
 namespace {
@@ -32,16 +31,15 @@ struct CleanResult {
   const Cleaning& cleaning;
 };
 
-const Fields<CleanResult>& FieldsOf(const CleanResult*) {
+Fields<CleanResult> FieldsOf(const CleanResult*) {
   using R = CleanResult;
-  static const Fields<R> kFields = {
+  return {
       {"folder", [](const R& r) { return r.flags.folder; }},
       {"removed", [](const R& r) { return r.flags.yes; },
        "with --yes; else the files are still there"},
       {"files", [](const R& r) { return r.cleaning.files; }},
       {"damage", [](const R& r) { return r.cleaning.damage; }, Prose("of logs; these stay")},
   };
-  return kFields;
 }
 
 void RunClean(const CleanFlags& flags, const Globals& globals, Ending& ending) {

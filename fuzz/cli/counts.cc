@@ -48,11 +48,9 @@ void AddOperation(absl::string_view architecture, const char* grade, Tally& tall
 
 }  // namespace
 
-const Fields<Count>& FieldsOf(const Count*) {
+Fields<Count> FieldsOf(const Count*) {
   using C = Count;
-  static const Fields<C> kFields = {
-      {"name", &C::name}, {"number", &C::number}, {"what", &C::what, Prose()}};
-  return kFields;
+  return {{"name", &C::name}, {"number", &C::number}, {"what", &C::what, Prose()}};
 }
 
 std::vector<Count> Counts() {

@@ -14,7 +14,7 @@ struct Count {
   uint64_t number;
   std::string what;
 };
-const Fields<Count>& FieldsOf(const Count*);
+Fields<Count> FieldsOf(const Count*);
 
 // Of operations by grade, in all and by GROUP of architectures (x86, sm_90, nvidia: the other NVIDIA GPUs, amd, arm, tpu), of
 // models, and of dot products of vectors by what their sources say.

@@ -14,9 +14,9 @@ struct CountedBin {
   uint64_t count;
 };
 
-const Fields<CountedBin>& FieldsOf(const CountedBin*) {
+Fields<CountedBin> FieldsOf(const CountedBin*) {
   using B = CountedBin;
-  static const Fields<B> kFields = {
+  return {
       {"group", [](const B& b) { return b.bin.group; }, "of the cross"},
       {"row", [](const B& b) { return b.bin.row; }},
       {"column", [](const B& b) { return b.bin.column; }, "empty where the group is a list"},
@@ -25,7 +25,6 @@ const Fields<CountedBin>& FieldsOf(const CountedBin*) {
       {"unreachable", [](const B& b) { return b.bin.unreachable; },
        Prose("why no input reaches it; empty: it must be reached")},
   };
-  return kFields;
 }
 
 std::vector<CountedBin> CountedBins(const FilledBins& filled) {
@@ -38,9 +37,9 @@ std::vector<CountedBin> CountedBins(const FilledBins& filled) {
 
 }  // namespace
 
-const Fields<FilledBins>& FieldsOf(const FilledBins*) {
+Fields<FilledBins> FieldsOf(const FilledBins*) {
   using F = FilledBins;
-  static const Fields<F> kFields = {
+  return {
       {"instruction", [](const F& f) { return f.op->name; }, InstructionName()},
       {"stands_for", &F::stands_for, "instructions of its model"},
       {"cases", &F::cases, "made: until all bins had their least count, else all"},
@@ -48,7 +47,6 @@ const Fields<FilledBins>& FieldsOf(const FilledBins*) {
       {"complete", [](const F& f) { return f.thin.empty(); }},
       {"bins", CountedBins},
   };
-  return kFields;
 }
 
 namespace {
@@ -110,11 +108,10 @@ struct CoverageResult {
   const std::vector<FilledBins>& instructions;
 };
 
-const Fields<CoverageResult>& FieldsOf(const CoverageResult*) {
-  static const Fields<CoverageResult> kFields = {
+Fields<CoverageResult> FieldsOf(const CoverageResult*) {
+  return {
       {"instructions", [](const CoverageResult& r) { return r.instructions; }},
   };
-  return kFields;
 }
 
 void Coverage(const CoverageFlags& flags, const Globals& globals, Ending& ending) {

@@ -68,24 +68,22 @@ struct AnsweredLine {
   std::optional<std::vector<WordOfRow>> words = {};
 };
 
-const Fields<WordOfRow>& FieldsOf(const WordOfRow*) {
+Fields<WordOfRow> FieldsOf(const WordOfRow*) {
   using W = WordOfRow;
-  static const Fields<W> kFields = {
+  return {
       {"instruction", [](const W& w) { return w.op.name; }, InstructionName()},
       {"d", [](const W& w) { return HexWord(*w.op.instruction->d, w.d); }, HexDigits()},
   };
-  return kFields;
 }
 
-const Fields<AnsweredLine>& FieldsOf(const AnsweredLine*) {
+Fields<AnsweredLine> FieldsOf(const AnsweredLine*) {
   using L = AnsweredLine;
-  static const Fields<L> kFields = {
+  return {
       Field<L>::Flat([](const L& l) {
         return DotProductWords{l.instruction, l.dot, l.d};
       }),
       {"words", &L::words, Absent({.what = "of each row of a glob"})},
   };
-  return kFields;
 }
 
 struct EvalResult {
@@ -95,16 +93,15 @@ struct EvalResult {
   std::string error = "";
 };
 
-const Fields<EvalResult>& FieldsOf(const EvalResult*) {
+Fields<EvalResult> FieldsOf(const EvalResult*) {
   using R = EvalResult;
-  static const Fields<R> kFields = {
+  return {
       {"instruction", [](const R& r) { return r.op.name; }, InstructionName()},
       {"device_identity", &R::device_identity, "who answered; empty: the simulator"},
       {"dot_products", [](const R&) { return std::vector<AnsweredLine>(); }},
       {"count", &R::count},
       {"error", &R::error, Prose("what ended it too early; empty if nothing did")},
   };
-  return kFields;
 }
 
 class JsonOutput : public Output {

@@ -50,9 +50,9 @@ struct DiagnosisOf {
   const Diagnosis& diagnosis;
 };
 
-const Fields<DiagnosisOf>& FieldsOf(const DiagnosisOf*) {
+Fields<DiagnosisOf> FieldsOf(const DiagnosisOf*) {
   using D = DiagnosisOf;
-  static const Fields<D> kFields = {
+  return {
       Field<D>::Flat([](const D& d) { return ParametersOf{d.op}; }),
       {"device", [](const D& d) { return d.device; }},
       {"answers", [](const D& d) { return d.diagnosis.observed.size(); }},
@@ -63,14 +63,13 @@ const Fields<DiagnosisOf>& FieldsOf(const DiagnosisOf*) {
       {"single_changes_tried", [](const D& d) { return d.diagnosis.singles; }},
       {"pairs_tried", [](const D& d) { return d.diagnosis.pairs; }},
   };
-  return kFields;
 }
 
 }  // namespace
 
-const Fields<ExplainedBucket>& FieldsOf(const ExplainedBucket*) {
+Fields<ExplainedBucket> FieldsOf(const ExplainedBucket*) {
   using B = ExplainedBucket;
-  static const Fields<B> kFields = {
+  return {
       {"bucket", NameOf},
       {"answers", &B::answers},
       {"missed", &B::missed},
@@ -78,19 +77,17 @@ const Fields<ExplainedBucket>& FieldsOf(const ExplainedBucket*) {
       {"said", &B::said, Prose("what it did in the smallest of them; empty if there is none")},
       {"shared", &B::shared, Prose(kShared)},
   };
-  return kFields;
 }
 
-const Fields<ExplainedGroup>& FieldsOf(const ExplainedGroup*) {
+Fields<ExplainedGroup> FieldsOf(const ExplainedGroup*) {
   using G = ExplainedGroup;
-  static const Fields<G> kFields = {
+  return {
       Field<G>::Flat([](const G& g) {
         return DiagnosisOf{*g.op, g.device, g.diagnosis};
       }),
       {"cases", &G::cases},
       {"buckets", &G::buckets},
   };
-  return kFields;
 }
 
 namespace {
@@ -197,9 +194,9 @@ struct CaseResult {
   }
 };
 
-const Fields<CaseResult>& FieldsOf(const CaseResult*) {
+Fields<CaseResult> FieldsOf(const CaseResult*) {
   using C = CaseResult;
-  static const Fields<C> kFields = {
+  return {
       Field<C>::Flat([](const C& c) {
         return DiagnosisOf{*c.mismatch().op, c.subject().device_name, c.e.diagnosis};
       }),
@@ -221,7 +218,6 @@ const Fields<CaseResult>& FieldsOf(const CaseResult*) {
       {"refuted", [](const C& c) { return c.e.refuted; },
        "changes that other answers of the finding refute"},
   };
-  return kFields;
 }
 
 struct ExplainFlags {

@@ -86,14 +86,13 @@ struct OtherModel {
   uint64_t d;
 };
 
-const Fields<OtherModel>& FieldsOf(const OtherModel*) {
+Fields<OtherModel> FieldsOf(const OtherModel*) {
   using O = OtherModel;
-  static const Fields<O> kFields = {
+  return {
       {"name", [](const O& o) { return o.name; },
        "the row of --against; \"2 x ...\" is a chain of two"},
       {"d", [](const O& o) { return HexWord(o.format, o.d); }, HexDigits()},
   };
-  return kFields;
 }
 
 std::optional<OtherModel> OtherOf(const ExplainedModel& e) {
@@ -103,49 +102,45 @@ std::optional<OtherModel> OtherOf(const ExplainedModel& e) {
 
 }  // namespace
 
-const Fields<StageTable::Row>& FieldsOf(const StageTable::Row*) {
+Fields<StageTable::Row> FieldsOf(const StageTable::Row*) {
   using R = StageTable::Row;
-  static const Fields<R> kFields = {
+  return {
       {"stage", &R::name},
       {"values", &R::values, {.what = "one for each column; \"-\": none", .least_items = 1}},
       {"differs_first", &R::parts},
   };
-  return kFields;
 }
 
-const Fields<StageTable>& FieldsOf(const StageTable*) {
+Fields<StageTable> FieldsOf(const StageTable*) {
   using T = StageTable;
-  static const Fields<T> kFields = {
+  return {
       {"columns", &T::columns, {.what = "\"model\", then changes", .least_items = 1}},
       {"rows", &T::rows},
   };
-  return kFields;
 }
 
-const Fields<ParametersOf>& FieldsOf(const ParametersOf*) {
+Fields<ParametersOf> FieldsOf(const ParametersOf*) {
   using P = ParametersOf;
-  static const Fields<P> kFields = {
+  return {
       {"instruction", [](const P& p) { return p.op.name; }, InstructionName()},
       {"parameters",
        [](const P& p) { return ParametersJson(AlgorithmFields(p.op.model.algorithm)); },
        ParameterValues()},
   };
-  return kFields;
 }
 
-const Fields<StagesOf>& FieldsOf(const StagesOf*) {
+Fields<StagesOf> FieldsOf(const StagesOf*) {
   using S = StagesOf;
-  static const Fields<S> kFields = {
+  return {
       {"model", [](const S& s) { return HexWord(*s.op.instruction->d, s.stages.results.front()); },
        HexDigits()},
       {"stages", [](const S& s) { return s.stages; }},
   };
-  return kFields;
 }
 
-const Fields<ExplainedModel>& FieldsOf(const ExplainedModel*) {
+Fields<ExplainedModel> FieldsOf(const ExplainedModel*) {
   using E = ExplainedModel;
-  static const Fields<E> kFields = {
+  return {
       Field<E>::Flat([](const E& e) { return ParametersOf{e.op}; }),
       {"dot_product",
        [](const E& e) {
@@ -156,7 +151,6 @@ const Fields<ExplainedModel>& FieldsOf(const ExplainedModel*) {
       }),
       {"against", OtherOf, Absent({.what = "with --against alone"})},
   };
-  return kFields;
 }
 
 absl::StatusOr<ProtocolLine> DotProductOf(const Operation& op, const OwnNumbers& numbers,

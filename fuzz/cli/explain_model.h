@@ -48,14 +48,14 @@ bool WriteDrawing(const Operation& op, const DotProductCase& dot, const StageOut
 struct ParametersOf {
   const Operation& op;
 };
-const Fields<ParametersOf>& FieldsOf(const ParametersOf*);
+Fields<ParametersOf> FieldsOf(const ParametersOf*);
 
 // {"model": ..., "stages": ...}
 struct StagesOf {
   const Operation& op;
   const StageTable& stages;
 };
-const Fields<StagesOf>& FieldsOf(const StagesOf*);
+Fields<StagesOf> FieldsOf(const StagesOf*);
 
 // The result of the model alone, perhaps beside another.
 struct ExplainedModel {
@@ -64,7 +64,7 @@ struct ExplainedModel {
   const StageTable& stages;
   const Racer* against = nullptr;  // of the second column
 };
-const Fields<ExplainedModel>& FieldsOf(const ExplainedModel*);
+Fields<ExplainedModel> FieldsOf(const ExplainedModel*);
 
 // The table of the stages, the result, the alignment.
 std::string ModelText(const Operation& op, const DotProductCase& dot, const TextStyle& style);

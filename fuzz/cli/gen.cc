@@ -43,9 +43,9 @@ struct GenResult {
   uint64_t lines;
 };
 
-const Fields<GenResult>& FieldsOf(const GenResult*) {
+Fields<GenResult> FieldsOf(const GenResult*) {
   using R = GenResult;
-  static const Fields<R> kFields = {
+  return {
       {"instruction", [](const R& r) { return r.stream.op->name; }, InstructionName()},
       {"strategy", [](const R& r) { return r.flags.strategy; }},
       {"generator_version", [](const R&) { return kGeneratorVersion; }},
@@ -55,7 +55,6 @@ const Fields<GenResult>& FieldsOf(const GenResult*) {
       {"dot_products", [](const R&) { return std::vector<DotProductWords>(); }},
       {"count", &R::lines, "of dot products"},
   };
-  return kFields;
 }
 
 void PrintCaseJson(const CaseStream& stream, const GenFlags& flags, uint64_t lines) {

@@ -17,16 +17,15 @@
 
 namespace mmadiff {
 
-const Fields<AskedCase>& FieldsOf(const AskedCase*) {
+Fields<AskedCase> FieldsOf(const AskedCase*) {
   using A = AskedCase;
-  static const Fields<A> kFields = {
+  return {
       {"instruction", [](const A& a) { return a.op->name; }, InstructionName()},
       {"dot_product",
        [](const A& a) {
          return DotProductWords{*a.op->instruction, a.dot, a.d};
        }},
   };
-  return kFields;
 }
 
 namespace {
@@ -213,9 +212,9 @@ struct ArchitectureRow {
   }
 };
 
-const Fields<ArchitectureRow>& FieldsOf(const ArchitectureRow*) {
+Fields<ArchitectureRow> FieldsOf(const ArchitectureRow*) {
   using R = ArchitectureRow;
-  static const Fields<R> kFields = {
+  return {
       {"name", [](const R& r) { return r.v.arch; }},
       {"verdict",
        [](const R& r) { return kVerdicts[r.v.kind]; },
@@ -227,7 +226,6 @@ const Fields<ArchitectureRow>& FieldsOf(const ArchitectureRow*) {
        "index in asked of what refutes it, or of what it has no instruction or no model for"},
       {"model", &R::word, HexDigits("what its model says to that case")},
   };
-  return kFields;
 }
 
 struct IdentifyResult {
@@ -249,9 +247,9 @@ struct IdentifyResult {
   }
 };
 
-const Fields<IdentifyResult>& FieldsOf(const IdentifyResult*) {
+Fields<IdentifyResult> FieldsOf(const IdentifyResult*) {
   using R = IdentifyResult;
-  static const Fields<R> kFields = {
+  return {
       {"device", [](const R& r) { return r.device.name(); }},
       {"device_identity", [](const R& r) { return Name(r.device.identity()); }},
       {"recorded", &R::recorded,
@@ -268,7 +266,6 @@ const Fields<IdentifyResult>& FieldsOf(const IdentifyResult*) {
        "changes that give all answers too: ARCH/INSTRUCTION:NAME=VALUE"},
       {"text", [](const R& r) { return Conclusion(r.id); }, Prose("the conclusion for people")},
   };
-  return kFields;
 }
 
 void RunIdentify(const Flags& flags, const Globals& globals, Ending& ending) {

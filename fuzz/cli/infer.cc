@@ -32,43 +32,39 @@ std::vector<std::string> NamesOf(const std::vector<const Operation*>& ops) {
 
 }  // namespace
 
-const Fields<Algorithm>& FieldsOf(const Algorithm*) {
+Fields<Algorithm> FieldsOf(const Algorithm*) {
   using A = Algorithm;
-  static const Fields<A> kFields = {
+  return {
       {"family", [](const A& a) { return Name(a.family); }},
       {"parameters", [](const A& a) { return ParametersJson(AlgorithmFields(a)); },
        ParameterValues()},
   };
-  return kFields;
 }
 
-const Fields<Fixed>& FieldsOf(const Fixed*) {
+Fields<Fixed> FieldsOf(const Fixed*) {
   using F = Fixed;
-  static const Fields<F> kFields = {
+  return {
       {"parameter", [](const F& f) { return Name(f.value); }},
       {"experiments", &F::experiments},
   };
-  return kFields;
 }
 
-const Fields<UndeterminedValues>& FieldsOf(const UndeterminedValues*) {
+Fields<UndeterminedValues> FieldsOf(const UndeterminedValues*) {
   using U = UndeterminedValues;
-  static const Fields<U> kFields = {
+  return {
       {"values", &U::values},
       {"proved", &U::proved},
       {"why", &U::why, Prose()},
   };
-  return kFields;
 }
 
-const Fields<Refuted>& FieldsOf(const Refuted*) {
+Fields<Refuted> FieldsOf(const Refuted*) {
   using R = Refuted;
-  static const Fields<R> kFields = {
+  return {
       Field<R>::Flat(&R::nearest),
       {"misses", &R::missed, {.least = 1}},
       {"first_experiment", &R::experiment},
   };
-  return kFields;
 }
 
 namespace {
@@ -105,9 +101,9 @@ std::optional<T> If(bool there, const T& value) {
   return there ? std::optional(value) : std::nullopt;
 }
 
-const Fields<InferredInstruction>& FieldsOf(const InferredInstruction*) {
+Fields<InferredInstruction> FieldsOf(const InferredInstruction*) {
   using R = InferredInstruction;
-  static const Fields<R> kFields = {
+  return {
       {"instruction", [](const R& r) { return r.op.name; }, InstructionName()},
       {"tree", &R::tree, Absent({.what = "the summation tree; not there if none was seen"})},
       {"row", [](const R& r) { return r.inference.algorithm; }, Absent()},
@@ -141,19 +137,17 @@ const Fields<InferredInstruction>& FieldsOf(const InferredInstruction*) {
       {"ended", [](const R& r) { return std::string(r.inference.status.message()); },
        "why it ended early; empty if it did not"},
   };
-  return kFields;
 }
 
 struct InferResult {
   std::vector<Json> instructions;  // of InferredInstruction
 };
 
-const Fields<InferResult>& FieldsOf(const InferResult*) {
+Fields<InferResult> FieldsOf(const InferResult*) {
   using R = InferResult;
-  static const Fields<R> kFields = {
+  return {
       {"instructions", &R::instructions, {.schema = ListOf(SchemaOf<InferredInstruction>())}},
   };
-  return kFields;
 }
 
 // One task a row; prints and files what was found as it comes.

@@ -34,9 +34,9 @@ struct PlacedElement {
   Place place;
 };
 
-const Fields<PlacedElement>& FieldsOf(const PlacedElement*) {
+Fields<PlacedElement> FieldsOf(const PlacedElement*) {
   using P = PlacedElement;
-  static const Fields<P> kFields = {
+  return {
       {"matrix",
        [](const P& p) { return Name(p.operand); },
        {.words = {"A", "B", "C", "D", "SA", "SB", "A_lanes", "A_index", "A_col", "B_row", "C_col",
@@ -48,7 +48,6 @@ const Fields<PlacedElement>& FieldsOf(const PlacedElement*) {
       {"register", [](const P& p) { return p.place.reg; }},
       {"bit", [](const P& p) { return p.place.bit; }},
   };
-  return kFields;
 }
 
 struct LayoutResult {
@@ -56,14 +55,13 @@ struct LayoutResult {
   size_t count = 0;
 };
 
-const Fields<LayoutResult>& FieldsOf(const LayoutResult*) {
+Fields<LayoutResult> FieldsOf(const LayoutResult*) {
   using R = LayoutResult;
-  static const Fields<R> kFields = {
+  return {
       {"instruction", [](const R& r) { return r.op.name; }, InstructionName()},
       {"elements", [](const R&) { return std::vector<PlacedElement>(); }},
       {"count", &R::count},
   };
-  return kFields;
 }
 
 // `print` sees each place of each element.

@@ -19,9 +19,9 @@
 
 namespace mmadiff {
 
-const Fields<FiledFinding>& FieldsOf(const FiledFinding*) {
+Fields<FiledFinding> FieldsOf(const FiledFinding*) {
   using F = FiledFinding;
-  static const Fields<F> kFields = {
+  return {
       {"state",
        [](const F& f) { return Name(f.state); },
        {.words = {std::begin(kFindingStates), std::end(kFindingStates)}}},
@@ -30,7 +30,6 @@ const Fields<FiledFinding>& FieldsOf(const FiledFinding*) {
       {"cases", &F::cases, {.least = 1}},
       {"path", &F::path},
   };
-  return kFields;
 }
 
 namespace {

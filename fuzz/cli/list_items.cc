@@ -21,15 +21,14 @@
 
 namespace mmadiff {
 
-const Fields<InputClass>& FieldsOf(const InputClass*) {
+Fields<InputClass> FieldsOf(const InputClass*) {
   using C = InputClass;
-  static const Fields<C> kFields = {{"name", &C::name}, {"what", &C::what, Prose()}};
-  return kFields;
+  return {{"name", &C::name}, {"what", &C::what, Prose()}};
 }
 
-const Fields<Format>& FieldsOf(const Format*) {
+Fields<Format> FieldsOf(const Format*) {
   using F = Format;
-  static const Fields<F> kFields = {
+  return {
       {"name", &F::name},
       {"bits", &F::bits},
       {"exponent_bits", &F::exponent_bits},
@@ -37,17 +36,15 @@ const Fields<Format>& FieldsOf(const Format*) {
       {"min_exponent", &F::min_exponent, {.negative = true}},
       {"ignored_bits", &F::ignored_bits},
   };
-  return kFields;
 }
 
-const Fields<Product>& FieldsOf(const Product*) {
+Fields<Product> FieldsOf(const Product*) {
   using P = Product;
-  static const Fields<P> kFields = {
+  return {
       {"name", &P::name},
       {"architecture", &P::arch},
       {"tables", [](const P& p) { return HasTables(p.arch); }, "the tables have the architecture"},
   };
-  return kFields;
 }
 
 namespace {
@@ -72,9 +69,9 @@ struct KnownFrom {
   const Operation& op;
 };
 
-const Fields<ComputedBy>& FieldsOf(const ComputedBy*) {
+Fields<ComputedBy> FieldsOf(const ComputedBy*) {
   using C = ComputedBy;
-  static const Fields<C> kFields = {
+  return {
       {"m", [](const C& c) { return c.i().shape.m; }},
       {"n", [](const C& c) { return c.i().shape.n; }},
       {"k", [](const C& c) { return c.i().shape.k; }},
@@ -91,19 +88,17 @@ const Fields<ComputedBy>& FieldsOf(const ComputedBy*) {
       {"lanes", [](const C& c) { return HasLanes(c.op.model); }},
       {"nan_bits", [](const C& c) { return c.n().nan_verdict != NanVerdict::kAnyNan; }},
   };
-  return kFields;
 }
 
-const Fields<KnownFrom>& FieldsOf(const KnownFrom*) {
+Fields<KnownFrom> FieldsOf(const KnownFrom*) {
   using K = KnownFrom;
-  static const Fields<K> kFields = {
+  return {
       {"others", [](const K& k) { return k.op.numerics->evidence.others; }},
       {"native_on", [](const K& k) { return k.op.instruction->native_on; }},
       {"source", [](const K& k) { return k.op.instruction->source; }},
       {"words", [](const K& k) { return DescribeModel(k.op.model); },
        Prose("the model in words, with the parameters that are unusual for its family")},
   };
-  return kFields;
 }
 
 struct InstructionItem {
@@ -112,9 +107,9 @@ struct InstructionItem {
   const Operation* op = nullptr;  // nullptr: nobody can simulate it
 };
 
-const Fields<InstructionItem>& FieldsOf(const InstructionItem*) {
+Fields<InstructionItem> FieldsOf(const InstructionItem*) {
   using I = InstructionItem;
-  static const Fields<I> kFields = {
+  return {
       {"name", [](const I& i) { return i.name; }, InstructionName()},
       Field<I>::Flat(
           [](const I& i) { return i.op ? std::optional(ComputedBy{*i.op}) : std::nullopt; }),
@@ -124,7 +119,6 @@ const Fields<InstructionItem>& FieldsOf(const InstructionItem*) {
       Field<I>::Flat(
           [](const I& i) { return i.op ? std::optional(KnownFrom{*i.op}) : std::nullopt; }),
   };
-  return kFields;
 }
 
 }  // namespace
@@ -186,35 +180,32 @@ struct DeviceItem {
   std::vector<Gpu> gpus = {};
 };
 
-const Fields<Abilities>& FieldsOf(const Abilities*) {
+Fields<Abilities> FieldsOf(const Abilities*) {
   using A = Abilities;
-  static const Fields<A> kFields = {
+  return {
       {"device_identity", &A::device_identity},
       {"native", &A::native},
       {"emulated", &A::emulated},
       {"without_model", &A::unmodelled},
   };
-  return kFields;
 }
 
-const Fields<RowOfHost>& FieldsOf(const RowOfHost*) {
+Fields<RowOfHost> FieldsOf(const RowOfHost*) {
   using R = RowOfHost;
-  static const Fields<R> kFields = {
+  return {
       {"name", &R::name, InstructionName()},
       {"native", [](const R& r) { return !r.why; }},
       {"why", &R::why, Absent(Prose("if it is not native"))},
   };
-  return kFields;
 }
 
-const Fields<Gpu>& FieldsOf(const Gpu*) {
-  static const Fields<Gpu> kFields = {{"device", &Gpu::device}, Field<Gpu>::Flat(&Gpu::abilities)};
-  return kFields;
+Fields<Gpu> FieldsOf(const Gpu*) {
+  return {{"device", &Gpu::device}, Field<Gpu>::Flat(&Gpu::abilities)};
 }
 
-const Fields<DeviceItem>& FieldsOf(const DeviceItem*) {
+Fields<DeviceItem> FieldsOf(const DeviceItem*) {
   using D = DeviceItem;
-  static const Fields<D> kFields = {
+  return {
       {"device", [](const D& d) { return d.kind.usage; }},
       {"what", [](const D& d) { return d.kind.what; }, Prose()},
       Field<D>::Flat([](const D& d) { return d.host; }),
@@ -222,7 +213,6 @@ const Fields<DeviceItem>& FieldsOf(const DeviceItem*) {
       {"why", &D::why, Absent(Prose("why there is no such GPU"))},
       {"gpus", [](const D& d) { return IfAny(d.gpus); }, Absent()},
   };
-  return kFields;
 }
 
 Abilities AbilitiesOf(const Device& device) {
@@ -292,9 +282,9 @@ struct StrategyItem {
   std::span<const InputClass> floats = {}, scaled = {}, integers = {}, late = {};
 };
 
-const Fields<StrategyItem>& FieldsOf(const StrategyItem*) {
+Fields<StrategyItem> FieldsOf(const StrategyItem*) {
   using S = StrategyItem;
-  static const Fields<S> kFields = {
+  return {
       {"name", &S::name},
       {"what", &S::what, Prose()},
       {"float", [](const S& s) { return IfAny(s.floats); }, Absent()},
@@ -302,7 +292,6 @@ const Fields<StrategyItem>& FieldsOf(const StrategyItem*) {
       {"integer", [](const S& s) { return IfAny(s.integers); }, Absent()},
       {"late", [](const S& s) { return IfAny(s.late); }, Absent()},
   };
-  return kFields;
 }
 
 std::string ClassesText(const char* title, std::span<const InputClass> classes) {
@@ -380,9 +369,9 @@ struct VectorItem {
   }
 };
 
-const Fields<VectorItem>& FieldsOf(const VectorItem*) {
+Fields<VectorItem> FieldsOf(const VectorItem*) {
   using V = VectorItem;
-  static const Fields<V> kFields = {
+  return {
       {"name", [](const V& v) { return v.vector.name; }},
       {"source", [](const V& v) { return v.file.source; }},
       {"link", [](const V& v) { return v.file.link; }},
@@ -392,7 +381,6 @@ const Fields<VectorItem>& FieldsOf(const VectorItem*) {
       {"operands", [](const V& v) { return v.vector.operands; }},
       {"answers", &V::answers},
   };
-  return kFields;
 }
 
 // A contested answer.
@@ -402,9 +390,9 @@ struct DifferenceItem {
   std::string model;
 };
 
-const Fields<DifferenceItem>& FieldsOf(const DifferenceItem*) {
+Fields<DifferenceItem> FieldsOf(const DifferenceItem*) {
   using D = DifferenceItem;
-  static const Fields<D> kFields = {
+  return {
       {"instructions", [](const D& d) { return d.answer.patterns; }},
       {"vector", [](const D& d) { return d.vector.name; }},
       {"about", [](const D& d) { return d.vector.about; }, Prose()},
@@ -413,7 +401,6 @@ const Fields<DifferenceItem>& FieldsOf(const DifferenceItem*) {
       {"model", &D::model},
       {"reason", [](const D& d) { return d.vector.reason; }, Prose()},
   };
-  return kFields;
 }
 
 std::vector<Entry> ListVectors() {

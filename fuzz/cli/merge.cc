@@ -23,9 +23,9 @@ struct MergeResult {
   const RunStatus& whole;
 };
 
-const Fields<MergeResult>& FieldsOf(const MergeResult*) {
+Fields<MergeResult> FieldsOf(const MergeResult*) {
   using R = MergeResult;
-  static const Fields<R> kFields = {
+  return {
       {"out", [](const R& r) { return r.flags.out; }},
       {"folders", [](const R& r) { return r.merged.folders; },
        "that were read, OUT too if it was there"},
@@ -40,7 +40,6 @@ const Fields<MergeResult>& FieldsOf(const MergeResult*) {
       {"distrusted", [](const R& r) { return r.merged.distrusted; }},
       {"damage", [](const R& r) { return r.merged.damage; }, Prose("what was passed over")},
   };
-  return kFields;
 }
 
 void RunMerge(const MergeFlags& flags, const Globals& globals, Ending& ending) {

@@ -30,9 +30,9 @@ struct MinimizeResult {
   const Finding& finding;
 };
 
-const Fields<MinimizeResult>& FieldsOf(const MinimizeResult*) {
+Fields<MinimizeResult> FieldsOf(const MinimizeResult*) {
   using R = MinimizeResult;
-  static const Fields<R> kFields = {
+  return {
       {"verdict",
        &R::verdict,
        {.what = "equal: to the model; then nothing is filed, and all but instruction and "
@@ -45,7 +45,6 @@ const Fields<MinimizeResult>& FieldsOf(const MinimizeResult*) {
        },
        Absent(FindingStates("of what is filed"))},
   };
-  return kFields;
 }
 
 void RunMinimize(const std::string& argument, const std::string& device_spec, int64_t most_calls,

@@ -69,9 +69,9 @@ struct MutantRow {
   std::optional<std::string> equivalent;  // of the others
 };
 
-const Fields<MutantRow>& FieldsOf(const MutantRow*) {
+Fields<MutantRow> FieldsOf(const MutantRow*) {
   using M = MutantRow;
-  static const Fields<M> kFields = {
+  return {
       {"instruction", [](const M& m) { return m.op.name; }, InstructionName()},
       {"instructions", &M::instructions, Absent({.what = "for which it stands"})},
       {"change", &M::change},
@@ -79,16 +79,14 @@ const Fields<MutantRow>& FieldsOf(const MutantRow*) {
       {"cases", &M::cases, Absent({.what = "in which it was found; 0: was not"})},
       {"equivalent", &M::equivalent, Absent(Prose("why no input can distinguish it"))},
   };
-  return kFields;
 }
 
 struct MutantsResult {
   std::vector<MutantRow> mutants;
 };
 
-const Fields<MutantsResult>& FieldsOf(const MutantsResult*) {
-  static const Fields<MutantsResult> kFields = {{"mutants", &MutantsResult::mutants}};
-  return kFields;
+Fields<MutantsResult> FieldsOf(const MutantsResult*) {
+  return {{"mutants", &MutantsResult::mutants}};
 }
 
 MutantsResult ResultOf(const MutantsOutcome& outcome) {

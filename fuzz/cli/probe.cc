@@ -15,12 +15,11 @@
 
 namespace mmadiff {
 
-const Fields<Question>& FieldsOf(const Question*) {
-  static const Fields<Question> kFields = {
+Fields<Question> FieldsOf(const Question*) {
+  return {
       {"question", &Question::id, "id"},
       {"text", &Question::text, Prose()},
   };
-  return kFields;
 }
 
 namespace {
@@ -37,9 +36,9 @@ struct AnsweredQuestion {
   const ProbeAnswer& answer;
 };
 
-const Fields<AnsweredQuestion>& FieldsOf(const AnsweredQuestion*) {
+Fields<AnsweredQuestion> FieldsOf(const AnsweredQuestion*) {
   using A = AnsweredQuestion;
-  static const Fields<A> kFields = {
+  return {
       {"question", [](const A& a) { return a.answer.question->id; }},
       {"instruction", [](const A& a) { return a.op.name; }, InstructionName()},
       {"answer", [](const A& a) { return a.answer.answer; }, Prose()},
@@ -49,18 +48,16 @@ const Fields<AnsweredQuestion>& FieldsOf(const AnsweredQuestion*) {
       {"decides", [](const A& a) { return a.answer.decides; }, Prose()},
       {"cases", [](const A& a) { return a.answer.cases; }},
   };
-  return kFields;
 }
 
 struct ProbeResult {
   std::vector<AnsweredQuestion> answers;
 };
 
-const Fields<ProbeResult>& FieldsOf(const ProbeResult*) {
-  static const Fields<ProbeResult> kFields = {
+Fields<ProbeResult> FieldsOf(const ProbeResult*) {
+  return {
       {"answers", &ProbeResult::answers, "by instruction, those that contradict the tables first"},
   };
-  return kFields;
 }
 
 // Answers by instruction: those that contradict the table first, then open ones.

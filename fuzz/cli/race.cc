@@ -36,14 +36,13 @@ struct TellingWords {
   std::string of_y() const { return HexWord(pair.x.model.d, found.y); }
 };
 
-const Fields<TellingWords>& FieldsOf(const TellingWords*) {
+Fields<TellingWords> FieldsOf(const TellingWords*) {
   using T = TellingWords;
-  static const Fields<T> kFields = {
+  return {
       {"dot_product", &T::dot_product},
       {"of_x", &T::of_x, HexDigits()},
       {"of_y", &T::of_y, HexDigits()},
   };
-  return kFields;
 }
 
 // Of the smallest case, if there is one.
@@ -55,30 +54,28 @@ auto OfFound(const PairRace& pair, Get get) {
 
 }  // namespace
 
-const Fields<ProofStep>& FieldsOf(const ProofStep*) {
+Fields<ProofStep> FieldsOf(const ProofStep*) {
   using S = ProofStep;
-  static const Fields<S> kFields = {
+  return {
       {"change", [](const S& s) { return Name(s.change); }},
       {"reason", &S::reason, Prose()},
   };
-  return kFields;
 }
 
-const Fields<Stratum>& FieldsOf(const Stratum*) {
+Fields<Stratum> FieldsOf(const Stratum*) {
   using S = Stratum;
-  static const Fields<S> kFields = {
+  return {
       {"products", &S::products},
       {"addend", &S::addend},
       {"tried", &S::tried},
       {"all", &S::all, "there are no others"},
   };
-  return kFields;
 }
 
-const Fields<PairRace>& FieldsOf(const PairRace*) {
+Fields<PairRace> FieldsOf(const PairRace*) {
   using P = PairRace;
   using T = TellingWords;
-  static const Fields<P> kFields = {
+  return {
       {"x", [](const P& p) { return p.x.name; },
        "ARCH/INSTRUCTION, with the changes that were asked for; \"2 x ARCH/INSTRUCTION\" is a "
        "chain "
@@ -110,34 +107,31 @@ const Fields<PairRace>& FieldsOf(const PairRace*) {
        },
        "a case of ordinary numbers that tells the models apart"},
   };
-  return kFields;
 }
 
-const Fields<RowClass>& FieldsOf(const RowClass*) {
+Fields<RowClass> FieldsOf(const RowClass*) {
   using C = RowClass;
   const auto names = [](const C& c) {
     std::vector<std::string> names;
     for (const Operation* row : c.rows) names.push_back(row->name);
     return names;
   };
-  static const Fields<C> kFields = {
+  return {
       {"instructions", names, InstructionName()},
       {"emulated", &C::emulated},
   };
-  return kFields;
 }
 
-const Fields<FormatGroup>& FieldsOf(const FormatGroup*) {
+Fields<FormatGroup> FieldsOf(const FormatGroup*) {
   using G = FormatGroup;
   constexpr const char* kRows =
       "rows that compute the same, the shorter ones chained; emulated ones apart";
-  static const Fields<G> kFields = {
+  return {
       {"formats", &G::formats, "\"e4m3 x e5m2 to f32\""},
       {"verdict", &G::verdict, Prose("in words")},
       {"x", &G::x, kRows},
       {"y", &G::y, kRows},
   };
-  return kFields;
 }
 
 namespace {
@@ -168,45 +162,41 @@ struct RowsFingerprint {
   std::vector<IndistinctPair> indistinct = {};
 };
 
-const Fields<InstructionMatrix>& FieldsOf(const InstructionMatrix*) {
+Fields<InstructionMatrix> FieldsOf(const InstructionMatrix*) {
   using M = InstructionMatrix;
-  static const Fields<M> kFields = {
+  return {
       {"instruction", &M::instruction},
       {"columns", &M::columns, "architectures with one model"},
   };
-  return kFields;
 }
 
-const Fields<WordOfRow>& FieldsOf(const WordOfRow*) {
+Fields<WordOfRow> FieldsOf(const WordOfRow*) {
   using W = WordOfRow;
-  static const Fields<W> kFields = {
+  return {
       {"instruction", &W::row, "with the changes that were asked for"},
       {"d", &W::d, HexDigits()},
   };
-  return kFields;
 }
 
-const Fields<AnsweredCase>& FieldsOf(const AnsweredCase*) {
+Fields<AnsweredCase> FieldsOf(const AnsweredCase*) {
   using C = AnsweredCase;
-  static const Fields<C> kFields = {
+  return {
       {"dot_product",
        [](const C& c) {
          return DotProductWords{c.instruction, c.dot};
        }},
       {"words", &C::words},
   };
-  return kFields;
 }
 
-const Fields<RowsFingerprint>& FieldsOf(const RowsFingerprint*) {
+Fields<RowsFingerprint> FieldsOf(const RowsFingerprint*) {
   using F = RowsFingerprint;
-  static const Fields<F> kFields = {
+  return {
       {"cases", &F::cases},
       {"least", &F::least, "no fewer cases of the pool do"},
       {"pool", &F::pool},
       {"indistinct", &F::indistinct, "rows that no case tells apart"},
   };
-  return kFields;
 }
 
 // What all print; what was not asked for is empty.
@@ -222,15 +212,14 @@ struct Report {
   void Print(const Globals& globals, Console& console, Ending& ending) const;
 };
 
-const Fields<Report>& FieldsOf(const Report*) {
+Fields<Report> FieldsOf(const Report*) {
   using R = Report;
-  static const Fields<R> kFields = {
+  return {
       {"pairs", &R::pairs, "two; of --all each two columns"},
       {"groups", &R::groups, "of two architectures: rows of both that multiply the same formats"},
       {"matrices", &R::matrices, "of --all"},
       {"fingerprint", &R::fingerprint, "of --set"},
   };
-  return kFields;
 }
 
 void Report::Print(const Globals& globals, Console& console, Ending& ending) const {

@@ -45,9 +45,9 @@ struct RecordResult {
   }
 };
 
-const Fields<RecordResult>& FieldsOf(const RecordResult*) {
+Fields<RecordResult> FieldsOf(const RecordResult*) {
   using R = RecordResult;
-  static const Fields<R> kFields = {
+  return {
       {"out", [](const R& r) { return r.flags.out; }},
       {"device_identity", &R::device_identity},
       {"instructions", &R::instructions, Absent({.what = "of a folder"})},
@@ -64,7 +64,6 @@ const Fields<RecordResult>& FieldsOf(const RecordResult*) {
       {"dropped", [](const R& r) { return Messages(r.outcome.dropped); },
        Prose("why instructions were dropped")},
   };
-  return kFields;
 }
 
 void RecordIntoLog(const RecordFlags& flags, Engine& engine,

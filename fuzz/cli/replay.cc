@@ -108,15 +108,14 @@ struct DeviceTally {
   const ReplayTally& tally;
 };
 
-const Fields<DeviceTally>& FieldsOf(const DeviceTally*) {
+Fields<DeviceTally> FieldsOf(const DeviceTally*) {
   using D = DeviceTally;
-  static const Fields<D> kFields = {
+  return {
       {"device", &D::device},
       {"compared", [](const D& d) { return d.tally.compared; }},
       {"differing", [](const D& d) { return d.tally.differing; }},
       {"instructions", [](const D& d) { return d.tally.ops; }, InstructionName()},
   };
-  return kFields;
 }
 
 std::vector<DeviceTally> TalliesOf(const ReplayOutcome& outcome) {
@@ -134,30 +133,27 @@ Field<VectorCountsOf> CountOf(AnswerKind kind) {
           [kind](const VectorCountsOf& v) { return v.outcome.vectors[static_cast<int>(kind)]; }};
 }
 
-const Fields<VectorCountsOf>& FieldsOf(const VectorCountsOf*) {
-  static const Fields<VectorCountsOf> kFields = {
-      CountOf(AnswerKind::kObserved), CountOf(AnswerKind::kPublished),
-      CountOf(AnswerKind::kExpected), CountOf(AnswerKind::kContested)};
-  return kFields;
+Fields<VectorCountsOf> FieldsOf(const VectorCountsOf*) {
+  return {CountOf(AnswerKind::kObserved), CountOf(AnswerKind::kPublished),
+          CountOf(AnswerKind::kExpected), CountOf(AnswerKind::kContested)};
 }
 
 }  // namespace
 
-const Fields<FindingMove>& FieldsOf(const FindingMove*) {
+Fields<FindingMove> FieldsOf(const FindingMove*) {
   using M = FindingMove;
-  static const Fields<M> kFields = {
+  return {
       {"path", &M::path},
       {"instruction", &M::op, InstructionName()},
       {"bucket", &M::bucket},
       {"from", [](const M& m) { return Name(m.from); }, FindingStates()},
       {"to", [](const M& m) { return Name(m.to); }, FindingStates()},
   };
-  return kFields;
 }
 
-const Fields<ReplayOutcome>& FieldsOf(const ReplayOutcome*) {
+Fields<ReplayOutcome> FieldsOf(const ReplayOutcome*) {
   using O = ReplayOutcome;
-  static const Fields<O> kFields = {
+  return {
       {"compared", &O::compared, "dot products, without flaky ones"},
       {"differing", &O::differing},
       {"units", &O::units, "of digests"},
@@ -190,7 +186,6 @@ const Fields<ReplayOutcome>& FieldsOf(const ReplayOutcome*) {
       {"vectors", [](const O& o) { return VectorCountsOf{o}; },
        "dot products of vectors by kind of answer"},
   };
-  return kFields;
 }
 
 namespace {
@@ -200,16 +195,15 @@ struct ReplayResult {
   const ReplayOutcome& outcome;
 };
 
-const Fields<ReplayResult>& FieldsOf(const ReplayResult*) {
+Fields<ReplayResult> FieldsOf(const ReplayResult*) {
   using R = ReplayResult;
-  static const Fields<R> kFields = {
+  return {
       {"reports",
        &R::reports,
        {.what = "in the order of the text; of what differs or is flaky the first --max_reports",
         .schema = ListOf(SchemaOf<ReplayRow>())}},
       Field<R>::Flat([](const R& r) -> const ReplayOutcome& { return r.outcome; }),
   };
-  return kFields;
 }
 
 // With a last case that fails where something else than a comparison did.

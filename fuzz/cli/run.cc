@@ -108,19 +108,18 @@ struct PlannedRun {
   }
 };
 
-const Fields<PlannedRow>& FieldsOf(const PlannedRow*) {
+Fields<PlannedRow> FieldsOf(const PlannedRow*) {
   using R = PlannedRow;
-  static const Fields<R> kFields = {
+  return {
       {"instruction", &R::instruction, InstructionName()},
       {"planned_cases", &R::planned_cases, "of this shard; no limit if endless"},
       {"dot_products_per_case", &R::dot_products_per_case},
   };
-  return kFields;
 }
 
-const Fields<PlannedRun>& FieldsOf(const PlannedRun*) {
+Fields<PlannedRun> FieldsOf(const PlannedRun*) {
   using P = PlannedRun;
-  static const Fields<P> kFields = {
+  return {
       {"device", [](const P& p) { return p.device.name(); }, "specification"},
       {"device_identity", [](const P& p) { return Name(p.device.identity()); }},
       {"strategy", [](const P& p) { return p.options.strategy->name; }},
@@ -131,7 +130,6 @@ const Fields<PlannedRun>& FieldsOf(const PlannedRun*) {
       {"endless", [](const P& p) { return p.options.forever; }},
       {"instructions", &P::rows},
   };
-  return kFields;
 }
 
 std::string PlanText(const PlannedRun& plan) {

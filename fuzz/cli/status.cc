@@ -18,15 +18,14 @@ struct StatusResult {
   std::vector<std::string> not_read = {};
 };
 
-const Fields<StatusResult>& FieldsOf(const StatusResult*) {
+Fields<StatusResult> FieldsOf(const StatusResult*) {
   using R = StatusResult;
-  static const Fields<R> kFields = {
+  return {
       {"folders", &R::folders, {.least_items = 1}},
       {"total", &R::total, "of several folders"},
       {"not_read", &R::not_read,
        Prose("folders that were named and are none of a run, with the reason")},
   };
-  return kFields;
 }
 
 std::string LeftText(double seconds) {

@@ -86,9 +86,9 @@ struct DifferingUnit {
   const UnitResult& stored() const { return unit.stored; }
 };
 
-const Fields<DifferingUnit>& FieldsOf(const DifferingUnit*) {
+Fields<DifferingUnit> FieldsOf(const DifferingUnit*) {
   using U = DifferingUnit;
-  static const Fields<U> kFields = {
+  return {
       {"instruction",
        [](const U& u) { return u.outcome.manifest.instructions[u.stored().instruction].name; },
        InstructionName()},
@@ -110,7 +110,6 @@ const Fields<DifferingUnit>& FieldsOf(const DifferingUnit*) {
       {"command", [](const U& u) { return CommandOf(u.flags, u.outcome, u.unit); },
        "that does it again"},
   };
-  return kFields;
 }
 
 struct VerifyResult {
@@ -119,9 +118,9 @@ struct VerifyResult {
   std::vector<DifferingUnit> differing = {};
 };
 
-const Fields<VerifyResult>& FieldsOf(const VerifyResult*) {
+Fields<VerifyResult> FieldsOf(const VerifyResult*) {
   using R = VerifyResult;
-  static const Fields<R> kFields = {
+  return {
       {"folder", [](const R& r) { return r.flags.folder; }},
       {"finished_units", [](const R& r) { return r.outcome.finished; }},
       {"sampled_units", [](const R& r) { return r.outcome.sampled; }},
@@ -132,7 +131,6 @@ const Fields<VerifyResult>& FieldsOf(const VerifyResult*) {
        Prose("why, one for each instruction that was dropped")},
       {"damage", [](const R& r) { return r.outcome.damage; }, Prose()},
   };
-  return kFields;
 }
 
 void Finish(const RecheckOutcome& outcome, uint64_t model, uint64_t device, Console& console,

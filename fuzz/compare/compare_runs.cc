@@ -300,31 +300,27 @@ std::string RunsDifference::Text(size_t width) const {
   return Wrap(PlainText(text), width, 2);
 }
 
-const Fields<RunsDifference::Fact>& FieldsOf(const RunsDifference::Fact*) {
+Fields<RunsDifference::Fact> FieldsOf(const RunsDifference::Fact*) {
   using F = RunsDifference::Fact;
-  static const Fields<F> kFields = {
-      {"name", &F::name}, {"first", &F::first}, {"second", &F::second}};
-  return kFields;
+  return {{"name", &F::name}, {"first", &F::first}, {"second", &F::second}};
 }
 
-const Fields<RunsDifference::Cause>& FieldsOf(const RunsDifference::Cause*) {
+Fields<RunsDifference::Cause> FieldsOf(const RunsDifference::Cause*) {
   using C = RunsDifference::Cause;
-  static const Fields<C> kFields = {
+  return {
       {"first", &C::first, "the model, or NAME=VALUE of its parameters, or words"},
       {"second", &C::second, "the model, or NAME=VALUE of its parameters, or words"},
       {"instructions", &C::ops, InstructionName()},
   };
-  return kFields;
 }
 
-const Fields<RunsDifference::Reached>& FieldsOf(const RunsDifference::Reached*) {
+Fields<RunsDifference::Reached> FieldsOf(const RunsDifference::Reached*) {
   using R = RunsDifference::Reached;
-  static const Fields<R> kFields = {
+  return {
       {"instruction", &R::op, InstructionName()},
       {"first", &R::first},
       {"second", &R::second},
   };
-  return kFields;
 }
 
 namespace {
@@ -334,20 +330,19 @@ struct ComparedSide {
   const std::string& identity;
 };
 
-const Fields<ComparedSide>& FieldsOf(const ComparedSide*) {
+Fields<ComparedSide> FieldsOf(const ComparedSide*) {
   using S = ComparedSide;
-  static const Fields<S> kFields = {
+  return {
       {"path", [](const S& s) { return s.path; }},
       {"device_identity", [](const S& s) { return s.identity; }, "who answered"},
   };
-  return kFields;
 }
 
 }  // namespace
 
-const Fields<RunsDifference>& FieldsOf(const RunsDifference*) {
+Fields<RunsDifference> FieldsOf(const RunsDifference*) {
   using D = RunsDifference;
-  static const Fields<D> kFields = {
+  return {
       {"kind", &D::kind, {.words = {"runs", "recordings"}}},
       {"first",
        [](const D& d) {
@@ -366,7 +361,6 @@ const Fields<RunsDifference>& FieldsOf(const RunsDifference*) {
       {"only_second", [](const D& d) { return d.answers.only_second; }},
       {"damage", &D::damage, Prose("what was left out")},
   };
-  return kFields;
 }
 
 }  // namespace mmadiff

@@ -47,7 +47,7 @@ struct RunsDifference {
   std::string Text(size_t width = kAnyWidth) const;
 };
 
-const Fields<RunsDifference>& FieldsOf(const RunsDifference*);
+Fields<RunsDifference> FieldsOf(const RunsDifference*);
 
 using ListBins = std::function<std::vector<Bin>(const Model&)>;
 

@@ -40,18 +40,17 @@ Detail ParameterValues(const char* what) {
   return {.what = what, .schema = MapOf({.kind = Schema::kTextOrInteger})};
 }
 
-const Fields<Neighbour>& FieldsOf(const Neighbour*) {
-  static const Fields<Neighbour> kFields = {
+Fields<Neighbour> FieldsOf(const Neighbour*) {
+  return {
       {"name", [](const Neighbour& n) { return Name(n); }},
       {"parameters", [](const Neighbour& n) { return ParametersJson(n.changes); },
        ParameterValues()},
   };
-  return kFields;
 }
 
-const Fields<DotProductWords>& FieldsOf(const DotProductWords*) {
+Fields<DotProductWords> FieldsOf(const DotProductWords*) {
   using W = DotProductWords;
-  static const Fields<W> kFields = {
+  return {
       {"a", [](const W& w) { return Factors(w, false); }, HexDigits()},
       {"b", [](const W& w) { return Factors(w, true); }, HexDigits()},
       {"c", [](const W& w) { return HexWord(*w.instruction.c, w.dot.c); }, HexDigits()},
@@ -63,13 +62,11 @@ const Fields<DotProductWords>& FieldsOf(const DotProductWords*) {
        },
        Absent(HexDigits())},
   };
-  return kFields;
 }
 
-const Fields<IndistinctPair>& FieldsOf(const IndistinctPair*) {
+Fields<IndistinctPair> FieldsOf(const IndistinctPair*) {
   using I = IndistinctPair;
-  static const Fields<I> kFields = {{"x", &I::x}, {"y", &I::y}, {"why", &I::why, Prose()}};
-  return kFields;
+  return {{"x", &I::x}, {"y", &I::y}, {"why", &I::why, Prose()}};
 }
 
 std::vector<std::string> Messages(std::span<const Drop> drops) {
@@ -91,9 +88,9 @@ Detail FailureName() {
           .pattern = "^[a-z_0-9]+$"};
 }
 
-const Fields<FailureOfCase>& FieldsOf(const FailureOfCase*) {
+Fields<FailureOfCase> FieldsOf(const FailureOfCase*) {
   using F = FailureOfCase;
-  static const Fields<F> kFields = {
+  return {
       {"failure",
        [](const F& f) { return FailureName(f.failure).value_or(""); },
        {.what = "what came in place of an answer, as `no_word` of a case; empty if one came",
@@ -103,12 +100,11 @@ const Fields<FailureOfCase>& FieldsOf(const FailureOfCase*) {
       {"age", &F::age,
        "answers that the process had given before, where a fresh one gives the model's"},
   };
-  return kFields;
 }
 
-const Fields<AnswerOfVector>& FieldsOf(const AnswerOfVector*) {
+Fields<AnswerOfVector> FieldsOf(const AnswerOfVector*) {
   using A = AnswerOfVector;
-  static const Fields<A> kFields = {
+  return {
       {"kind",
        [](const A& a) { return Name(a.answer.kind); },
        {.words = {"observed", "published", "expected", "contested"}}},
@@ -116,12 +112,11 @@ const Fields<AnswerOfVector>& FieldsOf(const AnswerOfVector*) {
       {"instructions", [](const A& a) { return a.answer.patterns; }, "patterns"},
       {"who", [](const A& a) { return a.answer.who; }},
   };
-  return kFields;
 }
 
-const Fields<LeftOutLine>& FieldsOf(const LeftOutLine*) {
+Fields<LeftOutLine> FieldsOf(const LeftOutLine*) {
   using L = LeftOutLine;
-  static const Fields<L> kFields = {
+  return {
       {"thing", [](const L& l) { return Name(l.thing); }, {.words = NamesOf<Thing>(kThings)}},
       {"reason", [](const L& l) { return Name(l.reason); }, {.words = NamesOf<Reason>(kReasons)}},
       {"named", &L::exact, "the command line names it without a wildcard"},
@@ -130,7 +125,6 @@ const Fields<LeftOutLine>& FieldsOf(const LeftOutLine*) {
       {"names", &L::names, "the first of them"},
       {"detail", &L::detail, Prose("for people, of the first")},
   };
-  return kFields;
 }
 
 }  // namespace mmadiff

@@ -23,7 +23,7 @@ Json ParametersJson(std::span<const Change> changes);
 Detail ParameterValues(const char* what = "");
 
 // {"name": ..., "parameters": {...}}
-const Fields<Neighbour>& FieldsOf(const Neighbour*);
+Fields<Neighbour> FieldsOf(const Neighbour*);
 
 // Operands and, if there is one, the result, as words of the line protocol.
 struct DotProductWords {
@@ -31,13 +31,13 @@ struct DotProductWords {
   const DotProductCase& dot;
   std::optional<uint64_t> d = {};
 };
-const Fields<DotProductWords>& FieldsOf(const DotProductWords*);
+Fields<DotProductWords> FieldsOf(const DotProductWords*);
 
 // Two rows or architectures that no case tells apart.
 struct IndistinctPair {
   std::string x, y, why;
 };
-const Fields<IndistinctPair>& FieldsOf(const IndistinctPair*);
+Fields<IndistinctPair> FieldsOf(const IndistinctPair*);
 
 // What each of them says.
 std::vector<std::string> Messages(std::span<const Drop> drops);
@@ -52,16 +52,16 @@ struct FailureOfCase {
   const std::optional<InputFailure>& failure;
   uint64_t age;
 };
-const Fields<FailureOfCase>& FieldsOf(const FailureOfCase*);
+Fields<FailureOfCase> FieldsOf(const FailureOfCase*);
 
 // An answer of a vector.
 struct AnswerOfVector {
   const Vector& vector;
   const VectorAnswer& answer;
 };
-const Fields<AnswerOfVector>& FieldsOf(const AnswerOfVector*);
+Fields<AnswerOfVector> FieldsOf(const AnswerOfVector*);
 
-const Fields<LeftOutLine>& FieldsOf(const LeftOutLine*);
+Fields<LeftOutLine> FieldsOf(const LeftOutLine*);
 
 // A result, and what was left out of it: the object that a verb prints.
 template <class Result>
@@ -70,14 +70,13 @@ struct WithLeftOut {
   std::vector<LeftOutLine> left_out;
 };
 template <class Result>
-const Fields<WithLeftOut<Result>>& FieldsOf(const WithLeftOut<Result>*) {
+Fields<WithLeftOut<Result>> FieldsOf(const WithLeftOut<Result>*) {
   using W = WithLeftOut<Result>;
-  static const Fields<W> kFields = {
+  return {
       Field<W>::Flat([](const W& w) -> const Result& { return w.result; }),
       {"left_out", &W::left_out,
        "what was asked for and not compared: for each thing, reason and `named` one entry"},
   };
-  return kFields;
 }
 
 }  // namespace mmadiff

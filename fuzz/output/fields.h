@@ -1,13 +1,12 @@
 // One declaration per result: the members of a struct, from which its JSON, its JSON schema, CSV and columns of text are made.
 //
-//   const Fields<Leftover>& FieldsOf(const Leftover*) {
+//   Fields<Leftover> FieldsOf(const Leftover*) {
 //     using L = Leftover;
-//     static const Fields<L> kFields = {
+//     return {
 //         {"path", &L::path},
 //         {"bytes", &L::bytes},
-//         {"why", [](const L& l) { return Text(l.why); }, "for people"},
+//         {"why", [](const L& l) { return Text(l.why); }, Prose()},
 //     };
-//     return kFields;
 //   }
 //
 // The type of a member follows from what its getter returns: bool, numbers, text, a struct that has FieldsOf(), lists,
@@ -135,6 +134,13 @@ concept HasFields = requires(const T* t) {
   FieldsOf(t);
 };
 
+// FieldsOf() of a type, made once.
+template <HasFields T>
+const Fields<T>& FieldsOf() {
+  static const Fields<T> fields = FieldsOf(static_cast<const T*>(nullptr));
+  return fields;
+}
+
 namespace fields_internal {
 
 template <class T>
@@ -175,7 +181,7 @@ Schema SchemaOf() {
   } else if constexpr (Textual<T>) {
     return {.kind = Schema::kText};
   } else if constexpr (HasFields<T>) {
-    return FieldsOf(static_cast<const T*>(nullptr)).schema();
+    return FieldsOf<T>().schema();
   } else if constexpr (Mapped<T>) {
     return MapOf(SchemaOf<typename T::mapped_type>());
   } else {
@@ -195,7 +201,7 @@ Json JsonOf(const T& value) {
   } else if constexpr (Textual<T>) {
     return Json(std::string(absl::string_view(value)));
   } else if constexpr (HasFields<T>) {
-    return FieldsOf(&value).json(value);
+    return FieldsOf<T>().json(value);
   } else if constexpr (Mapped<T>) {
     Json json = Json::object();
     for (const auto& [name, element] : value) json[name] = JsonOf(element);

@@ -10,13 +10,12 @@ struct Part {
   uint64_t bytes = 0;
 };
 
-const Fields<Part>& FieldsOf(const Part*) {
+Fields<Part> FieldsOf(const Part*) {
   using P = Part;
-  static const Fields<P> kFields = {
+  return {
       {"name", &P::name, {.what = "of the file", .pattern = "^[a-z]+$"}},
       {"bytes", &P::bytes, {.unit = "bytes"}},
   };
-  return kFields;
 }
 
 struct Whole {
@@ -32,9 +31,9 @@ struct Whole {
   std::vector<std::string> words() const { return {"a", "b"}; }
 };
 
-const Fields<Whole>& FieldsOf(const Whole*) {
+Fields<Whole> FieldsOf(const Whole*) {
   using W = Whole;
-  static const Fields<W> kFields = {
+  return {
       Field<W>::Flat([](const W& w) { return w.first; }),
       {"flag", &W::flag},
       {"real", &W::real},
@@ -46,7 +45,6 @@ const Fields<Whole>& FieldsOf(const Whole*) {
       {"counts", &W::counts},
       {"name", [](const W& w) { return w.first.name + "!"; }},
   };
-  return kFields;
 }
 
 const Whole kWhole = {

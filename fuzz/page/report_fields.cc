@@ -6,17 +6,16 @@
 
 namespace mmadiff {
 
-const Fields<StageLine>& FieldsOf(const StageLine*) {
-  static const Fields<StageLine> kFields = {
+Fields<StageLine> FieldsOf(const StageLine*) {
+  return {
       {"cells", &StageLine::cells},
       {"differs_first", &StageLine::parts},
   };
-  return kFields;
 }
 
-const Fields<ReportFinding>& FieldsOf(const ReportFinding*) {
+Fields<ReportFinding> FieldsOf(const ReportFinding*) {
   using F = ReportFinding;
-  static const Fields<F> kFields = {
+  return {
       Field<F>::Flat([](const F& f) { return f.finding; }),
       {"minimal", &F::minimal,
        Prose("lines; empty if it was not explained, as after the first 20 of a run")},
@@ -29,7 +28,6 @@ const Fields<ReportFinding>& FieldsOf(const ReportFinding*) {
       {"stages", &F::stages},
       {"command", &F::command, "a command line of a shell"},
   };
-  return kFields;
 }
 
 namespace {
@@ -41,9 +39,9 @@ struct CellOfCross {
   const Cross::Cell& cell() const { return cross.cells[row][column]; }
 };
 
-const Fields<CellOfCross>& FieldsOf(const CellOfCross*) {
+Fields<CellOfCross> FieldsOf(const CellOfCross*) {
   using C = CellOfCross;
-  static const Fields<C> kFields = {
+  return {
       {"row", [](const C& c) { return c.cross.rows[c.row]; }},
       {"column", [](const C& c) { return c.cross.columns[c.column]; }, "empty in a list"},
       {"dot_products", [](const C& c) { return c.cell().count; }},
@@ -52,7 +50,6 @@ const Fields<CellOfCross>& FieldsOf(const CellOfCross*) {
        "of these, those that reached it too rarely"},
       {"unreachable", [](const C& c) { return c.cell().unreachable; }, Prose("why none can")},
   };
-  return kFields;
 }
 
 std::vector<CellOfCross> KnownCells(const Cross& cross) {
@@ -70,14 +67,13 @@ struct MachineRate {
   size_t machine;
 };
 
-const Fields<MachineRate>& FieldsOf(const MachineRate*) {
+Fields<MachineRate> FieldsOf(const MachineRate*) {
   using M = MachineRate;
-  static const Fields<M> kFields = {
+  return {
       {"machine", [](const M& m) { return m.series.machines[m.machine]; }},
       {"dot_products_per_second", [](const M& m) { return m.series.rates[m.machine]; },
        "in intervals of equal length"},
   };
-  return kFields;
 }
 
 std::vector<MachineRate> RatesOf(const RateSeries& series) {
@@ -91,10 +87,9 @@ struct WordsAtDistance {
   uint64_t words;
 };
 
-const Fields<WordsAtDistance>& FieldsOf(const WordsAtDistance*) {
+Fields<WordsAtDistance> FieldsOf(const WordsAtDistance*) {
   using W = WordsAtDistance;
-  static const Fields<W> kFields = {{"distance", &W::distance}, {"words", &W::words}};
-  return kFields;
+  return {{"distance", &W::distance}, {"words", &W::words}};
 }
 
 std::vector<WordsAtDistance> UlpsOf(const ReportRun& run) {
@@ -107,10 +102,9 @@ struct Survivor {
   std::string instruction, change;
 };
 
-const Fields<Survivor>& FieldsOf(const Survivor*) {
+Fields<Survivor> FieldsOf(const Survivor*) {
   using S = Survivor;
-  static const Fields<S> kFields = {{"instruction", &S::instruction}, {"change", &S::change}};
-  return kFields;
+  return {{"instruction", &S::instruction}, {"change", &S::change}};
 }
 
 std::vector<Survivor> SurvivorsOf(const ReportMutants& mutants) {
@@ -123,38 +117,33 @@ std::vector<Survivor> SurvivorsOf(const ReportMutants& mutants) {
 
 }  // namespace
 
-const Fields<Cross>& FieldsOf(const Cross*) {
-  static const Fields<Cross> kFields = {{"group", &Cross::group}, {"cells", KnownCells}};
-  return kFields;
-}
+Fields<Cross> FieldsOf(const Cross*) { return {{"group", &Cross::group}, {"cells", KnownCells}}; }
 
-const Fields<RateSeries>& FieldsOf(const RateSeries*) {
+Fields<RateSeries> FieldsOf(const RateSeries*) {
   using R = RateSeries;
-  static const Fields<R> kFields = {
+  return {
       {"begin", [](const R& r) { return UtcTime(r.begin); },
        UtcOrEmpty("RFC 3339; empty if not known")},
       {"end", [](const R& r) { return UtcTime(r.end); },
        UtcOrEmpty("RFC 3339; empty if not known")},
       {"series", RatesOf},
   };
-  return kFields;
 }
 
-const Fields<ReportMutants>& FieldsOf(const ReportMutants*) {
+Fields<ReportMutants> FieldsOf(const ReportMutants*) {
   using M = ReportMutants;
-  static const Fields<M> kFields = {
+  return {
       {"models", &M::models, "that were tried"},
       {"of_models", &M::of_models, "of the run"},
       {"cases", &M::cases},
       {"mutants", &M::mutants},
       {"survivors", SurvivorsOf},
   };
-  return kFields;
 }
 
-const Fields<ReportRun>& FieldsOf(const ReportRun*) {
+Fields<ReportRun> FieldsOf(const ReportRun*) {
   using R = ReportRun;
-  static const Fields<R> kFields = {
+  return {
       Field<R>::Flat([](const R& r) -> const RunReport& { return r; }),
       {"findings", &R::explained},
       {"coverage", &R::crosses},
@@ -163,27 +152,24 @@ const Fields<ReportRun>& FieldsOf(const ReportRun*) {
       {"mutants", &R::mutants},
       {"left_out", [](const R& r) { return r.manifest.left_out; }},
   };
-  return kFields;
 }
 
-const Fields<ReportData>& FieldsOf(const ReportData*) {
+Fields<ReportData> FieldsOf(const ReportData*) {
   using D = ReportData;
-  static const Fields<D> kFields = {
+  return {
       {"runs", &D::runs, {.least_items = 1}},
       {"not_read", &D::not_read,
        Prose("folders that were named and are none of a run, with the reason")},
   };
-  return kFields;
 }
 
-const Fields<RowOfRun>& FieldsOf(const RowOfRun*) {
+Fields<RowOfRun> FieldsOf(const RowOfRun*) {
   using R = RowOfRun;
-  static const Fields<R> kFields = {
+  return {
       {"device", [](const R& r) { return r.run.manifest.device; }},
       {"device_identity", [](const R& r) { return Name(r.run.manifest.device_identity); }},
       Field<R>::Flat([](const R& r) { return r.row; }),
   };
-  return kFields;
 }
 
 }  // namespace mmadiff

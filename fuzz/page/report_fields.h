@@ -6,17 +6,17 @@
 
 namespace mmadiff {
 
-const Fields<ReportFinding>& FieldsOf(const ReportFinding*);
-const Fields<Cross>& FieldsOf(const Cross*);
-const Fields<ReportMutants>& FieldsOf(const ReportMutants*);
-const Fields<ReportRun>& FieldsOf(const ReportRun*);
-const Fields<ReportData>& FieldsOf(const ReportData*);
+Fields<ReportFinding> FieldsOf(const ReportFinding*);
+Fields<Cross> FieldsOf(const Cross*);
+Fields<ReportMutants> FieldsOf(const ReportMutants*);
+Fields<ReportRun> FieldsOf(const ReportRun*);
+Fields<ReportData> FieldsOf(const ReportData*);
 
 // A line of the CSV.
 struct RowOfRun {
   const ReportRun& run;
   const RunReportRow& row;
 };
-const Fields<RowOfRun>& FieldsOf(const RowOfRun*);
+Fields<RowOfRun> FieldsOf(const RowOfRun*);
 
 }  // namespace mmadiff

@@ -22,9 +22,9 @@ std::optional<AnswerOfVector> AnswerOf(const ReplayRow& row) {
 
 }  // namespace
 
-const Fields<ReplayRow>& FieldsOf(const ReplayRow*) {
+Fields<ReplayRow> FieldsOf(const ReplayRow*) {
   using R = ReplayRow;
-  static const Fields<R> kFields = {
+  return {
       {"kind",
        &R::kind,
        {.what =
@@ -54,7 +54,6 @@ const Fields<ReplayRow>& FieldsOf(const ReplayRow*) {
        Absent(HexDigits("of an instruction without a model: what was answered then"))},
       {"recorded_by", &R::recorded_by, Absent()},
   };
-  return kFields;
 }
 
 ReplayReport ReportCase(const ReplayRow& row, absl::string_view lines, const TextStyle& style,

@@ -33,7 +33,7 @@ struct ReplayRow {
   const VectorAnswer* answer = nullptr;  // of `vector`
   std::optional<std::string> given = {}, reason = {}, recorded = {}, recorded_by = {};
 };
-const Fields<ReplayRow>& FieldsOf(const ReplayRow*);
+Fields<ReplayRow> FieldsOf(const ReplayRow*);
 
 struct ReplayReport {
   std::string text;  // lines

@@ -45,9 +45,9 @@ UnitCounts CountsOf(const ShardsStatus& shards) {
   return {total.cases, total.dot_products, total.mismatches, shards.at_least, shards.stopped};
 }
 
-const Fields<UnitCounts>& FieldsOf(const UnitCounts*) {
+Fields<UnitCounts> FieldsOf(const UnitCounts*) {
   using C = UnitCounts;
-  static const Fields<C> kFields = {
+  return {
       {"cases", &C::cases},
       {"dot_products", &C::dot_products},
       {"mismatches", &C::mismatches},
@@ -55,12 +55,11 @@ const Fields<UnitCounts>& FieldsOf(const UnitCounts*) {
       {"stopped", &C::stopped,
        Prose("which instructions --max_mismatches stopped, and when; empty if none")},
   };
-  return kFields;
 }
 
-const Fields<Finding>& FieldsOf(const Finding*) {
+Fields<Finding> FieldsOf(const Finding*) {
   using F = Finding;
-  static const Fields<F> kFields = {
+  return {
       {"instruction", &F::op, InstructionName()},
       {"bucket", [](const F& f) { return Name(f.bucket); },
        "stage and change, or why there is none"},
@@ -78,12 +77,11 @@ const Fields<Finding>& FieldsOf(const Finding*) {
       {"parameters", [](const F& f) { return ParametersJson(f.bucket.changes); },
        ParameterValues()},
   };
-  return kFields;
 }
 
-const Fields<RunReportRow>& FieldsOf(const RunReportRow*) {
+Fields<RunReportRow> FieldsOf(const RunReportRow*) {
   using R = RunReportRow;
-  static const Fields<R> kFields = {
+  return {
       {"instruction", &R::instruction, InstructionName()},
       {"kind",
        [](const R& r) { return Name(r.state); },
@@ -121,12 +119,11 @@ const Fields<RunReportRow>& FieldsOf(const RunReportRow*) {
        {.what = "of classes of inputs and events of the arithmetic",
         .schema = MapOf({.kind = Schema::kCount})}},
   };
-  return kFields;
 }
 
-const Fields<RunReport::Attempt>& FieldsOf(const RunReport::Attempt*) {
+Fields<RunReport::Attempt> FieldsOf(const RunReport::Attempt*) {
   using A = RunReport::Attempt;
-  static const Fields<A> kFields = {
+  return {
       {"seconds", &A::seconds, "that it took"},
       {"dot_products", &A::dot_products},
       {"dot_products_per_second", &A::DotProductsPerSecond},
@@ -139,12 +136,11 @@ const Fields<RunReport::Attempt>& FieldsOf(const RunReport::Attempt*) {
       {"stopped_by", [](const A& a) { return Name(a.stopped_by); },
        "signal or time limit; empty at the natural end"},
   };
-  return kFields;
 }
 
-const Fields<RunReport>& FieldsOf(const RunReport*) {
+Fields<RunReport> FieldsOf(const RunReport*) {
   using R = RunReport;
-  static const Fields<R> kFields = {
+  return {
       {"device", [](const R& r) { return r.manifest.device; }, "specification"},
       {"device_identity", [](const R& r) { return Name(r.manifest.device_identity); }},
       {"tool_version", [](const R& r) { return r.manifest.tool_version; }},
@@ -171,12 +167,11 @@ const Fields<RunReport>& FieldsOf(const RunReport*) {
       {"instructions", &R::rows},
       {"findings", &R::findings},
   };
-  return kFields;
 }
 
-const Fields<RunStatus>& FieldsOf(const RunStatus*) {
+Fields<RunStatus> FieldsOf(const RunStatus*) {
   using S = RunStatus;
-  static const Fields<S> kFields = {
+  return {
       {"path", [](const S& s) { return s.folder.path; }},
       {"shard", [](const S& s) { return s.seen.front(); }},
       {"shards", &S::shards, {.least = 1}},
@@ -196,12 +191,11 @@ const Fields<RunStatus>& FieldsOf(const RunStatus*) {
       {"writer", &S::writer, "empty if nobody writes"},
       {"damage", &S::damage, Prose()},
   };
-  return kFields;
 }
 
-const Fields<ShardsStatus>& FieldsOf(const ShardsStatus*) {
+Fields<ShardsStatus> FieldsOf(const ShardsStatus*) {
   using S = ShardsStatus;
-  static const Fields<S> kFields = {
+  return {
       {"shards", &S::shards, {.least = 1}},
       {"units", &S::units},
       {"planned_units", &S::planned_units},
@@ -210,7 +204,6 @@ const Fields<ShardsStatus>& FieldsOf(const ShardsStatus*) {
       {"seconds_left", &S::seconds_left},
       {"missing_shards", [](const S& s) { return MissingShards(s.seen, s.shards); }},
   };
-  return kFields;
 }
 
 }  // namespace mmadiff

@@ -22,12 +22,12 @@ struct UnitCounts {
 UnitCounts CountsOf(const RunReport& report);
 UnitCounts CountsOf(const ShardsStatus& shards);
 
-const Fields<UnitCounts>& FieldsOf(const UnitCounts*);
-const Fields<Finding>& FieldsOf(const Finding*);
-const Fields<RunReportRow>& FieldsOf(const RunReportRow*);
-const Fields<RunReport::Attempt>& FieldsOf(const RunReport::Attempt*);
-const Fields<RunReport>& FieldsOf(const RunReport*);
-const Fields<RunStatus>& FieldsOf(const RunStatus*);
-const Fields<ShardsStatus>& FieldsOf(const ShardsStatus*);
+Fields<UnitCounts> FieldsOf(const UnitCounts*);
+Fields<Finding> FieldsOf(const Finding*);
+Fields<RunReportRow> FieldsOf(const RunReportRow*);
+Fields<RunReport::Attempt> FieldsOf(const RunReport::Attempt*);
+Fields<RunReport> FieldsOf(const RunReport*);
+Fields<RunStatus> FieldsOf(const RunStatus*);
+Fields<ShardsStatus> FieldsOf(const ShardsStatus*);
 
 }  // namespace mmadiff

@@ -5,26 +5,23 @@
 
 namespace mmadiff {
 
-const Fields<SurveyFinding::Case>& FieldsOf(const SurveyFinding::Case*) {
+Fields<SurveyFinding::Case> FieldsOf(const SurveyFinding::Case*) {
   using C = SurveyFinding::Case;
-  static const Fields<C> kFields = {
-      {"line", &C::line}, {"model", &C::model}, {"why", &C::why, Prose()}};
-  return kFields;
+  return {{"line", &C::line}, {"model", &C::model}, {"why", &C::why, Prose()}};
 }
 
-const Fields<SurveyFinding>& FieldsOf(const SurveyFinding*) {
+Fields<SurveyFinding> FieldsOf(const SurveyFinding*) {
   using F = SurveyFinding;
-  static const Fields<F> kFields = {
+  return {
       {"bucket", [](const F& f) { return Name(f.bucket); }},
       {"text", &F::text, Prose()},
       {"cases", &F::cases},
   };
-  return kFields;
 }
 
-const Fields<SurveyAnswer>& FieldsOf(const SurveyAnswer*) {
+Fields<SurveyAnswer> FieldsOf(const SurveyAnswer*) {
   using A = SurveyAnswer;
-  static const Fields<A> kFields = {
+  return {
       {"question", &A::question},
       {"answer", &A::answer, Prose()},
       {"agreement", [](const A& a) { return Name(a.agreement); }},
@@ -32,12 +29,11 @@ const Fields<SurveyAnswer>& FieldsOf(const SurveyAnswer*) {
       {"cases", &A::cases},
       {"differing", &A::differing},
   };
-  return kFields;
 }
 
-const Fields<SurveyRow>& FieldsOf(const SurveyRow*) {
+Fields<SurveyRow> FieldsOf(const SurveyRow*) {
   using R = SurveyRow;
-  static const Fields<R> kFields = {
+  return {
       {"instruction", &R::op, InstructionName()},
       {"variant", &R::variant},
       {"emulated", &R::emulated},
@@ -63,7 +59,6 @@ const Fields<SurveyRow>& FieldsOf(const SurveyRow*) {
        },
        Prose()},
   };
-  return kFields;
 }
 
 namespace {
@@ -73,9 +68,9 @@ struct KindOfContradiction {
   bool changed;  // a difference from the model
 };
 
-const Fields<KindOfContradiction>& FieldsOf(const KindOfContradiction*) {
+Fields<KindOfContradiction> FieldsOf(const KindOfContradiction*) {
   using K = KindOfContradiction;
-  static const Fields<K> kFields = {
+  return {
       {"kind",
        [](const K& k) { return k.changed ? "difference" : "trouble"; },
        {.words = {"difference", "trouble"}}},
@@ -91,7 +86,6 @@ const Fields<KindOfContradiction>& FieldsOf(const KindOfContradiction*) {
        },
        Absent()},
   };
-  return kFields;
 }
 
 std::vector<KindOfContradiction> Contradictions(const SurveySummary& summary) {
@@ -112,9 +106,9 @@ const SurveyManifest& ManifestOf(const SurveySummary& summary) { return summary.
 
 }  // namespace
 
-const Fields<SurveySummary>& FieldsOf(const SurveySummary*) {
+Fields<SurveySummary> FieldsOf(const SurveySummary*) {
   using S = SurveySummary;
-  static const Fields<S> kFields = {
+  return {
       {"device", [](const S& s) { return ManifestOf(s).device; }, "specification"},
       {"device_identity", [](const S& s) { return Name(ManifestOf(s).device_identity); }},
       {"hardware", &S::hardware},
@@ -138,12 +132,11 @@ const Fields<SurveySummary>& FieldsOf(const SurveySummary*) {
         .pattern = "^[0-9]+:[0-9a-f]{32}:[0-9a-f]{32}$",
         .absent = true}},
   };
-  return kFields;
 }
 
-const Fields<SurveyDifference::Row>& FieldsOf(const SurveyDifference::Row*) {
+Fields<SurveyDifference::Row> FieldsOf(const SurveyDifference::Row*) {
   using R = SurveyDifference::Row;
-  static const Fields<R> kFields = {
+  return {
       {"instruction", &R::op, InstructionName()},
       {"variant", &R::variant},
       {"what", &R::what, Prose()},
@@ -152,12 +145,11 @@ const Fields<SurveyDifference::Row>& FieldsOf(const SurveyDifference::Row*) {
       {"first", &R::first},
       {"second", &R::second},
   };
-  return kFields;
 }
 
-const Fields<SurveyDifference>& FieldsOf(const SurveyDifference*) {
+Fields<SurveyDifference> FieldsOf(const SurveyDifference*) {
   using D = SurveyDifference;
-  static const Fields<D> kFields = {
+  return {
       {"first", &D::first, "who answered"},
       {"second", &D::second},
       {"compared", &D::compared},
@@ -169,7 +161,6 @@ const Fields<SurveyDifference>& FieldsOf(const SurveyDifference*) {
       {"torn_first", &D::torn_first, "the end of its log is lost"},
       {"torn_second", &D::torn_second},
   };
-  return kFields;
 }
 
 }  // namespace mmadiff

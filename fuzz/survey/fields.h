@@ -9,8 +9,8 @@
 
 namespace mmadiff {
 
-const Fields<SurveySummary>& FieldsOf(const SurveySummary*);
-const Fields<SurveyDifference::Row>& FieldsOf(const SurveyDifference::Row*);
-const Fields<SurveyDifference>& FieldsOf(const SurveyDifference*);
+Fields<SurveySummary> FieldsOf(const SurveySummary*);
+Fields<SurveyDifference::Row> FieldsOf(const SurveyDifference::Row*);
+Fields<SurveyDifference> FieldsOf(const SurveyDifference*);
 
 }  // namespace mmadiff
