@@ -25,7 +25,8 @@ struct Rule {
 };
 constexpr Rule kRules[] = {
     {Grade::kMeasured,
-     "x86/vdpbf16ps x86/vfmadd231s{s,d} x86/vpdp{b,w}{u,s}sd{,s} x86/tdpbf16ps x86/tdpb{s,u}{s,u}d "
+     "x86/vdpbf16ps x86/vfmadd231s{s,d} x86/vpdpbusd{,s} x86/vpdpwssd{,s} x86/tdpbf16ps "
+     "x86/tdpb{s,u}{s,u}d "
      "sm_90/*",
      "recorded by this project"},
     {Grade::kContested, "sm_70/wmma.*.{f32,f16}.f16.f16.$1", "Hickmann and Bradford's order"},
