@@ -6,15 +6,14 @@
       has every sentence in other letters' case (.ci/altered), so its output may differ in that alone
 
 A transcript has "$ COMMAND", "= EXIT CODE", and the lines of stdout behind "  " and of stderr behind "! ". All
-commands of a transcript run in one folder, in their order. Of long outputs it has the first lines and a hash. No line
+commands of a transcript run in one folder, in their order, and print what a reviewer can read: a part of long tables. No line
 has --device=host: which instructions it has depends on the CPU. $STORED is a folder of stored files (fuzz/testing/stored)."""
-import argparse, concurrent.futures, difflib, hashlib, json, os, pathlib, re, socket, subprocess, sys, tempfile
+import argparse, concurrent.futures, difflib, json, os, pathlib, re, socket, subprocess, sys, tempfile
 
 from testing import stored_text
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 GOLDEN = ROOT / 'fuzz/cli/golden'
-MOST_LINES, SHOWN = 250, 10
 # Times, rates and folders differ from time to time and from machine to machine.
 STEADY = [
     (r'(?m)^(stat::(seconds|dot_products_per_second): ).*', r'\1_'),
@@ -59,12 +58,7 @@ def commands(path):
 
 
 def shown(code, out, err):
-    def lines(text, mark):
-        text = text.splitlines()
-        cut = text if len(text) <= MOST_LINES else text[:SHOWN] + [
-            '... of %d lines, sha256 %s' % (len(text), hashlib.sha256('\n'.join(text).encode()).hexdigest()[:16])]
-        return [mark + line for line in cut]
-    return ['= %d' % code] + lines(out, '  ') + lines(err, '! ')
+    return ['= %d' % code] + ['  ' + line for line in out.splitlines()] + ['! ' + line for line in err.splitlines()]
 
 
 def execute(program, path, files=None):
