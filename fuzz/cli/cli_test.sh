@@ -5,47 +5,14 @@ set -u
 m=$(realpath "$1")
 script=$(realpath "$(dirname "$0")/../../mmadiff")
 observations=$(dirname "$script")/corpus/observations
-tmp=$(mktemp -d) || exit 2
+. "$(dirname "$0")/../testing/expect.sh"
 mounted=
-cleanup() { [ -z "$mounted" ] || umount "$mounted"; rm -rf "$tmp"; }
-trap cleanup EXIT
-cd "$tmp" || exit 2
+trap '[ -z "$mounted" ] || umount "$mounted"; rm -rf "$tmp"' EXIT
 unset NO_COLOR
-out=$tmp/stdout err=$tmp/stderr failures=0 checks=0
 mma=sm_90/mma.m16n8k16.f32.f16.f16.f32
 fma=x86/vfmadd231ss
 simulator="exec:'$m' eval \$MMADIFF_INSTRUCTION"
 
-fail() {
-  failures=$((failures + 1))
-  printf 'FAILED line %s: %s\n' "${BASH_LINENO[1]}" "$*"
-  sed 's/^/    stdout: /' "$out" | head -8
-  sed 's/^/    stderr: /' "$err" | head -8
-}
-# expect CODE ARGUMENTS...: runs mmadiff; its output is in $out and $err. Input: from stdin.
-expect() {
-  local wanted=$1 code
-  shift
-  "$m" "$@" >"$out" 2>"$err"
-  code=$?
-  checks=$((checks + 1))
-  [ "$code" = "$wanted" ] || fail "exit code $code, not $wanted: mmadiff $*"
-}
-says() { checks=$((checks + 1)); grep -qF -- "$1" "$out" || fail "stdout lacks '$1'"; }
-warns() { checks=$((checks + 1)); grep -qF -- "$1" "$err" || fail "stderr lacks '$1'"; }
-silent() { checks=$((checks + 1)); [ ! -s "$1" ] || fail "$(basename "$1") is not empty"; }
-is() { checks=$((checks + 1)); [ "$1" = "$2" ] || fail "'$1' is not '$2'"; }
-stat_of() { sed -n "s/^stat::$1: //p" "$out"; }
-# No colour codes and no carriage returns away from a terminal.
-plain() {
-  checks=$((checks + 1))
-  if grep -q $'[\033\r]' "$out" "$err"; then fail "control characters in the output"; fi
-}
-json() {
-  checks=$((checks + 1))
-  command -v python3 >/dev/null || return 0
-  python3 -m json.tool "$out" >/dev/null 2>&1 || fail "stdout is no JSON"
-}
 # Waits until the process $pid is so far that the command succeeds, or has ended.
 await() { until "$@" >/dev/null 2>&1 || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done; }
 run() { local wanted=$1; shift; expect "$wanted" run --threads=1 "$@"; }
@@ -666,5 +633,4 @@ for signal in INT TERM; do
   resumed=$(($(stat_of resumed_units) * 8192)); is $((resumed <= cases && cases < resumed + 8192)) 1
 done
 
-echo "$checks checks, $failures failures"
-[ $failures = 0 ]
+ended

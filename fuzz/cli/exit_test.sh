@@ -4,39 +4,10 @@
 # And nothing from outside reaches the terminal or a report as it is. Usage: exit_test.sh MMADIFF
 set -u
 m=$(realpath "$1")
-tmp=$(mktemp -d) || exit 2
-trap 'chmod -R u+rwx "$tmp"; rm -rf "$tmp"' EXIT
-cd "$tmp" || exit 2
+. "$(dirname "$0")/../testing/expect.sh"
 export MMADIFF_LIBCUDA=/none/libcuda.so NO_COLOR=
-out=$tmp/stdout err=$tmp/stderr failures=0 checks=0
 fma=x86/vfmadd231ss one=3f800000
 mma=sm_90/mma.m16n8k16.f32.f16.f16.f32
-
-fail() {
-  failures=$((failures + 1))
-  printf 'FAILED line %s: %s\n' "${BASH_LINENO[1]}" "$*"
-  sed 's/^/    stdout: /' "$out" | head -4
-  sed 's/^/    stderr: /' "$err" | head -4
-}
-# Whether the help of a verb, if it is one, has the exit code.
-documented() {
-  [ -e "codes.$2" ] || "$m" help "$2" 2>/dev/null | sed -n '/^Exit codes/,$p' >"codes.$2"
-  [ ! -s "codes.$2" ] || grep -q "^  $1 " "codes.$2"
-}
-# expect CODE ARGUMENTS...: and never output that is not plain text.
-expect() {
-  local wanted=$1 code
-  shift
-  timeout 3600 "$m" "$@" >"$out" 2>"$err"
-  code=$?
-  checks=$((checks + 1))
-  [ "$code" = "$wanted" ] || fail "exit code $code, not $wanted: mmadiff $*"
-  if LC_ALL=C grep -q $'[\001-\010\013-\037\177]' "$out" "$err"; then fail "control characters: mmadiff $*"; fi
-  documented $code "$1" || fail "no exit code $code in: mmadiff help $1"
-  if [ "$code" != 0 ] && [ "$code" != 1 ] && [ ! -s "$err" ]; then fail "no message: mmadiff $*"; fi
-}
-says() { checks=$((checks + 1)); grep -qF -- "$1" "$out" || fail "stdout lacks '$1'"; }
-warns() { checks=$((checks + 1)); grep -qF -- "$1" "$err" || fail "stderr lacks '$1'"; }
 
 # ---- Files to read: a good one of each kind first.
 "$m" run --device=faulty:fraction_bits=24 --instr=$mma --cases=200 --threads=1 --workdir=found >"$out" 2>"$err"
@@ -462,5 +433,4 @@ expect 1 run --device="exec:: '$esc'$(printf '\377'); '$m' eval $mma --device=fa
   --cases=50 --workdir=json --json
 if command -v python3 >/dev/null; then python3 -m json.tool <"$out" >/dev/null || fail 'no JSON'; fi
 
-echo "$checks checks, $failures failures"
-[ $failures = 0 ]
+ended

@@ -5,37 +5,12 @@
 set -u
 m=$(realpath "$1")
 vectors=$(realpath "$(dirname "$0")/../../corpus/vectors")
-tmp=$(mktemp -d) || exit 2
-trap 'rm -rf "$tmp"' EXIT
-cd "$tmp" || exit 2
+. "$(dirname "$0")/../testing/expect.sh"
 export MMADIFF_LIBCUDA=
 f16=sm_90/mma.m16n8k16.f32.f16.f16.f32
 five=$f16,sm_90/mma.m16n8k8.f32.f16.f16.f32,sm_90/mma.m16n8k8.f32.tf32.tf32.f32
 five+=,sm_90/mma.m8n8k4.f64.f64.f64.f64,sm_90/mma.m16n8k32.s32.s8.s8.s32
-failures=0
-runs=0
-
-# expect CODE TEXT [VARIABLE=VALUE ...] -- VERB ARGUMENT...
-expect() {
-  local code=$1 text=$2 got
-  shift 2
-  local settings=()
-  while [ "$1" != -- ]; do settings+=("$1"); shift; done
-  shift
-  runs=$((runs + 1))
-  env "${settings[@]}" "$m" "$@" >out.txt 2>&1
-  got=$?
-  if [ $got != "$code" ]; then
-    echo "FAILED: exit code $got, not $code: ${settings[*]} mmadiff $*"
-  elif ! grep -qE -- "$text" out.txt; then
-    echo "FAILED: nothing says '$text': ${settings[*]} mmadiff $*"
-  else
-    return
-  fi
-  tail -n 12 out.txt
-  failures=$((failures + 1))
-}
-run() { local code=$1 text=$2; shift 2; expect "$code" "$text" "$@" --cases=300 --seed=$((++seed)); }
+run() { local code=$1 text=$2; shift 2; expect_text "$code" "$text" "$@" --cases=300 --seed=$((++seed)); }
 seed=0
 gpu=(-- run --device=cuda:0)
 
@@ -48,57 +23,54 @@ for fault in '5:large:and not so when it was asked again' '5:once:flagged, on mu
   '3:multiprocessor:the layout is not' '5:unwritten_d:wrote no result' \
   '5:generate_part:operands on the GPU|the GPU made' '5:compare_part:words, not' '5:counters:compared 0 words'; do
   run ${fault%%:*} "${fault##*:}" FAKE_CUDA_FAULT="$(cut -d: -f2 <<<"$fault")" "${gpu[@]}" --instr=$f16
-  grep -q 'mismatches: 0' out.txt && grep -q '^stat::digest' out.txt &&
-    { echo "FAILED: a false pass with $fault"; failures=$((failures + 1)); }
+  ! grep -q 'mismatches: 0' "$out" || ! grep -q '^stat::digest' "$out" || fail "a false pass with $fault"
 done
 
 # What the kernels cost; nothing is measured of kernels that do not give what they must.
 bench=(-- bench --device=cuda:0 --instr=$f16,x86/vdpbf16ps --rounds=1 --time=0)
-expect 4 '^instruction +generate +fill +execute +compare +trace +all' "${bench[@]}"
-expect 4 '"compare": [0-9.e-]+,' "${bench[@]}" --json
-expect 5 'words, not' FAKE_CUDA_FAULT=compare_part "${bench[@]}"
-expect 4 '^x86/vdpbf16ps' FAKE_NO_RESIDENT=1 "${bench[@]}"
-grep -q generate.*trace out.txt && { echo 'FAILED: costs of no kernels'; failures=$((failures + 1)); }
+expect_text 4 '^instruction +generate +fill +execute +compare +trace +all' "${bench[@]}"
+expect_text 4 '"compare": [0-9.e-]+,' "${bench[@]}" --json
+expect_text 5 'words, not' FAKE_CUDA_FAULT=compare_part "${bench[@]}"
+expect_text 4 '^x86/vdpbf16ps' FAKE_NO_RESIDENT=1 "${bench[@]}"
+! grep -q generate.*trace "$out" || fail 'costs of no kernels'
 
 # One wrong row of five: the others go on. First its layout, then its later launches.
 for verb in "run --cases=200" "probe --question=width" \
   "record rec.log --cases=8"; do
-  expect 3 'dropped .*k8.f32.f16.f16.f32: .*the layout is not the one of the tables' \
+  expect_text 3 'dropped .*k8.f32.f16.f16.f32: .*the layout is not the one of the tables' \
     FAKE_CUDA_SWAPS=A FAKE_CUDA_OF=m16n8k8.f32.f16 -- $verb --device=cuda:0 --instr=$five
 done
-expect 3 'stat::dropped: 1' FAKE_CUDA_SWAPS=B FAKE_CUDA_OF=m16n8k8.f32.f16 \
+expect_text 3 'stat::dropped: 1' FAKE_CUDA_SWAPS=B FAKE_CUDA_OF=m16n8k8.f32.f16 \
   -- run --device=cuda:0 --instr=$five --cases=200 --workdir=five
-[ "$(grep -c 'rate < ' out.txt)" = 4 ] || { echo "FAILED: four rows go on"; cat out.txt; failures=$((failures + 1)); }
-expect 0 '([0-9]+) of \1 dot products equal' -- replay rec.log
-expect 3 'layout .*another' FAKE_CUDA_SWAPS=A FAKE_CUDA_OF=m16n8k8.f32.f16 \
+count 'rate < ' 4
+expect_text 0 '([0-9]+) of \1 dot products equal' -- replay rec.log
+expect_text 3 'layout .*another' FAKE_CUDA_SWAPS=A FAKE_CUDA_OF=m16n8k8.f32.f16 \
   -- probe --device=cuda:0 --question=layout --instr=$five
 # `replay`: cases, lines, digests and vectors of the row are left out, once said; the others count.
 two=sm_90/mma.m16n8k8.f32.f16.f16.f32,sm_90/mma.m16n8k32.s32.s8.s8.s32
-expect 0 'instructions of' -- record rec --device=cuda:0 --instr=$two --cases=8 --max_total_time=0
+expect_text 0 'instructions of' -- record rec --device=cuda:0 --instr=$two --cases=8 --max_total_time=0
 for subject in "$vectors" rec rec/regressions.txt; do
-  expect 3 '^([0-9]+) of \1 dot products equal.*, instructions dropped: [1-9]' FAKE_CUDA_SWAPS=A \
+  expect_text 3 '^([0-9]+) of \1 dot products equal.*, instructions dropped: [1-9]' FAKE_CUDA_SWAPS=A \
     FAKE_CUDA_OF=m16n8k8.f32.f16 -- replay "$subject" --device=cuda:0
-  [ "$(grep -c 'dropped sm_90/mma.m16n8k8.f32.f16.f16.f32' out.txt)" = 1 ] ||
-    { echo "FAILED: said once: $subject"; cat out.txt; failures=$((failures + 1)); }
+  count 'dropped sm_90/mma.m16n8k8.f32.f16.f16.f32' 1
 done
 run 3 'dropped .*k8.f32.f16.f16.f32: ' FAKE_CUDA_FAULT=alternating \
   FAKE_CUDA_OF=m16n8k8.f32.f16 "${gpu[@]}" --instr=$five
 
 # Rows without a model: asked, recorded, surveyed, and never a pass.
 row=sm_90/mma.m8n8k4.f16.f16.f16.f16
-expect 0 'repeat +.*agrees$' -- probe --device=cuda:0 --question=layout,repeat --instr=$row
-expect 0 'order .*: not as supposed: ' -- probe --device=cuda:0 --question=order --instr=$row
-expect 0 'stat::agree: 2' -- probe --device=cuda:0 --question=layout --instr=$row,$f16
-[ "$(grep '^sm_' out.txt | tail -n 1)" = $row ] ||
-  { echo "FAILED: $row is not the last"; failures=$((failures + 1)); }
-expect 3 'layout .*another' FAKE_CUDA_SWAPS=A FAKE_CUDA_OF=m8n8k4.f16 \
+expect_text 0 'repeat +.*agrees$' -- probe --device=cuda:0 --question=layout,repeat --instr=$row
+expect_text 0 'order .*: not as supposed: ' -- probe --device=cuda:0 --question=order --instr=$row
+expect_text 0 'stat::agree: 2' -- probe --device=cuda:0 --question=layout --instr=$row,$f16
+is "$(grep '^sm_' "$out" | tail -n 1)" $row
+expect_text 3 'layout .*another' FAKE_CUDA_SWAPS=A FAKE_CUDA_OF=m8n8k4.f16 \
   -- probe --device=cuda:0 --question=layout --instr=$row
-expect 0 '^2 instructions of' -- record some --device=cuda:0 --instr=$row,$f16 --cases=8 --max_total_time=0
-expect 0 '^6144 answers of 1 instruction without a model were not compared, units of digests: 1$' -- replay some
-expect 0 '^1 instruction of' -- record none --device=cuda:0 --instr=$row --cases=8 --max_total_time=0
-expect 3 'nothing was compared; that is no pass' -- replay none
-expect 4 'exists, but cannot be simulated' -- run --device=cuda:0 --instr=$row
-expect 0 "^. $row .emulated. . agrees . agrees . no model; [0-9]+ open answers, below . - . - . - . yes .$" \
+expect_text 0 '^2 instructions of' -- record some --device=cuda:0 --instr=$row,$f16 --cases=8 --max_total_time=0
+expect_text 0 '^6144 answers of 1 instruction without a model were not compared, units of digests: 1$' -- replay some
+expect_text 0 '^1 instruction of' -- record none --device=cuda:0 --instr=$row --cases=8 --max_total_time=0
+expect_text 3 'nothing was compared; that is no pass' -- replay none
+expect_text 4 'exists, but cannot be simulated' -- run --device=cuda:0 --instr=$row
+expect_text 0 "^. $row .emulated. . agrees . agrees . no model; [0-9]+ open answers, below . - . - . - . yes .$" \
   -- survey --device=cuda:0 --instr="$row,$f16" --out=survey --cases=20 --max_total_time=0
 
 # A GPU that does not open: "auto" is the host then, and says why.
@@ -106,23 +78,23 @@ fma=x86/vfmadd231ss
 for result in 803 100 999; do
   why="no GPU is used, .*CUDA error $result"
   broken=(FAKE_CUDA_FAILS=cuInit FAKE_CUDA_RESULT=$result)
-  expect 0 "$why" "${broken[@]}" -- run --instr=$fma --cases=10 --workdir=broken$result
-  [ "$(grep -c "$why" out.txt)" = 1 ] || { echo "FAILED: said once"; failures=$((failures + 1)); }
-  expect 4 "$why" "${broken[@]}" -- run --instr=$f16 --cases=10
-  expect 0 "$why" "${broken[@]}" -- run --instr=$fma --dry_run
-  expect 0 "$why" "${broken[@]}" -- record broken$result.log --instr=$fma --cases=10
-  expect 0 "$why" "${broken[@]}" -- replay $fma@g3:1:0
-  expect 0 "$why" "${broken[@]}" -- probe --question=nan --instr=$fma
-  expect 0 "$why" "${broken[@]}" -- explain $fma@g3:1:0
-  expect 0 "$why" "${broken[@]}" -- minimize $fma@g3:1:0
-  expect 0 "$why" "${broken[@]}" -- eval $fma --device=auto </dev/null
+  expect_text 0 "$why" "${broken[@]}" -- run --instr=$fma --cases=10 --workdir=broken$result
+  count "$why" 1
+  expect_text 4 "$why" "${broken[@]}" -- run --instr=$f16 --cases=10
+  expect_text 0 "$why" "${broken[@]}" -- run --instr=$fma --dry_run
+  expect_text 0 "$why" "${broken[@]}" -- record broken$result.log --instr=$fma --cases=10
+  expect_text 0 "$why" "${broken[@]}" -- replay $fma@g3:1:0
+  expect_text 0 "$why" "${broken[@]}" -- probe --question=nan --instr=$fma
+  expect_text 0 "$why" "${broken[@]}" -- explain $fma@g3:1:0
+  expect_text 0 "$why" "${broken[@]}" -- minimize $fma@g3:1:0
+  expect_text 0 "$why" "${broken[@]}" -- eval $fma --device=auto </dev/null
 done
 : >empty.so
-expect 0 'no GPU is used, ' MMADIFF_LIBCUDA=./empty.so -- explain $fma@g3:1:0
+expect_text 0 'no GPU is used, ' MMADIFF_LIBCUDA=./empty.so -- explain $fma@g3:1:0
 # Without a driver there is nothing to say.
 for verb in "run --instr=$fma --dry_run" "explain $fma@g3:1:0"; do
-  expect 0 '.' MMADIFF_LIBCUDA=/none/libcuda.so.1 -- $verb
-  grep -q 'no GPU' out.txt && { echo "FAILED: $verb warns"; failures=$((failures + 1)); }
+  expect_text 0 '.' MMADIFF_LIBCUDA=/none/libcuda.so.1 -- $verb
+  lacks "$out" 'no GPU'
 done
 
 # Errors after which the process can do nothing more on the GPU, at once and later.
@@ -131,11 +103,10 @@ for error in 214 220 226 700 710 714 715 716 717 718 719 721 999; do
     FAKE_CUDA_RESULT=$error "${gpu[@]}" --instr=$f16
 done
 for error in 214 226 700 719 721 702; do
-  expect 75 "CUDA error $error" FAKE_CUDA_FAILS=cuCtxSynchronize FAKE_CUDA_RESULT=$error \
+  expect_text 75 "CUDA error $error" FAKE_CUDA_FAILS=cuCtxSynchronize FAKE_CUDA_RESULT=$error \
     FAKE_CUDA_AFTER=75 -- run --device=cuda:0 --instr=$five --cases=200 --workdir=after$error
 done
-expect 75 'allocating .*CUDA error 2' FAKE_CUDA_FAILS=cuMemAlloc_v2 FAKE_CUDA_RESULT=2 \
+expect_text 75 'allocating .*CUDA error 2' FAKE_CUDA_FAILS=cuMemAlloc_v2 FAKE_CUDA_RESULT=2 \
   FAKE_CUDA_AFTER=240 -- run --device=cuda:0 --instr=$five --cases=200 --workdir=memory
 
-echo "$runs runs, $failures failures"
-[ $failures = 0 ]
+ended

@@ -3,16 +3,8 @@
 # Usage: help_test.sh MMADIFF
 set -u
 m=$(realpath "$1")
-tmp=$(mktemp -d) || exit 2
-trap 'rm -rf "$tmp"' EXIT
-cd "$tmp" || exit 2
+. "$(dirname "$0")/../testing/expect.sh"
 unset PAGER
-failures=0 checks=0
-fail() { failures=$((failures + 1)); printf 'FAILED line %s: %s\n' "${BASH_LINENO[1]}" "$*"; }
-expect() { local wanted=$1; shift; "$m" "$@" >out 2>err; is $? "$wanted"; }
-is() { checks=$((checks + 1)); [ "$1" = "$2" ] || fail "'$1' is not '$2'"; }
-has() { checks=$((checks + 1)); grep -qF -- "$2" "$1" || fail "$1 lacks '$2'"; }
-lacks() { checks=$((checks + 1)); ! grep -qF -- "$2" "$1" || fail "$1 has '$2'"; }
 flags_of() { sed -n '/^Arguments/,/^$/s/^  \(-., \)\?\(--[a-z_]*\).*/\2/p' "$1"; }
 
 # ---- Help
@@ -132,5 +124,4 @@ if command -v script >/dev/null; then
   terminal "PAGER= '$m' list formats"; has out 'f64      64 bits'
 fi
 
-echo "$checks checks, $failures failures"
-[ $failures = 0 ]
+ended

@@ -5,49 +5,29 @@
 # Usage: [MMADIFF_KILLS=N] kill_test.sh MMADIFF FAIL_IO_LIBRARY
 set -u
 m=$(realpath "$1") library=$(realpath "$2")
-[ -f "$library" ] || { echo "FAILED: $2, which disturbs system calls, is not built: ninja fail_io"; exit 1; }
-kills=${MMADIFF_KILLS:-100}
-seed=${MMADIFF_KILL_SEED:-$RANDOM}
-tmp=$(mktemp -d) || exit 2
-trap 'rm -rf "$tmp"' EXIT
-cd "$tmp" || exit 2
-RANDOM=$seed
-echo "$kills kills, MMADIFF_KILL_SEED=$seed"
-# 2 x 25 units, each flushed at once (FAIL_IO_CLOCK), so that kills fall between any two.
+. "$(dirname "$0")/../testing/expect.sh"
+disturb_with "$library"
+# 2 x 25 units, each flushed at once, so that kills fall between any two.
 run() {  # FOLDER
-  env FAIL_IO_FOLDER="$tmp/$1" FAIL_IO_CLOCK=1 FAIL_IO_CALL=any LD_PRELOAD="$library" \
-    "$m" run --device=faulty:fraction_bits=23 \
-    --instr='sm_80/mma.m16n8k4.f32.tf32.tf32.f32,sm_89/mma.m16n8k4.f32.tf32.tf32.f32' --cases=50000 --max_mismatches=0 --threads=2 --quiet --workdir="$tmp/$1"
+  disturbed "$tmp/$1" run --device=faulty:fraction_bits=23 --cases=50000 --max_mismatches=0 --threads=2 --quiet --workdir="$tmp/$1" \
+    --instr='sm_80/mma.m16n8k4.f32.tf32.tf32.f32,sm_89/mma.m16n8k4.f32.tf32.tf32.f32'
 }
 stats() { grep -E '^stat::(digest|cases|dot_products|mismatches|class\.[a-z_]+|event\.[a-z_]+):' "$1"; }
 buckets() { (cd "$1/findings" && find . -name '*.txtpb' | sed 's/-[0-9a-f]*\.txtpb$//' | sort -u); }
-failures=0
-fail() { echo "FAILED: $*"; failures=$((failures + 1)); }
 
-FAIL_IO_LOG=$tmp/calls run uncut >uncut.txt 2>uncut.err
-[ $? = 1 ] || fail "the uncut run: $(cat uncut.err)"
-calls=$(wc -l <calls)
-modes=(kill_before kill_after kill_half)
-killed=0 rounds=0 resumed=0
-while [ $killed -lt "$kills" ]; do  # several runs, each from the beginning to its end
-  rounds=$((rounds + 1))
-  at=$((calls * 9 / 10))  # the first kill of a round leaves units behind: findings are filed before
-  while :; do
-    [ $killed -lt "$kills" ] || at=0
-    (FAIL_IO_AT=$at FAIL_IO_MODE=${modes[RANDOM % 3]} run "cut$rounds" >cut.txt 2>cut.err) 2>/dev/null
-    code=$?
-    [ $code = 137 ] || break
-    killed=$((killed + 1))
-    at=$((1 + RANDOM % calls))
-  done
-  [ $code = 1 ] || { fail "exit code $code: $(cat cut.err)"; break; }
-  stats cut.txt | cmp -s - <(stats uncut.txt) ||
-    fail "another result in round $rounds: $(stats cut.txt | diff - <(stats uncut.txt) | head -4)"
-  resumed=$((resumed + $(sed -n 's/^stat::resumed_units: //p' cut.txt)))
+FAIL_IO_LOG=$tmp/calls run uncut >"$out" 2>"$err"
+is $? 1
+stats "$out" >uncut.txt
+resumed=0
+ended_whole() {  # FOLDER CODE
+  is "$2" 1
+  is "$(stats "$out" | diff - uncut.txt | head -4)" ''
+  resumed=$((resumed + $(stat_of resumed_units)))
   # Each attempt files its own first case of a bucket; none of the buckets may be missing.
-  missing=$(comm -23 <(buckets uncut) <(buckets "cut$rounds"))
-  [ -z "$missing" ] || fail "no finding in round $rounds: $missing"
-done
-[ $resumed -gt 0 ] || fail "no attempt ever resumed"
-echo "$killed kills in $rounds runs, $resumed units were not run twice, $failures failures"
-[ $failures = 0 ]
+  is "$(comm -23 <(buckets uncut) <(buckets "$1"))" ''
+}
+calls=$(wc -l <calls)
+# The first kill of a round leaves units behind: findings are filed before.
+killed_often "${MMADIFF_KILLS:-100}" "$calls" $((calls * 9 / 10)) run
+[ $resumed -gt 0 ] || fail 'no attempt ever resumed'
+ended

@@ -3,30 +3,9 @@
 # or are mislaid, and of a GPU that is lost: each comes home.
 # Usage: gpu_survey_test.sh MMADIFF MMADIFF_ON_FAKE_GPU
 set -u
-m=$(realpath "$1") gpu=$(realpath "$2")
-tmp=$(mktemp -d) || exit 2
-trap 'rm -rf "$tmp"' EXIT
-cd "$tmp" || exit 2
+m=$(realpath "$2") plain=$(realpath "$1") device=cuda:0
+. "$(dirname "$0")/../testing/expect.sh"
 export MMADIFF_LIBCUDA=
-failures=0
-fail() { echo "FAILED: $*"; failures=$((failures + 1)); }
-
-# expect CODE [VARIABLE=VALUE ...] -- FOLDER ARGUMENT...: a survey of the GPU.
-expect() {
-  local code=$1 got
-  shift
-  local settings=()
-  while [ "$1" != -- ]; do settings+=("$1"); shift; done
-  local folder=$2
-  shift 2
-  env "${settings[@]}" "$gpu" survey --device=cuda:0 --out="$folder" --max_total_time=0 --quiet "$@" \
-    >out.txt 2>err.txt
-  got=$?
-  [ $got = "$code" ] || { fail "exit code $got, not $code: ${settings[*]} survey $*"; tail -n 5 err.txt; }
-}
-# count PATTERN N: lines of the page of the last survey.
-count() { [ "$(grep -cE -- "$1" out.txt)" = "$2" ] || { fail "not $2 of '$1'"; cat out.txt; }; }
-
 # patient SECONDS COMMAND...: with SECONDS, then 4, 16 and 64 times as many for @, until COMMAND succeeds: how far a survey gets in
 # a second depends on the machine.
 patient() {
@@ -36,13 +15,13 @@ patient() {
     "${@//@/$seconds}" && return
     seconds=$((4 * seconds))
   done
-  fail "$*: $(tail -n 2 err.txt)"; cat out.txt
+  fail "$*: $(tail -n 2 "$err")"; cat "$out"
 }
 # survey_of CODE FOLDER LIMIT PATTERN COMMAND: a survey of f16 or more on a program, in a new folder.
 survey_of() {
   rm -rf "$2"
-  timeout 7200 "$m" survey --out="$2" --instr="$instr" $3 --quiet --device="exec:$5" >out.txt 2>err.txt
-  [ $? = "$1" ] && grep -qE -- "$4" out.txt err.txt
+  timeout 7200 "$plain" survey --out="$2" --instr="$instr" $3 --quiet --device="exec:$5" >"$out" 2>"$err"
+  [ $? = "$1" ] && grep -qE -- "$4" "$out" "$err"
 }
 
 f16=sm_90/mma.m16n8k16.f32.f16.f16.f32
@@ -57,53 +36,53 @@ complete='^\| sm_90.* \| agrees \| agrees \| all [0-9]+ agree \| .* \| 0 of .* \
 four() {
   rm -rf four
   FAKE_CUDA_ROWS=trap@m16n8k8.f32.tf32,hang@m16n8k4.f32.tf32,lies@m16n8k8.f32.bf16,mislaid@m16n8k32.s32.u8 \
-    "$gpu" survey --device=cuda:0 --out=four --max_total_time=0 --quiet --instr=$twelve --cases=300 --timeout="$1s" >out.txt 2>err.txt
-  [ $? = 3 ] && [ "$(grep -cE "$complete" out.txt)" = 8 ]
+    "$m" survey --device=cuda:0 --out=four --max_total_time=0 --quiet --instr=$twelve --cases=300 --timeout="$1s" >"$out" 2>"$err"
+  [ $? = 3 ] && [ "$(grep -cE "$complete" "$out")" = 8 ]
 }
 patient 4 four @
 count '^\* \*\*sm_90/mma.m16n8k8.f32.tf32.tf32.f32\*\*: traps in layout: .*CUDA error 719.*; on one execution with every operand \+0$' 1
 count '^\* \*\*sm_90/mma.m16n8k4.f32.tf32.tf32.f32\*\*: hangs in layout: .*it has not ended in [0-9ms]+.*; on one execution' 1
 count '^\* \*\*sm_90/mma.m16n8k8.f32.bf16.bf16.f32\*\*: ' 1
 count '^\* \*\*sm_90/mma.m16n8k32.s32.u8.s8.s32\*\*: another layout: ' 1
-[ "$(grep -m1 '^\* ' out.txt | grep -c m16n8k8.f32.bf16)" = 1 ] || fail 'what lies is first'
+[ "$(grep -m1 '^\* ' "$out" | grep -c m16n8k8.f32.bf16)" = 1 ] || fail 'what lies is first'
 [ "$(find four -type f | wc -l)" -le 9 ] || fail "more than nine files"
-"$m" replay four >replayed.txt 2>&1
+"$plain" replay four >replayed.txt 2>&1
 grep -q 'FLAKY\|damage\|bytes skipped' replayed.txt && fail "replay finds damage"
 grep 'MISMATCH sm_90' replayed.txt | grep -qv 'm16n8k8.f32.bf16' && fail "replay refutes another row"
 cp -r four twin
-"$m" survey --compare four twin >same.txt 2>&1 || fail "a survey differs from itself: $(cat same.txt)"
+"$plain" survey --compare four twin >same.txt 2>&1 || fail "a survey differs from itself: $(cat same.txt)"
 
 # The same rows on a GPU without faults: what differs is what went wrong.
-expect 0 -- good --instr=$twelve --cases=300
+surveyed 0 -- good --instr=$twelve --cases=300
 count '^None\.$' 1
-"$m" replay good >replayed.txt 2>&1 || fail "replay of a good survey: $(tail -n 3 replayed.txt)"
-"$m" survey --compare good four >differ.txt 2>&1
+"$plain" replay good >replayed.txt 2>&1 || fail "replay of a good survey: $(tail -n 3 replayed.txt)"
+"$plain" survey --compare good four >differ.txt 2>&1
 [ $? = 1 ] || fail "the two surveys do not differ"
 [ "$(grep -oE '^sm_90/[^:]*' differ.txt | sort -u | wc -l)" = 4 ] || { fail "rows that differ"; cat differ.txt; }
 
 # Traps in the run alone, a process that crashes, a GPU that is lost and comes back.
-expect 3 FAKE_CUDA_ROWS=trap_large@m16n8k8.f32.f16 -- large --instr=$f16,sm_90/mma.m16n8k8.f32.f16.f16.f32 --cases=300
+surveyed 3 FAKE_CUDA_ROWS=trap_large@m16n8k8.f32.f16 -- large --instr=$f16,sm_90/mma.m16n8k8.f32.f16.f16.f32 --cases=300
 count 'traps in run: .*sm_90/mma.m16n8k8.f32.f16.f16.f32@g' 1
-expect 3 FAKE_CUDA_ROWS=crash@m16n8k8.f32.f16 -- crash --instr=$f16,sm_90/mma.m16n8k8.f32.f16.f16.f32 --cases=300
+surveyed 3 FAKE_CUDA_ROWS=crash@m16n8k8.f32.f16 -- crash --instr=$f16,sm_90/mma.m16n8k8.f32.f16.f16.f32 --cases=300
 count 'traps in layout: .*signal 11' 1
 two=$f16,sm_90/mma.m16n8k8.f32.f16.f16.f32
-expect 75 FAKE_CUDA_ROWS=lost@m16n8k8.f32.f16 FAKE_CUDA_LOST="$tmp/is_lost" \
+surveyed 75 FAKE_CUDA_ROWS=lost@m16n8k8.f32.f16 FAKE_CUDA_LOST="$tmp/is_lost" \
   -- lost --instr=$two --cases=300
-grep -q 'the device is gone' err.txt || fail "nobody says that the GPU is lost: $(cat err.txt)"
-grep -q 'layout of sm_90/mma.m16n8k8' out.txt || fail "nobody says what was not reached"
+grep -q 'the device is gone' "$err" || fail "nobody says that the GPU is lost: $(cat "$err")"
+grep -q 'layout of sm_90/mma.m16n8k8' "$out" || fail "nobody says what was not reached"
 rm is_lost
-expect 0 -- lost --instr=$two --cases=300  # it is back
-expect 0 -- never_lost --instr=$two --cases=300
+surveyed 0 -- lost --instr=$two --cases=300  # it is back
+surveyed 0 -- never_lost --instr=$two --cases=300
 said() { grep -vE '"(seconds|stamp)":' "$1/survey.json"; }
 cmp -s <(said lost) <(said never_lost) || fail "another survey after the GPU was lost"
 
 # A program that hangs in one of two rows, of few operands.
 f64=sm_90/mma.m8n8k4.f64.f64.f64.f64
 printf '%s\n' '#!/bin/sh' 'case $MMADIFF_INSTRUCTION in *m16n8k4*) exec sleep 1000;; esac' \
-  "exec $m eval \"\$MMADIFF_INSTRUCTION\"" >half.sh
+  "exec $plain eval \"\$MMADIFF_INSTRUCTION\"" >half.sh
 half() {
   survey_of 3 half "--cases=3 --max_total_time=0 --timeout=$1s" "m16n8k4.f32.tf32.tf32.f32\*\*: fails in layout: .* for [0-9ms]+; killed" 'sh half.sh' &&
-    grep -q '^| sm_90/mma.m8n8k4.* agrees .* 0 of ' out.txt
+    grep -q '^| sm_90/mma.m8n8k4.* agrees .* 0 of ' "$out"
 }
 instr=$f64,sm_90/mma.m16n8k4.f32.tf32.tf32.f32
 patient 1 half @
@@ -112,7 +91,7 @@ patient 1 half @
 mkfifo empty
 cat >slow.sh <<EOF
 exec 9<>$tmp/empty
-"$m" eval "\$MMADIFF_INSTRUCTION" | while read -r line; do
+"$plain" eval "\$MMADIFF_INSTRUCTION" | while read -r line; do
   case \$line in \#*) ;; *) read -rt 0.005 -u 9;; esac
   echo "\$line"
 done
@@ -120,53 +99,52 @@ EOF
 instr=$f16
 patient 20 survey_of 75 slow --max_total_time=@s \
   '^\| sm_90/mma.m16n8k16.* \| agrees, of dot products alone \| agrees, of dot products alone \| all ([3-9]|1[0-9]) agree; not asked: .*payloads: slow \| all [0-9]+ equal \| 0 of ' 'bash slow.sh'
-"$m" replay slow >replayed.txt 2>&1 || fail "replay of a slow survey: $(tail -n 3 replayed.txt)"
+"$plain" replay slow >replayed.txt 2>&1 || fail "replay of a slow survey: $(tail -n 3 replayed.txt)"
 
 # A process between a survey and its device is stopped for good.
 instr=$f64
-printf '%s\n' '#!/bin/sh' 'kill -STOP $PPID' "exec $m eval \"\$MMADIFF_INSTRUCTION\"" >stops.sh
+printf '%s\n' '#!/bin/sh' 'kill -STOP $PPID' "exec $plain eval \"\$MMADIFF_INSTRUCTION\"" >stops.sh
 quick='--cases=3 --max_total_time=0 --timeout=@s'
 patient 1 survey_of 3 stopped "$quick" \
   'm8n8k4.f64.f64.f64.f64\*\*: fails in layout: .* the process that watches it was stopped' 'exec sh stops.sh'
 
 printf '%s\n' '#!/bin/sh' 'kill -STOP $(ps -o ppid= -p $(ps -o ppid= -p $PPID))' \
-  "exec $m eval \"\$MMADIFF_INSTRUCTION\"" >stops.sh  # the one above the process that asks
+  "exec $plain eval \"\$MMADIFF_INSTRUCTION\"" >stops.sh  # the one above the process that asks
 patient 1 survey_of 0 stopped_above "$quick" '^\| sm_90/mma.m8n8k4.* agrees .* 0 of ' 'exec sh stops.sh'
 
 # Rows without a model: what was recorded against what the device answers now.
-expect 3 -- unmodelled --instr=sm_90/mma.m8n8k4.f32.f16.f16.f16 --cases=20
-"$m" replay unmodelled >replayed.txt 2>&1
+surveyed 3 -- unmodelled --instr=sm_90/mma.m8n8k4.f32.f16.f16.f16 --cases=20
+"$plain" replay unmodelled >replayed.txt 2>&1
 [ $? = 3 ] || fail "a recording without a model is a pass"
-"$gpu" replay unmodelled --device=cuda:0 >replayed.txt 2>&1
+"$m" replay unmodelled --device=cuda:0 >replayed.txt 2>&1
 [ $? = 0 ] || fail "a device repeats what it said: $(tail -n 3 replayed.txt)"
 grep -qE '^([0-9]+) of \1 of these answers are the device.s again, units of digests: 4 of 4$' replayed.txt ||
   fail "what is not compared again: $(cat replayed.txt)"
-FAKE_CUDA_ROWS=lies@m8n8k4 "$gpu" replay unmodelled --device=cuda:0 >replayed.txt 2>&1
+FAKE_CUDA_ROWS=lies@m8n8k4 "$m" replay unmodelled --device=cuda:0 >replayed.txt 2>&1
 [ $? = 1 ] || fail "a device that answers otherwise now: $(tail -n 3 replayed.txt)"
 
 # All operand sources and sizes of an instruction that has several.
-expect 0 -- wgmma --instr=sm_90/wgmma.m64n8k16.f32.f16.f16 --cases=20
+surveyed 0 -- wgmma --instr=sm_90/wgmma.m64n8k16.f32.f16.f16 --cases=20
 count 'wgmma.* \| agrees, also m64n16k16 m64n24k16 m64n64k16 m64n128k16 m64n256k16 ' 2
 
 # A folder of another survey, of another GPU, of something else.
-expect 2 -- lost --instr=$f16 --cases=300
-expect 2 FAKE_CUDA_NAME=Another -- lost --instr=$two --cases=300
+surveyed 2 -- lost --instr=$f16 --cases=300
+surveyed 2 FAKE_CUDA_NAME=Another -- lost --instr=$two --cases=300
 mkdir mine && : >mine/file
-expect 2 -- mine --instr=$f16 --cases=300
-expect 4 FAKE_CUDA_FAILS=cuInit -- none --instr=$f16 --cases=300
-expect 2 -- none --instr=$f16  # a run without an end
+surveyed 2 -- mine --instr=$f16 --cases=300
+surveyed 4 FAKE_CUDA_FAILS=cuInit -- none --instr=$f16 --cases=300
+surveyed 2 -- none --instr=$f16  # a run without an end
 printf x | dd of=lost/answers.log bs=1 seek=2000 conv=notrunc 2>/dev/null
-expect 5 -- lost --instr=$two --cases=300
-"$m" survey --compare lost good >out.txt 2>&1
+surveyed 5 -- lost --instr=$two --cases=300
+"$plain" survey --compare lost good >"$out" 2>&1
 [ $? = 5 ] || fail "a damaged folder is compared"
 
 # Pages that were edited are damage.
 sed -i 's/None\./Nothing at all./' good/survey.md
-"$m" replay good >replayed.txt 2>&1
+"$plain" replay good >replayed.txt 2>&1
 [ $? = 5 ] || fail "an edited page is no damage"
 grep -q 'survey.md: not what' replayed.txt || fail "nobody says which page was edited"
-"$m" survey --compare good four >differ.txt 2>&1
+"$plain" survey --compare good four >differ.txt 2>&1
 [ $? = 5 ] || fail "an edited survey is compared"
 
-echo "$failures failures"
-[ $failures = 0 ]
+ended

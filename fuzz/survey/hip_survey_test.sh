@@ -4,34 +4,15 @@
 # otherwise.
 # Usage: hip_survey_test.sh MMADIFF MMADIFF_ON_FAKE_GPU
 set -u
-m=$(realpath "$1") gpu=$(realpath "$2")
+m=$(realpath "$2") plain=$(realpath "$1") device=hip:0 survey_flags=--cases=50
 MMADIFF_ROOT=$(realpath "$(dirname "$0")/../..")
-tmp=$(mktemp -d) || exit 2
-trap 'rm -rf "$tmp"' EXIT
-cd "$tmp" || exit 2
+. "$(dirname "$0")/../testing/expect.sh"
 export MMADIFF_ROOT MMADIFF_LIBHIP= MMADIFF_LIBCUDA=/none/libcuda.so
-failures=0
-fail() { echo "FAILED: $*"; failures=$((failures + 1)); }
-
-# expect CODE [VARIABLE=VALUE ...] -- FOLDER ARGUMENT...: a survey of the GPU.
-expect() {
-  local code=$1 got settings=()
-  shift
-  while [ "$1" != -- ]; do settings+=("$1"); shift; done
-  local folder=$2
-  shift 2
-  env "${settings[@]}" "$gpu" survey --device=hip:0 --out="$folder" --max_total_time=0 --quiet \
-    --cases=50 "$@" >out.txt 2>err.txt
-  got=$?
-  [ $got = "$code" ] || { fail "exit code $got, not $code: ${settings[*]} survey $*"; tail -n 5 err.txt; }
-}
-# count PATTERN N: lines of the page of the last survey.
-count() { [ "$(grep -cE -- "$1" out.txt)" = "$2" ] || { fail "not $2 of '$1'"; cat out.txt; }; }
 # replayed CODE FOLDER [ARGUMENT...]: the folder held against the models, or against a device.
 replayed() {
   local code=$1 got
   shift
-  "$gpu" replay "$@" >replayed.txt 2>&1
+  "$m" replay "$@" >replayed.txt 2>&1
   got=$?
   [ $got = "$code" ] || fail "replay $* gives $got, not $code: $(tail -n 3 replayed.txt)"
 }
@@ -44,42 +25,42 @@ sparse=gfx942/v_smfmac_f32_16x16x32_f16
 
 # has_kernels TARGET INSTRUCTION: else no compiler here knows the target, nor the code object manager.
 has_kernels() {
-  FAKE_HIP_TARGET=$1 "$gpu" probe --device=hip:0 --instr="$2" --question=layout >out.txt 2>&1 && return
-  grep -q "no machine code for $1" out.txt || fail "the first question: $(cat out.txt)"
+  FAKE_HIP_TARGET=$1 "$m" probe --device=hip:0 survey_flags=--cases=50 --instr="$2" --question=layout >"$out" 2>&1 && return
+  grep -q "no machine code for $1" "$out" || fail "the first question: $(cat "$out")"
   echo "SKIPPED: no machine code for $1"
   return 1
 }
 has_kernels gfx942 $f16 || exit $((failures > 0 ? 1 : 77))
 
 # All is right: models agree, of a sparse row without a model all that can be asked is.
-expect 0 -- good --instr=$f16,$f64,$fp8,$i8,$sparse
+surveyed 0 -- good --instr=$f16,$f64,$fp8,$i8,$sparse
 count '^None\.$' 1
 count '^\| gfx942/v_mfma.* \| agrees \| agrees \| all [0-9]+ agree \| .* \| 0 of .* \| yes \|$' 4
 count "^. $sparse . agrees . agrees . no model; 1[0-9] open answers, below . - . - . - . yes .$" 1
 replayed 0 good
-replayed 0 good --device=hip:0
+replayed 0 good --device=hip:0 survey_flags=--cases=50
 grep -qE '^([0-9]+) of \1 of these answers are the device.s again' replayed.txt ||
   fail "the sparse row is not asked again: $(cat replayed.txt)"
 
 # One row is laid out otherwise, one computes otherwise; the others are as before.
-expect 3 FAKE_HIP_SWAPS=B FAKE_HIP_OF=i32_16x16x32_i8 -- mislaid --instr=$f16,$i8,$sparse
+surveyed 3 FAKE_HIP_SWAPS=B FAKE_HIP_OF=i32_16x16x32_i8 -- mislaid --instr=$f16,$i8,$sparse
 count "^\* \*\*$i8\*\*: another layout: " 1
 count '^\| gfx942/v_mfma_f32.* \| 0 of .* \| yes \|$' 1
-expect 3 FAKE_HIP_SWAPS=k FAKE_HIP_OF=smfmac -- positions --instr=$f16,$sparse
+surveyed 3 FAKE_HIP_SWAPS=k FAKE_HIP_OF=smfmac -- positions --instr=$f16,$sparse
 count "^\* \*\*$sparse\*\*: another layout: " 1
-expect 1 FAKE_HIP_PLANTS=fraction_bits=23 FAKE_HIP_OF=16x16x16_f16 -- planted --instr=$f16,$f64
+surveyed 1 FAKE_HIP_PLANTS=fraction_bits=23 FAKE_HIP_OF=16x16x16_f16 -- planted --instr=$f16,$f64
 count "^\* \*\*$f16\*\*: .*fraction_bits=23" 1
 count '^\| gfx942/v_mfma_f64.* \| 0 of .* \| yes \|$' 1
 replayed 1 planted
 grep 'MISMATCH' replayed.txt | grep -qv "$f16" && fail "replay refutes another row"
-"$m" survey --compare good planted >differ.txt 2>&1
+"$plain" survey --compare good planted >differ.txt 2>&1
 [ $? = 1 ] || fail "the two surveys do not differ: $(cat differ.txt)"
 
 # A kernel that never ends: the page names the row, and the GPU by its place.
 for seconds in 3 12 48 192; do  # whether the other row has the time depends on the machine
   rm -rf hangs
-  expect 3 FAKE_HIP_FAULT=hang FAKE_HIP_OF=4x4x4 -- hangs --instr=$i8,$f64 --timeout=${seconds}s
-  if grep -q "^. $i8 .* . 0 of .* . yes .$" out.txt; then break; fi
+  surveyed 3 FAKE_HIP_FAULT=hang FAKE_HIP_OF=4x4x4 -- hangs --instr=$i8,$f64 --timeout=${seconds}s
+  if grep -q "^. $i8 .* . 0 of .* . yes .$" "$out"; then break; fi
 done
 count "^\* \*\*$f64\*\*: hangs in layout: .*it has not ended in [0-9ms]*.*; on one execution" 1
 count '^Device `hip:0`, GPU-0102.* at PCI 0000:c1:00.0, ' 1
@@ -88,7 +69,7 @@ count "^. $i8 .* . 0 of .* . yes .$" 1
 # Rows that nobody has a model of, of other architectures.
 unknown() { # TARGET INSTRUCTION
   has_kernels "$1" "$1/$2" || return
-  expect 3 FAKE_HIP_TARGET="$1" -- "$1" --instr="$1/$2"
+  surveyed 3 FAKE_HIP_TARGET="$1" -- "$1" --instr="$1/$2"
   count "^. $1/$2 . agrees . agrees . no model; 1[0-9] open answers, below . - . - . - . yes .$" 1
   count '^## Open answers of rows without a model$' 1
   count '^\* steps: .*supposed' 1
@@ -98,5 +79,4 @@ unknown() { # TARGET INSTRUCTION
 unknown gfx950 v_mfma_f32_16x16x32_bf16
 unknown gfx1100 v_wmma_f32_16x16x16_f16
 
-echo "$failures failures"
-[ $failures = 0 ]
+ended
