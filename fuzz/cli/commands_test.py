@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Runs the commands of testing/commands.txt: each gives its exit code, and the JSON that it prints is valid against the
-schema of its verb (`mmadiff help VERB --schema`). Every claim of `mmadiff help VERB` about an exit code has a command,
-docs/cli.md has the tables of `mmadiff help`, and docs/members.txt what `mmadiff help --members` prints.
+schema of its verb (`mmadiff help --schema`), with sentences only where the schema has text for people. Every claim of
+`mmadiff help VERB` about an exit code has a command, docs/cli.md has the tables of `mmadiff help`, and docs/members.txt
+what `mmadiff help --members` prints, which are the members of the schemas.
 Usage: commands_test.py MMADIFF [--update]        --update writes both pages, and runs no command
 Exits 77 where all else passes without the package jsonschema (Debian: python3-jsonschema).
 
@@ -71,6 +72,10 @@ def check_pages():
         fail('docs/cli.md has other tables than `mmadiff help` prints: commands_test.py MMADIFF --update')
     elif members != MEMBERS_FILE.read_text():
         fail('docs/members.txt is not what `mmadiff help --members` prints: commands_test.py MMADIFF --update')
+    of_schemas = {line for verb, schema in SCHEMAS.items() for line in member_lines(verb, schema)}
+    of_file = {(path, ', perhaps absent' in kind) for path, kind, *_ in (line.split('\t') for line in members.splitlines())}
+    for path, _ in sorted(of_schemas ^ of_file):
+        fail(f'the schemas and `mmadiff help --members` differ at {path}')
     listed = section(output('help'), 'Environment')
     named = re.findall(r'`([A-Z_]+)`', re.search(r'lists what users set: (.*?)\. Besides', PAGE, re.S)[1])
     if sorted(listed) != sorted(named):
@@ -106,9 +111,58 @@ def wrong_rows(verb, result):
                 yield f'no row of its kind: {str(row)[:300]}'
 
 
+def member_lines(path, schema, absent=False):
+    """(path, may be absent) of what docs/members.txt lists of a schema."""
+    of = [one for one in schema.get('anyOf', []) if one != {'type': 'null'}]
+    if len(of) == 1:
+        return member_lines(path, of[0], absent)
+    lines = [(path, absent)]
+    for mark, key in ('[]', 'items'), ('{}', 'additionalProperties'):
+        if below := schema.get(key):
+            lines_below = member_lines(path + mark, below, absent)
+            several = below.get('type') == 'object' and 'properties' in below or len(below.get('anyOf', [])) > 1
+            return lines + lines_below[1:] if several else lines_below
+    for i, one in enumerate(of):
+        lines += member_lines(f'{path}|{i + 1}', one)
+    for name, member in schema.get('properties', {}).items():
+        lines += member_lines(f'{path}.{name}', member, name not in schema['required'])
+    return lines
+
+
+# Members with blanks that are no text for people: names, of bins too, and what others wrote.
+NAMES = re.compile(r'device|identity|hardware|path|folders?|file|command|machine|thin_bins|row|column')
+
+
+def sentences(path, schema, value):
+    """Members of a result that are sentences, though the schema does not say so."""
+    if 'anyOf' in schema:
+        fits = [one for one in schema['anyOf'] if Draft202012Validator(one).is_valid(value)]
+        yield from sentences(path, fits[0], value)
+    elif isinstance(value, dict):
+        for name, member in value.items():
+            yield from sentences(f'{path}.{name}', schema.get('properties', {}).get(name) or schema['additionalProperties'], member)
+    elif isinstance(value, list):
+        for member in value:
+            yield from sentences(path + '[]', schema['items'], member)
+    elif isinstance(value, str) and not schema.keys() & {'enum', 'pattern', 'x-for-people'}:
+        if re.search('[a-z]{2} [a-z]{2}', value) and not NAMES.search(path.rsplit('.', 1)[-1]):
+            yield path, value
+
+
+def unique(pairs):
+    names = [name for name, _ in pairs]
+    if len(names) != len(set(names)):
+        raise ValueError(f'a member twice: {names}')
+    return dict(pairs)
+
+
+def no_number(text):
+    raise ValueError(f'{text} is no JSON')
+
+
 def json_documents(text):
     """All that stand one after the other."""
-    decoder, at = json.JSONDecoder(), 0
+    decoder, at = json.JSONDecoder(object_pairs_hook=unique, parse_constant=no_number), 0
     while text[at:].strip():
         at += len(text[at:]) - len(text[at:].lstrip())
         result, at = decoder.raw_decode(text, at)
@@ -119,7 +173,7 @@ class Table:
     """The commands, run in one folder."""
 
     def __init__(self, folder):
-        self.folder, self.with_json = folder, set()
+        self.folder, self.with_json, self.sentences = folder, set(), {}
         (folder / 'mmadiff').symlink_to(PROGRAM)
         self.run('setup')
 
@@ -160,8 +214,11 @@ class Table:
         errors = []
         for result in results:
             self.with_json.add(verb)
-            if Draft202012Validator and (wrong := best_match(Draft202012Validator(SCHEMAS[verb]).iter_errors(result))):
-                errors.append(f'{list(wrong.absolute_path)}: {wrong.message[:300]}')
+            if Draft202012Validator:
+                if wrong := best_match(Draft202012Validator(SCHEMAS[verb]).iter_errors(result)):
+                    errors.append(f'{list(wrong.absolute_path)}: {wrong.message[:300]}')
+                else:
+                    self.sentences.update(sentences(verb, SCHEMAS[verb], result))
             errors += list(wrong_rows(verb, result))[:3]
         if again and verb in TEXT_ROWS:
             json_rows = results[0] if verb == 'list' else results[0]['reports' if verb == 'replay' else 'changes']
@@ -197,6 +254,8 @@ def main():
     for verb, code, claim in sorted(claimed - held):
         if claim not in ('usage', 'internal error'):  # the wrong flags above; nobody can order the second
             fail(f'no command for {verb} {code}: {claim}')
+    for path, value in sorted(table.sentences.items()):
+        fail(f'{path} is no text for people by its schema: {value}')
     for verb in sorted(SCHEMAS.keys() - table.with_json):
         fail(f'{verb} has a schema, and no command printed JSON')
     print(f'{len(lines)} commands, {failures} failures')
