@@ -200,8 +200,7 @@ static bool ComputeInteger(const Instruction& in, const Inputs& x, Outputs& out)
       return true;
     }
     case Op::kLeadingOne: {
-      uint32_t v = Low(x.source[0]);
-      if (in.sources[0].inverted) v = Low(x.source[0]);
+      const uint32_t v = Low(x.source[0]);
       const int zeros = std::countl_zero(v);
       out.value = v == 0 ? ~0u : (in.has & kShiftAmount) != 0 ? zeros : 31 - zeros;
       out.flag[0] = v != 0;
