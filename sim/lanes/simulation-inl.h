@@ -317,10 +317,9 @@ class Simulation {
         lanes_(static_cast<int>(hn::Lanes(kLane))),
         row_(batch.shape.row_words()),
         family_(m),
-        format_a_(Family::FormatOfA(m)),
-        format_b_(Family::FormatOfB(m)),
-        scale_(m.scale_block == 0 ? LaneFormat{}
-                                  : LaneFormatOf(m.scale, 0, Subnormals::kKeep, m.d)),
+        format_a_(Family::FormatOf(m, m.a)),
+        format_b_(Family::FormatOf(m, m.b)),
+        scale_(m.scale_block == 0 ? LaneFormat{} : LaneFormatOf(m.scale, m.d)),
         order_(m.k),
         shares_(batch.shape.m % lanes_ == 0),
         scales_at_(WholeVectors(m.k)),
@@ -331,6 +330,7 @@ class Simulation {
         a_(column_ * lanes_, Family::kHasExponents, kHasSigns),
         b_(shares_ ? WholeVectors(batch.shape.n * column_) : lanes_ * column_,
            Family::kHasExponents, kHasSigns) {
+    if constexpr (requires { Family::kMovesUp; }) format_a_.up = NarrowUp(m);
     const bool pairs = m.algorithm.grouping == Grouping::kPairsOfFour;
     for (int p = 0; p < m.k; ++p) order_[p] = pairs ? GroupedK(m, p) : p;
   }
@@ -502,7 +502,7 @@ class Simulation {
   const int lanes_;
   const int row_;  // words of a row of A, a column of B
   const Family family_;
-  const decltype(Family::FormatOfA(Model())) format_a_, format_b_;
+  decltype(Family::FormatOf(Model(), Format())) format_a_, format_b_;
   const LaneFormat scale_;
   std::vector<int> order_;
   const bool shares_;
