@@ -96,7 +96,7 @@ absl::Status GpuDevice::RunAlive(const Operation& op, const Batch& batch,
   const int64_t most = kWordsAtATime / std::max({k.a.words, k.b.words, k.c.words, k.d.words});
   for (int64_t first = 0; first < executions; first += most) {
     const int64_t count = std::min(most, executions - first);
-    RETURN_IF_ERROR(RunSome(**loaded, fragments, batch, first, count, words.data()));
+    RETURN_IF_ERROR(RunPortion(**loaded, fragments, batch, first, count, words.data()));
   }
   d = std::move(words);
   return absl::OkStatus();
@@ -116,7 +116,7 @@ absl::Status GpuDevice::ConfirmLayout(const Operation& op) {
   return s;
 }
 
-absl::Status GpuDevice::RunSome(const LoadedKernel& loaded, const Fragments& fragments,
+absl::Status GpuDevice::RunPortion(const LoadedKernel& loaded, const Fragments& fragments,
                                 const Batch& batch, int64_t first, int64_t count,
                                 uint64_t* results) {
   const Kernel& kernel = loaded.kernel;
