@@ -94,14 +94,13 @@ class Exec : public Device {
 
   absl::Status ExecuteFallible(const Operation& op, const Batch& batch, Answers& answers) override {
     const absl::MutexLockMaybe turn_lock(turn());
-    const absl::StatusOr<Channel*> channel = ChannelOf(op);
-    if (!channel.ok()) return channel.status();
-    answers.age = (*channel)->age();
+    ASSIGN_OR_RETURN(Channel* const channel, ChannelOf(op));
+    answers.age = channel->age();
     size_t refusals = 0;
     while (answers.size() < batch.dot_products()) {
       if (StopRequested()) return absl::CancelledError("stopped before its last answer");
       const int64_t first = kept_ = answers.size();
-      const absl::Status s = AskNext(**channel, op, batch, first, answers);
+      const absl::Status s = AskNext(*channel, op, batch, first, answers);
       if (absl::Status changed = CheckUnchanged(); !changed.ok()) {
         answers = {};
         return changed;
