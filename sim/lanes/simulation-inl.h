@@ -42,16 +42,19 @@ struct Operands {
         magnitude(count),
         exponent(has_exponents ? count : 0),
         sign(has_signs ? count : 0) {}
-  const Lane* signs() const { return has_signs ? sign.data() : nullptr; }
   const bool has_signs;
   Words magnitude, exponent, sign;
 };
 
-// A row of its own in every lane: a vector at each position of the order of the steps.
-class RowOfEach {
+// Operands by position in the order of the steps, from `first` on: a vector each, of a row of its own in
+// every lane, or a number each, of one column for all lanes.
+template <bool kOwn>
+class OperandsInOrder {
  public:
-  explicit RowOfEach(const Operands& x)
-      : magnitude_(x.magnitude.data()), exponent_(x.exponent.data()), sign_(x.signs()) {}
+  explicit OperandsInOrder(const Operands& x, size_t first = 0)
+      : magnitude_(x.magnitude.data() + first),
+        exponent_(x.exponent.data() + first),
+        sign_(x.has_signs ? x.sign.data() + first : nullptr) {}
   MMADIFF_LANES Lanes Magnitude(size_t p) const { return At(magnitude_, p); }
   MMADIFF_LANES Lanes Exponent(size_t p) const { return At(exponent_, p); }
   MMADIFF_LANES Lanes Sign(size_t p) const {
@@ -61,28 +64,13 @@ class RowOfEach {
 
  private:
   static MMADIFF_LANES Lanes At(const Lane* from, size_t p) {
-    return hn::Load(kLane, from + p * hn::Lanes(kLane));
+    if constexpr (kOwn) return hn::Load(kLane, from + p * hn::Lanes(kLane));
+    return All(from[p]);
   }
   const Lane *magnitude_, *exponent_, *sign_;
 };
-
-// One column for all lanes: a number at each position, from `first` on.
-class ColumnOfAll {
- public:
-  ColumnOfAll(const Operands& x, size_t first)
-      : magnitude_(x.magnitude.data() + first),
-        exponent_(x.exponent.data() + first),
-        sign_(x.has_signs ? x.signs() + first : nullptr) {}
-  MMADIFF_LANES Lanes Magnitude(size_t p) const { return All(magnitude_[p]); }
-  MMADIFF_LANES Lanes Exponent(size_t p) const { return All(exponent_[p]); }
-  MMADIFF_LANES Lanes Sign(size_t p) const {
-    return sign_ != nullptr ? All(sign_[p]) : hn::BroadcastSignBit(Magnitude(p));
-  }
-  MMADIFF_LANES Operand At(size_t p) const { return {Magnitude(p), Exponent(p), Sign(p)}; }
-
- private:
-  const Lane *magnitude_, *exponent_, *sign_;
-};
+using RowOfEach = OperandsInOrder<true>;
+using ColumnOfAll = OperandsInOrder<false>;
 
 // Between rows of words, which have 64 bits in a batch, and vectors of a word of each row.
 #if defined(MMADIFF_WIDE_LANES)
