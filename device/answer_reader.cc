@@ -210,13 +210,10 @@ bool LinePattern::Matches(absl::string_view line) const {
   return any_ && regexec(&compiled_, std::string(line).c_str(), 0, nullptr, 0) == 0;
 }
 
-std::unique_ptr<AnswerReader> ReadLines(const Operation& op, const Batch& batch, int64_t first,
-                                        int64_t count, const LinePattern& skip) {
+std::unique_ptr<AnswerReader> ReaderOf(Protocol protocol, const Operation& op, const Batch& batch,
+                                       int64_t first, int64_t count, const LinePattern& skip) {
+  if (protocol == Protocol::kBinary) return std::make_unique<FrameReader>(op, count);
   return std::make_unique<LineReader>(op, batch, first, count, skip);
-}
-
-std::unique_ptr<AnswerReader> ReadFrames(const Operation& op, int64_t count) {
-  return std::make_unique<FrameReader>(op, count);
 }
 
 }  // namespace mmadiff

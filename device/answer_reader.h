@@ -72,8 +72,7 @@ class AnswerReader {
 
 // Dot products [first, first + count) of the batch are asked, and the reader lives no longer than
 // `op`, `batch` and `skip`.
-std::unique_ptr<AnswerReader> ReadLines(const Operation& op, const Batch& batch, int64_t first,
-                                        int64_t count, const LinePattern& skip);
-std::unique_ptr<AnswerReader> ReadFrames(const Operation& op, int64_t count);
+std::unique_ptr<AnswerReader> ReaderOf(Protocol protocol, const Operation& op, const Batch& batch,
+                                       int64_t first, int64_t count, const LinePattern& skip);
 
 }  // namespace mmadiff

@@ -44,7 +44,7 @@ absl::Status Device::Execute(const Operation& op, const Batch&, std::vector<uint
   return absl::UnimplementedError(absl::StrCat(name(), " answers ", op.name, " by Ask() alone"));
 }
 
-absl::Status Device::ExecuteSome(const Operation& op, const Batch& batch, Answers& answers) {
+absl::Status Device::ExecuteFallible(const Operation& op, const Batch& batch, Answers& answers) {
   return Execute(op, batch, answers.d);
 }
 
@@ -55,7 +55,7 @@ absl::Status Device::Ask(const Operation& op, const Batch& batch, Answers& answe
   RETURN_IF_ERROR(Supports(op));
   RETURN_IF_ERROR(CheckBatch(op, batch));
   before_ = answered_;
-  absl::Status s = ExecuteSome(op, batch, answers);
+  absl::Status s = ExecuteFallible(op, batch, answers);
   ShowAnswered(answers.size());
   const int64_t expected = batch.dot_products(), answered = answers.size();
   const bool ends_with_failure = answers.failures.contains(answered - 1);

@@ -43,7 +43,7 @@ class Device {
   // same identity() gives the same answers.
   virtual Hardware hardware() const { return {}; }
   // What else must be the same for a run to go on: the hash of a recording; "" if nothing.
-  virtual std::string Fingerprint() const { return ""; }
+  virtual std::string ContentsHash() const { return ""; }
   // What is otherwise for this operation than identity() says of the whole device; "" if nothing.
   virtual std::string IdentityNote(const Operation&) const { return ""; }
   // Whether it may take a second for one dot product.
@@ -96,7 +96,7 @@ class Device {
   // Ask() of a supported operation with a batch of one of its two shapes; what is answered comes
   // empty. One of the two is overridden, the second where inputs may fail.
   virtual absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d);
-  virtual absl::Status ExecuteSome(const Operation& op, const Batch& batch, Answers& answers);
+  virtual absl::Status ExecuteFallible(const Operation& op, const Batch& batch, Answers& answers);
 
   std::function<bool()> stop_;
   std::atomic<int64_t> answered_ = 0;
@@ -111,7 +111,7 @@ inline bool IsOfOperation(const absl::Status& s) {
 
 // What must be the same for a run to go on.
 inline Identity IdentityOfRun(const Device& device) {
-  return device.identity().Add("contents", device.Fingerprint());
+  return device.identity().Add("contents", device.ContentsHash());
 }
 
 // What really answers for one operation: identity(), IdentityNote(), and whether the operation is

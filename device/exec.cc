@@ -84,7 +84,7 @@ class Exec : public Device {
   virtual bool restarts() const { return false; }
   // Processes are asked until they fail.
   void ForgetAges() {
-    for (auto& [op, known] : known_) known.longest = UINT64_MAX;
+    for (auto& [op, habits] : habits_) habits.fails_at_age.reset();
   }
 
   const ExecOptions options_;
@@ -92,16 +92,15 @@ class Exec : public Device {
  private:
   friend class Fresh;
 
-  absl::Status ExecuteSome(const Operation& op, const Batch& batch, Answers& answers) override {
+  absl::Status ExecuteFallible(const Operation& op, const Batch& batch, Answers& answers) override {
     const absl::MutexLockMaybe turn_lock(turn());
-    const absl::StatusOr<Channel*> channel = ChannelOf(op);
-    if (!channel.ok()) return channel.status();
-    answers.age = (*channel)->age();
+    ASSIGN_OR_RETURN(Channel* const channel, ChannelOf(op));
+    answers.age = channel->age();
     size_t refusals = 0;
     while (answers.size() < batch.dot_products()) {
       if (StopRequested()) return absl::CancelledError("stopped before its last answer");
       const int64_t first = kept_ = answers.size();
-      const absl::Status s = AskNext(**channel, op, batch, first, answers);
+      const absl::Status s = AskNext(*channel, op, batch, first, answers);
       if (absl::Status changed = CheckUnchanged(); !changed.ok()) {
         answers = {};
         return changed;
@@ -124,14 +123,27 @@ class Exec : public Device {
     const absl::Time end = absl::Now() + pause;
     while (absl::Now() < end && !StopRequested()) absl::SleepFor(absl::Milliseconds(20));
   }
-  struct Known {
+  // What was learned of the program, asked for one operation.
+  struct Habits {
     std::optional<DotProductCase> answered;  // the last that was
-    uint64_t longest = UINT64_MAX;           // answers that a process gives before it fails
+    std::optional<uint64_t> fails_at_age;    // answers that a process gives before it fails
     std::optional<TextPlace> text_place;
     absl::Status talks;  // kDataLoss: it prints something whatever it is asked
     int text_looks = 0, end_looks = 0;
     // Asked behind every request to a kept process that prints or ends behind answers.
     std::optional<DotProductCase> behind;
+
+    void PlaceTextsOf(Asked& asked) const {
+      const TextPlace place = text_place.value_or(TextPlace::kBefore);
+      if (asked.status.ok()) return PlaceTexts(asked.texts, place, asked.answers);
+      // The answers end before the first text.
+      const bool last = place == TextPlace::kBehind && !asked.texts.empty() &&
+                        asked.answers.size() == asked.texts.begin()->first;
+      if (last) PlaceTexts({*asked.texts.begin()}, place, asked.answers);
+    }
+    // Whether a kept process ended because of what it answered last: the last of `answers`, if there are
+    // any. Where the caller has them already, it goes unnoticed this once.
+    bool EndedBehind(FreshAsker& fresh, Answers& answers);
   };
 
   // Some of the dot products from `first` on.
@@ -140,27 +152,14 @@ class Exec : public Device {
   // One request. An error ends it, and a failure that is not of a word.
   Asked AskOnce(Channel& channel, const Operation& op, const Batch& batch, int64_t first,
                 int64_t count);
-  Asked AskWhole(Channel& channel, const Operation& op, const Batch& batch, int64_t first,
-                 int64_t count);
+  Asked SendRequest(Channel& channel, const Operation& op, const Batch& batch, int64_t first,
+                    int64_t count);
   // Requests until all is asked or one fails. `singly`: of one dot product each, as FreshAsker has it.
   Asked AskAll(Channel& channel, const Operation& op, const Batch& batch, int64_t first,
                int64_t count, bool singly);
   // Once some has come.
   absl::Status LearnTextHabit(Channel& channel, const Operation& op, const Batch& batch,
                               int64_t first, const OtherTexts& texts);
-  // Whether a kept process ended because of what it answered last: the last of `answers`, if there are any.
-  // Where the caller has them already, it goes unnoticed this once.
-  bool EndedBehind(FreshAsker& fresh, Known& known, Answers& answers);
-  TextPlace TextPlaceOf(const Operation& op) {
-    return known_[&op].text_place.value_or(TextPlace::kBefore);
-  }
-  void PlaceTextsOf(const Operation& op, Asked& asked) {
-    if (asked.status.ok()) return PlaceTexts(asked.texts, TextPlaceOf(op), asked.answers);
-    // The answers end before the first text.
-    const bool last = TextPlaceOf(op) == TextPlace::kBehind && !asked.texts.empty() &&
-                      asked.answers.size() == asked.texts.begin()->first;
-    if (last) PlaceTexts({*asked.texts.begin()}, TextPlace::kBehind, asked.answers);
-  }
   absl::Status MeaningOf(const Operation& op, const Asked& asked) const;
 
   const LinePattern skip_;
@@ -171,7 +170,7 @@ class Exec : public Device {
   bool learns_ = false;  // where texts are
   bool hurries_ = false;
   absl::Duration longest_wait_ = kLeastWait;  // for an answer that came
-  std::map<const Operation*, Known> known_;
+  std::map<const Operation*, Habits> habits_;
 };
 
 // The program, begun again for every request if it can be.
@@ -187,7 +186,7 @@ class Fresh : public FreshAsker {
   bool AnswersSingly() const override { return exec_.options_.restart == Restart::kNever; }
   Batch Neighbours() const override {
     std::vector<DotProductCase> dots = PlainDotProducts(op_);
-    if (const auto& answered = exec_.known_[&op_].answered) dots.insert(dots.begin(), *answered);
+    if (const auto& answered = exec_.habits_[&op_].answered) dots.insert(dots.begin(), *answered);
     return MakeDotProductBatch(op_.shape(), dots);
   }
 
@@ -199,28 +198,27 @@ class Fresh : public FreshAsker {
 
 Asked Exec::AskOnce(Channel& channel, const Operation& op, const Batch& batch, int64_t first,
                     int64_t count) {
-  const std::optional<DotProductCase>& behind = known_[&op].behind;
+  const std::optional<DotProductCase>& behind = habits_[&op].behind;
   Asked asked;
   if (StartsAnew() || !behind) {
-    asked = AskWhole(channel, op, batch, first, count);
+    asked = SendRequest(channel, op, batch, first, count);
   } else {
     std::vector<DotProductCase> dots;
     for (int64_t i = 0; i < count; ++i) dots.push_back(Extract(batch, first + i));
     dots.push_back(*behind);
-    asked = AskWhole(channel, op, MakeDotProductBatch(op.shape(), dots), 0, count + 1);
+    asked = SendRequest(channel, op, MakeDotProductBatch(op.shape(), dots), 0, count + 1);
     asked.answers.Truncate(count);
   }
   if (asked.texts.empty()) return asked;
-  known_[&op].talks.Update(LearnTextHabit(channel, op, batch, first, asked.texts));
+  habits_[&op].talks.Update(LearnTextHabit(channel, op, batch, first, asked.texts));
   return asked;
 }
 
-Asked Exec::AskWhole(Channel& channel, const Operation& op, const Batch& batch, int64_t first,
-                     int64_t count) {
+Asked Exec::SendRequest(Channel& channel, const Operation& op, const Batch& batch, int64_t first,
+                        int64_t count) {
   RequestWriter request(options_.protocol, op, batch, first, count);
-  const std::unique_ptr<AnswerReader> reader = options_.protocol == Protocol::kBinary
-                                                   ? ReadFrames(op, count)
-                                                   : ReadLines(op, batch, first, count, skip_);
+  const std::unique_ptr<AnswerReader> reader =
+      ReaderOf(options_.protocol, op, batch, first, count, skip_);
   Asked asked;
   int64_t answers = 0;
   absl::Duration heard = MonotonicNow();
@@ -256,7 +254,7 @@ Asked Exec::AskAll(Channel& channel, const Operation& op, const Batch& batch, in
     all.failure = std::move(some.failure);
     all.trusted = some.trusted;
     all.echoed &= some.echoed;
-    PlaceTextsOf(op, some);
+    habits_[&op].PlaceTextsOf(some);
     for (auto& [before, text] : some.texts) all.texts.emplace(done + before, std::move(text));
     if (some.failure && singly) some.answers = {};
     if (some.trusted) all.answers.Append(std::move(some.answers));
@@ -266,10 +264,11 @@ Asked Exec::AskAll(Channel& channel, const Operation& op, const Batch& batch, in
 
 absl::Status Exec::AskNext(Channel& channel, const Operation& op, const Batch& batch, int64_t first,
                            Answers& answers) {
-  Known& known = known_[&op];
-  if (channel.age() >= known.longest) channel.Restart();
+  Habits& habits = habits_[&op];
+  if (habits.fails_at_age && channel.age() >= *habits.fails_at_age) channel.Restart();
   const uint64_t age = channel.age();
-  uint64_t count = std::min<uint64_t>(batch.dot_products() - first, known.longest - age);
+  uint64_t count = batch.dot_products() - first;
+  if (habits.fails_at_age) count = std::min(count, *habits.fails_at_age - age);
   if (options_.batch > 0) count = std::min<uint64_t>(count, options_.batch);
   Asked asked = AskOnce(channel, op, batch, first, static_cast<int64_t>(count));
   // Not what Isolate() adds: those are answers of several processes.
@@ -278,30 +277,32 @@ absl::Status Exec::AskNext(Channel& channel, const Operation& op, const Batch& b
   answers.of_one_process = std::max(answers.of_one_process, of_one);
   Fresh fresh(*this, channel, op);
   if (asked.status.ok() && !asked.texts.empty()) {
-    if (!known.talks.ok()) return known.talks;
+    if (!habits.talks.ok()) return habits.talks;
     const auto text = asked.texts.begin();
-    if (TextPlaceOf(op) == TextPlace::kBehind && text->first == 0 && answers.size() > 0) {
+    if (habits.text_place == TextPlace::kBehind && text->first == 0 && answers.size() > 0) {
       PlaceTexts({{answers.size(), text->second}}, TextPlace::kBehind, answers);
       asked.texts.erase(text);
     }
   }
-  PlaceTextsOf(op, asked);
-  if (again_ && age > 0) again_ = EndedBehind(fresh, known, answers);
+  habits.PlaceTextsOf(asked);
+  if (again_ && age > 0) again_ = habits.EndedBehind(fresh, answers);
   if (again_ && age > 0) return asked.status;
   if (asked.failure.has_value() && restarts()) {
     asked = Isolate(fresh, batch, first, static_cast<int64_t>(count), age, std::move(asked));
     again_ &= !asked.status.ok() && !asked.failure && !absl::IsCancelled(asked.status);
-  } else if (asked.status.ok() && !known.answered) {
+  } else if (asked.status.ok() && !habits.answered) {
     asked = CheckOthers(fresh, std::move(asked));
   }
   const absl::Status s = asked.status.ok() ? absl::OkStatus() : MeaningOf(op, asked);
   for (int64_t i = asked.answers.size() - 1; i >= 0 && s.ok(); --i) {
     const auto failure = asked.answers.failures.find(i);
     if (failure == asked.answers.failures.end()) {
-      known.answered = Extract(batch, first + i);
+      habits.answered = Extract(batch, first + i);
       break;
     }
-    if (failure->second.age > 0) known.longest = std::min(known.longest, failure->second.age);
+    const uint64_t age_then = failure->second.age;
+    if (age_then > 0)
+      habits.fails_at_age = std::min(habits.fails_at_age.value_or(age_then), age_then);
   }
   answers.Append(std::move(asked.answers));
   return s;
@@ -309,32 +310,32 @@ absl::Status Exec::AskNext(Channel& channel, const Operation& op, const Batch& b
 
 absl::Status Exec::LearnTextHabit(Channel& channel, const Operation& op, const Batch& batch,
                                   int64_t first, const OtherTexts& texts) {
-  Known& known = known_[&op];
-  const bool known_enough = known.text_place || known.text_looks >= kMaxLooks;
-  if (!restarts() || known_enough || std::exchange(learns_, true)) return absl::OkStatus();
-  ++known.text_looks;
+  Habits& habits = habits_[&op];
+  const bool known = habits.text_place || habits.text_looks >= kMaxLooks;
+  if (!restarts() || known || std::exchange(learns_, true)) return absl::OkStatus();
+  ++habits.text_looks;
   Fresh fresh(*this, channel, op);
   absl::StatusOr<TextHabit> habit = FindTextHabit(fresh, batch, first, texts);
   learns_ = false;
   if (!habit.ok()) return habit.status();
-  known.text_place = habit->place;
-  if (habit->place == TextPlace::kBehind) known.behind = std::move(habit->quiet);
+  habits.text_place = habit->place;
+  if (habit->place == TextPlace::kBehind) habits.behind = std::move(habit->quiet);
   return absl::OkStatus();
 }
 
-bool Exec::EndedBehind(FreshAsker& fresh, Known& known, Answers& answers) {
-  if (!known.answered || known.behind || known.end_looks++ >= kMaxLooks) return false;
-  std::optional<EndBehind> end = FindEndBehind(fresh, *known.answered);
+bool Exec::Habits::EndedBehind(FreshAsker& fresh, Answers& answers) {
+  if (!answered || behind || end_looks++ >= kMaxLooks) return false;
+  std::optional<EndBehind> end = FindEndBehind(fresh, *answered);
   if (!end) return false;
-  known.behind = std::move(end->other);
+  behind = std::move(end->other);
   if (answers.size() > 0) answers.failures[answers.size() - 1] = std::move(end->failure);
   return true;
 }
 
 std::optional<InputFailure> Exec::LookBehind(const Operation& op) {
   const absl::StatusOr<Channel*> channel = ChannelOf(op);
-  Known& known = known_[&op];
-  const bool seen = StartsAnew() || !restarts() || known.behind || !known.answered;
+  Habits& habits = habits_[&op];
+  const bool seen = StartsAnew() || !restarts() || habits.behind || !habits.answered;
   if (seen || !channel.ok() || (*channel)->age() == 0) return std::nullopt;
   const uint64_t age = (*channel)->age();
   const Batch plain = MakeDotProductBatch(op.shape(), {PlainDotProducts(op).front()});
@@ -343,7 +344,7 @@ std::optional<InputFailure> Exec::LookBehind(const Operation& op) {
   Fresh fresh(*this, **channel, op);
   Answers last;
   last.d = {0};
-  if (EndedBehind(fresh, known, last)) return last.FailureAt(0);
+  if (habits.EndedBehind(fresh, last)) return last.FailureAt(0);
   const Asked isolated = Isolate(fresh, plain, 0, 1, age, asked);
   const std::optional<InputFailure> failure = isolated.answers.FailureAt(0);
   return failure && failure->age > 0 ? failure : std::nullopt;
@@ -352,7 +353,7 @@ std::optional<InputFailure> Exec::LookBehind(const Operation& op) {
 // A program that fails whatever it is asked never had the operation, or is lost.
 absl::Status Exec::MeaningOf(const Operation& op, const Asked& asked) const {
   const absl::Status& s = asked.status;
-  if (known_.at(&op).answered) {
+  if (habits_.at(&op).answered) {
     return absl::IsInternal(s) ? absl::UnavailableError(s.message()) : s;
   }
   const bool ends = absl::IsUnavailable(s) || absl::IsDeadlineExceeded(s);
@@ -497,9 +498,8 @@ absl::StatusOr<Answers> ReadAnswers(const Operation& op, const Batch& batch,
                                     size_t piece) {
   const int64_t count = batch.dot_products();
   const LinePattern skip(options.skip);
-  const std::unique_ptr<AnswerReader> reader = options.protocol == Protocol::kBinary
-                                                   ? ReadFrames(op, count)
-                                                   : ReadLines(op, batch, 0, count, skip);
+  const std::unique_ptr<AnswerReader> reader =
+      ReaderOf(options.protocol, op, batch, 0, count, skip);
   absl::Status s;
   for (; s.ok() && !output.empty(); output.remove_prefix(std::min(piece, output.size()))) {
     s = reader->Take(output.substr(0, piece)).status();

@@ -23,28 +23,36 @@ namespace {
 
 std::string_view StdView(absl::string_view s) { return {s.data(), s.size()}; }
 
-// What all of them share: a name and a simulator.
+// What all of them share: a name, a number and a simulator. Itself `none`.
 class Faulty : public Device {
  public:
-  explicit Faulty(absl::string_view name_value) : name_value_(name_value) {}
+  explicit Faulty(absl::string_view name_values, int64_t number = 0)
+      : name_values_(name_values), number_(number) {}
 
-  std::string name() const override { return absl::StrCat("faulty:", name_value_); }
+  std::string name() const override { return absl::StrCat("faulty:", name_values_); }
   Identity identity() const override {
-    return Identity().Add("model_version", absl::StrCat(kModelVersion)).Add("fault", name_value_);
+    return Identity().Add("model_version", absl::StrCat(kModelVersion)).Add("fault", name_values_);
   }
   absl::Status Supports(const Operation& op) const override {
     if (IsModelled(op)) return absl::OkStatus();
     return absl::NotFoundError(absl::StrCat(op.name, " has no model that could be wrong"));
   }
-
- protected:
-  static std::vector<uint64_t> Answers(const Model& model, const Batch& batch) {
-    std::vector<uint64_t> d(batch.dot_products());
-    Simulate(model, batch, d);
-    return d;
+  absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) final {
+    d.resize(batch.dot_products());
+    Simulate(ModelOf(op), batch, d);
+    ++runs_;
+    return Spoil(batch, d);
   }
 
-  const std::string name_value_;
+ protected:
+  const std::string name_values_;
+  const int64_t number_;
+  int64_t runs_ = 0;  // this one included
+
+ private:
+  virtual Model ModelOf(const Operation& op) const { return op.model; }
+  // Makes wrong answers of right ones.
+  virtual absl::Status Spoil(const Batch&, std::vector<uint64_t>&) { return absl::OkStatus(); }
 };
 
 class WrongParameters : public Faulty {
@@ -65,71 +73,51 @@ class WrongParameters : public Faulty {
                                                           op.name, ": nothing is wrong"));
       }
     }
-    const std::string invalid = WhyInvalid(Changed(op));
+    const std::string invalid = WhyInvalid(ModelOf(op));
     if (invalid.empty()) return absl::OkStatus();
-    return absl::NotFoundError(absl::StrCat(op.name, " cannot have ", name_value_, ": ", invalid));
-  }
-
-  absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) override {
-    d = Answers(Changed(op), batch);
-    return absl::OkStatus();
+    return absl::NotFoundError(absl::StrCat(op.name, " cannot have ", name_values_, ": ", invalid));
   }
 
  private:
-  Model Changed(const Operation& op) const {
+  Model ModelOf(const Operation& op) const override {
     return WithAlgorithm(op, WithChanges(op.model.algorithm, changes_));
   }
 
   const std::vector<Change> changes_;
 };
 
-class NoFault : public Faulty {
- public:
-  using Faulty::Faulty;
-  absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) override {
-    d = Answers(op.model, batch);
-    return absl::OkStatus();
-  }
-};
-
 class WrongLane : public Faulty {
  public:
-  WrongLane(absl::string_view name_value, int64_t lane) : Faulty(name_value), lane_(lane) {}
-
+  using Faulty::Faulty;
   absl::Status Supports(const Operation& op) const override {
-    if (lane_ + 1 < op.shape().d_words()) return Faulty::Supports(op);
+    if (number_ + 1 < op.shape().d_words()) return Faulty::Supports(op);
     return absl::NotFoundError(absl::StrCat(op.name, " has ", op.shape().d_words(),
-                                            " results an execution: no lanes ", lane_, " and ",
-                                            lane_ + 1, " to swap"));
-  }
-
-  absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) override {
-    d = Answers(op.model, batch);
-    const int64_t words = batch.shape.d_words();
-    for (int64_t i = 0; lane_ + 1 < words && i < batch.count; ++i) {
-      std::swap(d[i * words + lane_], d[i * words + lane_ + 1]);
-    }
-    return absl::OkStatus();
+                                            " results an execution: no lanes ", number_, " and ",
+                                            number_ + 1, " to swap"));
   }
 
  private:
-  const int64_t lane_;
+  absl::Status Spoil(const Batch& batch, std::vector<uint64_t>& d) override {
+    const int64_t words = batch.shape.d_words();
+    for (int64_t i = 0; number_ + 1 < words && i < batch.count; ++i) {
+      std::swap(d[i * words + number_], d[i * words + number_ + 1]);
+    }
+    return absl::OkStatus();
+  }
 };
 
 class LostBatch : public Faulty {
  public:
-  LostBatch(absl::string_view name_value, int64_t period) : Faulty(name_value), period_(period) {}
+  using Faulty::Faulty;
 
-  absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) override {
-    if (++runs_ % period_ != 0) last_ = Answers(op.model, batch);
+ private:
+  absl::Status Spoil(const Batch& batch, std::vector<uint64_t>& d) override {
+    if (runs_ % number_ != 0) last_ = d;
     d = last_;
     d.resize(batch.dot_products());
     return absl::OkStatus();
   }
 
- private:
-  const int64_t period_;
-  int64_t runs_ = 0;
   std::vector<uint64_t> last_;
 };
 
@@ -142,52 +130,44 @@ uint64_t Mix(uint64_t x) {
 
 class FlakyBit : public Faulty {
  public:
-  FlakyBit(absl::string_view name_value, int64_t period) : Faulty(name_value), period_(period) {}
+  using Faulty::Faulty;
 
-  absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) override {
+ private:
+  absl::Status Spoil(const Batch&, std::vector<uint64_t>& d) override {
     // Results of the whole process, so that a second device does not repeat the first one's
     // answers.
     static std::atomic<uint64_t> results = 0;
-    d = Answers(op.model, batch);
     uint64_t counter = results.fetch_add(d.size());
     for (uint64_t& word : d) {
-      if (Mix(++counter) % period_ == 0) word ^= 1;
+      if (Mix(++counter) % number_ == 0) word ^= 1;
     }
     return absl::OkStatus();
   }
-
- private:
-  const uint64_t period_;
 };
 
 class Dead : public Faulty {
  public:
-  Dead(absl::string_view name_value, int64_t first) : Faulty(name_value), first_(first) {}
-
-  absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) override {
-    if (++runs_ < first_) {
-      d = Answers(op.model, batch);
-      return absl::OkStatus();
-    }
-    return absl::UnavailableError(
-        absl::StrCat("device ", name(), " died in run ", first_, ", as it was asked to"));
-  }
+  using Faulty::Faulty;
 
  private:
-  const int64_t first_;
-  int64_t runs_ = 0;
+  absl::Status Spoil(const Batch&, std::vector<uint64_t>& d) override {
+    if (runs_ < number_) return absl::OkStatus();
+    d.clear();
+    return absl::UnavailableError(
+        absl::StrCat("device ", name(), " died in run ", number_, ", as it was asked to"));
+  }
 };
 
 // A fault that is not a parameter of the arithmetic, its value a number.
 struct TransportFault {
   const char* name;
   int64_t min, max;
-  std::unique_ptr<Device> (*open)(absl::string_view name_value, int64_t value);
+  std::unique_ptr<Device> (*open)(absl::string_view name_values, int64_t number);
 };
 
 template <class Fault>
-std::unique_ptr<Device> Open(absl::string_view name_value, int64_t value) {
-  return std::make_unique<Fault>(name_value, value);
+std::unique_ptr<Device> Open(absl::string_view name_values, int64_t number) {
+  return std::make_unique<Fault>(name_values, number);
 }
 
 constexpr int64_t kMax = 1'000'000'000'000;
@@ -196,10 +176,7 @@ constexpr TransportFault kTransportFaults[] = {
     {"lost_batch", 1, kMax, Open<LostBatch>},
     {"flaky_bit", 1, kMax, Open<FlakyBit>},
     {"dead", 1, kMax, Open<Dead>},
-    {"none", 0, 0,
-     [](absl::string_view name_value, int64_t) -> std::unique_ptr<Device> {
-       return std::make_unique<NoFault>(name_value);
-     }},
+    {"none", 0, 0, Open<Faulty>},
 };
 
 absl::Status BadValue(absl::string_view name, absl::string_view value, absl::string_view allowed) {

@@ -15,7 +15,7 @@
 
 namespace mmadiff {
 
-// What came of asking a row of dot products.
+// The result of a request for several dot products.
 struct Asked {
   Answers answers;      // to the first so many
   absl::Status status;  // OK: to all

@@ -63,10 +63,9 @@ class LayoutProbe {
   }
 
   absl::Status RunAtOnce(Device& device) {
-    absl::Status s = Probe();
+    RETURN_IF_ERROR(Probe());  // without a device: only collects
     device_ = &device;
-    if (s.ok()) s = Ask();
-    return s;
+    return Ask();
   }
 
   int64_t DotProducts() {
@@ -79,12 +78,12 @@ class LayoutProbe {
     const Instruction& i = *op_.instruction;
     const Side a = {"A", "the scales of A", &Batch::a, shape_.blocks * shape_.m, shape_.m, i.a};
     const Side b = {"B", "the scales of B", &Batch::b, shape_.blocks * shape_.n, shape_.n, i.b};
-    absl::Status s = ProbeAddend();
-    if (s.ok()) s = ProbeElements(a, b);
-    if (s.ok()) s = ProbeElements(b, a);
-    if (s.ok() && shape_.scales > 0) s = ProbeScales(a, b);
-    if (s.ok() && shape_.scales > 0) s = ProbeScales(b, a);
-    return s;
+    RETURN_IF_ERROR(ProbeAddend());
+    RETURN_IF_ERROR(ProbeElements(a, b));
+    RETURN_IF_ERROR(ProbeElements(b, a));
+    if (shape_.scales == 0) return absl::OkStatus();
+    RETURN_IF_ERROR(ProbeScales(a, b));
+    return ProbeScales(b, a);
   }
 
   // Sums of xor give the elements together with those without the code and without the partner.
@@ -121,12 +120,11 @@ class LayoutProbe {
     if (!op_.instruction->sparse || side.words != &Batch::a) {
       return ProbeCode(side, partner, probed, 1);
     }
-    absl::Status s;
     for (const int positions : kSparsePositions) {
       probed.positions = positions;
-      if (s.ok()) s = ProbeCode(side, partner, probed, 1);
+      RETURN_IF_ERROR(ProbeCode(side, partner, probed, 1));
     }
-    return s;
+    return absl::OkStatus();
   }
 
   // Elements are ones, the partner's those under one scale: D is the scale times their number.

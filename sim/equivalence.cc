@@ -8,8 +8,7 @@ namespace mmadiff {
 namespace {
 
 int ScaleLeast(const Model& m) {  // raw exponent of the scales of A and B together
-  if (m.scale_block == 0) return 0;
-  return 2 * (m.scale.has_zero ? m.scale.min_exponent : m.scale.min_exponent - 1);
+  return m.scale_block == 0 ? 0 : 2 * LeastExponent(m.scale);
 }
 
 int Log2Up(int n) {

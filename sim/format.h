@@ -84,6 +84,11 @@ MMADIFF_HD constexpr int MaxExponent(const Format& f) {
   return f.min_exponent + MaxExponentField(f) - (top_is_special ? 2 : 1);
 }
 
+// Exponent of the smallest number with a leading one: without a zero, field 0 has one of its own.
+MMADIFF_HD constexpr int LeastExponent(const Format& f) {
+  return f.has_zero ? f.min_exponent : f.min_exponent - 1;
+}
+
 // Magnitude bits (sign excluded, ignored bits zero) of the largest finite number.
 MMADIFF_HD constexpr uint64_t MaxFiniteWord(const Format& f) {
   const uint64_t all = LowBits(f.exponent_bits + f.fraction_bits);

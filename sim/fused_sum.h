@@ -67,7 +67,7 @@ MMADIFF_HD constexpr int GroupedK(const Model& m, int position) {
 
 // Exponent of an operand as an f16 number; formats with smaller normal numbers than f16 keep theirs.
 MMADIFF_HD constexpr int ExponentAsF16(const Format& f, const Unpacked& x) {
-  const int own = f.has_zero ? f.min_exponent : f.min_exponent - 1;
+  const int own = LeastExponent(f);
   const int least = own < kF16.min_exponent ? own : kF16.min_exponent;
   const int leading = x.exponent + BitWidth(x.significand) - 1 - f.fraction_bits;
   return x.significand == 0 || leading < least ? least : leading;
@@ -203,7 +203,7 @@ MMADIFF_HD constexpr int64_t AlignedSum(const Model& m, Row a, Row b, const Step
                                         Trace& trace) {
   const Algorithm& alg = m.algorithm;
   const int product_bits = m.a.fraction_bits + m.b.fraction_bits;
-  const int up = alg.fraction_bits > product_bits ? alg.fraction_bits - product_bits : 0;
+  const int up = NarrowUp(m);
   int64_t sum = AlignedAddend(m, c_format, c, lsb, s.number, trace);
   for (int i = 0; i < s.terms; ++i) {
     const Unpacked &x = a[i], &y = b[i];

@@ -6,6 +6,7 @@
 
 #include "sim/algorithm.h"
 #include "sim/fma_chain.h"
+#include "sim/fused_sum.h"
 #include "sim/round.h"
 #include "sim/steps.h"
 #include "sim/trace.h"
@@ -17,28 +18,18 @@ inline constexpr int kMaxPairwiseTerms = 8;
 // The special word of one product or of the sum of two: some operand is not finite.
 template <class Row>
 MMADIFF_HD_RARE constexpr uint64_t ProductSpecials(const Model& m, Row a, Row b, int products) {
-  bool nan = false, infinite[2] = {false, false};
+  Unpacked x[2] = {}, y[2] = {};
   for (int i = 0; i < products; ++i) {
-    const Unpacked x = Flushed(m.a, m.algorithm.input_subnormals, a[i]);
-    const Unpacked y = Flushed(m.b, m.algorithm.input_subnormals, b[i]);
-    if (x.kind == Kind::kFinite && y.kind == Kind::kFinite) continue;
-    const bool zero = (x.kind == Kind::kFinite && x.significand == 0) ||
-                      (y.kind == Kind::kFinite && y.significand == 0);
-    nan |= x.kind == Kind::kNan || y.kind == Kind::kNan || zero;
-    infinite[x.negative != y.negative] = true;
+    x[i] = Flushed(m.a, m.algorithm.input_subnormals, a[i]);
+    y[i] = Flushed(m.b, m.algorithm.input_subnormals, b[i]);
   }
-  nan |= infinite[0] && infinite[1];
-  return nan ? DefaultNan(m.d, m.algorithm.nan_rule) : InfinityWord(m.d, infinite[1]);
+  const Unpacked no_addend = {0, 0, false, Kind::kFinite};
+  return SumSpecials(m, x, y, products, no_addend);
 }
 
-struct ExactProduct {
-  bool negative;
-  uint64_t magnitude;
-  int lsb;
-};
-
-MMADIFF_HD constexpr ExactProduct FlushedProduct(const Model& m, const Unpacked& a,
-                                                 const Unpacked& b) {
+// Exact.
+MMADIFF_HD constexpr SignedSum<uint64_t> FlushedProduct(const Model& m, const Unpacked& a,
+                                                        const Unpacked& b) {
   const Unpacked x = Flushed(m.a, m.algorithm.input_subnormals, a);
   const Unpacked y = Flushed(m.b, m.algorithm.input_subnormals, b);
   return {x.negative != y.negative, x.significand * y.significand,
@@ -58,13 +49,12 @@ MMADIFF_HD constexpr uint64_t RoundedProducts(const Model& m, Row a, Row b, int 
     trace(Event{Stage::kSpecial, step, k, false, word, 0, false});
     return word;
   }
-  const ExactProduct x = FlushedProduct(m, a[0], b[0]);
+  const SignedSum<uint64_t> x = FlushedProduct(m, a[0], b[0]);
   trace(Event{Stage::kProduct, step, k, x.negative, x.magnitude, x.lsb, false});
   if (products == 2) {
-    const ExactProduct y = FlushedProduct(m, a[1], b[1]);
+    const SignedSum<uint64_t> y = FlushedProduct(m, a[1], b[1]);
     trace(Event{Stage::kProduct, step, k + 1, y.negative, y.magnitude, y.lsb, false});
-    return RoundTwo<uint64_t>(m, {x.negative, x.magnitude, x.lsb}, {y.negative, y.magnitude, y.lsb},
-                              step, k, trace);
+    return RoundTwo<uint64_t>(m, x, y, step, k, trace);
   }
   bool inexact = false;
   const uint64_t word =

@@ -138,75 +138,36 @@ constexpr Synonym kModifiers[] = {{"sat", "satfinite"},    {"saturate", "satfini
                                   {"xorpopc", "xor popc"}, {"andpopc", "and popc"},
                                   {"block16", "4x"},       {"1x", ""}};
 
+// What people call the formats.
 constexpr Synonym kFormatNames[] = {
-    {"half", "f16"},
-    {"half_t", "f16"},
-    {"fp16", "f16"},
-    {"float16", "f16"},
-    {"bfloat16", "bf16"},
-    {"bfloat16_t", "bf16"},
-    {"bfloat", "bf16"},
-    {"bf16_t", "bf16"},
-    {"float", "f32"},
-    {"fp32", "f32"},
-    {"float32", "f32"},
-    {"single", "f32"},
-    {"double", "f64"},
-    {"fp64", "f64"},
-    {"float64", "f64"},
-    {"tensorfloat32", "tf32"},
-    {"tfloat32", "tf32"},
-    {"xf32", "tf32"},
-    {"fp8", "e4m3 e5m2 e4m3fnuz e5m2fnuz"},
-    {"float8", "e4m3 e5m2 e4m3fnuz e5m2fnuz"},
-    {"f8", "e4m3 e5m2 e4m3fnuz e5m2fnuz"},
+    {"half half_t fp16 float16", "f16"},
+    {"bfloat16 bfloat16_t bfloat bf16_t", "bf16"},
+    {"float fp32 float32 single", "f32"},
+    {"double fp64 float64", "f64"},
+    {"tensorfloat32 tfloat32 xf32", "tf32"},
+    {"fp8 float8 f8", "e4m3 e5m2 e4m3fnuz e5m2fnuz"},
     {"bf8", "e5m2 e5m2fnuz"},
-    {"e4m3fn", "e4m3"},
-    {"float8_e4m3fn", "e4m3"},
-    {"float8_e4m3", "e4m3"},
-    {"fp8_e4m3", "e4m3"},
-    {"float_e4m3_t", "e4m3"},
-    {"float_e5m2_t", "e5m2"},
-    {"float_e2m1_t", "e2m1"},
-    {"float_e3m2_t", "e3m2"},
-    {"float_e2m3_t", "e2m3"},
-    {"hf8", "e4m3"},
-    {"float8_e5m2", "e5m2"},
-    {"fp8_e5m2", "e5m2"},
+    {"e4m3fn float8_e4m3fn float8_e4m3 fp8_e4m3 float_e4m3_t hf8", "e4m3"},
+    {"float_e5m2_t float8_e5m2 fp8_e5m2", "e5m2"},
+    {"float_e2m1_t fp4 float4 float4_e2m1fn e2m1fn", "e2m1"},
+    {"float_e3m2_t float6_e3m2fn", "e3m2"},
+    {"float_e2m3_t float6_e2m3fn", "e2m3"},
     {"float8_e4m3fnuz", "e4m3fnuz"},
     {"float8_e5m2fnuz", "e5m2fnuz"},
     {"fp6", "e3m2 e2m3"},
-    {"float6_e3m2fn", "e3m2"},
-    {"float6_e2m3fn", "e2m3"},
-    {"fp4", "e2m1"},
-    {"float4", "e2m1"},
-    {"float4_e2m1fn", "e2m1"},
-    {"e2m1fn", "e2m1"},
-    {"e8m0", "ue8m0"},
-    {"float_ue8m0_t", "ue8m0"},
+    {"e8m0 float_ue8m0_t e8 float8_e8m0fnu", "ue8m0"},
     {"float_ue4m3_t", "ue4m3"},
-    {"e8", "ue8m0"},
-    {"float8_e8m0fnu", "ue8m0"},
-    {"int32", "s32"},
-    {"i32", "s32"},
-    {"int", "s32"},
-    {"int16", "s16"},
-    {"i16", "s16"},
-    {"int8", "s8"},
-    {"i8", "s8"},
-    {"uint8", "u8"},
-    {"ui8", "u8"},
-    {"int4", "s4"},
-    {"i4", "s4"},
+    {"int32 i32 int", "s32"},
+    {"int16 i16", "s16"},
+    {"int8 i8", "s8"},
+    {"uint8 ui8", "u8"},
+    {"int4 i4", "s4"},
     {"uint4", "u4"},
-    {"u1", "b1"},
-    {"bit", "b1"},
-    {"b1", "b1"},
+    {"u1 bit b1", "b1"},
 };
 
 bool Has(const auto& list, std::string_view word) {
-  return std::any_of(std::begin(list), std::end(list),
-                     [&](const auto& one) { return word == one; });
+  return std::ranges::find(list, word) != std::end(list);
 }
 
 std::string Lower(std::string_view text) {
@@ -261,7 +222,9 @@ bool ReadFormats(std::string_view word, Dialect dialect, std::vector<Choice>& fo
   static const auto& names = *[] {
     auto* all = new Words;
     for (const Format* f : kFormats) all->push_back(f->name);
-    for (const Synonym& s : kFormatNames) all->push_back(s.name);
+    for (const Synonym& s : kFormatNames) {
+      for (const std::string& name : SplitWords(s.name)) all->push_back(name);
+    }
     std::ranges::sort(*all, [](const auto& x, const auto& y) { return x.size() > y.size(); });
     return all;
   }();
@@ -603,7 +566,7 @@ std::vector<std::string> QuotedFormats(std::string_view name) {
     if (lower == f->name) return {lower};
   }
   for (const Synonym& s : kFormatNames) {
-    if (lower == s.name) return SplitWords(s.meaning);
+    if (Has(SplitWords(s.name), lower)) return SplitWords(s.meaning);
   }
   return {};
 }

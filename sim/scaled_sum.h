@@ -185,11 +185,7 @@ MMADIFF_HD constexpr uint64_t ScaledStepResult(const Model& m, const ScaledStep<
     return word;
   }
   ScaledGroup groups[kMaxK];
-  int align = alg.exponent_floor;
-  if (c.significand != 0) {
-    const int e = AddendExponentOf(m, c_format, c);
-    align = e > align ? e : align;
-  }
+  int align = AddendAlignment(m, c_format, c);
   for (int i = 0; i < s.terms / alg.group_terms; ++i) {
     const int k = s.first + i * alg.group_terms;
     const ScaledGroup g = groups[i] = GroupAt(m, s, k);

@@ -66,9 +66,7 @@ bool EncodeValue(const Format& f, const Value& o, uint64_t* word) {
   if (o.kind == Class::kInfinite || o.kind == Class::kNan) {
     if (!EncodeSpecial(f, o, &bits)) return false;
   } else if (o.kind == Class::kFinite) {
-    // Without zero, field 0 is one more normal exponent.
-    const int lowest_normal = f.min_exponent - (f.has_zero ? 0 : 1);
-    const bool normal = o.exponent >= lowest_normal;
+    const bool normal = o.exponent >= LeastExponent(f);
     const int available = f.fraction_bits - (normal ? 0 : f.min_exponent - o.exponent);
     if (o.exponent > MaxExponent(f) || !Significand(o.fraction, available, &bits)) return false;
     if (normal) bits += static_cast<uint64_t>(o.exponent - f.min_exponent) << f.fraction_bits;
@@ -99,7 +97,7 @@ bool EncodePowerOfTwo(const Format& f, bool negative, int exponent, uint64_t* wo
 
 int LowestExponent(const Format& f) {
   if (IsInteger(f)) return 0;
-  return f.has_zero ? f.min_exponent - f.fraction_bits : f.min_exponent - 1;
+  return LeastExponent(f) - (f.has_zero ? f.fraction_bits : 0);
 }
 
 int HighestExponent(const Format& f) { return IsInteger(f) ? f.bits - 1 : MaxExponent(f); }

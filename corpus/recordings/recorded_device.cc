@@ -123,7 +123,7 @@ class RecordedAnswers {
   }
 
   // Of the operations, inputs and answers, in whatever order and portions they came.
-  std::string Fingerprint() const {
+  std::string ContentsHash() const {
     return absl::StrFormat("%016x%016x", contents_.high, contents_.low);
   }
 
@@ -328,7 +328,7 @@ class RecordedDevice : public Device {
       : answers_(std::move(answers)) {}
   std::string name() const override { return answers_->name(); }
   Identity identity() const override { return answers_->identity(); }
-  std::string Fingerprint() const override { return answers_->Fingerprint(); }
+  std::string ContentsHash() const override { return answers_->ContentsHash(); }
   absl::Status Supports(const Operation& op) const override { return answers_->Supports(op); }
   absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) override {
     return answers_->Answer(op, batch, d);

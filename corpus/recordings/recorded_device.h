@@ -17,7 +17,7 @@ namespace mmadiff {
 // hash), and the output bytes themselves of block logs; once for all devices of one path that are
 // open at a time, which see what the path held when the first was opened.
 //
-// Errors as ReadRecordings(); kDataLoss also for a recording with damage. Fingerprint() is a hash
+// Errors as ReadRecordings(); kDataLoss also for a recording with damage. ContentsHash() is a hash
 // of all inputs and answers.
 DeviceOr OpenRecorded(const std::string& path);
 

@@ -68,12 +68,12 @@ TEST_F(RecordedDevice, AnswersDotProductsByTheirOperands) {
 TEST_F(RecordedDevice, OpenedAgainItIsTheSame) {
   const std::string path = Put("x86.K6.vfmadd231ss.txt", "1 2 3 4\n");
   auto first = Open(path);
-  const std::string fingerprint = first->Fingerprint();
+  const std::string fingerprint = first->ContentsHash();
   Put("x86.K6.vfmadd231ss.txt", "1 2 3 5\n");
-  EXPECT_EQ(Open(path)->Fingerprint(), fingerprint);  // while the first is open
+  EXPECT_EQ(Open(path)->ContentsHash(), fingerprint);  // while the first is open
   EXPECT_THAT(*Open(path)->Run(fma_, Dots(fma_, {{{1}, {2}, 3}})), ElementsAre(4));
   first.reset();
-  EXPECT_NE(Open(path)->Fingerprint(), fingerprint);
+  EXPECT_NE(Open(path)->ContentsHash(), fingerprint);
   EXPECT_THAT(*Open(path)->Run(fma_, Dots(fma_, {{{1}, {2}, 3}})), ElementsAre(5));
 }
 
@@ -108,7 +108,7 @@ TEST_F(RecordedDevice, TwoAnswersForOneInputNameBothLines) {
 
 TEST_F(RecordedDevice, FingerprintIsOfTheContents) {
   const auto of = [this](const char* lines) {
-    return Open(Put("x86.vfmadd231ss.txt", lines))->Fingerprint();
+    return Open(Put("x86.vfmadd231ss.txt", lines))->ContentsHash();
   };
   const std::string two = of("1 2 3 4\n1 2 4 5\n");
   EXPECT_EQ(of("1 2 4 5\n# note\n1 2 3 4\n1 2 3 4\n"), two);
@@ -118,10 +118,10 @@ TEST_F(RecordedDevice, FingerprintIsOfTheContents) {
   EXPECT_NE(of("# instruction: x86/vfmadd231sd\n1 2 3 4\n1 2 4 5\n"), two) << "another operation";
   RegressionCase c = Tile(mma_, 1, [](Batch&, std::vector<uint64_t>&) {});
   ASSERT_TRUE(WriteCase(c, Path("cases")).ok());
-  const std::string tile = Open(Path("cases"))->Fingerprint();
+  const std::string tile = Open(Path("cases"))->ContentsHash();
   c.answers[0].d[9] ^= 1;
   ASSERT_TRUE(WriteCase(c, Path("others")).ok());
-  EXPECT_NE(Open(Path("others"))->Fingerprint(), tile);
+  EXPECT_NE(Open(Path("others"))->ContentsHash(), tile);
 }
 
 TEST_F(RecordedDevice, CannotOpenWhatCannotBeRead) {
@@ -212,12 +212,12 @@ TEST_F(RecordedLog, OverlappingRecordsThatDifferAreDataLoss) {
 TEST_F(RecordedLog, FingerprintIsOfTheContents) {
   Record(10, 10);
   Record(20, 10);
-  const std::string whole = OpenLog()->Fingerprint();
+  const std::string whole = OpenLog()->ContentsHash();
   const auto of = [this](uint64_t first, int64_t count, uint64_t error) {
     std::filesystem::remove(Path("log"));
     writer_ = *RecordingWriter::Create(Path("log"));
     Record(first, count, error);
-    return OpenLog()->Fingerprint();
+    return OpenLog()->ContentsHash();
   };
   EXPECT_EQ(of(10, 20, 0), whole) << "in another division";
   EXPECT_NE(of(10, 20, 1), whole) << "another answer";

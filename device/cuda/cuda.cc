@@ -78,9 +78,8 @@ class Cuda : public GpuDevice {
 
 absl::StatusOr<const PtxTarget*> TargetOf(const CudaDriver& driver, int device) {
   int major = 0, minor = 0;  // attributes COMPUTE_CAPABILITY_MAJOR and _MINOR
-  absl::Status s = driver.Check(driver.device_attribute(&major, 75, device), "asking the GPU");
-  if (s.ok()) s = driver.Check(driver.device_attribute(&minor, 76, device), "asking the GPU");
-  if (!s.ok()) return s;
+  RETURN_IF_ERROR(driver.Check(driver.device_attribute(&major, 75, device), "asking the GPU"));
+  RETURN_IF_ERROR(driver.Check(driver.device_attribute(&minor, 76, device), "asking the GPU"));
   for (const PtxTarget& t : PtxTargets()) {
     if (t.major == major && t.minor == minor) return &t;
   }
@@ -138,43 +137,36 @@ absl::StatusOr<std::unique_ptr<GpuDevice>> OpenCudaWith(absl::string_view argume
         "in this order, ,a=registers (A of wgmma and tcgen05), ,layout=row.row or col.row or ",
         "col.col (A and B of wmma, otherwise row.col), ,c=col (C and D of wmma)"));
   }
-  const absl::StatusOr<const CudaDriver*> loaded = LoadCudaDriver();
-  if (!loaded.ok()) return loaded.status();
-  const CudaDriver& driver = **loaded;
+  ASSIGN_OR_RETURN(const CudaDriver* loaded, LoadCudaDriver());
+  const CudaDriver& driver = *loaded;
   int count = 0, version = 0, device = 0;
-  absl::Status s = driver.Check(driver.device_count(&count), "counting GPUs");
-  if (s.ok() && index >= count) {
-    s = count == 0 ? driver.Check(100, "counting GPUs")
-                   : absl::NotFoundError(absl::StrCat("no GPU ", index, ": there are ", count,
-                                                      ", counted from cuda:0 (look at nvidia-smi "
-                                                      "and CUDA_VISIBLE_DEVICES)"));
+  RETURN_IF_ERROR(driver.Check(driver.device_count(&count), "counting GPUs"));
+  if (index >= count) {
+    return count == 0 ? driver.Check(100, "counting GPUs")
+                      : absl::NotFoundError(absl::StrCat("no GPU ", index, ": there are ", count,
+                                                         ", counted from cuda:0 (look at "
+                                                         "nvidia-smi and CUDA_VISIBLE_DEVICES)"));
   }
-  if (s.ok()) s = driver.Check(driver.driver_version(&version), "asking the driver");
-  if (s.ok()) s = driver.Check(driver.device(&device, index), "opening the GPU");
+  RETURN_IF_ERROR(driver.Check(driver.driver_version(&version), "asking the driver"));
+  RETURN_IF_ERROR(driver.Check(driver.device(&device, index), "opening the GPU"));
   char name[256] = {};
-  if (s.ok()) s = driver.Check(driver.device_name(name, sizeof(name), device), "asking the GPU");
-  if (!s.ok()) return s;
-  const absl::StatusOr<const PtxTarget*> target = TargetOf(driver, device);
-  if (!target.ok()) return target.status();
-  KernelImage image = images(**target);
+  RETURN_IF_ERROR(driver.Check(driver.device_name(name, sizeof(name), device), "asking the GPU"));
+  ASSIGN_OR_RETURN(const PtxTarget* target, TargetOf(driver, device));
+  KernelImage image = images(*target);
   if (version < image.toolkit) image = {};
-  if (image.cubin.empty()) s = CheckDriver(version, **target);
+  RETURN_IF_ERROR(image.cubin.empty() ? CheckDriver(version, *target) : absl::OkStatus());
   int multiprocessors = 0;  // attribute MULTIPROCESSOR_COUNT
-  if (s.ok()) {
-    s = driver.Check(driver.device_attribute(&multiprocessors, 16, device), "asking the GPU");
-  }
-  if (!s.ok()) return s;
+  RETURN_IF_ERROR(
+      driver.Check(driver.device_attribute(&multiprocessors, 16, device), "asking the GPU"));
   ASSIGN_OR_RETURN(Hardware hardware, HardwareOf(driver, driver.device_uuid, device));
   hardware.part = Hardware::kMultiprocessors;
   void* context = nullptr;
-  s = driver.Check(driver.retain_context(&context, device), "opening the GPU");
-  if (!s.ok()) return s;
-  return std::make_unique<Cuda>(
-      driver,
-      GpuFacts{absl::StrCat("cuda:", index, SuffixOf(*variant)),
-               IdentityOf(name, multiprocessors, **target, version, image), hardware,
-               multiprocessors},
-      *variant, **target, image, context);
+  RETURN_IF_ERROR(driver.Check(driver.retain_context(&context, device), "opening the GPU"));
+  return std::make_unique<Cuda>(driver,
+                                GpuFacts{absl::StrCat("cuda:", index, SuffixOf(*variant)),
+                                         IdentityOf(name, multiprocessors, *target, version, image),
+                                         hardware, multiprocessors},
+                                *variant, *target, image, context);
 }
 
 }  // namespace mmadiff

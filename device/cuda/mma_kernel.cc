@@ -6,6 +6,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "device/cuda/kernel.h"
+#include "device/cuda/lane_words.h"
 
 namespace mmadiff {
 namespace {
@@ -27,29 +28,9 @@ std::string Mnemonic(const Instruction& i) {
   return prefix + absl::StrJoin(parts, ".");
 }
 
-// "{%a0, %a1}"; f64 operands pair two 32-bit registers.
-std::string Vector(char operand, int registers, bool wide) {
-  std::vector<std::string> names;
-  for (int r = 0; r < registers; r += wide ? 2 : 1) {
-    names.push_back(absl::StrCat("%", wide ? "w" : "", std::string(1, operand), r));
-  }
-  return absl::StrCat("{", absl::StrJoin(names, ", "), "}");
-}
-
-// From the start of an array to this lane's registers of this execution, of `words` words.
-std::string Address(int words, int registers) {
-  return absl::StrCat("  mad.wide.u32 %base, %execution, ", 4 * words,
-                      ", %base;\n  mad.wide.u32 %base, %lane, ", 4 * registers, ", %base;\n");
-}
-
 // Loads of one operand's registers from its array, and for f64 their pairing.
-std::string Loads(char operand, int registers, bool wide, int words) {
-  const std::string name(1, operand);
-  std::string text =
-      absl::StrCat("  ld.param.u64 %base, [p", name, "];\n", Address(words, registers));
-  for (int r = 0; r < registers; ++r) {
-    absl::StrAppend(&text, "  ld.global.b32 %", name, r, ", [%base+", 4 * r, "];\n");
-  }
+std::string Loads(absl::string_view name, int registers, bool wide, int words) {
+  std::string text = LaneBase(name, words, registers) + LoadLane(name, registers);
   for (int r = 0; wide && r < registers; r += 2) {
     absl::StrAppend(&text, "  mov.b64 %w", name, r, ", {%", name, r, ", %", name, r + 1, "};\n");
   }
@@ -57,10 +38,9 @@ std::string Loads(char operand, int registers, bool wide, int words) {
 }
 
 // The lane's scales behind the registers of all lanes.
-std::string LoadScale(char operand, int registers) {
-  const std::string name(1, operand);
-  return absl::StrCat("  ld.param.u64 %base, [p", name, "];\n", Address(32 * (registers + 1), 1),
-                      "  ld.global.b32 %s", name, ", [%base+", 4 * 32 * registers, "];\n");
+std::string LoadScale(absl::string_view name, int registers) {
+  return absl::StrCat(LaneBase(name, 32 * (registers + 1), 1), "  ld.global.b32 %s", name,
+                      ", [%base+", 4 * 32 * registers, "];\n");
 }
 
 }  // namespace
@@ -71,24 +51,24 @@ std::string MmaBody(const Instruction& i) {
             d = registers(Operand::kD);
   const bool wide = i.d->bits == 64;
   const int scales = i.scale == nullptr ? 0 : 1;
+  // f64 operands pair two 32-bit registers.
+  const auto vector = [wide](const char* name, int count) {
+    return Vector(absl::StrCat(wide ? "w" : "", name), count, wide ? 2 : 1);
+  };
   std::string text =
       absl::StrCat("  .reg .b32 %a<17>, %b<9>, %c<9>, %d<9>, %sa, %sb, %lane, %execution;\n",
                    "  .reg .b64 %wa<17>, %wb<17>, %wc<9>, %wd<9>, %base;\n",
                    "  mov.u32 %execution, %ctaid.x;\n  mov.u32 %lane, %tid.x;\n",
-                   Loads('a', a, wide, 32 * (a + scales)), Loads('b', b, wide, 32 * (b + scales)),
-                   Loads('c', c, wide, 32 * c));
-  if (scales > 0) absl::StrAppend(&text, LoadScale('a', a), LoadScale('b', b));
-  absl::StrAppend(&text, "  ", Mnemonic(i), " ", Vector('d', d, wide), ", ", Vector('a', a, wide),
-                  ", ", Vector('b', b, wide), ", ", Vector('c', c, wide),
+                   Loads("a", a, wide, 32 * (a + scales)), Loads("b", b, wide, 32 * (b + scales)),
+                   Loads("c", c, wide, 32 * c));
+  if (scales > 0) absl::StrAppend(&text, LoadScale("a", a), LoadScale("b", b));
+  absl::StrAppend(&text, "  ", Mnemonic(i), " ", vector("d", d), ", ", vector("a", a), ", ",
+                  vector("b", b), ", ", vector("c", c),
                   scales > 0 ? ", %sa, {0, 0}, %sb, {0, 0}" : "", ";\n");
   for (int r = 0; wide && r < d; r += 2) {
     absl::StrAppend(&text, "  mov.b64 {%d", r, ", %d", r + 1, "}, %wd", r, ";\n");
   }
-  absl::StrAppend(&text, "  ld.param.u64 %base, [pd];\n", Address(32 * d, d));
-  for (int r = 0; r < d; ++r) {
-    absl::StrAppend(&text, "  st.global.b32 [%base+", 4 * r, "], %d", r, ";\n");
-  }
-  return text;
+  return text + LaneBase("d", 32 * d, d) + StoreLane("d", d);
 }
 
 }  // namespace mmadiff

@@ -3,8 +3,8 @@
 #include "device/cuda/wgmma_kernel.h"
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "device/cuda/kernel.h"
+#include "device/cuda/lane_words.h"
 
 namespace mmadiff {
 namespace {
@@ -21,25 +21,9 @@ constexpr uint64_t kLeadingOffset = 128, kStrideOffset = 256;
 // offset 0, swizzle mode 0.
 constexpr uint64_t kDescriptor = kLeadingOffset / 16 << 16 | kStrideOffset / 16 << 32;
 
-std::string Vector(char operand, int registers) {
-  std::vector<std::string> names;
-  for (int r = 0; r < registers; ++r) {
-    names.push_back(absl::StrCat("%", std::string(1, operand), r));
-  }
-  return absl::StrCat("{", absl::StrJoin(names, ", "), "}");
-}
-
-// %base: this lane's first word of this execution, which has `words` words.
-std::string Base(char operand, int words, int registers) {
-  return absl::StrCat("  ld.param.u64 %base, [p", std::string(1, operand),
-                      "];\n  mad.wide.u32 %base, %execution, ", 4 * words,
-                      ", %base;\n  mad.wide.u32 %base, %lane, ", 4 * registers, ", %base;\n");
-}
-
 // An image of `words` words, a multiple of 64, to shared memory, word by word, and its descriptor.
-std::string LoadImage(char operand, int words) {
-  const std::string name(1, operand);
-  std::string text = absl::StrCat(Base(operand, words, 1), "  mov.u32 %image, shared_", name,
+std::string LoadImage(absl::string_view name, int words) {
+  std::string text = absl::StrCat(LaneBase(name, words, 1), "  mov.u32 %image, shared_", name,
                                   ";\n  mad.lo.u32 %to, %lane, 4, %image;\n");
   for (int first = 0; first < words; first += kLanes) {
     // The last lanes without a word are whole warps.
@@ -56,12 +40,8 @@ std::string LoadImage(char operand, int words) {
   return text;
 }
 
-std::string LoadRegisters(char from, char to, int registers) {
-  std::string text = Base(from, kLanes * registers, registers);
-  for (int r = 0; r < registers; ++r) {
-    absl::StrAppend(&text, "  ld.global.b32 %", std::string(1, to), r, ", [%base+", 4 * r, "];\n");
-  }
-  return text;
+std::string LoadRegisters(absl::string_view from, absl::string_view to, int registers) {
+  return LaneBase(from, kLanes * registers, registers) + LoadLane(to, registers);
 }
 
 // Behind the descriptors: scale-d; of floating-point types imm-scale-a and imm-scale-b; of 16-bit
@@ -81,24 +61,20 @@ std::string WgmmaBody(const Instruction& i, SourceOfA source) {
   const int b_words = ExtentOf(i, Operand::kB).registers;
   const int d = ExtentOf(i, Operand::kD).registers;
   const char* shared = "  .shared .align 128 .b8 shared_";
-  std::string text = absl::StrCat(
+  return absl::StrCat(
       lanes ? "" : absl::StrCat(shared, "a[", 4 * a_words, "];\n"), shared, "b[", 4 * b_words,
       "];\n  .reg .b32 %a<", a, ">, %d<", d, ">, %word, %image, %to, %lane, %execution;\n",
       "  .reg .b64 %base, %desc_a, %desc_b;\n  .reg .pred %some, %accumulate;\n",
       "  mov.u32 %execution, %ctaid.x;\n  mov.u32 %lane, %tid.x;\n",
-      lanes ? LoadRegisters('a', 'a', a) : LoadImage('a', a_words), LoadImage('b', b_words),
+      lanes ? LoadRegisters("a", "a", a) : LoadImage("a", a_words), LoadImage("b", b_words),
       // The warpgroup reads shared memory through the asynchronous proxy: every lane makes its own
       // stores visible to it, then waits for the others.
-      "  fence.proxy.async.shared::cta;\n  bar.sync 0;\n", LoadRegisters('c', 'd', d),
+      "  fence.proxy.async.shared::cta;\n  bar.sync 0;\n", LoadRegisters("c", "d", d),
       "  setp.eq.u32 %accumulate, 0, 0;\n  wgmma.fence.sync.aligned;\n",
       "  wgmma.mma_async.sync.aligned.", i.name.substr(std::string("wgmma.").size()), " ",
-      Vector('d', d), ", ", lanes ? Vector('a', a) : "%desc_a", ", %desc_b, ", Immediates(i, lanes),
+      Vector("d", d), ", ", lanes ? Vector("a", a) : "%desc_a", ", %desc_b, ", Immediates(i, lanes),
       ";\n  wgmma.commit_group.sync.aligned;\n  wgmma.wait_group.sync.aligned 0;\n",
-      Base('d', kLanes * d, d));
-  for (int r = 0; r < d; ++r) {
-    absl::StrAppend(&text, "  st.global.b32 [%base+", 4 * r, "], %d", r, ";\n");
-  }
-  return text;
+      LaneBase("d", kLanes * d, d), StoreLane("d", d));
 }
 
 }  // namespace mmadiff

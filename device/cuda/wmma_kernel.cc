@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "device/cuda/lane_words.h"
 #include "sim/layout.h"
 #include "sim/layout_wmma.h"
 
@@ -31,12 +32,8 @@ int Registers(const Instruction& i, const MatrixInMemory& matrix) {
   return matrix.format.bits == 64 ? elements : elements * matrix.format.bits / 32;
 }
 
-std::string Vector(const Instruction& i, const MatrixInMemory& matrix) {
-  std::vector<std::string> names;
-  for (int r = 0; r < Registers(i, matrix); ++r) {
-    names.push_back(absl::StrCat("%", matrix.letter, r));
-  }
-  return absl::StrCat("{", absl::StrJoin(names, ", "), "}");
+std::string Fragment(const Instruction& i, const MatrixInMemory& matrix) {
+  return Vector(matrix.letter, Registers(i, matrix));
 }
 
 // From the start of its array to the matrix of this execution.
@@ -84,12 +81,13 @@ std::string WmmaBody(const Instruction& i, const Variant& variant) {
                                   " %a<8>, %b<8>, %c<8>, %d<8>;\n  .reg .b32 %execution;\n",
                                   "  .reg .b64 %base;\n  mov.u32 %execution, %ctaid.x;\n");
   for (const MatrixInMemory& m : {a, b, c}) {
-    absl::StrAppend(&text, Base(i, m), Transfer("load", m, shape), " ", Vector(i, m), ", [%base], ",
-                    LeadingDimension(i, m.operand), ";\n");
+    absl::StrAppend(&text, Base(i, m), Transfer("load", m, shape), " ", Fragment(i, m),
+                    ", [%base], ", LeadingDimension(i, m.operand), ";\n");
   }
-  absl::StrAppend(&text, "  ", Mnemonic(i, a, b), " ", Vector(i, d), ", ", Vector(i, a), ", ",
-                  Vector(i, b), ", ", Vector(i, c), ";\n", Base(i, d), Transfer("store", d, shape),
-                  " [%base], ", Vector(i, d), ", ", LeadingDimension(i, d.operand), ";\n");
+  absl::StrAppend(&text, "  ", Mnemonic(i, a, b), " ", Fragment(i, d), ", ", Fragment(i, a), ", ",
+                  Fragment(i, b), ", ", Fragment(i, c), ";\n", Base(i, d),
+                  Transfer("store", d, shape), " [%base], ", Fragment(i, d), ", ",
+                  LeadingDimension(i, d.operand), ";\n");
   return text;
 }
 

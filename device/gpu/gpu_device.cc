@@ -36,9 +36,8 @@ absl::StatusOr<Hardware> HardwareOf(const GpuDriver& driver, int (*uuid_of)(void
                                     int device) {
   unsigned char uuid[16] = {};
   char pci[32] = {};
-  absl::Status s = driver.Check(uuid_of(uuid, device), "asking the GPU");
-  if (s.ok()) s = driver.Check(driver.device_pci(pci, sizeof(pci), device), "asking the GPU");
-  if (!s.ok()) return s;
+  RETURN_IF_ERROR(driver.Check(uuid_of(uuid, device), "asking the GPU"));
+  RETURN_IF_ERROR(driver.Check(driver.device_pci(pci, sizeof(pci), device), "asking the GPU"));
   Hardware hardware = {.unit = "GPU", .pci = PlainLine(pci)};
   for (int i = 0; i < 16; ++i) {
     const bool group = i == 0 || i == 4 || i == 6 || i == 8 || i == 10;
@@ -86,17 +85,16 @@ absl::StatusOr<const LoadedKernel*> GpuDevice::Load(const Operation& op) {
 absl::Status GpuDevice::RunAlive(const Operation& op, const Batch& batch,
                                  std::vector<uint64_t>& d) {
   RETURN_IF_ERROR(MakeCurrent());
-  const absl::StatusOr<const LoadedKernel*> loaded = Load(op);
-  if (!loaded.ok()) return loaded.status();
+  ASSIGN_OR_RETURN(const LoadedKernel* loaded, Load(op));
   RETURN_IF_ERROR(ConfirmLayout(op));
-  const Fragments fragments(*op.instruction, (*loaded)->kernel);
+  const Kernel& k = loaded->kernel;
+  const Fragments fragments(*op.instruction, k);
   std::vector<uint64_t> words(batch.dot_products());
   const int64_t executions = fragments.Executions(batch);
-  const Kernel& k = (*loaded)->kernel;
   const int64_t most = kWordsAtATime / std::max({k.a.words, k.b.words, k.c.words, k.d.words});
   for (int64_t first = 0; first < executions; first += most) {
     const int64_t count = std::min(most, executions - first);
-    RETURN_IF_ERROR(RunSome(**loaded, fragments, batch, first, count, words.data()));
+    RETURN_IF_ERROR(RunPortion(*loaded, fragments, batch, first, count, words.data()));
   }
   d = std::move(words);
   return absl::OkStatus();
@@ -116,9 +114,9 @@ absl::Status GpuDevice::ConfirmLayout(const Operation& op) {
   return s;
 }
 
-absl::Status GpuDevice::RunSome(const LoadedKernel& loaded, const Fragments& fragments,
-                                const Batch& batch, int64_t first, int64_t count,
-                                uint64_t* results) {
+absl::Status GpuDevice::RunPortion(const LoadedKernel& loaded, const Fragments& fragments,
+                                   const Batch& batch, int64_t first, int64_t count,
+                                   uint64_t* results) {
   const Kernel& kernel = loaded.kernel;
   const PackedOperands in = fragments.Pack(batch, first, count);
   Left left, again;
@@ -143,31 +141,23 @@ absl::Status GpuDevice::Launch(const LoadedKernel& loaded, const PackedOperands&
   left = {std::vector<uint32_t>(count * loaded.kernel.d.words), std::vector<uint32_t>(count),
           FillPattern()};
   DeviceMemory a(driver_), b(driver_), c(driver_), d(driver_), m(driver_);
-  absl::Status s = a.Fill(in.a);
-  if (s.ok()) s = b.Fill(in.b);
-  if (s.ok()) s = c.Fill(in.c);
-  if (s.ok()) s = d.Fill(left.out.size(), left.pattern);
-  if (s.ok()) s = m.Fill(left.where.size(), kNowhere);
+  RETURN_IF_ERROR(a.Fill(in.a));
+  RETURN_IF_ERROR(b.Fill(in.b));
+  RETURN_IF_ERROR(c.Fill(in.c));
+  RETURN_IF_ERROR(d.Fill(left.out.size(), left.pattern));
+  RETURN_IF_ERROR(m.Fill(left.where.size(), kNowhere));
   void* arguments[] = {a.address(), b.address(), c.address(),
                        d.address(), m.address(), LastArgument()};
-  if (s.ok()) {
-    s = driver_.Check(driver_.launch(loaded.function, static_cast<unsigned>(count), 1, 1,
-                                     loaded.kernel.threads, 1, 1, 0, nullptr, arguments, nullptr),
-                      "launching a kernel");
-  }
-  if (s.ok()) {
-    s = driver_.Wait(absl::StrCat("running the kernel ", loaded.kernel.entry),
-                     [this] { return StopRequested(); });
-  }
-  if (s.ok()) {
-    s = driver_.Check(driver_.to_host(left.out.data(), *d.address(), 4 * left.out.size()),
-                      "copying results from the GPU");
-  }
-  if (s.ok()) {
-    s = driver_.Check(driver_.to_host(left.where.data(), *m.address(), 4 * left.where.size()),
-                      "copying the numbers of processors from the GPU");
-  }
-  return s;
+  RETURN_IF_ERROR(
+      driver_.Check(driver_.launch(loaded.function, static_cast<unsigned>(count), 1, 1,
+                                   loaded.kernel.threads, 1, 1, 0, nullptr, arguments, nullptr),
+                    "launching a kernel"));
+  RETURN_IF_ERROR(driver_.Wait(absl::StrCat("running the kernel ", loaded.kernel.entry),
+                               [this] { return StopRequested(); }));
+  RETURN_IF_ERROR(driver_.Check(driver_.to_host(left.out.data(), *d.address(), 4 * left.out.size()),
+                                "copying results from the GPU"));
+  return driver_.Check(driver_.to_host(left.where.data(), *m.address(), 4 * left.where.size()),
+                       "copying the numbers of processors from the GPU");
 }
 
 // Every execution says where it ran, after it has written its results.

@@ -78,8 +78,8 @@ class GpuDevice : public Device {
  private:
   absl::Status RunAlive(const Operation& op, const Batch& batch, std::vector<uint64_t>& d);
   absl::Status ConfirmLayout(const Operation& op);
-  absl::Status RunSome(const LoadedKernel& loaded, const Fragments& fragments, const Batch& batch,
-                       int64_t first, int64_t count, uint64_t* results);
+  absl::Status RunPortion(const LoadedKernel& loaded, const Fragments& fragments,
+                          const Batch& batch, int64_t first, int64_t count, uint64_t* results);
   // What a launch left in D, and where its executions ran.
   struct Left {
     std::vector<uint32_t> out, where;

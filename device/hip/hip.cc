@@ -147,9 +147,8 @@ absl::StatusOr<std::unique_ptr<GpuDevice>> OpenHip(absl::string_view argument) {
 absl::StatusOr<std::unique_ptr<GpuDevice>> OpenHipWith(absl::string_view text, HipImages images) {
   const std::optional<Argument> argument = ParseArgument(text);
   if (!argument.has_value()) return BadArgument(text);
-  const absl::StatusOr<const HipDriver*> loaded = LoadHipDriver();
-  if (!loaded.ok()) return loaded.status();
-  const HipDriver& driver = **loaded;
+  ASSIGN_OR_RETURN(const HipDriver* loaded, LoadHipDriver());
+  const HipDriver& driver = *loaded;
   const int index = argument->index;
   RETURN_IF_ERROR(CheckCount(driver, index));
   ASSIGN_OR_RETURN(const std::string architecture, driver.ArchitectureOf(index));
@@ -162,14 +161,11 @@ absl::StatusOr<std::unique_ptr<GpuDevice>> OpenHipWith(absl::string_view text, H
 
   char name[256] = {};
   int version = 0, units = 0, clock = 0;
-  absl::Status s = driver.Check(driver.device_name(name, sizeof(name), index), "asking the GPU");
-  const auto ask = [&](int* value, int attribute) {
-    if (s.ok())
-      s = driver.Check(driver.device_attribute(value, attribute, index), "asking the GPU");
-  };
-  ask(&units, 63), ask(&clock, 5);  // hipDeviceAttributeMultiprocessorCount, ...ClockRate
-  if (s.ok()) s = driver.Check(driver.runtime_version(&version), "asking HIP");
-  if (!s.ok()) return s;
+  RETURN_IF_ERROR(driver.Check(driver.device_name(name, sizeof(name), index), "asking the GPU"));
+  // hipDeviceAttributeMultiprocessorCount, ...ClockRate
+  RETURN_IF_ERROR(driver.Check(driver.device_attribute(&units, 63, index), "asking the GPU"));
+  RETURN_IF_ERROR(driver.Check(driver.device_attribute(&clock, 5, index), "asking the GPU"));
+  RETURN_IF_ERROR(driver.Check(driver.runtime_version(&version), "asking HIP"));
   ASSIGN_OR_RETURN(Hardware hardware, HardwareOf(driver, driver.device_uuid, index));
   hardware.part = Hardware::kComputeUnits;
   const HipImage image = images(*target);

@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "sim/layout_amd.h"
 #include "sim/operation.h"
 
 namespace mmadiff {
@@ -290,9 +291,7 @@ std::vector<Mode> HipModes(const HipTarget& target) {
 
 absl::Status HasHipKernel(const Instruction& i, const HipTarget& target) {
   const std::vector<std::string> archs = absl::StrSplit(i.native_on, ' ');
-  const bool amd = i.layout == Layout::kAmdMfma || i.layout == Layout::kAmdWmma11 ||
-                   i.layout == Layout::kAmdWmma12;
-  if (!amd) {
+  if (!IsAmd(i.layout)) {
     return absl::NotFoundError(absl::StrCat(i.name, " has no kernel on ", target.target));
   }
   if (absl::c_linear_search(archs, target.arch)) return absl::OkStatus();

@@ -176,12 +176,10 @@ bool WritesPair(const Instruction& in) {
 static bool ComputeInteger(const Instruction& in, const Inputs& x, Outputs& out) {
   switch (Opcodes()[in.opcode].op) {
     case Op::kMinMax:
-      out.value = MinMax(in, Term(in.sources[0], x.source[0]), Term(in.sources[1], x.source[1]),
-                         x.condition[0]);
-      return true;
     case Op::kMinMax3:
       out.value = MinMax(in, Term(in.sources[0], x.source[0]), Term(in.sources[1], x.source[1]),
                          x.condition[0]);
+      if (Opcodes()[in.opcode].op == Op::kMinMax) return true;
       out.value = MinMax(in, out.value, Term(in.sources[2], x.source[2]), x.condition[0]);
       return true;
     case Op::kAddMinMax:
@@ -193,15 +191,13 @@ static bool ComputeInteger(const Instruction& in, const Inputs& x, Outputs& out)
       return true;
     case Op::kSignExtend: {
       const int unused = 32 - static_cast<int>(std::min<uint64_t>(x.source[1], 32));
-      const uint32_t up = unused == 32 ? 0 : Low(x.source[0]) << unused;
-      out.value = (in.has & kU32) != 0 ? (unused == 32 ? 0 : up >> unused)
-                  : unused == 32       ? 0
-                                       : Low(static_cast<int32_t>(up) >> unused);
+      if (unused == 32) return true;
+      const uint32_t up = Low(x.source[0]) << unused;
+      out.value = (in.has & kU32) != 0 ? up >> unused : Low(static_cast<int32_t>(up) >> unused);
       return true;
     }
     case Op::kLeadingOne: {
-      uint32_t v = Low(x.source[0]);
-      if (in.sources[0].inverted) v = Low(x.source[0]);
+      const uint32_t v = Low(x.source[0]);
       const int zeros = std::countl_zero(v);
       out.value = v == 0 ? ~0u : (in.has & kShiftAmount) != 0 ? zeros : 31 - zeros;
       out.flag[0] = v != 0;

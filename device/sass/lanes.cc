@@ -16,6 +16,12 @@ uint32_t Lanes::Predicates(int lane) const {
   return bits;
 }
 
+void Lanes::SetPredicates(int lane, uint32_t bits, uint32_t mask) {
+  for (int p = 0; p < 7; ++p) {
+    if (mask >> p & 1) flags_[p] = (flags_[p] & ~(1u << lane)) | (bits >> p & 1) << lane;
+  }
+}
+
 uint32_t Lanes::Guard(const Instruction& in, uint32_t lanes) const {
   uint32_t holds = flags_[in.guard];
   if (in.guard_uniform) holds = uniform_flags_ >> in.guard & 1 ? ~0u : 0;

@@ -1,6 +1,7 @@
 // The registers of a warp, and what the operands of an instruction are in a lane.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <vector>
 
@@ -13,6 +14,29 @@ inline constexpr uint64_t kLocalWindow = 0x0abc'0000'0000'0000;  // generic addr
 inline constexpr uint32_t kLocalBytes = 1 << 15;                 // of a lane
 inline constexpr int kParametersAt = 0x210;                      // in constant bank 0, sm_90
 inline constexpr int kSharedAt = 0x400;                          // where the kernel's own begins
+
+// The lanes whose bits are set, from the lowest on: for (const int lane : LanesIn(mask)).
+class LanesIn {
+ public:
+  explicit LanesIn(uint32_t mask) : left_(mask) {}
+  LanesIn begin() const { return *this; }
+  LanesIn end() const { return LanesIn(0); }
+  int operator*() const { return std::countr_zero(left_); }
+  LanesIn& operator++() {
+    left_ &= left_ - 1;
+    return *this;
+  }
+  friend bool operator==(const LanesIn&, const LanesIn&) = default;
+
+ private:
+  uint32_t left_;
+};
+
+// Word `index` of an operand of several registers; the zero register is all of its words.
+inline Operand WordOf(Operand o, int index) {
+  if (o.index != (o.kind == Operand::kUniform ? kZeroUniform : kZeroRegister)) o.index += index;
+  return o;
+}
 
 // What the warps of a block share.
 struct Block {
@@ -41,6 +65,7 @@ class Lanes {
   void SetFlag(const Operand& o, int lane, bool value);
   // The seven predicates of a lane as bits.
   uint32_t Predicates(int lane) const;
+  void SetPredicates(int lane, uint32_t bits, uint32_t mask);  // those of the mask
   // Byte 0 of the local memory of a lane.
   uint8_t* Local(int lane) { return local_.data() + size_t{kLocalBytes} * lane; }
 

@@ -81,14 +81,13 @@ constexpr OpcodeInfo kOpcodes[] = {
 };
 
 constexpr std::pair<const char*, uint64_t> kModifiers[] = {
-    {"X", kX},     {"EX", kEx},   {"U32", kU32},   {"S32", kS32},        {"U64", kU64},
-    {"S64", kS64}, {"HI", kHi},   {"W", kWrap},    {"WIDE", kWide},      {"64", k64},
-    {"128", k128}, {"U8", kU8},   {"S8", kS8},     {"U16", kU16},        {"S16", kS16},
-    {"AND", kAnd}, {"OR", kOr},   {"XOR", kXor},   {"LT", kLt},          {"LE", kLe},
-    {"GT", kGt},   {"GE", kGe},   {"EQ", kEq},     {"NE", kNe},          {"SX32", kSx32},
-    {"R", kRight}, {"L", kLeft},  {"ADD", kAdd},   {"SH", kShiftAmount}, {"ANY", kAny},
-    {"ALL", kAll}, {"32", k32},   {"IDX", kIndex}, {"DOWN", kDown},      {"BFLY", kButterfly},
-    {"MIN", kMin}, {"MAX", kMax}, {"UP", kUp},     {"SUM", kSum},
+    {"X", kX},       {"EX", kEx},          {"U32", kU32}, {"S32", kS32},   {"U64", kU64},
+    {"S64", kS64},   {"HI", kHi},          {"W", kWrap},  {"WIDE", kWide}, {"64", k64},
+    {"128", k128},   {"U8", kU8},          {"S8", kS8},   {"U16", kU16},   {"S16", kS16},
+    {"OR", kOr},     {"XOR", kXor},        {"LT", kLt},   {"LE", kLe},     {"GT", kGt},
+    {"GE", kGe},     {"EQ", kEq},          {"NE", kNe},   {"SX32", kSx32}, {"L", kLeft},
+    {"ADD", kAdd},   {"SH", kShiftAmount}, {"ALL", kAll}, {"32", k32},     {"IDX", kIndex},
+    {"DOWN", kDown}, {"BFLY", kButterfly}, {"SUM", kSum},
 };
 
 }  // namespace

@@ -74,10 +74,7 @@ absl::StatusOr<Operand> ReadOperand(absl::string_view text) {
   }
   if (absl::ConsumePrefix(&text, "-")) operand.negative = true;
   if (absl::ConsumePrefix(&text, "~") || absl::ConsumePrefix(&text, "!")) operand.inverted = true;
-  if (absl::ConsumePrefix(&text, "|")) {
-    operand.absolute = true;
-    text = text.substr(0, text.find('|'));
-  }
+  if (absl::ConsumePrefix(&text, "|")) text = text.substr(0, text.find('|'));
   if (absl::StartsWith(text, "desc[")) text = text.substr(text.find(']') + 1);
   if (absl::StartsWith(text, "c[")) {
     const size_t middle = text.find("][");
@@ -150,10 +147,9 @@ absl::StatusOr<Instruction> ReadInstruction(absl::string_view text) {
     text = absl::StripLeadingAsciiWhitespace(text.substr(space));
   }
   const size_t space = std::min(text.find(' '), text.size());
-  std::vector<std::string> name = absl::StrSplit(text.substr(0, space), '.');
+  const std::vector<std::string> name = absl::StrSplit(text.substr(0, space), '.');
   in.name = name[0];
-  in.modifiers.assign(name.begin() + 1, name.end());
-  for (const std::string& modifier : in.modifiers) in.has |= ModifierBit(modifier);
+  for (size_t i = 1; i < name.size(); ++i) in.has |= ModifierBit(name[i]);
   in.opcode = FindOpcode(in.name);
   if (in.opcode < 0) return absl::InvalidArgumentError(absl::StrCat("unknown: ", text));
   std::vector<Operand> operands;

@@ -27,29 +27,28 @@ struct Operand {
     kSpecial,
   };
   Kind kind = kSpecial;
-  int index = 0;                            // of the register, predicate or barrier; the bank
-  int64_t offset = 0;                       // immediate; byte of a constant, a memory address
-  int base = kZeroRegister;                 // of an address
-  int uniform = kZeroUniform;               // of an address
-  bool pair = false;                        // the base has 64 bits
-  bool negative = false, absolute = false;  // -x, |x|
-  bool inverted = false;                    // ~x, !p
-  std::string text;                         // of labels and special registers
+  int index = 0;               // of the register, predicate or barrier; the bank
+  int64_t offset = 0;          // immediate; byte of a constant, a memory address
+  int base = kZeroRegister;    // of an address
+  int uniform = kZeroUniform;  // of an address
+  bool pair = false;           // the base has 64 bits
+  bool negative = false;       // -x
+  bool inverted = false;       // ~x, !p
+  std::string text;            // of labels and special registers
 };
 
 struct Instruction {
   int64_t address = 0;  // byte in the kernel
   int guard = kTrue;
   bool guard_inverted = false, guard_uniform = false;
-  std::string name;                    // "IADD3"
-  std::vector<std::string> modifiers;  // "X"
-  std::vector<Operand> results;        // registers written
-  std::vector<Operand> flags;          // predicates written
-  std::vector<Operand> sources;        // all but predicates
-  std::vector<Operand> conditions;     // predicates read
-  int opcode = 0;                      // of Opcodes()
-  uint64_t has = 0;                    // bit for each modifier that HasModifier() knows
-  int target = -1;                     // instruction of the label, if there is one
+  std::string name;                 // "IADD3"
+  std::vector<Operand> results;     // registers written
+  std::vector<Operand> flags;       // predicates written
+  std::vector<Operand> sources;     // all but predicates
+  std::vector<Operand> conditions;  // predicates read
+  int opcode = 0;                   // of Opcodes()
+  uint64_t has = 0;                 // the bits of its modifiers, "X" (ModifierBit())
+  int target = -1;                  // instruction of the label, if there is one
 
   bool uniform() const;  // executed once for a warp
 };

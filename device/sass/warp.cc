@@ -1,7 +1,5 @@
 #include "device/sass/warp.h"
 
-#include <bit>
-
 #include "absl/strings/str_cat.h"
 #include "device/sass/memory.h"
 #include "device/sass/opcodes.h"
@@ -23,21 +21,17 @@ Warp::Warp(Block& block, int first_thread, int threads) : Lanes(block, first_thr
 absl::Status Warp::Run() {
   while (true) {
     int at = -1;
-    for (uint32_t left = live_; left != 0; left &= left - 1) {
-      const int lane = std::countr_zero(left);
+    for (const int lane : LanesIn(live_)) {
       if (state_[lane] == kRunning && (at < 0 || position_[lane] < at)) at = position_[lane];
     }
     if (at < 0) {
-      for (uint32_t left = live_; left != 0; left &= left - 1) {
-        if (state_[std::countr_zero(left)] == kAtBarrier) {
-          return absl::InternalError("lanes wait for each other");
-        }
+      for (const int lane : LanesIn(live_)) {
+        if (state_[lane] == kAtBarrier) return absl::InternalError("lanes wait for each other");
       }
       return absl::OkStatus();
     }
     uint32_t lanes = 0;
-    for (uint32_t left = live_; left != 0; left &= left - 1) {
-      const int lane = std::countr_zero(left);
+    for (const int lane : LanesIn(live_)) {
       if (state_[lane] == kRunning && position_[lane] == at) lanes |= 1u << lane;
     }
     if (static_cast<size_t>(at) >= block().program->instructions.size()) {
@@ -45,7 +39,7 @@ absl::Status Warp::Run() {
     }
     const Instruction& in = block().program->instructions[at];
     ++block().counts->instructions;
-    for (uint32_t left = lanes; left != 0; left &= left - 1) ++position_[std::countr_zero(left)];
+    for (const int lane : LanesIn(lanes)) ++position_[lane];
     RETURN_IF_ERROR(Step(in, lanes));
   }
 }
@@ -71,8 +65,7 @@ absl::Status Warp::Step(const Instruction& in, uint32_t lanes) {
 
 absl::Status Warp::Arithmetic(const Instruction& in, uint32_t lanes) {
   if (in.uniform()) lanes &= -lanes;
-  for (uint32_t left = lanes; left != 0; left &= left - 1) {
-    const int lane = std::countr_zero(left);
+  for (const int lane : LanesIn(lanes)) {
     Inputs x = {};
     Outputs out;
     for (size_t i = 0; i < in.sources.size() && i < 4; ++i) {
@@ -83,12 +76,9 @@ absl::Status Warp::Arithmetic(const Instruction& in, uint32_t lanes) {
     }
     if (!Compute(in, x, out)) return Unknown(in);
     if (!in.results.empty()) {
-      Operand to = in.results[0];
-      const bool nowhere =
-          to.index == (to.kind == Operand::kUniform ? kZeroUniform : kZeroRegister);
-      Set(to, lane, static_cast<uint32_t>(out.value));
-      ++to.index;
-      if (WritesPair(in) && !nowhere) Set(to, lane, static_cast<uint32_t>(out.value >> 32));
+      Set(in.results[0], lane, static_cast<uint32_t>(out.value));
+      const auto high = static_cast<uint32_t>(out.value >> 32);
+      if (WritesPair(in)) Set(WordOf(in.results[0], 1), lane, high);
     }
     for (size_t i = 0; i < in.flags.size() && i < 2; ++i) SetFlag(in.flags[i], lane, out.flag[i]);
   }
@@ -98,83 +88,66 @@ absl::Status Warp::Arithmetic(const Instruction& in, uint32_t lanes) {
 // What looks at other lanes, at predicates as bits, or at where the lane is.
 absl::Status Warp::Exchange(const Instruction& in, uint32_t lanes) {
   const Op op = Opcodes()[in.opcode].op;
-  const int first = std::countr_zero(lanes);
+  const bool once = in.uniform() || op == Op::kToUniform || op == Op::kReduceWarp;
+  const uint32_t writers = once ? lanes & -lanes : lanes;
+  const auto source = [&](int i, int lane) {
+    return static_cast<uint32_t>(Source(in.sources[i], lane, false));
+  };
+  uint32_t all = 0;  // of the lanes together
   if (op == Op::kReduceWarp && (in.has & (kOr | kSum)) == 0) return Unknown(in);
-  uint32_t ballot = 0, reduced = 0, before[32];
-  for (uint32_t left = lanes; left != 0; left &= left - 1) {
-    const int lane = std::countr_zero(left);
+  for (const int lane : LanesIn(lanes)) {
     if (op == Op::kReduceWarp) {
-      const uint32_t x = static_cast<uint32_t>(Source(in.sources[0], lane, false));
-      reduced = (in.has & kSum) != 0 ? reduced + x : reduced | x;
+      all = (in.has & kSum) != 0 ? all + source(0, lane) : all | source(0, lane);
     }
-    if (op == Op::kVote && Condition(in.conditions[0], lane)) ballot |= 1u << lane;
-    if (op == Op::kShuffle)
-      before[lane] = static_cast<uint32_t>(Source(in.sources[0], lane, false));
+    if (op == Op::kVote) all |= uint32_t{Condition(in.conditions[0], lane)} << lane;
   }
-  if (in.uniform() || op == Op::kToUniform || op == Op::kReduceWarp) lanes &= -lanes;
-  for (uint32_t left = lanes; left != 0; left &= left - 1) {
-    const int lane = std::countr_zero(left);
-    uint32_t value = 0;
-    if (op == Op::kReduceWarp) {
-      value = reduced;
-    } else if (op == Op::kVote) {
-      value = ballot;
-      if (!in.flags.empty()) {
-        SetFlag(in.flags[0], lane, (in.has & kAll) != 0 ? ballot == lanes : ballot != 0);
-      }
+  uint32_t value[32] = {};
+  for (const int lane : LanesIn(writers)) {
+    value[lane] = all;
+    if (op == Op::kVote && !in.flags.empty()) {
+      SetFlag(in.flags[0], lane, (in.has & kAll) != 0 ? all == lanes : all != 0);
     } else if (op == Op::kShuffle) {
-      const int with = static_cast<int>(Source(in.sources[1], lane, false)) & 31;
+      const int with = static_cast<int>(source(1, lane)) & 31;
       const int from = (in.has & kIndex) != 0       ? with
                        : (in.has & kButterfly) != 0 ? lane ^ with
                        : (in.has & kDown) != 0      ? lane + with
                                                     : lane - with;
       const bool inside = from >= 0 && from < 32;
-      value = before[inside ? from : lane];
+      value[lane] = source(0, inside ? from : lane);
       if (!in.flags.empty()) SetFlag(in.flags[0], lane, inside);
     } else if (op == Op::kToUniform) {
-      value = static_cast<uint32_t>(Source(in.sources[0], first, false));
+      value[lane] = source(0, lane);
     } else if (op == Op::kPredicatesToRegister) {
-      const uint32_t bits = Predicates(lane);
-      const uint32_t mask = static_cast<uint32_t>(Source(in.sources[2], lane, false));
-      value = (bits & mask) | (static_cast<uint32_t>(Source(in.sources[1], lane, false)) & ~mask);
+      const uint32_t mask = source(2, lane);
+      value[lane] = (Predicates(lane) & mask) | (source(1, lane) & ~mask);
     } else if (op == Op::kRegisterToPredicates) {
-      const uint32_t bits = static_cast<uint32_t>(Source(in.sources[0], lane, false));
-      const uint32_t mask = static_cast<uint32_t>(Source(in.sources[1], lane, false));
-      for (int p = 0; p < 7; ++p) {
-        Operand flag;
-        flag.kind = Operand::kPredicate;
-        flag.index = p;
-        if (mask >> p & 1) SetFlag(flag, lane, bits >> p & 1);
-      }
-      continue;
-    } else {
-      value = Special(in.sources[0], lane);
-      Operand high = in.results[0];
-      ++high.index;
-      if (WritesPair(in)) Set(high, lane, 0);
+      SetPredicates(lane, source(0, lane), source(1, lane));
+    } else if (op == Op::kSpecialRegister) {
+      value[lane] = Special(in.sources[0], lane);
     }
-    if (!in.results.empty()) Set(in.results[0], lane, value);
+  }
+  if (in.results.empty() || op == Op::kRegisterToPredicates) return absl::OkStatus();
+  for (const int lane : LanesIn(writers)) {
+    Set(in.results[0], lane, value[lane]);
+    if (WritesPair(in)) Set(WordOf(in.results[0], 1), lane, 0);
   }
   return absl::OkStatus();
 }
 
 void Warp::ReleaseBarrier(int barrier) {
   uint32_t waiting = 0, released = 0;
-  for (uint32_t left = live_; left != 0; left &= left - 1) {
-    const int lane = std::countr_zero(left);
+  for (const int lane : LanesIn(live_)) {
     if (state_[lane] == kAtBarrier && waits_for_[lane] == barrier) waiting |= 1u << lane;
   }
-  for (uint32_t left = waiting; left != 0; left &= left - 1) {
-    const int lane = std::countr_zero(left);
+  for (const int lane : LanesIn(waiting)) {
     if ((barriers_[barrier][lane] & live_ & ~waiting) == 0) released |= 1u << lane;
   }
-  for (; released != 0; released &= released - 1) state_[std::countr_zero(released)] = kRunning;
+  for (const int lane : LanesIn(released)) state_[lane] = kRunning;
 }
 
 absl::Status Warp::Control(const Instruction& in, uint32_t lanes) {
   for (const Operand& o : in.conditions) {  // BRA P0, label
-    for (uint32_t left = lanes; left != 0; left &= left - 1) {
-      const int lane = std::countr_zero(left);
+    for (const int lane : LanesIn(lanes)) {
       if (!Condition(o, lane)) lanes &= ~(1u << lane);
     }
   }
@@ -182,13 +155,10 @@ absl::Status Warp::Control(const Instruction& in, uint32_t lanes) {
   switch (Opcodes()[in.opcode].op) {
     case Op::kBranch:
     case Op::kCall:
-      for (uint32_t left = lanes; left != 0; left &= left - 1) {
-        position_[std::countr_zero(left)] = in.target;
-      }
+      for (const int lane : LanesIn(lanes)) position_[lane] = in.target;
       break;
     case Op::kReturn:
-      for (uint32_t left = lanes; left != 0; left &= left - 1) {
-        const int lane = std::countr_zero(left);
+      for (const int lane : LanesIn(lanes)) {
         position_[lane] = static_cast<int>(Register(in.sources[0].index, lane) / 16);
       }
       break;
@@ -197,17 +167,14 @@ absl::Status Warp::Control(const Instruction& in, uint32_t lanes) {
       for (int b = 0; b < 16; ++b) ReleaseBarrier(b);
       break;
     case Op::kSetBarrier:
-      for (uint32_t left = lanes; left != 0; left &= left - 1) {
-        barriers_[barrier][std::countr_zero(left)] = lanes;
-      }
+      for (const int lane : LanesIn(lanes)) barriers_[barrier][lane] = lanes;
       break;
     case Op::kLeaveBarrier:
       for (uint32_t& waits_for : barriers_[barrier]) waits_for &= ~lanes;
       ReleaseBarrier(barrier);
       break;
     case Op::kWaitBarrier:
-      for (uint32_t left = lanes; left != 0; left &= left - 1) {
-        const int lane = std::countr_zero(left);
+      for (const int lane : LanesIn(lanes)) {
         if ((barriers_[barrier][lane] >> lane & 1) == 0) continue;  // it left
         state_[lane] = kAtBarrier;
         waits_for_[lane] = barrier;
@@ -215,9 +182,7 @@ absl::Status Warp::Control(const Instruction& in, uint32_t lanes) {
       ReleaseBarrier(barrier);
       break;
     case Op::kBlock:
-      for (uint32_t left = lanes; left != 0; left &= left - 1) {
-        state_[std::countr_zero(left)] = kAtBlock;
-      }
+      for (const int lane : LanesIn(lanes)) state_[lane] = kAtBlock;
       break;
     default:
       break;

@@ -108,7 +108,7 @@ TEST_P(DeviceConformance, OpensAgainByItsName) {
   const std::unique_ptr<Device> again = OpenTested(GetParam());
   ASSERT_NE(again, nullptr);
   EXPECT_EQ(Name(again->identity()), Name(device_->identity()));
-  EXPECT_EQ(again->Fingerprint(), device_->Fingerprint());
+  EXPECT_EQ(again->ContentsHash(), device_->ContentsHash());
 }
 
 TEST_P(DeviceConformance, WhatItLacksIsNotFound) {

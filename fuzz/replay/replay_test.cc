@@ -105,7 +105,7 @@ class HiccupDevice : public ChangedDevice {
   HiccupDevice() : ChangedDevice("") {}
 
  private:
-  absl::Status ExecuteSome(const Operation& op, const Batch& batch, Answers& answers) override {
+  absl::Status ExecuteFallible(const Operation& op, const Batch& batch, Answers& answers) override {
     const absl::Status status = ChangedDevice::Execute(op, batch, answers.d);
     if (++calls_ % 2 == 1) answers.failures[0] = {FailureKind::kUnknownBits};
     return status;

@@ -51,7 +51,7 @@ class Aging : public Device {
   }
 
  private:
-  absl::Status ExecuteSome(const Operation& op, const Batch& batch, Answers& answers) override {
+  absl::Status ExecuteFallible(const Operation& op, const Batch& batch, Answers& answers) override {
     RETURN_IF_ERROR(simulator_->Run(op, batch, answers.d));
     answers.age = answered_;
     for (uint64_t& word : answers.d) word ^= uint64_t{++answered_ > 40} << 30;

@@ -325,11 +325,11 @@ TEST_F(SurveyTest, TheFolderIsARecordedDevice) {
   Survey();
   const DeviceOr folder = OpenRecorded(Path("s")), recording = OpenRecorded(Path("s/recording"));
   ASSERT_TRUE(folder.ok() && recording.ok()) << folder.status();
-  EXPECT_EQ((*folder)->Fingerprint(), (*recording)->Fingerprint());
+  EXPECT_EQ((*folder)->ContentsHash(), (*recording)->ContentsHash());
   std::filesystem::remove_all(Path("s/recording"));
   const DeviceOr of_log = OpenRecorded(Path("s"));
   ASSERT_TRUE(of_log.ok()) << of_log.status();
-  EXPECT_EQ((*of_log)->Fingerprint(), (*folder)->Fingerprint());
+  EXPECT_EQ((*of_log)->ContentsHash(), (*folder)->ContentsHash());
 }
 
 TEST_F(SurveyTest, OtherFoldersAreRefused) {

@@ -21,24 +21,10 @@ namespace MMADIFF_WIDTH {
 // is ever lost: a term that begins within limb i is added there whole, shifted up by at most 31, and 63
 // bits hold the sum of all terms of a limb and the carry (FitsLimbs() of lanes.cc). What stays below 2^32
 // is the limb, the rest is the carry with its sign: two's complement, whose sign only the last carry says.
-class ExactSumLanes {
+class ExactSumLanes : public NumberElements {
  public:
-  static constexpr bool kHasExponents = true;
-
   explicit ExactSumLanes(const Model& m)
-      : m_(m),
-        c_(LaneFormatOf(m.c, 0, Subnormals::kKeep, m.d)),
-        d_(LaneFormatOf(m.d, 0, Subnormals::kKeep, m.d)) {}
-
-  static LaneFormat FormatOfA(const Model& m) {
-    return LaneFormatOf(m.a, 0, Subnormals::kKeep, m.d);
-  }
-  static LaneFormat FormatOfB(const Model& m) {
-    return LaneFormatOf(m.b, 0, Subnormals::kKeep, m.d);
-  }
-  static MMADIFF_LANES Operand Decode(const LaneFormat& f, Lanes word) {
-    return DecodeLanes(f, word);
-  }
+      : m_(m), c_(LaneFormatOf(m.c, m.d)), d_(LaneFormatOf(m.d, m.d)) {}
 
   template <class RowA, class RowB>
   MMADIFF_LANES Lanes Result(const RowA& a, const RowB& b, Lanes c) const {

@@ -150,19 +150,10 @@ MMADIFF_LANES Lanes ChainOf(const Model& m, Lanes c, const Step& step, const Add
 }
 
 template <class Products>
-class FmaChainLanes {
+class FmaChainLanes : public FlushedElements {
  public:
-  static constexpr bool kHasExponents = true;
-
   explicit FmaChainLanes(const Model& m)
-      : m_(m), addend_(LaneFormatOf(m.d, 0, m.algorithm.addend_subnormals, m.d)) {}
-
-  static LaneFormat FormatOfA(const Model& m) {
-    return LaneFormatOf(m.a, 0, m.algorithm.input_subnormals, m.d);
-  }
-  static LaneFormat FormatOfB(const Model& m) {
-    return LaneFormatOf(m.b, 0, m.algorithm.input_subnormals, m.d);
-  }
+      : m_(m), addend_(LaneFormatOf(m.d, m.d, m.algorithm.addend_subnormals)) {}
 
   static MMADIFF_LANES Operand Decode(const LaneFormat& f, Lanes word) {
     return Products::Decode(f, word);
@@ -288,8 +279,9 @@ class FloatWordLanes {
         quiet_(Lane{1} << (kFloatFraction - 1)),
         nan_(static_cast<Lane>(DefaultNan(m.d, m.algorithm.nan_rule))) {}
 
-  static InputFormat FormatOfA(const Model& m) { return InputFormatOf(m, m.a); }
-  static InputFormat FormatOfB(const Model& m) { return InputFormatOf(m, m.b); }
+  static InputFormat FormatOf(const Model& m, const Format& f) {
+    return {FlushedElements::FormatOf(m, f), static_cast<Lane>(InfinityWord(m.d, false))};
+  }
 
   // The word is the magnitude.
   static MMADIFF_LANES Operand Decode(const InputFormat& f, Lanes word) {
@@ -320,22 +312,16 @@ class FloatWordLanes {
   }
 
   static MMADIFF_LANES Lanes One() { return All(static_cast<int64_t>(kBias) << kFloatFraction); }
-  static MMADIFF_LANES Lanes Magnitude(Lanes word) { return word & All(kMost); }
+  static MMADIFF_LANES Lanes Magnitude(Lanes word) { return word & All(kMaxLane); }
   MMADIFF_LANES Mask IsNanWord(Lanes word) const { return hn::Gt(Magnitude(word), All(infinity_)); }
   static MMADIFF_LANES Lanes Flushed(Subnormals rule, Lanes word) {
     if (rule == Subnormals::kKeep) return word;
     const Mask small = hn::Lt(Magnitude(word), All(kLeastNormal));
-    return Pick(small, rule == Subnormals::kFlush ? hn::AndNot(All(kMost), word) : Zero(), word);
+    return Pick(small, rule == Subnormals::kFlush ? hn::AndNot(All(kMaxLane), word) : Zero(), word);
   }
 
   const Model m_;
   const Lane infinity_, quiet_, nan_;
-
- private:
-  static InputFormat InputFormatOf(const Model& m, const Format& f) {
-    return {LaneFormatOf(f, 0, m.algorithm.input_subnormals, m.d),
-            static_cast<Lane>(InfinityWord(m.d, false))};
-  }
 };
 
 // Chains by the processor's multiply-add, of HasFloatChain().
@@ -343,7 +329,7 @@ template <class Products>
 class FloatChainLanes : public FloatWordLanes {
  public:
   explicit FloatChainLanes(const Model& m)
-      : FloatWordLanes(m), integers_(m), words_(LaneFormatOf(m.d, 0, Subnormals::kKeep, m.d)) {}
+      : FloatWordLanes(m), integers_(m), words_(LaneFormatOf(m.d, m.d)) {}
 
   template <class RowA, class RowB>
   MMADIFF_LANES Lanes Result(const RowA& a, const RowB& b, Lanes c) const {

@@ -52,8 +52,8 @@ struct FloatFormat {
 };
 
 inline FloatFormat FloatFormatOf(const Format& f, bool value, ProductExponent rule) {
-  const LaneFormat lane = LaneFormatOf(f, 0, Subnormals::kKeep, f);
-  const auto in_word = [&](Lane x) { return x == kMost ? kMost : x << f.ignored_bits; };
+  const LaneFormat lane = LaneFormatOf(f, f);
+  const auto in_word = [&](Lane x) { return x == kMaxLane ? kMaxLane : x << f.ignored_bits; };
   FloatFormat of;
   of.down = f.fraction_bits + f.ignored_bits;
   of.up = kFloatFraction - of.down;
@@ -73,7 +73,7 @@ inline FloatFormat FloatFormatOf(const Format& f, bool value, ProductExponent ru
   of.exponent = f.min_exponent - 1;
   of.sign = f.is_signed ? std::numeric_limits<Lane>::min() : 0;
   of.least_special = in_word(lane.least_special);
-  of.special = HasInfinity(f) ? (2 * kBias + 1) << kFloatFraction : kMost;
+  of.special = HasInfinity(f) ? (2 * kBias + 1) << kFloatFraction : kMaxLane;
   of.nan_minus_zero = lane.nan_minus_zero;
   of.normalizes = NormalizesSubnormals(rule, f);
   return of;
@@ -89,8 +89,8 @@ class FusedSumLanes {
 
   explicit FusedSumLanes(const Model& m)
       : m_(m),
-        c_(LaneFormatOf(m.c, 0, Subnormals::kKeep, m.d)),
-        d_(LaneFormatOf(m.d, 0, Subnormals::kKeep, m.d)),
+        c_(LaneFormatOf(m.c, m.d)),
+        d_(LaneFormatOf(m.d, m.d)),
         least_product_(LeastOffer(m, m.a) + LeastOffer(m, m.b) +
                        (m.scale_block == 0 ? 0 : 2 * LeastExponent(m.scale))),
         largest_product_(MaxExponent(m.a) + MaxExponent(m.b) + 1),
@@ -109,11 +109,8 @@ class FusedSumLanes {
     last_add_.output_fraction_bits = m.d.fraction_bits;
   }
 
-  static FloatFormat FormatOfA(const Model& m) {
-    return FloatFormatOf(m.a, kValues, m.algorithm.product_exponent);
-  }
-  static FloatFormat FormatOfB(const Model& m) {
-    return FloatFormatOf(m.b, kValues, m.algorithm.product_exponent);
+  static FloatFormat FormatOf(const Model& m, const Format& f) {
+    return FloatFormatOf(f, kValues, m.algorithm.product_exponent);
   }
 
   // The magnitude becomes a float, with the sign.
@@ -205,7 +202,7 @@ class FusedSumLanes {
     const Floats less = hn::MulSub(normal, hn::Set(kFloat, Float{kValues ? 2 : 1}), one);
     const auto subnormal = hn::RebindMask(kFloat, hn::Lt(magnitude, All(f.least_normal)));
     const Lanes value = hn::BitCast(kLane, hn::IfThenElse(subnormal, less, normal));
-    return value & All(kMost);  // a zero may have got a sign
+    return value & All(kMaxLane);  // a zero may have got a sign
   }
   // Of a magnitude with fewer digits than half precision.
   static MMADIFF_LANES Lanes FloatOfLess(const FloatFormat& f, Lanes magnitude) {
@@ -237,8 +234,8 @@ class FusedSumLanes {
       constexpr int kNearest = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
       const Floats both = {_mm512_add_round_ps(AsFloats(c).raw, AsFloats(sum).raw, kNearest)};
       const Lanes word = hn::BitCast(kLane, both);
-      const Lanes nan = All(static_cast<int64_t>(DefaultNan(m_.d, last_add_.nan_rule)));
-      return Pick(hn::Gt(word & All(kMost), Infinity()), nan, word);
+      const Mask nan = hn::Gt(word & All(kMaxLane), Infinity());
+      return Pick(nan, DefaultNans(m_.d, last_add_.nan_rule), word);
     }
 #endif
     return AddLanes(m_.d, last_add_, d_, c, sum);
@@ -285,7 +282,7 @@ class FusedSumLanes {
   }
   // A float, whose magnitude is its word; a NaN has the exponent of an infinity.
   static MMADIFF_LANES Operand AddendOf(Lanes word) {
-    const Lanes magnitude = word & All(kMost);
+    const Lanes magnitude = word & All(kMaxLane);
     const Lanes exponent = hn::Max(Down(magnitude, kFloatFraction), All(1)) - All(kBias);
     const Mask zero = hn::Eq(magnitude, Zero());
     Operand c = {word, Pick(zero, All(kNarrowZero), exponent), hn::BroadcastSignBit(word)};
@@ -367,8 +364,8 @@ class FusedSumLanes {
       return hn::RebindMask(kLane, hn::Lt(hn::BitCast(kUnsignedLane, x - All(least)),
                                           hn::BitCast(kUnsignedLane, All(below - least))));
     };
-    const Mask normal =
-        is_in(quarter & All(kMost), 1 << kFloatFraction, int64_t{2 * kBias - 1} << kFloatFraction);
+    const Mask normal = is_in(quarter & All(kMaxLane), 1 << kFloatFraction,
+                              int64_t{2 * kBias - 1} << kFloatFraction);
     const Mask wraps = hn::Lt((column.part ^ sum) & (addend ^ sum), Zero());
     Mask exact = hn::Not(wraps);
     if (!kValues || !addends_are_floats_)
@@ -393,12 +390,10 @@ class FusedSumLanes {
       odd = hn::MulAdd(AsFloats(a.Magnitude(p + 1)), AsFloats(b.Magnitude(p + 1)), odd);
     }
     const Lanes bits = hn::BitCast(kLane, even + odd), magnitude = hn::AndNot(sign_bit, bits);
-    const Lanes negative = hn::BroadcastSignBit(bits) & All(1ull << SignBit(m_.d));
-    const Lanes infinity = All(static_cast<int64_t>(InfinityWord(m_.d, false))) | negative;
-    const Lanes nan = All(static_cast<int64_t>(DefaultNan(m_.d, m_.algorithm.nan_rule)));
-    word = Pick(hn::Eq(magnitude, Infinity()), infinity, word);
-    const Mask is_nan = hn::Or(AtLeast(largest, kLeastNarrowNan), hn::Gt(magnitude, Infinity()));
-    return Pick(is_nan, nan, word);
+    const Lanes infinities = Infinities(m_.d, hn::BroadcastSignBit(bits));
+    word = Pick(hn::Eq(magnitude, Infinity()), infinities, word);
+    const Mask nan = hn::Or(AtLeast(largest, kLeastNarrowNan), hn::Gt(magnitude, Infinity()));
+    return Pick(nan, DefaultNans(m_.d, m_.algorithm.nan_rule), word);
   }
 
   // x + y, below 2^32; of 32 bits the last one says whether there is something left.

@@ -26,8 +26,9 @@ class IntegerDotLanes {
 
   explicit IntegerDotLanes(const Model& m) : m_(m) {}
 
-  static ElementFormat FormatOfA(const Model& m) { return FormatOf(m.a); }
-  static ElementFormat FormatOfB(const Model& m) { return FormatOf(m.b); }
+  static ElementFormat FormatOf(const Model&, const Format& f) {
+    return {static_cast<int64_t>(LowBits(f.bits)), f.is_signed ? 1ll << SignBit(f) : 0};
+  }
   static MMADIFF_LANES Operand Decode(const ElementFormat& f, Lanes word) {
     const Lanes sign = All(f.sign);
     return {((word & All(f.mask)) ^ sign) - sign, Zero(), Zero()};
@@ -37,7 +38,7 @@ class IntegerDotLanes {
   MMADIFF_LANES Lanes Result(const RowA& a, const RowB& b, Lanes c) const {
     const Algorithm& alg = m_.algorithm;
     const bool exclusive = alg.bit_operation == BitOperation::kXor;
-    c = Decode(FormatOf(m_.c), c).magnitude;
+    c = Decode(FormatOf(m_, m_.c), c).magnitude;
     const int terms = std::min(alg.terms, m_.k);
     for (int first = 0; first < m_.k; first += terms) {
       const int end = std::min(first + terms, m_.k);
@@ -57,7 +58,7 @@ class IntegerDotLanes {
         c = hn::Max(hn::Min(sum, most), hn::Not(most));
       } else {
         const Lanes outside = (products ^ sum) & (c ^ sum);  // negative
-        const Lanes limit = hn::BroadcastSignBit(c) ^ All(kMost);
+        const Lanes limit = hn::BroadcastSignBit(c) ^ All(kMaxLane);
         c = Pick(hn::Lt(outside, Zero()), limit, sum);
       }
     }
@@ -65,10 +66,6 @@ class IntegerDotLanes {
   }
 
  private:
-  static ElementFormat FormatOf(const Format& f) {
-    return {static_cast<int64_t>(LowBits(f.bits)), f.is_signed ? 1ll << SignBit(f) : 0};
-  }
-
   const Model m_;
 };
 

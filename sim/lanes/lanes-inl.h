@@ -34,7 +34,7 @@ using Lane = int64_t;
 using Lane = int32_t;
 #endif
 constexpr int kBits = 8 * sizeof(Lane);
-constexpr Lane kMost = std::numeric_limits<Lane>::max();
+constexpr Lane kMaxLane = std::numeric_limits<Lane>::max();
 using Signed = hn::ScalableTag<Lane>;
 using Unsigned = hn::RebindToUnsigned<Signed>;
 using Lanes = hn::Vec<Signed>;
@@ -99,7 +99,7 @@ MMADIFF_LANES Lanes DownOrUp(Lanes x, Lanes shift) {
 // (-1)^sign * x; the sign is 0 or -1.
 MMADIFF_LANES Lanes WithSign(Lanes x, Lanes sign) { return (x ^ sign) - sign; }
 
-// 0 <= x <= kMost.
+// 0 <= x <= kMaxLane.
 MMADIFF_LANES Lanes BitWidth(Lanes x) {
 #if HWY_TARGET == HWY_AVX3
   // Highway 1.0.3 counts no leading zeros; AVX-512CD does.
@@ -115,21 +115,26 @@ MMADIFF_LANES Lanes BitWidth(Lanes x) {
   constexpr hn::RebindToFloat<Signed> floats;
   using Limits = std::numeric_limits<hn::TFromD<decltype(floats)>>;
   const auto leading = hn::ConvertTo(floats, hn::AndNot(hn::ShiftRight<1>(x), x));
-  const Lanes bits = hn::BitCast(kLane, leading) & All(kMost);  // a zero may have got a sign
+  const Lanes bits = hn::BitCast(kLane, leading) & All(kMaxLane);  // a zero may have got a sign
   const Lanes width = Down(bits, Limits::digits - 1) - All(Limits::max_exponent - 2);
   return hn::Max(width, Zero());
 #endif
 }
 
-// x * y below 2^kBits; x and y are below 2^32.
-MMADIFF_LANES Lanes Product(Lanes x, Lanes y) {
+// The product of the low halves of wide lanes, which are integers of that type; else of whole lanes.
+template <class Half>
+MMADIFF_LANES Lanes ProductOfHalves(Lanes x, Lanes y) {
 #if defined(MMADIFF_WIDE_LANES)
-  constexpr hn::Repartition<uint32_t, Signed> kHalves;
+  constexpr hn::Repartition<Half, Signed> kHalves;
   return hn::BitCast(kLane, hn::MulEven(hn::BitCast(kHalves, x), hn::BitCast(kHalves, y)));
 #else
   return x * y;
 #endif
 }
+// x * y below 2^kBits; x and y are below 2^32.
+MMADIFF_LANES Lanes Product(Lanes x, Lanes y) { return ProductOfHalves<uint32_t>(x, y); }
+// The same with signs; x and y are from -2^31 to 2^31 - 1.
+MMADIFF_LANES Lanes SignedProduct(Lanes x, Lanes y) { return ProductOfHalves<int32_t>(x, y); }
 
 constexpr hn::RebindToFloat<Signed> kFloat;
 using Float = hn::TFromD<decltype(kFloat)>;
@@ -165,16 +170,6 @@ MMADIFF_LANES Lanes Truncated(Floats x) {
 }
 #endif
 
-// Product() with signs; x and y are from -2^31 to 2^31 - 1.
-MMADIFF_LANES Lanes SignedProduct(Lanes x, Lanes y) {
-#if defined(MMADIFF_WIDE_LANES)
-  constexpr hn::Repartition<int32_t, Signed> kHalves;
-  return hn::BitCast(kLane, hn::MulEven(hn::BitCast(kHalves, x), hn::BitCast(kHalves, y)));
-#else
-  return x * y;
-#endif
-}
-
 // The least number of positions that fill whole vectors.
 inline int WholeVectors(int positions) {
   const int lanes = static_cast<int>(hn::Lanes(kLane));
@@ -184,8 +179,8 @@ inline int WholeVectors(int positions) {
 // How words of a format are decoded: which are read as zeros, and what becomes of a NaN.
 struct LaneFormat {
   int fraction_bits, ignored_bits, min_exponent;
-  int up;  // what values are shifted up
-  // Of a word without its ignored bits; kMost: no magnitude is.
+  int up = 0;  // what values are shifted up
+  // Of a word without its ignored bits; kMaxLane: no magnitude is.
   int sign_bit;
   Lane signs, magnitude, fraction, hidden, least_normal, least_special, infinity;
   Lane least_field;     // of an exponent: subnormal numbers have that of the least normal one
@@ -197,13 +192,13 @@ struct LaneFormat {
   int payload_up;
 };
 
-inline LaneFormat LaneFormatOf(const Format& f, int up, Subnormals subnormals, const Format& d) {
+inline LaneFormat LaneFormatOf(const Format& f, const Format& d,
+                               Subnormals subnormals = Subnormals::kKeep) {
   const int width = f.fraction_bits + f.exponent_bits;
   LaneFormat lane = {};
   lane.fraction_bits = f.fraction_bits;
   lane.ignored_bits = f.ignored_bits;
   lane.min_exponent = f.min_exponent;
-  lane.up = up;
   lane.sign_bit = f.is_signed ? width : 0;
   lane.signs = f.is_signed ? 1 : 0;
   lane.magnitude = static_cast<Lane>(LowBits(width));
@@ -212,7 +207,7 @@ inline LaneFormat LaneFormatOf(const Format& f, int up, Subnormals subnormals, c
   lane.least_normal = f.has_zero ? lane.hidden : 0;
   lane.least_field = f.has_zero ? 1 : 0;
   lane.infinity =
-      HasInfinity(f) ? static_cast<Lane>(InfinityWord(f, false) >> f.ignored_bits) : kMost;
+      HasInfinity(f) ? static_cast<Lane>(InfinityWord(f, false) >> f.ignored_bits) : kMaxLane;
   lane.least_special = f.nonfinite == Nonfinite::kNanAllOnes ? lane.magnitude : lane.infinity;
   lane.nan_minus_zero = f.nonfinite == Nonfinite::kNanMinusZero;
   if (f.nonfinite == Nonfinite::kIeeeAllBits) {
@@ -267,11 +262,32 @@ MMADIFF_LANES Operand DecodeLanes(const LaneFormat& f, Lanes word) {
   return None(special) ? x : WithSpecials(f, x, special, word, sign);
 }
 
+// How most families read elements of A and B: of which format, and as which operand.
+struct NumberElements {
+  static constexpr bool kHasExponents = true;
+  static LaneFormat FormatOf(const Model& m, const Format& f) { return LaneFormatOf(f, m.d); }
+  static MMADIFF_LANES Operand Decode(const LaneFormat& f, Lanes word) {
+    return DecodeLanes(f, word);
+  }
+};
+// The same of the families with input_subnormals.
+struct FlushedElements : NumberElements {
+  static LaneFormat FormatOf(const Model& m, const Format& f) {
+    return LaneFormatOf(f, m.d, m.algorithm.input_subnormals);
+  }
+};
+
 MMADIFF_LANES Mask IsZero(const Operand& x) { return hn::Eq(x.exponent, All(kNarrowZero)); }
 MMADIFF_LANES Mask IsInfinite(const Operand& x) { return hn::Eq(x.exponent, All(kNarrowInfinity)); }
 MMADIFF_LANES Mask IsNan(const Operand& x) { return hn::Eq(x.exponent, All(kNarrowNan)); }
 
-// magnitude * 2^-shift rounded to an integer; the magnitude is at most kMost.
+// Infinities of these signs, each 0 or -1, and the NaN that an invalid operation makes.
+MMADIFF_LANES Lanes Infinities(const Format& f, Lanes sign) {
+  return All(InfinityWord(f, false)) | (sign & All(1ull << SignBit(f)));
+}
+MMADIFF_LANES Lanes DefaultNans(const Format& f, NanRule rule) { return All(DefaultNan(f, rule)); }
+
+// magnitude * 2^-shift rounded to an integer; the magnitude is at most kMaxLane.
 MMADIFF_LANES Lanes RoundedShift(Rounding rounding, Lanes magnitude, Lanes shift, Lanes sign) {
   if (rounding == Rounding::kTowardZero) return DownOrUp(magnitude, shift);
   const Lanes down = Between0AndAll(shift - All(1)), up = Between0AndAll(All(1) - shift);
@@ -293,7 +309,7 @@ MMADIFF_LANES Lanes RoundedShift(Rounding rounding, Lanes magnitude, Lanes shift
   return kept;
 }
 
-// RoundPack() of a magnitude of at most kMost. A zero magnitude gives zero of the sign, which is 0 or -1.
+// RoundPack() of a magnitude of at most kMaxLane. A zero magnitude gives zero of the sign, which is 0 or -1.
 MMADIFF_LANES Lanes RoundPackLanes(const Format& f, const Algorithm& alg, Lanes sign,
                                    Lanes magnitude, Lanes lsb) {
   const int digits = alg.output_fraction_bits;
@@ -310,8 +326,7 @@ MMADIFF_LANES Lanes RoundPackLanes(const Format& f, const Algorithm& alg, Lanes 
   const Lanes carried = exponent + Down(kept, digits + 1);
   const Mask over = hn::Gt(carried, All(MaxExponent(f)));
   const Lanes overflow =
-      Pick(hn::Ne(sign, Zero()), All(static_cast<int64_t>(OverflowWord(f, alg, true))),
-           All(static_cast<int64_t>(OverflowWord(f, alg, false))));
+      Pick(hn::Ne(sign, Zero()), All(OverflowWord(f, alg, true)), All(OverflowWord(f, alg, false)));
   word = Pick(over, overflow, word);
   Mask none = hn::Eq(kept, Zero());
   if (alg.output_subnormals != Subnormals::kKeep) {
@@ -401,7 +416,7 @@ MMADIFF_LANES Lanes FmaSpecialLanes(const Format& f, NanRule rule, const Operand
   const Mask no_factor = hn::Or(IsZero(a), IsZero(b));
   Mask nan = hn::And(infinite, hn::Or(no_factor, opposite));
   nan = hn::Or(nan, hn::Or(IsNan(c), hn::Or(IsNan(a), IsNan(b))));
-  Lanes nan_word = All(static_cast<int64_t>(DefaultNan(f, rule)));
+  Lanes nan_word = DefaultNans(f, rule);
   if (Propagates(rule)) {
     const bool a_last = rule == NanRule::kPropagateBca;
     if (a_last) nan_word = Pick(IsNan(a), a.magnitude, nan_word);
@@ -409,9 +424,7 @@ MMADIFF_LANES Lanes FmaSpecialLanes(const Format& f, NanRule rule, const Operand
     nan_word = Pick(IsNan(b), b.magnitude, nan_word);
     if (!a_last) nan_word = Pick(IsNan(a), a.magnitude, nan_word);
   }
-  const Lanes of = Pick(infinite, sign, c.sign);
-  const Lanes infinity = All(static_cast<int64_t>(InfinityWord(f, false)));
-  return Pick(nan, nan_word, infinity | (of & All(1ull << SignBit(f))));
+  return Pick(nan, nan_word, Infinities(f, Pick(infinite, sign, c.sign)));
 }
 
 // Add() of words of the output format, read as `in` says.

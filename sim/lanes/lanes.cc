@@ -105,6 +105,61 @@ bool FitsLimbs(const Model& m) {
   return high - low < 32 * LongSum::kLimbs && bits + 31 + std::bit_width(terms) <= 62;
 }
 
+// Operands and results of at most 32 bits.
+bool IsNarrow(const Model& m) {
+  return IsNarrowResult(m.c) && IsNarrowResult(m.d) && m.a.bits <= 32 && m.b.bits <= 32;
+}
+
+// Of kFusedSum, and of kScaledSum with a power of two for each product.
+bool HasNarrowSums(const Model& m) {
+  const Algorithm& alg = m.algorithm;
+  const auto fits = [](const Format& f) { return f.fraction_bits + f.ignored_bits <= 23; };
+  const bool aligns = alg.product_exponent == ProductExponent::kRaw ||
+                      (alg.family == Family::kFusedSum && AreProductsFloats(m));
+  // The sum of a step has at most 36 bits.
+  const int64_t terms = std::min(alg.terms, m.k);
+  const int bits = std::max(m.a.fraction_bits + m.b.fraction_bits, alg.fraction_bits);
+  return fits(m.a) && fits(m.b) && HasNarrowRows(m) && aligns && terms << bits <= 1ll << 33;
+}
+
+bool HasLanesOf32(const Model& m) {
+  if (m.algorithm.family == Family::kIntegerDot) {
+    return HasNarrowIntegers(m) && m.c.bits == 32 && m.d.bits == 32;
+  }
+  if (!IsNarrow(m) || m.a.fraction_bits + m.b.fraction_bits + 2 > 24) return false;
+  switch (m.algorithm.family) {
+    case Family::kFmaChain:
+    case Family::kPairwiseSum:
+      return true;
+    case Family::kFusedSum:
+    case Family::kScaledSum:
+      return !HasWideGroups(m) && HasNarrowSums(m);
+    default:
+      return false;
+  }
+}
+
+bool HasLanesOf64(const Model& m) {
+  const Algorithm& alg = m.algorithm;
+  switch (alg.family) {
+    case Family::kIntegerDot:
+      return m.a.bits <= 16 && m.b.bits <= 16;
+    case Family::kFmaChain:
+      return IsLaneResult(m.c) && IsLaneResult(m.d);
+    case Family::kScaledSum:
+      return HasWideGroups(m);
+    case Family::kExactSum:
+      return IsNarrow(m) && FitsLimbs(m);
+    case Family::kTwoStageSum:
+      // Elements of A are moved up within 32 bits.
+      return m.a.fraction_bits + 1 + NarrowUp(m) <= 32 && IsLaneResult(m.d) &&
+             alg.product_exponent == ProductExponent::kRaw && alg.zero_term == ZeroTerm::kIgnored &&
+             alg.align_rounding == Rounding::kTowardZero;
+    default:
+      return false;
+  }
+}
+
 std::vector<LaneTarget> FindLaneTargets() {
   std::vector<LaneTarget> found;
 #define MMADIFF_ADD(target)                                                                        \
@@ -119,48 +174,8 @@ std::vector<LaneTarget> FindLaneTargets() {
 }  // namespace
 
 LaneWidth LaneWidthOf(const Model& m) {
-  const Algorithm& alg = m.algorithm;
-  if (alg.family == Family::kIntegerDot) {
-    if (HasNarrowIntegers(m) && m.c.bits == 32 && m.d.bits == 32) return LaneWidth::k32;
-    return m.a.bits <= 16 && m.b.bits <= 16 ? LaneWidth::k64 : LaneWidth::kNone;
-  }
-  const bool narrow =
-      IsNarrowResult(m.c) && IsNarrowResult(m.d) && m.a.bits <= 32 && m.b.bits <= 32;
-  const int product_bits = m.a.fraction_bits + m.b.fraction_bits;
-  switch (alg.family) {
-    case Family::kFmaChain:
-      if (narrow && product_bits + 2 <= 24) return LaneWidth::k32;
-      return IsLaneResult(m.c) && IsLaneResult(m.d) ? LaneWidth::k64 : LaneWidth::kNone;
-    case Family::kPairwiseSum:
-      return narrow && product_bits + 2 <= 24 ? LaneWidth::k32 : LaneWidth::kNone;
-    case Family::kFusedSum:
-    case Family::kScaledSum: {
-      // The sum of a step has at most 36 bits.
-      const int64_t terms = std::min(alg.terms, m.k);
-      if (HasWideGroups(m)) return LaneWidth::k64;
-      const auto fits = [](const Format& f) { return f.fraction_bits + f.ignored_bits <= 23; };
-      const bool aligns = alg.product_exponent == ProductExponent::kRaw ||
-                          (alg.family == Family::kFusedSum && AreProductsFloats(m));
-      return narrow && fits(m.a) && fits(m.b) && HasNarrowRows(m) && aligns &&
-                     product_bits + 2 <= 24 &&
-                     terms << std::max(product_bits, alg.fraction_bits) <= 1ll << 33
-                 ? LaneWidth::k32
-                 : LaneWidth::kNone;
-    }
-    case Family::kExactSum:
-      return narrow && FitsLimbs(m) ? LaneWidth::k64 : LaneWidth::kNone;
-    case Family::kTwoStageSum: {
-      // Elements of A are moved up within 32 bits.
-      const bool fits = m.a.fraction_bits + 1 + NarrowUp(m) <= 32;
-      return fits && IsLaneResult(m.d) && alg.product_exponent == ProductExponent::kRaw &&
-                     alg.zero_term == ZeroTerm::kIgnored &&
-                     alg.align_rounding == Rounding::kTowardZero
-                 ? LaneWidth::k64
-                 : LaneWidth::kNone;
-    }
-    default:
-      return LaneWidth::kNone;
-  }
+  if (HasLanesOf32(m)) return LaneWidth::k32;
+  return HasLanesOf64(m) ? LaneWidth::k64 : LaneWidth::kNone;
 }
 
 std::span<const LaneTarget> LaneTargets() {

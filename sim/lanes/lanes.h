@@ -26,9 +26,6 @@ enum class LaneWidth { kNone, k32, k64 };
 LaneWidth LaneWidthOf(const Model& m);
 inline bool HasLanes(const Model& m) { return LaneWidthOf(m) != LaneWidth::kNone; }
 
-// The least exponent of a number; without a zero, field 0 has one of its own.
-inline int LeastExponent(const Format& f) { return f.min_exponent - (f.has_zero ? 0 : 1); }
-
 // Whether floats hold any number, the product of any two, and what is moved up or down of it.
 inline bool AreProductsFloats(const Model& m) {
   const auto least = [](const Format& f) { return LeastExponent(f) - f.fraction_bits; };

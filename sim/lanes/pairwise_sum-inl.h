@@ -16,22 +16,9 @@ namespace HWY_NAMESPACE {
 namespace MMADIFF_WIDTH {
 
 // Products of at most 24 bits.
-class PairwiseSumLanes {
+class PairwiseSumLanes : public FlushedElements {
  public:
-  static constexpr bool kHasExponents = true;
-
-  explicit PairwiseSumLanes(const Model& m)
-      : m_(m), sums_(LaneFormatOf(m.d, 0, Subnormals::kKeep, m.d)) {}
-
-  static LaneFormat FormatOfA(const Model& m) {
-    return LaneFormatOf(m.a, 0, m.algorithm.input_subnormals, m.d);
-  }
-  static LaneFormat FormatOfB(const Model& m) {
-    return LaneFormatOf(m.b, 0, m.algorithm.input_subnormals, m.d);
-  }
-  static MMADIFF_LANES Operand Decode(const LaneFormat& f, Lanes word) {
-    return DecodeLanes(f, word);
-  }
+  explicit PairwiseSumLanes(const Model& m) : m_(m), sums_(LaneFormatOf(m.d, m.d)) {}
 
   template <class RowA, class RowB>
   MMADIFF_LANES Lanes Result(const RowA& a, const RowB& b, Lanes c) const {
@@ -85,9 +72,7 @@ class PairwiseSumLanes {
     const Mask nan =
         hn::Or(hn::Or(IsNanProduct(x), IsNanProduct(y)), hn::And(opposite, hn::Ne(x.sign, y.sign)));
     const Lanes sign = Pick(IsInfiniteProduct(x), x.sign, y.sign);
-    const Lanes infinity = All(static_cast<int64_t>(InfinityWord(m_.d, false)));
-    const Lanes nan_word = All(static_cast<int64_t>(DefaultNan(m_.d, m_.algorithm.nan_rule)));
-    return Pick(nan, nan_word, infinity | (sign & All(1ll << SignBit(m_.d))));
+    return Pick(nan, DefaultNans(m_.d, m_.algorithm.nan_rule), Infinities(m_.d, sign));
   }
   static MMADIFF_LANES Mask IsInfiniteProduct(const Operand& x) {
     return AtLeast(x.exponent, kLeastNarrowSpecial);

@@ -16,23 +16,16 @@ namespace mmadiff {
 namespace HWY_NAMESPACE {
 namespace MMADIFF_WIDTH {
 
-class ScaledSumLanes {
+class ScaledSumLanes : public NumberElements {
  public:
-  static constexpr bool kHasExponents = true;  // of the scales
+  // Exponents are those of the scales.
   static constexpr bool kScalesApart = true;
 
   explicit ScaledSumLanes(const Model& m)
       : m_(m),
         scales_at_(WholeVectors(m.k)),
-        c_(LaneFormatOf(m.c, 0, Subnormals::kKeep, m.d)),
-        d_(LaneFormatOf(m.d, 0, Subnormals::kKeep, m.d)) {}
-
-  static LaneFormat FormatOfA(const Model& m) {
-    return LaneFormatOf(m.a, 0, Subnormals::kKeep, m.d);
-  }
-  static LaneFormat FormatOfB(const Model& m) {
-    return LaneFormatOf(m.b, 0, Subnormals::kKeep, m.d);
-  }
+        c_(LaneFormatOf(m.c, m.d)),
+        d_(LaneFormatOf(m.d, m.d)) {}
 
   // In units of the least number, with its sign.
   static MMADIFF_LANES Operand Decode(const LaneFormat& f, Lanes word) {
@@ -91,10 +84,9 @@ class ScaledSumLanes {
     const Mask nan_scale = AtLeast(largest_scale, kLeastNarrowSpecial);
     const Mask special = hn::Or(nan_scale, AtLeast(c.exponent, kLeastNarrowSpecial));
     if (None(special)) return word;
-    const Lanes nan = All(static_cast<int64_t>(DefaultNan(m_.d, alg.nan_rule)));
-    const Lanes infinity = All(static_cast<int64_t>(InfinityWord(m_.d, false))) |
-                           (c.sign & All(1ull << SignBit(m_.d)));
-    return Pick(special, Pick(hn::Or(nan_scale, IsNan(c)), nan, infinity), word);
+    const Mask nan = hn::Or(nan_scale, IsNan(c));
+    return Pick(special, Pick(nan, DefaultNans(m_.d, alg.nan_rule), Infinities(m_.d, c.sign)),
+                word);
   }
 
   // magnitude * 2^-down toward zero.

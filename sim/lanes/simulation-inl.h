@@ -42,16 +42,19 @@ struct Operands {
         magnitude(count),
         exponent(has_exponents ? count : 0),
         sign(has_signs ? count : 0) {}
-  const Lane* signs() const { return has_signs ? sign.data() : nullptr; }
   const bool has_signs;
   Words magnitude, exponent, sign;
 };
 
-// A row of its own in every lane: a vector at each position of the order of the steps.
-class RowOfEach {
+// Operands by position in the order of the steps, from `first` on: a vector each, of a row of its own in
+// every lane, or a number each, of one column for all lanes.
+template <bool kOwn>
+class OperandsInOrder {
  public:
-  explicit RowOfEach(const Operands& x)
-      : magnitude_(x.magnitude.data()), exponent_(x.exponent.data()), sign_(x.signs()) {}
+  explicit OperandsInOrder(const Operands& x, size_t first = 0)
+      : magnitude_(x.magnitude.data() + first),
+        exponent_(x.exponent.data() + first),
+        sign_(x.has_signs ? x.sign.data() + first : nullptr) {}
   MMADIFF_LANES Lanes Magnitude(size_t p) const { return At(magnitude_, p); }
   MMADIFF_LANES Lanes Exponent(size_t p) const { return At(exponent_, p); }
   MMADIFF_LANES Lanes Sign(size_t p) const {
@@ -61,28 +64,13 @@ class RowOfEach {
 
  private:
   static MMADIFF_LANES Lanes At(const Lane* from, size_t p) {
-    return hn::Load(kLane, from + p * hn::Lanes(kLane));
+    if constexpr (kOwn) return hn::Load(kLane, from + p * hn::Lanes(kLane));
+    return All(from[p]);
   }
   const Lane *magnitude_, *exponent_, *sign_;
 };
-
-// One column for all lanes: a number at each position, from `first` on.
-class ColumnOfAll {
- public:
-  ColumnOfAll(const Operands& x, size_t first)
-      : magnitude_(x.magnitude.data() + first),
-        exponent_(x.exponent.data() + first),
-        sign_(x.has_signs ? x.signs() + first : nullptr) {}
-  MMADIFF_LANES Lanes Magnitude(size_t p) const { return All(magnitude_[p]); }
-  MMADIFF_LANES Lanes Exponent(size_t p) const { return All(exponent_[p]); }
-  MMADIFF_LANES Lanes Sign(size_t p) const {
-    return sign_ != nullptr ? All(sign_[p]) : hn::BroadcastSignBit(Magnitude(p));
-  }
-  MMADIFF_LANES Operand At(size_t p) const { return {Magnitude(p), Exponent(p), Sign(p)}; }
-
- private:
-  const Lane *magnitude_, *exponent_, *sign_;
-};
+using RowOfEach = OperandsInOrder<true>;
+using ColumnOfAll = OperandsInOrder<false>;
 
 // Between rows of words, which have 64 bits in a batch, and vectors of a word of each row.
 #if defined(MMADIFF_WIDE_LANES)
@@ -317,10 +305,9 @@ class Simulation {
         lanes_(static_cast<int>(hn::Lanes(kLane))),
         row_(batch.shape.row_words()),
         family_(m),
-        format_a_(Family::FormatOfA(m)),
-        format_b_(Family::FormatOfB(m)),
-        scale_(m.scale_block == 0 ? LaneFormat{}
-                                  : LaneFormatOf(m.scale, 0, Subnormals::kKeep, m.d)),
+        format_a_(Family::FormatOf(m, m.a)),
+        format_b_(Family::FormatOf(m, m.b)),
+        scale_(m.scale_block == 0 ? LaneFormat{} : LaneFormatOf(m.scale, m.d)),
         order_(m.k),
         shares_(batch.shape.m % lanes_ == 0),
         scales_at_(WholeVectors(m.k)),
@@ -331,6 +318,7 @@ class Simulation {
         a_(column_ * lanes_, Family::kHasExponents, kHasSigns),
         b_(shares_ ? WholeVectors(batch.shape.n * column_) : lanes_ * column_,
            Family::kHasExponents, kHasSigns) {
+    if constexpr (requires { Family::kMovesUp; }) format_a_.up = NarrowUp(m);
     const bool pairs = m.algorithm.grouping == Grouping::kPairsOfFour;
     for (int p = 0; p < m.k; ++p) order_[p] = pairs ? GroupedK(m, p) : p;
   }
@@ -502,7 +490,7 @@ class Simulation {
   const int lanes_;
   const int row_;  // words of a row of A, a column of B
   const Family family_;
-  const decltype(Family::FormatOfA(Model())) format_a_, format_b_;
+  decltype(Family::FormatOf(Model(), Format())) format_a_, format_b_;
   const LaneFormat scale_;
   std::vector<int> order_;
   const bool shares_;

@@ -49,11 +49,8 @@ MMADIFF_LANES Lanes SumSpecialLanes(const Model& m, Lanes largest, const RowA& a
     plus = plus | hn::AndNot(sign, special);
   }
   nan = nan | (minus & plus);
-  const Lanes infinity = All(static_cast<int64_t>(InfinityWord(m.d, false)));
-  const Lanes infinities = infinity | (minus & All(1ull << SignBit(m.d)));
-  const Lanes nan_word = All(static_cast<int64_t>(DefaultNan(m.d, m.algorithm.nan_rule)));
-  word = Pick(hn::Eq(minus | plus, Zero()), word, infinities);
-  return Pick(hn::Eq(nan, Zero()), word, nan_word);
+  word = Pick(hn::Eq(minus | plus, Zero()), word, Infinities(m.d, minus));
+  return Pick(hn::Eq(nan, Zero()), word, DefaultNans(m.d, m.algorithm.nan_rule));
 }
 
 }  // namespace MMADIFF_WIDTH

@@ -16,22 +16,11 @@ namespace mmadiff {
 namespace HWY_NAMESPACE {
 namespace MMADIFF_WIDTH {
 
-class TwoStageSumLanes {
+class TwoStageSumLanes : public NumberElements {
  public:
-  static constexpr bool kHasExponents = true;
+  static constexpr bool kMovesUp = true;  // elements of A, by NarrowUp()
 
-  explicit TwoStageSumLanes(const Model& m)
-      : m_(m), addend_(LaneFormatOf(m.d, 0, Subnormals::kKeep, m.d)) {}
-
-  static LaneFormat FormatOfA(const Model& m) {
-    return LaneFormatOf(m.a, NarrowUp(m), Subnormals::kKeep, m.d);
-  }
-  static LaneFormat FormatOfB(const Model& m) {
-    return LaneFormatOf(m.b, 0, Subnormals::kKeep, m.d);
-  }
-  static MMADIFF_LANES Operand Decode(const LaneFormat& f, Lanes word) {
-    return DecodeLanes(f, word);
-  }
+  explicit TwoStageSumLanes(const Model& m) : m_(m), addend_(LaneFormatOf(m.d, m.d)) {}
 
   template <class RowA, class RowB>
   MMADIFF_LANES Lanes Result(const RowA& a, const RowB& b, Lanes c) const {

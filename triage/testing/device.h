@@ -119,7 +119,7 @@ class FailingDevice : public ChangedDevice {
       : ChangedDevice(""), failure_(std::move(failure)), c_(c) {}
 
  private:
-  absl::Status ExecuteSome(const Operation& op, const Batch& batch, Answers& answers) override {
+  absl::Status ExecuteFallible(const Operation& op, const Batch& batch, Answers& answers) override {
     const absl::Status status = ChangedDevice::Execute(op, batch, answers.d);
     for (int64_t i = 0; i < answers.size(); ++i) {
       if (batch.c[i] != c_) continue;
