@@ -371,17 +371,16 @@ absl::StatusOr<Earlier> EarlierOf(const std::string& file, const Settings& setti
       earlier.stopped_by.empty() ? "" : ". It was stopped early by " + earlier.stopped_by));
 }
 
-void RunBench(const Flags& flags, const Globals& globals, Ending& ending) {
-  Console console = globals.MakeConsole();
+void RunBench(const Flags& flags, Call& call) {
   const absl::StatusOr<absl::Duration> time = ParseDuration("--time", flags.time);
-  if (!time.ok()) return ending.Say(time.status());
+  if (!time.ok()) return call.Say(time.status());
   Ledger not_named;
   const bool chosen = flags.instr.empty();
   const auto ops = ChooseOperations(chosen ? BenchedRows() : flags.instr, Models::kRequired,
-                                    nullptr, chosen ? not_named : ending.ledger());
-  if (!ops.ok()) return ending.Say(ops.status());
+                                    nullptr, chosen ? not_named : call.ledger());
+  if (!ops.ok()) return call.Say(ops.status());
   if (ops->empty()) return;  // the ledger says why
-  for (const Operation* op : *ops) ending.ledger().Ask(Thing::kOperation, op->name);
+  for (const Operation* op : *ops) call.ledger().Ask(Thing::kOperation, op->name);
   const DeviceOr host = OpenHost();
   const Settings settings = {{"machine", host.ok() ? Name((*host)->identity()) : "unknown"},
                              {"lanes", Lanes()},
@@ -392,13 +391,13 @@ void RunBench(const Flags& flags, const Globals& globals, Ending& ending) {
                              {"generator_version", absl::StrCat(kGeneratorVersion)},
                              {"rounds", absl::StrCat(flags.rounds)}};
   const absl::StatusOr<Earlier> earlier = EarlierOf(flags.compare, settings, *ops);
-  if (!earlier.ok()) return ending.Say(earlier.status());
+  if (!earlier.ok()) return call.Say(earlier.status());
   std::unique_ptr<Device> device;
   if (!flags.device.empty()) {
-    DeviceOr opened = OpenDeviceAndWarn(flags.device, console);
-    if (!opened.ok()) return ending.Say(opened.status());
+    DeviceOr opened = OpenDeviceAndWarn(flags.device, call.console);
+    if (!opened.ok()) return call.Say(opened.status());
     device = *std::move(opened);
-    LeaveLacking(*ops, *device, ending.ledger());
+    LeaveLacking(*ops, *device, call.ledger());
     const auto lacks = [&](const Operation* op) { return !device->Supports(*op).ok(); };
     if (std::ranges::all_of(*ops, lacks)) return;  // the ledger says why
   }
@@ -408,9 +407,9 @@ void RunBench(const Flags& flags, const Globals& globals, Ending& ending) {
   if (device != nullptr) device->StopWhen(stop);
   const auto [rows, failed] =
       Bench({*ops, FindStrategy(flags.strategy), *time, flags.rounds, flags.bound}, device.get(),
-            stop, [&](const Operation& op) { console.Status(op.name, false); });
-  console.Clear();
-  if (!failed.ok() && rows.empty() && !globals.json) return ending.Say(failed);
+            stop, [&](const Operation& op) { call.console.Status(op.name, false); });
+  call.console.Clear();
+  if (!failed.ok() && rows.empty() && !call.globals.json) return call.Say(failed);
   std::string stopped = rows.size() < ops->size() ? Name(StopNow(endless)) : "";
   if (!failed.ok()) stopped = std::string(failed.message());
   const BenchResult result = {absl::StrReplaceAll(VersionText(), {{"\n", ", "}}),
@@ -420,30 +419,26 @@ void RunBench(const Flags& flags, const Globals& globals, Ending& ending) {
                               *earlier,
                               earlier->file.empty() ? "" : WhatDiffers(*earlier, settings, rows),
                               rows};
-  WarnOfComparison(flags.compare, result, console);
+  WarnOfComparison(flags.compare, result, call.console);
   for (const BenchRow& row : rows) {
-    if (device == nullptr || row.device) ending.ledger().Compare(Thing::kOperation, row.op->name);
+    if (device == nullptr || row.device) call.ledger().Compare(Thing::kOperation, row.op->name);
   }
-  if (!stopped.empty()) ending.ledger().LeaveRest(Thing::kOperation, Reason::kNotReached);
+  if (!stopped.empty()) call.ledger().LeaveRest(Thing::kOperation, Reason::kNotReached);
   for (const BenchRow& row : rows) {
     if (row.agrees) continue;
-    ending.Say(Verdict::kDiffers, absl::StrCat(row.op->name, ": not the answers of the model"));
+    call.Say(Verdict::kDiffers, absl::StrCat(row.op->name, ": not the answers of the model"));
   }
-  if (globals.json) {
-    PrintResult(result, ending.ledger(), console);
-  } else {
-    console.Print(TextOf(flags, result, console.style()));
-  }
+  call.PrintWithLeftOut(result, [&] { return TextOf(flags, result, call.console.style()); });
   if (stopped.empty()) return;
-  console.Warn(absl::StrCat("stopped early (", stopped, "); ", rows.size(), " of ", ops->size(),
-                            " instructions are measured"));
-  if (failed.ok()) ending.Say(Verdict::kEarly);
-  ending.Say(failed);
+  call.console.Warn(absl::StrCat("stopped early (", stopped, "); ", rows.size(), " of ",
+                                 ops->size(), " instructions are measured"));
+  if (failed.ok()) call.Say(Verdict::kEarly);
+  call.Say(failed);
 }
 
 }  // namespace
 
-Action AddBench(CLI::App& command, const Globals& globals) {
+Action AddBench(CLI::App& command) {
   const auto flags = std::make_shared<Flags>();
   AddOption(command, "--instr", flags->instr,
             "globs of ARCH/INSTRUCTION, comma separated [some rows of every family]")
@@ -465,8 +460,7 @@ Action AddBench(CLI::App& command, const Globals& globals) {
   AddOption(command, "--compare", flags->compare,
             "earlier output of --json: how many times as fast")
       .TypeName("FILE");
-  return {[flags, &globals](Ending& ending) { RunBench(*flags, globals, ending); },
-          {SchemaOf<WithLeftOut<BenchResult>>}};
+  return {RunBench, flags, {SchemaOf<WithLeftOut<BenchResult>>}};
 }
 
 }  // namespace mmadiff

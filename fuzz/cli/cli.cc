@@ -24,13 +24,6 @@
 
 namespace mmadiff {
 
-Console Globals::MakeConsole() const {
-  return Console(color == "always"  ? Color::kAlways
-                 : color == "never" ? Color::kNever
-                                    : Color::kAuto,
-                 quiet);
-}
-
 void SayDropped(std::span<const Drop> drops, bool answered, Ending& ending) {
   for (const Drop& drop : drops) {
     const bool lacks = drop.cause == DropCause::kLacks;
@@ -179,10 +172,6 @@ void CompareByModel(const std::vector<const Operation*>& ops,
     const auto same = [op](const Operation* d) { return SameModel(d->model, op->model); };
     if (std::ranges::any_of(done, same)) ledger.Compare(Thing::kOperation, op->name);
   }
-}
-
-void PrintJson(const Json& json, Console& console, int indent) {
-  console.Print(JsonText(json, indent) + "\n");
 }
 
 bool IsOfOthers(const LeftOutLine& line) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -30,17 +31,39 @@ struct Globals {
   std::string workdir;
   bool shared = false;             // folders of other users are written to
   int error_exitcode = kMismatch;  // what to exit with instead of 1
+};
 
-  Console MakeConsole() const;
+// One call of a verb: what it comes to, the global flags, and where it prints.
+struct Call : Ending {
+  const Globals& globals;
+  Console& console;
+
+  template <class Result>
+  void PrintJson(const Result& result, int indent = 1) {
+    console.Print(JsonText(JsonOf(result), indent) + "\n");
+  }
+  // The result: as JSON with --json, else as text. `indent` as JsonText().
+  template <class Result>
+  void Print(const Result& result, absl::FunctionRef<std::string()> text, int indent = 1) {
+    if (globals.json) return PrintJson(result, indent);
+    console.Print(text());
+  }
+  // The same; JSON says also what was left out.
+  template <class Result>
+  void PrintWithLeftOut(const Result& result, absl::FunctionRef<std::string()> text,
+                        int indent = 1) {
+    Print(WithLeftOut<Result>{result, ledger().lines()}, text, indent);
+  }
 };
 
 // What a verb does once its flags are parsed, and what it prints with --json: a schema for each kind of result.
 struct Action {
-  template <class Run>
-  Action(Run run, std::vector<Schema (*)()> results = {})
-      : run(std::move(run)), results(std::move(results)) {}
+  template <class Flags>
+  Action(void (*run)(const Flags&, Call&), std::shared_ptr<Flags> flags,
+         std::vector<Schema (*)()> results = {})
+      : run([run, flags](Call& call) { run(*flags, call); }), results(std::move(results)) {}
 
-  std::function<void(Ending&)> run;
+  std::function<void(Call&)> run;
   std::vector<Schema (*)()> results;
 };
 
@@ -48,13 +71,14 @@ struct Action {
 struct Verb {
   const char* name;
   const char* what;
-  Action (*add)(CLI::App& command, const Globals& globals);  // registers flags on the subcommand
-  const char* example = "";                                  // what follows "mmadiff "
-  bool hidden = false;                                       // not for people: no help lists it
+  Action (*add)(CLI::App& command);  // registers flags on the subcommand
+  const char* example = "";          // what follows "mmadiff "
 };
 
-// The table of verbs, in main.cc.
+// The table of verbs, in main.cc: those for people.
 std::span<const Verb> Verbs();
+// Their names.
+std::vector<std::string> VerbNames();
 // What it prints with --json, a schema for each kind of result; none: it has no --json. In Main().
 std::vector<Schema> ResultsOf(const Verb& verb);
 // nullptr when there is none.
@@ -116,13 +140,5 @@ void CompareByModel(const std::vector<const Operation*>& ops,
 
 // Whether who asked for all instructions learns from it only that devices and architectures of others have more.
 bool IsOfOthers(const LeftOutLine& line);
-
-// Prints JSON; `indent` as JsonText().
-void PrintJson(const Json& json, Console& console, int indent = 1);
-// Prints a result that has WithLeftOut<Result> as its schema.
-template <class Result>
-void PrintResult(const Result& result, const Ledger& ledger, Console& console, int indent = 1) {
-  PrintJson(JsonOf(WithLeftOut<Result>{result, ledger.lines()}), console, indent);
-}
 
 }  // namespace mmadiff

@@ -216,48 +216,41 @@ std::string ModelText(const Operation& op, const DotProductCase& dot, const Text
 }
 
 void ExplainAgainst(const Operation& op, const DotProductCase& dot, const Racer& against,
-                    const StageOutput& output, const Globals& globals, Ending& ending) {
+                    const StageOutput& output, Call& call) {
   const Racer other = ChainedRacer(against, op.model.k);
   if (const std::string why = WhyNotComparable(op.model, other.model); !why.empty()) {
-    return ending.Say(Verdict::kUsage,
-                      absl::StrCat("--against: ", op.name, " and ", other.name, ": ", why));
+    return call.Say(Verdict::kUsage,
+                    absl::StrCat("--against: ", op.name, " and ", other.name, ": ", why));
   }
-  Console console = globals.MakeConsole();
-  if (!WriteDrawing(op, dot, output, ending)) return;
+  if (!WriteDrawing(op, dot, output, call)) return;
   const StageTable stages = MakeStageTable({{op.name, op.model}, {other.name, other.model}}, dot);
   const Format& d = *op.instruction->d;
-  if (globals.json) {
-    PrintJson(JsonOf(ExplainedModel{op, dot, stages, &other}), console);
-  } else if (output.csv) {
-    console.Print(StagesCsv(stages));
-  } else {
-    const TextStyle style = console.style();
+  call.Print(ExplainedModel{op, dot, stages, &other}, [&] {
+    if (output.csv) return StagesCsv(stages);
+    const TextStyle style = call.console.style();
     StageTable titled = stages;
     titled.columns = {"x", "y"};
-    console.Print(absl::StrCat(
-        Wrap(absl::StrCat("x  ", op.name, "  ", DescribeModel(op.model), "\ny  ", other.name, "  ",
-                          DescribeModel(other.model), "\n"),
-             style.width, 3),
-        CaseText(op, dot, 2, style.width), StagesText(titled, style), "x ",
-        ResultText(d, stages.results[0]), "\ny ", ResultText(d, stages.results[1]), "\n"));
-  }
-  if (!SameResult(op, stages.results[0], stages.results[1])) ending.Say(Verdict::kDiffers);
+    return absl::StrCat(Wrap(absl::StrCat("x  ", op.name, "  ", DescribeModel(op.model), "\ny  ",
+                                          other.name, "  ", DescribeModel(other.model), "\n"),
+                             style.width, 3),
+                        CaseText(op, dot, 2, style.width), StagesText(titled, style), "x ",
+                        ResultText(d, stages.results[0]), "\ny ", ResultText(d, stages.results[1]),
+                        "\n");
+  });
+  if (!SameResult(op, stages.results[0], stages.results[1])) call.Say(Verdict::kDiffers);
 }
 
 void ExplainModel(const Operation& op, const DotProductCase& dot, const StageOutput& output,
-                  const Globals& globals, Ending& ending) {
-  Console console = globals.MakeConsole();
+                  Call& call) {
   const StageTable stages = MakeStageTable(op, {}, dot);
-  if (!WriteDrawing(op, dot, output, ending)) return;
-  if (globals.json) return PrintJson(JsonOf(ExplainedModel{op, dot, stages}), console);
-  if (output.csv) {
-    console.Print(StagesCsv(stages));
-    return;
-  }
-  const TextStyle style = console.style();
-  console.Print(
-      absl::StrCat(Wrap(absl::StrCat(op.name, "  ", DescribeModel(op.model), "\n"), style.width, 2),
-                   CaseText(op, dot, 2, style.width), ModelText(op, dot, style)));
+  if (!WriteDrawing(op, dot, output, call)) return;
+  call.Print(ExplainedModel{op, dot, stages}, [&] {
+    if (output.csv) return StagesCsv(stages);
+    const TextStyle style = call.console.style();
+    return absl::StrCat(
+        Wrap(absl::StrCat(op.name, "  ", DescribeModel(op.model), "\n"), style.width, 2),
+        CaseText(op, dot, 2, style.width), ModelText(op, dot, style));
+  });
 }
 
 }  // namespace mmadiff

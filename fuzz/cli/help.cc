@@ -105,7 +105,6 @@ std::string ManPage(const CLI::App& program) {
       ".B mmadiff\n", Roff("VERB [ARGUMENTS] [FLAGS]"), "\n.SH DESCRIPTION\n", Roff(kAbout),
       "\nIdentical inputs go to both, and results are compared bit for bit.\n.SH VERBS\n");
   for (const Verb& verb : Verbs()) {
-    if (verb.hidden) continue;
     absl::StrAppend(&out, ".SS ", Roff(verb.name), "\n", Roff(verb.what), "\n");
     for (const HelpSection& section : SectionsOf(*program.get_subcommand(verb.name), verb)) {
       absl::StrAppend(&out, Roff(section, ".PP\n.I "));
@@ -135,7 +134,6 @@ std::string ExitCodesPage() {
   }
   absl::StrAppend(&out, "\n| verb | codes | what they mean there |\n|---|---|---|\n");
   for (const Verb& verb : Verbs()) {
-    if (verb.hidden) continue;
     std::vector<std::string> codes, own;
     for (const ExitCode code : ExitCodes()) {
       if (!MeaningOf(code, verb.name).empty()) codes.push_back(absl::StrCat(code));
@@ -152,7 +150,6 @@ std::string ExitCodesPage() {
 std::string VerbsPage() {
   std::string out = "| verb | | example |\n|---|---|---|\n";
   for (const Verb& verb : Verbs()) {
-    if (verb.hidden) continue;
     const std::string example = absl::StrReplaceAll(verb.example, {{"|", "\\|"}});
     absl::StrAppend(&out, "| `", verb.name, "` | ", verb.what, " | `mmadiff ", example, "` |\n");
   }

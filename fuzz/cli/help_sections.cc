@@ -103,9 +103,7 @@ std::vector<HelpSection> SectionsOf(const CLI::App& command, const Verb& verb) {
 
 HelpSection ListOfVerbs() {
   HelpSection section = {"Verbs", {}};
-  for (const Verb& verb : Verbs()) {
-    if (!verb.hidden) section.rows.push_back({verb.name, verb.what});
-  }
+  for (const Verb& verb : Verbs()) section.rows.push_back({verb.name, verb.what});
   return section;
 }
 

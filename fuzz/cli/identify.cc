@@ -268,42 +268,37 @@ Fields<IdentifyResult> FieldsOf(const IdentifyResult*) {
   };
 }
 
-void RunIdentify(const Flags& flags, const Globals& globals, Ending& ending) {
-  Console console = globals.MakeConsole();
-  const DeviceOr device = OpenDeviceAndWarn(flags.device, console);
-  if (!device.ok()) return ending.Say(device.status());
-  const auto ops = OperationsOf(**device, flags, ending.ledger());
-  if (!ops.ok()) return ending.Say(ops.status());
+void RunIdentify(const Flags& flags, Call& call) {
+  const DeviceOr device = OpenDeviceAndWarn(flags.device, call.console);
+  if (!device.ok()) return call.Say(device.status());
+  const auto ops = OperationsOf(**device, flags, call.ledger());
+  if (!ops.ok()) return call.Say(ops.status());
   if (ops->empty()) return;  // the ledger says why
   absl::string_view path = flags.device;
   const bool recorded = absl::ConsumePrefix(&path, "recorded:");
   std::vector<PoolCase> pool;
   if (recorded) {
     auto read = RecordedPool(std::string(path), *ops);
-    if (!read.ok()) return ending.Say(read.status());
+    if (!read.ok()) return call.Say(read.status());
     pool = *std::move(read);
   }
   const auto id = Identify(**device, *ops, std::move(pool), flags.most);
-  if (!id.ok()) return ending.Say(id.status());
-  for (const AskedCase& c : id->asked) ending.ledger().Compare(Thing::kOperation, c.op->name);
-  ending.ledger().LeaveRest(Thing::kOperation, Reason::kNotNeeded);
-  if (globals.json) {
-    PrintResult(IdentifyResult{*id, **device, recorded}, ending.ledger(), console);
-  } else {
-    console.Print(Text(*id, **device, recorded, console.style()));
-  }
-  if (id->Identified().empty()) ending.Say(Verdict::kDiffers);
+  if (!id.ok()) return call.Say(id.status());
+  for (const AskedCase& c : id->asked) call.ledger().Compare(Thing::kOperation, c.op->name);
+  call.ledger().LeaveRest(Thing::kOperation, Reason::kNotNeeded);
+  call.PrintWithLeftOut(IdentifyResult{*id, **device, recorded},
+                        [&] { return Text(*id, **device, recorded, call.console.style()); });
+  if (id->Identified().empty()) call.Say(Verdict::kDiffers);
 }
 
 }  // namespace
 
-Action AddIdentify(CLI::App& command, const Globals& globals) {
+Action AddIdentify(CLI::App& command) {
   const auto flags = std::make_shared<Flags>();
   AddDevice(command, flags->device, "who is asked");
   AddInstr(command, flags->instr);
   AddOption(command, "--most", flags->most, "dot products to use").Range(1, 1000).TypeName("N");
-  return {[flags, &globals](Ending& ending) { RunIdentify(*flags, globals, ending); },
-          {SchemaOf<WithLeftOut<IdentifyResult>>}};
+  return {RunIdentify, flags, {SchemaOf<WithLeftOut<IdentifyResult>>}};
 }
 
 }  // namespace mmadiff

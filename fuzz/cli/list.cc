@@ -86,25 +86,24 @@ std::vector<std::string> FoldersOfAllFindings() {
   return folders;
 }
 
-void ListFiledFindings(const ListFlags& flags, const Globals& globals, Ending& ending) {
-  Console console = globals.MakeConsole();
+void ListFiledFindings(const ListFlags& flags, Call& call) {
   std::vector<std::string> damaged;
   const absl::StatusOr<std::vector<FiledFinding>> findings = ListFindings(
-      flags.names.empty() ? FoldersOfAllFindings() : flags.names, damaged, ending.ledger());
+      flags.names.empty() ? FoldersOfAllFindings() : flags.names, damaged, call.ledger());
   if (absl::IsNotFound(findings.status())) {
-    return ending.Say(Verdict::kUsage, std::string(findings.status().message()));
+    return call.Say(Verdict::kUsage, std::string(findings.status().message()));
   }
-  if (!findings.ok()) return ending.Say(findings.status());
-  for (const std::string& what : damaged) ending.Say(Verdict::kHarmed, what);
-  if (globals.json) return PrintJson(JsonOf(*findings), console);
+  if (!findings.ok()) return call.Say(findings.status());
+  for (const std::string& what : damaged) call.Say(Verdict::kHarmed, what);
+  if (call.globals.json) return call.PrintJson(*findings);
   std::string text;
   for (const FiledFinding& f : *findings) {
     absl::StrAppendFormat(&text, "%-9s  %s  %s  cases: %d\n", Name(f.state), f.op, f.bucket,
                           f.cases);
     absl::StrAppend(&text, "  ", f.path, "\n");
   }
-  PrintPaged(Wrap(PlainText(text), console.style().width, 4));
-  if (findings->empty()) console.Warn("no findings are filed there");
+  PrintPaged(Wrap(PlainText(text), call.console.style().width, 4));
+  if (findings->empty()) call.console.Warn("no findings are filed there");
 }
 
 // But for instructions that nobody can simulate.
@@ -123,11 +122,11 @@ Filtered<Entry> Usable(std::vector<Entry> entries) {
   return usable;
 }
 
-void RunList(const ListFlags& flags, const Globals& globals, Ending& ending) {
-  if (flags.what == kFindings) return ListFiledFindings(flags, globals, ending);
+void RunList(const ListFlags& flags, Call& call) {
+  if (flags.what == kFindings) return ListFiledFindings(flags, call);
   if (flags.names.size() > 1) {
-    return ending.Say(Verdict::kUsage,
-                      absl::StrCat("list ", flags.what, " takes one glob, in quotes: 'x86/*'"));
+    return call.Say(Verdict::kUsage,
+                    absl::StrCat("list ", flags.what, " takes one glob, in quotes: 'x86/*'"));
   }
   const bool instructions = flags.what == Lists().front().name;
   std::string wanted = flags.names.empty() ? "*" : flags.names.front();
@@ -135,7 +134,7 @@ void RunList(const ListFlags& flags, const Globals& globals, Ending& ending) {
   if (instructions) meant = QuotedOperations(wanted);
   if (meant.size() < 2) {
     const absl::StatusOr<std::string> typed = instructions ? TypedGlob(wanted) : wanted;
-    if (!typed.ok()) return ending.Say(typed.status());
+    if (!typed.ok()) return call.Say(typed.status());
     wanted = ResolveAlias(*typed);
     meant = {wanted};
   }
@@ -153,31 +152,30 @@ void RunList(const ListFlags& flags, const Globals& globals, Ending& ending) {
         entries.push_back(EntryOf(*op));  // of another size
     }
     if (entries.empty()) {
-      return ending.Say(Verdict::kUsage, instructions
-                                             ? std::string(OneOperation(wanted).status().message())
-                                             : absl::StrCat("no ", flags.what, " '", wanted, "'"));
+      return call.Say(Verdict::kUsage, instructions
+                                           ? std::string(OneOperation(wanted).status().message())
+                                           : absl::StrCat("no ", flags.what, " '", wanted, "'"));
     }
     if (flags.names.empty() && !flags.evidence) {
       std::erase_if(entries, [](const Entry& entry) { return !entry.usable; });
     } else if (!flags.evidence) {
-      entries = ending.ledger().Keep(Usable(std::move(entries)));
-      for (const Entry& entry : entries) ending.ledger().Compare(Thing::kOperation, entry.name);
+      entries = call.ledger().Keep(Usable(std::move(entries)));
+      for (const Entry& entry : entries) call.ledger().Compare(Thing::kOperation, entry.name);
     }
     if (entries.empty()) return;  // the ledger says why
-    Console console = globals.MakeConsole();
-    if (!globals.json) {
-      PrintEntries(entries, flags, list.long_by_default, console.style().width);
+    if (!call.globals.json) {
+      PrintEntries(entries, flags, list.long_by_default, call.console.style().width);
       continue;
     }
     std::vector<Json> all;
     for (const Entry& entry : entries) all.push_back(entry.json);
-    PrintJson(JsonOf(all), console);
+    call.PrintJson(all);
   }
 }
 
 }  // namespace
 
-Action AddList(CLI::App& command, const Globals& globals) {
+Action AddList(CLI::App& command) {
   const auto flags = std::make_shared<ListFlags>();
   std::vector<std::string> names;
   std::vector<Schema (*)()> schemas;
@@ -203,7 +201,7 @@ Action AddList(CLI::App& command, const Globals& globals) {
   AddFlag(command, "--evidence", flags->evidence,
           "with algorithm, parameters and evidence; also the instructions "
           "that nobody can simulate");
-  return {[flags, &globals](Ending& ending) { RunList(*flags, globals, ending); }, schemas};
+  return {RunList, flags, schemas};
 }
 
 }  // namespace mmadiff

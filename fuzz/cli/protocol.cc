@@ -8,6 +8,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "device/status_macros.h"
 
 namespace mmadiff {
 namespace {
@@ -55,9 +56,8 @@ absl::Status StdinReader::Line() {
 
 absl::Status StdinReader::ReadComment() {
   if (comment_) {
-    absl::Status status = Flush();
-    if (status.ok()) status = comment_(absl::StripAsciiWhitespace(line_));
-    if (!status.ok()) return status;
+    RETURN_IF_ERROR(Flush());
+    comment_(absl::StripAsciiWhitespace(line_));
   }
   absl::string_view text;
   if (IsLineComment(line_, "instruction", &text)) {

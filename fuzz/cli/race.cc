@@ -208,8 +208,6 @@ struct Report {
   std::optional<RowsFingerprint> fingerprint = {};
   bool told = false;         // two models that were named
   std::string nothing = {};  // why nothing was compared
-
-  void Print(const Globals& globals, Console& console, Ending& ending) const;
 };
 
 Fields<Report> FieldsOf(const Report*) {
@@ -220,16 +218,6 @@ Fields<Report> FieldsOf(const Report*) {
       {"matrices", &R::matrices, "of --all"},
       {"fingerprint", &R::fingerprint, "of --set"},
   };
-}
-
-void Report::Print(const Globals& globals, Console& console, Ending& ending) const {
-  if (globals.json) {
-    PrintResult(*this, ending.ledger(), console);
-  } else {
-    console.Print(text);
-  }
-  if (told) ending.Say(Verdict::kDiffers);
-  if (!nothing.empty()) ending.Say(Verdict::kNotHere, nothing);
 }
 
 // The case on one line: "k=0 3c00 x 3c00  1.0 x 1.0; c b3000000  -2^-25".
@@ -518,9 +506,17 @@ absl::StatusOr<Report> Race(const Flags& flags, const TextStyle& style, Ledger& 
   return RacePair(of_x, of_y, style);
 }
 
+void RunRace(const Flags& flags, Call& call) {
+  const absl::StatusOr<Report> report = Race(flags, call.console.style(), call.ledger());
+  if (!report.ok()) return call.Say(report.status());
+  call.PrintWithLeftOut(*report, [&] { return report->text; });
+  if (report->told) call.Say(Verdict::kDiffers);
+  if (!report->nothing.empty()) call.Say(Verdict::kNotHere, report->nothing);
+}
+
 }  // namespace
 
-Action AddRace(CLI::App& command, const Globals& globals) {
+Action AddRace(CLI::App& command) {
   const auto flags = std::make_shared<Flags>();
   AddOption(command, "rows", flags->rows,
             "two of ARCH/INSTRUCTION and ARCH/INSTRUCTION:NAME=VALUE,NAME=VALUE (as of "
@@ -532,13 +528,7 @@ Action AddRace(CLI::App& command, const Globals& globals) {
             "of two architectures: globs of instructions, comma separated")
       .Delimiter(',')
       .TypeName("GLOBS");
-  return {[flags, &globals](Ending& ending) {
-            Console console = globals.MakeConsole();
-            const absl::StatusOr<Report> report = Race(*flags, console.style(), ending.ledger());
-            if (!report.ok()) return ending.Say(report.status());
-            report->Print(globals, console, ending);
-          },
-          {SchemaOf<WithLeftOut<Report>>}};
+  return {RunRace, flags, {SchemaOf<WithLeftOut<Report>>}};
 }
 
 }  // namespace mmadiff

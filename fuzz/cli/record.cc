@@ -67,41 +67,37 @@ Fields<RecordResult> FieldsOf(const RecordResult*) {
 }
 
 void RecordIntoLog(const RecordFlags& flags, Engine& engine,
-                   const std::vector<const Operation*>& ops, bool json, Console& console,
-                   Ending& ending) {
+                   const std::vector<const Operation*>& ops, Call& call) {
   HandleStopSignals();
   const auto outcome = RecordLog({.ops = ops,
                                   .cases = flags.cases,
                                   .seed = flags.seed,
                                   .strategy = FindStrategy(flags.strategy)},
-                                 engine, flags.out, console);
-  if (!outcome.ok()) return ending.Say(outcome.status(), Verdict::kNotWritten);
+                                 engine, flags.out, call.console);
+  if (!outcome.ok()) return call.Say(outcome.status(), Verdict::kNotWritten);
   if (outcome->raw_dot_products == 0) {
-    console.Warn("nothing was recorded");
-    return SayDropped(outcome->dropped, false, ending);
+    call.console.Warn("nothing was recorded");
+    return SayDropped(outcome->dropped, false, call);
   }
-  Enter(*outcome, ending);
+  Enter(*outcome, call);
   const std::string identity = Name(engine.device().identity());
-  if (json) {
-    PrintResult(RecordResult{flags, identity, *outcome}, ending.ledger(), console);
-  } else {
-    console.Print(Wrap(
+  call.PrintWithLeftOut(RecordResult{flags, identity, *outcome}, [&] {
+    return Wrap(
         absl::StrCat(outcome->raw_dot_products, " dot products of ", identity, " in ", flags.out,
                      ", ", outcome->repeated, " of them asked twice, and repeated\n"),
-        console.style().width, 2));
-  }
+        call.console.style().width, 2);
+  });
 }
 
 void RecordIntoFolder(const RecordFlags& flags, Engine& engine,
-                      const std::vector<const Operation*>& ops, bool json, Console& console,
-                      Ending& ending) {
+                      const std::vector<const Operation*>& ops, Call& call) {
   const absl::StatusOr<absl::Duration> limit =
       ParseDuration("--max_total_time", flags.max_total_time);
-  if (!limit.ok()) return ending.Say(limit.status());
+  if (!limit.ok()) return call.Say(limit.status());
   const std::string regressions = DataPath(flags.regressions);
   const bool missing = !std::filesystem::exists(regressions);
   if (missing && flags.regressions != RecordFlags().regressions) {
-    return ending.Say(Verdict::kUsage, absl::StrCat(flags.regressions, ": no such folder"));
+    return call.Say(Verdict::kUsage, absl::StrCat(flags.regressions, ": no such folder"));
   }
   HandleStopSignals();
   const RecordOptions options = {.ops = ops,
@@ -113,52 +109,49 @@ void RecordIntoFolder(const RecordFlags& flags, Engine& engine,
                                  .regressions = missing ? "" : regressions,
                                  .threads = ThreadsOf(flags.threads),
                                  .open = OpenerOf(flags.device)};
-  console.Status(absl::StrCat("raw answers, then digests for ", absl::FormatDuration(*limit),
-                              " (--max_total_time)"),
-                 true);
-  const auto outcome = RecordFolder(options, engine, flags.out, console);
-  if (!outcome.ok()) return ending.Say(outcome.status(), Verdict::kNotWritten);
+  call.console.Status(absl::StrCat("raw answers, then digests for ", absl::FormatDuration(*limit),
+                                   " (--max_total_time)"),
+                      true);
+  const auto outcome = RecordFolder(options, engine, flags.out, call.console);
+  if (!outcome.ok()) return call.Say(outcome.status(), Verdict::kNotWritten);
   if (outcome->stopped) {
-    ending.Say(Verdict::kEarly,
-               "stopped by a signal: the recording has all raw answers and fewer digests");
+    call.Say(Verdict::kEarly,
+             "stopped by a signal: the recording has all raw answers and fewer digests");
   }
   if (outcome->without_digests > 0 && !outcome->stopped) {
-    console.Warn(absl::StrCat(outcome->without_digests, " of ",
-                              CountText(ops.size(), "instruction"),
-                              " without digests: raise --max_bytes"));
+    call.console.Warn(absl::StrCat(outcome->without_digests, " of ",
+                                   CountText(ops.size(), "instruction"),
+                                   " without digests: raise --max_bytes"));
   }
-  Enter(*outcome, ending);
+  Enter(*outcome, call);
   const size_t instructions = ops.size() - outcome->dropped.size();
   const std::string identity = Name(engine.device().identity());
-  if (json) {
-    PrintResult(RecordResult{flags, identity, *outcome, instructions}, ending.ledger(), console);
-  } else {
-    console.Print(Wrap(
+  call.PrintWithLeftOut(RecordResult{flags, identity, *outcome, instructions}, [&] {
+    return Wrap(
         absl::StrCat(CountText(instructions, "instruction"), " of ", identity, " in ", flags.out,
                      ": ", outcome->raw_dot_products, " dot products, ", outcome->regressions,
                      " regression cases and vectors, digests of ", outcome->digest_dot_products,
                      " dot products in ", CountText(outcome->digest_units, "unit"),
                      "; asked twice, and repeated: ", outcome->repeated, " dot products\n"),
-        console.style().width, 2));
-  }
+        call.console.style().width, 2);
+  });
 }
 
-void RunRecord(const RecordFlags& flags, const Globals& globals, Ending& ending) {
-  Console console = globals.MakeConsole();
-  const EngineOr engine = OpenEngineAndWarn(flags.device, console);
-  if (!engine.ok()) return ending.Say(engine.status());
+void RunRecord(const RecordFlags& flags, Call& call) {
+  const EngineOr engine = OpenEngineAndWarn(flags.device, call.console);
+  if (!engine.ok()) return call.Say(engine.status());
   const auto ops =
-      ChooseOperations(flags.instr, Models::kOptional, &(*engine)->device(), ending.ledger());
-  if (!ops.ok()) return ending.Say(ops.status());
+      ChooseOperations(flags.instr, Models::kOptional, &(*engine)->device(), call.ledger());
+  if (!ops.ok()) return call.Say(ops.status());
   if (ops->empty()) return;  // the ledger says why
-  if (flags.cases == 0) return ending.Say(Verdict::kUsage, "--cases must be at least 1");
+  if (flags.cases == 0) return call.Say(Verdict::kUsage, "--cases must be at least 1");
   const auto record = absl::EndsWith(flags.out, ".log") ? RecordIntoLog : RecordIntoFolder;
-  record(flags, **engine, *ops, globals.json, console, ending);
+  record(flags, **engine, *ops, call);
 }
 
 }  // namespace
 
-Action AddRecord(CLI::App& command, const Globals& globals) {
+Action AddRecord(CLI::App& command) {
   const auto flags = std::make_shared<RecordFlags>();
   AddOption(command, "out", flags->out, "folder to create; a name that ends in .log: one block log")
       .Required();
@@ -176,8 +169,7 @@ Action AddRecord(CLI::App& command, const Globals& globals) {
   AddOption(command, "--regressions", flags->regressions,
             "folder of cases whose answers a folder has too [corpus/regressions if there]")
       .TypeName("FOLDER");
-  return {[flags, &globals](Ending& ending) { RunRecord(*flags, globals, ending); },
-          {SchemaOf<WithLeftOut<RecordResult>>}};
+  return {RunRecord, flags, {SchemaOf<WithLeftOut<RecordResult>>}};
 }
 
 }  // namespace mmadiff
