@@ -5,7 +5,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_replace.h"
 #include "corpus/durable_file.h"
 #include "device/line_protocol.h"
 #include "sim/parameter.h"
@@ -58,11 +57,6 @@ class Filler {
  private:
   Console& console_;
 };
-
-std::string CsvCell(const std::string& cell) {
-  if (cell.find_first_of(",\"\n") == std::string::npos) return cell;
-  return absl::StrCat("\"", absl::StrReplaceAll(cell, {{"\"", "\"\""}}), "\"");
-}
 
 // "0x3f7fffff  1 - 2^-24  0x1.fffffep-1  ~0.999999940".
 std::string ResultText(const Format& d, uint64_t word) {
@@ -182,13 +176,13 @@ absl::StatusOr<ProtocolLine> DotProductOf(const Operation& op, const OwnNumbers&
 }
 
 std::string StagesCsv(const StageTable& table) {
-  std::string text = "stage";
-  for (const std::string& column : table.columns) absl::StrAppend(&text, ",", CsvCell(column));
-  for (const StageTable::Row& row : table.rows) {
-    absl::StrAppend(&text, "\n", CsvCell(row.name));
-    for (const std::string& value : row.values) absl::StrAppend(&text, ",", CsvCell(value));
-  }
-  return text + "\n";
+  const auto line = [](const std::string& name, std::vector<std::string> cells) {
+    cells.insert(cells.begin(), name);
+    return CsvLine(cells);
+  };
+  std::string text = line("stage", table.columns);
+  for (const StageTable::Row& row : table.rows) text += line(row.name, row.values);
+  return text;
 }
 
 bool WriteDrawing(const Operation& op, const DotProductCase& dot, const StageOutput& output,
