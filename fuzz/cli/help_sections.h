@@ -33,7 +33,7 @@ std::vector<HelpSection> SectionsOf(const CLI::App& command, const Verb& verb);
 HelpSection ListOfVerbs();
 // All devices, then what `faulty:` takes.
 std::vector<HelpSection> SectionsOfDevices();
-// Those of a verb, or of all.
+// The exit codes of a verb; nullptr: of the program.
 HelpSection SectionOfExitCodes(const Verb* verb);
 HelpSection SectionOfEnvironment();
 
