@@ -153,8 +153,7 @@ Action AddCoverage(CLI::App& command) {
   AddStrategy(command, flags->strategy, "", true);
   AddOption(command, "--cases", flags->cases, "in which all bins must be filled")
       .Count()
-      .Positive()
-      .TypeName("COUNT");
+      .Positive();
   AddSeed(command, flags->seed);
   AddThreads(command, flags->threads);
   AddFlag(command, "--unreachable", flags->unreachable,

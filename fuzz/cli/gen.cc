@@ -84,9 +84,8 @@ Action AddGen(CLI::App& command) {
   const auto flags = std::make_shared<GenFlags>();
   AddInstruction(command, flags->op);
   AddOption(command, "--cases", flags->cases, "executions; each prints all its dot products")
-      .Count()
-      .TypeName("COUNT");
-  AddOption(command, "--first", flags->first, "index of the first case").Count().TypeName("COUNT");
+      .Count();
+  AddOption(command, "--first", flags->first, "index of the first case").Count();
   AddSeed(command, flags->seed);
   AddStrategy(command, flags->strategy);
   return {RunGen, flags, {SchemaOf<GenResult>}};

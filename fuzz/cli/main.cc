@@ -239,8 +239,7 @@ void AddGlobals(CLI::App& app, Globals& globals) {
   AddOption(app, "--error_exitcode", globals.error_exitcode,
             "exit code for mismatches instead of 1")
       .Range(1, 255)
-      .Check(IsFree)
-      .TypeName("N");
+      .Check(IsFree);
 }
 
 Color ColorOf(const std::string& when) {

@@ -132,9 +132,7 @@ void RunMutants(const MutantsFlags& flags, Call& call) {
 Action AddMutants(CLI::App& command) {
   const auto flags = std::make_shared<MutantsFlags>();
   AddInstr(command, flags->instr);
-  AddOption(command, "--cases", flags->cases, "cases in which a mutant must die")
-      .Count()
-      .TypeName("COUNT");
+  AddOption(command, "--cases", flags->cases, "cases in which a mutant must die").Count();
   AddFlag(command, "--equivalent", flags->equivalent,
           "also list the neighbours that no input can distinguish, with the reason");
   AddFlag(command, "--list", flags->list, "also list every mutant with its cases");

@@ -159,13 +159,12 @@ Action AddRecord(CLI::App& command) {
   AddDevice(command, flags->device, "who answers");
   AddOption(command, "--cases", flags->cases,
             "executions per instruction; in a folder at most, of each strategy")
-      .Count()
-      .TypeName("COUNT");
+      .Count();
   AddSeed(command, flags->seed);
   AddStrategy(command, flags->strategy, " of a log, or of the digests of a folder,");
   AddDuration(command, "--max_total_time", flags->max_total_time, "of a folder's digests");
   AddThreads(command, flags->threads);
-  AddOption(command, "--max_bytes", flags->max_bytes, "of a folder").Count().TypeName("COUNT");
+  AddOption(command, "--max_bytes", flags->max_bytes, "of a folder").Count();
   AddOption(command, "--regressions", flags->regressions,
             "folder of cases whose answers a folder has too [corpus/regressions if there]")
       .TypeName("FOLDER");

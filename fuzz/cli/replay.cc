@@ -322,9 +322,7 @@ Action AddReplay(CLI::App& command) {
             "does not say")
       .TypeName("GLOB");
   AddFlag(command, "--verbose", flags->options.verbose, "a line for each answer of a vector");
-  AddOption(command, "--max_reports", flags->options.max_reports, "mismatches to print")
-      .Count()
-      .TypeName("COUNT");
+  AddOption(command, "--max_reports", flags->options.max_reports, "mismatches to print").Count();
   AddOption(command, "--every", flags->options.every,
             "of the digests in a recording folder verify those of every N-th unit")
       .Count()

@@ -178,12 +178,11 @@ Action AddSurvey(CLI::App& command) {
   AddInstr(command, flags->instr);
   AddOption(command, "--cases", flags->cases,
             "executions of each instruction's run [until the time is up]")
-      .Count()
-      .TypeName("COUNT");
+      .Count();
   AddSeed(command, flags->seed);
   AddDuration(command, "--timeout", flags->timeout,
               "without a sign of life for so long, the device hangs");
-  AddOption(command, "--max_bytes", flags->max_bytes, "of all files").Count().TypeName("COUNT");
+  AddOption(command, "--max_bytes", flags->max_bytes, "of all files").Count();
   AddOption(command, "--regressions", flags->regressions,
             "folder of cases to ask too [corpus/regressions if there]")
       .TypeName("FOLDER");
