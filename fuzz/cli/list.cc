@@ -45,12 +45,12 @@ struct ListFlags {
 
 // What follows a break stands below the second column of its line, if that has columns.
 std::string Wrapped(absl::string_view text, size_t width) {
-  constexpr size_t kWidest = 24;
+  constexpr size_t kMaxFirstColumn = 24;
   std::string wrapped;
   for (const absl::string_view line : absl::StrSplit(text, '\n')) {
     const size_t own = std::min(line.find_first_not_of(' '), line.size());
     const size_t second = line.find_first_not_of(' ', line.find("  ", own));
-    const bool columns = line.find("  ", own) != line.npos && second - own <= kWidest;
+    const bool columns = line.find("  ", own) != line.npos && second - own <= kMaxFirstColumn;
     absl::StrAppend(&wrapped, Wrap(line, width, columns ? second - own : 4), "\n");
   }
   return wrapped;
@@ -138,39 +138,36 @@ void RunList(const ListFlags& flags, Call& call) {
     wanted = ResolveAlias(*typed);
     meant = {wanted};
   }
-  for (const List& list : Lists()) {
-    if (flags.what != list.name) continue;
-    std::vector<Entry> entries = list.make();
-    std::erase_if(entries, [&](const Entry& entry) {
-      return std::ranges::none_of(meant, [&](const std::string& glob) {
-        return fnmatch(glob.c_str(), entry.name.c_str(), 0) == 0;
-      });
+  const List& list = *std::ranges::find(Lists(), flags.what, &List::name);
+  std::vector<Entry> entries = list.make();
+  std::erase_if(entries, [&](const Entry& entry) {
+    return std::ranges::none_of(meant, [&](const std::string& glob) {
+      return fnmatch(glob.c_str(), entry.name.c_str(), 0) == 0;
     });
-    for (const std::string& name : meant) {
-      const Operation* op = instructions ? FindOperation(name) : nullptr;
-      if (op != nullptr && std::ranges::count(entries, name, &Entry::name) == 0)
-        entries.push_back(EntryOf(*op));  // of another size
-    }
-    if (entries.empty()) {
-      return call.Say(Verdict::kUsage, instructions
-                                           ? std::string(OneOperation(wanted).status().message())
-                                           : absl::StrCat("no ", flags.what, " '", wanted, "'"));
-    }
-    if (flags.names.empty() && !flags.evidence) {
-      std::erase_if(entries, [](const Entry& entry) { return !entry.usable; });
-    } else if (!flags.evidence) {
-      entries = call.ledger().Keep(Usable(std::move(entries)));
-      for (const Entry& entry : entries) call.ledger().Compare(Thing::kOperation, entry.name);
-    }
-    if (entries.empty()) return;  // the ledger says why
-    if (!call.globals.json) {
-      PrintEntries(entries, flags, list.long_by_default, call.console.style().width);
-      continue;
-    }
-    std::vector<Json> all;
-    for (const Entry& entry : entries) all.push_back(entry.json);
-    call.PrintJson(all);
+  });
+  for (const std::string& name : meant) {
+    const Operation* op = instructions ? FindOperation(name) : nullptr;
+    if (op != nullptr && std::ranges::count(entries, name, &Entry::name) == 0)
+      entries.push_back(EntryOf(*op));  // of another size
   }
+  if (entries.empty()) {
+    return call.Say(Verdict::kUsage, instructions
+                                         ? std::string(OneOperation(wanted).status().message())
+                                         : absl::StrCat("no ", flags.what, " '", wanted, "'"));
+  }
+  if (flags.names.empty() && !flags.evidence) {
+    std::erase_if(entries, [](const Entry& entry) { return !entry.usable; });
+  } else if (!flags.evidence) {
+    entries = call.ledger().Keep(Usable(std::move(entries)));
+    for (const Entry& entry : entries) call.ledger().Compare(Thing::kOperation, entry.name);
+  }
+  if (entries.empty()) return;  // the ledger says why
+  if (!call.globals.json) {
+    return PrintEntries(entries, flags, list.long_by_default, call.console.style().width);
+  }
+  std::vector<Json> all;
+  for (const Entry& entry : entries) all.push_back(entry.json);
+  call.PrintJson(all);
 }
 
 }  // namespace
