@@ -13,8 +13,8 @@
 namespace mmadiff {
 namespace {
 
-constexpr size_t kPortion = 4096;           // lines
-constexpr size_t kLongestLine = 64 * 1024;  // characters
+constexpr size_t kPortion = 4096;       // lines
+constexpr size_t kMaxLine = 64 * 1024;  // characters
 
 }  // namespace
 
@@ -38,8 +38,8 @@ absl::StatusOr<bool> StdinReader::NextLine() {
   int c;
   while ((c = getc_unlocked(stdin)) != EOF && c != '\n') {
     line_ += static_cast<char>(c);
-    if (line_.size() > kLongestLine) {
-      return Error(absl::StrCat("longer than ", kLongestLine, " characters"));
+    if (line_.size() > kMaxLine) {
+      return Error(absl::StrCat("longer than ", kMaxLine, " characters"));
     }
   }
   if (std::ferror(stdin)) return Error(absl::StrCat("cannot be read: ", std::strerror(errno)));
