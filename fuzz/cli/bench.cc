@@ -14,7 +14,6 @@
 #include "device/stop.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/cli/version.h"
-#include "fuzz/verdict/error_meaning.h"
 #include "sim/lanes/lanes.h"
 #include "sim/numerics.h"
 #include "triage/text_table.h"
@@ -38,7 +37,7 @@ Detail Ns(const char* what = "") { return {.what = what, .unit = "ns a dot produ
 
 constexpr size_t kMaxBytes = 16 << 20;  // of a file to compare with
 
-struct Flags {
+struct BenchFlags {
   std::vector<std::string> instr;
   std::string device, time = "50ms", strategy = "mixed", compare;
   int rounds = 3;
@@ -167,7 +166,7 @@ std::string TableOf(const std::vector<BenchRow>& rows, const Earlier& earlier, b
   return table.Text(style);
 }
 
-// Of the rows whose cases stay on the device; "" if none do.
+// The costs of the kernels, for rows whose cases stay on the device; "" if there are none.
 std::string KernelsText(const std::vector<BenchRow>& rows, const TextStyle& style) {
   TextTable table({{"instruction"},
                    {"generate", true},
@@ -280,20 +279,22 @@ Fields<ComparedFile> FieldsOf(const ComparedFile*) {
   };
 }
 
+Field<BenchResult> Setting(const char* name, const char* what = "") {
+  return {name, [name](const BenchResult& r) { return r.settings.at(name); }, what};
+}
+
 Fields<BenchResult> FieldsOf(const BenchResult*) {
   using R = BenchResult;
   return {
       {"version", &R::version, "of mmadiff, its commit and build"},
-      {"clock", [](const R& r) { return r.settings.at("clock"); },
-       "what the times are of, but those of a device"},
-      {"generator_version", [](const R& r) { return r.settings.at("generator_version"); }},
-      {"lanes", [](const R& r) { return r.settings.at("lanes"); },
-       "the vectors that models are simulated in; none without Highway"},
-      {"machine", [](const R& r) { return r.settings.at("machine"); }},
-      {"model_version", [](const R& r) { return r.settings.at("model_version"); }},
-      {"rounds", [](const R& r) { return r.settings.at("rounds"); }},
-      {"strategy", [](const R& r) { return r.settings.at("strategy"); }},
-      {"time", [](const R& r) { return r.settings.at("time"); }, "of a part in a round, as 50ms"},
+      Setting("clock", "what the times are of, but those of a device"),
+      Setting("generator_version"),
+      Setting("lanes", "the vectors that models are simulated in; none without Highway"),
+      Setting("machine"),
+      Setting("model_version"),
+      Setting("rounds"),
+      Setting("strategy"),
+      Setting("time", "of a part in a round, as 50ms"),
       {"stopped_by", &R::stopped_by,
        "a signal, or the error of a device, if there are not all rows because of it; else empty"},
       {"device_identity",
@@ -308,15 +309,6 @@ Fields<BenchResult> FieldsOf(const BenchResult*) {
        "the file of --compare"},
       {"rows", &R::measured},
   };
-}
-
-// What the device lacks is left out.
-void LeaveLacking(const std::vector<const Operation*>& ops, const Device& device, Ledger& ledger) {
-  for (const Operation* op : ops) {
-    const absl::Status status = device.Supports(*op);
-    if (status.ok()) continue;
-    ledger.Leave({Thing::kOperation, ReasonOf(status), op->name, std::string(status.message())});
-  }
 }
 
 // Where the comparison with an earlier measurement says less than it seems to.
@@ -337,7 +329,7 @@ void WarnOfComparison(const std::string& file, const BenchResult& result, Consol
                             file, ": how many times as fast they are is not known so well"));
 }
 
-std::string TextOf(const Flags& flags, const BenchResult& result, const TextStyle& style) {
+std::string TextOf(const BenchFlags& flags, const BenchResult& result, const TextStyle& style) {
   const Settings& settings = result.settings;
   std::string head = absl::StrCat(
       "ns a dot product, one thread, the least of ", flags.rounds,
@@ -371,7 +363,7 @@ absl::StatusOr<Earlier> EarlierOf(const std::string& file, const Settings& setti
       earlier.stopped_by.empty() ? "" : ". It was stopped early by " + earlier.stopped_by));
 }
 
-void RunBench(const Flags& flags, Call& call) {
+void RunBench(const BenchFlags& flags, Call& call) {
   const absl::StatusOr<absl::Duration> time = ParseDuration("--time", flags.time);
   if (!time.ok()) return call.Say(time.status());
   Ledger not_named;
@@ -397,9 +389,7 @@ void RunBench(const Flags& flags, Call& call) {
     DeviceOr opened = OpenDeviceAndWarn(flags.device, call.console);
     if (!opened.ok()) return call.Say(opened.status());
     device = *std::move(opened);
-    LeaveLacking(*ops, *device, call.ledger());
-    const auto lacks = [&](const Operation* op) { return !device->Supports(*op).ok(); };
-    if (std::ranges::all_of(*ops, lacks)) return;  // the ledger says why
+    if (call.ledger().Keep(OfDevice(*device, *ops)).empty()) return;  // the ledger says why
   }
   HandleStopSignals();
   const TimeLimit endless = TimeLimit::After(absl::InfiniteDuration());
@@ -439,11 +429,9 @@ void RunBench(const Flags& flags, Call& call) {
 }  // namespace
 
 Action AddBench(CLI::App& command) {
-  const auto flags = std::make_shared<Flags>();
-  AddOption(command, "--instr", flags->instr,
-            "globs of ARCH/INSTRUCTION, comma separated [some rows of every family]")
-      .Delimiter(',')
-      .TypeName("GLOBS");
+  const auto flags = std::make_shared<BenchFlags>();
+  AddInstr(command, flags->instr,
+           "globs of ARCH/INSTRUCTION, comma separated [some rows of every family]");
   AddDevice(command, flags->device,
             "measure its answers too, and on a GPU the kernels of a run [nobody's]");
   AddStrategy(command, flags->strategy);
@@ -451,9 +439,7 @@ Action AddBench(CLI::App& command) {
             "of each part in each round; at least one batch (50ms, 2s; a mere number: "
             "seconds)")
       .TypeName("TIME");
-  AddOption(command, "--rounds", flags->rounds, "of which the least counts")
-      .Range(1, 1000)
-      .TypeName("N");
+  AddOption(command, "--rounds", flags->rounds, "of which the least counts").Range(1, 1000);
   AddFlag(command, "--bound", flags->bound,
           "count the simulator's instructions, seconds a row: the time it cannot go below with "
           "them. - where they cannot be counted (ptrace, x86), or are too many");

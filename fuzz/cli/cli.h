@@ -97,7 +97,9 @@ absl::StatusOr<absl::Duration> ParseDuration(absl::string_view flag, const std::
 
 // Flags that several verbs have. Each returns the option, for more checks. `globs`: each use of
 // --instr adds to those before, in place of the default.
-Flag AddInstr(CLI::App& command, std::vector<std::string>& globs);
+Flag AddInstr(
+    CLI::App& command, std::vector<std::string>& globs,
+    const std::string& what = "globs of ARCH/INSTRUCTION, comma separated; several add up");
 // `scheduled`: a verb that can also follow a schedule.
 Flag AddStrategy(CLI::App& command, std::string& strategy, const std::string& of = "",
                  bool scheduled = false);
@@ -132,13 +134,16 @@ absl::StatusOr<const Operation*> OneOperation(const std::string& name,
 absl::StatusOr<std::vector<const Operation*>> ChooseOperations(
     const std::vector<std::string>& globs, Models models, const Device* device, Ledger& ledger);
 
+std::vector<std::string> NamesOf(const std::vector<const Operation*>& ops);
 // Those with a model; which of the others the command line names, a ledger must know.
 Filtered<const Operation*> WithModel(const std::vector<const Operation*>& ops);
+// Those that the device has.
+Filtered<const Operation*> OfDevice(const Device& device, const std::vector<const Operation*>& ops);
 // Enters those as compared whose model one of `done` has.
 void CompareByModel(const std::vector<const Operation*>& ops,
                     const std::vector<const Operation*>& done, Ledger& ledger);
 
-// Whether who asked for all instructions learns from it only that devices and architectures of others have more.
+// Whether the line only tells a user who asked for all instructions that other devices and architectures have more.
 bool IsOfOthers(const LeftOutLine& line);
 
 }  // namespace mmadiff

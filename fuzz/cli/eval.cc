@@ -141,7 +141,7 @@ class JsonOutput : public Output {
   JsonRows rows_;
 };
 
-// Each line's words, with the rows that give them.
+// Prints the words of each line, with the rows that compute them.
 class RowsOutput : public Output {
  public:
   explicit RowsOutput(const std::vector<const Operation*>& ops) : ops_(ops) {}
@@ -161,8 +161,8 @@ class RowsOutput : public Output {
 };
 
 // Rows with equal formats, k and scales; the first of them reads the lines.
-absl::StatusOr<std::vector<const Operation*>> OperationsOf(const std::string& name,
-                                                           Ledger& ledger) {
+absl::StatusOr<std::vector<const Operation*>> ComparableOperations(const std::string& name,
+                                                                   Ledger& ledger) {
   if (name.find_first_of("*?[") == name.npos) {
     ASSIGN_OR_RETURN(const Operation* op, OneOperation(name));
     return std::vector{op};
@@ -181,7 +181,7 @@ absl::StatusOr<std::vector<const Operation*>> OperationsOf(const std::string& na
 }
 
 void RunEval(const EvalFlags& flags, Call& call) {
-  const auto ops = OperationsOf(flags.op, call.ledger());
+  const auto ops = ComparableOperations(flags.op, call.ledger());
   if (!ops.ok()) return call.Say(ops.status());
   if (ops->empty()) return;  // the ledger says why
   if (ops->size() > 1 && !flags.device.empty()) {

@@ -24,12 +24,6 @@ struct InferFlags {
   uint64_t budget = InferOptions().budget, validate = InferOptions().validation;
 };
 
-std::vector<std::string> NamesOf(const std::vector<const Operation*>& ops) {
-  std::vector<std::string> names;
-  for (const Operation* op : ops) names.push_back(op->name);
-  return names;
-}
-
 }  // namespace
 
 Fields<Algorithm> FieldsOf(const Algorithm*) {
@@ -315,10 +309,8 @@ void RunInfer(const InferFlags& flags, Call& call) { Inferring(flags, call).Run(
 Action AddInfer(CLI::App& command) {
   const auto flags = std::make_shared<InferFlags>();
   AddDevice(command, flags->device, "who is asked");
-  AddOption(command, "--instr", flags->instr,
-            "globs of ARCH/INSTRUCTION, comma separated, with and without a model")
-      .Delimiter(',')
-      .TypeName("GLOBS");
+  AddInstr(command, flags->instr,
+           "globs of ARCH/INSTRUCTION, comma separated, with and without a model");
   AddOption(command, "--formats", flags->formats,
             "of a, b, c and d of what no table has: f16,f16,f32,f32")
       .TypeName("A,B,C,D");

@@ -45,7 +45,7 @@ Fields<TellingWords> FieldsOf(const TellingWords*) {
   };
 }
 
-// Of the smallest case, if there is one.
+// A member of the smallest case, if one was found.
 template <class Get>
 auto OfFound(const PairRace& pair, Get get) {
   const std::optional<TellingCase>& found = pair.race.found;
@@ -111,13 +111,8 @@ Fields<PairRace> FieldsOf(const PairRace*) {
 
 Fields<RowClass> FieldsOf(const RowClass*) {
   using C = RowClass;
-  const auto names = [](const C& c) {
-    std::vector<std::string> names;
-    for (const Operation* row : c.rows) names.push_back(row->name);
-    return names;
-  };
   return {
-      {"instructions", names, InstructionName()},
+      {"instructions", [](const C& c) { return NamesOf(c.rows); }, InstructionName()},
       {"emulated", &C::emulated},
   };
 }
@@ -136,7 +131,7 @@ Fields<FormatGroup> FieldsOf(const FormatGroup*) {
 
 namespace {
 
-struct Flags {
+struct RaceFlags {
   std::vector<std::string> rows, instr = {"*"};
   bool all = false, set = false;
 };
@@ -275,7 +270,7 @@ std::string GroupText(const FormatGroup& group, const TextStyle& style) {
   return text;
 }
 
-// All rows of both, by formats.
+// Compares all rows of both architectures, by formats.
 absl::StatusOr<Report> RaceArchitectures(const Architecture& x, const Architecture& y,
                                          const std::vector<std::string>& globs,
                                          const TextStyle& style, Ledger& ledger) {
@@ -468,7 +463,7 @@ absl::StatusOr<Report> RaceSet(const std::vector<std::string>& arguments, const 
   return report;
 }
 
-absl::StatusOr<Report> Race(const Flags& flags, const TextStyle& style, Ledger& ledger) {
+absl::StatusOr<Report> Race(const RaceFlags& flags, const TextStyle& style, Ledger& ledger) {
   if (flags.all && flags.set) return absl::InvalidArgumentError("write --all or --set, not both");
   if (flags.set) return RaceSet(flags.rows, style, ledger);
   if (flags.all) {
@@ -506,7 +501,7 @@ absl::StatusOr<Report> Race(const Flags& flags, const TextStyle& style, Ledger& 
   return RacePair(of_x, of_y, style);
 }
 
-void RunRace(const Flags& flags, Call& call) {
+void RunRace(const RaceFlags& flags, Call& call) {
   const absl::StatusOr<Report> report = Race(flags, call.console.style(), call.ledger());
   if (!report.ok()) return call.Say(report.status());
   call.PrintWithLeftOut(*report, [&] { return report->text; });
@@ -517,17 +512,14 @@ void RunRace(const Flags& flags, Call& call) {
 }  // namespace
 
 Action AddRace(CLI::App& command) {
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<RaceFlags>();
   AddOption(command, "rows", flags->rows,
             "two of ARCH/INSTRUCTION and ARCH/INSTRUCTION:NAME=VALUE,NAME=VALUE (as of "
             "faulty:), or two architectures; with --all an instruction; with --set rows")
       .Required();
   AddFlag(command, "--all", flags->all, "every architecture that has the instruction (or glob)");
   AddFlag(command, "--set", flags->set, "the fewest cases that tell all the rows apart");
-  AddOption(command, "--instr", flags->instr,
-            "of two architectures: globs of instructions, comma separated")
-      .Delimiter(',')
-      .TypeName("GLOBS");
+  AddInstr(command, flags->instr, "of two architectures: globs of instructions, comma separated");
   return {RunRace, flags, {SchemaOf<WithLeftOut<Report>>}};
 }
 

@@ -175,7 +175,7 @@ NextCommands CommandsAfter(const CLI::App& command, const RunOptions& options,
   return {CommandText(command),
           absl::StrCat(CommandText(command, {"--cases", "--extend", "--max_total_time", "--stop_at",
                                              "--workdir", "--dry_run"}),
-                       " --cases=", CountText(options.cases * 100))};
+                       " --cases=", ShortCount(options.cases * 100))};
 }
 
 // What runs, on what, where.
@@ -273,15 +273,13 @@ Action AddRun(CLI::App& command) {
       command, "--cases", flags->cases,
       "executions per instruction [1e6, fewer where these are over 16e6 dot products; those of "
       "1e9 dot products where the GPU makes the cases itself]")
-      .Count()
-      .TypeName("COUNT");
+      .Count();
   AddStrategy(command, flags->strategy, "", true);
   AddSeed(command, flags->seed);
   AddThreads(command, flags->threads);
   AddOption(command, "--max_mismatches", flags->max_mismatches,
             "mismatching cases after which an instruction stops, 0 never")
-      .Count()
-      .TypeName("COUNT");
+      .Count();
   AddOption(command, "--shard", flags->shard,
             "run only every N-th unit, from the I-th; auto: as Slurm, MPI or Kubernetes numbers "
             "this process, auto/N where they do not say of how many")
