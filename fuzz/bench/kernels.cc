@@ -12,7 +12,7 @@ namespace {
 // Cases of a launch. One that is too short is repeated with kTimes as many.
 constexpr int64_t kMinLaunch = 256, kTimes = 4, kMaxLaunch = 4 << 20;
 
-// By kernel.
+// Seconds by kernel.
 absl::StatusOr<std::map<std::string, double>> SecondsOf(GpuCounter& counter,
                                                         const CaseStream& stream, int64_t cases) {
   std::map<std::string, double> seconds;

@@ -145,7 +145,7 @@ void AddZsh(const std::vector<FlagDoc>& docs, std::string& script) {
   }
 }
 
-// Of flags with few values, one each; a flag has the same ones in every verb.
+// Adds a line for each flag with few values; a flag has the same ones in every verb.
 void AddChoices(const std::vector<FlagDoc>& docs, std::string& all) {
   for (const FlagDoc& doc : docs) {
     if (doc.names.empty() || doc.choices.empty()) continue;

@@ -14,7 +14,7 @@
 namespace mmadiff {
 namespace {
 
-// Adds what the option takes.
+// Adds the values that the option takes.
 void AddValues(const CLI::Option& option, FlagDoc& doc) {
   const std::string type = option.get_type_name();  // behind it what checks call themselves
   doc.value = type.substr(0, type.find(':'));

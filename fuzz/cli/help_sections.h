@@ -26,7 +26,7 @@ struct HelpSection {
   std::vector<HelpRow> rows;
 };
 
-// Those of `program` are for its verbs too; --json only if `json`.
+// The flags of `program`, which all verbs take; --json only if `json`.
 HelpSection GlobalFlags(const CLI::App& program, bool json);
 // Usage, example and flags.
 std::vector<HelpSection> SectionsOf(const CLI::App& command, const Verb& verb);

@@ -22,7 +22,7 @@ Schema SchemaOfVerb(const Verb& verb) {
   return results.size() == 1 ? results.front() : OneOf(std::move(results));
 }
 
-// Of one verb, or an object with those of all by name.
+// The schema of one verb, or an object with the schemas of all verbs by name.
 absl::StatusOr<Json> Schemas(const std::string& name) {
   Json all = Json::object();
   for (const Verb& verb : Verbs()) {

@@ -75,7 +75,7 @@ void PrintEntries(const std::vector<Entry>& entries, const ListFlags& flags, boo
   PrintPaged(lines || flags.evidence ? text : InColumns(names));
 }
 
-// Of the runs that have no --workdir.
+// The folders of findings of all runs without --workdir.
 std::vector<std::string> FoldersOfAllFindings() {
   std::vector<std::string> folders;
   std::error_code error;
@@ -106,7 +106,7 @@ void ListFiledFindings(const ListFlags& flags, Call& call) {
   if (findings->empty()) call.console.Warn("no findings are filed there");
 }
 
-// But for instructions that nobody can simulate.
+// Leaves out instructions that cannot be simulated.
 Filtered<Entry> Usable(std::vector<Entry> entries) {
   Filtered<Entry> usable(Thing::kOperation);
   for (Entry& entry : entries) {

@@ -23,7 +23,7 @@
 
 namespace mmadiff {
 
-// Each in the file of its verb.
+// Each is defined in the file of its verb.
 using AddVerb = Action(CLI::App& command);
 AddVerb AddBench, AddChanges, AddCheck, AddClean, AddCoverage, AddEval, AddExplain, AddGen, AddHelp,
     AddIdentify, AddInfer, AddLayout, AddList, AddMerge, AddMinimize, AddMutants, AddProbe, AddRace,
@@ -246,7 +246,7 @@ Color ColorOf(const std::string& when) {
   return when == "always" ? Color::kAlways : when == "never" ? Color::kNever : Color::kAuto;
 }
 
-// By verb.
+// Schemas by verb.
 std::map<std::string, std::vector<Schema (*)()>>& Results() {
   static auto& results = *new std::map<std::string, std::vector<Schema (*)()>>;
   return results;
@@ -346,7 +346,7 @@ static int InternalError(const std::exception& error) {
   return mmadiff::kInternal;
 }
 
-// The same in another thread.
+// InternalError() for an exception that ends a different thread.
 [[noreturn]] static void EndOfThread() {
   try {
     if (std::current_exception() != nullptr) std::rethrow_exception(std::current_exception());

@@ -102,7 +102,7 @@ std::string MovesText(const ReplayOutcome& outcome, bool update) {
 
 Detail FindingStates() { return {.words = {std::begin(kFindingStates), std::end(kFindingStates)}}; }
 
-// What a device answered.
+// The counts for one device.
 struct DeviceTally {
   std::string device;
   const ReplayTally& tally;
@@ -206,7 +206,7 @@ Fields<ReplayResult> FieldsOf(const ReplayResult*) {
   };
 }
 
-// With a last case that fails where something else than a comparison did.
+// Adds a last test case that fails if anything but a comparison failed.
 void WriteJUnit(const std::string& path, std::vector<TestResult> test_results, Ending& ending) {
   if (path.empty()) return;
   TestResult whole = {.name = "whole replay", .failure = {}};

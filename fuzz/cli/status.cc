@@ -57,7 +57,7 @@ std::string Text(const RunStatus& s, size_t width) {
   if (!s.findings.empty()) add("findings", absl::StrCat(s.findings.size()));
   for (const std::string& line : DroppedLines(s)) add("dropped", line);
   for (const std::string& line : s.distrusted) add("distrusted", line);
-  // Units say whole seconds.
+  // Times of units are in whole seconds.
   const bool rough = static_cast<double>(s.total.dot_products) < 10 * s.rate;
   const std::string least = rough ? "at least " : "";
   if (s.rate > 0) add("rate", absl::StrCat(least, HumanCount(s.rate), " dot products/s"));

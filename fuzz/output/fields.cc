@@ -31,7 +31,7 @@ const char* TypeName(Schema::Kind kind) {
 
 Json ObjectJson(const Schema& schema);
 
-// Without the description.
+// The schema without its description.
 Json TypeJson(const Schema& schema) {
   Json json = Json::object();
   if (schema.kind == Schema::kAny) return json;
