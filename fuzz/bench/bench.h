@@ -25,7 +25,7 @@ struct BenchRow {
   std::optional<KernelCosts> kernels;  // of the device, where cases stay on it
   // A unit as `run` does it, with what the device says already known: all but the device's time.
   double unit = 0;
-  // Of the slowest round: what a difference is worth.
+  // Times of the slowest round: smaller differences mean nothing.
   double simulator_most = 0, unit_most = 0;
   // Instructions of the simulator a dot product, counted, and the time of those on vectors if each
   // were an addition and nothing else took any: 0 where they are not counted, because nobody asked,

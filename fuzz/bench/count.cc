@@ -71,7 +71,7 @@ bool IsVector(const uint8_t* code) {
   return opcode != 0xf0 && (opcode < 0x30 || opcode > 0x33);  // RORX, KSHIFT
 }
 
-// Of a traced process that has stopped before the piece.
+// Counts the instructions of a traced process that has stopped before the piece.
 std::optional<InstructionCount> CountSteps(pid_t child, int64_t most,
                                            absl::FunctionRef<bool()> stop) {
   std::unordered_map<uint64_t, bool> known;  // by address

@@ -10,9 +10,9 @@ namespace mmadiff {
 namespace {
 
 // Cases of a launch. One that is too short is repeated with kTimes as many.
-constexpr int64_t kFewest = 256, kTimes = 4, kMax = 4 << 20;
+constexpr int64_t kMinLaunch = 256, kTimes = 4, kMaxLaunch = 4 << 20;
 
-// By kernel.
+// Seconds by kernel.
 absl::StatusOr<std::map<std::string, double>> SecondsOf(GpuCounter& counter,
                                                         const CaseStream& stream, int64_t cases) {
   std::map<std::string, double> seconds;
@@ -36,15 +36,15 @@ absl::StatusOr<std::optional<KernelCosts>> BenchKernels(Device& device, const Ca
     return std::nullopt;  // no kernels in this build
   if (!counter.ok()) return counter.status();
   // Memory, modules and the layout are there after the first launch.
-  auto seconds = SecondsOf(**counter, stream, kFewest);
-  for (int64_t cases = kFewest; seconds.ok(); cases *= kTimes) {
+  auto seconds = SecondsOf(**counter, stream, kMinLaunch);
+  for (int64_t cases = kMinLaunch; seconds.ok(); cases *= kTimes) {
     seconds = SecondsOf(**counter, stream, cases);
     if (!seconds.ok()) break;
     const double dot_products = static_cast<double>(cases * stream.op->shape().d_words());
     const auto of = [&](const char* kernel) { return (*seconds)[kernel] * 1e9 / dot_products; };
     const KernelCosts costs = {of("generate"), of("fill"), of("instruction"),
                                of(ResidentKernels(stream.op->model)[1]), of("trace")};
-    if (costs.all() * dot_products >= absl::ToDoubleNanoseconds(part) || cases == kMax) {
+    if (costs.all() * dot_products >= absl::ToDoubleNanoseconds(part) || cases == kMaxLaunch) {
       return costs;
     }
   }

@@ -21,7 +21,7 @@ struct KernelCosts {
   double all() const { return generate + fill + execute + compare + trace; }
 };
 
-// Of a launch that takes `part`, or of the largest. Nothing where cases of the operation do not stay
+// The costs in a launch that takes `part`, or in the largest. Nothing where cases of the operation do not stay
 // on the device.
 absl::StatusOr<std::optional<KernelCosts>> BenchKernels(Device& device, const CaseStream& stream,
                                                         absl::Duration part);

@@ -14,7 +14,6 @@
 #include "device/stop.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/cli/version.h"
-#include "fuzz/verdict/error_meaning.h"
 #include "sim/lanes/lanes.h"
 #include "sim/numerics.h"
 #include "triage/text_table.h"
@@ -38,7 +37,7 @@ Detail Ns(const char* what = "") { return {.what = what, .unit = "ns a dot produ
 
 constexpr size_t kMaxBytes = 16 << 20;  // of a file to compare with
 
-struct Flags {
+struct BenchFlags {
   std::vector<std::string> instr;
   std::string device, time = "50ms", strategy = "mixed", compare;
   int rounds = 3;
@@ -167,7 +166,7 @@ std::string TableOf(const std::vector<BenchRow>& rows, const Earlier& earlier, b
   return table.Text(style);
 }
 
-// Of the rows whose cases stay on the device; "" if none do.
+// The costs of the kernels, for rows whose cases stay on the device; "" if there are none.
 std::string KernelsText(const std::vector<BenchRow>& rows, const TextStyle& style) {
   TextTable table({{"instruction"},
                    {"generate", true},
@@ -280,20 +279,22 @@ Fields<ComparedFile> FieldsOf(const ComparedFile*) {
   };
 }
 
+Field<BenchResult> Setting(const char* name, const char* what = "") {
+  return {name, [name](const BenchResult& r) { return r.settings.at(name); }, what};
+}
+
 Fields<BenchResult> FieldsOf(const BenchResult*) {
   using R = BenchResult;
   return {
       {"version", &R::version, "of mmadiff, its commit and build"},
-      {"clock", [](const R& r) { return r.settings.at("clock"); },
-       "what the times are of, but those of a device"},
-      {"generator_version", [](const R& r) { return r.settings.at("generator_version"); }},
-      {"lanes", [](const R& r) { return r.settings.at("lanes"); },
-       "the vectors that models are simulated in; none without Highway"},
-      {"machine", [](const R& r) { return r.settings.at("machine"); }},
-      {"model_version", [](const R& r) { return r.settings.at("model_version"); }},
-      {"rounds", [](const R& r) { return r.settings.at("rounds"); }},
-      {"strategy", [](const R& r) { return r.settings.at("strategy"); }},
-      {"time", [](const R& r) { return r.settings.at("time"); }, "of a part in a round, as 50ms"},
+      Setting("clock", "what the times are of, but those of a device"),
+      Setting("generator_version"),
+      Setting("lanes", "the vectors that models are simulated in; none without Highway"),
+      Setting("machine"),
+      Setting("model_version"),
+      Setting("rounds"),
+      Setting("strategy"),
+      Setting("time", "of a part in a round, as 50ms"),
       {"stopped_by", &R::stopped_by,
        "a signal, or the error of a device, if there are not all rows because of it; else empty"},
       {"device_identity",
@@ -308,15 +309,6 @@ Fields<BenchResult> FieldsOf(const BenchResult*) {
        "the file of --compare"},
       {"rows", &R::measured},
   };
-}
-
-// What the device lacks is left out.
-void LeaveLacking(const std::vector<const Operation*>& ops, const Device& device, Ledger& ledger) {
-  for (const Operation* op : ops) {
-    const absl::Status status = device.Supports(*op);
-    if (status.ok()) continue;
-    ledger.Leave({Thing::kOperation, ReasonOf(status), op->name, std::string(status.message())});
-  }
 }
 
 // Where the comparison with an earlier measurement says less than it seems to.
@@ -337,7 +329,7 @@ void WarnOfComparison(const std::string& file, const BenchResult& result, Consol
                             file, ": how many times as fast they are is not known so well"));
 }
 
-std::string TextOf(const Flags& flags, const BenchResult& result, const TextStyle& style) {
+std::string TextOf(const BenchFlags& flags, const BenchResult& result, const TextStyle& style) {
   const Settings& settings = result.settings;
   std::string head = absl::StrCat(
       "ns a dot product, one thread, the least of ", flags.rounds,
@@ -371,17 +363,16 @@ absl::StatusOr<Earlier> EarlierOf(const std::string& file, const Settings& setti
       earlier.stopped_by.empty() ? "" : ". It was stopped early by " + earlier.stopped_by));
 }
 
-void RunBench(const Flags& flags, const Globals& globals, Ending& ending) {
-  Console console = globals.MakeConsole();
+void RunBench(const BenchFlags& flags, Call& call) {
   const absl::StatusOr<absl::Duration> time = ParseDuration("--time", flags.time);
-  if (!time.ok()) return ending.Say(time.status());
+  if (!time.ok()) return call.Say(time.status());
   Ledger not_named;
   const bool chosen = flags.instr.empty();
   const auto ops = ChooseOperations(chosen ? BenchedRows() : flags.instr, Models::kRequired,
-                                    nullptr, chosen ? not_named : ending.ledger());
-  if (!ops.ok()) return ending.Say(ops.status());
+                                    nullptr, chosen ? not_named : call.ledger());
+  if (!ops.ok()) return call.Say(ops.status());
   if (ops->empty()) return;  // the ledger says why
-  for (const Operation* op : *ops) ending.ledger().Ask(Thing::kOperation, op->name);
+  for (const Operation* op : *ops) call.ledger().Ask(Thing::kOperation, op->name);
   const DeviceOr host = OpenHost();
   const Settings settings = {{"machine", host.ok() ? Name((*host)->identity()) : "unknown"},
                              {"lanes", Lanes()},
@@ -392,15 +383,13 @@ void RunBench(const Flags& flags, const Globals& globals, Ending& ending) {
                              {"generator_version", absl::StrCat(kGeneratorVersion)},
                              {"rounds", absl::StrCat(flags.rounds)}};
   const absl::StatusOr<Earlier> earlier = EarlierOf(flags.compare, settings, *ops);
-  if (!earlier.ok()) return ending.Say(earlier.status());
+  if (!earlier.ok()) return call.Say(earlier.status());
   std::unique_ptr<Device> device;
   if (!flags.device.empty()) {
-    DeviceOr opened = OpenDeviceAndWarn(flags.device, console);
-    if (!opened.ok()) return ending.Say(opened.status());
+    DeviceOr opened = OpenDeviceAndWarn(flags.device, call.console);
+    if (!opened.ok()) return call.Say(opened.status());
     device = *std::move(opened);
-    LeaveLacking(*ops, *device, ending.ledger());
-    const auto lacks = [&](const Operation* op) { return !device->Supports(*op).ok(); };
-    if (std::ranges::all_of(*ops, lacks)) return;  // the ledger says why
+    if (call.ledger().Keep(OfDevice(*device, *ops)).empty()) return;  // the ledger says why
   }
   HandleStopSignals();
   const TimeLimit endless = TimeLimit::After(absl::InfiniteDuration());
@@ -408,9 +397,9 @@ void RunBench(const Flags& flags, const Globals& globals, Ending& ending) {
   if (device != nullptr) device->StopWhen(stop);
   const auto [rows, failed] =
       Bench({*ops, FindStrategy(flags.strategy), *time, flags.rounds, flags.bound}, device.get(),
-            stop, [&](const Operation& op) { console.Status(op.name, false); });
-  console.Clear();
-  if (!failed.ok() && rows.empty() && !globals.json) return ending.Say(failed);
+            stop, [&](const Operation& op) { call.console.Status(op.name, false); });
+  call.console.Clear();
+  if (!failed.ok() && rows.empty() && !call.globals.json) return call.Say(failed);
   std::string stopped = rows.size() < ops->size() ? Name(StopNow(endless)) : "";
   if (!failed.ok()) stopped = std::string(failed.message());
   const BenchResult result = {absl::StrReplaceAll(VersionText(), {{"\n", ", "}}),
@@ -420,35 +409,29 @@ void RunBench(const Flags& flags, const Globals& globals, Ending& ending) {
                               *earlier,
                               earlier->file.empty() ? "" : WhatDiffers(*earlier, settings, rows),
                               rows};
-  WarnOfComparison(flags.compare, result, console);
+  WarnOfComparison(flags.compare, result, call.console);
   for (const BenchRow& row : rows) {
-    if (device == nullptr || row.device) ending.ledger().Compare(Thing::kOperation, row.op->name);
+    if (device == nullptr || row.device) call.ledger().Compare(Thing::kOperation, row.op->name);
   }
-  if (!stopped.empty()) ending.ledger().LeaveRest(Thing::kOperation, Reason::kNotReached);
+  if (!stopped.empty()) call.ledger().LeaveRest(Thing::kOperation, Reason::kNotReached);
   for (const BenchRow& row : rows) {
     if (row.agrees) continue;
-    ending.Say(Verdict::kDiffers, absl::StrCat(row.op->name, ": not the answers of the model"));
+    call.Say(Verdict::kDiffers, absl::StrCat(row.op->name, ": not the answers of the model"));
   }
-  if (globals.json) {
-    PrintResult(result, ending.ledger(), console);
-  } else {
-    console.Print(TextOf(flags, result, console.style()));
-  }
+  call.PrintWithLeftOut(result, [&] { return TextOf(flags, result, call.console.style()); });
   if (stopped.empty()) return;
-  console.Warn(absl::StrCat("stopped early (", stopped, "); ", rows.size(), " of ", ops->size(),
-                            " instructions are measured"));
-  if (failed.ok()) ending.Say(Verdict::kEarly);
-  ending.Say(failed);
+  call.console.Warn(absl::StrCat("stopped early (", stopped, "); ", rows.size(), " of ",
+                                 ops->size(), " instructions are measured"));
+  if (failed.ok()) call.Say(Verdict::kEarly);
+  call.Say(failed);
 }
 
 }  // namespace
 
-Action AddBench(CLI::App& command, const Globals& globals) {
-  const auto flags = std::make_shared<Flags>();
-  AddOption(command, "--instr", flags->instr,
-            "globs of ARCH/INSTRUCTION, comma separated [some rows of every family]")
-      .Delimiter(',')
-      .TypeName("GLOBS");
+Action AddBench(CLI::App& command) {
+  const auto flags = std::make_shared<BenchFlags>();
+  AddInstr(command, flags->instr,
+           "globs of ARCH/INSTRUCTION, comma separated [some rows of every family]");
   AddDevice(command, flags->device,
             "measure its answers too, and on a GPU the kernels of a run [nobody's]");
   AddStrategy(command, flags->strategy);
@@ -456,17 +439,14 @@ Action AddBench(CLI::App& command, const Globals& globals) {
             "of each part in each round; at least one batch (50ms, 2s; a mere number: "
             "seconds)")
       .TypeName("TIME");
-  AddOption(command, "--rounds", flags->rounds, "of which the least counts")
-      .Range(1, 1000)
-      .TypeName("N");
+  AddOption(command, "--rounds", flags->rounds, "of which the least counts").Range(1, 1000);
   AddFlag(command, "--bound", flags->bound,
           "count the simulator's instructions, seconds a row: the time it cannot go below with "
           "them. - where they cannot be counted (ptrace, x86), or are too many");
   AddOption(command, "--compare", flags->compare,
             "earlier output of --json: how many times as fast")
       .TypeName("FILE");
-  return {[flags, &globals](Ending& ending) { RunBench(*flags, globals, ending); },
-          {SchemaOf<WithLeftOut<BenchResult>>}};
+  return {RunBench, flags, {SchemaOf<WithLeftOut<BenchResult>>}};
 }
 
 }  // namespace mmadiff

@@ -62,8 +62,7 @@ Fields<ChangesResult> FieldsOf(const ChangesResult*) {
   };
 }
 
-void PrintChanges(const ChangesResult& result, bool as_json, Console& console) {
-  if (as_json) return PrintJson(JsonOf(result), console);
+std::string ChangesText(const ChangesResult& result, size_t width) {
   std::string text;
   for (const ModelChange& c : result.changes) {
     absl::StrAppendFormat(&text, "%-15s %s%s%s\n", Name(c.kind), c.op, c.what.empty() ? "" : ": ",
@@ -71,11 +70,10 @@ void PrintChanges(const ChangesResult& result, bool as_json, Console& console) {
   }
   absl::StrAppend(&text, result.changes.size(), " changes, ", result.instructions,
                   " instructions\n");
-  console.Print(Wrap(text, console.style().width, 2));
+  return Wrap(text, width, 2);
 }
 
-void RunChanges(const ChangesFlags& flags, const Globals& globals, Ending& ending) {
-  Console console = globals.MakeConsole();
+void RunChanges(const ChangesFlags& flags, Call& call) {
   std::vector<ModelDigest> stored;
   absl::StatusOr<std::string> text = ReadFile(flags.update ? flags.file : DataPath(flags.file));
   if (text.ok()) {
@@ -83,23 +81,24 @@ void RunChanges(const ChangesFlags& flags, const Globals& globals, Ending& endin
     if (parsed.ok()) {
       stored = *std::move(parsed);
     } else if (!flags.update) {
-      return ending.Say(Verdict::kHarmed, std::string(parsed.status().message()));
+      return call.Say(Verdict::kHarmed, std::string(parsed.status().message()));
     }
   } else if (!flags.update) {
-    return ending.Say(
+    return call.Say(
         Verdict::kUsage,
         absl::StrCat(text.status().message(), "; run in the repository, or name it with --file"));
   }
   if (stored.empty() && !flags.update) {
-    return ending.Say(Verdict::kHarmed, absl::StrCat(flags.file, ": no digest in it"));
+    return call.Say(Verdict::kHarmed, absl::StrCat(flags.file, ": no digest in it"));
   }
   const std::vector<ModelDigest> now = ComputeModelDigests();
   const std::vector<ModelChange> changes = CompareModelDigests(stored, now);
-  PrintChanges({changes, now.size()}, globals.json, console);
-  if (!flags.update && !changes.empty()) ending.Say(Verdict::kDiffers);
+  const ChangesResult result = {changes, now.size()};
+  call.Print(result, [&] { return ChangesText(result, call.console.style().width); });
+  if (!flags.update && !changes.empty()) call.Say(Verdict::kDiffers);
   if (!flags.update) return;
   const absl::Status s = WriteFileDurably(flags.file, FormatModelDigests(now));
-  if (!s.ok()) ending.Say(Verdict::kNotWritten, std::string(s.message()));
+  if (!s.ok()) call.Say(Verdict::kNotWritten, std::string(s.message()));
 }
 
 }  // namespace
@@ -117,12 +116,11 @@ Fields<ModelChange> FieldsOf(const ModelChange*) {
   };
 }
 
-Action AddChanges(CLI::App& command, const Globals& globals) {
+Action AddChanges(CLI::App& command) {
   const auto flags = std::make_shared<ChangesFlags>();
   AddOption(command, "--file", flags->file, "the digests").TypeName("FILE");
   AddFlag(command, "--update", flags->update, "write the digests of now, after the changes");
-  return {[flags, &globals](Ending& ending) { RunChanges(*flags, globals, ending); },
-          {SchemaOf<ChangesResult>}};
+  return {RunChanges, flags, {SchemaOf<ChangesResult>}};
 }
 
 }  // namespace mmadiff

@@ -76,24 +76,23 @@ Fields<CheckResult> FieldsOf(const CheckResult*) {
   };
 }
 
-void RunCheck(const CheckFlags& flags, const Globals& globals, Ending& ending) {
+void RunCheck(const CheckFlags& flags, Call& call) {
   const absl::StatusOr<const Operation*> op = OneOperation(flags.op);
-  if (!op.ok()) return ending.Say(op.status());
+  if (!op.ok()) return call.Say(op.status());
   const Instruction& instruction = *(*op)->instruction;
   // What somebody types has no header and no end but the one that is seen.
   const bool any = flags.expect == "any" || (flags.expect.empty() && isatty(STDIN_FILENO) == 1);
   std::optional<uint64_t> expected;
   if (!any && !flags.expect.empty()) {
     const absl::StatusOr<uint64_t> count = ParseCount(flags.expect);
-    if (!count.ok()) return ending.Say(count.status());
+    if (!count.ok()) return call.Say(count.status());
     expected = *count;
   }
-  Console console = globals.MakeConsole();
-  if (any && flags.expect.empty() && !globals.quiet) {
-    console.Warn("type or paste lines of operands and a result; Ctrl-D ends them");
+  if (any && flags.expect.empty() && !call.globals.quiet) {
+    call.console.Warn("type or paste lines of operands and a result; Ctrl-D ends them");
   }
   std::optional<JsonRows> rows;
-  if (globals.json) rows.emplace(CheckResult{**op}, "differing");
+  if (call.globals.json) rows.emplace(JsonOf(CheckResult{**op}), "differing");
   uint64_t lines = 0, differing = 0;
   const auto compare = [&](const Portion& portion) {
     Answers answers = portion.answers;
@@ -107,11 +106,11 @@ void RunCheck(const CheckFlags& flags, const Globals& globals, Ending& ending) {
       if (rows) {
         std::optional<uint64_t> d;
         if (!failure) d = answers.d[i];
-        rows->Add(DifferingLine{**op, dot, d, portion.line[i], model[i], failure});
+        rows->Add(JsonOf(DifferingLine{**op, dot, d, portion.line[i], model[i], failure}));
         continue;
       }
-      const TextStyle style = console.style();
-      console.Print(absl::StrCat(
+      const TextStyle style = call.console.style();
+      call.console.Print(absl::StrCat(
           "line ", portion.line[i], ":\n", CaseText(**op, dot, 2, style.width),
           failure ? DescribeFailure(*instruction.d, model[i], *failure, style)
                   : DescribeDifference(*instruction.d, model[i], answers.d[i], style)));
@@ -130,33 +129,31 @@ void RunCheck(const CheckFlags& flags, const Globals& globals, Ending& ending) {
         "comments on, or give --expect=N");
   }
   if (rows) {
-    rows->Finish(CheckResult{**op, lines, lines - differing, std::string(status.message())});
+    rows->Finish(
+        JsonOf(CheckResult{**op, lines, lines - differing, std::string(status.message())}));
   } else {
-    console.Print(
+    call.console.Print(
         Wrap(absl::StrCat((*op)->name, ": ", lines - differing, " of ", lines, " equal\n"),
-             console.style().width, 2));
+             call.console.style().width, 2));
   }
   if (differing > 0) {
-    ending.Say(Verdict::kDiffers, std::string(status.message()));
+    call.Say(Verdict::kDiffers, std::string(status.message()));
   } else {
-    ending.Say(status);
+    call.Say(status);
   }
 }
 
 }  // namespace
 
-Action AddCheck(CLI::App& command, const Globals& globals) {
+Action AddCheck(CLI::App& command) {
   const auto flags = std::make_shared<CheckFlags>();
   AddInstruction(command, flags->op);
-  AddOption(command, "--max_reports", flags->max_reports, "differing lines to print")
-      .Count()
-      .TypeName("COUNT");
+  AddOption(command, "--max_reports", flags->max_reports, "differing lines to print").Count();
   AddOption(
       command, "--expect", flags->expect,
       "lines that must come, or `any` [the sum of the stream's `# lines: N`; `any` on a terminal]")
       .TypeName("COUNT");
-  return {[flags, &globals](Ending& ending) { RunCheck(*flags, globals, ending); },
-          {SchemaOf<CheckResult>}};
+  return {RunCheck, flags, {SchemaOf<CheckResult>}};
 }
 
 }  // namespace mmadiff

@@ -42,14 +42,13 @@ Fields<CleanResult> FieldsOf(const CleanResult*) {
   };
 }
 
-void RunClean(const CleanFlags& flags, const Globals& globals, Ending& ending) {
-  Console console = globals.MakeConsole();
+void RunClean(const CleanFlags& flags, Call& call) {
   bool not_durable = false;
   const absl::StatusOr<Cleaning> cleaning =
-      flags.yes ? RemoveLeftovers(flags.folder, not_durable, globals.shared)
+      flags.yes ? RemoveLeftovers(flags.folder, not_durable, call.globals.shared)
                 : FindLeftovers(flags.folder);
   if (!cleaning.ok()) {
-    return ending.Say(cleaning.status(), not_durable ? Verdict::kNotWritten : Verdict::kHarmed);
+    return call.Say(cleaning.status(), not_durable ? Verdict::kNotWritten : Verdict::kHarmed);
   }
   std::string text;
   for (const Leftover& file : cleaning->files) {
@@ -62,20 +61,18 @@ void RunClean(const CleanFlags& flags, const Globals& globals, Ending& ending) {
     text += "nothing was removed; --yes removes it\n";
   }
   for (const std::string& what : cleaning->damage) {
-    ending.Say(Verdict::kHarmed, what + "; this file stays");
+    call.Say(Verdict::kHarmed, what + "; this file stays");
   }
-  if (globals.json) return PrintJson(JsonOf(CleanResult{flags, *cleaning}), console);
-  console.Print(PlainText(text));
+  call.Print(CleanResult{flags, *cleaning}, [&] { return PlainText(text); });
 }
 
 }  // namespace
 
-Action AddClean(CLI::App& command, const Globals& globals) {
+Action AddClean(CLI::App& command) {
   const auto flags = std::make_shared<CleanFlags>();
   AddOption(command, "folder", flags->folder, "folder of a run").Required();
   AddFlag(command, "--yes", flags->yes, "remove it; without this it is only listed");
-  return {[flags, &globals](Ending& ending) { RunClean(*flags, globals, ending); },
-          {SchemaOf<CleanResult>}};
+  return {RunClean, flags, {SchemaOf<CleanResult>}};
 }
 
 }  // namespace mmadiff

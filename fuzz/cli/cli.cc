@@ -24,13 +24,6 @@
 
 namespace mmadiff {
 
-Console Globals::MakeConsole() const {
-  return Console(color == "always"  ? Color::kAlways
-                 : color == "never" ? Color::kNever
-                                    : Color::kAuto,
-                 quiet);
-}
-
 void SayDropped(std::span<const Drop> drops, bool answered, Ending& ending) {
   for (const Drop& drop : drops) {
     const bool lacks = drop.cause == DropCause::kLacks;
@@ -82,11 +75,8 @@ absl::StatusOr<absl::Duration> ParseDuration(absl::string_view flag, const std::
       absl::StrCat(flag, ": '", text, "' is no duration; write 90s, 30m or 8h"));
 }
 
-Flag AddInstr(CLI::App& command, std::vector<std::string>& globs) {
-  return AddOption(command, "--instr", globs,
-                   "globs of ARCH/INSTRUCTION, comma separated; several add up")
-      .Delimiter(',')
-      .TypeName("GLOBS");
+Flag AddInstr(CLI::App& command, std::vector<std::string>& globs, const std::string& what) {
+  return AddOption(command, "--instr", globs, what).Delimiter(',').TypeName("GLOBS");
 }
 
 Flag AddStrategy(CLI::App& command, std::string& strategy, const std::string& of, bool scheduled) {
@@ -118,7 +108,7 @@ Flag AddDuration(CLI::App& command, const std::string& flag, std::string& durati
 }
 
 Flag AddThreads(CLI::App& command, int& threads) {
-  return AddOption(command, "--threads", threads, "[all cores]").Range(1, 1024).TypeName("N");
+  return AddOption(command, "--threads", threads, "[all cores]").Range(1, 1024);
 }
 
 Flag AddInstruction(CLI::App& command, std::string& name) {
@@ -173,16 +163,32 @@ Filtered<const Operation*> WithModel(const std::vector<const Operation*>& ops) {
   return kept;
 }
 
+Filtered<const Operation*> OfDevice(const Device& device,
+                                    const std::vector<const Operation*>& ops) {
+  Filtered<const Operation*> kept(Thing::kOperation);
+  for (const Operation* op : ops) {
+    const absl::Status status = device.Supports(*op);
+    if (status.ok()) {
+      kept.Keep(op, op->name);
+    } else {
+      kept.Leave(ReasonOf(status), op->name, false, std::string(status.message()));
+    }
+  }
+  return kept;
+}
+
+std::vector<std::string> NamesOf(const std::vector<const Operation*>& ops) {
+  std::vector<std::string> names;
+  for (const Operation* op : ops) names.push_back(op->name);
+  return names;
+}
+
 void CompareByModel(const std::vector<const Operation*>& ops,
                     const std::vector<const Operation*>& done, Ledger& ledger) {
   for (const Operation* op : ops) {
     const auto same = [op](const Operation* d) { return SameModel(d->model, op->model); };
     if (std::ranges::any_of(done, same)) ledger.Compare(Thing::kOperation, op->name);
   }
-}
-
-void PrintJson(const Json& json, Console& console, int indent) {
-  console.Print(JsonText(json, indent) + "\n");
 }
 
 bool IsOfOthers(const LeftOutLine& line) {
@@ -213,20 +219,6 @@ absl::StatusOr<Filtered<const Operation*>> Matching(const std::vector<std::strin
   }
   for (const auto& [key, named] : exact) ops.Keep(key.second, key.second->name, named);
   return ops;
-}
-
-Filtered<const Operation*> OfDevice(const Device& device,
-                                    const std::vector<const Operation*>& ops) {
-  Filtered<const Operation*> kept(Thing::kOperation);
-  for (const Operation* op : ops) {
-    const absl::Status status = device.Supports(*op);
-    if (status.ok()) {
-      kept.Keep(op, op->name);
-    } else {
-      kept.Leave(ReasonOf(status), op->name, false, std::string(status.message()));
-    }
-  }
-  return kept;
 }
 
 }  // namespace

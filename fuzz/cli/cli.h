@@ -9,14 +9,15 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "fuzz/cli/flags.h"
 #include "fuzz/engine/engine.h"
-#include "fuzz/output/case_json.h"
 #include "fuzz/output/console.h"
+#include "fuzz/output/shared_fields.h"
 #include "fuzz/verdict/drop.h"
 #include "fuzz/verdict/ending.h"
 #include "sim/operation.h"
@@ -30,17 +31,39 @@ struct Globals {
   std::string workdir;
   bool shared = false;             // folders of other users are written to
   int error_exitcode = kMismatch;  // what to exit with instead of 1
+};
 
-  Console MakeConsole() const;
+// One call of a verb: what it comes to, the global flags, and where it prints.
+struct Call : Ending {
+  const Globals& globals;
+  Console& console;
+
+  template <class Result>
+  void PrintJson(const Result& result, int indent = 1) {
+    console.Print(JsonText(JsonOf(result), indent) + "\n");
+  }
+  // The result: as JSON with --json, else as text. `indent` as JsonText().
+  template <class Result>
+  void Print(const Result& result, absl::FunctionRef<std::string()> text, int indent = 1) {
+    if (globals.json) return PrintJson(result, indent);
+    console.Print(text());
+  }
+  // The same; JSON says also what was left out.
+  template <class Result>
+  void PrintWithLeftOut(const Result& result, absl::FunctionRef<std::string()> text,
+                        int indent = 1) {
+    Print(WithLeftOut<Result>{result, ledger().lines()}, text, indent);
+  }
 };
 
 // What a verb does once its flags are parsed, and what it prints with --json: a schema for each kind of result.
 struct Action {
-  template <class Run>
-  Action(Run run, std::vector<Schema (*)()> results = {})
-      : run(std::move(run)), results(std::move(results)) {}
+  template <class Flags>
+  Action(void (*run)(const Flags&, Call&), std::shared_ptr<Flags> flags,
+         std::vector<Schema (*)()> results = {})
+      : run([run, flags](Call& call) { run(*flags, call); }), results(std::move(results)) {}
 
-  std::function<void(Ending&)> run;
+  std::function<void(Call&)> run;
   std::vector<Schema (*)()> results;
 };
 
@@ -48,13 +71,14 @@ struct Action {
 struct Verb {
   const char* name;
   const char* what;
-  Action (*add)(CLI::App& command, const Globals& globals);  // registers flags on the subcommand
-  const char* example = "";                                  // what follows "mmadiff "
-  bool hidden = false;                                       // not for people: no help lists it
+  Action (*add)(CLI::App& command);  // registers flags on the subcommand
+  const char* example = "";          // what follows "mmadiff "
 };
 
-// The table of verbs, in main.cc.
+// The table of verbs, in main.cc: those for people.
 std::span<const Verb> Verbs();
+// Their names.
+std::vector<std::string> VerbNames();
 // What it prints with --json, a schema for each kind of result; none: it has no --json. In Main().
 std::vector<Schema> ResultsOf(const Verb& verb);
 // nullptr when there is none.
@@ -73,7 +97,9 @@ absl::StatusOr<absl::Duration> ParseDuration(absl::string_view flag, const std::
 
 // Flags that several verbs have. Each returns the option, for more checks. `globs`: each use of
 // --instr adds to those before, in place of the default.
-Flag AddInstr(CLI::App& command, std::vector<std::string>& globs);
+Flag AddInstr(
+    CLI::App& command, std::vector<std::string>& globs,
+    const std::string& what = "globs of ARCH/INSTRUCTION, comma separated; several add up");
 // `scheduled`: a verb that can also follow a schedule.
 Flag AddStrategy(CLI::App& command, std::string& strategy, const std::string& of = "",
                  bool scheduled = false);
@@ -108,21 +134,16 @@ absl::StatusOr<const Operation*> OneOperation(const std::string& name,
 absl::StatusOr<std::vector<const Operation*>> ChooseOperations(
     const std::vector<std::string>& globs, Models models, const Device* device, Ledger& ledger);
 
+std::vector<std::string> NamesOf(const std::vector<const Operation*>& ops);
 // Those with a model; which of the others the command line names, a ledger must know.
 Filtered<const Operation*> WithModel(const std::vector<const Operation*>& ops);
+// Those that the device has.
+Filtered<const Operation*> OfDevice(const Device& device, const std::vector<const Operation*>& ops);
 // Enters those as compared whose model one of `done` has.
 void CompareByModel(const std::vector<const Operation*>& ops,
                     const std::vector<const Operation*>& done, Ledger& ledger);
 
-// Whether who asked for all instructions learns from it only that devices and architectures of others have more.
+// Whether the line only tells a user who asked for all instructions that other devices and architectures have more.
 bool IsOfOthers(const LeftOutLine& line);
-
-// Prints JSON; `indent` as JsonText().
-void PrintJson(const Json& json, Console& console, int indent = 1);
-// Prints a result that has WithLeftOut<Result> as its schema.
-template <class Result>
-void PrintResult(const Result& result, const Ledger& ledger, Console& console, int indent = 1) {
-  PrintJson(JsonOf(WithLeftOut<Result>{result, ledger.lines()}), console, indent);
-}
 
 }  // namespace mmadiff

@@ -29,7 +29,7 @@ std::string CommandText(const CLI::App& command, const std::set<std::string>& wi
   return text;
 }
 
-std::string CountText(uint64_t count) {
+std::string ShortCount(uint64_t count) {
   int zeros = 0;
   for (; count >= 10 && count % 10 == 0; count /= 10) ++zeros;
   return zeros < 4 ? absl::StrCat(count, std::string(zeros, '0')) : absl::StrCat(count, "e", zeros);

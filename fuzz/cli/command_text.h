@@ -15,6 +15,6 @@ namespace mmadiff {
 std::string CommandText(const CLI::App& command, const std::set<std::string>& without = {});
 
 // "1e8", "35e4": as --cases takes it.
-std::string CountText(uint64_t count);
+std::string ShortCount(uint64_t count);
 
 }  // namespace mmadiff

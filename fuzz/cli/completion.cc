@@ -72,14 +72,6 @@ std::string FlagWords(const std::vector<FlagDoc>& docs) {
   return absl::StrJoin(words, " ");
 }
 
-std::vector<std::string> VerbWords() {
-  std::vector<std::string> words;
-  for (const Verb& verb : Verbs()) {
-    if (!verb.hidden) words.push_back(verb.name);
-  }
-  return words;
-}
-
 std::vector<std::string> DeviceWords() {
   std::vector<std::string> words;
   for (const DeviceKind& kind : Devices()) {
@@ -99,7 +91,7 @@ constexpr char kInstructions[] = "(mmadiff list)";
 // The values of a flag or an argument, separated by spaces; empty for files and numbers.
 std::string Values(const FlagDoc& doc) {
   if (doc.value == "GLOBS" || doc.value == "instruction") return kInstructions;
-  if (doc.value == "verb") return absl::StrJoin(VerbWords(), " ");
+  if (doc.value == "verb") return absl::StrJoin(VerbNames(), " ");
   return absl::StrJoin(doc.value == "DEVICE" ? DeviceWords() : doc.choices, " ");
 }
 
@@ -153,7 +145,7 @@ void AddZsh(const std::vector<FlagDoc>& docs, std::string& script) {
   }
 }
 
-// Of flags with few values, one each; a flag has the same ones in every verb.
+// Adds a line for each flag with few values; a flag has the same ones in every verb.
 void AddChoices(const std::vector<FlagDoc>& docs, std::string& all) {
   for (const FlagDoc& doc : docs) {
     if (doc.names.empty() || doc.choices.empty()) continue;
@@ -166,11 +158,10 @@ void AddChoices(const std::vector<FlagDoc>& docs, std::string& all) {
 }  // namespace
 
 std::string BashCompletion(const CLI::App& program) {
-  const std::vector<std::string> names = VerbWords();
+  const std::vector<std::string> names = VerbNames();
   std::vector<std::string> faults;
   std::string verbs, choices;
   for (const Verb& verb : Verbs()) {
-    if (verb.hidden) continue;
     const std::vector<FlagDoc> docs = FlagsOf(*program.get_subcommand(verb.name));
     absl::StrAppend(&verbs, "    ", verb.name, ") flags='", FlagWords(docs), "' args='",
                     Arguments(docs), "' ;;\n");
@@ -192,7 +183,6 @@ std::string FishCompletion(const CLI::App& program) {
       "# Completion of mmadiff for fish, made by `mmadiff help --completion=fish`.\n";
   AddFish("", FlagsOf(program), script);
   for (const Verb& verb : Verbs()) {
-    if (verb.hidden) continue;
     absl::StrAppend(&script, "complete -c mmadiff -n __fish_use_subcommand -f -a ", verb.name,
                     " -d ", Quoted(verb.what, "\\'"), "\n");
     AddFish(absl::StrCat(" -n '__fish_seen_subcommand_from ", verb.name, "'"),
@@ -205,7 +195,6 @@ std::string ZshCompletion(const CLI::App& program) {
   std::string verbs, cases, global;
   AddZsh(FlagsOf(program), global);
   for (const Verb& verb : Verbs()) {
-    if (verb.hidden) continue;
     absl::StrAppend(&verbs, " ", verb.name, "\\:", "\"", verb.what, "\"");
     absl::StrAppend(&cases, "    ", verb.name, ") _arguments $global");
     AddZsh(FlagsOf(*program.get_subcommand(verb.name)), cases);

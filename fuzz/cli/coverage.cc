@@ -59,49 +59,53 @@ struct CoverageFlags {
   bool unreachable = false, list = false, stats = false;
 };
 
-void PrintBins(const CoverageFlags& flags, const FilledBins& filled, Console& console) {
+std::string BinsText(const CoverageFlags& flags, const FilledBins& filled) {
   const std::string& name = filled.op->name;
+  std::string text;
   for (const size_t i : FalseBins(filled.bins, filled.counts)) {
     const Bin& bin = filled.bins[i];
-    console.Print(absl::StrFormat("reached all the same: %s  %s  %d, though: %s\n", name,
-                                  bin.name(), filled.counts[i], bin.unreachable));
+    absl::StrAppendFormat(&text, "reached all the same: %s  %s  %d, though: %s\n", name, bin.name(),
+                          filled.counts[i], bin.unreachable);
   }
   for (const size_t i : filled.thin) {
     const Bin& bin = filled.bins[i];
-    console.Print(
-        absl::StrFormat("thin: %s  %s  %d of %d\n", name, bin.name(), filled.counts[i], bin.least));
+    absl::StrAppendFormat(&text, "thin: %s  %s  %d of %d\n", name, bin.name(), filled.counts[i],
+                          bin.least);
   }
   for (size_t i = 0; i < filled.bins.size(); ++i) {
     const Bin& bin = filled.bins[i];
     if (flags.unreachable && !bin.unreachable.empty()) {
-      console.Print(
-          absl::StrFormat("unreachable: %s  %s  %s\n", name, bin.name(), bin.unreachable));
+      absl::StrAppendFormat(&text, "unreachable: %s  %s  %s\n", name, bin.name(), bin.unreachable);
     } else if (flags.list && bin.unreachable.empty() && filled.counts[i] >= bin.least) {
-      console.Print(absl::StrFormat("filled: %s  %s  %d\n", name, bin.name(), filled.counts[i]));
+      absl::StrAppendFormat(&text, "filled: %s  %s  %d\n", name, bin.name(), filled.counts[i]);
     }
   }
+  return text;
 }
 
-void PrintText(const CoverageFlags& flags, size_t ops, const std::vector<FilledBins>& all,
-               Console& console) {
+std::string Text(const CoverageFlags& flags, size_t ops, const std::vector<FilledBins>& all,
+                 bool stats) {
+  std::string text;
   size_t reachable = 0, unreachable = 0, thin = 0, complete = 0;
   uint64_t most = 0;
   for (const FilledBins& filled : all) {
-    PrintBins(flags, filled, console);
+    text += BinsText(flags, filled);
     reachable += filled.reachable();
     unreachable += filled.bins.size() - filled.reachable();
     thin += filled.thin.size();
     complete += filled.thin.empty();
     if (filled.thin.empty()) most = std::max(most, filled.cases);
   }
-  console.Print(absl::StrFormat(
-      "%d of %d bins filled (%.1f%%) in at most %d cases\n", reachable - thin, reachable,
-      100.0 * static_cast<double>(reachable - thin) / static_cast<double>(reachable), flags.cases));
-  if (console.terminal() && !flags.stats) return;
-  console.Print(absl::StrFormat(
+  absl::StrAppendFormat(
+      &text, "%d of %d bins filled (%.1f%%) in at most %d cases\n", reachable - thin, reachable,
+      100.0 * static_cast<double>(reachable - thin) / static_cast<double>(reachable), flags.cases);
+  if (!stats) return text;
+  absl::StrAppendFormat(
+      &text,
       "stat::instructions: %d\nstat::models: %d\nstat::bins: %d\nstat::unreachable: %d\n"
       "stat::thin: %d\nstat::models_filled: %d\nstat::cases_to_fill_max: %d\n",
-      ops, all.size(), reachable, unreachable, thin, complete, most));
+      ops, all.size(), reachable, unreachable, thin, complete, most);
+  return text;
 }
 
 struct CoverageResult {
@@ -114,54 +118,49 @@ Fields<CoverageResult> FieldsOf(const CoverageResult*) {
   };
 }
 
-void Coverage(const CoverageFlags& flags, const Globals& globals, Ending& ending) {
-  const auto ops = ChooseOperations(flags.instr, Models::kRequired, nullptr, ending.ledger());
-  if (!ops.ok()) return ending.Say(ops.status());
+void Coverage(const CoverageFlags& flags, Call& call) {
+  const auto ops = ChooseOperations(flags.instr, Models::kRequired, nullptr, call.ledger());
+  if (!ops.ok()) return call.Say(ops.status());
   if (ops->empty()) return;  // the ledger says why
-  Console console = globals.MakeConsole();
   HandleStopSignals();
   const absl::StatusOr<std::vector<FilledBins>> all = FillBins(
-      {*ops, StrategyOfRun(flags.strategy), flags.cases, flags.seed, flags.threads}, console);
-  console.Clear();
-  if (!all.ok()) return ending.Say(all.status());
+      {*ops, StrategyOfRun(flags.strategy), flags.cases, flags.seed, flags.threads}, call.console);
+  call.console.Clear();
+  if (!all.ok()) return call.Say(all.status());
   bool complete = true;
   for (const FilledBins& filled : *all) complete &= filled.thin.empty();
   std::vector<const Operation*> filled_of;
   for (const FilledBins& filled : *all) filled_of.push_back(filled.op);
-  CompareByModel(*ops, filled_of, ending.ledger());
-  if (globals.json) {
-    PrintResult(CoverageResult{*all}, ending.ledger(), console);
-  } else {
-    PrintText(flags, ops->size(), *all, console);
-  }
+  CompareByModel(*ops, filled_of, call.ledger());
+  const bool stats = flags.stats || !call.console.terminal();
+  call.PrintWithLeftOut(CoverageResult{*all},
+                        [&] { return Text(flags, ops->size(), *all, stats); });
   for (const FilledBins& filled : *all) {
     const std::vector<size_t> wrong = FalseBins(filled.bins, filled.counts);
     if (wrong.empty()) continue;
-    return ending.Say(Verdict::kBroken,
-                      absl::StrCat(filled.op->name, ": ", filled.bins[wrong.front()].name(),
-                                   " is reached, and was said to be unreachable"));
+    return call.Say(Verdict::kBroken,
+                    absl::StrCat(filled.op->name, ": ", filled.bins[wrong.front()].name(),
+                                 " is reached, and was said to be unreachable"));
   }
-  if (!complete) ending.Say(Verdict::kDiffers);
+  if (!complete) call.Say(Verdict::kDiffers);
 }
 
 }  // namespace
 
-Action AddCoverage(CLI::App& command, const Globals& globals) {
+Action AddCoverage(CLI::App& command) {
   const auto flags = std::make_shared<CoverageFlags>();
   AddInstr(command, flags->instr);
   AddStrategy(command, flags->strategy, "", true);
   AddOption(command, "--cases", flags->cases, "in which all bins must be filled")
       .Count()
-      .Positive()
-      .TypeName("COUNT");
+      .Positive();
   AddSeed(command, flags->seed);
   AddThreads(command, flags->threads);
   AddFlag(command, "--unreachable", flags->unreachable,
           "print which bins no input reaches, and why");
   AddFlag(command, "--list", flags->list, "print the filled bins too");
   AddFlag(command, "--stats", flags->stats, "stat:: lines also on a terminal");
-  return {[flags, &globals](Ending& ending) { Coverage(*flags, globals, ending); },
-          {SchemaOf<WithLeftOut<CoverageResult>>}};
+  return {Coverage, flags, {SchemaOf<WithLeftOut<CoverageResult>>}};
 }
 
 }  // namespace mmadiff

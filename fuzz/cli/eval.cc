@@ -1,5 +1,5 @@
 // mmadiff eval: the simulator, or a device, as a filter.
-#include <algorithm>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -17,12 +17,17 @@
 namespace mmadiff {
 namespace {
 
+struct EvalFlags {
+  std::string op, device;
+};
+
 class Output {
  public:
   virtual ~Output() = default;
-  virtual void Answer(const DotProductCase& dot, uint64_t d) = 0;
-  virtual void PassOn(absl::string_view comment) = 0;
-  virtual void Finish(const absl::Status& status) = 0;
+  // `d`: the word of each row.
+  virtual void Answer(const DotProductCase& dot, const std::vector<uint64_t>& d) = 0;
+  virtual void PassOn(absl::string_view) {}  // a comment
+  virtual void Finish(const absl::Status&) {}
 };
 
 // Stdout, and the hash of what went there: a recording, when it is kept.
@@ -33,8 +38,8 @@ class LineOutput : public Output {
     if (identity.empty()) return;
     Write(absl::StrCat("# instruction: ", op.name, "\n# device: ", identity, "\n"));
   }
-  void Answer(const DotProductCase& dot, uint64_t d) override {
-    Write(FormatLine(*op_.instruction, dot, d) + "\n");
+  void Answer(const DotProductCase& dot, const std::vector<uint64_t>& d) override {
+    Write(FormatLine(*op_.instruction, dot, d[0]) + "\n");
   }
   // The answers have a hash where the operands have one; an old one is of other answers.
   void PassOn(absl::string_view comment) override {
@@ -44,7 +49,6 @@ class LineOutput : public Output {
     if (!IsLineComment(comment, "operands", &ignored)) return;
     std::printf("# answers: %s\n", hash_.Take().c_str());
   }
-  void Finish(const absl::Status&) override {}
 
  private:
   void Write(absl::string_view text) {
@@ -104,28 +108,61 @@ Fields<EvalResult> FieldsOf(const EvalResult*) {
   };
 }
 
+std::map<uint64_t, std::vector<const Operation*>> RowsByWord(
+    const std::vector<const Operation*>& ops, const std::vector<uint64_t>& d) {
+  std::map<uint64_t, std::vector<const Operation*>> rows;
+  for (size_t i = 0; i < ops.size(); ++i) rows[d[i]].push_back(ops[i]);
+  return rows;
+}
+
 class JsonOutput : public Output {
  public:
-  JsonOutput(const Operation& op, const std::string& identity)
-      : result_{op, identity}, rows_(result_, "dot_products") {}
-  void Answer(const DotProductCase& dot, uint64_t d) override {
-    rows_.Add(AnsweredLine{*result_.op.instruction, dot, d});
+  JsonOutput(const std::vector<const Operation*>& ops, const std::string& identity)
+      : ops_(ops), result_{*ops[0], identity}, rows_(JsonOf(result_), "dot_products") {}
+  void Answer(const DotProductCase& dot, const std::vector<uint64_t>& d) override {
+    AnsweredLine line = {*result_.op.instruction, dot, d[0]};
+    if (ops_.size() > 1) {
+      line.words.emplace();
+      for (const auto& [word, rows] : RowsByWord(ops_, d)) {
+        for (const Operation* op : rows) line.words->push_back({*op, word});
+      }
+    }
+    rows_.Add(JsonOf(line));
     ++result_.count;
   }
-  void PassOn(absl::string_view) override {}
   void Finish(const absl::Status& status) override {
     result_.error = std::string(status.message());
-    rows_.Finish(result_);
+    rows_.Finish(JsonOf(result_));
   }
 
  private:
+  const std::vector<const Operation*>& ops_;
   EvalResult result_;
   JsonRows rows_;
 };
 
+// Prints the words of each line, with the rows that compute them.
+class RowsOutput : public Output {
+ public:
+  explicit RowsOutput(const std::vector<const Operation*>& ops) : ops_(ops) {}
+  void Answer(const DotProductCase& dot, const std::vector<uint64_t>& d) override {
+    const Instruction& instruction = *ops_[0]->instruction;
+    std::string text = FormatLine(instruction, dot) + "\n";
+    for (const auto& [word, rows] : RowsByWord(ops_, d)) {
+      absl::StrAppend(&text, "  ", HexWord(*instruction.d, word), " ");
+      for (const Operation* op : rows) absl::StrAppend(&text, " ", op->name);
+      text += '\n';
+    }
+    std::fputs(text.c_str(), stdout);
+  }
+
+ private:
+  const std::vector<const Operation*>& ops_;
+};
+
 // Rows with equal formats, k and scales; the first of them reads the lines.
-absl::StatusOr<std::vector<const Operation*>> OperationsOf(const std::string& name,
-                                                           Ledger& ledger) {
+absl::StatusOr<std::vector<const Operation*>> ComparableOperations(const std::string& name,
+                                                                   Ledger& ledger) {
   if (name.find_first_of("*?[") == name.npos) {
     ASSIGN_OR_RETURN(const Operation* op, OneOperation(name));
     return std::vector{op};
@@ -143,120 +180,59 @@ absl::StatusOr<std::vector<const Operation*>> OperationsOf(const std::string& na
   return ops;
 }
 
-// Each line's words, with the rows that give them.
-class RowsOutput {
- public:
-  RowsOutput(const std::vector<const Operation*>& ops, bool json) : ops_(ops) {
-    if (json) rows_.emplace(EvalResult{*ops[0], ""}, "dot_products");
-  }
-
-  // `d`: words of each row.
-  void Answer(const DotProductCase& dot, const std::vector<uint64_t>& d) {
-    const Instruction& instruction = *ops_[0]->instruction;
-    ++count_;
-    std::vector<WordOfRow> words;
-    std::string text = FormatLine(instruction, dot) + "\n";
-    std::vector<uint64_t> distinct = d;
-    std::ranges::sort(distinct);
-    distinct.erase(std::ranges::unique(distinct).begin(), distinct.end());
-    for (const uint64_t word : distinct) {
-      absl::StrAppend(&text, "  ", HexWord(*instruction.d, word), " ");
-      for (size_t i = 0; i < ops_.size(); ++i) {
-        if (d[i] != word) continue;
-        absl::StrAppend(&text, " ", ops_[i]->name);
-        words.push_back({*ops_[i], word});
-      }
-      text += '\n';
-    }
-    if (rows_) {
-      rows_->Add(AnsweredLine{instruction, dot, d[0], std::move(words)});
-    } else {
-      std::fputs(text.c_str(), stdout);
-    }
-  }
-  void Finish(const absl::Status& status) {
-    if (rows_) rows_->Finish(EvalResult{*ops_[0], "", count_, std::string(status.message())});
-  }
-
- private:
-  const std::vector<const Operation*>& ops_;
-  std::optional<JsonRows> rows_;
-  uint64_t count_ = 0;
-};
-
-// One line on all rows that match, by the simulator.
-void EvalRows(const std::vector<const Operation*>& ops, const Globals& globals, Ending& ending) {
-  RowsOutput output(ops, globals.json);
-  const auto print = [&](const Portion& portion) -> absl::Status {
-    for (int64_t i = 0; i < portion.batch.dot_products(); ++i) {
-      const DotProductCase dot = Extract(portion.batch, i);
-      std::vector<uint64_t> d;
-      for (const Operation* op : ops) d.push_back(Simulate(op->model, dot));
-      output.Answer(dot, d);
-    }
-    return std::ferror(stdout) ? absl::CancelledError() : absl::OkStatus();
-  };
-  const absl::Status status = StdinReader(*ops[0], false, print, nullptr, ops).Read();
-  output.Finish(status);
-  if (!std::ferror(stdout)) ending.Say(status);  // else main.cc says so
-}
-
-void RunEval(const std::string& name, const std::string& device_spec, const Globals& globals,
-             Ending& ending) {
-  const auto ops = OperationsOf(name, ending.ledger());
-  if (!ops.ok()) return ending.Say(ops.status());
+void RunEval(const EvalFlags& flags, Call& call) {
+  const auto ops = ComparableOperations(flags.op, call.ledger());
+  if (!ops.ok()) return call.Say(ops.status());
   if (ops->empty()) return;  // the ledger says why
-  if (ops->size() > 1) {
-    if (device_spec.empty()) return EvalRows(*ops, globals, ending);
-    return ending.Say(Verdict::kUsage, "--device takes one instruction");
+  if (ops->size() > 1 && !flags.device.empty()) {
+    return call.Say(Verdict::kUsage, "--device takes one instruction");
   }
-  const Operation* const op = ops->front();
-  Console console = globals.MakeConsole();
+  const Operation& op = *ops->front();  // of the lines
   DeviceOr device = std::unique_ptr<Device>();
   std::string identity;
-  if (!device_spec.empty()) {
-    device = OpenDeviceAndWarn(device_spec, console);
-    if (!device.ok()) return ending.Say(device.status());
-    if (absl::Status s = (*device)->Supports(*op); !s.ok()) return ending.Say(s);
+  if (!flags.device.empty()) {
+    device = OpenDeviceAndWarn(flags.device, call.console);
+    if (!device.ok()) return call.Say(device.status());
+    if (absl::Status s = (*device)->Supports(op); !s.ok()) return call.Say(s);
     identity = PlainLine(Name((*device)->identity()));
   }
   std::unique_ptr<Output> output;
-  if (globals.json) {
-    output = std::make_unique<JsonOutput>(*op, identity);
+  if (call.globals.json) {
+    output = std::make_unique<JsonOutput>(*ops, identity);
+  } else if (ops->size() > 1) {
+    output = std::make_unique<RowsOutput>(*ops);
   } else {
-    output = std::make_unique<LineOutput>(*op, identity);
+    output = std::make_unique<LineOutput>(op, identity);
   }
   const auto print = [&](const Portion& portion) -> absl::Status {
-    std::vector<uint64_t> d(portion.batch.dot_products());
+    std::vector<uint64_t> answers(portion.batch.dot_products());  // of the device, or of a model
+    std::vector<std::vector<uint64_t>> d(answers.size());
     absl::Status answered;
-    if (*device == nullptr) {
-      Simulate(op->model, portion.batch, d);
-    } else {
-      answered = (*device)->Run(*op, portion.batch, d);
+    for (const Operation* row : *ops) {
+      if (*device == nullptr) {
+        Simulate(row->model, portion.batch, answers);
+      } else {
+        answered = (*device)->Run(*row, portion.batch, answers);
+      }
+      d.resize(answers.size());  // a device that fails gives fewer
+      for (size_t i = 0; i < d.size(); ++i) d[i].push_back(answers[i]);
     }
     for (size_t i = 0; i < d.size(); ++i) output->Answer(Extract(portion.batch, i), d[i]);
     return std::ferror(stdout) ? absl::CancelledError() : answered;
   };
-  const auto pass_on = [&output](absl::string_view comment) {
-    output->PassOn(comment);
-    return absl::OkStatus();
-  };
-  const absl::Status status = StdinReader(*op, false, print, pass_on).Read();
+  const auto pass_on = [&output](absl::string_view comment) { output->PassOn(comment); };
+  const absl::Status status = StdinReader(op, false, print, pass_on, *ops).Read();
   output->Finish(status);
-  if (!std::ferror(stdout)) ending.Say(status);  // else main.cc says so
+  if (!std::ferror(stdout)) call.Say(status);  // else main.cc says so
 }
 
 }  // namespace
 
-Action AddEval(CLI::App& command, const Globals& globals) {
-  struct Flags {
-    std::string op, device;
-  };
-  const auto flags = std::make_shared<Flags>();
+Action AddEval(CLI::App& command) {
+  const auto flags = std::make_shared<EvalFlags>();
   AddInstruction(command, flags->op);
   AddDevice(command, flags->device, "who answers [the simulator]");
-  return {[flags, &globals](Ending& ending) { RunEval(flags->op, flags->device, globals, ending); },
-          {SchemaOf<EvalResult>}};
+  return {RunEval, flags, {SchemaOf<EvalResult>}};
 }
 
 }  // namespace mmadiff

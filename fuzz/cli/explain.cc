@@ -112,30 +112,30 @@ std::string GroupText(const ExplainedGroup& group) {
   return text;
 }
 
-void RunFolder(const std::string& folder, const Globals& globals, Ending& ending) {
-  Console console = globals.MakeConsole();
-  const absl::StatusOr<ExplainedFolder> explained = ExplainFolder(folder, console);
-  if (!explained.ok()) return ending.Say(explained.status());
-  ending.ledger() = explained->ledger;
-  if (globals.json) PrintJson(JsonOf(explained->groups), console);
-  bool differs = false;
-  for (const ExplainedGroup& group : explained->groups) {
-    differs |= group.differs();
-    if (!globals.json) console.Print(Wrap(GroupText(group), console.style().width, 2));
+void RunFolder(const std::string& folder, Call& call) {
+  const absl::StatusOr<ExplainedFolder> explained = ExplainFolder(folder, call.console);
+  if (!explained.ok()) return call.Say(explained.status());
+  call.ledger() = explained->ledger;
+  call.Print(explained->groups, [&] {
+    std::string text;
+    for (const ExplainedGroup& group : explained->groups) text += GroupText(group);
+    return Wrap(text, call.console.style().width, 2);
+  });
+  if (explained->damaged) call.Say(Verdict::kHarmed);
+  if (std::ranges::any_of(explained->groups, &ExplainedGroup::differs)) {
+    call.Say(Verdict::kDiffers);
   }
-  if (explained->damaged) ending.Say(Verdict::kHarmed);
-  if (differs) ending.Say(Verdict::kDiffers);
   if (explained->damaged || !explained->groups.empty()) return;
   if (explained->recordings) {
-    return ending.Say(Verdict::kUsage, absl::StrCat(folder, ": recorded answers, no filed cases; `",
-                                                    Program(), " replay ", ShellWord(folder),
-                                                    "` holds them against the model"));
+    return call.Say(Verdict::kUsage,
+                    absl::StrCat(folder, ": recorded answers, no filed cases; `", Program(),
+                                 " replay ", ShellWord(folder), "` holds them against the model"));
   }
   const bool run = ReadManifest(folder).ok();
-  ending.Say(Verdict::kNothing,
-             run ? absl::StrCat(folder, ": a run without findings; `", Program(), " report ",
-                                ShellWord(folder), "` says what was compared")
-                 : absl::StrCat(folder, ": no case with an answer of a device"));
+  call.Say(Verdict::kNothing,
+           run ? absl::StrCat(folder, ": a run without findings; `", Program(), " report ",
+                              ShellWord(folder), "` says what was compared")
+               : absl::StrCat(folder, ": no case with an answer of a device"));
 }
 
 std::string RefutedText(const std::vector<std::string>& refuted) {
@@ -228,28 +228,28 @@ struct ExplainFlags {
 
 // The first dot product of a case, with the model alone.
 void ModelOrAgainst(const Operation& op, const DotProductCase& dot, const ExplainFlags& flags,
-                    const Globals& globals, Ending& ending) {
-  if (flags.against.empty()) return ExplainModel(op, dot, flags.output, globals, ending);
+                    Call& call) {
+  if (flags.against.empty()) return ExplainModel(op, dot, flags.output, call);
   const absl::StatusOr<Racer> against = TypedRacer(flags.against, op);
-  if (!against.ok()) return ending.Say(against.status());
-  ExplainAgainst(op, dot, *against, flags.output, globals, ending);
+  if (!against.ok()) return call.Say(against.status());
+  ExplainAgainst(op, dot, *against, flags.output, call);
 }
 
-void RunModel(const ExplainFlags& flags, const Globals& globals, Ending& ending) {
+void RunModel(const ExplainFlags& flags, Call& call) {
   const std::string& argument = flags.subject;
   if (LooksLikeCaseName(argument)) {
     const absl::StatusOr<CaseName> name = ParseCaseName(argument);
-    if (!name.ok()) return ending.Say(name.status());
+    if (!name.ok()) return call.Say(name.status());
     Batch batch;
     Generate(name->stream, name->index, 1, batch);
-    return ModelOrAgainst(*name->stream.op, Extract(batch, 0), flags, globals, ending);
+    return ModelOrAgainst(*name->stream.op, Extract(batch, 0), flags, call);
   }
   const absl::StatusOr<RegressionCase> stored = ReadCase(argument, true);
   if (!stored.ok()) {
     const absl::StatusOr<Subject> why = LoadSubject(argument, nullptr);
-    return ending.Say(why.ok() ? stored.status() : why.status());
+    return call.Say(why.ok() ? stored.status() : why.status());
   }
-  return ModelOrAgainst(*stored->op, Extract(stored->inputs, 0), flags, globals, ending);
+  return ModelOrAgainst(*stored->op, Extract(stored->inputs, 0), flags, call);
 }
 
 // Whether it is a case whose inputs no device was asked.
@@ -258,91 +258,84 @@ bool IsQuestion(const std::string& path) {
   return c.ok() && !c->no_word && std::ranges::all_of(c->answers, &Answer::IsPrediction);
 }
 
-void PrintExplained(const ExplainedCase& e, const StageOutput& output, const Globals& globals,
-                    Ending& ending) {
-  Console console = globals.MakeConsole();
+void PrintExplained(const ExplainedCase& e, const StageOutput& output, Call& call) {
   const DotProductCase dot = e.dot();
   const Operation& op = *e.subject.mismatch.op;
-  if (!WriteDrawing(op, dot, output, ending)) return;
+  if (!WriteDrawing(op, dot, output, call)) return;
   const StageTable stages = MakeStageTable(op, e.of_answer.changes, dot);
-  if (output.csv) {
-    console.Print(StagesCsv(stages));
-  } else if (globals.json) {
-    PrintJson(JsonOf(CaseResult{e, dot, stages}), console);
-  } else {
-    console.Print(ExplainedText(e, console.style()));
-  }
-  if (e.damaged) ending.Say(Verdict::kHarmed);
-  if (!e.subject.differing.empty()) ending.Say(Verdict::kDiffers);
+  call.Print(CaseResult{e, dot, stages}, [&] {
+    return output.csv ? StagesCsv(stages) : ExplainedText(e, call.console.style());
+  });
+  if (e.damaged) call.Say(Verdict::kHarmed);
+  if (!e.subject.differing.empty()) call.Say(Verdict::kDiffers);
 }
 
 // Numbers of one's own: the model's stages, or beside them the answer of the line or a device.
-void RunNumbers(const ExplainFlags& flags, const Globals& globals, Ending& ending) {
+void RunNumbers(const ExplainFlags& flags, Call& call) {
   const absl::StatusOr<const Operation*> op = OneOperation(flags.subject);
-  if (!op.ok()) return ending.Say(op.status());
-  Console console = globals.MakeConsole();
-  const absl::StatusOr<ProtocolLine> line = DotProductOf(**op, flags.numbers, console);
-  if (!line.ok()) return ending.Say(line.status());
+  if (!op.ok()) return call.Say(op.status());
+  const absl::StatusOr<ProtocolLine> line = DotProductOf(**op, flags.numbers, call.console);
+  if (!line.ok()) return call.Say(line.status());
   const bool asks = !flags.device.empty() && flags.device != "model";
   if (!asks && (!line->d || !flags.against.empty() || flags.device == "model")) {
-    return ModelOrAgainst(**op, line->dot, flags, globals, ending);
+    return ModelOrAgainst(**op, line->dot, flags, call);
   }
   const Batch batch = MakeDotProductBatch((*op)->shape(), {line->dot});
   if (!asks) {
     return PrintExplained(ExplainSubject(MakeSubject(**op, batch, {*line->d}, "as given")),
-                          flags.output, globals, ending);
+                          flags.output, call);
   }
-  const DeviceOr device = OpenDeviceAndWarn(flags.device, console);
-  if (!device.ok()) return ending.Say(device.status());
+  const DeviceOr device = OpenDeviceAndWarn(flags.device, call.console);
+  if (!device.ok()) return call.Say(device.status());
   absl::StatusOr<Subject> subject = AskSubject(**op, batch, **device);
-  if (!subject.ok()) return ending.Say(subject.status());
-  return PrintExplained(ExplainSubject(*std::move(subject)), flags.output, globals, ending);
+  if (!subject.ok()) return call.Say(subject.status());
+  return PrintExplained(ExplainSubject(*std::move(subject)), flags.output, call);
 }
 
-void RunExplain(const ExplainFlags& flags, const Globals& globals, Ending& ending) {
+void RunExplain(const ExplainFlags& flags, Call& call) {
   const std::string& argument = flags.subject;
-  Console console = globals.MakeConsole();
-  if (flags.output.csv && globals.json) {
-    return ending.Say(Verdict::kUsage, "either --csv or --json");
+  if (flags.output.csv && call.globals.json) {
+    return call.Say(Verdict::kUsage, "either --csv or --json");
   }
   const bool alone = flags.device == "model" || !flags.against.empty();
   if (!flags.against.empty() && !flags.device.empty() && flags.device != "model") {
-    return ending.Say(Verdict::kUsage, "either --against or --device");
+    return call.Say(Verdict::kUsage, "either --against or --device");
   }
-  if (flags.numbers.any()) return RunNumbers(flags, globals, ending);
+  if (flags.numbers.any()) return RunNumbers(flags, call);
   if (IsFolder(KindOf(argument))) {
     if (!flags.device.empty()) {
-      return ending.Say(
+      return call.Say(
           Verdict::kUsage,
           absl::StrCat(argument,
                        ": a folder is explained from its stored answers; --device takes one case"));
     }
     if (flags.output.csv || !flags.output.svg.empty()) {
-      return ending.Say(Verdict::kUsage, "--csv and --svg take one case");
+      return call.Say(Verdict::kUsage, "--csv and --svg take one case");
     }
-    return RunFolder(argument, globals, ending);
+    return RunFolder(argument, call);
   }
-  if (alone) return RunModel(flags, globals, ending);
+  if (alone) return RunModel(flags, call);
   std::unique_ptr<Device> device;
   if (!flags.device.empty() || LooksLikeCaseName(argument)) {
-    DeviceOr opened = OpenDeviceAndWarn(flags.device.empty() ? "auto" : flags.device, console);
-    if (!opened.ok()) return ending.Say(opened.status());
+    DeviceOr opened = OpenDeviceAndWarn(flags.device.empty() ? "auto" : flags.device, call.console);
+    if (!opened.ok()) return call.Say(opened.status());
     device = *std::move(opened);
   }
   if (device != nullptr && flags.device.empty()) {
     const absl::StatusOr<CaseName> name = ParseCaseName(argument);
     if (name.ok() && !device->Supports(*name->stream.op).ok()) {
-      console.Warn("no device here has the instruction: the stages are the model's own");
-      return RunModel(flags, globals, ending);
+      call.console.Warn("no device here has the instruction: the stages are the model's own");
+      return RunModel(flags, call);
     }
   }
   if (device == nullptr && IsQuestion(argument)) {
-    console.Warn(absl::StrCat(argument, ": no device's answer; the stages are the model's own"));
-    return RunModel(flags, globals, ending);
+    call.console.Warn(
+        absl::StrCat(argument, ": no device's answer; the stages are the model's own"));
+    return RunModel(flags, call);
   }
-  const absl::StatusOr<ExplainedCase> e = ExplainCase(argument, device.get(), console);
-  if (!e.ok()) return ending.Say(e.status());
-  return PrintExplained(*e, flags.output, globals, ending);
+  const absl::StatusOr<ExplainedCase> e = ExplainCase(argument, device.get(), call.console);
+  if (!e.ok()) return call.Say(e.status());
+  return PrintExplained(*e, flags.output, call);
 }
 
 // Its place says which k a number belongs to, so an empty one is kept, and refused later.
@@ -356,7 +349,7 @@ Flag AddNumbers(CLI::App& command, const char* flag, std::vector<std::string>& n
 
 }  // namespace
 
-Action AddExplain(CLI::App& command, const Globals& globals) {
+Action AddExplain(CLI::App& command) {
   const auto flags = std::make_shared<ExplainFlags>();
   AddOption(command, "case", flags->subject,
             "a filed case (*.txtpb), with those of the same finding beside it; a folder of "
@@ -385,7 +378,8 @@ Action AddExplain(CLI::App& command, const Globals& globals) {
   AddFlag(command, "--csv", flags->output.csv, "the stages comma separated");
   AddOption(command, "--svg", flags->output.svg, "draw the alignment of the model into this file")
       .TypeName("FILE");
-  return {[flags, &globals](Ending& ending) { RunExplain(*flags, globals, ending); },
+  return {RunExplain,
+          flags,
           {SchemaOf<CaseResult>, SchemaOf<std::vector<ExplainedGroup>>, SchemaOf<ExplainedModel>}};
 }
 

@@ -5,7 +5,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_replace.h"
 #include "corpus/durable_file.h"
 #include "device/line_protocol.h"
 #include "sim/parameter.h"
@@ -58,11 +57,6 @@ class Filler {
  private:
   Console& console_;
 };
-
-std::string CsvCell(const std::string& cell) {
-  if (cell.find_first_of(",\"\n") == std::string::npos) return cell;
-  return absl::StrCat("\"", absl::StrReplaceAll(cell, {{"\"", "\"\""}}), "\"");
-}
 
 // "0x3f7fffff  1 - 2^-24  0x1.fffffep-1  ~0.999999940".
 std::string ResultText(const Format& d, uint64_t word) {
@@ -182,13 +176,13 @@ absl::StatusOr<ProtocolLine> DotProductOf(const Operation& op, const OwnNumbers&
 }
 
 std::string StagesCsv(const StageTable& table) {
-  std::string text = "stage";
-  for (const std::string& column : table.columns) absl::StrAppend(&text, ",", CsvCell(column));
-  for (const StageTable::Row& row : table.rows) {
-    absl::StrAppend(&text, "\n", CsvCell(row.name));
-    for (const std::string& value : row.values) absl::StrAppend(&text, ",", CsvCell(value));
-  }
-  return text + "\n";
+  const auto line = [](const std::string& name, std::vector<std::string> cells) {
+    cells.insert(cells.begin(), name);
+    return CsvLine(cells);
+  };
+  std::string text = line("stage", table.columns);
+  for (const StageTable::Row& row : table.rows) text += line(row.name, row.values);
+  return text;
 }
 
 bool WriteDrawing(const Operation& op, const DotProductCase& dot, const StageOutput& output,
@@ -216,48 +210,41 @@ std::string ModelText(const Operation& op, const DotProductCase& dot, const Text
 }
 
 void ExplainAgainst(const Operation& op, const DotProductCase& dot, const Racer& against,
-                    const StageOutput& output, const Globals& globals, Ending& ending) {
+                    const StageOutput& output, Call& call) {
   const Racer other = ChainedRacer(against, op.model.k);
   if (const std::string why = WhyNotComparable(op.model, other.model); !why.empty()) {
-    return ending.Say(Verdict::kUsage,
-                      absl::StrCat("--against: ", op.name, " and ", other.name, ": ", why));
+    return call.Say(Verdict::kUsage,
+                    absl::StrCat("--against: ", op.name, " and ", other.name, ": ", why));
   }
-  Console console = globals.MakeConsole();
-  if (!WriteDrawing(op, dot, output, ending)) return;
+  if (!WriteDrawing(op, dot, output, call)) return;
   const StageTable stages = MakeStageTable({{op.name, op.model}, {other.name, other.model}}, dot);
   const Format& d = *op.instruction->d;
-  if (globals.json) {
-    PrintJson(JsonOf(ExplainedModel{op, dot, stages, &other}), console);
-  } else if (output.csv) {
-    console.Print(StagesCsv(stages));
-  } else {
-    const TextStyle style = console.style();
+  call.Print(ExplainedModel{op, dot, stages, &other}, [&] {
+    if (output.csv) return StagesCsv(stages);
+    const TextStyle style = call.console.style();
     StageTable titled = stages;
     titled.columns = {"x", "y"};
-    console.Print(absl::StrCat(
-        Wrap(absl::StrCat("x  ", op.name, "  ", DescribeModel(op.model), "\ny  ", other.name, "  ",
-                          DescribeModel(other.model), "\n"),
-             style.width, 3),
-        CaseText(op, dot, 2, style.width), StagesText(titled, style), "x ",
-        ResultText(d, stages.results[0]), "\ny ", ResultText(d, stages.results[1]), "\n"));
-  }
-  if (!SameResult(op, stages.results[0], stages.results[1])) ending.Say(Verdict::kDiffers);
+    return absl::StrCat(Wrap(absl::StrCat("x  ", op.name, "  ", DescribeModel(op.model), "\ny  ",
+                                          other.name, "  ", DescribeModel(other.model), "\n"),
+                             style.width, 3),
+                        CaseText(op, dot, 2, style.width), StagesText(titled, style), "x ",
+                        ResultText(d, stages.results[0]), "\ny ", ResultText(d, stages.results[1]),
+                        "\n");
+  });
+  if (!SameResult(op, stages.results[0], stages.results[1])) call.Say(Verdict::kDiffers);
 }
 
 void ExplainModel(const Operation& op, const DotProductCase& dot, const StageOutput& output,
-                  const Globals& globals, Ending& ending) {
-  Console console = globals.MakeConsole();
+                  Call& call) {
   const StageTable stages = MakeStageTable(op, {}, dot);
-  if (!WriteDrawing(op, dot, output, ending)) return;
-  if (globals.json) return PrintJson(JsonOf(ExplainedModel{op, dot, stages}), console);
-  if (output.csv) {
-    console.Print(StagesCsv(stages));
-    return;
-  }
-  const TextStyle style = console.style();
-  console.Print(
-      absl::StrCat(Wrap(absl::StrCat(op.name, "  ", DescribeModel(op.model), "\n"), style.width, 2),
-                   CaseText(op, dot, 2, style.width), ModelText(op, dot, style)));
+  if (!WriteDrawing(op, dot, output, call)) return;
+  call.Print(ExplainedModel{op, dot, stages}, [&] {
+    if (output.csv) return StagesCsv(stages);
+    const TextStyle style = call.console.style();
+    return absl::StrCat(
+        Wrap(absl::StrCat(op.name, "  ", DescribeModel(op.model), "\n"), style.width, 2),
+        CaseText(op, dot, 2, style.width), ModelText(op, dot, style));
+  });
 }
 
 }  // namespace mmadiff

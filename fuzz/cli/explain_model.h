@@ -71,9 +71,9 @@ std::string ModelText(const Operation& op, const DotProductCase& dot, const Text
 
 // Beside them those of another model, of as many products or in a chain; says kDiffers if the results do.
 void ExplainAgainst(const Operation& op, const DotProductCase& dot, const Racer& against,
-                    const StageOutput& output, const Globals& globals, Ending& ending);
+                    const StageOutput& output, Call& call);
 
 void ExplainModel(const Operation& op, const DotProductCase& dot, const StageOutput& output,
-                  const Globals& globals, Ending& ending);
+                  Call& call);
 
 }  // namespace mmadiff

@@ -48,7 +48,7 @@ Flag& Flag::Excludes(const Flag& other) {
 }
 
 Flag& Flag::Count() {
-  option_->transform(CLI::Validator(
+  option_->type_name("COUNT")->transform(CLI::Validator(
       [](std::string& text) {
         const absl::StatusOr<uint64_t> count = ParseCount(text);
         if (!count.ok()) return std::string(count.status().message());
@@ -66,7 +66,7 @@ Flag& Flag::Positive() {
 }
 
 Flag& Flag::Range(int least, int most) {
-  option_->check(CLI::Range(least, most));
+  option_->type_name("N")->check(CLI::Range(least, most));
   AllValues()[option_].limits = std::to_string(least) + " to " + std::to_string(most);
   return *this;
 }

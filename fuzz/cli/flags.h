@@ -18,7 +18,7 @@ class Flag {
  public:
   explicit Flag(CLI::Option* option) : option_(option) {}
 
-  Flag& TypeName(const std::string& name);  // in the help
+  Flag& TypeName(const std::string& name);  // in the help; COUNT after Count(), N after Range()
   Flag& Required();
   Flag& Expected(int values);
   Flag& Delimiter(char delimiter);

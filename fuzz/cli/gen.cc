@@ -59,38 +59,36 @@ Fields<GenResult> FieldsOf(const GenResult*) {
 
 void PrintCaseJson(const CaseStream& stream, const GenFlags& flags, uint64_t lines) {
   const GenResult result = {stream, flags, lines};
-  JsonRows rows(result, "dot_products");
+  JsonRows rows(JsonOf(result), "dot_products");
   ForEachDotProduct(stream, flags, [&](const DotProductCase& dot) {
-    rows.Add(DotProductWords{*stream.op->instruction, dot});
+    rows.Add(JsonOf(DotProductWords{*stream.op->instruction, dot}));
     return std::ferror(stdout) == 0;
   });
-  rows.Finish(result);
+  rows.Finish(JsonOf(result));
 }
 
-void RunGen(const GenFlags& flags, const Globals& globals, Ending& ending) {
+void RunGen(const GenFlags& flags, Call& call) {
   const absl::StatusOr<const Operation*> op = OneOperation(flags.op);
-  if (!op.ok()) return ending.Say(op.status());
+  if (!op.ok()) return call.Say(op.status());
   const CaseStream stream = {*op, FindStrategy(flags.strategy), flags.seed};
   uint64_t lines;
   if (__builtin_mul_overflow(flags.cases, (*op)->shape().d_words(), &lines)) {
-    return ending.Say(Verdict::kUsage, "--cases: more lines than 2^64");
+    return call.Say(Verdict::kUsage, "--cases: more lines than 2^64");
   }
-  (globals.json ? PrintCaseJson : PrintCaseLines)(stream, flags, lines);
+  (call.globals.json ? PrintCaseJson : PrintCaseLines)(stream, flags, lines);
 }
 
 }  // namespace
 
-Action AddGen(CLI::App& command, const Globals& globals) {
+Action AddGen(CLI::App& command) {
   const auto flags = std::make_shared<GenFlags>();
   AddInstruction(command, flags->op);
   AddOption(command, "--cases", flags->cases, "executions; each prints all its dot products")
-      .Count()
-      .TypeName("COUNT");
-  AddOption(command, "--first", flags->first, "index of the first case").Count().TypeName("COUNT");
+      .Count();
+  AddOption(command, "--first", flags->first, "index of the first case").Count();
   AddSeed(command, flags->seed);
   AddStrategy(command, flags->strategy);
-  return {[flags, &globals](Ending& ending) { RunGen(*flags, globals, ending); },
-          {SchemaOf<GenResult>}};
+  return {RunGen, flags, {SchemaOf<GenResult>}};
 }
 
 }  // namespace mmadiff

@@ -4,48 +4,28 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
-#include "absl/strings/str_split.h"
 #include "fuzz/cli/help_sections.h"
+#include "triage/text_table.h"
 
 namespace mmadiff {
 namespace {
 
-constexpr size_t kWidth = 79, kTermWidth = 24;
-
-// Appends words from `column` on; further lines begin at `indent`.
-void AppendWords(const std::string& text, size_t column, size_t indent, std::string& out) {
-  bool first = true;
-  for (const absl::string_view word : absl::StrSplit(text, ' ')) {
-    if (!first && column + 1 + word.size() > kWidth) {
-      absl::StrAppend(&out, "\n", std::string(indent, ' '));
-      column = indent;
-    } else if (!first) {
-      out += ' ';
-      ++column;
-    }
-    absl::StrAppend(&out, word);
-    column += word.size();
-    first = false;
-  }
-  out += '\n';
-}
+constexpr size_t kWidth = 79;
+constexpr int kTermWidth = 24;
 
 std::string Text(const HelpSection& section) {
   std::string out = section.title + ":\n";
-  for (const HelpRow& row : section.rows) {
-    absl::StrAppend(&out, "  ", row.term);
-    if (row.term.empty()) {
-      AppendWords(row.text, 2, 6, out);
-    } else if (row.text.empty()) {
-      out += '\n';
-    } else {
-      const bool fits = row.term.size() + 2 <= kTermWidth;
-      out += fits ? std::string(kTermWidth - row.term.size(), ' ')
-                  : absl::StrCat("\n", std::string(kTermWidth + 2, ' '));
-      AppendWords(row.text, kTermWidth + 2, kTermWidth + 2, out);
+  for (const auto& [term, text] : section.rows) {
+    if (term.empty()) {
+      absl::StrAppend(&out, Wrap("  " + text, kWidth, 4), "\n");
+      continue;
     }
+    const bool fits = term.size() + 2 <= kTermWidth || text.empty();
+    if (!fits) absl::StrAppend(&out, "  ", term, "\n");
+    out += Labelled(absl::StrFormat("  %-*s", kTermWidth, fits ? term : ""), text, kWidth);
   }
   return out;
 }
@@ -77,8 +57,7 @@ std::string VerbHelp(const CLI::App& command, const Verb& verb) {
     for (HelpSection& section : SectionsOfDevices()) sections.push_back(std::move(section));
   }
   sections.push_back(SectionOfExitCodes(&verb));
-  std::string out;
-  AppendWords(absl::StrCat("mmadiff ", verb.name, ": ", verb.what), 0, 4, out);
+  std::string out = Wrap(absl::StrCat("mmadiff ", verb.name, ": ", verb.what), kWidth, 4) + "\n";
   for (const HelpSection& section : sections) absl::StrAppend(&out, "\n", Text(section));
   return out;
 }
@@ -105,7 +84,6 @@ std::string ManPage(const CLI::App& program) {
       ".B mmadiff\n", Roff("VERB [ARGUMENTS] [FLAGS]"), "\n.SH DESCRIPTION\n", Roff(kAbout),
       "\nIdentical inputs go to both, and results are compared bit for bit.\n.SH VERBS\n");
   for (const Verb& verb : Verbs()) {
-    if (verb.hidden) continue;
     absl::StrAppend(&out, ".SS ", Roff(verb.name), "\n", Roff(verb.what), "\n");
     for (const HelpSection& section : SectionsOf(*program.get_subcommand(verb.name), verb)) {
       absl::StrAppend(&out, Roff(section, ".PP\n.I "));
@@ -135,7 +113,6 @@ std::string ExitCodesPage() {
   }
   absl::StrAppend(&out, "\n| verb | codes | what they mean there |\n|---|---|---|\n");
   for (const Verb& verb : Verbs()) {
-    if (verb.hidden) continue;
     std::vector<std::string> codes, own;
     for (const ExitCode code : ExitCodes()) {
       if (!MeaningOf(code, verb.name).empty()) codes.push_back(absl::StrCat(code));
@@ -152,7 +129,6 @@ std::string ExitCodesPage() {
 std::string VerbsPage() {
   std::string out = "| verb | | example |\n|---|---|---|\n";
   for (const Verb& verb : Verbs()) {
-    if (verb.hidden) continue;
     const std::string example = absl::StrReplaceAll(verb.example, {{"|", "\\|"}});
     absl::StrAppend(&out, "| `", verb.name, "` | ", verb.what, " | `mmadiff ", example, "` |\n");
   }

@@ -7,7 +7,7 @@
 
 namespace mmadiff {
 
-// Of the program, or of one of its verbs, in 80 columns.
+// The help of the program, or of one of its verbs, in 80 columns.
 std::string HelpText(const CLI::App& app);
 
 // mmadiff(1), in roff with the macros of man(7).

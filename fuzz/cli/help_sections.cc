@@ -14,7 +14,7 @@
 namespace mmadiff {
 namespace {
 
-// Adds what the option takes.
+// Adds the values that the option takes.
 void AddValues(const CLI::Option& option, FlagDoc& doc) {
   const std::string type = option.get_type_name();  // behind it what checks call themselves
   doc.value = type.substr(0, type.find(':'));
@@ -103,9 +103,7 @@ std::vector<HelpSection> SectionsOf(const CLI::App& command, const Verb& verb) {
 
 HelpSection ListOfVerbs() {
   HelpSection section = {"Verbs", {}};
-  for (const Verb& verb : Verbs()) {
-    if (!verb.hidden) section.rows.push_back({verb.name, verb.what});
-  }
+  for (const Verb& verb : Verbs()) section.rows.push_back({verb.name, verb.what});
   return section;
 }
 

@@ -26,14 +26,14 @@ struct HelpSection {
   std::vector<HelpRow> rows;
 };
 
-// Those of `program` are for its verbs too; --json only if `json`.
+// The flags of `program`, which all verbs take; --json only if `json`.
 HelpSection GlobalFlags(const CLI::App& program, bool json);
 // Usage, example and flags.
 std::vector<HelpSection> SectionsOf(const CLI::App& command, const Verb& verb);
 HelpSection ListOfVerbs();
 // All devices, then what `faulty:` takes.
 std::vector<HelpSection> SectionsOfDevices();
-// Those of a verb, or of all.
+// The exit codes of a verb; nullptr: of the program.
 HelpSection SectionOfExitCodes(const Verb* verb);
 HelpSection SectionOfEnvironment();
 

@@ -12,6 +12,7 @@ namespace mmadiff {
 namespace {
 
 struct HelpFlags {
+  const CLI::App* program;
   std::string verb, completion;
   bool man = false, verbs = false, exit_codes = false, schema = false, members = false;
 };
@@ -21,7 +22,7 @@ Schema SchemaOfVerb(const Verb& verb) {
   return results.size() == 1 ? results.front() : OneOf(std::move(results));
 }
 
-// Of one verb, or an object with those of all by name.
+// The schema of one verb, or an object with the schemas of all verbs by name.
 absl::StatusOr<Json> Schemas(const std::string& name) {
   Json all = Json::object();
   for (const Verb& verb : Verbs()) {
@@ -44,7 +45,8 @@ std::string Members() {
   return text;
 }
 
-void RunHelp(const HelpFlags& flags, const CLI::App& program, Ending& ending) {
+void RunHelp(const HelpFlags& flags, Call& call) {
+  const CLI::App& program = *flags.program;
   if (flags.man) {
     std::fputs(ManPage(program).c_str(), stdout);
   } else if (flags.verbs) {
@@ -55,7 +57,7 @@ void RunHelp(const HelpFlags& flags, const CLI::App& program, Ending& ending) {
     std::fputs(Members().c_str(), stdout);
   } else if (flags.schema) {
     const absl::StatusOr<Json> schema = Schemas(flags.verb);
-    if (!schema.ok()) return ending.Say(schema.status());
+    if (!schema.ok()) return call.Say(schema.status());
     std::puts(JsonText(*schema, 1).c_str());
   } else if (!flags.completion.empty()) {
     const auto script = flags.completion == "fish"  ? FishCompletion
@@ -65,15 +67,16 @@ void RunHelp(const HelpFlags& flags, const CLI::App& program, Ending& ending) {
   } else if (flags.verb.empty()) {
     PrintPaged(HelpText(program));
   } else {
-    if (FindVerb(flags.verb) == nullptr) return ending.Say(NoVerb(flags.verb));
+    if (FindVerb(flags.verb) == nullptr) return call.Say(NoVerb(flags.verb));
     PrintPaged(HelpText(*program.get_subcommand(flags.verb)));
   }
 }
 
 }  // namespace
 
-Action AddHelp(CLI::App& command, const Globals&) {
+Action AddHelp(CLI::App& command) {
   const auto flags = std::make_shared<HelpFlags>();
+  flags->program = command.get_parent();
   AddOption(command, "verb", flags->verb, "of which verb [the program]");
   AddFlag(command, "--man", flags->man, "the man page, in roff");
   AddFlag(command, "--verbs", flags->verbs, "the verbs, in Markdown");
@@ -84,9 +87,7 @@ Action AddHelp(CLI::App& command, const Globals&) {
   AddOption(command, "--completion", flags->completion, "the script for a shell")
       .OneOf({"bash", "fish", "zsh"})
       .TypeName("SHELL");
-  return [flags, program = command.get_parent()](Ending& ending) {
-    RunHelp(*flags, *program, ending);
-  };
+  return {RunHelp, flags};
 }
 
 }  // namespace mmadiff

@@ -13,6 +13,7 @@
 #include "device/plain_text.h"
 #include "device/status_macros.h"
 #include "fuzz/cli/cli.h"
+#include "fuzz/output/progress.h"
 #include "triage/race/recorded_pool.h"
 
 namespace mmadiff {
@@ -32,7 +33,7 @@ namespace {
 
 constexpr size_t kMaxChanges = 3;  // changes
 
-struct Flags {
+struct IdentifyFlags {
   std::vector<std::string> instr = {"*"};
   std::string device = "auto";
   size_t most = 10;
@@ -40,8 +41,8 @@ struct Flags {
 
 // Those that the device has; they must be of one architecture: an answer of another row would say
 // nothing of this one.
-absl::StatusOr<std::vector<const Operation*>> OperationsOf(Device& device, const Flags& flags,
-                                                           Ledger& ledger) {
+absl::StatusOr<std::vector<const Operation*>> OperationsOfOneArchitecture(
+    Device& device, const IdentifyFlags& flags, Ledger& ledger) {
   ASSIGN_OR_RETURN(const auto ops,
                    ChooseOperations(flags.instr, Models::kOptional, &device, ledger));
   std::vector<std::string> archs;
@@ -55,20 +56,16 @@ absl::StatusOr<std::vector<const Operation*>> OperationsOf(Device& device, const
                    "; write as which of them it is asked: --instr='", archs[0], "/*'"));
 }
 
-std::string Cases(size_t count, const char* what) {
-  return absl::StrCat(count, " ", what, count == 1 ? "" : "s");
-}
-
 std::string VerdictText(const Identification& id, const ArchVerdict& v) {
   const AskedCase& c = id.asked[v.asked];
   switch (v.kind) {
     case ArchVerdict::kGives:
-      return absl::StrCat("gives all ", Cases(id.asked.size(), "answer"),
+      return absl::StrCat("gives all ", CountText(id.asked.size(), "answer"),
                           id.recorded > 0 ? absl::StrCat(", and all ", id.recorded,
                                                          " of the recording that were compared")
                                           : "");
     case ArchVerdict::kContradicted:
-      return absl::StrCat("contradicted: gives these ", Cases(id.asked.size(), "answer"),
+      return absl::StrCat("contradicted: gives these ", CountText(id.asked.size(), "answer"),
                           ", but not ", v.missed, " of the ", id.recorded,
                           " of the recording that were compared");
     case ArchVerdict::kLacks:
@@ -83,7 +80,7 @@ std::string VerdictText(const Identification& id, const ArchVerdict& v) {
                       v.asked + 1, " has ", HexWord(d, c.d), ", its model ", HexWord(d, v.word));
 }
 
-// Of floating point, without any NaN among the answers.
+// Whether there are floating-point answers, but no NaN among them.
 bool LacksNans(const Identification& id) {
   const auto is_float = [](const AskedCase& c) { return !IsInteger(*c.op->instruction->d); };
   const auto is_nan = [](const AskedCase& c) { return IsNan(c.op->model.d, c.d); };
@@ -182,7 +179,7 @@ std::string Text(const Identification& id, const Device& device, bool recorded,
                           "\n"),
              style.width, 2));
   }
-  absl::StrAppend(&text, "the ", Cases(id.asked.size(), "answer"),
+  absl::StrAppend(&text, "the ", CountText(id.asked.size(), "answer"),
                   recorded ? ", of the recording:\n" : ", each asked for twice:\n");
   for (size_t i = 0; i < id.asked.size(); ++i) {
     const AskedCase& c = id.asked[i];
@@ -268,42 +265,37 @@ Fields<IdentifyResult> FieldsOf(const IdentifyResult*) {
   };
 }
 
-void RunIdentify(const Flags& flags, const Globals& globals, Ending& ending) {
-  Console console = globals.MakeConsole();
-  const DeviceOr device = OpenDeviceAndWarn(flags.device, console);
-  if (!device.ok()) return ending.Say(device.status());
-  const auto ops = OperationsOf(**device, flags, ending.ledger());
-  if (!ops.ok()) return ending.Say(ops.status());
+void RunIdentify(const IdentifyFlags& flags, Call& call) {
+  const DeviceOr device = OpenDeviceAndWarn(flags.device, call.console);
+  if (!device.ok()) return call.Say(device.status());
+  const auto ops = OperationsOfOneArchitecture(**device, flags, call.ledger());
+  if (!ops.ok()) return call.Say(ops.status());
   if (ops->empty()) return;  // the ledger says why
   absl::string_view path = flags.device;
   const bool recorded = absl::ConsumePrefix(&path, "recorded:");
   std::vector<PoolCase> pool;
   if (recorded) {
     auto read = RecordedPool(std::string(path), *ops);
-    if (!read.ok()) return ending.Say(read.status());
+    if (!read.ok()) return call.Say(read.status());
     pool = *std::move(read);
   }
   const auto id = Identify(**device, *ops, std::move(pool), flags.most);
-  if (!id.ok()) return ending.Say(id.status());
-  for (const AskedCase& c : id->asked) ending.ledger().Compare(Thing::kOperation, c.op->name);
-  ending.ledger().LeaveRest(Thing::kOperation, Reason::kNotNeeded);
-  if (globals.json) {
-    PrintResult(IdentifyResult{*id, **device, recorded}, ending.ledger(), console);
-  } else {
-    console.Print(Text(*id, **device, recorded, console.style()));
-  }
-  if (id->Identified().empty()) ending.Say(Verdict::kDiffers);
+  if (!id.ok()) return call.Say(id.status());
+  for (const AskedCase& c : id->asked) call.ledger().Compare(Thing::kOperation, c.op->name);
+  call.ledger().LeaveRest(Thing::kOperation, Reason::kNotNeeded);
+  call.PrintWithLeftOut(IdentifyResult{*id, **device, recorded},
+                        [&] { return Text(*id, **device, recorded, call.console.style()); });
+  if (id->Identified().empty()) call.Say(Verdict::kDiffers);
 }
 
 }  // namespace
 
-Action AddIdentify(CLI::App& command, const Globals& globals) {
-  const auto flags = std::make_shared<Flags>();
+Action AddIdentify(CLI::App& command) {
+  const auto flags = std::make_shared<IdentifyFlags>();
   AddDevice(command, flags->device, "who is asked");
   AddInstr(command, flags->instr);
-  AddOption(command, "--most", flags->most, "dot products to use").Range(1, 1000).TypeName("N");
-  return {[flags, &globals](Ending& ending) { RunIdentify(*flags, globals, ending); },
-          {SchemaOf<WithLeftOut<IdentifyResult>>}};
+  AddOption(command, "--most", flags->most, "dot products to use").Range(1, 1000);
+  return {RunIdentify, flags, {SchemaOf<WithLeftOut<IdentifyResult>>}};
 }
 
 }  // namespace mmadiff

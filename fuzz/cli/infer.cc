@@ -24,12 +24,6 @@ struct InferFlags {
   uint64_t budget = InferOptions().budget, validate = InferOptions().validation;
 };
 
-std::vector<std::string> NamesOf(const std::vector<const Operation*>& ops) {
-  std::vector<std::string> names;
-  for (const Operation* op : ops) names.push_back(op->name);
-  return names;
-}
-
 }  // namespace
 
 Fields<Algorithm> FieldsOf(const Algorithm*) {
@@ -153,21 +147,20 @@ Fields<InferResult> FieldsOf(const InferResult*) {
 // One task a row; prints and files what was found as it comes.
 class Inferring : public Agenda {
  public:
-  Inferring(const InferFlags& flags, const Globals& globals, Ending& ending)
-      : flags_(flags), globals_(globals), ending_(ending), console_(globals.MakeConsole()) {}
+  Inferring(const InferFlags& flags, Call& call) : flags_(flags), call_(call) {}
 
   void Run() {
     const absl::StatusOr<absl::Duration> limit =
         ParseDuration("--max_total_time", flags_.max_total_time);
-    if (!limit.ok()) return ending_.Say(limit.status());
-    if (absl::Status s = CheckFlags(); !s.ok()) return ending_.Say(s);
-    DeviceOr device = OpenDeviceAndWarn(flags_.device, console_);
-    if (!device.ok()) return ending_.Say(device.status());
-    if (absl::Status s = Choose(**device); !s.ok()) return ending_.Say(s);
+    if (!limit.ok()) return call_.Say(limit.status());
+    if (absl::Status s = CheckFlags(); !s.ok()) return call_.Say(s);
+    DeviceOr device = OpenDeviceAndWarn(flags_.device, call_.console);
+    if (!device.ok()) return call_.Say(device.status());
+    if (absl::Status s = Choose(**device); !s.ok()) return call_.Say(s);
     if (ops_.empty()) return;  // the ledger says why
     if (!flags_.out.empty()) {
       if (absl::Status s = MakeFolder(flags_.out); !s.ok()) {
-        return ending_.Say(Verdict::kNotWritten, std::string(s.message()));
+        return call_.Say(Verdict::kNotWritten, std::string(s.message()));
       }
     }
     HandleStopSignals();
@@ -176,34 +169,36 @@ class Inferring : public Agenda {
         std::make_unique<EngineWorker>(std::make_unique<HostEngine>(*std::move(device)));
     TaskLog nothing;
     const DispatchOutcome dispatched = Dispatch({TimeLimit::After(*limit), absl::ZeroDuration()},
-                                                {&worker, 1}, *this, nothing, console_);
-    SayDropped(dispatched.drops, false, ending_);
+                                                {&worker, 1}, *this, nothing, call_.console);
+    SayDropped(dispatched.drops, false, call_);
     if (cancelled_ || dispatched.stopped_by || !dispatched.device.ok()) {
-      ending_.ledger().LeaveRest(Thing::kOperation, Reason::kNotReached);
+      call_.ledger().LeaveRest(Thing::kOperation, Reason::kNotReached);
     }
-    if (globals_.json) PrintResult(result_, ending_.ledger(), console_);
-    ending_.Say(dispatched.durable, Verdict::kNotWritten);
-    ending_.Say(dispatched.device);
+    if (call_.globals.json) {
+      call_.PrintJson(WithLeftOut<InferResult>{result_, call_.ledger().lines()});
+    }
+    call_.Say(dispatched.durable, Verdict::kNotWritten);
+    call_.Say(dispatched.device);
     if (cancelled_) {
-      ending_.Say(Verdict::kEarly,
-                  "stopped before the end: what is said above is of the answers so far; a new call "
-                  "begins again");
+      call_.Say(Verdict::kEarly,
+                "stopped before the end: what is said above is of the answers so far; a new call "
+                "begins again");
     } else if (next_ < ops_.size() && dispatched.device.ok() && dispatched.durable.ok()) {
-      ending_.Say(Verdict::kEarly, absl::StrCat(Name(dispatched.stopped_by),
-                                                ": the other instructions were not asked"));
+      call_.Say(Verdict::kEarly, absl::StrCat(Name(dispatched.stopped_by),
+                                              ": the other instructions were not asked"));
     }
   }
 
   std::optional<Task> Next(absl::Duration) override {
     if (next_ == ops_.size()) return std::nullopt;
     const Operation* op = ops_[next_];
-    console_.Status(op->name, false);
+    call_.console.Status(op->name, false);
     InferTask task = {op};
     absl::string_view path = flags_.device;
     if (absl::ConsumePrefix(&path, "recorded:")) task.recording = std::string(path);
     task.options = {static_cast<int64_t>(flags_.budget), static_cast<int64_t>(flags_.validate),
                     [this, op](const std::string& what) {
-                      console_.Status(absl::StrCat(op->name, ": ", what), false);
+                      call_.console.Status(absl::StrCat(op->name, ": ", what), false);
                     }};
     return Task{next_++, std::move(task)};
   }
@@ -213,9 +208,10 @@ class Inferring : public Agenda {
     const auto& inference = std::get<Inference>(result.answer);
     cancelled_ |= absl::IsCancelled(result.status);
     if (inference.status != result.status) return std::vector<Task>();  // no recording of it
-    if (!inference.answers.empty()) ending_.ledger().Compare(Thing::kOperation, op.name);
+    if (!inference.answers.empty()) call_.ledger().Compare(Thing::kOperation, op.name);
     result_.instructions.push_back(JsonOf(InferredInstruction{op, inference}));
-    if (!globals_.json) console_.Print(InferenceText(op, inference, console_.style()));
+    if (!call_.globals.json)
+      call_.console.Print(InferenceText(op, inference, call_.console.style()));
     RETURN_IF_ERROR(File(op, *device_, inference));
     SayVerdict(op, inference);
     return std::vector<Task>();
@@ -241,8 +237,7 @@ class Inferring : public Agenda {
                        UnlistedOperation(flags_.formats, flags_.k, flags_.scale));
       names = {unlisted->name};
     }
-    ASSIGN_OR_RETURN(auto ops,
-                     ChooseOperations(names, Models::kOptional, &device, ending_.ledger()));
+    ASSIGN_OR_RETURN(auto ops, ChooseOperations(names, Models::kOptional, &device, call_.ledger()));
     ops_ = std::move(ops);
     if (!flags_.svg.empty() && ops_.size() > 1) {
       return absl::InvalidArgumentError("--svg draws one instruction");
@@ -254,18 +249,18 @@ class Inferring : public Agenda {
   void SayVerdict(const Operation& op, const Inference& inference) {
     if (!inference.status.ok()) {
       if (inference.flaky > 0) {
-        ending_.Say(Verdict::kUnrepeated);
+        call_.Say(Verdict::kUnrepeated);
       } else if (ContradictsTable(op, inference)) {
-        ending_.Say(Verdict::kDiffers);
+        call_.Say(Verdict::kDiffers);
       }
     } else if (inference.answers.empty()) {
-      ending_.Say(Verdict::kNothing, "nothing was asked: --budget is too small");
+      call_.Say(Verdict::kNothing, "nothing was asked: --budget is too small");
     } else if (inference.flaky > 0) {
-      ending_.Say(Verdict::kUnrepeated);
+      call_.Say(Verdict::kUnrepeated);
     } else if (!inference.algorithm || ContradictsTable(op, inference)) {
-      ending_.Say(Verdict::kDiffers);
+      call_.Say(Verdict::kDiffers);
     } else if (inference.spent) {
-      ending_.Say(Verdict::kEarly);
+      call_.Say(Verdict::kEarly);
     } else if (inference.fixed.empty() && !inference.also.empty()) {
       SayDecidesNothing(op, inference);
     }
@@ -274,12 +269,12 @@ class Inferring : public Agenda {
   void SayDecidesNothing(const Operation& op, const Inference& inference) {
     size_t open = 0;
     for (const UndeterminedValues& u : Summary(inference)) open += u.proved ? 0 : u.values.size();
-    ending_.Say(Verdict::kNothing,
-                absl::StrCat(op.name, ": no parameter is decided by ",
-                             CountText(inference.answers.size(), "answer"), ": models of ",
-                             inference.also.size() + 1, " families give the same. ", open,
-                             " values are open: at most so many more answers, chosen well, decide "
-                             "what can be decided"));
+    call_.Say(Verdict::kNothing,
+              absl::StrCat(op.name, ": no parameter is decided by ",
+                           CountText(inference.answers.size(), "answer"), ": models of ",
+                           inference.also.size() + 1, " families give the same. ", open,
+                           " values are open: at most so many more answers, chosen well, decide "
+                           "what can be decided"));
   }
 
   absl::Status File(const Operation& op, Device& device, const Inference& inference) {
@@ -288,7 +283,7 @@ class Inferring : public Agenda {
     }
     if (flags_.svg.empty()) return absl::OkStatus();
     if (!inference.structure || !inference.structure->tree) {
-      console_.Warn("no tree was seen: --svg wrote nothing");
+      call_.console.Warn("no tree was seen: --svg wrote nothing");
       return absl::OkStatus();
     }
     const std::string svg =
@@ -299,9 +294,7 @@ class Inferring : public Agenda {
   }
 
   const InferFlags& flags_;
-  const Globals& globals_;
-  Ending& ending_;
-  Console console_;
+  Call& call_;
   std::vector<const Operation*> ops_;
   InferResult result_;
   Device* device_ = nullptr;
@@ -309,15 +302,15 @@ class Inferring : public Agenda {
   bool cancelled_ = false;
 };
 
+void RunInfer(const InferFlags& flags, Call& call) { Inferring(flags, call).Run(); }
+
 }  // namespace
 
-Action AddInfer(CLI::App& command, const Globals& globals) {
+Action AddInfer(CLI::App& command) {
   const auto flags = std::make_shared<InferFlags>();
   AddDevice(command, flags->device, "who is asked");
-  AddOption(command, "--instr", flags->instr,
-            "globs of ARCH/INSTRUCTION, comma separated, with and without a model")
-      .Delimiter(',')
-      .TypeName("GLOBS");
+  AddInstr(command, flags->instr,
+           "globs of ARCH/INSTRUCTION, comma separated, with and without a model");
   AddOption(command, "--formats", flags->formats,
             "of a, b, c and d of what no table has: f16,f16,f32,f32")
       .TypeName("A,B,C,D");
@@ -340,8 +333,7 @@ Action AddInfer(CLI::App& command, const Globals& globals) {
       .TypeName("FOLDER");
   AddOption(command, "--svg", flags->svg, "draw the summation tree into this file")
       .TypeName("FILE");
-  return {[flags, &globals](Ending& ending) { Inferring(*flags, globals, ending).Run(); },
-          {SchemaOf<WithLeftOut<InferResult>>}};
+  return {RunInfer, flags, {SchemaOf<WithLeftOut<InferResult>>}};
 }
 
 }  // namespace mmadiff

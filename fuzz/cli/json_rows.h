@@ -2,33 +2,22 @@
 // members behind it.
 #pragma once
 
+#include <string>
+
 #include "fuzz/output/fields.h"
 
 namespace mmadiff {
 
 class JsonRows {
  public:
-  // `result`: what is known before the first row.
-  template <class Result>
-  JsonRows(const Result& result, const char* list) : list_(list) {
-    Begin(JsonOf(result));
-  }
-  template <class Row>
-  void Add(const Row& row) {
-    AddRow(JsonOf(row));
-  }
+  // `result`: what is known before the first row; its list is empty.
+  JsonRows(const Json& result, const char* list);
+  void Add(const Json& row);
   // `result`: what is known now.
-  template <class Result>
-  void Finish(const Result& result) {
-    End(JsonOf(result));
-  }
+  void Finish(const Json& result);
 
  private:
-  void Begin(const Json& result);
-  void AddRow(const Json& row);
-  void End(const Json& result);
-
-  const char* list_;
+  const std::string list_;  // as it begins
   bool any_ = false;
 };
 

@@ -11,6 +11,11 @@
 namespace mmadiff {
 namespace {
 
+struct LayoutFlags {
+  std::string op;
+  bool csv = false;
+};
+
 std::vector<Operand> OperandsOf(const Instruction& i) {
   std::vector<Operand> operands = {Operand::kA, Operand::kB, Operand::kC, Operand::kD};
   if (i.scale != nullptr) operands.insert(operands.end(), {Operand::kScaleA, Operand::kScaleB});
@@ -76,12 +81,12 @@ void ForEachPlace(const Instruction& instruction, Print print) {
 
 void PrintRows(const Operation& op) {
   LayoutResult result = {op};
-  JsonRows rows(result, "elements");
+  JsonRows rows(JsonOf(result), "elements");
   ForEachPlace(*op.instruction, [&](const PlacedElement& p) {
-    rows.Add(p);
+    rows.Add(JsonOf(p));
     ++result.count;
   });
-  rows.Finish(result);
+  rows.Finish(JsonOf(result));
 }
 
 void PrintCsv(const Instruction& instruction) {
@@ -99,34 +104,28 @@ void PrintText(const Instruction& instruction) {
   std::fputs(table.Text({}).c_str(), stdout);
 }
 
-void RunLayout(const std::string& name, bool csv, bool json, Ending& ending) {
-  const absl::StatusOr<const Operation*> op = OneOperation(name, Models::kOptional);
-  if (!op.ok()) return ending.Say(op.status());
+void RunLayout(const LayoutFlags& flags, Call& call) {
+  const absl::StatusOr<const Operation*> op = OneOperation(flags.op, Models::kOptional);
+  if (!op.ok()) return call.Say(op.status());
   const Instruction& instruction = *(*op)->instruction;
-  if (csv && json) return ending.Say(Verdict::kUsage, "either --csv or --json");
+  if (flags.csv && call.globals.json) return call.Say(Verdict::kUsage, "either --csv or --json");
   if (instruction.layout == Layout::kNoLanes) {
-    return ending.Say(
+    return call.Say(
         absl::InvalidArgumentError(absl::StrCat((*op)->name,
                                                 " has no described layout of lanes: its operands "
                                                 "lie in tiles, or nobody has described it here")));
   }
-  if (json) return PrintRows(**op);
-  (csv ? PrintCsv : PrintText)(instruction);
+  if (call.globals.json) return PrintRows(**op);
+  (flags.csv ? PrintCsv : PrintText)(instruction);
 }
 
 }  // namespace
 
-Action AddLayout(CLI::App& command, const Globals& globals) {
-  struct Flags {
-    std::string op;
-    bool csv = false;
-  };
-  const auto flags = std::make_shared<Flags>();
+Action AddLayout(CLI::App& command) {
+  const auto flags = std::make_shared<LayoutFlags>();
   AddInstruction(command, flags->op);
   AddFlag(command, "--csv", flags->csv, "comma separated");
-  return {
-      [flags, &globals](Ending& ending) { RunLayout(flags->op, flags->csv, globals.json, ending); },
-      {SchemaOf<LayoutResult>}};
+  return {RunLayout, flags, {SchemaOf<LayoutResult>}};
 }
 
 }  // namespace mmadiff

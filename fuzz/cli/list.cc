@@ -45,12 +45,12 @@ struct ListFlags {
 
 // What follows a break stands below the second column of its line, if that has columns.
 std::string Wrapped(absl::string_view text, size_t width) {
-  constexpr size_t kWidest = 24;
+  constexpr size_t kMaxFirstColumn = 24;
   std::string wrapped;
   for (const absl::string_view line : absl::StrSplit(text, '\n')) {
     const size_t own = std::min(line.find_first_not_of(' '), line.size());
     const size_t second = line.find_first_not_of(' ', line.find("  ", own));
-    const bool columns = line.find("  ", own) != line.npos && second - own <= kWidest;
+    const bool columns = line.find("  ", own) != line.npos && second - own <= kMaxFirstColumn;
     absl::StrAppend(&wrapped, Wrap(line, width, columns ? second - own : 4), "\n");
   }
   return wrapped;
@@ -75,7 +75,7 @@ void PrintEntries(const std::vector<Entry>& entries, const ListFlags& flags, boo
   PrintPaged(lines || flags.evidence ? text : InColumns(names));
 }
 
-// Of the runs that have no --workdir.
+// The folders of findings of all runs without --workdir.
 std::vector<std::string> FoldersOfAllFindings() {
   std::vector<std::string> folders;
   std::error_code error;
@@ -86,28 +86,27 @@ std::vector<std::string> FoldersOfAllFindings() {
   return folders;
 }
 
-void ListFiledFindings(const ListFlags& flags, const Globals& globals, Ending& ending) {
-  Console console = globals.MakeConsole();
+void ListFiledFindings(const ListFlags& flags, Call& call) {
   std::vector<std::string> damaged;
   const absl::StatusOr<std::vector<FiledFinding>> findings = ListFindings(
-      flags.names.empty() ? FoldersOfAllFindings() : flags.names, damaged, ending.ledger());
+      flags.names.empty() ? FoldersOfAllFindings() : flags.names, damaged, call.ledger());
   if (absl::IsNotFound(findings.status())) {
-    return ending.Say(Verdict::kUsage, std::string(findings.status().message()));
+    return call.Say(Verdict::kUsage, std::string(findings.status().message()));
   }
-  if (!findings.ok()) return ending.Say(findings.status());
-  for (const std::string& what : damaged) ending.Say(Verdict::kHarmed, what);
-  if (globals.json) return PrintJson(JsonOf(*findings), console);
+  if (!findings.ok()) return call.Say(findings.status());
+  for (const std::string& what : damaged) call.Say(Verdict::kHarmed, what);
+  if (call.globals.json) return call.PrintJson(*findings);
   std::string text;
   for (const FiledFinding& f : *findings) {
     absl::StrAppendFormat(&text, "%-9s  %s  %s  cases: %d\n", Name(f.state), f.op, f.bucket,
                           f.cases);
     absl::StrAppend(&text, "  ", f.path, "\n");
   }
-  PrintPaged(Wrap(PlainText(text), console.style().width, 4));
-  if (findings->empty()) console.Warn("no findings are filed there");
+  PrintPaged(Wrap(PlainText(text), call.console.style().width, 4));
+  if (findings->empty()) call.console.Warn("no findings are filed there");
 }
 
-// But for instructions that nobody can simulate.
+// Leaves out instructions that cannot be simulated.
 Filtered<Entry> Usable(std::vector<Entry> entries) {
   Filtered<Entry> usable(Thing::kOperation);
   for (Entry& entry : entries) {
@@ -123,11 +122,11 @@ Filtered<Entry> Usable(std::vector<Entry> entries) {
   return usable;
 }
 
-void RunList(const ListFlags& flags, const Globals& globals, Ending& ending) {
-  if (flags.what == kFindings) return ListFiledFindings(flags, globals, ending);
+void RunList(const ListFlags& flags, Call& call) {
+  if (flags.what == kFindings) return ListFiledFindings(flags, call);
   if (flags.names.size() > 1) {
-    return ending.Say(Verdict::kUsage,
-                      absl::StrCat("list ", flags.what, " takes one glob, in quotes: 'x86/*'"));
+    return call.Say(Verdict::kUsage,
+                    absl::StrCat("list ", flags.what, " takes one glob, in quotes: 'x86/*'"));
   }
   const bool instructions = flags.what == Lists().front().name;
   std::string wanted = flags.names.empty() ? "*" : flags.names.front();
@@ -135,49 +134,45 @@ void RunList(const ListFlags& flags, const Globals& globals, Ending& ending) {
   if (instructions) meant = QuotedOperations(wanted);
   if (meant.size() < 2) {
     const absl::StatusOr<std::string> typed = instructions ? TypedGlob(wanted) : wanted;
-    if (!typed.ok()) return ending.Say(typed.status());
+    if (!typed.ok()) return call.Say(typed.status());
     wanted = ResolveAlias(*typed);
     meant = {wanted};
   }
-  for (const List& list : Lists()) {
-    if (flags.what != list.name) continue;
-    std::vector<Entry> entries = list.make();
-    std::erase_if(entries, [&](const Entry& entry) {
-      return std::ranges::none_of(meant, [&](const std::string& glob) {
-        return fnmatch(glob.c_str(), entry.name.c_str(), 0) == 0;
-      });
+  const List& list = *std::ranges::find(Lists(), flags.what, &List::name);
+  std::vector<Entry> entries = list.make();
+  std::erase_if(entries, [&](const Entry& entry) {
+    return std::ranges::none_of(meant, [&](const std::string& glob) {
+      return fnmatch(glob.c_str(), entry.name.c_str(), 0) == 0;
     });
-    for (const std::string& name : meant) {
-      const Operation* op = instructions ? FindOperation(name) : nullptr;
-      if (op != nullptr && std::ranges::count(entries, name, &Entry::name) == 0)
-        entries.push_back(EntryOf(*op));  // of another size
-    }
-    if (entries.empty()) {
-      return ending.Say(Verdict::kUsage, instructions
-                                             ? std::string(OneOperation(wanted).status().message())
-                                             : absl::StrCat("no ", flags.what, " '", wanted, "'"));
-    }
-    if (flags.names.empty() && !flags.evidence) {
-      std::erase_if(entries, [](const Entry& entry) { return !entry.usable; });
-    } else if (!flags.evidence) {
-      entries = ending.ledger().Keep(Usable(std::move(entries)));
-      for (const Entry& entry : entries) ending.ledger().Compare(Thing::kOperation, entry.name);
-    }
-    if (entries.empty()) return;  // the ledger says why
-    Console console = globals.MakeConsole();
-    if (!globals.json) {
-      PrintEntries(entries, flags, list.long_by_default, console.style().width);
-      continue;
-    }
-    std::vector<Json> all;
-    for (const Entry& entry : entries) all.push_back(entry.json);
-    PrintJson(JsonOf(all), console);
+  });
+  for (const std::string& name : meant) {
+    const Operation* op = instructions ? FindOperation(name) : nullptr;
+    if (op != nullptr && std::ranges::count(entries, name, &Entry::name) == 0)
+      entries.push_back(EntryOf(*op));  // of another size
   }
+  if (entries.empty()) {
+    return call.Say(Verdict::kUsage, instructions
+                                         ? std::string(OneOperation(wanted).status().message())
+                                         : absl::StrCat("no ", flags.what, " '", wanted, "'"));
+  }
+  if (flags.names.empty() && !flags.evidence) {
+    std::erase_if(entries, [](const Entry& entry) { return !entry.usable; });
+  } else if (!flags.evidence) {
+    entries = call.ledger().Keep(Usable(std::move(entries)));
+    for (const Entry& entry : entries) call.ledger().Compare(Thing::kOperation, entry.name);
+  }
+  if (entries.empty()) return;  // the ledger says why
+  if (!call.globals.json) {
+    return PrintEntries(entries, flags, list.long_by_default, call.console.style().width);
+  }
+  std::vector<Json> all;
+  for (const Entry& entry : entries) all.push_back(entry.json);
+  call.PrintJson(all);
 }
 
 }  // namespace
 
-Action AddList(CLI::App& command, const Globals& globals) {
+Action AddList(CLI::App& command) {
   const auto flags = std::make_shared<ListFlags>();
   std::vector<std::string> names;
   std::vector<Schema (*)()> schemas;
@@ -203,7 +198,7 @@ Action AddList(CLI::App& command, const Globals& globals) {
   AddFlag(command, "--evidence", flags->evidence,
           "with algorithm, parameters and evidence; also the instructions "
           "that nobody can simulate");
-  return {[flags, &globals](Ending& ending) { RunList(*flags, globals, ending); }, schemas};
+  return {RunList, flags, schemas};
 }
 
 }  // namespace mmadiff

@@ -10,7 +10,7 @@
 #include "corpus/vector_file.h"
 #include "device/line_protocol.h"
 #include "fuzz/cli/counts.h"
-#include "fuzz/output/case_json.h"
+#include "fuzz/output/shared_fields.h"
 #include "fuzz/schedule/class_schedule.h"
 #include "fuzz/unit/devices.h"
 #include "sim/lanes/lanes.h"

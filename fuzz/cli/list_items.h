@@ -26,7 +26,7 @@ struct List {
   Schema (*schema)();
   bool long_by_default = true;
 };
-// Instructions first.
+// The first list is that of the instructions.
 std::span<const List> Lists();
 
 }  // namespace mmadiff

@@ -23,8 +23,8 @@
 
 namespace mmadiff {
 
-// Each in the file of its verb.
-using AddVerb = Action(CLI::App& command, const Globals& globals);
+// Each is defined in the file of its verb.
+using AddVerb = Action(CLI::App& command);
 AddVerb AddBench, AddChanges, AddCheck, AddClean, AddCoverage, AddEval, AddExplain, AddGen, AddHelp,
     AddIdentify, AddInfer, AddLayout, AddList, AddMerge, AddMinimize, AddMutants, AddProbe, AddRace,
     AddRecord, AddReplay, AddReport, AddRun, AddStatus, AddSurvey, AddSurveyAsk, AddVerify;
@@ -130,7 +130,7 @@ constexpr Verb kVerbs[] = {
      .add = AddSurvey,
      .example = "survey --device=cuda:0 --out=h100 --max_total_time=25m"},
     {.name = "help", .what = "the flags of a verb", .add = AddHelp, .example = "help run"},
-    {.name = "survey-ask", .what = "what `survey` runs", .add = AddSurveyAsk, .hidden = true},
+    {.name = "survey-ask", .what = "what `survey` runs", .add = AddSurveyAsk},  // not for people
 };
 
 // "--max-total-time" is "--max_total_time"; what follows "=" is left alone.
@@ -189,18 +189,20 @@ std::string WhyNotParsed(const CLI::App& program, const CLI::App* verb,
                        : std::string(NoVerb(words.front()).message());
 }
 
-// Help, the version, or what is wrong with the command line.
-void HelpOrFail(const CLI::App& program, const CLI::ParseError& error, Ending& ending) {
-  if (dynamic_cast<const CLI::CallForHelp*>(&error) != nullptr) return PrintPaged(program.help());
+// Prints the help or the version, or returns what is wrong with the command line.
+std::string HelpOrComplaint(const CLI::App& program, const CLI::ParseError& error) {
+  if (dynamic_cast<const CLI::CallForHelp*>(&error) != nullptr) {
+    PrintPaged(program.help());
+    return "";
+  }
   if (error.get_exit_code() == 0) {  // --version
     program.exit(error);
-    return;
+    return "";
   }
   const std::vector<CLI::App*> chosen = program.get_subcommands();
   const CLI::App* verb = chosen.empty() ? nullptr : chosen.front();
-  ending.Say(Verdict::kUsage,
-             absl::StrCat(WhyNotParsed(program, verb, error), "\n`mmadiff help",
-                          verb == nullptr ? "" : " " + verb->get_name(), "` says more"));
+  return absl::StrCat(WhyNotParsed(program, verb, error), "\n`mmadiff help",
+                      verb == nullptr ? "" : " " + verb->get_name(), "` says more");
 }
 
 // CLI11 takes what follows for the value of "--instr" and "--instr=", also a flag.
@@ -237,11 +239,14 @@ void AddGlobals(CLI::App& app, Globals& globals) {
   AddOption(app, "--error_exitcode", globals.error_exitcode,
             "exit code for mismatches instead of 1")
       .Range(1, 255)
-      .Check(IsFree)
-      .TypeName("N");
+      .Check(IsFree);
 }
 
-// By verb.
+Color ColorOf(const std::string& when) {
+  return when == "always" ? Color::kAlways : when == "never" ? Color::kNever : Color::kAuto;
+}
+
+// Schemas by verb.
 std::map<std::string, std::vector<Schema (*)()>>& Results() {
   static auto& results = *new std::map<std::string, std::vector<Schema (*)()>>;
   return results;
@@ -261,50 +266,59 @@ int Main(int argc, char** argv) {
   AddGlobals(app, globals);
   RefuseFlagsAsValues(app);
 
-  std::function<void(Ending&)> chosen;
-  const Verb* chosen_verb = nullptr;
+  std::function<void(Call&)> chosen;
+  std::string chosen_name;
   for (const Verb& verb : kVerbs) {
     CLI::App* command = app.add_subcommand(verb.name, verb.what);
     command->fallthrough();
-    const Action action = verb.add(*command, globals);
+    const Action action = verb.add(*command);
     Results()[verb.name] = action.results;
     command->callback([&, verb = &verb, run = action.run] {
       chosen = run;
-      chosen_verb = verb;
+      chosen_name = verb->name;
     });
     RefuseFlagsAsValues(*command);
   }
   std::vector<std::string> args;
   for (int i = argc - 1; i > 0; --i) args.push_back(WithUnderscores(argv[i]));  // CLI11: reversed
-  Ending ending;
+  std::string complaint;
   try {
     app.parse(args);
-    ending = Ending(chosen_verb->name);
-    if (globals.json && Results()[chosen_verb->name].empty()) {
-      ending.Say(Verdict::kUsage, absl::StrCat(chosen_verb->name, " has no --json"));
-    } else {
-      chosen(ending);
-    }
   } catch (const CLI::ParseError& error) {
-    HelpOrFail(app, error, ending);
+    complaint = HelpOrComplaint(app, error);
+    chosen = nullptr;
+  }
+  Console console(ColorOf(globals.color), globals.quiet);
+  Call call = {Ending(chosen_name), globals, console};
+  if (!complaint.empty()) {
+    call.Say(Verdict::kUsage, complaint);
+  } else if (chosen != nullptr && globals.json && Results()[chosen_name].empty()) {
+    call.Say(Verdict::kUsage, absl::StrCat(chosen_name, " has no --json"));
+  } else if (chosen != nullptr) {
+    chosen(call);
   }
   if (std::fflush(stdout) != 0 || std::ferror(stdout)) {
-    ending.Say(Verdict::kNotWritten, "standard output could not be written");
+    call.Say(Verdict::kNotWritten, "standard output could not be written");
   }
-  ending.Close();
-  Console console = globals.MakeConsole();
-  for (const LeftOutLine& line : ending.ledger().lines()) {
+  call.Close();
+  for (const LeftOutLine& line : call.ledger().lines()) {
     if (!IsSaidElsewhere(line) && !IsOfOthers(line)) console.Warn(Text(line));
   }
-  for (const Ending::Said& said : ending.all()) {
+  for (const Ending::Said& said : call.all()) {
     if (!said.why.empty()) console.Warn(said.why);
   }
-  return ending.exit_code(globals.error_exitcode);
+  return call.exit_code(globals.error_exitcode);
 }
 
 }  // namespace
 
-std::span<const Verb> Verbs() { return kVerbs; }
+std::span<const Verb> Verbs() { return std::span(kVerbs).first(std::size(kVerbs) - 1); }
+
+std::vector<std::string> VerbNames() {
+  std::vector<std::string> names;
+  for (const Verb& verb : Verbs()) names.push_back(verb.name);
+  return names;
+}
 
 std::vector<Schema> ResultsOf(const Verb& verb) {
   std::vector<Schema> schemas;
@@ -320,11 +334,8 @@ const Verb* FindVerb(absl::string_view name) {
 }
 
 absl::Status NoVerb(const std::string& name) {
-  std::vector<std::string> names;
-  for (const Verb& verb : kVerbs) {
-    if (!verb.hidden) names.push_back(verb.name);
-  }
-  return absl::InvalidArgumentError(absl::StrCat("no verb '", name, "'", DidYouMean(name, names)));
+  return absl::InvalidArgumentError(
+      absl::StrCat("no verb '", name, "'", DidYouMean(name, VerbNames())));
 }
 
 }  // namespace mmadiff
@@ -335,7 +346,7 @@ static int InternalError(const std::exception& error) {
   return mmadiff::kInternal;
 }
 
-// The same in another thread.
+// InternalError() for an exception that ends a different thread.
 [[noreturn]] static void EndOfThread() {
   try {
     if (std::current_exception() != nullptr) std::rethrow_exception(std::current_exception());

@@ -42,27 +42,25 @@ Fields<MergeResult> FieldsOf(const MergeResult*) {
   };
 }
 
-void RunMerge(const MergeFlags& flags, const Globals& globals, Ending& ending) {
-  Console console = globals.MakeConsole();
+void RunMerge(const MergeFlags& flags, Call& call) {
   bool not_durable;
-  const absl::StatusOr<Merged> merged = MergeRuns(flags.out, flags.in, not_durable, globals.shared);
+  const absl::StatusOr<Merged> merged =
+      MergeRuns(flags.out, flags.in, not_durable, call.globals.shared);
   if (!merged.ok()) {
-    return ending.Say(merged.status(), not_durable ? Verdict::kNotWritten : Verdict::kHarmed);
+    return call.Say(merged.status(), not_durable ? Verdict::kNotWritten : Verdict::kHarmed);
   }
-  for (const std::string& warning : merged->warnings) console.Warn(warning);
-  for (const std::string& what : merged->damage) ending.Say(Verdict::kHarmed, what);
-  for (const std::string& line : merged->dropped) console.Warn("dropped " + line);
+  for (const std::string& warning : merged->warnings) call.console.Warn(warning);
+  for (const std::string& what : merged->damage) call.Say(Verdict::kHarmed, what);
+  for (const std::string& line : merged->dropped) call.console.Warn("dropped " + line);
   const absl::StatusOr<RunStatus> whole = ReadRunStatus(flags.out);
-  if (!whole.ok()) return ending.Say(whole.status());
+  if (!whole.ok()) return call.Say(whole.status());
   const UnitResult& all = whole->total;
-  if (globals.json) {
-    PrintJson(JsonOf(MergeResult{flags, *merged, *whole}), console);
-  } else {
+  call.Print(MergeResult{flags, *merged, *whole}, [&] {
     const bool endless = std::ranges::any_of(merged->manifest.instructions,
                                              [](const auto& i) { return i.Endless(); });
     const std::string stopped = StoppedText(*whole);
     const uint64_t missing = endless ? 0 : merged->planned_units - merged->units;
-    console.Print(Wrap(
+    return Wrap(
         absl::StrCat(flags.out, ": ", merged->units,
                      endless ? "" : absl::StrCat(" of ", merged->planned_units), " units of ",
                      CountText(merged->folders, "folder"), ", ", CountText(all.cases, "case"), ", ",
@@ -76,19 +74,18 @@ void RunMerge(const MergeFlags& flags, const Globals& globals, Ending& ending) {
                                         " missing: the command line of the run without "
                                         "--shard, with --workdir=",
                                         flags.out, ", does ", missing == 1 ? "it\n" : "them\n")),
-        console.style().width, 2));
-  }
+        call.console.style().width, 2);
+  });
 }
 
 }  // namespace
 
-Action AddMerge(CLI::App& command, const Globals& globals) {
+Action AddMerge(CLI::App& command) {
   const auto flags = std::make_shared<MergeFlags>();
   AddOption(command, "out", flags->out, "folder of the whole run; if it is there it is merged too")
       .Required();
   AddOption(command, "in", flags->in, "folders of the run: shards, attempts, copies").Required();
-  return {[flags, &globals](Ending& ending) { RunMerge(*flags, globals, ending); },
-          {SchemaOf<MergeResult>}};
+  return {RunMerge, flags, {SchemaOf<MergeResult>}};
 }
 
 }  // namespace mmadiff

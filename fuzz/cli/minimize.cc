@@ -13,6 +13,11 @@
 namespace mmadiff {
 namespace {
 
+struct MinimizeFlags {
+  std::string subject, device;
+  int64_t max_calls = 0;
+};
+
 // Keeps runs from writing to a folder that is named; the current one is nobody's.
 absl::Status Lock(const std::string& folder, bool shared, std::unique_ptr<FolderLock>& lock,
                   Console& console) {
@@ -47,65 +52,54 @@ Fields<MinimizeResult> FieldsOf(const MinimizeResult*) {
   };
 }
 
-void RunMinimize(const std::string& argument, const std::string& device_spec, int64_t most_calls,
-                 const Globals& globals, Ending& ending) {
-  Console console = globals.MakeConsole();
+void RunMinimize(const MinimizeFlags& flags, Call& call) {
+  const std::string& argument = flags.subject;
   const absl::StatusOr<RegressionCase> stored = ReadCase(argument, true);
-  const std::string filed = device_spec.empty() && stored.ok() ? stored->device() : "";
+  const std::string filed = flags.device.empty() && stored.ok() ? stored->device() : "";
   if (!filed.empty()) {
-    return ending.Say(
+    return call.Say(
         Verdict::kUsage,
         absl::StrCat(argument, ": give --device=", ShellWord(filed),
                      ", the device that it was filed with: no file starts a program by itself"));
   }
-  DeviceOr device = OpenDeviceAndWarn(device_spec.empty() ? "auto" : device_spec, console);
-  if (!device.ok()) return ending.Say(device.status());
+  DeviceOr device = OpenDeviceAndWarn(flags.device.empty() ? "auto" : flags.device, call.console);
+  if (!device.ok()) return call.Say(device.status());
   const absl::StatusOr<Subject> subject = LoadSubject(argument, device->get());
-  if (!subject.ok()) return ending.Say(subject.status());
+  if (!subject.ok()) return call.Say(subject.status());
   if (subject->differing.empty()) {
-    console.Warn(
+    call.console.Warn(
         absl::StrCat(argument, ": the device gives the model's answer; nothing to shrink"));
     Finding none;
     none.op = subject->mismatch.op->name;
     none.case_name = argument;
-    if (globals.json) PrintJson(JsonOf(MinimizeResult{"equal", none}), console);
+    if (call.globals.json) call.PrintJson(MinimizeResult{"equal", none});
     return;
   }
   std::unique_ptr<FolderLock> lock;
-  if (absl::Status s = Lock(globals.workdir, globals.shared, lock, console); !s.ok())
-    return ending.Say(s, Verdict::kNotWritten);
-  const auto minimized =
-      MinimizeCase(*subject, **device, most_calls, globals.workdir.empty() ? "." : globals.workdir);
-  if (!minimized.ok()) return ending.Say(minimized.status(), Verdict::kNotWritten);
+  if (absl::Status s = Lock(call.globals.workdir, call.globals.shared, lock, call.console); !s.ok())
+    return call.Say(s, Verdict::kNotWritten);
+  const auto minimized = MinimizeCase(*subject, **device, flags.max_calls,
+                                      call.globals.workdir.empty() ? "." : call.globals.workdir);
+  if (!minimized.ok()) return call.Say(minimized.status(), Verdict::kNotWritten);
   const Finding& finding = minimized->finding;
-  if (globals.json) {
-    PrintJson(JsonOf(MinimizeResult{finding.flaky() ? "flaky" : "differs", finding}), console);
-  } else {
-    console.Print(DescribeFinding(minimized->cases, finding, console.style()));
-  }
-  if (!finding.flaky()) return ending.Say(Verdict::kDiffers);
-  ending.Say(Verdict::kUnrepeated,
-             "the device's answers do not repeat, so they say nothing of the model");
+  call.Print(MinimizeResult{finding.flaky() ? "flaky" : "differs", finding},
+             [&] { return DescribeFinding(minimized->cases, finding, call.console.style()); });
+  if (!finding.flaky()) return call.Say(Verdict::kDiffers);
+  call.Say(Verdict::kUnrepeated,
+           "the device's answers do not repeat, so they say nothing of the model");
 }
 
 }  // namespace
 
-Action AddMinimize(CLI::App& command, const Globals& globals) {
-  struct Flags {
-    std::string subject, device;
-    int64_t max_calls = 0;
-  };
-  const auto flags = std::make_shared<Flags>();
+Action AddMinimize(CLI::App& command) {
+  const auto flags = std::make_shared<MinimizeFlags>();
   AddOption(command, "case", flags->subject, "a filed case (*.txtpb) or a case name").Required();
   AddDevice(command, flags->device, "the device that differs [auto for a case name]");
   AddOption(command, "--max_calls", flags->max_calls,
             "executions of the device to spend, about [20000; of a slow device 500]")
       .Positive()
       .TypeName("N");
-  return {[flags, &globals](Ending& ending) {
-            RunMinimize(flags->subject, flags->device, flags->max_calls, globals, ending);
-          },
-          {SchemaOf<MinimizeResult>}};
+  return {RunMinimize, flags, {SchemaOf<MinimizeResult>}};
 }
 
 }  // namespace mmadiff

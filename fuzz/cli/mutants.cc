@@ -22,41 +22,44 @@ uint64_t Quantile(const std::vector<uint64_t>& sorted, double q) {
                         : sorted[static_cast<size_t>(q * static_cast<double>(sorted.size() - 1))];
 }
 
-void PrintText(const MutantsFlags& flags, size_t ops, const MutantsOutcome& outcome,
-               Console& console) {
+std::string Text(const MutantsFlags& flags, size_t ops, const MutantsOutcome& outcome, bool stats) {
+  std::string text;
   for (const OperationMutants& of : outcome.ops) {
     for (const EquivalentNeighbour& e : of.equivalent) {
       if (!flags.equivalent) break;
-      console.Print(
-          absl::StrFormat("equivalent: %s  %s  %s\n", of.op->name, Name(e.change), e.reason));
+      absl::StrAppendFormat(&text, "equivalent: %s  %s  %s\n", of.op->name, Name(e.change),
+                            e.reason);
     }
     for (const Mutant& m : of.mutants) {
       if (m.cases == 0) {
         const std::string stands =
             of.stands_for > 1 ? absl::StrFormat("  (stands for %d instructions)", of.stands_for)
                               : "";
-        console.Print(absl::StrFormat("survivor: %s  %s%s\n", of.op->name, m.name(), stands));
+        absl::StrAppendFormat(&text, "survivor: %s  %s%s\n", of.op->name, m.name(), stands);
       } else if (m.other != nullptr) {
-        console.Print(absl::StrFormat("arch: %s %s %s: %d\n", of.op->arch(), m.other->arch(),
-                                      of.op->instruction->name, m.cases));
+        absl::StrAppendFormat(&text, "arch: %s %s %s: %d\n", of.op->arch(), m.other->arch(),
+                              of.op->instruction->name, m.cases);
       } else if (flags.list) {
-        console.Print(absl::StrFormat("killed: %s  %s: %d\n", of.op->name, m.name(), m.cases));
+        absl::StrAppendFormat(&text, "killed: %s  %s: %d\n", of.op->name, m.name(), m.cases);
       }
     }
   }
   const std::vector<uint64_t>& killed = outcome.killed;
-  console.Print(absl::StrFormat(
-      "%d of %d mutants killed (%.1f%%) in at most %d cases\n", killed.size(), outcome.mutants,
+  absl::StrAppendFormat(
+      &text, "%d of %d mutants killed (%.1f%%) in at most %d cases\n", killed.size(),
+      outcome.mutants,
       100.0 * static_cast<double>(killed.size()) / static_cast<double>(outcome.mutants),
-      flags.cases));
-  if (console.terminal() && !flags.stats) return;
-  console.Print(absl::StrFormat(
+      flags.cases);
+  if (!stats) return text;
+  absl::StrAppendFormat(
+      &text,
       "stat::instructions: %d\nstat::models: %d\nstat::mutants: %d\nstat::equivalent: %d\n"
       "stat::killed: %d\nstat::survivors: %d\nstat::arch_pairs: %d\nstat::arch_pairs_equal: %d\n"
       "stat::cases_to_kill_median: %d\nstat::cases_to_kill_p95: %d\nstat::cases_to_kill_max: %d\n",
       ops, outcome.models, outcome.mutants, outcome.equivalent, killed.size(), outcome.survivors(),
       outcome.pairs, outcome.equal_pairs, Quantile(killed, 0.5), Quantile(killed, 0.95),
-      Quantile(killed, 1)));
+      Quantile(killed, 1));
+  return text;
 }
 
 // A mutant, or a neighbour that no input can tell from the model.
@@ -106,35 +109,30 @@ MutantsResult ResultOf(const MutantsOutcome& outcome) {
   return result;
 }
 
-void RunMutants(const MutantsFlags& flags, const Globals& globals, Ending& ending) {
-  const auto ops = ChooseOperations(flags.instr, Models::kRequired, nullptr, ending.ledger());
-  if (!ops.ok()) return ending.Say(ops.status());
+void RunMutants(const MutantsFlags& flags, Call& call) {
+  const auto ops = ChooseOperations(flags.instr, Models::kRequired, nullptr, call.ledger());
+  if (!ops.ok()) return call.Say(ops.status());
   if (ops->empty()) return;  // the ledger says why
-  if (flags.cases == 0) return ending.Say(Verdict::kUsage, "--cases must be at least 1");
-  Console console = globals.MakeConsole();
+  if (flags.cases == 0) return call.Say(Verdict::kUsage, "--cases must be at least 1");
   HandleStopSignals();
   const auto outcome = KillMutants(
-      {*ops, StrategyOfRun(flags.strategy), flags.cases, flags.seed, flags.threads}, console);
-  if (!outcome.ok()) return ending.Say(outcome.status());
+      {*ops, StrategyOfRun(flags.strategy), flags.cases, flags.seed, flags.threads}, call.console);
+  if (!outcome.ok()) return call.Say(outcome.status());
   std::vector<const Operation*> tried;
   for (const OperationMutants& of : outcome->ops) tried.push_back(of.op);
-  CompareByModel(*ops, tried, ending.ledger());
-  if (globals.json) {
-    PrintResult(ResultOf(*outcome), ending.ledger(), console);
-  } else {
-    PrintText(flags, ops->size(), *outcome, console);
-  }
-  if (outcome->survivors() > 0) ending.Say(Verdict::kDiffers);
+  CompareByModel(*ops, tried, call.ledger());
+  const bool stats = flags.stats || !call.console.terminal();
+  call.PrintWithLeftOut(ResultOf(*outcome),
+                        [&] { return Text(flags, ops->size(), *outcome, stats); });
+  if (outcome->survivors() > 0) call.Say(Verdict::kDiffers);
 }
 
 }  // namespace
 
-Action AddMutants(CLI::App& command, const Globals& globals) {
+Action AddMutants(CLI::App& command) {
   const auto flags = std::make_shared<MutantsFlags>();
   AddInstr(command, flags->instr);
-  AddOption(command, "--cases", flags->cases, "cases in which a mutant must die")
-      .Count()
-      .TypeName("COUNT");
+  AddOption(command, "--cases", flags->cases, "cases in which a mutant must die").Count();
   AddFlag(command, "--equivalent", flags->equivalent,
           "also list the neighbours that no input can distinguish, with the reason");
   AddFlag(command, "--list", flags->list, "also list every mutant with its cases");
@@ -142,8 +140,7 @@ Action AddMutants(CLI::App& command, const Globals& globals) {
   AddThreads(command, flags->threads);
   AddSeed(command, flags->seed);
   AddStrategy(command, flags->strategy, "", true);
-  return {[flags, &globals](Ending& ending) { RunMutants(*flags, globals, ending); },
-          {SchemaOf<WithLeftOut<MutantsResult>>}};
+  return {RunMutants, flags, {SchemaOf<WithLeftOut<MutantsResult>>}};
 }
 
 }  // namespace mmadiff

@@ -73,15 +73,17 @@ class ProbeAnswersByRow {
     group->answers.push_back(answer);
   }
 
-  // `out`: the folder of the answers, or empty. `device` for the command that asks on.
-  void Print(const Globals& globals, bool stats, const std::string& out, const std::string& device,
-             const Ledger& ledger, Console& console) {
+  void Print(const ProbeFlags& flags, Call& call) {
     for (Group& group : groups_) std::ranges::stable_sort(group.answers, {}, Rank);
     std::ranges::stable_partition(groups_, &Group::Contradicts);
-    if (globals.json) return PrintResult(Result(), ledger, console);
-    for (const Group& group : groups_) console.Print(Text(group, device, console.style()));
-    if (stats || !console.terminal()) console.Print(Stats());
-    if (console.terminal()) console.Print(Verdict(console.style()) + Filed(out, console.style()));
+    const TextStyle style = call.console.style();
+    const bool terminal = call.console.terminal();
+    call.PrintWithLeftOut(Result(), [&] {
+      std::string text;
+      for (const Group& group : groups_) text += Text(group, flags.device, style);
+      if (flags.stats || !terminal) text += Stats();
+      return terminal ? absl::StrCat(text, Verdict(style), Filed(flags.out, style)) : text;
+    });
   }
 
   // nullptr: there is none.
@@ -292,46 +294,45 @@ absl::StatusOr<std::vector<const Question*>> QuestionsOf(const ProbeFlags& flags
   return questions;
 }
 
-void PrintQuestions(bool as_json, Console& console) {
-  if (as_json) return PrintJson(JsonOf(Questions()), console);
+std::string QuestionsText(size_t width) {
   std::string text;
   for (const Question& q : Questions()) {
-    text += Labelled(absl::StrFormat("%-17s ", q.id), q.text, console.style().width);
+    text += Labelled(absl::StrFormat("%-17s ", q.id), q.text, width);
   }
-  console.Print(text);
+  return text;
 }
 
 // How long the sweeps of all pairs may take: said before they begin.
-void SayHowLong(const ProberOptions& options, const ProbeFlags& flags, const Globals& globals,
-                Console& console) {
+void SayHowLong(const ProberOptions& options, const ProbeFlags& flags, Call& call) {
   const auto asks = std::ranges::any_of(
       options.questions, [](const Question* q) { return q->method == Method::kPairs; });
   const auto sweeps =
       std::ranges::count_if(options.ops, [](const Operation* op) { return HasOperandSweep(*op); });
-  if (globals.quiet || !asks || sweeps == 0) return;
-  console.Status(absl::StrCat("`pairs` of ", sweeps, sweeps == 1 ? " instruction" : " instructions",
-                              " may take until --max_total_time=", flags.max_total_time,
-                              " is over; what is not done by then is left out"),
-                 true);
+  if (call.globals.quiet || !asks || sweeps == 0) return;
+  call.console.Status(
+      absl::StrCat("`pairs` of ", sweeps, sweeps == 1 ? " instruction" : " instructions",
+                   " may take until --max_total_time=", flags.max_total_time,
+                   " is over; what is not done by then is left out"),
+      true);
 }
 
-void RunProbe(const ProbeFlags& flags, const Globals& globals, Ending& ending) {
-  Console console = globals.MakeConsole();
-  if (flags.list) return PrintQuestions(globals.json, console);
+void RunProbe(const ProbeFlags& flags, Call& call) {
+  if (flags.list) {
+    return call.Print(Questions(), [&] { return QuestionsText(call.console.style().width); });
+  }
   const absl::StatusOr<std::vector<const Question*>> questions = QuestionsOf(flags);
-  if (!questions.ok()) return ending.Say(questions.status());
+  if (!questions.ok()) return call.Say(questions.status());
   const absl::StatusOr<absl::Duration> limit =
       ParseDuration("--max_total_time", flags.max_total_time);
-  if (!limit.ok()) return ending.Say(limit.status());
-  const EngineOr engine = OpenEngineAndWarn(flags.device, console);
-  if (!engine.ok()) return ending.Say(engine.status());
-  auto ops =
-      ChooseOperations(flags.instr, Models::kOptional, &(*engine)->device(), ending.ledger());
-  if (!ops.ok()) return ending.Say(ops.status());
+  if (!limit.ok()) return call.Say(limit.status());
+  const EngineOr engine = OpenEngineAndWarn(flags.device, call.console);
+  if (!engine.ok()) return call.Say(engine.status());
+  auto ops = ChooseOperations(flags.instr, Models::kOptional, &(*engine)->device(), call.ledger());
+  if (!ops.ok()) return call.Say(ops.status());
   if (ops->empty()) return;  // the ledger says why
   if (!flags.out.empty()) {
     if (absl::Status s = MakeFolder(flags.out); !s.ok())
-      return ending.Say(Verdict::kNotWritten, std::string(s.message()));
+      return call.Say(Verdict::kNotWritten, std::string(s.message()));
   }
   HandleStopSignals();
   ProbeAnswersByRow answers;
@@ -341,23 +342,23 @@ void RunProbe(const ProbeFlags& flags, const Globals& globals, Ending& ending) {
                                  .folder = flags.out,
                                  .threads = ThreadsOf(flags.threads),
                                  .open = OpenerOf(flags.device)};
-  const auto applying = Applying(options, !flags.all, ending.ledger());
-  SayHowLong(options, flags, globals, console);
+  const auto applying = Applying(options, !flags.all, call.ledger());
+  SayHowLong(options, flags, call);
   const absl::StatusOr<ProberOutcome> outcome = ProbeOperations(
       options, **engine,
-      [&](const Operation& op, const ProbeAnswer& answer) { answers.Add(op, answer); }, console);
+      [&](const Operation& op, const ProbeAnswer& answer) { answers.Add(op, answer); },
+      call.console);
   if (outcome.ok()) {
-    Enter(options, applying, answers, *outcome, (*engine)->device(), ending.ledger());
-    Finish(answers, *outcome, ending);
+    Enter(options, applying, answers, *outcome, (*engine)->device(), call.ledger());
+    Finish(answers, *outcome, call);
   }
-  answers.Print(globals, flags.stats, flags.out, flags.device, ending.ledger(),
-                console);  // also what came before an error
-  if (!outcome.ok()) ending.Say(outcome.status(), Verdict::kNotWritten);
+  answers.Print(flags, call);  // also what came before an error
+  if (!outcome.ok()) call.Say(outcome.status(), Verdict::kNotWritten);
 }
 
 }  // namespace
 
-Action AddProbe(CLI::App& command, const Globals& globals) {
+Action AddProbe(CLI::App& command) {
   const auto flags = std::make_shared<ProbeFlags>();
   AddFlag(command, "--all", flags->all, "every question");
   AddOption(command, "--question", flags->question, "ids, comma separated")
@@ -375,8 +376,7 @@ Action AddProbe(CLI::App& command, const Globals& globals) {
             "folder for every case with its answer (for replay and recorded:) and for the "
             "cases that nothing explains")
       .TypeName("FOLDER");
-  return {[flags, &globals](Ending& ending) { RunProbe(*flags, globals, ending); },
-          {SchemaOf<WithLeftOut<ProbeResult>>, SchemaOf<std::vector<Question>>}};
+  return {RunProbe, flags, {SchemaOf<WithLeftOut<ProbeResult>>, SchemaOf<std::vector<Question>>}};
 }
 
 }  // namespace mmadiff

@@ -8,12 +8,13 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "device/status_macros.h"
 
 namespace mmadiff {
 namespace {
 
-constexpr size_t kPortion = 4096;           // lines
-constexpr size_t kLongestLine = 64 * 1024;  // characters
+constexpr size_t kPortion = 4096;       // lines
+constexpr size_t kMaxLine = 64 * 1024;  // characters
 
 }  // namespace
 
@@ -37,8 +38,8 @@ absl::StatusOr<bool> StdinReader::NextLine() {
   int c;
   while ((c = getc_unlocked(stdin)) != EOF && c != '\n') {
     line_ += static_cast<char>(c);
-    if (line_.size() > kLongestLine) {
-      return Error(absl::StrCat("longer than ", kLongestLine, " characters"));
+    if (line_.size() > kMaxLine) {
+      return Error(absl::StrCat("longer than ", kMaxLine, " characters"));
     }
   }
   if (std::ferror(stdin)) return Error(absl::StrCat("cannot be read: ", std::strerror(errno)));
@@ -55,9 +56,8 @@ absl::Status StdinReader::Line() {
 
 absl::Status StdinReader::ReadComment() {
   if (comment_) {
-    absl::Status status = Flush();
-    if (status.ok()) status = comment_(absl::StripAsciiWhitespace(line_));
-    if (!status.ok()) return status;
+    RETURN_IF_ERROR(Flush());
+    comment_(absl::StripAsciiWhitespace(line_));
   }
   absl::string_view text;
   if (IsLineComment(line_, "instruction", &text)) {

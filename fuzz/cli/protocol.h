@@ -30,7 +30,7 @@ class StdinReader {
  public:
   // Either is called in the order of the lines.
   using Deliver = std::function<absl::Status(const Portion&)>;
-  using Comment = std::function<absl::Status(absl::string_view)>;  // a line that begins with '#'
+  using Comment = std::function<void(absl::string_view)>;  // a line that begins with '#'
 
   // `with_results`: every line must hold d, or what a program answers in its place (ParseAnswer());
   // otherwise d is optional and ignored.

@@ -45,7 +45,7 @@ Fields<TellingWords> FieldsOf(const TellingWords*) {
   };
 }
 
-// Of the smallest case, if there is one.
+// A member of the smallest case, if one was found.
 template <class Get>
 auto OfFound(const PairRace& pair, Get get) {
   const std::optional<TellingCase>& found = pair.race.found;
@@ -111,13 +111,8 @@ Fields<PairRace> FieldsOf(const PairRace*) {
 
 Fields<RowClass> FieldsOf(const RowClass*) {
   using C = RowClass;
-  const auto names = [](const C& c) {
-    std::vector<std::string> names;
-    for (const Operation* row : c.rows) names.push_back(row->name);
-    return names;
-  };
   return {
-      {"instructions", names, InstructionName()},
+      {"instructions", [](const C& c) { return NamesOf(c.rows); }, InstructionName()},
       {"emulated", &C::emulated},
   };
 }
@@ -136,7 +131,7 @@ Fields<FormatGroup> FieldsOf(const FormatGroup*) {
 
 namespace {
 
-struct Flags {
+struct RaceFlags {
   std::vector<std::string> rows, instr = {"*"};
   bool all = false, set = false;
 };
@@ -208,8 +203,6 @@ struct Report {
   std::optional<RowsFingerprint> fingerprint = {};
   bool told = false;         // two models that were named
   std::string nothing = {};  // why nothing was compared
-
-  void Print(const Globals& globals, Console& console, Ending& ending) const;
 };
 
 Fields<Report> FieldsOf(const Report*) {
@@ -220,16 +213,6 @@ Fields<Report> FieldsOf(const Report*) {
       {"matrices", &R::matrices, "of --all"},
       {"fingerprint", &R::fingerprint, "of --set"},
   };
-}
-
-void Report::Print(const Globals& globals, Console& console, Ending& ending) const {
-  if (globals.json) {
-    PrintResult(*this, ending.ledger(), console);
-  } else {
-    console.Print(text);
-  }
-  if (told) ending.Say(Verdict::kDiffers);
-  if (!nothing.empty()) ending.Say(Verdict::kNotHere, nothing);
 }
 
 // The case on one line: "k=0 3c00 x 3c00  1.0 x 1.0; c b3000000  -2^-25".
@@ -287,7 +270,7 @@ std::string GroupText(const FormatGroup& group, const TextStyle& style) {
   return text;
 }
 
-// All rows of both, by formats.
+// Compares all rows of both architectures, by formats.
 absl::StatusOr<Report> RaceArchitectures(const Architecture& x, const Architecture& y,
                                          const std::vector<std::string>& globs,
                                          const TextStyle& style, Ledger& ledger) {
@@ -480,7 +463,7 @@ absl::StatusOr<Report> RaceSet(const std::vector<std::string>& arguments, const 
   return report;
 }
 
-absl::StatusOr<Report> Race(const Flags& flags, const TextStyle& style, Ledger& ledger) {
+absl::StatusOr<Report> Race(const RaceFlags& flags, const TextStyle& style, Ledger& ledger) {
   if (flags.all && flags.set) return absl::InvalidArgumentError("write --all or --set, not both");
   if (flags.set) return RaceSet(flags.rows, style, ledger);
   if (flags.all) {
@@ -518,27 +501,26 @@ absl::StatusOr<Report> Race(const Flags& flags, const TextStyle& style, Ledger& 
   return RacePair(of_x, of_y, style);
 }
 
+void RunRace(const RaceFlags& flags, Call& call) {
+  const absl::StatusOr<Report> report = Race(flags, call.console.style(), call.ledger());
+  if (!report.ok()) return call.Say(report.status());
+  call.PrintWithLeftOut(*report, [&] { return report->text; });
+  if (report->told) call.Say(Verdict::kDiffers);
+  if (!report->nothing.empty()) call.Say(Verdict::kNotHere, report->nothing);
+}
+
 }  // namespace
 
-Action AddRace(CLI::App& command, const Globals& globals) {
-  const auto flags = std::make_shared<Flags>();
+Action AddRace(CLI::App& command) {
+  const auto flags = std::make_shared<RaceFlags>();
   AddOption(command, "rows", flags->rows,
             "two of ARCH/INSTRUCTION and ARCH/INSTRUCTION:NAME=VALUE,NAME=VALUE (as of "
             "faulty:), or two architectures; with --all an instruction; with --set rows")
       .Required();
   AddFlag(command, "--all", flags->all, "every architecture that has the instruction (or glob)");
   AddFlag(command, "--set", flags->set, "the fewest cases that tell all the rows apart");
-  AddOption(command, "--instr", flags->instr,
-            "of two architectures: globs of instructions, comma separated")
-      .Delimiter(',')
-      .TypeName("GLOBS");
-  return {[flags, &globals](Ending& ending) {
-            Console console = globals.MakeConsole();
-            const absl::StatusOr<Report> report = Race(*flags, console.style(), ending.ledger());
-            if (!report.ok()) return ending.Say(report.status());
-            report->Print(globals, console, ending);
-          },
-          {SchemaOf<WithLeftOut<Report>>}};
+  AddInstr(command, flags->instr, "of two architectures: globs of instructions, comma separated");
+  return {RunRace, flags, {SchemaOf<WithLeftOut<Report>>}};
 }
 
 }  // namespace mmadiff

@@ -9,6 +9,7 @@
 #include "corpus/cases/case_name.h"
 #include "corpus/recordings/recording.h"
 #include "corpus/recordings/recording_folder.h"
+#include "device/status_macros.h"
 #include "device/threads.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/engine/engine.h"
@@ -25,20 +26,14 @@ struct RecordFlags {
   int threads = 0;
 };
 
-// Enters what was recorded and what was dropped.
-void Enter(const RecordOutcome& outcome, Ending& ending) {
-  for (const Operation* op : outcome.recorded) ending.ledger().Compare(Thing::kOperation, op->name);
-  SayDropped(outcome.dropped, !outcome.recorded.empty(), ending);
-}
-
-// Of a block log, or of a folder, which has more.
+// The result for a block log or a folder; a folder has more members.
 struct RecordResult {
   const RecordFlags& flags;
   std::string device_identity;
   const RecordOutcome& outcome;
   std::optional<size_t> instructions = {};
 
-  // Of a folder.
+  // A member that only a folder has.
   template <class T>
   std::optional<T> OfFolder(T value) const {
     return instructions ? std::optional(value) : std::nullopt;
@@ -66,99 +61,79 @@ Fields<RecordResult> FieldsOf(const RecordResult*) {
   };
 }
 
-void RecordIntoLog(const RecordFlags& flags, Engine& engine,
-                   const std::vector<const Operation*>& ops, bool json, Console& console,
-                   Ending& ending) {
-  HandleStopSignals();
-  const auto outcome = RecordLog({.ops = ops,
-                                  .cases = flags.cases,
-                                  .seed = flags.seed,
-                                  .strategy = FindStrategy(flags.strategy)},
-                                 engine, flags.out, console);
-  if (!outcome.ok()) return ending.Say(outcome.status(), Verdict::kNotWritten);
-  if (outcome->raw_dot_products == 0) {
-    console.Warn("nothing was recorded");
-    return SayDropped(outcome->dropped, false, ending);
+std::string Text(const RecordResult& r) {
+  const RecordOutcome& o = r.outcome;
+  if (!r.instructions) {
+    return absl::StrCat(o.raw_dot_products, " dot products of ", r.device_identity, " in ",
+                        r.flags.out, ", ", o.repeated, " of them asked twice, and repeated\n");
   }
-  Enter(*outcome, ending);
-  const std::string identity = Name(engine.device().identity());
-  if (json) {
-    PrintResult(RecordResult{flags, identity, *outcome}, ending.ledger(), console);
-  } else {
-    console.Print(Wrap(
-        absl::StrCat(outcome->raw_dot_products, " dot products of ", identity, " in ", flags.out,
-                     ", ", outcome->repeated, " of them asked twice, and repeated\n"),
-        console.style().width, 2));
-  }
+  return absl::StrCat(CountText(*r.instructions, "instruction"), " of ", r.device_identity, " in ",
+                      r.flags.out, ": ", o.raw_dot_products, " dot products, ", o.regressions,
+                      " regression cases and vectors, digests of ", o.digest_dot_products,
+                      " dot products in ", CountText(o.digest_units, "unit"),
+                      "; asked twice, and repeated: ", o.repeated, " dot products\n");
 }
 
-void RecordIntoFolder(const RecordFlags& flags, Engine& engine,
-                      const std::vector<const Operation*>& ops, bool json, Console& console,
-                      Ending& ending) {
-  const absl::StatusOr<absl::Duration> limit =
-      ParseDuration("--max_total_time", flags.max_total_time);
-  if (!limit.ok()) return ending.Say(limit.status());
+// Sets the options that only a folder has.
+absl::Status SetFolderOptions(const RecordFlags& flags, RecordOptions& options, Console& console) {
+  ASSIGN_OR_RETURN(const absl::Duration limit,
+                   ParseDuration("--max_total_time", flags.max_total_time));
   const std::string regressions = DataPath(flags.regressions);
   const bool missing = !std::filesystem::exists(regressions);
   if (missing && flags.regressions != RecordFlags().regressions) {
-    return ending.Say(Verdict::kUsage, absl::StrCat(flags.regressions, ": no such folder"));
+    return absl::InvalidArgumentError(absl::StrCat(flags.regressions, ": no such folder"));
   }
-  HandleStopSignals();
-  const RecordOptions options = {.ops = ops,
-                                 .cases = flags.cases,
-                                 .seed = flags.seed,
-                                 .strategy = FindStrategy(flags.strategy),
-                                 .max_bytes = flags.max_bytes,
-                                 .limit = TimeLimit::After(*limit),
-                                 .regressions = missing ? "" : regressions,
-                                 .threads = ThreadsOf(flags.threads),
-                                 .open = OpenerOf(flags.device)};
-  console.Status(absl::StrCat("raw answers, then digests for ", absl::FormatDuration(*limit),
+  options.max_bytes = flags.max_bytes;
+  options.limit = TimeLimit::After(limit);
+  options.regressions = missing ? "" : regressions;
+  options.threads = ThreadsOf(flags.threads);
+  options.open = OpenerOf(flags.device);
+  console.Status(absl::StrCat("raw answers, then digests for ", absl::FormatDuration(limit),
                               " (--max_total_time)"),
                  true);
-  const auto outcome = RecordFolder(options, engine, flags.out, console);
-  if (!outcome.ok()) return ending.Say(outcome.status(), Verdict::kNotWritten);
-  if (outcome->stopped) {
-    ending.Say(Verdict::kEarly,
-               "stopped by a signal: the recording has all raw answers and fewer digests");
-  }
-  if (outcome->without_digests > 0 && !outcome->stopped) {
-    console.Warn(absl::StrCat(outcome->without_digests, " of ",
-                              CountText(ops.size(), "instruction"),
-                              " without digests: raise --max_bytes"));
-  }
-  Enter(*outcome, ending);
-  const size_t instructions = ops.size() - outcome->dropped.size();
-  const std::string identity = Name(engine.device().identity());
-  if (json) {
-    PrintResult(RecordResult{flags, identity, *outcome, instructions}, ending.ledger(), console);
-  } else {
-    console.Print(Wrap(
-        absl::StrCat(CountText(instructions, "instruction"), " of ", identity, " in ", flags.out,
-                     ": ", outcome->raw_dot_products, " dot products, ", outcome->regressions,
-                     " regression cases and vectors, digests of ", outcome->digest_dot_products,
-                     " dot products in ", CountText(outcome->digest_units, "unit"),
-                     "; asked twice, and repeated: ", outcome->repeated, " dot products\n"),
-        console.style().width, 2));
-  }
+  return absl::OkStatus();
 }
 
-void RunRecord(const RecordFlags& flags, const Globals& globals, Ending& ending) {
-  Console console = globals.MakeConsole();
-  const EngineOr engine = OpenEngineAndWarn(flags.device, console);
-  if (!engine.ok()) return ending.Say(engine.status());
+void RunRecord(const RecordFlags& flags, Call& call) {
+  const EngineOr engine = OpenEngineAndWarn(flags.device, call.console);
+  if (!engine.ok()) return call.Say(engine.status());
   const auto ops =
-      ChooseOperations(flags.instr, Models::kOptional, &(*engine)->device(), ending.ledger());
-  if (!ops.ok()) return ending.Say(ops.status());
+      ChooseOperations(flags.instr, Models::kOptional, &(*engine)->device(), call.ledger());
+  if (!ops.ok()) return call.Say(ops.status());
   if (ops->empty()) return;  // the ledger says why
-  if (flags.cases == 0) return ending.Say(Verdict::kUsage, "--cases must be at least 1");
-  const auto record = absl::EndsWith(flags.out, ".log") ? RecordIntoLog : RecordIntoFolder;
-  record(flags, **engine, *ops, globals.json, console, ending);
+  if (flags.cases == 0) return call.Say(Verdict::kUsage, "--cases must be at least 1");
+  const bool log = absl::EndsWith(flags.out, ".log");
+  RecordOptions options = {.ops = *ops,
+                           .cases = flags.cases,
+                           .seed = flags.seed,
+                           .strategy = FindStrategy(flags.strategy)};
+  if (!log) {
+    if (absl::Status s = SetFolderOptions(flags, options, call.console); !s.ok()) {
+      return call.Say(s);
+    }
+  }
+  HandleStopSignals();
+  const auto outcome = (log ? RecordLog : RecordFolder)(options, **engine, flags.out, call.console);
+  if (!outcome.ok()) return call.Say(outcome.status(), Verdict::kNotWritten);
+  for (const Operation* op : outcome->recorded) call.ledger().Compare(Thing::kOperation, op->name);
+  SayDropped(outcome->dropped, !outcome->recorded.empty(), call);
+  if (!log && outcome->stopped) {
+    call.Say(Verdict::kEarly,
+             "stopped by a signal: the recording has all raw answers and fewer digests");
+  } else if (!log && outcome->without_digests > 0) {
+    call.console.Warn(absl::StrCat(outcome->without_digests, " of ",
+                                   CountText(ops->size(), "instruction"),
+                                   " without digests: raise --max_bytes"));
+  }
+  if (log && outcome->raw_dot_products == 0) return call.console.Warn("nothing was recorded");
+  RecordResult result = {flags, Name((*engine)->device().identity()), *outcome};
+  if (!log) result.instructions = ops->size() - outcome->dropped.size();
+  call.PrintWithLeftOut(result, [&] { return Wrap(Text(result), call.console.style().width, 2); });
 }
 
 }  // namespace
 
-Action AddRecord(CLI::App& command, const Globals& globals) {
+Action AddRecord(CLI::App& command) {
   const auto flags = std::make_shared<RecordFlags>();
   AddOption(command, "out", flags->out, "folder to create; a name that ends in .log: one block log")
       .Required();
@@ -166,18 +141,16 @@ Action AddRecord(CLI::App& command, const Globals& globals) {
   AddDevice(command, flags->device, "who answers");
   AddOption(command, "--cases", flags->cases,
             "executions per instruction; in a folder at most, of each strategy")
-      .Count()
-      .TypeName("COUNT");
+      .Count();
   AddSeed(command, flags->seed);
   AddStrategy(command, flags->strategy, " of a log, or of the digests of a folder,");
   AddDuration(command, "--max_total_time", flags->max_total_time, "of a folder's digests");
   AddThreads(command, flags->threads);
-  AddOption(command, "--max_bytes", flags->max_bytes, "of a folder").Count().TypeName("COUNT");
+  AddOption(command, "--max_bytes", flags->max_bytes, "of a folder").Count();
   AddOption(command, "--regressions", flags->regressions,
             "folder of cases whose answers a folder has too [corpus/regressions if there]")
       .TypeName("FOLDER");
-  return {[flags, &globals](Ending& ending) { RunRecord(*flags, globals, ending); },
-          {SchemaOf<WithLeftOut<RecordResult>>}};
+  return {RunRecord, flags, {SchemaOf<WithLeftOut<RecordResult>>}};
 }
 
 }  // namespace mmadiff

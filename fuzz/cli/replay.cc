@@ -102,7 +102,7 @@ std::string MovesText(const ReplayOutcome& outcome, bool update) {
 
 Detail FindingStates() { return {.words = {std::begin(kFindingStates), std::end(kFindingStates)}}; }
 
-// What a device answered.
+// The counts for one device.
 struct DeviceTally {
   std::string device;
   const ReplayTally& tally;
@@ -206,7 +206,7 @@ Fields<ReplayResult> FieldsOf(const ReplayResult*) {
   };
 }
 
-// With a last case that fails where something else than a comparison did.
+// Adds a last test case that fails if anything but a comparison failed.
 void WriteJUnit(const std::string& path, std::vector<TestResult> test_results, Ending& ending) {
   if (path.empty()) return;
   TestResult whole = {.name = "whole replay", .failure = {}};
@@ -223,43 +223,41 @@ void WriteJUnit(const std::string& path, std::vector<TestResult> test_results, E
   ending.Say(WriteFileDurably(path, JUnit("replay", test_results)), Verdict::kNotWritten);
 }
 
-void Finish(const ReplayFlags& flags, const ReplayOutcome& outcome, Console& console,
-            Ending& ending) {
-  ending.Say(outcome.durable, Verdict::kNotWritten);
+void Finish(const ReplayFlags& flags, const ReplayOutcome& outcome, Call& call) {
+  call.Say(outcome.durable, Verdict::kNotWritten);
   if (!flags.options.why.empty() && outcome.moves.empty()) {
-    console.Warn("--why explained nothing: no finding differs");
+    call.console.Warn("--why explained nothing: no finding differs");
   }
   if (outcome.flaky + outcome.flaky_units > 0) {
-    ending.Say(Verdict::kUnrepeated, "the device's answers do not repeat, so they say nothing");
+    call.Say(Verdict::kUnrepeated, "the device's answers do not repeat, so they say nothing");
   }
   if (outcome.filed_flaky > 0) {
-    console.Warn(absl::StrCat(outcome.filed_flaky,
-                              " of these cases were filed because the device did not repeat its "
-                              "answers: neither equality nor a difference proves anything"));
+    call.console.Warn(
+        absl::StrCat(outcome.filed_flaky,
+                     " of these cases were filed because the device did not repeat its "
+                     "answers: neither equality nor a difference proves anything"));
   }
   const bool nothing = outcome.answered() + outcome.repeated + outcome.repeated_units == 0;
-  SayDropped(outcome.dropped, !nothing, ending);
+  SayDropped(outcome.dropped, !nothing, call);
   if (outcome.troubled > 0) {  // as the survey itself
-    ending.Say(Verdict::kRowFailed, "rows of a survey fail, do not repeat or are elsewhere");
+    call.Say(Verdict::kRowFailed, "rows of a survey fail, do not repeat or are elsewhere");
   }
   if (outcome.differing + outcome.differing_units + outcome.changed + outcome.changed_units +
           outcome.contradictions >
       0) {
-    ending.Say(Verdict::kDiffers);
+    call.Say(Verdict::kDiffers);
   }
-  if (outcome.damaged) ending.Say(Verdict::kHarmed);
-  if (!nothing || !ending.all().empty()) return;
+  if (outcome.damaged) call.Say(Verdict::kHarmed);
+  if (!nothing || !call.all().empty()) return;
   if (outcome.unsupported + outcome.unsupported_units > 0) {
-    return ending.Say(Verdict::kNotHere, "the device has none of these instructions");
+    return call.Say(Verdict::kNotHere, "the device has none of these instructions");
   }
-  ending.Say(Verdict::kNothing, "nothing was compared; that is no pass");
+  call.Say(Verdict::kNothing, "nothing was compared; that is no pass");
 }
 
-void RunReplay(const ReplayFlags& flags, const Globals& globals,
-               std::vector<TestResult>& test_results, Ending& ending) {
-  Console console = globals.MakeConsole();
+void Replay(const ReplayFlags& flags, std::vector<TestResult>& test_results, Call& call) {
   if (!flags.options.why.empty() && !flags.options.update) {
-    return ending.Say(Verdict::kUsage, "--why is written into findings: it needs --update");
+    return call.Say(Verdict::kUsage, "--why is written into findings: it needs --update");
   }
   std::string spec = flags.device;
   for (const std::string& subject : flags.options.subjects) {
@@ -267,14 +265,14 @@ void RunReplay(const ReplayFlags& flags, const Globals& globals,
   }
   std::unique_ptr<Engine> engine;
   if (!spec.empty()) {
-    EngineOr opened = OpenEngineAndWarn(spec, console);
-    if (!opened.ok()) return ending.Say(opened.status());
+    EngineOr opened = OpenEngineAndWarn(spec, call.console);
+    if (!opened.ok()) return call.Say(opened.status());
     engine = *std::move(opened);
   }
   ReplayOptions options = flags.options;
   if (!options.instr.empty()) {
     absl::StatusOr<std::string> typed = TypedGlob(options.instr);
-    if (!typed.ok()) return ending.Say(typed.status());
+    if (!typed.ok()) return call.Say(typed.status());
     options.instr = *std::move(typed);
   }
   options.test_results = !flags.junit.empty();
@@ -282,32 +280,36 @@ void RunReplay(const ReplayFlags& flags, const Globals& globals,
   if (engine != nullptr) options.open = OpenerOf(spec);
   std::vector<Json> reports;
   const auto report = [&](const ReplayReport& r) {
-    if (globals.json) {
+    if (call.globals.json) {
       reports.push_back(JsonOf(r.row));
     } else {
-      console.Print(r.text);
+      call.console.Print(r.text);
     }
   };
-  const auto outcome = ReplaySubjects(options, engine.get(), report, console);
-  if (outcome.ok()) ending.ledger() = outcome->ledger;
+  const auto outcome = ReplaySubjects(options, engine.get(), report, call.console);
+  if (outcome.ok()) call.ledger() = outcome->ledger;
   if (absl::IsNotFound(outcome.status()) && flags.device.empty() && !spec.empty()) {
-    return ending.Say(Verdict::kNotHere,
-                      absl::StrCat(outcome.status().message(), "; --device=DEVICE asks another"));
+    return call.Say(Verdict::kNotHere,
+                    absl::StrCat(outcome.status().message(), "; --device=DEVICE asks another"));
   }
-  if (!outcome.ok()) return ending.Say(outcome.status());
+  if (!outcome.ok()) return call.Say(outcome.status());
   test_results = outcome->test_results;
-  Finish(flags, *outcome, console, ending);
-  if (globals.json) {
-    PrintResult(ReplayResult{std::move(reports), *outcome}, ending.ledger(), console);
-  } else {
-    console.Print(
-        Wrap(CountsText(*outcome) + MovesText(*outcome, options.update), console.style().width, 2));
-  }
+  Finish(flags, *outcome, call);
+  call.PrintWithLeftOut(ReplayResult{std::move(reports), *outcome}, [&] {
+    return Wrap(CountsText(*outcome) + MovesText(*outcome, options.update),
+                call.console.style().width, 2);
+  });
+}
+
+void RunReplay(const ReplayFlags& flags, Call& call) {
+  std::vector<TestResult> test_results;
+  Replay(flags, test_results, call);
+  WriteJUnit(flags.junit, std::move(test_results), call);
 }
 
 }  // namespace
 
-Action AddReplay(CLI::App& command, const Globals& globals) {
+Action AddReplay(CLI::App& command) {
   const auto flags = std::make_shared<ReplayFlags>();
   AddOption(command, "subject", flags->options.subjects,
             "cases (*.txtpb), vectors (corpus/vector_file.h), recordings (folder, block log, "
@@ -320,9 +322,7 @@ Action AddReplay(CLI::App& command, const Globals& globals) {
             "does not say")
       .TypeName("GLOB");
   AddFlag(command, "--verbose", flags->options.verbose, "a line for each answer of a vector");
-  AddOption(command, "--max_reports", flags->options.max_reports, "mismatches to print")
-      .Count()
-      .TypeName("COUNT");
+  AddOption(command, "--max_reports", flags->options.max_reports, "mismatches to print").Count();
   AddOption(command, "--every", flags->options.every,
             "of the digests in a recording folder verify those of every N-th unit")
       .Count()
@@ -335,12 +335,7 @@ Action AddReplay(CLI::App& command, const Globals& globals) {
       .TypeName("TEXT");
   AddThreads(command, flags->threads);
   AddOption(command, "--junit", flags->junit, "write a JUnit report there").TypeName("FILE");
-  const auto run = [flags, &globals](Ending& ending) {
-    std::vector<TestResult> test_results;
-    RunReplay(*flags, globals, test_results, ending);
-    WriteJUnit(flags->junit, std::move(test_results), ending);
-  };
-  return {run, {SchemaOf<WithLeftOut<ReplayResult>>}};
+  return {RunReplay, flags, {SchemaOf<WithLeftOut<ReplayResult>>}};
 }
 
 }  // namespace mmadiff

@@ -25,11 +25,11 @@ struct PageFormat {
   const char* ending;  // of --out
   std::string (*page)(const ReportData&);
 };
-constexpr PageFormat kFormats[] = {{".html", HtmlPage},
-                                   {".md", MarkdownPage},
-                                   {".json", JsonPage},
-                                   {".csv", CsvPage},
-                                   {".xml", JUnitPage}};
+constexpr PageFormat kPageFormats[] = {{".html", HtmlPage},
+                                       {".md", MarkdownPage},
+                                       {".json", JsonPage},
+                                       {".csv", CsvPage},
+                                       {".xml", JUnitPage}};
 
 // The format that flags ask for, else the one that the file's name ends in, else Markdown; nullptr:
 // the name says none.
@@ -40,83 +40,77 @@ const PageFormat* FormatOf(const ReportFlags& flags, bool json) {
     return ending == nullptr ? absl::EndsWith(flags.out, format.ending)
                              : absl::string_view(format.ending) == ending;
   };
-  const auto* format = std::ranges::find_if(kFormats, asked);
-  return format == std::end(kFormats) ? nullptr : format;
+  const auto* format = std::ranges::find_if(kPageFormats, asked);
+  return format == std::end(kPageFormats) ? nullptr : format;
 }
 
-void CompareTwo(const ReportFlags& flags, const Globals& globals, Ending& ending) {
-  Console console = globals.MakeConsole();
+void CompareTwo(const ReportFlags& flags, Call& call) {
   const auto difference = CompareFolders(flags.compare[0], flags.compare[1]);
-  if (!difference.ok()) return ending.Say(difference.status());
-  for (const std::string& what : difference->damage) ending.Say(Verdict::kHarmed, what);
-  if (globals.json) {
-    PrintJson(JsonOf(*difference), console);
-  } else {
-    console.Print(difference->Text(console.style().width));
-  }
-  if (!difference->answers.rows.empty()) ending.Say(Verdict::kDiffers);
-  if (difference->common == 0 && ending.all().empty()) {
-    ending.Say(Verdict::kNothing, "the two have nothing in common; that is no pass");
+  if (!difference.ok()) return call.Say(difference.status());
+  for (const std::string& what : difference->damage) call.Say(Verdict::kHarmed, what);
+  call.Print(*difference, [&] { return difference->Text(call.console.style().width); });
+  if (!difference->answers.rows.empty()) call.Say(Verdict::kDiffers);
+  if (difference->common == 0 && call.all().empty()) {
+    call.Say(Verdict::kNothing, "the two have nothing in common; that is no pass");
   }
 }
 
-void WriteReport(const ReportFlags& flags, const Globals& globals, Ending& ending) {
+void WriteReport(const ReportFlags& flags, Call& call) {
   if (flags.folders.empty() == flags.compare.empty()) {
-    return ending.Say(Verdict::kUsage, "name folders of runs, or --compare A B");
+    return call.Say(Verdict::kUsage, "name folders of runs, or --compare A B");
   }
   if (!flags.compare.empty() &&
       !(flags.out.empty() && flags.junit.empty() && !flags.markdown && !flags.csv)) {
-    return ending.Say(Verdict::kUsage,
-                      "--compare writes text or --json to stdout, and no other page: redirect it");
+    return call.Say(Verdict::kUsage,
+                    "--compare writes text or --json to stdout, and no other page: redirect it");
   }
-  if (!flags.compare.empty()) return CompareTwo(flags, globals, ending);
+  if (!flags.compare.empty()) return CompareTwo(flags, call);
   if (flags.markdown && flags.csv) {
-    return ending.Say(Verdict::kUsage, "one of --markdown and --csv at a time");
+    return call.Say(Verdict::kUsage, "one of --markdown and --csv at a time");
   }
-  const PageFormat* format = FormatOf(flags, globals.json);
+  const PageFormat* format = FormatOf(flags, call.globals.json);
   if (format == nullptr) {
-    return ending.Say(
+    return call.Say(
         Verdict::kUsage,
         absl::StrCat("--out=", flags.out,
                      ": the name ends in none of .html, .md, .json, .csv, .xml; end it so, "
                      "or give --markdown or --csv"));
   }
-  Console console = globals.MakeConsole();
-  const absl::StatusOr<ReportData> data = GatherReport({flags.folders}, console);
-  if (!data.ok()) return ending.Say(data.status());
+  const absl::StatusOr<ReportData> data = GatherReport({flags.folders}, call.console);
+  if (!data.ok()) return call.Say(data.status());
   const std::pair<std::string, const PageFormat*> files[] = {{flags.out, format},
-                                                             {flags.junit, &kFormats[4]}};
+                                                             {flags.junit, &kPageFormats[4]}};
   for (const auto& [path, of] : files) {
     if (path.empty()) continue;
     if (absl::Status s = WriteFileDurably(path, of->page(*data)); !s.ok()) {
-      return ending.Say(s, Verdict::kNotWritten);
+      return call.Say(s, Verdict::kNotWritten);
     }
   }
-  for (const std::string& line : data->not_read) console.Warn(line);
+  for (const std::string& line : data->not_read) call.console.Warn(line);
   for (const ReportRun& run : data->runs) {
-    for (const std::string& what : run.damage) console.Warn(what);
-    if (!flags.out.empty() && !globals.json) {
-      console.Print(absl::StrCat(run.manifest.device, ": ", Sentence(run), "\n"));
+    for (const std::string& what : run.damage) call.console.Warn(what);
+    if (!flags.out.empty() && !call.globals.json) {
+      call.console.Print(absl::StrCat(run.manifest.device, ": ", Sentence(run), "\n"));
     }
   }
-  if (globals.json) {
-    console.Print(JsonPage(*data));
+  if (call.globals.json) {
+    call.console.Print(JsonPage(*data));
   } else if (flags.out.empty()) {
-    console.Print(format->page(*data));
+    call.console.Print(format->page(*data));
   }
-  if (data->Damaged()) ending.Say(Verdict::kHarmed);
-  for (const ReportRun& run : data->runs) SayDoubts(run, ending);
+  if (data->Damaged()) call.Say(Verdict::kHarmed);
+  for (const ReportRun& run : data->runs) SayDoubts(run, call);
   const auto nothing = [](const ReportRun& run) {
     return run.total.dot_products == 0 && run.Count(RunReportRow::kDiffers) == 0;
   };
-  if (std::ranges::any_of(data->runs, nothing) && ending.all().empty()) {
-    ending.Say(Verdict::kNothing, "of a run nothing was compared; that is no pass");
+  if (std::ranges::any_of(data->runs, nothing) && call.all().empty()) {
+    call.Say(Verdict::kNothing, "of a run nothing was compared; that is no pass");
   }
 }
 
 }  // namespace
 
-Action AddReport(CLI::App& command, const Globals& globals) {
+Action AddReport(CLI::App& command) {
   const auto flags = std::make_shared<ReportFlags>();
   AddOption(command, "folder", flags->folders,
             "folders of runs; the shards of one run are summed, other runs stand beside");
@@ -130,8 +124,7 @@ Action AddReport(CLI::App& command, const Globals& globals) {
   AddFlag(command, "--markdown", flags->markdown, "as Markdown; without --out the default");
   AddFlag(command, "--csv", flags->csv, "as a table, a row an instruction");
   AddOption(command, "--junit", flags->junit, "write a JUnit report there").TypeName("FILE");
-  return {[flags, &globals](Ending& ending) { WriteReport(*flags, globals, ending); },
-          {SchemaOf<ReportData>, SchemaOf<RunsDifference>}};
+  return {WriteReport, flags, {SchemaOf<ReportData>, SchemaOf<RunsDifference>}};
 }
 
 }  // namespace mmadiff

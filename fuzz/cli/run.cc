@@ -35,6 +35,7 @@ namespace mmadiff {
 namespace {
 
 struct RunFlags {
+  const CLI::App* command;
   std::vector<std::string> instr = {"*"};
   std::string device = "auto";
   std::string strategy = Strategies().front().name;
@@ -154,12 +155,13 @@ std::string ShardText(const Shard& shard) {
   return absl::StrCat(", shard ", shard.index, "/", shard.count, " by ", shard.from);
 }
 
-void PrintReport(const RunReport& report, const NextCommands& next, bool stats, Console& console) {
+std::string ReportText(const RunReport& report, const NextCommands& next, bool stats,
+                       const Console& console) {
   const bool terminal = console.terminal();
   std::string text = terminal ? "" : FormatReport(report);
   if (stats || !terminal) text += FormatStats(report);
   if (terminal) text += "\n" + FormatScreen(report, next, console.style());
-  console.Print(text);
+  return text;
 }
 
 // A hundred times as many cases in a folder of their own; of an empty shard the same run undivided,
@@ -173,7 +175,7 @@ NextCommands CommandsAfter(const CLI::App& command, const RunOptions& options,
   return {CommandText(command),
           absl::StrCat(CommandText(command, {"--cases", "--extend", "--max_total_time", "--stop_at",
                                              "--workdir", "--dry_run"}),
-                       " --cases=", CountText(options.cases * 100))};
+                       " --cases=", ShortCount(options.cases * 100))};
 }
 
 // What runs, on what, where.
@@ -188,28 +190,27 @@ void Announce(const RunOptions& options, const Device& device, const Shard& shar
                  true);
 }
 
-void Run(const RunFlags& flags, const Globals& globals, const CLI::App& command, Ending& ending) {
+void RunRun(const RunFlags& flags, Call& call) {
   RunOptions options;
   options.strategy = StrategyOfRun(flags.strategy);
   options.seed = flags.seed;
   options.forever = flags.forever;
   options.extend = flags.extend;
-  if (flags.extend && globals.workdir.empty()) {
-    return ending.Say(Verdict::kUsage,
-                      "--extend needs --workdir: the folder of the run whose cases are raised");
+  if (flags.extend && call.globals.workdir.empty()) {
+    return call.Say(Verdict::kUsage,
+                    "--extend needs --workdir: the folder of the run whose cases are raised");
   }
   options.max_mismatches = flags.max_mismatches;
-  options.print_findings = !globals.json;
-  if (absl::Status s = ParseTimes(flags, options); !s.ok()) return ending.Say(s);
+  options.print_findings = !call.globals.json;
+  if (absl::Status s = ParseTimes(flags, options); !s.ok()) return call.Say(s);
   const absl::StatusOr<Shard> shard = ParseShard(flags.shard, std::getenv);
-  if (!shard.ok()) return ending.Say(shard.status());
+  if (!shard.ok()) return call.Say(shard.status());
   options.shard = shard->index;
   options.shards = shard->count;
-  if (flags.cases == 0) return ending.Say(Verdict::kUsage, "--cases must be at least 1");
+  if (flags.cases == 0) return call.Say(Verdict::kUsage, "--cases must be at least 1");
 
-  Console console = globals.MakeConsole();
-  const EngineOr engine = OpenEngineAndWarn(flags.device, console);
-  if (!engine.ok()) return ending.Say(engine.status());
+  const EngineOr engine = OpenEngineAndWarn(flags.device, call.console);
+  if (!engine.ok()) return call.Say(engine.status());
   const bool resident = (*engine)->resident();
   const Device& device = (*engine)->device();
   // By default a quick look: a million executions, or sixteen million dot products of large ones;
@@ -217,70 +218,68 @@ void Run(const RunFlags& flags, const Globals& globals, const CLI::App& command,
   if (!flags.cases) options.dot_products = resident ? 1'000'000'000 : 16'000'000;
   options.cases = flags.cases.value_or(resident ? options.dot_products : options.cases);
   options.threads = flags.threads == 0 && resident ? 1 : ThreadsOf(flags.threads);
-  const auto ops = ChooseOperations(flags.instr, Models::kRequired, &device, ending.ledger());
-  if (!ops.ok()) return ending.Say(ops.status());
+  const auto ops = ChooseOperations(flags.instr, Models::kRequired, &device, call.ledger());
+  if (!ops.ok()) return call.Say(ops.status());
   if (ops->empty()) return;  // the ledger says why
   options.ops = *ops;
-  options.left_out = ending.ledger().lines();
+  options.left_out = call.ledger().lines();
   if (options.strategy == &Scheduled()) {
     for (const Operation* op : options.ops) {
-      console.Status(absl::StrCat("a schedule for ", op->name), false);
+      call.console.Status(absl::StrCat("a schedule for ", op->name), false);
       options.schedules.push_back(ClassSchedule::Plan(*op, options.seed));
     }
   }
-  options.workdir = globals.workdir;
-  options.shared = globals.shared;
+  options.workdir = call.globals.workdir;
+  options.shared = call.globals.shared;
   const RunManifest manifest = MakeManifest(options, **engine);
-  if (globals.workdir.empty()) {
+  if (call.globals.workdir.empty()) {
     options.workdir = DefaultWorkdir(manifest);
     options.anew = true;  // a finished run is started again; only its findings stay
   }
   if (flags.dry_run) {
-    ending.ledger().LeaveRest(Thing::kOperation, Reason::kNotReached);
+    call.ledger().LeaveRest(Thing::kOperation, Reason::kNotReached);
     const PlannedRun plan = {options, manifest, device};
-    if (globals.json) {
-      PrintResult(plan, ending.ledger(), console);
-    } else {
-      console.Print(Wrap(PlanText(plan), console.style().width, 2));
-    }
-    return;
+    return call.PrintWithLeftOut(
+        plan, [&] { return Wrap(PlanText(plan), call.console.style().width, 2); });
   }
   HandleStopSignals();
-  WarnOfEquivalent(flags.device, options.ops, console);
-  if (!globals.quiet) Announce(options, device, *shard, console);
-  const absl::StatusOr<RunReport> report = ExecuteRun(options, OpenerOf(flags.device), console);
-  if (!report.ok()) return ending.Say(report.status(), Verdict::kNotWritten);
+  WarnOfEquivalent(flags.device, options.ops, call.console);
+  if (!call.globals.quiet) Announce(options, device, *shard, call.console);
+  const absl::StatusOr<RunReport> report =
+      ExecuteRun(options, OpenerOf(flags.device), call.console);
+  if (!report.ok()) return call.Say(report.status(), Verdict::kNotWritten);
   for (const std::string& warning : report->attempt->warnings) {
-    if (warning != (*engine)->warning()) console.Warn(warning);  // else it was said
+    if (warning != (*engine)->warning()) call.console.Warn(warning);  // else it was said
   }
-  EnterRows(*report, ending.ledger());
-  SayVerdicts(*report, flags.require_coverage, ending);
-  if (globals.json) {
-    PrintResult(*report, ending.ledger(), console, -1);
-  } else {
-    PrintReport(*report, CommandsAfter(command, options, *report), flags.stats, console);
-  }
+  EnterRows(*report, call.ledger());
+  SayVerdicts(*report, flags.require_coverage, call);
+  call.PrintWithLeftOut(
+      *report,
+      [&] {
+        return ReportText(*report, CommandsAfter(*flags.command, options, *report), flags.stats,
+                          call.console);
+      },
+      -1);
 }
 
 }  // namespace
 
-Action AddRun(CLI::App& command, const Globals& globals) {
+Action AddRun(CLI::App& command) {
   const auto flags = std::make_shared<RunFlags>();
+  flags->command = &command;
   AddInstr(command, flags->instr);
   AddDevice(command, flags->device, "what to run on");
   AddOption(
       command, "--cases", flags->cases,
       "executions per instruction [1e6, fewer where these are over 16e6 dot products; those of "
       "1e9 dot products where the GPU makes the cases itself]")
-      .Count()
-      .TypeName("COUNT");
+      .Count();
   AddStrategy(command, flags->strategy, "", true);
   AddSeed(command, flags->seed);
   AddThreads(command, flags->threads);
   AddOption(command, "--max_mismatches", flags->max_mismatches,
             "mismatching cases after which an instruction stops, 0 never")
-      .Count()
-      .TypeName("COUNT");
+      .Count();
   AddOption(command, "--shard", flags->shard,
             "run only every N-th unit, from the I-th; auto: as Slurm, MPI or Kubernetes numbers "
             "this process, auto/N where they do not say of how many")
@@ -297,8 +296,7 @@ Action AddRun(CLI::App& command, const Globals& globals) {
           "fail also where classes of cases or bins of the arithmetic are too few");
   AddFlag(command, "--dry_run", flags->dry_run, "print what would run");
   AddFlag(command, "--stats", flags->stats, "stat:: lines also on a terminal");
-  return {[flags, &globals, &command](Ending& ending) { Run(*flags, globals, command, ending); },
-          {SchemaOf<WithLeftOut<RunReport>>, SchemaOf<WithLeftOut<PlannedRun>>}};
+  return {RunRun, flags, {SchemaOf<WithLeftOut<RunReport>>, SchemaOf<WithLeftOut<PlannedRun>>}};
 }
 
 }  // namespace mmadiff

@@ -9,7 +9,7 @@ namespace mmadiff {
 
 // What became of each instruction of the run.
 void EnterRows(const RunReport& report, Ledger& ledger);
-// Of folders: what their last attempts dropped, where that puts earlier answers in doubt.
+// For runs read from folders: says which rows the last attempts dropped, where that puts earlier answers in doubt.
 void SayDoubts(const RunReport& report, Ending& ending);
 // For a report with an attempt. `require_coverage`: too few cases are a verdict, too.
 void SayVerdicts(const RunReport& report, bool require_coverage, Ending& ending);

@@ -57,7 +57,7 @@ std::string Text(const RunStatus& s, size_t width) {
   if (!s.findings.empty()) add("findings", absl::StrCat(s.findings.size()));
   for (const std::string& line : DroppedLines(s)) add("dropped", line);
   for (const std::string& line : s.distrusted) add("distrusted", line);
-  // Units say whole seconds.
+  // Times of units are in whole seconds.
   const bool rough = static_cast<double>(s.total.dot_products) < 10 * s.rate;
   const std::string least = rough ? "at least " : "";
   if (s.rate > 0) add("rate", absl::StrCat(least, HumanCount(s.rate), " dot products/s"));
@@ -87,19 +87,18 @@ std::string Text(const ShardsStatus& s, size_t width) {
   return Labelled("total  ", absl::StrJoin(parts, ", "), width);
 }
 
-void RunStatusVerb(const std::vector<std::string>& paths, const Globals& globals, Ending& ending) {
-  Console console = globals.MakeConsole();
-  const size_t width = console.style().width;
+void PrintStatus(const std::vector<std::string>& paths, Call& call) {
+  const size_t width = call.console.style().width;
   std::vector<RunStatus> folders;
   const absl::StatusOr<NamedRuns> named = ReadManifests(paths);
-  if (!named.ok()) return ending.Say(named.status());
-  for (const std::string& line : named->not_begun) console.Warn(line);
-  for (const std::string& line : named->damage) ending.Say(Verdict::kHarmed, line);
+  if (!named.ok()) return call.Say(named.status());
+  for (const std::string& line : named->not_begun) call.console.Warn(line);
+  for (const std::string& line : named->damage) call.Say(Verdict::kHarmed, line);
   for (const auto& [path, manifest] : named->runs) {
     absl::StatusOr<RunStatus> status = ReadRunStatus(path);
-    if (!status.ok()) return ending.Say(status.status());
-    if (!status->damage.empty()) ending.Say(Verdict::kHarmed);
-    SayDoubts(*status, ending);
+    if (!status.ok()) return call.Say(status.status());
+    if (!status->damage.empty()) call.Say(Verdict::kHarmed);
+    SayDoubts(*status, call);
     folders.push_back(*std::move(status));
   }
   StatusResult result = {.not_read = NotRead(*named)};
@@ -107,23 +106,21 @@ void RunStatusVerb(const std::vector<std::string>& paths, const Globals& globals
   for (const RunStatus& s : folders) text += Text(s, width);
   if (paths.size() > 1) {
     const absl::StatusOr<ShardsStatus> sum = SumShards(folders);
-    if (!sum.ok()) return ending.Say(sum.status());
+    if (!sum.ok()) return call.Say(sum.status());
     text += Text(*sum, width);
     result.total = *sum;
   }
   result.folders = std::move(folders);
-  if (globals.json) return PrintJson(JsonOf(result), console);
-  console.Print(text);
+  call.Print(result, [&] { return text; });
 }
 
 }  // namespace
 
-Action AddStatus(CLI::App& command, const Globals& globals) {
+Action AddStatus(CLI::App& command) {
   const auto folders = std::make_shared<std::vector<std::string>>();
   AddOption(command, "folder", *folders, "folders of runs; several: the shards of one run")
       .Required();
-  return {[folders, &globals](Ending& ending) { RunStatusVerb(*folders, globals, ending); },
-          {SchemaOf<StatusResult>}};
+  return {PrintStatus, folders, {SchemaOf<StatusResult>}};
 }
 
 }  // namespace mmadiff

@@ -81,38 +81,37 @@ void Enter(const std::vector<const Operation*>& asked, const SurveyOutcome& outc
   }
 }
 
-void RunSurvey(const SurveyFlags& flags, const Globals& globals, Ending& ending) {
-  Console console = globals.MakeConsole();
+void RunSurvey(const SurveyFlags& flags, Call& call) {
   const absl::StatusOr<absl::Duration> time =
       ParseDuration("--max_total_time", flags.max_total_time);
-  if (!time.ok()) return ending.Say(time.status());
+  if (!time.ok()) return call.Say(time.status());
   if (flags.cases == 0 && *time <= absl::ZeroDuration()) {
-    return ending.Say(Verdict::kUsage, "--max_total_time=0 needs --cases: runs have no end");
+    return call.Say(Verdict::kUsage, "--max_total_time=0 needs --cases: runs have no end");
   }
   const absl::StatusOr<absl::Duration> timeout = ParseDuration("--timeout", flags.timeout);
-  if (!timeout.ok()) return ending.Say(timeout.status());
+  if (!timeout.ok()) return call.Say(timeout.status());
   if (*timeout < absl::Seconds(1)) {
-    return ending.Say(Verdict::kUsage, "--timeout must be at least one second");
+    return call.Say(Verdict::kUsage, "--timeout must be at least one second");
   }
   if (PlainLine(flags.device) != flags.device) {
-    return ending.Say(Verdict::kUsage, "--device is no plain text: " + flags.device);
+    return call.Say(Verdict::kUsage, "--device is no plain text: " + flags.device);
   }
   if (flags.max_bytes < 1'000'000) {
-    return ending.Say(Verdict::kUsage, "--max_bytes must be at least 1e6");
+    return call.Say(Verdict::kUsage, "--max_bytes must be at least 1e6");
   }
-  Ledger& ledger = ending.ledger();
+  Ledger& ledger = call.ledger();
   const auto asked = ChooseOperations(flags.instr, Models::kOptional, nullptr, ledger);
-  if (!asked.ok()) return ending.Say(asked.status());
+  if (!asked.ok()) return call.Say(asked.status());
   if (asked->empty()) return;  // the ledger says why
   const std::string regressions = DataPath(flags.regressions);
   const bool missing = !std::filesystem::exists(regressions);
   if (missing && flags.regressions != SurveyFlags().regressions) {
-    return ending.Say(Verdict::kUsage, absl::StrCat(flags.regressions, ": no such folder"));
+    return call.Say(Verdict::kUsage, absl::StrCat(flags.regressions, ": no such folder"));
   }
   HandleStopSignals();
   SurveyOptions options = {.folder = flags.out,
                            .device = flags.device,
-                           .shared = globals.shared,
+                           .shared = call.globals.shared,
                            .globs = flags.instr,
                            .asked = ledger,
                            .seed = flags.seed,
@@ -123,50 +122,55 @@ void RunSurvey(const SurveyFlags& flags, const Globals& globals, Ending& ending)
   options.on_progress = [&flags](const SurveyOutcome& so_far) {
     return WriteSurveyPages(flags.out, Summarize(so_far));
   };
-  const auto outcome = RunSurvey(options, InChild(kAskVerb, *timeout), console);
-  if (!outcome.ok()) return ending.Say(outcome.status(), Verdict::kNotWritten);
+  const auto outcome = RunSurvey(options, InChild(kAskVerb, *timeout), call.console);
+  if (!outcome.ok()) return call.Say(outcome.status(), Verdict::kNotWritten);
   Enter(*asked, *outcome, ledger);
-  for (const std::string& warning : outcome->warnings) console.Warn(warning);
+  for (const std::string& warning : outcome->warnings) call.console.Warn(warning);
   const SurveySummary summary = Summarize(*outcome);
   std::string note;
   absl::Status durable = outcome->durable;
   durable.Update(WriteSurveyFiles(flags.out, summary, note));
-  if (!note.empty()) console.Warn(note);
-  if (globals.json) {
-    PrintJson(JsonOf(summary), console);
-  } else {
-    console.Print(console.terminal() ? SurveyScreen(summary, flags.out, console.style())
-                                     : SurveyPage(summary));
-  }
-  if (!durable.ok()) return ending.Say(durable, Verdict::kNotWritten);
-  if (!outcome->device.ok()) console.Warn(outcome->device.message());
-  SayVerdicts(*outcome, summary, ending);
+  if (!note.empty()) call.console.Warn(note);
+  call.Print(summary, [&] {
+    return call.console.terminal() ? SurveyScreen(summary, flags.out, call.console.style())
+                                   : SurveyPage(summary);
+  });
+  if (!durable.ok()) return call.Say(durable, Verdict::kNotWritten);
+  if (!outcome->device.ok()) call.console.Warn(outcome->device.message());
+  SayVerdicts(*outcome, summary, call);
 }
 
-void CompareFolders(const SurveyFlags& flags, const Globals& globals, Ending& ending) {
-  Console console = globals.MakeConsole();
+void CompareFolders(const SurveyFlags& flags, Call& call) {
   std::error_code ignored;
   if (std::filesystem::equivalent(flags.compare[0], flags.compare[1], ignored)) {
-    return ending.Say(Verdict::kUsage, absl::StrCat(flags.compare[0], " and ", flags.compare[1],
-                                                    " are the same; name two surveys"));
+    return call.Say(Verdict::kUsage, absl::StrCat(flags.compare[0], " and ", flags.compare[1],
+                                                  " are the same; name two surveys"));
   }
   const auto difference = CompareSurveys(flags.compare[0], flags.compare[1]);
-  if (!difference.ok()) return ending.Say(difference.status());
-  for (const std::string& warning : difference->warnings) console.Warn(warning);
-  if (globals.json) {
-    PrintJson(JsonOf(*difference), console);
-  } else {
-    console.Print(difference->Text(console.style().width));
-  }
-  if (!difference->rows.empty()) return ending.Say(Verdict::kDiffers);
+  if (!difference.ok()) return call.Say(difference.status());
+  for (const std::string& warning : difference->warnings) call.console.Warn(warning);
+  call.Print(*difference, [&] { return difference->Text(call.console.style().width); });
+  if (!difference->rows.empty()) return call.Say(Verdict::kDiffers);
   if (difference->compared == 0) {
-    ending.Say(Verdict::kNothing, "the two have nothing in common; that is no pass");
+    call.Say(Verdict::kNothing, "the two have nothing in common; that is no pass");
+  }
+}
+
+void SurveyOrCompare(const SurveyFlags& flags, Call& call) {
+  if (!flags.compare.empty()) return CompareFolders(flags, call);
+  if (flags.out.empty()) return call.Say(Verdict::kUsage, "--out=FOLDER, or --compare A B");
+  RunSurvey(flags, call);
+}
+
+void ServeSurvey(const SurveyFlags&, Call& call) {
+  if (absl::Status s = ServeTasks(); !s.ok()) {
+    call.Say(Verdict::kBroken, std::string(s.message()));
   }
 }
 
 }  // namespace
 
-Action AddSurvey(CLI::App& command, const Globals& globals) {
+Action AddSurvey(CLI::App& command) {
   const auto flags = std::make_shared<SurveyFlags>();
   AddDevice(command, flags->device, "who is asked");
   AddOption(command, "--out", flags->out, "one that is there goes on").TypeName("FOLDER");
@@ -174,34 +178,20 @@ Action AddSurvey(CLI::App& command, const Globals& globals) {
   AddInstr(command, flags->instr);
   AddOption(command, "--cases", flags->cases,
             "executions of each instruction's run [until the time is up]")
-      .Count()
-      .TypeName("COUNT");
+      .Count();
   AddSeed(command, flags->seed);
   AddDuration(command, "--timeout", flags->timeout,
               "without a sign of life for so long, the device hangs");
-  AddOption(command, "--max_bytes", flags->max_bytes, "of all files").Count().TypeName("COUNT");
+  AddOption(command, "--max_bytes", flags->max_bytes, "of all files").Count();
   AddOption(command, "--regressions", flags->regressions,
             "folder of cases to ask too [corpus/regressions if there]")
       .TypeName("FOLDER");
   AddOption(command, "--compare", flags->compare, "two folders: where do their answers differ?")
       .Expected(2)
       .TypeName("FOLDER");
-  const auto run = [flags, &globals](Ending& ending) {
-    if (!flags->compare.empty()) return CompareFolders(*flags, globals, ending);
-    if (flags->out.empty()) {
-      return ending.Say(Verdict::kUsage, "--out=FOLDER, or --compare A B");
-    }
-    RunSurvey(*flags, globals, ending);
-  };
-  return {run, {SchemaOf<SurveySummary>, SchemaOf<SurveyDifference>}};
+  return {SurveyOrCompare, flags, {SchemaOf<SurveySummary>, SchemaOf<SurveyDifference>}};
 }
 
-Action AddSurveyAsk(CLI::App&, const Globals&) {
-  return [](Ending& ending) {
-    if (absl::Status s = ServeTasks(); !s.ok()) {
-      ending.Say(Verdict::kBroken, std::string(s.message()));
-    }
-  };
-}
+Action AddSurveyAsk(CLI::App&) { return {ServeSurvey, std::make_shared<SurveyFlags>()}; }
 
 }  // namespace mmadiff

@@ -133,49 +133,47 @@ Fields<VerifyResult> FieldsOf(const VerifyResult*) {
   };
 }
 
-void Finish(const RecheckOutcome& outcome, uint64_t model, uint64_t device, Console& console,
-            Ending& ending) {
-  for (const std::string& what : outcome.damage) ending.Say(Verdict::kHarmed, what);
+void Finish(const RecheckOutcome& outcome, uint64_t model, uint64_t device, Call& call) {
+  for (const std::string& what : outcome.damage) call.Say(Verdict::kHarmed, what);
   if (outcome.other_device) {
-    console.Warn(absl::StrCat("the run was of ", Name(outcome.manifest.device_identity),
-                              "; now answers ", Name(*outcome.other_device)));
+    call.console.Warn(absl::StrCat("the run was of ", Name(outcome.manifest.device_identity),
+                                   "; now answers ", Name(*outcome.other_device)));
   }
-  SayDropped(outcome.failed, !outcome.done.empty(), ending);
-  if (!outcome.device.ok()) ending.Say(Verdict::kEarly, std::string(outcome.device.message()));
+  SayDropped(outcome.failed, !outcome.done.empty(), call);
+  if (!outcome.device.ok()) call.Say(Verdict::kEarly, std::string(outcome.device.message()));
   const bool dropped = !outcome.failed.empty() || !outcome.device.ok();
   if (outcome.stopped_by || (outcome.done.size() < outcome.sampled && !dropped)) {
-    ending.Say(Verdict::kEarly);
+    call.Say(Verdict::kEarly);
   }
   if (outcome.stopped_by) {
-    console.Warn(absl::StrCat("stopped early (", Name(outcome.stopped_by),
-                              "); the same command line begins again"));
+    call.console.Warn(absl::StrCat("stopped early (", Name(outcome.stopped_by),
+                                   "); the same command line begins again"));
   }
   if (model > 0) {
-    ending.Say(Verdict::kBroken,
-               "the model gives other digests than stored: this program or a machine on which it "
-               "ran computes wrong, and the device is not judged");
+    call.Say(Verdict::kBroken,
+             "the model gives other digests than stored: this program or a machine on which it "
+             "ran computes wrong, and the device is not judged");
   }
-  if (device > 0) ending.Say(Verdict::kDiffers);
+  if (device > 0) call.Say(Verdict::kDiffers);
 }
 
-void RunVerify(const VerifyFlags& flags, const Globals& globals, Ending& ending) {
+void RunVerify(const VerifyFlags& flags, Call& call) {
   RecheckOptions options;
   options.seed = flags.seed;
   options.threads = ThreadsOf(flags.threads);
-  if (absl::Status s = ParseSample(flags.sample, options); !s.ok()) return ending.Say(s);
-  if (absl::Status s = ParseUnitName(flags.unit, options); !s.ok()) return ending.Say(s);
+  if (absl::Status s = ParseSample(flags.sample, options); !s.ok()) return call.Say(s);
+  if (absl::Status s = ParseUnitName(flags.unit, options); !s.ok()) return call.Say(s);
   if (!flags.max_total_time.empty()) {
     const auto limit = ParseDuration("--max_total_time", flags.max_total_time);
-    if (!limit.ok()) return ending.Say(limit.status());
+    if (!limit.ok()) return call.Say(limit.status());
     options.limit = TimeLimit::After(*limit);
   }
-  Console console = globals.MakeConsole();
   HandleStopSignals();
   const auto open = [&](const std::string& device) {
-    return OpenEngineAndWarn(flags.device.empty() ? device : flags.device, console);
+    return OpenEngineAndWarn(flags.device.empty() ? device : flags.device, call.console);
   };
-  const auto outcome = Recheck(flags.folder, options, open, console);
-  if (!outcome.ok()) return ending.Say(outcome.status());
+  const auto outcome = Recheck(flags.folder, options, open, call.console);
+  if (!outcome.ok()) return call.Say(outcome.status());
   uint64_t model = 0, device = 0;
   VerifyResult result = {flags, *outcome};
   std::string text;
@@ -190,17 +188,13 @@ void RunVerify(const VerifyFlags& flags, const Globals& globals, Ending& ending)
                   " units equal; ", outcome->sampled, " chosen of ", outcome->finished, " finished",
                   missing == 0 ? "" : absl::StrCat("; ", missing, " chosen but not compared"),
                   "\n");
-  if (globals.json) {
-    PrintJson(JsonOf(result), console);
-  } else {
-    console.Print(text);
-  }
-  Finish(*outcome, model, device, console, ending);
+  call.Print(result, [&] { return text; });
+  Finish(*outcome, model, device, call);
 }
 
 }  // namespace
 
-Action AddVerify(CLI::App& command, const Globals& globals) {
+Action AddVerify(CLI::App& command) {
   const auto flags = std::make_shared<VerifyFlags>();
   AddOption(command, "folder", flags->folder, "of a run").Required();
   AddOption(command, "--sample", flags->sample,
@@ -211,8 +205,7 @@ Action AddVerify(CLI::App& command, const Globals& globals) {
   AddOption(command, "--seed", flags->seed, "of the sample").TypeName("N");
   AddThreads(command, flags->threads);
   AddDuration(command, "--max_total_time", flags->max_total_time, "stop then");
-  return {[flags, &globals](Ending& ending) { RunVerify(*flags, globals, ending); },
-          {SchemaOf<VerifyResult>}};
+  return {RunVerify, flags, {SchemaOf<VerifyResult>}};
 }
 
 }  // namespace mmadiff

@@ -21,9 +21,9 @@ bool WantsColor(Color color) {
   return isatty(STDOUT_FILENO) && (no_color == nullptr || *no_color == '\0');
 }
 
-// Of a terminal.
+// The columns of a terminal.
 size_t WidthOf(int file) {
-  constexpr int kLeast = 20;
+  constexpr int kMinWidth = 20;
   const char* columns = std::getenv("COLUMNS");
   int width = 0;
   winsize size = {};
@@ -31,7 +31,7 @@ size_t WidthOf(int file) {
       ioctl(file, TIOCGWINSZ, &size) == 0) {
     width = size.ws_col;
   }
-  return width <= 0 ? 80 : std::max(width, kLeast);
+  return width <= 0 ? 80 : std::max(width, kMinWidth);
 }
 
 void Write(FILE* file, absl::string_view text) {

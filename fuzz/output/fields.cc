@@ -31,7 +31,7 @@ const char* TypeName(Schema::Kind kind) {
 
 Json ObjectJson(const Schema& schema);
 
-// Without the description.
+// The schema without its description.
 Json TypeJson(const Schema& schema) {
   Json json = Json::object();
   if (schema.kind == Schema::kAny) return json;
@@ -166,7 +166,6 @@ std::string MemberLines(const std::string& path, const Schema& schema) {
   return Line(path, schema, "");
 }
 
-Schema TextSchema(const char* pattern) { return {.kind = Schema::kText, .pattern = pattern}; }
 Schema ListOf(Schema element) { return {.kind = Schema::kList, .of = {std::move(element)}}; }
 Schema MapOf(Schema element) { return {.kind = Schema::kMap, .of = {std::move(element)}}; }
 Schema OneOf(std::vector<Schema> schemas) {
@@ -178,13 +177,15 @@ std::string CsvHead(const Schema& schema) {
   for (const Member& member : schema.members) {
     if (IsScalar(member.schema)) names.push_back(member.name);
   }
-  return absl::StrJoin(names, ",") + "\n";
+  return CsvLine(names);
 }
 
-std::string CsvLine(const Schema& schema, const Json& row) {
-  std::vector<std::string> cells;
-  for (const std::string& cell : Cells(schema, row)) cells.push_back(CsvCell(cell));
-  return absl::StrJoin(cells, ",") + "\n";
+std::string CsvLine(const Schema& schema, const Json& row) { return CsvLine(Cells(schema, row)); }
+
+std::string CsvLine(const std::vector<std::string>& cells) {
+  std::vector<std::string> quoted;
+  for (const std::string& cell : cells) quoted.push_back(CsvCell(cell));
+  return absl::StrJoin(quoted, ",") + "\n";
 }
 
 TextTable TextTableOf(const Schema& schema) {

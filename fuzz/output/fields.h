@@ -121,7 +121,6 @@ std::vector<std::string> NamesOf(int count) {
 }
 
 // Schemas for getters that return Json.
-Schema TextSchema(const char* pattern = nullptr);
 Schema ListOf(Schema element);
 Schema MapOf(Schema element);
 Schema OneOf(std::vector<Schema> schemas);
@@ -312,6 +311,7 @@ Field<Row> Field<Row>::Flat(Get getter) {
 // CSV (RFC 4180), with their names first.
 std::string CsvHead(const Schema& schema);
 std::string CsvLine(const Schema& schema, const Json& row);
+std::string CsvLine(const std::vector<std::string>& cells);
 // Columns of text, numbers to the right; what is null is empty.
 TextTable TextTableOf(const Schema& schema);
 void AddRow(const Schema& schema, const Json& row, TextTable& table);

@@ -14,7 +14,7 @@ namespace mmadiff {
 // stay.
 std::string Html(absl::string_view text);
 
-// The same of a name with slashes, dots and colons, at which a browser may break the line.
+// Html() of a name with slashes, dots and colons, after which a browser may break the line.
 std::string HtmlName(absl::string_view name);
 
 // "1 234 567" as <data value="1234567">: with thin spaces, which nobody copies into a number.

@@ -1,7 +1,7 @@
 #include "fuzz/page/report_fields.h"
 
 #include "corpus/utc_time.h"
-#include "fuzz/output/case_json.h"
+#include "fuzz/output/shared_fields.h"
 #include "fuzz/report/run_fields.h"
 
 namespace mmadiff {

@@ -3,7 +3,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "device/line_protocol.h"
-#include "fuzz/output/case_json.h"
+#include "fuzz/output/shared_fields.h"
 #include "triage/case_text.h"
 
 namespace mmadiff {

@@ -5,8 +5,8 @@
 #include "corpus/hex.h"
 #include "corpus/utc_time.h"
 #include "fuzz/folder/finding_text.h"
-#include "fuzz/output/case_json.h"
 #include "fuzz/output/numeric_order.h"
+#include "fuzz/output/shared_fields.h"
 
 namespace mmadiff {
 namespace {

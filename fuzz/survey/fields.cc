@@ -1,6 +1,6 @@
 #include "fuzz/survey/fields.h"
 
-#include "fuzz/output/case_json.h"
+#include "fuzz/output/shared_fields.h"
 #include "fuzz/survey/row_text.h"
 
 namespace mmadiff {

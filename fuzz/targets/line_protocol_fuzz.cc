@@ -1,22 +1,20 @@
 // ParseLine() takes any bytes; what it accepts, FormatLine() writes as the same dot product. The
 // first byte chooses the instruction, the rest is the line.
-#include <cstdlib>
-
 #include "device/line_protocol.h"
+#include "fuzz/targets/input.h"
 
-using mmadiff::FormatLine;
-using mmadiff::ParseLine;
+using namespace mmadiff::fuzz;
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   const auto instructions = mmadiff::Instructions();
   const mmadiff::Instruction& instruction = instructions[data[0] % instructions.size()];
-  const absl::string_view line(reinterpret_cast<const char*>(data) + 1, size - 1);
+  const absl::string_view line = Text(data + 1, size - 1);
   if (mmadiff::IsComment(line)) return 0;
-  const auto parsed = ParseLine(instruction, line);
+  const auto parsed = mmadiff::ParseLine(instruction, line);
   if (!parsed.ok()) return 0;
-  const std::string text = FormatLine(instruction, parsed->dot, parsed->d);
-  const auto again = ParseLine(instruction, text);
-  if (!again.ok() || again->dot != parsed->dot || again->d != parsed->d) std::abort();
+  const std::string text = mmadiff::FormatLine(instruction, parsed->dot, parsed->d);
+  const auto again = mmadiff::ParseLine(instruction, text);
+  Check(again.ok() && again->dot == parsed->dot && again->d == parsed->d);
   return 0;
 }

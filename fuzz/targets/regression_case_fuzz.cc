@@ -1,18 +1,15 @@
 // ParseCase() takes any bytes; what it accepts, FormatCase() writes as the same case.
-#include <cstdlib>
-
 #include "corpus/regression_case.h"
+#include "fuzz/targets/input.h"
 
-using mmadiff::CaseId;
-using mmadiff::FormatCase;
-using mmadiff::ParseCase;
+using namespace mmadiff::fuzz;
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  const auto c = ParseCase({reinterpret_cast<const char*>(data), size}, "input");
+  const auto c = mmadiff::ParseCase(Text(data, size), "input");
   if (!c.ok()) return 0;
-  const std::string text = FormatCase(*c);
-  const auto again = ParseCase(text, "input");
-  if (!again.ok() || CaseId(*again) != CaseId(*c)) std::abort();
-  if (again->answers.size() != c->answers.size() || FormatCase(*again) != text) std::abort();
+  const std::string text = mmadiff::FormatCase(*c);
+  const auto again = mmadiff::ParseCase(text, "input");
+  Check(again.ok() && CaseId(*again) == CaseId(*c) && again->answers.size() == c->answers.size());
+  Check(FormatCase(*again) == text);
   return 0;
 }

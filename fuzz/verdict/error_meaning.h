@@ -16,7 +16,7 @@ struct ErrorMeaning {
   // The device may answer when it is asked again, in a fresh process.
   bool again = false;
 };
-// Of a code that has no meaning of its own: the row failed.
+// A code without a meaning of its own means that the row failed.
 const ErrorMeaning& MeaningOf(absl::StatusCode code);
 
 // Why the device does not answer for an operation: of a kNotFound.

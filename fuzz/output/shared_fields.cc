@@ -1,4 +1,4 @@
-#include "fuzz/output/case_json.h"
+#include "fuzz/output/shared_fields.h"
 
 #include "absl/strings/str_cat.h"
 #include "device/line_protocol.h"

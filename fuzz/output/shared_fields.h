@@ -39,7 +39,7 @@ struct IndistinctPair {
 };
 Fields<IndistinctPair> FieldsOf(const IndistinctPair*);
 
-// What each of them says.
+// The message of each drop.
 std::vector<std::string> Messages(std::span<const Drop> drops);
 
 // What came in place of a result, and its text; nothing where there is a result.
