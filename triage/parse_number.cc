@@ -1,7 +1,6 @@
 #include "triage/parse_number.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstdlib>
 #include <optional>
@@ -13,9 +12,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "device/line_protocol.h"
+#include "sim/round.h"
 #include "sim/word.h"
 #include "triage/number_text.h"
-#include "triage/verdict.h"
 
 namespace mmadiff {
 namespace {
@@ -31,11 +30,6 @@ struct Exact {
 
 constexpr int kLargest = 20000;  // exponents; formats end far below
 
-int Bits(Wide x) {
-  const uint64_t high = static_cast<uint64_t>(x >> 64);
-  return high != 0 ? 64 + std::bit_width(high) : std::bit_width(static_cast<uint64_t>(x));
-}
-
 Exact Odd(Exact x) {
   if (x.magnitude == 0) x.lsb = 0;
   for (; x.magnitude != 0 && (x.magnitude & 1) == 0; x.magnitude >>= 1) ++x.lsb;
@@ -43,7 +37,7 @@ Exact Odd(Exact x) {
 }
 
 // Whether it is below 2^124, so that a digit more fits.
-bool HasRoom(Wide x) { return Bits(x) < 124; }
+bool HasRoom(Wide x) { return BitWidth(x) < 124; }
 
 // "12.5e-3": digits and a decimal exponent, as an odd number times a power of two.
 std::optional<Exact> Decimal(absl::string_view text) {
@@ -142,7 +136,7 @@ std::optional<Exact> Sum(const Exact& x, const Exact& y) {
   if (x.magnitude == 0) return y;
   if (y.magnitude == 0) return x;
   const int lsb = std::min(x.lsb, y.lsb);
-  if (Bits(x.magnitude) + x.lsb - lsb > 126 || Bits(y.magnitude) + y.lsb - lsb > 126) {
+  if (BitWidth(x.magnitude) + x.lsb - lsb > 126 || BitWidth(y.magnitude) + y.lsb - lsb > 126) {
     return std::nullopt;
   }
   const auto signed_of = [&](const Exact& e) {
@@ -173,31 +167,19 @@ std::optional<Exact> Expression(absl::string_view text) {
 
 bool Encode(const Format& f, const Exact& x, uint64_t* word) {
   if (IsInteger(f)) {
-    const int bits = Bits(x.magnitude) + x.lsb;
+    const int bits = BitWidth(x.magnitude) + x.lsb;
     if (x.lsb < 0 || bits > 33) return x.magnitude == 0 && (*word = 0, true);
     const int64_t magnitude = static_cast<int64_t>(x.magnitude << x.lsb);
     *word = static_cast<uint64_t>(x.negative ? -magnitude : magnitude) & LowBits(f.bits);
     return DecodeInteger(f, *word) == (x.negative ? -magnitude : magnitude);
   }
   if (x.magnitude == 0) return EncodeValue(f, {Value::Class::kZero, x.negative, 0, 0}, word);
-  const int bits = Bits(x.magnitude);
+  const int bits = BitWidth(x.magnitude);
   if (bits > 65) return false;
   const Wide fraction = bits == 1 ? 0 : (x.magnitude << (129 - bits)) >> 64;
   return EncodeValue(
       f, {Value::Class::kFinite, x.negative, x.lsb + bits - 1, static_cast<uint64_t>(fraction)},
       word);
-}
-
-long double Number(const Format& f, uint64_t word) {
-  if (IsInteger(f)) return static_cast<long double>(DecodeInteger(f, word));
-  const Unpacked u = Decode(f, word);
-  const long double x =
-      std::ldexp(static_cast<long double>(u.significand), u.exponent - f.fraction_bits);
-  return u.negative ? -x : x;
-}
-
-std::string WithWord(const Format& f, uint64_t word) {
-  return absl::StrCat("0x", HexWord(f, word), " = ", NumberText(f, word));
 }
 
 // The words around a number that the format has not, and which is nearer.
@@ -214,17 +196,17 @@ Around FindAround(const Format& f, long double value) {
   uint64_t low = 0, high = MaxFiniteWord(f) / unit;  // magnitudes ascend with their words
   const long double magnitude = std::fabs(value);
   const auto distance = [&](uint64_t word) {
-    return std::fabs(std::fabs(Number(f, word * unit)) - magnitude);
+    return std::fabs(std::fabs(NumberOf(f, word * unit)) - magnitude);
   };
-  if (const long double top = std::fabs(Number(f, high * unit)); top < magnitude) {
-    const long double half = (top - std::fabs(Number(f, (high - 1) * unit))) / 2;
+  if (const long double top = std::fabs(NumberOf(f, high * unit)); top < magnitude) {
+    const long double half = (top - std::fabs(NumberOf(f, (high - 1) * unit))) / 2;
     const bool halfway = magnitude - top == half;
     const bool beyond = magnitude - top > half || (halfway && high % 2 == 1);
     return {sign | high * unit, beyond, halfway && !beyond};
   }
   while (low + 1 < high) {
     const uint64_t middle = low + (high - low) / 2;
-    (std::fabs(Number(f, middle * unit)) <= magnitude ? low : high) = middle;
+    (std::fabs(NumberOf(f, middle * unit)) <= magnitude ? low : high) = middle;
   }
   const bool halfway = distance(low) == distance(high);
   const bool takes_low = halfway ? low % 2 == 0 : distance(low) < distance(high);
@@ -236,7 +218,7 @@ std::string Near(const Format& f, long double value) {
   if (std::signbit(value) && !f.is_signed) return "it has no sign";
   const Around around = FindAround(f, value);
   return absl::StrCat(around.beyond ? "the largest is " : "near it is ",
-                      WithWord(f, around.nearest));
+                      WordText(f, around.nearest));
 }
 
 // A number that has no finite binary fraction, or too many digits, rounded; none for other texts.
@@ -317,7 +299,7 @@ absl::StatusOr<RoundedNumber> RoundNumber(const Format& f, absl::string_view tex
   if (!value || IsInteger(f) || (std::signbit(*value) && !f.is_signed)) return word.status();
   const Around around = FindAround(f, *value);
   // A long double has 64 bits: whether a number with more lies on this side of the middle it does not say.
-  const bool sure = !around.halfway || (exact && Bits(exact->magnitude) <= 64);
+  const bool sure = !around.halfway || (exact && BitWidth(exact->magnitude) <= 64);
   if (around.beyond || !sure) return word.status();
   return RoundedNumber{around.nearest, false};
 }

@@ -160,14 +160,8 @@ int64_t UlpDistance(const Format& f, uint64_t x, uint64_t y) {
 }
 
 std::string HowFar(const Format& f, uint64_t x, uint64_t y) {
-  const auto number = [&](uint64_t word) {
-    const Unpacked u = Decode(f, word);
-    const double magnitude =
-        std::ldexp(static_cast<double>(u.significand), u.exponent - f.fraction_bits);
-    return u.negative ? -magnitude : magnitude;
-  };
-  const auto finite = [&](uint64_t word) { return Decode(f, word).kind == Kind::kFinite; };
-  if (IsInteger(f) || !finite(x) || !finite(y)) return "";
+  const auto number = [&](uint64_t word) { return static_cast<double>(NumberOf(f, word)); };
+  if (IsInteger(f) || std::isnan(number(x)) || std::isnan(number(y))) return "";
   const int64_t ulps = UlpDistance(f, x, y);
   const std::string text = absl::StrCat(", ", ulps, ulps == 1 ? " ulp" : " ulps", " apart");
   const double of = std::fabs(number(x)), relative = std::fabs(number(y) - number(x)) / of;

@@ -10,6 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "device/status_macros.h"
 #include "triage/infer/experiments.h"
+#include "triage/number_text.h"
 
 namespace mmadiff {
 namespace {
@@ -45,15 +46,6 @@ void AppendNodes(const SummationTree& tree, std::vector<NodeWidth>& nodes) {
   if (tree.leaf >= 0) return;
   for (const SummationTree& child : tree.children) AppendNodes(child, nodes);
   nodes.push_back({tree, -1, false, ""});
-}
-
-// NaN of a word that is no number.
-long double NumberOf(const Format& format, uint64_t word) {
-  const Unpacked u = Decode(format, word);
-  if (u.kind != Kind::kFinite) return NAN;
-  const long double x =
-      std::ldexp(static_cast<long double>(u.significand), u.exponent - format.fraction_bits);
-  return u.negative ? -x : x;
 }
 
 class Nodes {

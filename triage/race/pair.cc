@@ -12,6 +12,7 @@
 #include "triage/case_text.h"
 #include "triage/explain_text.h"
 #include "triage/model_words.h"
+#include "triage/number_text.h"
 #include "triage/stage_table.h"
 #include "triage/typical.h"
 #include "triage/verdict.h"
@@ -40,15 +41,6 @@ std::optional<TellingCase> FindTypicalOf(const Racer& x, const Racer& y) {
   if (!dot) return std::nullopt;
   const int terms = x.model.k + (dot->c == 0 ? 0 : 1);
   return TellingCase{*dot, Simulate(x.model, *dot), Simulate(y.model, *dot), terms};
-}
-
-std::string Table(const StageTable& stages, const TextStyle& style) {
-  TextTable table({{"stage"}, {"x"}, {"y"}, {""}});
-  for (StageLine& line : FoldStages(stages)) {
-    line.cells.push_back(line.parts ? "<--" : "");
-    table.Add(std::move(line.cells), line.parts);
-  }
-  return table.Text(style);
 }
 
 std::string StratumText(const Stratum& s) {
@@ -193,7 +185,7 @@ std::string PairText(const PairRace& pair, const TextStyle& style) {
   const TellingCase& found = *pair.race.found;
   const Format& d = pair.x.model.d;
   absl::StrAppend(&text, CaseText(pair.op(), found.dot, 2, style.width),
-                  Table(Stages(pair), style));
+                  StagesText(Stages(pair), style));
   const std::string line = FormatLine(*pair.op().instruction, found.dot);
   std::string below =
       absl::StrCat("x gives ", WordText(d, found.x), "\ny gives ", WordText(d, found.y), "\n");
