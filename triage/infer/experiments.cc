@@ -235,7 +235,7 @@ bool IsOperand(const Operation& op, const DotProductCase& dot) {
 
 std::span<const Experiment> Experiments() { return kExperiments; }
 
-std::vector<DotProductCase> CasesOf(const Experiment& experiment, const Operation& op) {
+std::vector<DotProductCase> ExperimentCases(const Experiment& experiment, const Operation& op) {
   std::vector<DotProductCase> dots;
   if (IsInteger(op.model.d)) return dots;
   experiment.cases(op, dots);

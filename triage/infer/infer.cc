@@ -109,7 +109,7 @@ class Inferrer {
     std::vector<std::pair<const char*, std::vector<DotProductCase>>> all;
     size_t count = 0;
     for (const Experiment& e : Experiments()) {
-      all.push_back({e.name, CasesOf(e, op_)});
+      all.push_back({e.name, ExperimentCases(e, op_)});
       count += all.back().second.size();
     }
     for (const char* name : ClassNames(op_)) {
@@ -274,7 +274,7 @@ class Inferrer {
       for (const char* name : ClassNames(op_)) {
         Generate({&op_, FindStrategy(name)}, kFirstWide + wide_, tiles, batch);
         left -= batch.dot_products() * static_cast<int64_t>(chooser.open() + 1);
-        chooser.ConsiderThose(batch);
+        chooser.ConsiderTelling(batch);
       }
       wide_ += tiles;
     }

@@ -180,7 +180,7 @@ std::vector<Algorithm> Agreeing(const Operation& op, const Algorithm& start,
     const Model model = WithAlgorithm(op, all[i]);
     size_t wrong = 0;
     for (const Observed& o : masks) {
-      wrong += !SameUnits(model, *structure, Simulate(model, o.dot), o.d);
+      wrong += !SameOnes(model, *structure, Simulate(model, o.dot), o.d);
       if (wrong > least + least / 4) break;
     }
     least = std::min(least, wrong);

@@ -203,7 +203,7 @@ class Identifier {
     });
   }
 
-  std::vector<PoolCase> CasesOf(size_t op) const {
+  std::vector<PoolCase> PoolOf(size_t op) const {
     std::vector<PoolCase> cases;
     if (live_) {
       ForEachGenerated(*ops_[op], kMaxPool, [&](const DotProductCase& dot) {
@@ -234,7 +234,7 @@ class Identifier {
     }
     std::vector<PoolCase> pool;
     for (const size_t op : ops) {
-      for (PoolCase& c : CasesOf(op)) pool.push_back(std::move(c));
+      for (PoolCase& c : PoolOf(op)) pool.push_back(std::move(c));
     }
     for (size_t before = most_; result_.asked.size() < most_;) {
       const std::vector<Change>& open = before == most_ ? changes_ : all;
