@@ -441,7 +441,7 @@ class Inferrer {
                   [&](const Undetermined& u) { return u.changes.front().parameter == nan_rule; });
   }
 
-  // The best of each family but that of the row.
+  // The best of each family but that of the algorithm that was found.
   void AddRefuted(const Candidate& c, const std::vector<Observed>& observed) {
     if (result_.algorithm && result_.algorithm->family == c.algorithm.family) return;
     const auto same = [&](const Refuted& r) { return r.family == c.algorithm.family; };

@@ -88,12 +88,13 @@ class Lines {
 
 void AddFound(const Operation& op, const Inference& inference, Lines& lines) {
   const Algorithm& a = *inference.algorithm;
-  std::string row = Describe(a);
+  std::string parameters = Describe(a);
   if (const Parameter* p = FindParameter(a.family, "nan_rule"); inference.nan_unknown && p) {
-    row = absl::StrReplaceAll(row, {{Name(Change{p, p->get(a)}), "nan_rule=unknown"}});
+    parameters =
+        absl::StrReplaceAll(parameters, {{Name(Change{p, p->get(a)}), "nan_rule=unknown"}});
   }
   lines.Add("model    ", ModelInWords(WithAlgorithm(op, a)));
-  lines.Add("row      ", row);
+  lines.Add("row      ", parameters);
   lines.Add("         ",
             absl::StrCat(
                 inference.answers.size() == 1
@@ -244,10 +245,7 @@ bool ContradictsTable(const Operation& op, const Inference& inference) {
 
 std::string NodeText(const Inference& inference, const SummationTree& node) {
   const auto measured = std::ranges::find(inference.nodes, node, &NodeWidth::node);
-  if (measured != inference.nodes.end() && measured->kept >= 0) {
-    return absl::StrCat(measured->at_least ? "at least " : "", measured->kept, " bits",
-                        measured->rounding.empty() ? "" : ", ", measured->rounding);
-  }
+  if (measured != inference.nodes.end() && measured->kept) return WidthText(*measured);
   if (!inference.algorithm) return "";
   const Algorithm& a = *inference.algorithm;
   const auto value = [&](const char* name, const char* other) {
