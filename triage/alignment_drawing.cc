@@ -208,8 +208,7 @@ int AppendStep(const Model& m, const AlignedStep& step, int y, std::string& svg)
     AppendBar({label, "sum", x_of(top), unit, kept, cut}, y, svg);
     y += kRow;
   }
-  y -= kRow;
-  y += kRow + 20;
+  y += 20;
   absl::StrAppendFormat(&svg, "<text class=\"head\" x=\"%d\" y=\"%d\">result %s</text>\n", kLeft,
                         y + 8, Escaped(WordText(m.d, step.word)));
   return y + kRow;

@@ -39,32 +39,51 @@ Exact Odd(Exact x) {
 // Whether it is below 2^124, so that a digit more fits.
 bool HasRoom(Wide x) { return BitWidth(x) < 124; }
 
-// "12.5e-3": digits and a decimal exponent, as an odd number times a power of two.
-std::optional<Exact> Decimal(absl::string_view text) {
-  Exact x;
-  int tens = 0;
+// A number without its point, and how many digits stand behind the point.
+struct Digits {
+  Wide number = 0;
+  int behind_point = 0;
+};
+
+// Removes the digits, and at most one point, that `text` begins with.
+std::optional<Digits> TakeDigits(bool hexadecimal, absl::string_view& text) {
+  const auto is_digit = hexadecimal ? absl::ascii_isxdigit : absl::ascii_isdigit;
+  Digits taken;
   bool digits = false, point = false;
-  for (; !text.empty() && (absl::ascii_isdigit(text[0]) || text[0] == '.'); text.remove_prefix(1)) {
+  for (; !text.empty() && (is_digit(text[0]) || text[0] == '.'); text.remove_prefix(1)) {
     if (text[0] == '.') {
       if (std::exchange(point, true)) return std::nullopt;
       continue;
     }
-    if (!HasRoom(x.magnitude)) return std::nullopt;
-    x.magnitude = x.magnitude * 10 + (text[0] - '0');
+    if (!HasRoom(taken.number)) return std::nullopt;
+    const char c = absl::ascii_tolower(text[0]);
+    taken.number = taken.number * (hexadecimal ? 16 : 10) + (c <= '9' ? c - '0' : c - 'a' + 10);
+    taken.behind_point += point;
     digits = true;
-    tens -= point;
   }
+  return digits ? std::optional(taken) : std::nullopt;
+}
+
+std::optional<int> Exponent(absl::string_view text) {
+  int exponent = 0;
+  if (!absl::SimpleAtoi(text, &exponent) || exponent < -kLargest || exponent > kLargest) {
+    return std::nullopt;
+  }
+  return exponent;
+}
+
+// "12.5e-3": digits and a decimal exponent, as an odd number times a power of two.
+std::optional<Exact> Decimal(absl::string_view text) {
+  const std::optional<Digits> digits = TakeDigits(false, text);
   if (!digits) return std::nullopt;
+  std::optional<int> exponent = 0;
   if (!text.empty()) {
-    int exponent = 0;
-    if ((text[0] != 'e' && text[0] != 'E') || !absl::SimpleAtoi(text.substr(1), &exponent) ||
-        exponent < -kLargest || exponent > kLargest) {
-      return std::nullopt;
-    }
-    tens += exponent;
+    exponent = text[0] == 'e' || text[0] == 'E' ? Exponent(text.substr(1)) : std::nullopt;
   }
-  if (x.magnitude == 0) return x;
-  x.lsb = tens;
+  if (!exponent) return std::nullopt;
+  int tens = *exponent - digits->behind_point;
+  Exact x = {false, digits->number, tens};
+  if (x.magnitude == 0) return Odd(x);
   for (; tens > 0; --tens) {
     if (!HasRoom(x.magnitude)) return std::nullopt;
     x.magnitude *= 5;
@@ -79,37 +98,18 @@ std::optional<Exact> Decimal(absl::string_view text) {
 // "0x1.8p-3".
 std::optional<Exact> HexadecimalFloat(absl::string_view text) {
   if (!absl::ConsumePrefix(&text, "0x") && !absl::ConsumePrefix(&text, "0X")) return std::nullopt;
-  Exact x;
-  bool digits = false, point = false;
-  for (; !text.empty() && (absl::ascii_isxdigit(text[0]) || text[0] == '.');
-       text.remove_prefix(1)) {
-    if (text[0] == '.') {
-      if (std::exchange(point, true)) return std::nullopt;
-      continue;
-    }
-    if (!HasRoom(x.magnitude)) return std::nullopt;
-    const char c = absl::ascii_tolower(text[0]);
-    x.magnitude = x.magnitude * 16 + (c <= '9' ? c - '0' : c - 'a' + 10);
-    digits = true;
-    if (point) x.lsb -= 4;
-  }
-  int exponent = 0;
-  if (!digits || text.empty() || (text[0] != 'p' && text[0] != 'P') ||
-      !absl::SimpleAtoi(text.substr(1), &exponent) || exponent < -kLargest || exponent > kLargest) {
-    return std::nullopt;
-  }
-  x.lsb += exponent;
-  return Odd(x);
+  const std::optional<Digits> digits = TakeDigits(true, text);
+  if (!digits || text.empty() || (text[0] != 'p' && text[0] != 'P')) return std::nullopt;
+  const std::optional<int> exponent = Exponent(text.substr(1));
+  if (!exponent) return std::nullopt;
+  return Odd({false, digits->number, *exponent - 4 * digits->behind_point});
 }
 
 // "2^-24".
 std::optional<Exact> Power(absl::string_view text) {
-  int exponent = 0;
-  if (!absl::ConsumePrefix(&text, "2^") || !absl::SimpleAtoi(text, &exponent) ||
-      exponent < -kLargest || exponent > kLargest) {
-    return std::nullopt;
-  }
-  return Exact{false, 1, exponent};
+  if (!absl::ConsumePrefix(&text, "2^")) return std::nullopt;
+  const std::optional<int> exponent = Exponent(text);
+  return exponent ? std::optional(Exact{false, 1, *exponent}) : std::nullopt;
 }
 
 // One of these, or "5 * 2^-30"; with a sign.

@@ -15,17 +15,13 @@
 namespace mmadiff {
 namespace {
 
-// Bits of a word from high to low, a '|' before each field after the first.
-struct Field {
-  int bits;
-};
-
-std::vector<Field> FieldsOf(const Format& f) {
-  if (IsInteger(f)) return {{f.bits}};
+// The bits of each field of a word, from high to low.
+std::vector<int> FieldsOf(const Format& f) {
+  if (IsInteger(f)) return {f.bits};
   // The sign, or a bit that is not read, or nothing.
   const int top = f.bits - f.exponent_bits - f.fraction_bits - f.ignored_bits;
-  std::vector<Field> fields = {{top}, {f.exponent_bits}, {f.fraction_bits}, {f.ignored_bits}};
-  std::erase_if(fields, [](const Field& field) { return field.bits == 0; });
+  std::vector<int> fields = {top, f.exponent_bits, f.fraction_bits, f.ignored_bits};
+  std::erase(fields, 0);
   return fields;
 }
 
@@ -34,9 +30,9 @@ template <class BitText>
 std::string Lay(const Format& f, const char* separator, BitText text) {
   std::string line;
   int bit = f.bits;
-  for (const Field& field : FieldsOf(f)) {
+  for (const int bits : FieldsOf(f)) {
     if (bit != f.bits) line += separator;
-    for (int i = 0; i < field.bits; ++i) line += text(--bit);
+    for (int i = 0; i < bits; ++i) line += text(--bit);
   }
   return line;
 }

@@ -38,16 +38,12 @@ constexpr int64_t kMaxOfSlow = 300;          // of a slow device
 constexpr int64_t kShareOfNodes = 20;        // of the budget that is left, one part of so many
 constexpr int64_t kShareOfExperiments = 2;   // of what is left of the budget, one part of so many
 
-std::vector<Observed> ObservedOf(const std::vector<ExperimentAnswer>& answers) {
-  std::vector<Observed> observed;
-  for (const ExperimentAnswer& a : answers) observed.push_back(a.observed);
-  return observed;
-}
-
-std::vector<Observed> MaskAnswers(const std::vector<ExperimentAnswer>& answers) {
+// Of one experiment; "": of all.
+std::vector<Observed> ObservedOf(const std::vector<ExperimentAnswer>& answers,
+                                 absl::string_view experiment = "") {
   std::vector<Observed> observed;
   for (const ExperimentAnswer& a : answers) {
-    if (a.experiment == "masks") observed.push_back(a.observed);
+    if (experiment.empty() || a.experiment == experiment) observed.push_back(a.observed);
   }
   return observed;
 }
@@ -135,7 +131,7 @@ class Inferrer {
     for (int attempt = 0; attempt < kAttempts && !asker_.answers().empty(); ++attempt) {
       Tell(absl::StrCat("searching what gives ", asker_.answers().size(), " answers"));
       const std::vector<Observed> observed = ObservedOf(asker_.answers());
-      const std::vector<Observed> masks = MaskAnswers(asker_.answers());
+      const std::vector<Observed> masks = ObservedOf(asker_.answers(), "masks");
       if (!found_.empty()) found_[0] = Improve(op_, observed, found_[0], stop);  // it was near
       if (found_.empty() || found_[0].missed > 0) {
         const bool tree = result_.structure && result_.structure->tree;
