@@ -269,7 +269,7 @@ absl::StatusOr<Diagnosis> Diagnose(Runner& runner, std::vector<Observed> observe
   }
   ASSIGN_OR_RETURN(Diagnosis strict, DiagnoseAs(op, runner, std::move(observed), cases));
   if (!strict.changes.empty() || !free_nans) return strict;
-  const FreeNans free(op);
+  const WithNanVerdict free(op, op.model, NanVerdict::kAnyNan);
   const auto other_nans = [&](const Model& model) {
     return std::ranges::count_if(strict.observed, [&](const Observed& o) {
       return Fits(free.op, model, o) && !Fits(op, model, o);

@@ -60,9 +60,8 @@ std::optional<std::vector<ProofStep>> WhyChainsSame(const Model& x, const Model&
 
 // WhyChainsSame(), also where the models differ in bits of NaNs that a row does not promise.
 std::optional<std::vector<ProofStep>> Proof(const Racer& x, const Racer& y) {
-  const Course course(x, y);
   const NanRule rule = x.model.algorithm.nan_rule;
-  if (course.numerics.nan_verdict == NanVerdict::kBits || rule == y.model.algorithm.nan_rule) {
+  if (CommonNanVerdict(x, y) == NanVerdict::kBits || rule == y.model.algorithm.nan_rule) {
     return WhyChainsSame(x.model, y.model);
   }
   Model same = y.model;
