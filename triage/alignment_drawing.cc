@@ -1,7 +1,6 @@
 #include "triage/alignment_drawing.h"
 
 #include <algorithm>
-#include <bit>
 #include <map>
 #include <optional>
 #include <utility>
@@ -10,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
+#include "sim/round.h"
 #include "sim/stages.h"
 #include "triage/number_text.h"
 #include "triage/stage_table.h"
@@ -22,12 +22,7 @@ using Wide = unsigned __int128;
 constexpr size_t kPlainWidth = 100;  // where there is no terminal
 constexpr size_t kLabel = 7;
 
-int Bits(Wide x) {
-  const uint64_t high = static_cast<uint64_t>(x >> 64);
-  return high != 0 ? 64 + std::bit_width(high) : std::bit_width(static_cast<uint64_t>(x));
-}
-
-int Top(Wide magnitude, int lsb) { return lsb + Bits(magnitude) - 1; }
+int Top(Wide magnitude, int lsb) { return lsb + BitWidth(magnitude) - 1; }
 
 bool BitAt(Wide magnitude, int lsb, int position) {
   const int shift = position - lsb;
@@ -47,13 +42,7 @@ int TopOf(const AlignedTerm& t) {
 }
 
 std::string Label(const Model& m, int k) {
-  const bool group =
-      k >= 0 && m.algorithm.family == Family::kScaledSum && m.algorithm.group_terms > 1;
-  return group              ? absl::StrCat("k=", k, "..", k + m.algorithm.group_terms - 1)
-         : k >= 0           ? absl::StrCat("k=", k)
-         : k == kAddendTerm ? "c"
-         : k == kSumSoFar   ? "so far"
-                            : "summand";
+  return k >= 0 ? TermText(m, k) : k == kAddendTerm ? "c" : k == kSumSoFar ? "so far" : "summand";
 }
 
 AlignedTerm WordTerm(int k, const Format& f, uint64_t word) {
@@ -219,8 +208,7 @@ int AppendStep(const Model& m, const AlignedStep& step, int y, std::string& svg)
     AppendBar({label, "sum", x_of(top), unit, kept, cut}, y, svg);
     y += kRow;
   }
-  y -= kRow;
-  y += kRow + 20;
+  y += 20;
   absl::StrAppendFormat(&svg, "<text class=\"head\" x=\"%d\" y=\"%d\">result %s</text>\n", kLeft,
                         y + 8, Escaped(WordText(m.d, step.word)));
   return y + kRow;

@@ -19,13 +19,13 @@ struct Observed {
   bool nan_bits = false;  // NaNs count bit for bit, even where the operation promises none
 };
 
-// An operation as if its table promised no bits of NaNs. It must stay where it is.
-struct FreeNans {
-  explicit FreeNans(const Operation& of)
-      : numerics(*of.numerics), op{of.instruction, &numerics, of.model, of.name} {
-    numerics.nan_verdict = NanVerdict::kAnyNan;
+// An operation with a model as if its table promised this of the bits of NaNs. It must stay where it is.
+struct WithNanVerdict {
+  WithNanVerdict(const Operation& of, const Model& model, NanVerdict verdict)
+      : numerics(*of.numerics), op{of.instruction, &numerics, model, of.name} {
+    numerics.nan_verdict = verdict;
   }
-  FreeNans(const FreeNans&) = delete;
+  WithNanVerdict(const WithNanVerdict&) = delete;
 
   Numerics numerics;
   Operation op;

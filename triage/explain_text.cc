@@ -8,6 +8,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "sim/simulate.h"
+#include "triage/number_text.h"
 #include "triage/verdict.h"
 
 namespace mmadiff {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
@@ -201,17 +202,13 @@ std::string ModelInWords(const Model& model) {
   return "Nobody knows what it computes.";
 }
 
-std::vector<Change> UnusualParameters(const Algorithm& algorithm) {
-  std::vector<Change> unusual = AlgorithmFields(algorithm);
-  std::erase_if(unusual, [&](const Change& c) {
-    return FindPhrase(algorithm.family, *c.parameter) != nullptr ||
-           c.value == UsualValue(algorithm.family, *c.parameter);
-  });
-  return unusual;
-}
-
 std::string DescribeModel(const Model& model) {
-  const std::vector<Change> unusual = UnusualParameters(model.algorithm);
+  const Family family = model.algorithm.family;
+  std::vector<Change> unusual = AlgorithmFields(model.algorithm);
+  std::erase_if(unusual, [&](const Change& c) {
+    return FindPhrase(family, *c.parameter) != nullptr ||
+           c.value == UsualValue(family, *c.parameter);
+  });
   return absl::StrCat(ModelInWords(model), unusual.empty() ? "" : " ", Name(unusual));
 }
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "sim/algorithm.h"
 #include "sim/parameter.h"
@@ -13,10 +12,8 @@ namespace mmadiff {
 // sentences on one line; specials and subnormals are not in it.
 std::string ModelInWords(const Model& model);
 
-// The parameters that ModelInWords() leaves out and whose values most operations of the family do not have.
-std::vector<Change> UnusualParameters(const Algorithm& algorithm);
-
-// Both: the sentence, and "NAME=VALUE" of the others.
+// The sentence, and "NAME=VALUE" of the parameters that it leaves out and whose values most operations of the family do
+// not have.
 std::string DescribeModel(const Model& model);
 
 // What an algorithm does by a parameter, to stand behind its name: "keeps 13 bits", "adds 8 products at a time"; of a parameter

@@ -63,4 +63,17 @@ std::string NumberText(const Format& format, uint64_t word) {
   return NumberText(u.negative, u.significand, u.exponent - format.fraction_bits);
 }
 
+std::string WordText(const Format& format, uint64_t word) {
+  return absl::StrFormat("0x%0*x = %s", HexDigits(format), word, NumberText(format, word));
+}
+
+long double NumberOf(const Format& format, uint64_t word) {
+  if (IsInteger(format)) return static_cast<long double>(DecodeInteger(format, word));
+  const Unpacked u = Decode(format, word);
+  if (u.kind != Kind::kFinite) return NAN;
+  const long double x =
+      std::ldexp(static_cast<long double>(u.significand), u.exponent - format.fraction_bits);
+  return u.negative ? -x : x;
+}
+
 }  // namespace mmadiff

@@ -15,4 +15,9 @@ std::string NumberText(bool negative, unsigned __int128 magnitude, int lsb_expon
 // The same of a word; integers in decimal, "inf", "-inf", "nan(0x...)".
 std::string NumberText(const Format& format, uint64_t word);
 
+std::string WordText(const Format& format, uint64_t word);  // "0x3f800000 = 1.0"
+
+// The value of a word, exactly; NaN of an infinity or a NaN.
+long double NumberOf(const Format& format, uint64_t word);
+
 }  // namespace mmadiff

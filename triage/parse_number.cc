@@ -1,7 +1,6 @@
 #include "triage/parse_number.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstdlib>
 #include <optional>
@@ -13,9 +12,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "device/line_protocol.h"
+#include "sim/round.h"
 #include "sim/word.h"
 #include "triage/number_text.h"
-#include "triage/verdict.h"
 
 namespace mmadiff {
 namespace {
@@ -31,11 +30,6 @@ struct Exact {
 
 constexpr int kLargest = 20000;  // exponents; formats end far below
 
-int Bits(Wide x) {
-  const uint64_t high = static_cast<uint64_t>(x >> 64);
-  return high != 0 ? 64 + std::bit_width(high) : std::bit_width(static_cast<uint64_t>(x));
-}
-
 Exact Odd(Exact x) {
   if (x.magnitude == 0) x.lsb = 0;
   for (; x.magnitude != 0 && (x.magnitude & 1) == 0; x.magnitude >>= 1) ++x.lsb;
@@ -43,34 +37,53 @@ Exact Odd(Exact x) {
 }
 
 // Whether it is below 2^124, so that a digit more fits.
-bool HasRoom(Wide x) { return Bits(x) < 124; }
+bool HasRoom(Wide x) { return BitWidth(x) < 124; }
 
-// "12.5e-3": digits and a decimal exponent, as an odd number times a power of two.
-std::optional<Exact> Decimal(absl::string_view text) {
-  Exact x;
-  int tens = 0;
+// A number without its point, and how many digits stand behind the point.
+struct Digits {
+  Wide number = 0;
+  int behind_point = 0;
+};
+
+// Removes the digits, and at most one point, that `text` begins with.
+std::optional<Digits> TakeDigits(bool hexadecimal, absl::string_view& text) {
+  const auto is_digit = hexadecimal ? absl::ascii_isxdigit : absl::ascii_isdigit;
+  Digits taken;
   bool digits = false, point = false;
-  for (; !text.empty() && (absl::ascii_isdigit(text[0]) || text[0] == '.'); text.remove_prefix(1)) {
+  for (; !text.empty() && (is_digit(text[0]) || text[0] == '.'); text.remove_prefix(1)) {
     if (text[0] == '.') {
       if (std::exchange(point, true)) return std::nullopt;
       continue;
     }
-    if (!HasRoom(x.magnitude)) return std::nullopt;
-    x.magnitude = x.magnitude * 10 + (text[0] - '0');
+    if (!HasRoom(taken.number)) return std::nullopt;
+    const char c = absl::ascii_tolower(text[0]);
+    taken.number = taken.number * (hexadecimal ? 16 : 10) + (c <= '9' ? c - '0' : c - 'a' + 10);
+    taken.behind_point += point;
     digits = true;
-    tens -= point;
   }
+  return digits ? std::optional(taken) : std::nullopt;
+}
+
+std::optional<int> Exponent(absl::string_view text) {
+  int exponent = 0;
+  if (!absl::SimpleAtoi(text, &exponent) || exponent < -kLargest || exponent > kLargest) {
+    return std::nullopt;
+  }
+  return exponent;
+}
+
+// "12.5e-3": digits and a decimal exponent, as an odd number times a power of two.
+std::optional<Exact> Decimal(absl::string_view text) {
+  const std::optional<Digits> digits = TakeDigits(false, text);
   if (!digits) return std::nullopt;
+  std::optional<int> exponent = 0;
   if (!text.empty()) {
-    int exponent = 0;
-    if ((text[0] != 'e' && text[0] != 'E') || !absl::SimpleAtoi(text.substr(1), &exponent) ||
-        exponent < -kLargest || exponent > kLargest) {
-      return std::nullopt;
-    }
-    tens += exponent;
+    exponent = text[0] == 'e' || text[0] == 'E' ? Exponent(text.substr(1)) : std::nullopt;
   }
-  if (x.magnitude == 0) return x;
-  x.lsb = tens;
+  if (!exponent) return std::nullopt;
+  int tens = *exponent - digits->behind_point;
+  Exact x = {false, digits->number, tens};
+  if (x.magnitude == 0) return Odd(x);
   for (; tens > 0; --tens) {
     if (!HasRoom(x.magnitude)) return std::nullopt;
     x.magnitude *= 5;
@@ -85,37 +98,18 @@ std::optional<Exact> Decimal(absl::string_view text) {
 // "0x1.8p-3".
 std::optional<Exact> HexadecimalFloat(absl::string_view text) {
   if (!absl::ConsumePrefix(&text, "0x") && !absl::ConsumePrefix(&text, "0X")) return std::nullopt;
-  Exact x;
-  bool digits = false, point = false;
-  for (; !text.empty() && (absl::ascii_isxdigit(text[0]) || text[0] == '.');
-       text.remove_prefix(1)) {
-    if (text[0] == '.') {
-      if (std::exchange(point, true)) return std::nullopt;
-      continue;
-    }
-    if (!HasRoom(x.magnitude)) return std::nullopt;
-    const char c = absl::ascii_tolower(text[0]);
-    x.magnitude = x.magnitude * 16 + (c <= '9' ? c - '0' : c - 'a' + 10);
-    digits = true;
-    if (point) x.lsb -= 4;
-  }
-  int exponent = 0;
-  if (!digits || text.empty() || (text[0] != 'p' && text[0] != 'P') ||
-      !absl::SimpleAtoi(text.substr(1), &exponent) || exponent < -kLargest || exponent > kLargest) {
-    return std::nullopt;
-  }
-  x.lsb += exponent;
-  return Odd(x);
+  const std::optional<Digits> digits = TakeDigits(true, text);
+  if (!digits || text.empty() || (text[0] != 'p' && text[0] != 'P')) return std::nullopt;
+  const std::optional<int> exponent = Exponent(text.substr(1));
+  if (!exponent) return std::nullopt;
+  return Odd({false, digits->number, *exponent - 4 * digits->behind_point});
 }
 
 // "2^-24".
 std::optional<Exact> Power(absl::string_view text) {
-  int exponent = 0;
-  if (!absl::ConsumePrefix(&text, "2^") || !absl::SimpleAtoi(text, &exponent) ||
-      exponent < -kLargest || exponent > kLargest) {
-    return std::nullopt;
-  }
-  return Exact{false, 1, exponent};
+  if (!absl::ConsumePrefix(&text, "2^")) return std::nullopt;
+  const std::optional<int> exponent = Exponent(text);
+  return exponent ? std::optional(Exact{false, 1, *exponent}) : std::nullopt;
 }
 
 // One of these, or "5 * 2^-30"; with a sign.
@@ -142,7 +136,7 @@ std::optional<Exact> Sum(const Exact& x, const Exact& y) {
   if (x.magnitude == 0) return y;
   if (y.magnitude == 0) return x;
   const int lsb = std::min(x.lsb, y.lsb);
-  if (Bits(x.magnitude) + x.lsb - lsb > 126 || Bits(y.magnitude) + y.lsb - lsb > 126) {
+  if (BitWidth(x.magnitude) + x.lsb - lsb > 126 || BitWidth(y.magnitude) + y.lsb - lsb > 126) {
     return std::nullopt;
   }
   const auto signed_of = [&](const Exact& e) {
@@ -173,31 +167,19 @@ std::optional<Exact> Expression(absl::string_view text) {
 
 bool Encode(const Format& f, const Exact& x, uint64_t* word) {
   if (IsInteger(f)) {
-    const int bits = Bits(x.magnitude) + x.lsb;
+    const int bits = BitWidth(x.magnitude) + x.lsb;
     if (x.lsb < 0 || bits > 33) return x.magnitude == 0 && (*word = 0, true);
     const int64_t magnitude = static_cast<int64_t>(x.magnitude << x.lsb);
     *word = static_cast<uint64_t>(x.negative ? -magnitude : magnitude) & LowBits(f.bits);
     return DecodeInteger(f, *word) == (x.negative ? -magnitude : magnitude);
   }
   if (x.magnitude == 0) return EncodeValue(f, {Value::Class::kZero, x.negative, 0, 0}, word);
-  const int bits = Bits(x.magnitude);
+  const int bits = BitWidth(x.magnitude);
   if (bits > 65) return false;
   const Wide fraction = bits == 1 ? 0 : (x.magnitude << (129 - bits)) >> 64;
   return EncodeValue(
       f, {Value::Class::kFinite, x.negative, x.lsb + bits - 1, static_cast<uint64_t>(fraction)},
       word);
-}
-
-long double Number(const Format& f, uint64_t word) {
-  if (IsInteger(f)) return static_cast<long double>(DecodeInteger(f, word));
-  const Unpacked u = Decode(f, word);
-  const long double x =
-      std::ldexp(static_cast<long double>(u.significand), u.exponent - f.fraction_bits);
-  return u.negative ? -x : x;
-}
-
-std::string WithWord(const Format& f, uint64_t word) {
-  return absl::StrCat("0x", HexWord(f, word), " = ", NumberText(f, word));
 }
 
 // The words around a number that the format has not, and which is nearer.
@@ -214,17 +196,17 @@ Around FindAround(const Format& f, long double value) {
   uint64_t low = 0, high = MaxFiniteWord(f) / unit;  // magnitudes ascend with their words
   const long double magnitude = std::fabs(value);
   const auto distance = [&](uint64_t word) {
-    return std::fabs(std::fabs(Number(f, word * unit)) - magnitude);
+    return std::fabs(std::fabs(NumberOf(f, word * unit)) - magnitude);
   };
-  if (const long double top = std::fabs(Number(f, high * unit)); top < magnitude) {
-    const long double half = (top - std::fabs(Number(f, (high - 1) * unit))) / 2;
+  if (const long double top = std::fabs(NumberOf(f, high * unit)); top < magnitude) {
+    const long double half = (top - std::fabs(NumberOf(f, (high - 1) * unit))) / 2;
     const bool halfway = magnitude - top == half;
     const bool beyond = magnitude - top > half || (halfway && high % 2 == 1);
     return {sign | high * unit, beyond, halfway && !beyond};
   }
   while (low + 1 < high) {
     const uint64_t middle = low + (high - low) / 2;
-    (std::fabs(Number(f, middle * unit)) <= magnitude ? low : high) = middle;
+    (std::fabs(NumberOf(f, middle * unit)) <= magnitude ? low : high) = middle;
   }
   const bool halfway = distance(low) == distance(high);
   const bool takes_low = halfway ? low % 2 == 0 : distance(low) < distance(high);
@@ -236,7 +218,7 @@ std::string Near(const Format& f, long double value) {
   if (std::signbit(value) && !f.is_signed) return "it has no sign";
   const Around around = FindAround(f, value);
   return absl::StrCat(around.beyond ? "the largest is " : "near it is ",
-                      WithWord(f, around.nearest));
+                      WordText(f, around.nearest));
 }
 
 // A number that has no finite binary fraction, or too many digits, rounded; none for other texts.
@@ -317,7 +299,7 @@ absl::StatusOr<RoundedNumber> RoundNumber(const Format& f, absl::string_view tex
   if (!value || IsInteger(f) || (std::signbit(*value) && !f.is_signed)) return word.status();
   const Around around = FindAround(f, *value);
   // A long double has 64 bits: whether a number with more lies on this side of the middle it does not say.
-  const bool sure = !around.halfway || (exact && Bits(exact->magnitude) <= 64);
+  const bool sure = !around.halfway || (exact && BitWidth(exact->magnitude) <= 64);
   if (around.beyond || !sure) return word.status();
   return RoundedNumber{around.nearest, false};
 }

@@ -61,13 +61,6 @@ std::string ValueOf(const Model& model, const Event& e) {
                       NumberText(e.negative, e.magnitude, e.lsb_exponent), inexact);
 }
 
-// "k=3"; of a group of products that are added before alignment "k=0..15".
-std::string TermText(const Model& model, int k) {
-  const Algorithm& alg = model.algorithm;
-  const int terms = alg.family == Family::kScaledSum ? alg.group_terms : 1;
-  return absl::StrCat("k=", k, terms == 1 ? "" : absl::StrCat("..", k + terms - 1));
-}
-
 // "product", "sum with addend", "summand #2".
 std::string StageText(const Model& model, const Key& key) {
   if (model.algorithm.family == Family::kTwoStageSum && key.stage == Stage::kSum) {
@@ -167,8 +160,10 @@ std::string PartingText(const Divergence& divergence) {
 
 }  // namespace
 
-std::string WordText(const Format& format, uint64_t word) {
-  return absl::StrFormat("0x%0*x = %s", HexDigits(format), word, NumberText(format, word));
+std::string TermText(const Model& model, int k) {
+  const Algorithm& alg = model.algorithm;
+  const int terms = alg.family == Family::kScaledSum ? alg.group_terms : 1;
+  return absl::StrCat("k=", k, terms == 1 ? "" : absl::StrCat("..", k + terms - 1));
 }
 
 StageTable MakeStageTable(const Operation& op, const std::vector<Neighbour>& changes,

@@ -35,6 +35,7 @@ StageTable MakeStageTable(const Operation& op, const std::vector<Neighbour>& cha
 StageTable MakeStageTable(const std::vector<std::pair<std::string, Model>>& models,
                           const DotProductCase& dot);
 
-std::string WordText(const Format& format, uint64_t word);  // "0x3f800000 = 1.0"
+// "k=3"; of a group of products that are added before alignment "k=0..15".
+std::string TermText(const Model& model, int k);
 
 }  // namespace mmadiff

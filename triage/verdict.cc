@@ -15,17 +15,13 @@
 namespace mmadiff {
 namespace {
 
-// Bits of a word from high to low, a '|' before each field after the first.
-struct Field {
-  int bits;
-};
-
-std::vector<Field> FieldsOf(const Format& f) {
-  if (IsInteger(f)) return {{f.bits}};
+// The bits of each field of a word, from high to low.
+std::vector<int> FieldsOf(const Format& f) {
+  if (IsInteger(f)) return {f.bits};
   // The sign, or a bit that is not read, or nothing.
   const int top = f.bits - f.exponent_bits - f.fraction_bits - f.ignored_bits;
-  std::vector<Field> fields = {{top}, {f.exponent_bits}, {f.fraction_bits}, {f.ignored_bits}};
-  std::erase_if(fields, [](const Field& field) { return field.bits == 0; });
+  std::vector<int> fields = {top, f.exponent_bits, f.fraction_bits, f.ignored_bits};
+  std::erase(fields, 0);
   return fields;
 }
 
@@ -34,9 +30,9 @@ template <class BitText>
 std::string Lay(const Format& f, const char* separator, BitText text) {
   std::string line;
   int bit = f.bits;
-  for (const Field& field : FieldsOf(f)) {
+  for (const int bits : FieldsOf(f)) {
     if (bit != f.bits) line += separator;
-    for (int i = 0; i < field.bits; ++i) line += text(--bit);
+    for (int i = 0; i < bits; ++i) line += text(--bit);
   }
   return line;
 }
@@ -160,14 +156,8 @@ int64_t UlpDistance(const Format& f, uint64_t x, uint64_t y) {
 }
 
 std::string HowFar(const Format& f, uint64_t x, uint64_t y) {
-  const auto number = [&](uint64_t word) {
-    const Unpacked u = Decode(f, word);
-    const double magnitude =
-        std::ldexp(static_cast<double>(u.significand), u.exponent - f.fraction_bits);
-    return u.negative ? -magnitude : magnitude;
-  };
-  const auto finite = [&](uint64_t word) { return Decode(f, word).kind == Kind::kFinite; };
-  if (IsInteger(f) || !finite(x) || !finite(y)) return "";
+  const auto number = [&](uint64_t word) { return static_cast<double>(NumberOf(f, word)); };
+  if (IsInteger(f) || std::isnan(number(x)) || std::isnan(number(y))) return "";
   const int64_t ulps = UlpDistance(f, x, y);
   const std::string text = absl::StrCat(", ", ulps, ulps == 1 ? " ulp" : " ulps", " apart");
   const double of = std::fabs(number(x)), relative = std::fabs(number(y) - number(x)) / of;

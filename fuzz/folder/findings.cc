@@ -111,7 +111,7 @@ bool Findings::CountIfKnown(OfOperation& of_op, const CaseName& name, const Mism
   }
   const std::vector<Observed> observed = ObservedResults(found);
   const DifferenceClass difference = GravestClass(op, observed);
-  const FreeNans free(op);
+  const WithNanVerdict free(op, op.model, NanVerdict::kAnyNan);
   const auto gives = [&](const Group& group) {
     if (!group.change) return false;
     const bool numbers = group.free_nans && difference != DifferenceClass::kNanPayload;

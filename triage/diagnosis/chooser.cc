@@ -69,7 +69,7 @@ void CaseChooser::ConsiderEach(const Batch& batch) {
   for (const size_t i : telling) chosen_.push_back(Extract(batch, static_cast<int64_t>(i)));
 }
 
-void CaseChooser::ConsiderThose(const Batch& batch) {
+void CaseChooser::ConsiderTelling(const Batch& batch) {
   std::vector<uint64_t> words(batch.dot_products()), others(words.size());
   Simulate(model_, batch, words);
   std::set<size_t> telling;

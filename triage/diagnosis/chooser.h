@@ -27,7 +27,7 @@ class CaseChooser {
   void ConsiderEach(const Batch& batch);
   // Considers those of a batch that distinguish a model, as many of each as it needs: many dot products at
   // once, for what one of a million distinguishes.
-  void ConsiderThose(const Batch& batch);
+  void ConsiderTelling(const Batch& batch);
   // Considers relatives (triage/minimize/passes.h) of the cases that came nearest to those that are
   // not distinguished yet, some thousand for each chain. What decides between two values of a
   // number is often a shift away from what decides between others.

@@ -72,7 +72,7 @@ TEST(CaseChooser, OfABatchWhatTells) {
   std::vector<DotProductCase> dots(100, Ones(1, 0));
   for (const int telling : {7, 50, 99}) dots[telling] = Ones(telling % 3 + 1, kMinus2To25);
   CaseChooser chooser(Hopper(), model, {{other}, {model}}, 2);
-  chooser.ConsiderThose(MakeDotProductBatch(Hopper().shape(), dots));
+  chooser.ConsiderTelling(MakeDotProductBatch(Hopper().shape(), dots));
   EXPECT_EQ(chooser.chosen(), (std::vector<DotProductCase>{dots[7], dots[50]}));
   EXPECT_EQ(chooser.open(), 1u) << "the model itself";
 }

@@ -190,6 +190,39 @@ std::vector<DotProductCase> Choose(const Operation& op, const Runner& runner, co
   return std::move(chooser.chosen());
 }
 
+// `op`: the runner's, which may say otherwise whether the bits of NaNs count.
+absl::StatusOr<Diagnosis> DiagnoseAs(const Operation& op, Runner& runner,
+                                     std::vector<Observed> observed, const CaseStream& cases) {
+  Diagnosis d = FindChange(op, std::move(observed));
+  d.cut = !d.changes.empty();
+  for (int round = 0; round < kRounds && runner.HasBudget(); ++round) {
+    if (runner.StopRequested()) return absl::CancelledError("stopped");
+    const Neighbour& change = d.changes.empty() ? d.nearest : d.changes.front();
+    const Model believed = WithAlgorithm(op, change.algorithm);
+    const size_t before = d.observed.size();
+    ASSIGN_OR_RETURN(
+        const bool all,
+        Ask(runner, Choose(op, runner, believed, Rivals(op, d, believed), cases), d.observed));
+    const std::span<const Observed> asked = std::span(d.observed).subspan(before);
+    const bool holds = Explains(op, believed, asked);
+    if (!holds || !d.changes.empty()) {
+      std::erase_if(d.changes, [&](const Neighbour& n) {
+        return !Explains(op, WithAlgorithm(op, n.algorithm), asked);
+      });
+    }
+    if (d.changes.empty()) {
+      const Algorithm nearest = d.nearest.algorithm;
+      Search(op, d);
+      d.cut = !d.changes.empty();
+      if (d.changes.empty() && d.nearest.algorithm == nearest) break;
+    } else if (holds) {
+      d.cut = !all;
+      break;
+    }
+  }
+  return d;
+}
+
 }  // namespace
 
 Bucket Diagnosis::bucket(const Operation& op) const {
@@ -228,63 +261,25 @@ Diagnosis FindChange(const Operation& op, std::vector<Observed> observed) {
   return d;
 }
 
-namespace {
-
-// `op`: the runner's, which may say otherwise whether the bits of NaNs count.
-absl::StatusOr<Diagnosis> DiagnoseAs(const Operation& op, Runner& runner,
-                                     std::vector<Observed> observed, const CaseStream& cases) {
-  Diagnosis d = FindChange(op, std::move(observed));
-  d.cut = !d.changes.empty();
-  for (int round = 0; round < kRounds && runner.HasBudget(); ++round) {
-    if (runner.StopRequested()) return absl::CancelledError("stopped");
-    const Neighbour& change = d.changes.empty() ? d.nearest : d.changes.front();
-    const Model believed = WithAlgorithm(op, change.algorithm);
-    const size_t before = d.observed.size();
-    ASSIGN_OR_RETURN(
-        const bool all,
-        Ask(runner, Choose(op, runner, believed, Rivals(op, d, believed), cases), d.observed));
-    const std::span<const Observed> asked = std::span(d.observed).subspan(before);
-    const bool holds = Explains(op, believed, asked);
-    if (!holds || !d.changes.empty()) {
-      std::erase_if(d.changes, [&](const Neighbour& n) {
-        return !Explains(op, WithAlgorithm(op, n.algorithm), asked);
-      });
-    }
-    if (d.changes.empty()) {
-      const Algorithm nearest = d.nearest.algorithm;
-      Search(op, d);
-      d.cut = !d.changes.empty();
-      if (d.changes.empty() && d.nearest.algorithm == nearest) break;
-    } else if (holds) {
-      d.cut = !all;
-      break;
-    }
-  }
-  return d;
-}
-
-}  // namespace
-
 absl::StatusOr<Diagnosis> Diagnose(Runner& runner, std::vector<Observed> observed,
                                    const CaseStream& cases, bool sampled, bool free_nans) {
   const Operation& op = runner.op();
   if (!runner.IsSlow() && !sampled) {
     RETURN_IF_ERROR(Sample(runner, cases, observed));
   }
-  absl::StatusOr<Diagnosis> strict = DiagnoseAs(op, runner, std::move(observed), cases);
-  if (!strict.ok() || !strict->changes.empty() || !free_nans) return strict;
-  const FreeNans free(op);
+  ASSIGN_OR_RETURN(Diagnosis strict, DiagnoseAs(op, runner, std::move(observed), cases));
+  if (!strict.changes.empty() || !free_nans) return strict;
+  const WithNanVerdict free(op, op.model, NanVerdict::kAnyNan);
   const auto other_nans = [&](const Model& model) {
-    return std::ranges::count_if(strict->observed, [&](const Observed& o) {
+    return std::ranges::count_if(strict.observed, [&](const Observed& o) {
       return Fits(free.op, model, o) && !Fits(op, model, o);
     });
   };
   if (other_nans(op.model) == 0) return strict;
-  absl::StatusOr<Diagnosis> d = DiagnoseAs(free.op, runner, strict->observed, cases);
-  if (!d.ok()) return d;
-  if (d->changes.empty()) return strict;
-  strict->observed = d->observed;
-  d->other_nans = other_nans(WithAlgorithm(op, d->changes.front().algorithm));
+  ASSIGN_OR_RETURN(Diagnosis d, DiagnoseAs(free.op, runner, strict.observed, cases));
+  if (d.changes.empty()) return strict;
+  strict.observed = d.observed;
+  d.other_nans = other_nans(WithAlgorithm(op, d.changes.front().algorithm));
   return d;
 }
 

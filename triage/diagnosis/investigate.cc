@@ -187,14 +187,13 @@ class Investigator {
       start = Start(target);
     }
     if (!start) start = found_;
-    auto minimal = Smallest(target, *start);
-    if (minimal.ok() && !*minimal) {
-      minimal = Smallest(Target(op_, std::nullopt, {op_.model}),
-                         Start(Target(op_, std::nullopt, {op_.model}), true).value_or(found_));
+    ASSIGN_OR_RETURN(auto minimal, Smallest(target, *start));
+    if (!minimal) {
+      const Target any(op_, std::nullopt, {op_.model});
+      ASSIGN_OR_RETURN(minimal, Smallest(any, Start(any, true).value_or(found_)));
     }
-    if (!minimal.ok()) return minimal.status();
-    if (*minimal) {
-      Keep({**minimal, result_.bucket, ""});
+    if (minimal) {
+      Keep({*minimal, result_.bucket, ""});
     } else {  // it held while it was shrunk and no longer does: the original is not to be trusted
       result_.bucket.repetition = Repetition::kFlaky;
     }
@@ -224,9 +223,8 @@ class Investigator {
       const Target target(op_, explanation_, {WithAlgorithm(op_, rival.algorithm)});
       const std::optional<Mismatch> start = Start(target);
       if (!start) continue;
-      const auto minimal = Smallest(target, *start, Effort::kNarrow);
-      if (!minimal.ok()) return minimal.status();
-      if (*minimal) Keep({**minimal, result_.bucket, ""});
+      ASSIGN_OR_RETURN(const auto minimal, Smallest(target, *start, Effort::kNarrow));
+      if (minimal) Keep({*minimal, result_.bucket, ""});
     }
     result_.left = rivals_.size();
     return absl::OkStatus();
@@ -235,11 +233,11 @@ class Investigator {
   absl::Status KeepSmallest() {
     if (Preferred().size() == 1) return absl::OkStatus();  // it is the minimal one
     const Mismatch& from = result_.cases.front().mismatch;
-    const auto minimal = Smallest(Target(op_, explanation_, {op_.model}), from);
-    if (!minimal.ok()) return minimal.status();
-    if (*minimal && IsNew(**minimal))
-      Keep(
-          {**minimal, result_.bucket, "the smallest mismatch that was found", CaseRole::kConfirms});
+    const Target target(op_, explanation_, {op_.model});
+    ASSIGN_OR_RETURN(const auto minimal, Smallest(target, from));
+    if (minimal && IsNew(*minimal)) {
+      Keep({*minimal, result_.bucket, "the smallest mismatch that was found", CaseRole::kConfirms});
+    }
     return absl::OkStatus();
   }
 
@@ -352,10 +350,9 @@ class Investigator {
     typical_.reset();
     result_.ordinary = dot ? 0 : kTypicalDotProducts;
     if (!dot) return absl::OkStatus();
-    const auto d = AskTypical(*dot);
-    if (!d.ok()) return d.status();
-    if (*d && !Gives(op_, *explanation_, *dot, **d)) {
-      observed.push_back({*dot, **d});
+    ASSIGN_OR_RETURN(const auto d, AskTypical(*dot));
+    if (d && !Gives(op_, *explanation_, *dot, *d)) {
+      observed.push_back({*dot, *d});
       typical_.reset();
     }
     return absl::OkStatus();

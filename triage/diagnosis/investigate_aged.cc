@@ -68,10 +68,13 @@ absl::StatusOr<bool> Repeats(Device& device, const Operation& op, const DotProdu
   return true;
 }
 
+Mismatch MismatchOf(const Operation& op, const DotProductCase& dot, uint64_t d) {
+  return {&op, MakeDotProductBatch(op.shape(), {dot}), 0, {d}, {Simulate(op.model, dot)}};
+}
+
 KeptCase CaseOf(const Operation& op, const DotProductCase& dot, const Aged& aged,
                 const Bucket& bucket) {
-  Mismatch m = {
-      &op, MakeDotProductBatch(op.shape(), {dot}), 0, {aged.d}, {Simulate(op.model, dot)}};
+  Mismatch m = MismatchOf(op, dot, aged.d);
   m.age = aged.age;
   return {std::move(m), bucket, "", CaseRole::kMinimal};
 }
@@ -110,24 +113,19 @@ absl::StatusOr<Investigation> InvestigateInProcess(Device& device, const Mismatc
   const auto fresh = FindAge(device, op, dot, 0);
   if (absl::IsNotFound(fresh.status()) || (fresh.ok() && fresh->has_value())) return as_ever();
   if (!fresh.ok()) return fresh.status();
-  auto aged = FindAge(device, op, dot, mismatch.most_age);
-  if (!aged.ok()) return aged.status();
-  if (!aged->has_value()) return as_ever();
-  ASSIGN_OR_RETURN(const bool repeats, Repeats(device, op, dot, **aged));
+  ASSIGN_OR_RETURN(const auto aged, FindAge(device, op, dot, mismatch.most_age));
+  if (!aged) return as_ever();
+  ASSIGN_OR_RETURN(const bool repeats, Repeats(device, op, dot, *aged));
   if (!repeats) return as_ever();
   Investigation found;
-  found.bucket = BucketOf(op, std::vector<Observed>{{dot, (*aged)->d}});
+  found.bucket = BucketOf(op, std::vector<Observed>{{dot, aged->d}});
   std::optional<KeptCase> minimal;
   if (!device.StartsAnew()) {  // it is old now, and can be asked for smaller ones
-    Mismatch alone = {&op, MakeDotProductBatch(op.shape(), {dot}), 0};
-    alone.device = {(*aged)->d};
-    alone.model = {Simulate(op.model, dot)};
-    ASSIGN_OR_RETURN(Investigation old, Investigate(device, alone, cases));
+    ASSIGN_OR_RETURN(Investigation old, Investigate(device, MismatchOf(op, dot, aged->d), cases));
     if (old.bucket.Repeats() && !old.cases.empty()) {
       const DotProductCase smaller = Extract(old.cases.front().mismatch.inputs, 0);
-      const auto again = FindAge(device, op, smaller, (*aged)->age);
-      if (!again.ok()) return again.status();
-      if (again->has_value()) minimal = CaseOf(op, smaller, **again, old.bucket);
+      ASSIGN_OR_RETURN(const auto again, FindAge(device, op, smaller, aged->age));
+      if (again) minimal = CaseOf(op, smaller, *again, old.bucket);
       found.bucket = old.bucket;
       found.diagnosis = std::move(old.diagnosis);
       found.refuted = old.refuted;
@@ -137,7 +135,7 @@ absl::StatusOr<Investigation> InvestigateInProcess(Device& device, const Mismatc
     found.spent = old.spent;
   }
   found.bucket.repetition = Repetition::kAged;
-  if (!minimal) minimal = CaseOf(op, dot, **aged, found.bucket);
+  if (!minimal) minimal = CaseOf(op, dot, *aged, found.bucket);
   minimal->bucket = found.bucket;
   found.cases = {*std::move(minimal)};
   return found;

@@ -71,6 +71,10 @@ std::vector<std::pair<int, int>> Pairs(int k) {
   return pairs;
 }
 
+struct Three {
+  int x, y, z;  // terms
+};
+
 void Digits(const Operation& op, std::vector<DotProductCase>& dots) {
   const Model& m = op.model;
   const Places places = PlacesOf(m);
@@ -114,9 +118,6 @@ void Gaps(const Operation& op, std::vector<DotProductCase>& dots) {
 void Cancellations(const Operation& op, std::vector<DotProductCase>& dots) {
   const int k = op.model.k;
   const Places places = PlacesOf(op.model);
-  struct Three {
-    int x, y, z;
-  };
   std::vector<Three> threes = {{0, 1, 2}, {0, 1, -1}, {0, -1, 1}, {-1, k - 1, 0}, {-1, 0, k - 1}};
   for (int step = 2; step < k; step *= 2) {
     threes.push_back({0, 1, step});
@@ -142,9 +143,6 @@ void Cancellations(const Operation& op, std::vector<DotProductCase>& dots) {
 void Ties(const Operation& op, std::vector<DotProductCase>& dots) {
   const Model& m = op.model;
   const Places places = PlacesOf(m);
-  struct Three {
-    int x, y, z;
-  };
   for (const Three& t :
        {Three{-1, 0, 1}, Three{0, 1, -1}, Three{0, 1, 2}, Three{0, m.k / 2, m.k - 1}}) {
     for (int half = 1; half <= std::min(kWidest, m.d.fraction_bits + 2); ++half) {
@@ -153,16 +151,13 @@ void Ties(const Operation& op, std::vector<DotProductCase>& dots) {
           Add(op, {{t.x, negative, places.middle, fraction}, {t.y, negative, places.middle - half}},
               dots);
           for (const int below : {1, 2, 3, 6, 12}) {
-            Add(op,
-                {{t.x, negative, places.middle, fraction},
-                 {t.y, negative, places.middle - half},
-                 {t.z, false, places.middle - half - below}},
-                dots);
-            Add(op,
-                {{t.x, negative, places.middle, fraction},
-                 {t.y, negative, places.middle - half},
-                 {t.z, true, places.middle - half - below}},
-                dots);
+            for (const bool down : {false, true}) {
+              Add(op,
+                  {{t.x, negative, places.middle, fraction},
+                   {t.y, negative, places.middle - half},
+                   {t.z, down, places.middle - half - below}},
+                  dots);
+            }
           }
         }
       }
@@ -235,7 +230,7 @@ bool IsOperand(const Operation& op, const DotProductCase& dot) {
 
 std::span<const Experiment> Experiments() { return kExperiments; }
 
-std::vector<DotProductCase> CasesOf(const Experiment& experiment, const Operation& op) {
+std::vector<DotProductCase> ExperimentCases(const Experiment& experiment, const Operation& op) {
   std::vector<DotProductCase> dots;
   if (IsInteger(op.model.d)) return dots;
   experiment.cases(op, dots);

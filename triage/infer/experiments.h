@@ -21,7 +21,7 @@ struct Experiment {
 std::span<const Experiment> Experiments();
 
 // The dot products of one; those that are no operands of a sparse instruction are left out.
-std::vector<DotProductCase> CasesOf(const Experiment& experiment, const Operation& op);
+std::vector<DotProductCase> ExperimentCases(const Experiment& experiment, const Operation& op);
 
 // Names of the generator's classes that the instruction has; each is an experiment too.
 std::vector<const char*> ClassNames(const Operation& op);

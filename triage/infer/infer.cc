@@ -38,16 +38,12 @@ constexpr int64_t kMaxOfSlow = 300;          // of a slow device
 constexpr int64_t kShareOfNodes = 20;        // of the budget that is left, one part of so many
 constexpr int64_t kShareOfExperiments = 2;   // of what is left of the budget, one part of so many
 
-std::vector<Observed> ObservedOf(const std::vector<ExperimentAnswer>& answers) {
-  std::vector<Observed> observed;
-  for (const ExperimentAnswer& a : answers) observed.push_back(a.observed);
-  return observed;
-}
-
-std::vector<Observed> MaskAnswers(const std::vector<ExperimentAnswer>& answers) {
+// Of one experiment; "": of all.
+std::vector<Observed> ObservedOf(const std::vector<ExperimentAnswer>& answers,
+                                 absl::string_view experiment = "") {
   std::vector<Observed> observed;
   for (const ExperimentAnswer& a : answers) {
-    if (a.experiment == "masks") observed.push_back(a.observed);
+    if (experiment.empty() || a.experiment == experiment) observed.push_back(a.observed);
   }
   return observed;
 }
@@ -109,7 +105,7 @@ class Inferrer {
     std::vector<std::pair<const char*, std::vector<DotProductCase>>> all;
     size_t count = 0;
     for (const Experiment& e : Experiments()) {
-      all.push_back({e.name, CasesOf(e, op_)});
+      all.push_back({e.name, ExperimentCases(e, op_)});
       count += all.back().second.size();
     }
     for (const char* name : ClassNames(op_)) {
@@ -135,7 +131,7 @@ class Inferrer {
     for (int attempt = 0; attempt < kAttempts && !asker_.answers().empty(); ++attempt) {
       Tell(absl::StrCat("searching what gives ", asker_.answers().size(), " answers"));
       const std::vector<Observed> observed = ObservedOf(asker_.answers());
-      const std::vector<Observed> masks = MaskAnswers(asker_.answers());
+      const std::vector<Observed> masks = ObservedOf(asker_.answers(), "masks");
       if (!found_.empty()) found_[0] = Improve(op_, observed, found_[0], stop);  // it was near
       if (found_.empty() || found_[0].missed > 0) {
         const bool tree = result_.structure && result_.structure->tree;
@@ -274,7 +270,7 @@ class Inferrer {
       for (const char* name : ClassNames(op_)) {
         Generate({&op_, FindStrategy(name)}, kFirstWide + wide_, tiles, batch);
         left -= batch.dot_products() * static_cast<int64_t>(chooser.open() + 1);
-        chooser.ConsiderThose(batch);
+        chooser.ConsiderTelling(batch);
       }
       wide_ += tiles;
     }
@@ -441,7 +437,7 @@ class Inferrer {
                   [&](const Undetermined& u) { return u.changes.front().parameter == nan_rule; });
   }
 
-  // The best of each family but that of the row.
+  // The best of each family but that of the algorithm that was found.
   void AddRefuted(const Candidate& c, const std::vector<Observed>& observed) {
     if (result_.algorithm && result_.algorithm->family == c.algorithm.family) return;
     const auto same = [&](const Refuted& r) { return r.family == c.algorithm.family; };

@@ -39,8 +39,6 @@ std::string Ranges(const Parameter& p, std::vector<int> values) {
   return absl::StrJoin(parts, ", ");
 }
 
-std::string Count(int64_t n, const char* what) { return absl::StrCat(n, " ", what); }
-
 std::string TreeLine(const Operation& op, const Structure& structure) {
   if (!structure.tree) return absl::StrCat("not seen: ", structure.why_not);
   return absl::StrCat(TreeText(*structure.tree, op.model.k),
@@ -71,60 +69,65 @@ std::string AllInWords(const std::vector<std::string>& experiments) {
                        [](std::string* out, const std::string& e) { out->append(InWords(e)); });
 }
 
-std::string FoundText(const Operation& op, const Inference& inference, size_t width) {
-  const Algorithm& a = *inference.algorithm;
-  std::string row = Describe(a);
-  if (const Parameter* p = FindParameter(a.family, "nan_rule"); inference.nan_unknown && p) {
-    row = absl::StrReplaceAll(row, {{Name(Change{p, p->get(a)}), "nan_rule=unknown"}});
+// Labelled() lines, one after the other.
+class Lines {
+ public:
+  explicit Lines(size_t width) : width_(width) {}
+
+  void Add(absl::string_view label, absl::string_view text) {
+    Append(Labelled(label, text, width_));
   }
-  std::string text = Labelled("model    ", ModelInWords(WithAlgorithm(op, a)), width) +
-                     Labelled("row      ", row, width);
-  absl::StrAppend(
-      &text,
-      Labelled(
-          "         ",
-          absl::StrCat(
-              inference.answers.size() == 1
-                  ? "gives the one answer"
-                  : absl::StrCat("gives all ", inference.answers.size(), " answers"),
-              inference.asked == 0       ? ""
-              : inference.validated == 0 ? "; not validated on generated ones"
-                                         : absl::StrCat(" and ", inference.validated,
-                                                        " generated dot products of every class"),
-              inference.nan_unknown ? "; but for the bits of NaNs, which no rule gives" : ""),
-          width));
+  void Append(absl::string_view lines) { absl::StrAppend(&text_, lines); }
+  size_t width() const { return width_; }
+  const std::string& text() const { return text_; }
+
+ private:
+  const size_t width_;
+  std::string text_;
+};
+
+void AddFound(const Operation& op, const Inference& inference, Lines& lines) {
+  const Algorithm& a = *inference.algorithm;
+  std::string parameters = Describe(a);
+  if (const Parameter* p = FindParameter(a.family, "nan_rule"); inference.nan_unknown && p) {
+    parameters =
+        absl::StrReplaceAll(parameters, {{Name(Change{p, p->get(a)}), "nan_rule=unknown"}});
+  }
+  lines.Add("model    ", ModelInWords(WithAlgorithm(op, a)));
+  lines.Add("row      ", parameters);
+  lines.Add("         ",
+            absl::StrCat(
+                inference.answers.size() == 1
+                    ? "gives the one answer"
+                    : absl::StrCat("gives all ", inference.answers.size(), " answers"),
+                inference.asked == 0       ? ""
+                : inference.validated == 0 ? "; not validated on generated ones"
+                                           : absl::StrCat(" and ", inference.validated,
+                                                          " generated dot products of every class"),
+                inference.nan_unknown ? "; but for the bits of NaNs, which no rule gives" : ""));
   const std::vector<const Operation*> same = SameRows(op, a);
   std::vector<std::string> names;
   for (size_t i = 0; i < std::min(same.size(), kMaxRows); ++i) names.push_back(same[i]->name);
   const std::string more =
       same.size() > kMaxRows ? absl::StrCat(" and ", same.size() - kMaxRows, " more") : "";
   if (!names.empty()) {
-    absl::StrAppend(&text, Labelled("the same ", absl::StrJoin(names, ", ") + more, width));
+    lines.Add("the same ", absl::StrJoin(names, ", ") + more);
   } else if (const std::string near = NearestRow(op, a); !near.empty()) {
-    absl::StrAppend(&text, Labelled("near     ", near, width));
+    lines.Add("near     ", near);
   }
   for (const Fixed& f : inference.fixed) {
     const bool proved = std::ranges::any_of(inference.undetermined, [&](const Undetermined& u) {
       return u.changes.front().parameter == f.value.parameter;
     });
-    absl::StrAppend(&text, Labelled("fixed    ",
-                                    absl::StrCat(Name(f.value),
-                                                 proved ? ", or a value below that no input "
-                                                          "tells from it: "
-                                                        : ": ",
-                                                 AllInWords(f.experiments)),
-                                    width));
+    const char* or_below = proved ? ", or a value below that no input tells from it: " : ": ";
+    lines.Add("fixed    ", absl::StrCat(Name(f.value), or_below, AllInWords(f.experiments)));
   }
   for (const Algorithm& other : inference.also) {
-    absl::StrAppend(
-        &text,
-        Labelled("open     ",
-                 absl::StrCat("another family gives all answers too: ", Describe(other)), width));
+    lines.Add("open     ", absl::StrCat("another family gives all answers too: ", Describe(other)));
   }
   for (const UndeterminedValues& u : Summary(inference)) {
-    absl::StrAppend(&text, Labelled("open     ", absl::StrCat(u.values, ": ", u.why), width));
+    lines.Add("open     ", absl::StrCat(u.values, ": ", u.why));
   }
-  return text;
 }
 
 // Of a few answers that the nearest does not give: a device that was asked has repeated them.
@@ -144,51 +147,37 @@ std::string FewText(const Operation& op, const Inference& inference) {
                       ", or a fault that is always there");
 }
 
-std::string NotFoundText(const Operation& op, const Inference& inference, size_t width) {
+void AddNotFound(const Operation& op, const Inference& inference, Lines& lines) {
   const size_t answers = inference.answers.size();
-  std::string text = Labelled("row      ",
-                              answers == 0 ? "none: nothing was answered"
-                              : inference.nearest.algorithm.family == Family::kNone
-                                  ? "none: stopped before anything was searched"
-                                  : "none: no algorithm of any family gives all answers that "
-                                    "repeat",
-                              width);
+  const bool searched = inference.nearest.algorithm.family != Family::kNone;
+  lines.Add("row      ", answers == 0 ? "none: nothing was answered"
+                         : !searched
+                             ? "none: stopped before anything was searched"
+                             : "none: no algorithm of any family gives all answers that repeat");
   for (const std::string& line : NodeLines(inference.nodes, op.model.k)) {
-    absl::StrAppend(&text, Labelled("node     ", line, width));
+    lines.Add("node     ", line);
   }
-  if (inference.nearest.algorithm.family == Family::kNone) return text;
-  absl::StrAppend(&text, Labelled("nearest  ",
-                                  absl::StrCat(Describe(inference.nearest.algorithm), " gives ",
-                                               answers - inference.nearest.missed, " of ", answers),
-                                  width));
+  if (!searched) return;
+  lines.Add("nearest  ", absl::StrCat(Describe(inference.nearest.algorithm), " gives ",
+                                      answers - inference.nearest.missed, " of ", answers));
   if (inference.nearest.missed <= answers / kFewOf) {
-    absl::StrAppend(&text, Labelled("         ", FewText(op, inference), width));
+    lines.Add("         ", FewText(op, inference));
   }
-  if (inference.refuting) {
-    const Observed& o = *inference.refuting;
-    const Model nearest = WithAlgorithm(op, inference.nearest.algorithm);
-    absl::StrAppend(
-        &text, Labelled("refuted  ", FormatLine(*op.instruction, o.dot, o.d), width),
-        CaseText(op, o.dot, 9, width),
-        Labelled("         ",
-                 absl::StrCat("the device answers ", HexFloat(op.model.d, o.d), ", the nearest ",
-                              HexFloat(op.model.d, Simulate(nearest, o.dot))),
-                 width));
-  }
-  return text;
+  if (!inference.refuting) return;
+  const Observed& o = *inference.refuting;
+  const uint64_t nearest = Simulate(WithAlgorithm(op, inference.nearest.algorithm), o.dot);
+  lines.Add("refuted  ", FormatLine(*op.instruction, o.dot, o.d));
+  lines.Append(CaseText(op, o.dot, 9, lines.width()));
+  lines.Add("         ", absl::StrCat("the device answers ", HexFloat(op.model.d, o.d),
+                                      ", the nearest ", HexFloat(op.model.d, nearest)));
 }
 
-std::string RefutedText(const Inference& inference, size_t width) {
-  std::string text;
+void AddRefuted(const Inference& inference, Lines& lines) {
   for (const Refuted& r : inference.refuted) {
-    absl::StrAppend(
-        &text, Labelled("not      ",
-                        absl::StrCat(Name(r.nearest.family), ": the best that was tried misses ",
-                                     r.missed, " of ", inference.answers.size(),
-                                     " answers, the first one of: ", InWords(r.experiment)),
-                        width));
+    lines.Add("not      ", absl::StrCat(Name(r.nearest.family), ": the best that was tried misses ",
+                                        r.missed, " of ", inference.answers.size(),
+                                        " answers, the first one of: ", InWords(r.experiment)));
   }
-  return text;
 }
 
 }  // namespace
@@ -256,10 +245,7 @@ bool ContradictsTable(const Operation& op, const Inference& inference) {
 
 std::string NodeText(const Inference& inference, const SummationTree& node) {
   const auto measured = std::ranges::find(inference.nodes, node, &NodeWidth::node);
-  if (measured != inference.nodes.end() && measured->kept >= 0) {
-    return absl::StrCat(measured->at_least ? "at least " : "", measured->kept, " bits",
-                        measured->rounding.empty() ? "" : ", ", measured->rounding);
-  }
+  if (measured != inference.nodes.end() && measured->kept) return WidthText(*measured);
   if (!inference.algorithm) return "";
   const Algorithm& a = *inference.algorithm;
   const auto value = [&](const char* name, const char* other) {
@@ -272,41 +258,33 @@ std::string NodeText(const Inference& inference, const SummationTree& node) {
 }
 
 std::string InferenceText(const Operation& op, const Inference& inference, const TextStyle& style) {
-  const size_t width = style.width;
-  std::string text = absl::StrCat(op.name, "\n");
-  if (inference.structure) {
-    absl::StrAppend(&text, Labelled("tree     ", TreeLine(op, *inference.structure), width));
+  Lines lines(style.width);
+  lines.Append(absl::StrCat(op.name, "\n"));
+  if (inference.structure) lines.Add("tree     ", TreeLine(op, *inference.structure));
+  if (inference.algorithm) {
+    AddFound(op, inference, lines);
+  } else {
+    AddNotFound(op, inference, lines);
   }
-  absl::StrAppend(&text, inference.algorithm ? FoundText(op, inference, width)
-                                             : NotFoundText(op, inference, width));
-  absl::StrAppend(&text, RefutedText(inference, width));
+  AddRefuted(inference, lines);
   if (inference.flaky > 0) {
-    absl::StrAppend(&text,
-                    Labelled("FLAKY    ",
-                             absl::StrCat(inference.flaky,
-                                          inference.flaky == 1 ? " more answer" : " more answers",
-                                          " came otherwise when asked for again, and count nowhere "
-                                          "above"),
-                             width));
+    lines.Add("FLAKY    ",
+              absl::StrCat(inference.flaky, inference.flaky == 1 ? " more answer" : " more answers",
+                           " came otherwise when asked for again, and count nowhere above"));
   }
   if (IsModelled(op) && !inference.answers.empty()) {
-    absl::StrAppend(&text,
-                    Labelled("table    ",
-                             ContradictsTable(op, inference)
-                                 ? absl::StrCat("contradicted: ", Describe(op.model.algorithm))
-                                 : "its model gives all answers too",
-                             width));
+    lines.Add("table    ", ContradictsTable(op, inference)
+                               ? absl::StrCat("contradicted: ", Describe(op.model.algorithm))
+                               : "its model gives all answers too");
   }
-  std::string asked = absl::StrCat(Count(inference.asked, "dot products to find it, "),
-                                   Count(inference.validated, "to validate it"));
+  std::string asked = absl::StrCat(inference.asked, " dot products to find it, ",
+                                   inference.validated, " to validate it");
   if (inference.abandoned > 0) {
     absl::StrAppend(&asked, ", ", inference.abandoned, " in validations that did not pass");
   }
   if (inference.spent) absl::StrAppend(&asked, "; the budget was spent before the end");
-  if (inference.structure || inference.asked > 0) {
-    absl::StrAppend(&text, Labelled("asked    ", asked, width));
-  }
-  return text;
+  if (inference.structure || inference.asked > 0) lines.Add("asked    ", asked);
+  return lines.text();
 }
 
 }  // namespace mmadiff

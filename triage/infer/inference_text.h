@@ -28,10 +28,10 @@ std::string NearestRow(const Operation& op, const Algorithm& algorithm);
 // Whether the table has a model for the operation, and an answer contradicts it.
 bool ContradictsTable(const Operation& op, const Inference& inference);
 
-// Many lines.
-// What a node of the tree keeps and how it rounds, in a few words: as it was measured, else as the row has it.
+// What a node of the tree keeps and how it rounds, in a few words: as it was measured, else as the algorithm has it.
 std::string NodeText(const Inference& inference, const SummationTree& node);
 
+// Many lines.
 std::string InferenceText(const Operation& op, const Inference& inference, const TextStyle& style);
 
 }  // namespace mmadiff

@@ -18,7 +18,7 @@
 namespace mmadiff {
 namespace {
 
-constexpr int kLeastRatio = 40;          // exponents between unit and mask that no known sum keeps
+constexpr int kLeastRatio = 40;          // exponents between one and mask that no known sum keeps
 constexpr size_t kMaxPairedLeaves = 64;  // children of a node of which every pair is asked about
 
 using Leaves = std::vector<int>;
@@ -28,17 +28,17 @@ bool PutLeaf(const Model& m, int leaf, bool negative, int exponent, DotProductCa
   return PutTerm(m, leaf, {Value::Class::kFinite, negative, exponent, 0}, dot);
 }
 
-// Whether units in `outside` are there after +X in `i` and -X in `j` have met.
+// Which of the ones are left after +X in `i` and -X in `j` have met.
 struct Query {
   int i, j;
-  Leaves units;
+  Leaves ones;
 };
 
-// The multiple of 2^unit that a word is; -1 if it is none below 2^16.
-int UnitsOf(const Format& d, int unit, uint64_t word) {
+// The multiple of 2^one that a word is; -1 if it is none below 2^16.
+int OnesIn(const Format& d, int one, uint64_t word) {
   const Value v = DecodeValue(d, word);
   if (v.kind == Value::Class::kZero) return 0;
-  const int up = v.exponent - unit;
+  const int up = v.exponent - one;
   if (v.kind != Value::Class::kFinite || v.negative || up < 0 || up >= 16) return -1;
   const uint64_t all = 1ull << 63 | v.fraction >> 1;
   const bool whole = (all & LowBits(63 - up)) == 0 && (v.fraction & 1) == 0;
@@ -54,10 +54,10 @@ class Masks {
  private:
   // Chooses the exponents; the reason if there are none.
   absl::StatusOr<std::string> Choose();
-  absl::StatusOr<bool> Works(int unit, int mask);
+  absl::StatusOr<bool> Works(int one, int mask);
 
-  absl::StatusOr<std::vector<uint64_t>> Ask(const std::vector<Query>& queries, int unit, int mask);
-  // Of each query how many of its units came out; -1 where the word is no such number.
+  absl::StatusOr<std::vector<uint64_t>> Ask(const std::vector<Query>& queries, int one, int mask);
+  // Of each query how many of its ones came out; -1 where the word is no such number.
   absl::StatusOr<std::vector<int>> Count(const std::vector<Query>& queries);
   // For every j of `others`: the leaves of `universe` that join i and j before they have met.
   absl::StatusOr<std::vector<Leaves>> Inside(int i, const Leaves& others, const Leaves& universe);
@@ -74,12 +74,12 @@ class Masks {
   Asker& asker_;
   const Model& m_;
   const int leaves_;
-  int unit_ = 0, mask_ = 0;
-  bool counts_ = false;  // sums of several units are exact
+  int one_ = 0, mask_ = 0;
+  bool counts_ = false;  // sums of several ones are exact
   bool sampled_ = false;
 };
 
-absl::StatusOr<std::vector<uint64_t>> Masks::Ask(const std::vector<Query>& queries, int unit,
+absl::StatusOr<std::vector<uint64_t>> Masks::Ask(const std::vector<Query>& queries, int one,
                                                  int mask) {
   std::vector<DotProductCase> dots;
   for (const Query& q : queries) {
@@ -87,22 +87,22 @@ absl::StatusOr<std::vector<uint64_t>> Masks::Ask(const std::vector<Query>& queri
     bool fits = true;
     if (q.i >= 0) fits &= PutLeaf(m_, q.i, false, mask, dot);
     if (q.j >= 0) fits &= PutLeaf(m_, q.j, true, mask, dot);
-    for (const int leaf : q.units) fits &= PutLeaf(m_, leaf, false, unit, dot);
+    for (const int leaf : q.ones) fits &= PutLeaf(m_, leaf, false, one, dot);
     if (!fits) return absl::InternalError("no such term");
     dots.push_back(std::move(dot));
   }
   return asker_.Ask("masks", dots);
 }
 
-// Whether the mask comes out alone, the unit from every term, and nothing of masks that meet.
-absl::StatusOr<bool> Masks::Works(int unit, int mask) {
+// Whether the mask comes out alone, the one from every term, and nothing of masks that meet.
+absl::StatusOr<bool> Masks::Works(int one, int mask) {
   DotProductCase scratch = NeutralDotProduct(m_);
   for (const int leaf : {0, m_.k}) {
-    if (!PutLeaf(m_, leaf, true, mask, scratch) || !PutLeaf(m_, leaf, false, unit, scratch))
+    if (!PutLeaf(m_, leaf, true, mask, scratch) || !PutLeaf(m_, leaf, false, one, scratch))
       return false;
   }
-  uint64_t one = 0, plus = 0, minus = 0;
-  if (!EncodePowerOfTwo(m_.d, false, unit, &one) || !EncodePowerOfTwo(m_.d, false, mask, &plus) ||
+  uint64_t small = 0, plus = 0, minus = 0;
+  if (!EncodePowerOfTwo(m_.d, false, one, &small) || !EncodePowerOfTwo(m_.d, false, mask, &plus) ||
       !EncodePowerOfTwo(m_.d, true, mask, &minus)) {
     return false;
   }
@@ -110,7 +110,7 @@ absl::StatusOr<bool> Masks::Works(int unit, int mask) {
   std::vector<uint64_t> wanted;
   for (int leaf = 0; leaf < leaves_; ++leaf) {
     queries.push_back({-1, -1, {leaf}});
-    wanted.push_back(one);
+    wanted.push_back(small);
   }
   for (const int leaf : {0, m_.k - 1, m_.k}) {
     queries.push_back({leaf, -1, {}});
@@ -118,7 +118,7 @@ absl::StatusOr<bool> Masks::Works(int unit, int mask) {
     queries.push_back({-1, leaf, {}});
     wanted.push_back(minus);
   }
-  ASSIGN_OR_RETURN(const auto words, Ask(queries, unit, mask));
+  ASSIGN_OR_RETURN(const auto words, Ask(queries, one, mask));
   return words == wanted;
 }
 
@@ -134,10 +134,10 @@ absl::StatusOr<std::string> Masks::Choose() {
   mask_ = highest - 1;
   bool chosen = false;
   const int low = mask_ - normal >= kLeastRatio ? normal : least;
-  for (int unit = low; !chosen && unit < mask_ - 8; unit += 8) {
-    ASSIGN_OR_RETURN(const bool works, Works(unit, mask_));
+  for (int one = low; !chosen && one < mask_ - 8; one += 8) {
+    ASSIGN_OR_RETURN(const bool works, Works(one, mask_));
     chosen = works;
-    unit_ = unit;
+    one_ = one;
   }
   if (!chosen) {
     return absl::StrCat("no power of two of at most 2^", mask_,
@@ -145,11 +145,11 @@ absl::StatusOr<std::string> Masks::Choose() {
   }
   std::vector<Query> sums;
   for (int count = 1; count <= leaves_; ++count) {
-    Leaves units(count);
-    std::iota(units.begin(), units.end(), 0);
-    sums.push_back({-1, -1, units});
+    Leaves ones(count);
+    std::iota(ones.begin(), ones.end(), 0);
+    sums.push_back({-1, -1, ones});
   }
-  ASSIGN_OR_RETURN(const auto words, Ask(sums, unit_, mask_));
+  ASSIGN_OR_RETURN(const auto words, Ask(sums, one_, mask_));
   counts_ = true;
   for (int count = 1; count <= leaves_; ++count) {
     const Value v = DecodeValue(m_.d, words[count - 1]);
@@ -157,18 +157,18 @@ absl::StatusOr<std::string> Masks::Choose() {
     uint64_t word = 0;
     const uint64_t fraction = bits == 1 ? 0 : static_cast<uint64_t>(count) << (65 - bits);
     counts_ &=
-        EncodeValue(m_.d, {Value::Class::kFinite, false, unit_ + bits - 1, fraction}, &word) &&
+        EncodeValue(m_.d, {Value::Class::kFinite, false, one_ + bits - 1, fraction}, &word) &&
         word == words[count - 1] && v.kind == Value::Class::kFinite;
   }
   return "";
 }
 
 absl::StatusOr<std::vector<int>> Masks::Count(const std::vector<Query>& queries) {
-  ASSIGN_OR_RETURN(const auto words, Ask(queries, unit_, mask_));
+  ASSIGN_OR_RETURN(const auto words, Ask(queries, one_, mask_));
   std::vector<int> counts;
   for (size_t i = 0; i < words.size(); ++i) {
-    const int count = UnitsOf(m_.d, unit_, words[i]);
-    counts.push_back(count > static_cast<int>(queries[i].units.size()) ? -1 : count);
+    const int count = OnesIn(m_.d, one_, words[i]);
+    counts.push_back(count > static_cast<int>(queries[i].ones.size()) ? -1 : count);
   }
   return counts;
 }
@@ -182,16 +182,16 @@ absl::StatusOr<std::vector<Leaves>> Masks::Inside(int i, const Leaves& others,
   };
   std::vector<Open> open;
   for (size_t n = 0; n < others.size(); ++n) {
-    Leaves units;
+    Leaves ones;
     for (const int leaf : universe) {
-      if (leaf != i && leaf != others[n]) units.push_back(leaf);
+      if (leaf != i && leaf != others[n]) ones.push_back(leaf);
     }
     inside[n] = {i, others[n]};
-    if (units.empty()) continue;
+    if (ones.empty()) continue;
     if (counts_) {
-      open.push_back({n, {i, others[n], units}});
+      open.push_back({n, {i, others[n], ones}});
     } else {
-      for (const int leaf : units) open.push_back({n, {i, others[n], {leaf}}});
+      for (const int leaf : ones) open.push_back({n, {i, others[n], {leaf}}});
     }
   }
   while (!open.empty()) {
@@ -200,15 +200,15 @@ absl::StatusOr<std::vector<Leaves>> Masks::Inside(int i, const Leaves& others,
     ASSIGN_OR_RETURN(const auto counts, Count(queries));
     std::vector<Open> next;
     for (size_t q = 0; q < open.size(); ++q) {
-      const Leaves& units = open[q].query.units;
+      const Leaves& ones = open[q].query.ones;
       const int count = counts[q];
-      if (count == static_cast<int>(units.size())) continue;
-      if (count == 0 || units.size() == 1) {
-        inside[open[q].other].insert(inside[open[q].other].end(), units.begin(), units.end());
+      if (count == static_cast<int>(ones.size())) continue;
+      if (count == 0 || ones.size() == 1) {
+        inside[open[q].other].insert(inside[open[q].other].end(), ones.begin(), ones.end());
         continue;
       }
-      const auto middle = units.begin() + units.size() / 2;
-      for (const Leaves& half : {Leaves(units.begin(), middle), Leaves(middle, units.end())}) {
+      const auto middle = ones.begin() + ones.size() / 2;
+      for (const Leaves& half : {Leaves(ones.begin(), middle), Leaves(middle, ones.end())}) {
         next.push_back({open[q].other, {open[q].query.i, open[q].query.j, half}});
       }
     }
@@ -317,7 +317,7 @@ absl::StatusOr<SummationTree> Masks::Build(const Leaves& leaves) {
 
 absl::StatusOr<Structure> Masks::Find() {
   ASSIGN_OR_RETURN(const std::string why, Choose());
-  Structure found = {{}, why, unit_, mask_, false};
+  Structure found = {{}, why, one_, mask_, false};
   if (!why.empty()) return found;
   Leaves all(leaves_);
   std::iota(all.begin(), all.end(), 0);
@@ -329,12 +329,12 @@ absl::StatusOr<Structure> Masks::Find() {
 
 }  // namespace
 
-bool SameUnits(const Model& m, const Structure& structure, uint64_t x, uint64_t y) {
-  const auto units = [&](uint64_t word) {
-    const int count = UnitsOf(m.d, structure.unit, word);
+bool SameOnes(const Model& m, const Structure& structure, uint64_t x, uint64_t y) {
+  const auto ones = [&](uint64_t word) {
+    const int count = OnesIn(m.d, structure.one, word);
     return count < 0 || count > m.k + 1 ? 0 : count;
   };
-  return units(x) == units(y);
+  return ones(x) == ones(y);
 }
 
 absl::StatusOr<Structure> FindStructure(Asker& asker) { return Masks(asker).Find(); }

@@ -10,6 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "device/status_macros.h"
 #include "triage/infer/experiments.h"
+#include "triage/number_text.h"
 
 namespace mmadiff {
 namespace {
@@ -44,16 +45,7 @@ constexpr Rounding kRoundings[] = {
 void AppendNodes(const SummationTree& tree, std::vector<NodeWidth>& nodes) {
   if (tree.leaf >= 0) return;
   for (const SummationTree& child : tree.children) AppendNodes(child, nodes);
-  nodes.push_back({tree, -1, false, ""});
-}
-
-// NaN of a word that is no number.
-long double NumberOf(const Format& format, uint64_t word) {
-  const Unpacked u = Decode(format, word);
-  if (u.kind != Kind::kFinite) return NAN;
-  const long double x =
-      std::ldexp(static_cast<long double>(u.significand), u.exponent - format.fraction_bits);
-  return u.negative ? -x : x;
+  nodes.push_back({.node = tree});
 }
 
 class Nodes {
@@ -84,7 +76,7 @@ class Nodes {
 
  private:
   absl::Status MeasureRounding(NodeWidth& node) {
-    const int quarter = top_ - node.kept - 2;
+    const int quarter = top_ - *node.kept - 2;
     std::vector<long double> quarters;  // that are left
     for (const bool negative : {false, true}) {
       std::vector<DotProductCase> dots;
@@ -115,8 +107,8 @@ class Nodes {
         PutTerm(m_, Leaf(node, 0), {Value::Class::kFinite, negative, top_, 1ull << 63}, dot) &&
         PutTerm(m_, Leaf(node, 1), {Value::Class::kFinite, added < 0, exponent + width, fraction},
                 dot);
-    if (const int later = Later(node); later >= 0) {
-      fits &= PutTerm(m_, later, {Value::Class::kFinite, !negative, top_, 1ull << 63}, dot);
+    if (const std::optional<int> later = Later(node)) {
+      fits &= PutTerm(m_, *later, {Value::Class::kFinite, !negative, top_, 1ull << 63}, dot);
     }
     if (fits) dots.push_back(std::move(dot));
     return fits;
@@ -129,7 +121,7 @@ class Nodes {
     const long double x = std::ldexp(negative ? -1.5L : 1.5L, top_);
     std::vector<long double> left;
     for (const uint64_t word : words) {
-      left.push_back(NumberOf(m_.d, word) - (Later(node) < 0 ? x : 0));
+      left.push_back(NumberOf(m_.d, word) - (Later(node) ? 0 : x));
     }
     return left;
   }
@@ -138,13 +130,13 @@ class Nodes {
     return LeavesOf(node.node.children[child]).front();
   }
 
-  // A term that joins later; -1: none does.
-  int Later(const NodeWidth& node) const {
+  // A term that joins later.
+  std::optional<int> Later(const NodeWidth& node) const {
     const std::vector<int> own = LeavesOf(node.node);
     for (const int leaf : all_) {
       if (!std::ranges::binary_search(own, leaf)) return leaf;
     }
-    return -1;
+    return std::nullopt;
   }
 
   Asker& asker_;
@@ -170,19 +162,24 @@ absl::StatusOr<std::vector<NodeWidth>> MeasureNodes(Asker& asker, const Structur
   return measured;
 }
 
+std::string WidthText(const NodeWidth& node) {
+  if (!node.kept) return "not seen";
+  return absl::StrCat(node.at_least ? "at least " : "", *node.kept, " bits",
+                      node.rounding.empty() ? "" : ", ", node.rounding);
+}
+
 std::vector<std::string> NodeLines(const std::vector<NodeWidth>& nodes, int k) {
-  std::map<std::tuple<int, bool, std::string>, std::vector<std::string>> alike;
-  for (const NodeWidth& n : nodes) {
-    alike[{n.kept, n.at_least, n.rounding}].push_back("(" + TreeText(n.node, k) + ")");
-  }
+  std::map<std::tuple<std::optional<int>, bool, std::string>, std::vector<const NodeWidth*>> alike;
+  for (const NodeWidth& n : nodes) alike[{n.kept, n.at_least, n.rounding}].push_back(&n);
+  const auto name = [k](std::string* out, const NodeWidth* n) {
+    absl::StrAppend(out, "(", TreeText(n->node, k), ")");
+  };
   std::vector<std::string> lines;
   for (const auto& [kind, named] : alike) {
-    const auto& [kept, at_least, rounding] = kind;
     const size_t shown = std::min(kMaxNamed, named.size());
     lines.push_back(absl::StrCat(
-        kept < 0 ? "not seen" : absl::StrCat(at_least ? "at least " : "", kept, " bits"),
-        rounding.empty() ? "" : ", " + rounding, ": ",
-        absl::StrJoin(named.begin(), named.begin() + shown, ", "),
+        WidthText(*named.front()), ": ",
+        absl::StrJoin(named.begin(), named.begin() + shown, ", ", name),
         shown < named.size() ? absl::StrCat(" and ", named.size() - shown, " more") : ""));
   }
   return lines;

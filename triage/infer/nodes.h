@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,9 +15,10 @@ namespace mmadiff {
 
 struct NodeWidth {
   SummationTree node;
-  int kept = -1;          // bits below the leading one of a large operand that come out
-  bool at_least = false;  // no smaller operand could be made
-  std::string rounding;   // of what is below; empty where that was not seen
+  // Bits below the leading one of a large operand that come out; none where that was not seen.
+  std::optional<int> kept = {};
+  bool at_least = false;      // no smaller operand could be made
+  std::string rounding = {};  // of what is below; empty where that was not seen
 };
 
 // Asks about every node of structure.tree, of more than `most` questions about some of them.
@@ -26,7 +28,10 @@ struct NodeWidth {
 absl::StatusOr<std::vector<NodeWidth>> MeasureNodes(Asker& asker, const Structure& structure,
                                                     int64_t most);
 
-// "23 bits, to nearest even: (c + k0), ..." of the nodes that are alike, a line each.
+// "23 bits, to nearest even"; "not seen".
+std::string WidthText(const NodeWidth& node);
+
+// WidthText() and the nodes, "23 bits, to nearest even: (c + k0), ...", of the nodes that are alike, a line each.
 std::vector<std::string> NodeLines(const std::vector<NodeWidth>& nodes, int k);
 
 }  // namespace mmadiff

@@ -26,28 +26,33 @@ constexpr size_t kForced = 3;            // families whose best is searched by f
 constexpr int kForcedStep = 6;           // of the numbers that are tried
 constexpr int kRestarts = 20;
 
-bool HasParameter(const Algorithm& a, const Parameter& p) {
-  return FindParameter(a.family, p.name) != nullptr;
-}
-
-// Values of a parameter, the table's maximum for k among numbers of terms.
-std::vector<int> AllValues(const Parameter& p) {
-  std::vector<int> values = OtherValues(p, kNoFloor - 1);
-  return values;
-}
+// All values of a parameter: those beside one that no parameter has.
+std::vector<int> AllValues(const Parameter& p) { return OtherValues(p, kNoFloor - 1); }
 
 bool IsValid(const Operation& op, const Algorithm& a) {
   return WhyInvalid(WithAlgorithm(op, a)).empty();
 }
 
+Algorithm WithChange(const Algorithm& a, const Parameter& p, int value) {
+  const Change change = {&p, value};
+  return WithChanges(a, {&change, 1});
+}
+
+// Whether the algorithm is valid and misses fewer answers than the best: then it is the best.
+bool TakeIfBetter(const Operation& op, Judge& judge, const Algorithm& a, Candidate& best) {
+  if (!IsValid(op, a)) return false;
+  const size_t missed = judge.Missed(WithAlgorithm(op, a), best.missed - 1);
+  if (missed >= best.missed) return false;
+  best = {a, missed};
+  return true;
+}
+
 // A valid algorithm of the family, by changing as few parameters of a plain one as needed.
 std::vector<Algorithm> PlainOf(const Operation& op, Family family) {
   Algorithm plain = {.family = family};
-  for (const Parameter& p : Parameters()) {
-    if (HasParameter(plain, p) && p.values.empty() && p.min != kNoFloor) {
-      const int value = p.get(plain);
-      p.set(plain, std::clamp(value == 0 ? (p.min + p.max) / 2 : value, p.min, p.max));
-    }
+  for (const auto& [p, value] : AlgorithmFields(plain)) {
+    if (!p->values.empty() || p->min == kNoFloor) continue;
+    p->set(plain, std::clamp(value == 0 ? (p->min + p->max) / 2 : value, p->min, p->max));
   }
   plain.output_fraction_bits = std::max(1, op.model.d.fraction_bits);
   if (IsValid(op, plain)) return {plain};
@@ -55,11 +60,10 @@ std::vector<Algorithm> PlainOf(const Operation& op, Family family) {
   for (int depth = 0; depth < 2; ++depth) {
     std::vector<Algorithm> next;
     for (const Algorithm& from : level) {
-      for (const Parameter& p : Parameters()) {
-        if (!HasParameter(from, p) || p.min == kNoFloor) continue;
-        for (const int value : AllValues(p)) {
-          Algorithm changed = from;
-          p.set(changed, value);
+      for (const auto& [p, own] : AlgorithmFields(from)) {
+        if (p->min == kNoFloor) continue;
+        for (const int value : AllValues(*p)) {
+          const Algorithm changed = WithChange(from, *p, value);
           if (IsValid(op, changed)) return {changed};
           next.push_back(changed);
         }
@@ -88,17 +92,11 @@ void Descend(const Operation& op, Judge& judge, Candidate& best, bool all,
   for (bool better = true; better && best.missed > 0 && !stop();) {
     better = false;
     const Algorithm from = best.algorithm;
-    for (const Parameter& p : Parameters()) {
-      if (!HasParameter(from, p) || (p.structural && !all) || &p == held) continue;
-      for (const int value : OtherValues(p, p.get(from))) {
-        Algorithm changed = from;
-        p.set(changed, value);
+    for (const auto& [p, own] : AlgorithmFields(from)) {
+      if ((p->structural && !all) || p == held) continue;
+      for (const int value : OtherValues(*p, own)) {
         if (best.missed == 0) break;
-        if (!IsValid(op, changed)) continue;
-        const size_t missed = judge.Missed(WithAlgorithm(op, changed), best.missed - 1);
-        if (missed >= best.missed) continue;
-        best = {changed, missed};
-        better = true;
+        better |= TakeIfBetter(op, judge, WithChange(from, *p, value), best);
       }
     }
   }
@@ -108,13 +106,11 @@ void Descend(const Operation& op, Judge& judge, Candidate& best, bool all,
 // value.
 std::vector<Change> ChoicesOf(const Algorithm& from, int near, int step) {
   std::vector<Change> choices;
-  for (const Parameter& p : Parameters()) {
-    if (!HasParameter(from, p)) continue;
-    const int value = p.get(from);
-    for (const int other : OtherValues(p, value)) {
-      const bool far = p.values.empty() && !p.structural && std::abs(other - value) > near;
-      const bool step_of = step > 0 && (other - p.max) % step == 0;
-      if (!far || step_of || other == kNoFloor) choices.push_back({&p, other});
+  for (const auto& [p, value] : AlgorithmFields(from)) {
+    for (const int other : OtherValues(*p, value)) {
+      const bool far = p->values.empty() && !p->structural && std::abs(other - value) > near;
+      const bool step_of = step > 0 && (other - p->max) % step == 0;
+      if (!far || step_of || other == kNoFloor) choices.push_back({p, other});
     }
   }
   return choices;
@@ -129,14 +125,8 @@ bool DescendByPair(const Operation& op, Judge& judge, Candidate& best,
   for (size_t i = 0; i < choices.size() && best.missed > 0 && !stop(); ++i) {
     for (size_t j = i + 1; j < choices.size() && best.missed > 0; ++j) {
       if (choices[i].parameter == choices[j].parameter) continue;
-      Algorithm changed = from;
-      choices[i].parameter->set(changed, choices[i].value);
-      choices[j].parameter->set(changed, choices[j].value);
-      if (!IsValid(op, changed)) continue;
-      const size_t missed = judge.Missed(WithAlgorithm(op, changed), best.missed - 1);
-      if (missed >= best.missed) continue;
-      best = {changed, missed};
-      better = true;
+      const Change both[] = {choices[i], choices[j]};
+      better |= TakeIfBetter(op, judge, WithChanges(from, both), best);
     }
   }
   return better;
@@ -190,7 +180,7 @@ std::vector<Algorithm> Agreeing(const Operation& op, const Algorithm& start,
     const Model model = WithAlgorithm(op, all[i]);
     size_t wrong = 0;
     for (const Observed& o : masks) {
-      wrong += !SameUnits(model, *structure, Simulate(model, o.dot), o.d);
+      wrong += !SameOnes(model, *structure, Simulate(model, o.dot), o.d);
       if (wrong > least + least / 4) break;
     }
     least = std::min(least, wrong);
@@ -226,15 +216,14 @@ std::vector<Algorithm> StartsOf(const Operation& op) {
 
 std::vector<Algorithm> StructuresOf(const Operation& op, const Algorithm& start) {
   std::vector<Algorithm> all = {start};
-  for (const Parameter& p : Parameters()) {
-    if (!p.structural || !HasParameter(start, p)) continue;
+  for (const auto& [p, own] : AlgorithmFields(start)) {
+    if (!p->structural) continue;
     std::vector<Algorithm> more;
     for (const Algorithm& from : all) {
       bool whole = false;  // a step of all products is there
-      for (const int value : AllValues(p)) {
-        if (p.values.empty() && value >= op.model.k && std::exchange(whole, true)) continue;
-        more.push_back(from);
-        p.set(more.back(), value);
+      for (const int value : AllValues(*p)) {
+        if (p->values.empty() && value >= op.model.k && std::exchange(whole, true)) continue;
+        more.push_back(WithChange(from, *p, value));
       }
     }
     all = std::move(more);
@@ -332,7 +321,7 @@ void SearchAgain(const Operation& op, std::span<const Observed> answers,
     Candidate changed = from;
     for (int left = 1 + attempt / 2 % 4; left > 0;) {
       const Parameter& p = Parameters()[random() % Parameters().size()];
-      if (!HasParameter(changed.algorithm, p)) continue;
+      if (FindParameter(changed.algorithm.family, p.name) == nullptr) continue;
       --left;
       const std::vector<int> values = OtherValues(p, p.get(changed.algorithm));
       Algorithm next = changed.algorithm;
@@ -358,21 +347,19 @@ std::vector<Neighbour> Rivals(const Operation& op, std::span<const Observed> ans
   };
   std::vector<Tried> refuted, others;  // others: give all answers, by proof or not
   const bool proofs_hold = judge.GivesAll(model);
-  for (const Parameter& p : Parameters()) {
-    if (!HasParameter(believed, p)) continue;
-    for (const int value : OtherValues(p, p.get(believed))) {
-      Algorithm changed = believed;
-      p.set(changed, value);
+  for (const auto& [p, own] : AlgorithmFields(believed)) {
+    for (const int value : OtherValues(*p, own)) {
+      const Algorithm changed = WithChange(believed, *p, value);
       if (!IsValid(op, changed)) {
-        refuted.push_back({{&p, value}});
+        refuted.push_back({{p, value}});
       } else if (proofs_hold && !WhyEquivalent(model, changed).empty()) {
-        others.push_back({{&p, value}});  // most of all values: a proof is faster than all answers
+        others.push_back({{p, value}});  // most of all values: a proof is faster than all answers
       } else if (const auto refuting = judge.FindRefuting(WithAlgorithm(op, changed))) {
-        refuted.push_back({{&p, value}, *refuting});
+        refuted.push_back({{p, value}, *refuting});
       } else {
-        others.push_back({{&p, value}});
+        others.push_back({{p, value}});
         if (!WhyEquivalent(model, changed).empty()) continue;
-        rivals.push_back({{{&p, value}}, changed});
+        rivals.push_back({{{p, value}}, changed});
       }
     }
   }
@@ -382,9 +369,8 @@ std::vector<Neighbour> Rivals(const Operation& op, std::span<const Observed> ans
       Tried& x = refuted[i];
       Tried& y = j < refuted.size() ? refuted[j] : others[j - refuted.size()];
       if (x.change.parameter == y.change.parameter) continue;
-      Algorithm changed = believed;
-      x.change.parameter->set(changed, x.change.value);
-      y.change.parameter->set(changed, y.change.value);
+      const Change both[] = {x.change, y.change};
+      const Algorithm changed = WithChanges(believed, both);
       if (!IsValid(op, changed)) continue;
       const auto refuting =
           judge.FindRefuting(WithAlgorithm(op, changed), {x.refuting, y.refuting});

@@ -14,15 +14,6 @@ namespace {
 
 using Class = Value::Class;
 
-// Product k as +-2^exponent * 1.0, or the addend as +-2^exponent; a sign that a has none of is b's.
-bool PutPower(const Model& m, int term, bool negative, int exponent, DotProductCase& dot) {
-  if (term == m.k) return EncodePowerOfTwo(m.c, negative, exponent, &dot.c);
-  const bool sign_in_b = negative && !m.a.is_signed;
-  return EncodePowerOfTwo(m.a, negative && !sign_in_b, 0, &dot.a[term]) &&
-         EncodePowerOfTwo(m.b, sign_in_b, 0, &dot.b[term]) &&
-         SetTermExponent(m, term, exponent, dot);
-}
-
 void CopyTerm(int from, int to, const DotProductCase& source, DotProductCase& dot) {
   dot.a[to] = source.a[from];
   dot.b[to] = source.b[from];
@@ -31,11 +22,9 @@ void CopyTerm(int from, int to, const DotProductCase& source, DotProductCase& do
 // A power of two, or a special of the addend, alone.
 void OneTerm(const Model& m, const DotProductCase&, Offer offer) {
   for (const int term : {m.k, 0}) {
+    DotProductCase dot = NeutralDotProduct(m);
     for (const int e : TermExponents(m, term)) {
-      for (const bool negative : {false, true}) {
-        DotProductCase dot = NeutralDotProduct(m);
-        if (PutPower(m, term, negative, e, dot) && offer(dot)) return;
-      }
+      if (OfferPowers(m, {{term, e}}, dot, offer)) return;
     }
   }
   for (const Class kind : {Class::kZero, Class::kInfinite}) {
@@ -84,16 +73,11 @@ void TwoPowers(const Model& m, const DotProductCase& current, Offer offer) {
   const std::vector<int> exponents = ExponentsInUse(m, current, kMaxExponents);
   for (const uint64_t c : OtherAddends(m, current)) {
     for (const auto& [x, y] : {std::pair(0, 1), std::pair(products.front(), products.back())}) {
+      DotProductCase dot = WithoutTerms(m, current);
+      dot.c = c;
       for (const int ex : exponents) {
         for (const int ey : exponents) {
-          for (unsigned signs = 0; signs < 4; ++signs) {
-            DotProductCase dot = WithoutTerms(m, current);
-            dot.c = c;
-            if (PutPower(m, x, signs & 1, ex, dot) && PutPower(m, y, signs & 2, ey, dot) &&
-                offer(dot)) {
-              return;
-            }
-          }
+          if (OfferPowers(m, {{x, ex}, {y, ey}}, dot, offer)) return;
         }
       }
     }
@@ -118,15 +102,10 @@ void OneProductHere(const Model& m, const DotProductCase& current, Offer offer) 
   if (products.size() > kMaxProducts) products = {products.front(), products.back()};
   const std::vector<int> exponents = ExponentsWithEnds(m, current, kMaxExponents);
   for (const int k : products) {
+    DotProductCase dot = WithoutTerms(m, current);
     for (const int e : exponents) {
       for (const int addend : exponents) {
-        for (unsigned signs = 0; signs < 4; ++signs) {
-          DotProductCase dot = WithoutTerms(m, current);
-          if (PutPower(m, k, signs & 1, e, dot) && PutPower(m, m.k, signs & 2, addend, dot) &&
-              offer(dot)) {
-            return;
-          }
-        }
+        if (OfferPowers(m, {{k, e}, {m.k, addend}}, dot, offer)) return;
       }
     }
   }
@@ -180,9 +159,7 @@ void ReplaceProduct(const Model& m, const DotProductCase& current, Offer offer) 
       if (k == gone) continue;
       DotProductCase dot = current;
       if (gone >= 0) ClearTerm(m, gone, dot);
-      for (const bool negative : {false, true}) {
-        if (PutPower(m, k, negative, 0, dot) && offer(dot)) return;
-      }
+      if (OfferPowers(m, {{k, 0}}, dot, offer)) return;
       for (const int other : products) {
         CopyTerm(other, k, current, dot);
         if (other != k && offer(dot)) return;
@@ -204,9 +181,7 @@ void MergeTerms(const Model& m, const DotProductCase& current, Offer offer) {
       DotProductCase dot = current;
       ClearTerm(m, gone, dot);
       for (const int e : {std::max(*x, *y), std::max(*x, *y) + 1}) {
-        for (const bool negative : {false, true}) {
-          if (PutPower(m, kept, negative, e, dot) && offer(dot)) return;
-        }
+        if (OfferPowers(m, {{kept, e}}, dot, offer)) return;
       }
     }
   }
@@ -320,8 +295,7 @@ class Draw {
       }
       case 5:
       case 6:
-        o.negative = !o.negative;
-        Put(model_, word, o, dot);
+        FlipSign(model_, word, dot);
         break;
       case 7:
         if (o.kind == Class::kFinite) o.fraction = Fraction();

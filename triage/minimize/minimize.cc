@@ -1,22 +1,17 @@
 #include "triage/minimize/minimize.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "device/status_macros.h"
 #include "sim/word.h"
-#include "triage/explain.h"
 #include "triage/minimize/reducer.h"
 #include "triage/minimize/terms.h"
 #include "triage/verdict.h"
 
 namespace mmadiff {
 namespace {
-
-constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();  // of executions
-constexpr int kTries = 5;  // a mismatch counts when it is seen this often of as many
 
 // True when the element of the execution still differs as it must.
 absl::StatusOr<bool> Holds(Runner& runner, const Target& target, const Batch& inputs,
@@ -103,15 +98,13 @@ absl::StatusOr<bool> ClearGroups(Runner& runner, const Target& target, int64_t e
 absl::StatusOr<bool> ReduceBackground(Runner& runner, const Target& target, int64_t element,
                                       Batch& inputs) {
   const std::vector<Group> groups = OtherWords(inputs.shape, element);
-  absl::StatusOr<bool> changed = ClearGroups(runner, target, element, groups, inputs);
-  if (!changed.ok()) return changed;
+  ASSIGN_OR_RETURN(bool changed, ClearGroups(runner, target, element, groups, inputs));
   std::vector<Group> words;
   for (const Group& g : groups) {
     for (int64_t i = 0; i < g.count; ++i) words.push_back({g.array, g.first + i, 1});
   }
-  const absl::StatusOr<bool> cleared = ClearGroups(runner, target, element, words, inputs);
-  if (!cleared.ok()) return cleared;
-  *changed |= *cleared;
+  ASSIGN_OR_RETURN(const bool cleared, ClearGroups(runner, target, element, words, inputs));
+  changed |= cleared;
   const Model& m = runner.op().model;
   for (const Group& g : words) {
     const Format& format = FormatAt(m, g.array, g.first);
@@ -123,11 +116,10 @@ absl::StatusOr<bool> ReduceBackground(Runner& runner, const Target& target, int6
       if (!runner.HasBudget()) return changed;
       Batch candidate = inputs;
       (candidate.*g.array)[g.first] = one;
-      const absl::StatusOr<bool> holds = Holds(runner, target, candidate, element);
-      if (!holds.ok()) return holds;
-      if (!*holds) continue;
+      ASSIGN_OR_RETURN(const bool holds, Holds(runner, target, candidate, element));
+      if (!holds) continue;
       inputs = std::move(candidate);
-      *changed = true;
+      changed = true;
       break;
     }
   }
@@ -140,18 +132,16 @@ absl::StatusOr<Mismatch> Place(Runner& runner, const Target& target, const Misma
   const DotProductCase dot = Extract(mismatch.inputs, mismatch.element);
   if (shape == DotProductShape(shape)) return mismatch;
   Mismatch alone{mismatch.op, MakeDotProductBatch(shape, {dot}), 0};
-  absl::StatusOr<bool> holds = Holds(runner, target, alone.inputs, 0);
-  if (!holds.ok()) return holds.status();
-  if (*holds) return alone;
+  ASSIGN_OR_RETURN(bool holds, Holds(runner, target, alone.inputs, 0));
+  if (holds) return alone;
   Mismatch in_zeros{mismatch.op, {}, mismatch.element};
   in_zeros.inputs.Resize(shape, 1);
   for (const Group& g : OtherWords(shape, mismatch.element)) {
     MakeNeutral(mismatch.op->model, g, in_zeros.inputs);
   }
   Insert(dot, 0, PositionOf(shape, mismatch.element), in_zeros.inputs);
-  holds = Holds(runner, target, in_zeros.inputs, mismatch.element);
-  if (!holds.ok()) return holds.status();
-  return *holds ? in_zeros : mismatch;
+  ASSIGN_OR_RETURN(holds, Holds(runner, target, in_zeros.inputs, mismatch.element));
+  return holds ? in_zeros : mismatch;
 }
 
 }  // namespace
@@ -198,9 +188,7 @@ absl::StatusOr<Tries> Repeat(Runner& runner, const Mismatch& mismatch, int tries
 // Dot product and surroundings in turns, until neither changes.
 absl::StatusOr<Mismatch> Shrink(Runner& runner, const Target& target, const Mismatch& start,
                                 Effort effort) {
-  absl::StatusOr<Mismatch> placed = Place(runner, target, start);
-  if (!placed.ok()) return placed;
-  Mismatch mismatch = *std::move(placed);
+  ASSIGN_OR_RETURN(Mismatch mismatch, Place(runner, target, start));
   mismatch.inputs.stream.clear();  // a recording must not take a smaller case for the named one
   mismatch.device.clear();
   mismatch.model.clear();
@@ -213,45 +201,6 @@ absl::StatusOr<Mismatch> Shrink(Runner& runner, const Target& target, const Mism
     again = around || changed;
   }
   return mismatch;
-}
-
-absl::StatusOr<Repeatability> Confirm(Device& device, const Mismatch& mismatch, int tries) {
-  RETURN_IF_ERROR(Check(mismatch));
-  Runner runner(device, *mismatch.op, kNoLimit);
-  ASSIGN_OR_RETURN(const Tries result, Repeat(runner, mismatch, tries));
-  return result.repeatability;
-}
-
-absl::StatusOr<Minimized> Minimize(Device& device, const Mismatch& mismatch) {
-  RETURN_IF_ERROR(Check(mismatch));
-  const Operation& op = *mismatch.op;
-  Runner runner(device, op, kNoLimit);
-  absl::StatusOr<Tries> tries = Repeat(runner, mismatch, kTries);
-  if (!tries.ok()) return tries.status();
-  Minimized result{mismatch, {}, tries->repeatability, 0};
-  result.mismatch.inputs.stream.clear();
-  result.mismatch.device = tries->device;
-  result.mismatch.model = tries->model;
-  const Observed found{Extract(mismatch.inputs, mismatch.element), tries->device[mismatch.element]};
-  const Target target = Target::OfMismatch(op, found.dot, found.d);
-  result.bucket = BucketOf(op, {&found, 1});
-  result.executions = runner.executions();
-  if (result.repeatability != Repeatability::kReproduced) return result;
-
-  ASSIGN_OR_RETURN(Mismatch minimal, Shrink(runner, target, result.mismatch));
-  // A recording knows what could not be shrunk by its name alone.
-  tries = Repeat(runner, SameWords(minimal.inputs, mismatch.inputs) ? mismatch : minimal, kTries);
-  if (!tries.ok()) return tries.status();
-  result.executions = runner.executions();
-  if (tries->repeatability != Repeatability::kReproduced) {
-    // It held while it was shrunk and no longer does: the original is not to be trusted either.
-    result.repeatability = Repeatability::kFlaky;
-    return result;
-  }
-  result.mismatch = std::move(minimal);
-  result.mismatch.device = std::move(tries->device);
-  result.mismatch.model = std::move(tries->model);
-  return result;
 }
 
 }  // namespace mmadiff

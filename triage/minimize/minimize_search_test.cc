@@ -15,6 +15,7 @@
 #include "triage/minimize/sparse.h"
 #include "triage/minimize/terms.h"
 #include "triage/testing/device.h"
+#include "triage/testing/minimize.h"
 #include "triage/verdict.h"
 
 namespace mmadiff {
@@ -201,7 +202,7 @@ void MinimizeAndSearch(const Operation& op, ChangedDevice& device, const Batch& 
   const double seconds = static_cast<double>(std::clock() - clock) / CLOCKS_PER_SEC;
   ASSERT_TRUE(m.ok()) << m.status();
   const DotProductCase minimal = Extract(m->mismatch.inputs, 0);
-  const Target target = Target::OfMismatch(op, minimal, m->mismatch.device[0]);
+  const Target target = TargetOfMismatch(op, minimal, m->mismatch.device[0]);
   Figures& figures = target.explained() ? explained : unexplained;
   const int terms = TermsOf(op.model, minimal);
   figures.executions.push_back(m->executions);

@@ -11,6 +11,7 @@
 #include "triage/minimize/simplicity.h"
 #include "triage/minimize/terms.h"
 #include "triage/testing/device.h"
+#include "triage/testing/minimize.h"
 #include "triage/verdict.h"
 
 namespace mmadiff {

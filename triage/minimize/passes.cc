@@ -193,12 +193,10 @@ void Exponents(const Model& m, const DotProductCase& current, Offer offer) {
     }
   }
   for (const int w : ActiveWords(m, current)) {
-    Value o = ValueAt(m, current, w);
-    const int now = o.exponent;
+    const int now = ValueAt(m, current, w).exponent;
     for (int distance = 0; distance < std::abs(now); ++distance) {
-      o.exponent = now < 0 ? -distance : distance;
       DotProductCase dot = current;
-      if (o.kind == Class::kFinite && Put(m, w, o, dot) && offer(dot)) return;
+      if (PutExponent(m, w, now < 0 ? -distance : distance, dot) && offer(dot)) return;
     }
   }
 }
@@ -206,14 +204,11 @@ void Exponents(const Model& m, const DotProductCase& current, Offer offer) {
 // The same product exponent divided otherwise between a_k and b_k.
 void Refactor(const Model& m, const DotProductCase& current, Offer offer) {
   for (const int k : ActiveProducts(m, current)) {
-    Value a = ValueAt(m, current, 2 * k), b = ValueAt(m, current, 2 * k + 1);
-    if (a.kind != Class::kFinite || b.kind != Class::kFinite) continue;
-    const int sum = a.exponent + b.exponent;
+    const int sum = ValueAt(m, current, 2 * k).exponent + ValueAt(m, current, 2 * k + 1).exponent;
     for (int e = LowestExponent(m.a); e <= HighestExponent(m.a); ++e) {
-      a.exponent = e;
-      b.exponent = sum - e;
       DotProductCase dot = current;
-      if (Put(m, 2 * k, a, dot) && Put(m, 2 * k + 1, b, dot) && offer(dot)) return;
+      if (PutExponent(m, 2 * k, e, dot) && PutExponent(m, 2 * k + 1, sum - e, dot) && offer(dot))
+        return;
     }
   }
 }
@@ -232,9 +227,7 @@ bool Shift(const Model& m, const std::vector<int>& group, int shift, Carrier car
       continue;
     }
     const int word = 2 * t + (carrier == Carrier::kB);
-    Value o = ValueAt(m, dot, word);
-    o.exponent += shift;
-    if (o.kind != Class::kFinite || !Put(m, word, o, dot)) return false;
+    if (!PutExponent(m, word, ValueAt(m, dot, word).exponent + shift, dot)) return false;
   }
   return true;
 }
@@ -272,31 +265,26 @@ void ShiftTerms(const Model& m, const DotProductCase& current, Offer offer) {
 // Words as powers of two, all and one by one; then fewer bits of one word, fewer places, one bit.
 void Significands(const Model& m, const DotProductCase& current, Offer offer) {
   const std::vector<int> words = ActiveWords(m, current);
-  const auto with_fraction = [&](int w, uint64_t fraction, DotProductCase& dot) {
-    Value o = ValueAt(m, dot, w);
-    o.fraction = fraction;
-    return o.kind == Class::kFinite && Put(m, w, o, dot);
-  };
   DotProductCase all = current;
-  for (const int w : words) with_fraction(w, 0, all);
+  for (const int w : words) PutFraction(m, w, 0, all);
   if (offer(all)) return;
   for (const int w : words) {
     DotProductCase dot = current;
-    if (with_fraction(w, 0, dot) && offer(dot)) return;
+    if (PutFraction(m, w, 0, dot) && offer(dot)) return;
   }
   for (const int w : words) {
     const uint64_t now = ValueAt(m, current, w).fraction;
     for (int top = 1; top < 53; ++top) {
       DotProductCase dot = current;
-      if (with_fraction(w, now & ~(~0ull >> top), dot) && offer(dot)) return;
+      if (PutFraction(m, w, now & ~(~0ull >> top), dot) && offer(dot)) return;
     }
     for (int bit = 11; bit < 64; ++bit) {
       DotProductCase dot = current;
-      if ((now >> bit & 1) && with_fraction(w, now & ~(1ull << bit), dot) && offer(dot)) return;
+      if ((now >> bit & 1) && PutFraction(m, w, now & ~(1ull << bit), dot) && offer(dot)) return;
     }
     for (int bit = 63; now != 0 && bit >= 11; --bit) {
       DotProductCase dot = current;
-      if (with_fraction(w, 1ull << bit, dot) && offer(dot)) return;
+      if (PutFraction(m, w, 1ull << bit, dot) && offer(dot)) return;
     }
   }
 }
@@ -304,11 +292,6 @@ void Significands(const Model& m, const DotProductCase& current, Offer offer) {
 // Every order of at most three products with every choice of signs; of more, single signs, those of
 // a product's two operands, and all.
 void SignsAndOrder(const Model& m, const DotProductCase& current, Offer offer) {
-  const auto flip = [&](int w, DotProductCase& dot) {
-    Value o = ValueAt(m, dot, w);
-    o.negative = !o.negative;
-    return Put(m, w, o, dot);
-  };
   const std::vector<int> words = ActiveWords(m, current), products = ActiveProducts(m, current);
   if (products.size() <= 3) {
     std::vector<int> order = products;
@@ -324,7 +307,7 @@ void SignsAndOrder(const Model& m, const DotProductCase& current, Offer offer) {
         bool valid = true;
         for (size_t i = 0; i < active.size(); ++i) {
           if (ValueAt(m, dot, active[i]).negative != (signs >> i & 1)) {
-            valid &= flip(active[i], dot);
+            valid &= FlipSign(m, active[i], dot);
           }
         }
         if (valid && offer(dot)) return;
@@ -334,10 +317,10 @@ void SignsAndOrder(const Model& m, const DotProductCase& current, Offer offer) {
   }
   DotProductCase all = current;
   for (const int w : words) {
-    if (w % 2 == 0) flip(w, all);
+    if (w % 2 == 0) FlipSign(m, w, all);
     DotProductCase dot = current;
-    if (flip(w, dot) && offer(dot)) return;
-    if (w % 2 == 0 && w < 2 * m.k && flip(w + 1, dot) && offer(dot)) return;
+    if (FlipSign(m, w, dot) && offer(dot)) return;
+    if (w % 2 == 0 && w < 2 * m.k && FlipSign(m, w + 1, dot) && offer(dot)) return;
   }
   offer(all);
 }
@@ -397,13 +380,11 @@ void Scales(const Model& m, const DotProductCase& current, Offer offer) {
 void ScaleForWord(const Model& m, const DotProductCase& current, Offer offer) {
   if (m.scales() == 0) return;
   for (const int w : ActiveWords(m, current)) {
-    Value o = ValueAt(m, current, w);
-    if (w == 2 * m.k || o.kind != Class::kFinite) continue;
-    const int s = w / 2 / m.scale_block, now = o.exponent;
+    if (w == 2 * m.k) continue;
+    const int s = w / 2 / m.scale_block, now = ValueAt(m, current, w).exponent;
     for (const int e : TermExponents(m, w / 2)) {
-      o.exponent = e;
       DotProductCase moved = current;
-      if (!Put(m, w, o, moved)) continue;
+      if (!PutExponent(m, w, e, moved)) continue;
       for (const bool b : {true, false}) {
         const int scale = ScaleAt(m, current, b, s).exponent + now - e;
         const int other = ScaleAt(m, current, !b, s).exponent;

@@ -30,7 +30,7 @@ class Reducer {
   Reducer(Runner& runner, const Target& target, const Batch& background, int64_t element);
 
   // To a case that no pass makes simpler. True if it changed.
-  absl::StatusOr<bool> Reduce(Effort effort = Effort::kAll);
+  absl::StatusOr<bool> Reduce(Effort effort);
   const Batch& inputs() const { return inputs_; }
 
  private:

@@ -2,24 +2,12 @@
 
 #include <algorithm>
 
-#include "sim/parameter.h"
 #include "sim/simulate.h"
 #include "triage/explain.h"
 #include "triage/minimize/sparse.h"
 #include "triage/verdict.h"
 
 namespace mmadiff {
-
-Target Target::OfMismatch(const Operation& op, const DotProductCase& dot, uint64_t device) {
-  std::vector<Model> rivals = {op.model};
-  for (const Neighbour& n : Neighbours(op.model)) {
-    Model neighbour = WithAlgorithm(op, n.algorithm);
-    if (Gives(op, neighbour, dot, device)) return {op, neighbour, std::move(rivals)};
-    rivals.push_back(std::move(neighbour));
-  }
-  return {op, std::nullopt, std::move(rivals),
-          ClassOf(op.model.d, Simulate(op.model, dot), device)};
-}
 
 bool Target::Possible(const DotProductCase& dot) const {
   if (!explained()) return true;

@@ -23,9 +23,6 @@ class Target {
         explanation_(std::move(explanation)),
         rivals_(std::move(rivals)),
         difference_class_(difference_class) {}
-  // A mismatch by itself: its first explaining neighbour explains, the model and the neighbours
-  // that are preferred do not; without one no neighbour does.
-  static Target OfMismatch(const Operation& op, const DotProductCase& dot, uint64_t device);
 
   bool explained() const { return explanation_.has_value(); }
   // Without the device: could it hold? Always true when nothing explains the device.

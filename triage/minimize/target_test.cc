@@ -4,6 +4,7 @@
 #include "sim/parameter.h"
 #include "sim/simulate.h"
 #include "triage/testing/device.h"
+#include "triage/testing/minimize.h"
 
 namespace mmadiff {
 namespace {
@@ -61,10 +62,10 @@ TEST(Target, WithoutExplanationTheWayInWhichItDiffersRemains) {
 TEST(Target, OfAMismatchByItself) {
   const DotProductCase dot = Below();
   const uint64_t d = Simulate(Change("fraction_bits=24"), dot);
-  const Target explained = Target::OfMismatch(Hopper(), dot, d);
+  const Target explained = TargetOfMismatch(Hopper(), dot, d);
   EXPECT_TRUE(explained.explained());
   EXPECT_TRUE(explained.Holds(dot, d));
-  const Target unexplained = Target::OfMismatch(Hopper(), dot, 0x12345678);
+  const Target unexplained = TargetOfMismatch(Hopper(), dot, 0x12345678);
   EXPECT_FALSE(unexplained.explained());
   EXPECT_TRUE(unexplained.Holds(dot, 0x12345678));
 }

@@ -9,13 +9,6 @@ namespace {
 
 using Class = Value::Class;
 
-bool PutExponent(const Model& m, int word, int exponent, DotProductCase& dot) {
-  Value o = ValueAt(m, dot, word);
-  if (o.kind != Class::kFinite) return false;
-  o.exponent = exponent;
-  return Put(m, word, o, dot);
-}
-
 // Exponent that the split gives to a_k.
 int ShareOfA(const Format& a, int exponent, ExponentSplit split) {
   switch (split) {
@@ -55,6 +48,24 @@ Value ValueAt(const Model& m, const DotProductCase& dot, int word) {
 
 bool Put(const Model& m, int word, const Value& operand, DotProductCase& dot) {
   return EncodeValue(FormatOfWord(m, word), operand, &WordAt(m, dot, word));
+}
+
+bool PutExponent(const Model& m, int word, int exponent, DotProductCase& dot) {
+  Value o = ValueAt(m, dot, word);
+  o.exponent = exponent;
+  return o.kind == Class::kFinite && Put(m, word, o, dot);
+}
+
+bool PutFraction(const Model& m, int word, uint64_t fraction, DotProductCase& dot) {
+  Value o = ValueAt(m, dot, word);
+  o.fraction = fraction;
+  return o.kind == Class::kFinite && Put(m, word, o, dot);
+}
+
+bool FlipSign(const Model& m, int word, DotProductCase& dot) {
+  Value o = ValueAt(m, dot, word);
+  o.negative = !o.negative;
+  return Put(m, word, o, dot);
 }
 
 std::vector<int> ActiveWords(const Model& m, const DotProductCase& dot) {
@@ -127,6 +138,28 @@ bool SetTermExponent(const Model& m, int term, int exponent, ExponentSplit split
 bool SetTermExponent(const Model& m, int term, int exponent, DotProductCase& dot) {
   for (ExponentSplit split : kExponentSplits) {
     if (SetTermExponent(m, term, exponent, split, dot)) return true;
+  }
+  return false;
+}
+
+bool PutPower(const Model& m, int term, bool negative, int exponent, DotProductCase& dot) {
+  if (term == m.k) return EncodePowerOfTwo(m.c, negative, exponent, &dot.c);
+  const bool sign_in_b = negative && !m.a.is_signed;
+  return EncodePowerOfTwo(m.a, negative && !sign_in_b, 0, &dot.a[term]) &&
+         EncodePowerOfTwo(m.b, sign_in_b, 0, &dot.b[term]) &&
+         SetTermExponent(m, term, exponent, dot);
+}
+
+bool OfferPowers(const Model& m, std::initializer_list<Power> powers, DotProductCase& dot,
+                 Offer offer) {
+  for (unsigned signs = 0; signs < 1u << powers.size(); ++signs) {
+    unsigned left = signs;
+    const auto put = [&](const Power& p) {
+      const bool negative = left & 1;
+      left >>= 1;
+      return PutPower(m, p.term, negative, p.exponent, dot);
+    };
+    if (std::ranges::all_of(powers, put) && offer(dot)) return true;
   }
   return false;
 }

@@ -3,12 +3,14 @@
 // them.
 #pragma once
 
+#include <initializer_list>
 #include <optional>
 #include <vector>
 
 #include "sim/algorithm.h"
 #include "sim/batch.h"
 #include "sim/word.h"
+#include "triage/minimize/passes.h"
 
 namespace mmadiff {
 
@@ -17,6 +19,10 @@ uint64_t& WordAt(const Model& model, DotProductCase& dot, int word);
 Value ValueAt(const Model& model, const DotProductCase& dot, int word);
 // False, and nothing changed, when the format cannot hold it.
 bool Put(const Model& model, int word, const Value& operand, DotProductCase& dot);
+// The same of one part of a word. Exponents and fractions: false for zeros and specials, too.
+bool PutExponent(const Model& model, int word, int exponent, DotProductCase& dot);
+bool PutFraction(const Model& model, int word, uint64_t fraction, DotProductCase& dot);
+bool FlipSign(const Model& model, int word, DotProductCase& dot);
 
 // Words that are not +0, ascending.
 std::vector<int> ActiveWords(const Model& model, const DotProductCase& dot);
@@ -51,6 +57,17 @@ bool SetTermExponent(const Model& model, int term, int exponent, ExponentSplit s
                      DotProductCase& dot);
 // By the first split that the formats can hold.
 bool SetTermExponent(const Model& model, int term, int exponent, DotProductCase& dot);
+
+// Product k as +-2^exponent * 1.0, divided as above, or the addend as +-2^exponent; a sign that A's format lacks is
+// b_k's. False, and the term in between, when a format cannot hold it.
+bool PutPower(const Model& model, int term, bool negative, int exponent, DotProductCase& dot);
+
+struct Power {
+  int term, exponent;
+};
+// Offers `dot` with these powers of two as its terms, each choice of signs in turn; true when the pass must stop.
+bool OfferPowers(const Model& model, std::initializer_list<Power> powers, DotProductCase& dot,
+                 Offer offer);
 
 // Every exponent that a term can have, in the order 0, -1, 1, -2, 2, ...
 std::vector<int> TermExponents(const Model& model, int term);

@@ -15,10 +15,10 @@ namespace {
 using Class = Value::Class;
 
 // Fractions of one word: none, or a single bit from the highest place down.
-std::vector<uint64_t> SimplerFractions(const Format& f, uint64_t fraction) {
+std::vector<uint64_t> SimplerFractions(const Format& f) {
   std::vector<uint64_t> fractions = {0};
   const int places = IsInteger(f) ? f.bits : f.fraction_bits;
-  for (int place = 1; place <= places && fraction != 0; ++place) {
+  for (int place = 1; place <= places; ++place) {
     fractions.push_back(1ull << (64 - place));
   }
   return fractions;
@@ -54,12 +54,11 @@ void SignificandAndExponent(const Model& m, const DotProductCase& current, Offer
   const std::vector<int> terms = ActiveTerms(m, current);
   if (terms.size() > 5) return;
   for (const int w : ActiveWords(m, current)) {
-    Value o = ValueAt(m, current, w);
+    const Value o = ValueAt(m, current, w);
     if (o.kind != Class::kFinite || o.fraction == 0) continue;
-    for (const uint64_t fraction : SimplerFractions(FormatOfWord(m, w), o.fraction)) {
-      o.fraction = fraction;
+    for (const uint64_t fraction : SimplerFractions(FormatOfWord(m, w))) {
       DotProductCase base = current;
-      if (!Put(m, w, o, base)) continue;
+      if (!PutFraction(m, w, fraction, base)) continue;
       for (const int t : terms) {
         const int now = std::abs(TermExponent(m, current, t).value_or(0));
         for (const int e : TermExponents(m, t)) {
@@ -75,14 +74,11 @@ void SignificandAndExponent(const Model& m, const DotProductCase& current, Offer
 // What gets a new exponent: a term, or one word of a product none of whose words is near 1.0.
 struct MovableExponent {
   int term;
-  int word;  // -1 for the term
+  std::optional<int> word;
   int exponent;
 
   bool Set(const Model& m, int e, DotProductCase& dot) const {
-    if (word < 0) return SetTermExponent(m, term, e, dot);
-    Value o = ValueAt(m, dot, word);
-    o.exponent = e;
-    return Put(m, word, o, dot);
+    return word ? PutExponent(m, *word, e, dot) : SetTermExponent(m, term, e, dot);
   }
 };
 
@@ -97,7 +93,7 @@ std::vector<MovableExponent> MovableExponents(const Model& m, const DotProductCa
       movable.push_back({t, 2 * t, x});
       movable.push_back({t, 2 * t + 1, y});
     } else {
-      movable.push_back({t, -1, *e});
+      movable.push_back({t, std::nullopt, *e});
     }
   }
   return movable;
@@ -142,9 +138,7 @@ void ExponentAndSign(const Model& m, const DotProductCase& current, Offer offer)
   if (movable.size() > 5) return;
   for (const int w : ActiveWords(m, current)) {
     DotProductCase base = current;
-    Value o = ValueAt(m, base, w);
-    o.negative = !o.negative;
-    if (!Put(m, w, o, base)) continue;
+    if (!FlipSign(m, w, base)) continue;
     for (const MovableExponent& one : movable) {
       for (const int e : TermExponents(m, one.term)) {
         DotProductCase dot = base;
@@ -188,13 +182,6 @@ std::vector<uint64_t> SpecialWords(const Format& f) {
     if (EncodeNan(f, negative, &word)) words.push_back(word);
   }
   return words;
-}
-
-// Product k becomes +-2^exponent * 1.0; an unsigned a_k leaves the sign to b_k.
-bool PutPowerProduct(const Model& m, int k, bool negative, int exponent, DotProductCase& dot) {
-  const bool sign_in_b = negative && !m.a.is_signed;
-  return EncodePowerOfTwo(m.a, negative && !sign_in_b, exponent, &dot.a[k]) &&
-         EncodePowerOfTwo(m.b, sign_in_b, 0, &dot.b[k]);
 }
 
 // The simplest cases there are: no or one product at k = 0 and an addend, of powers of two and
@@ -257,7 +244,7 @@ void OneProductOneBit(const Model& m, const DotProductCase&, Offer offer) {
   for (const bool addend : {true, false}) {
     const int varied = addend ? 2 * m.k : 0, fixed = addend ? 0 : 2 * m.k;
     for (const int e : TermExponents(m, m.k)) {
-      for (const uint64_t fraction : SimplerFractions(FormatOfWord(m, varied), 1)) {
+      for (const uint64_t fraction : SimplerFractions(FormatOfWord(m, varied))) {
         for (const bool x : {false, true}) {
           for (const bool y : {false, true}) {
             if (Put(m, fixed, {Class::kFinite, x, 0, 0}, dot) &&
@@ -283,7 +270,7 @@ void NearlyCancelling(const Model& m, const DotProductCase&, Offer offer) {
       if (std::abs(e) > kMaxDistance) break;
       for (unsigned signs = 0; signs < 4; ++signs) {
         const bool negative = signs & 1;
-        if (PutPowerProduct(m, 0, negative, 0, dot) && PutPowerProduct(m, 1, !negative, 0, dot) &&
+        if (PutPower(m, 0, negative, 0, dot) && PutPower(m, 1, !negative, 0, dot) &&
             Put(m, 2, {Class::kFinite, !negative, -1, ones}, dot) &&
             EncodePowerOfTwo(m.c, signs & 2, e, &dot.c) && offer(dot)) {
           return;
@@ -313,13 +300,9 @@ void TwoProductsAlone(const Model& m, const DotProductCase& current, Offer offer
   DotProductCase dot = WithoutTerms(m, current);
   for (int total = 0; total <= farthest; ++total) {
     for (int d = 0; d <= total; ++d) {
-      for (unsigned signs = 0; signs < 16; ++signs) {
-        const int x = signs & 4 ? -d : d, y = signs & 8 ? d - total : total - d;
-        if (!PutPowerProduct(m, first, signs & 1, 0, dot) ||
-            !PutPowerProduct(m, last, signs & 2, 0, dot))
-          continue;
-        if (SetTermExponent(m, first, x, dot) && SetTermExponent(m, last, y, dot) && offer(dot)) {
-          return;
+      for (const int y : {total - d, d - total}) {
+        for (const int x : {d, -d}) {
+          if (OfferPowers(m, {{first, x}, {last, y}}, dot, offer)) return;
         }
       }
     }
@@ -345,12 +328,7 @@ void TwoProductsHere(const Model& m, const DotProductCase& current, Offer offer)
   DotProductCase dot = WithoutTerms(m, current);
   for (const int e : exponents) {
     for (int gap = 0; gap <= kMaxGap && e - gap >= lowest; ++gap) {
-      for (unsigned signs = 0; signs < 4; ++signs) {
-        if (PutPowerProduct(m, 0, signs & 1, 0, dot) && PutPowerProduct(m, 1, signs & 2, 0, dot) &&
-            SetTermExponent(m, 0, e, dot) && SetTermExponent(m, 1, e - gap, dot) && offer(dot)) {
-          return;
-        }
-      }
+      if (OfferPowers(m, {{0, e}, {1, e - gap}}, dot, offer)) return;
     }
   }
 }
@@ -364,9 +342,9 @@ void TwoProducts(const Model& m, const DotProductCase& current, Offer offer) {
   DotProductCase dot = WithoutTerms(m, current);
   const auto try_signs = [&](int fixed, int varied, int e, int addend_exponent) {
     for (unsigned signs = 0; signs < 8; ++signs) {
-      if (EncodePowerOfTwo(m.c, signs & 1, addend_exponent, &dot.c) &&
-          PutPowerProduct(m, fixed, signs & 2, 0, dot) &&
-          PutPowerProduct(m, varied, signs & 4, e, dot) && offer(dot)) {
+      if (PutPower(m, m.k, signs & 1, addend_exponent, dot) &&
+          PutPower(m, fixed, signs & 2, 0, dot) && PutPower(m, varied, signs & 4, 0, dot) &&
+          SetTermExponent(m, varied, e, ExponentSplit::kUnitB, dot) && offer(dot)) {
         return true;
       }
     }
@@ -387,12 +365,10 @@ void TwoProductsOneBit(const Model& m, const DotProductCase& current, Offer offe
   if (!TwoPlaces(m, current, &first, &last)) return;
   DotProductCase dot = WithoutTerms(m, current);
   for (const int e : TermExponents(m, m.k)) {
-    for (const uint64_t fraction : SimplerFractions(m.c, 1)) {
-      for (unsigned signs = 0; signs < 8; ++signs) {
-        if (PutPowerProduct(m, first, signs & 1, 0, dot) &&
-            PutPowerProduct(m, last, signs & 2, 0, dot) &&
-            EncodeValue(m.c, {Class::kFinite, (signs & 4) != 0, e, fraction}, &dot.c) &&
-            offer(dot)) {
+    for (const uint64_t fraction : SimplerFractions(m.c)) {
+      for (const bool negative : {false, true}) {
+        if (EncodeValue(m.c, {Class::kFinite, negative, e, fraction}, &dot.c) &&
+            OfferPowers(m, {{first, 0}, {last, 0}}, dot, offer)) {
           return;
         }
       }

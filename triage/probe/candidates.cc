@@ -68,4 +68,15 @@ std::vector<const Vector*> VectorsOf(const Question& question) {
   return vectors;
 }
 
+std::vector<VectorDot> VectorDotsOf(const Question& question, const Operation& op) {
+  std::vector<VectorDot> all;
+  for (const Vector* v : VectorsOf(question)) {
+    for (const std::string& operands : v->operands) {
+      absl::StatusOr<DotProductCase> dot = DotProductOf(*v, operands, op);
+      if (dot.ok()) all.push_back({v, *std::move(dot)});
+    }
+  }
+  return all;
+}
+
 }  // namespace mmadiff

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "corpus/vector.h"
+#include "sim/operation.h"
 #include "sim/parameter.h"
 #include "triage/probe/questions.h"
 
@@ -15,5 +16,12 @@ std::vector<Neighbour> Candidates(const Question& question, const Model& model);
 
 // The vectors that a question names. nullptr for a name that there is not (a test looks).
 std::vector<const Vector*> VectorsOf(const Question& question);
+
+// The dot products of these vectors whose formats the operation has.
+struct VectorDot {
+  const Vector* vector;
+  DotProductCase dot;
+};
+std::vector<VectorDot> VectorDotsOf(const Question& question, const Operation& op);
 
 }  // namespace mmadiff

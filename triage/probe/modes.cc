@@ -73,12 +73,13 @@ absl::StatusOr<ProbeAnswer> AskModes(Device& device, const Operation& op,
     return absl::AbortedError("other answers to the same inputs, in the same mode");
   }
   for (size_t i = 0; i < dots.size(); ++i) answer.observed.push_back({dots[i], plain[i]});
-  answer.answer = absl::StrCat(
-      read.empty() ? "" : absl::StrJoin(read, ", "), read.empty() ? "" : " of ",
-      read.empty() ? "" : absl::StrCat(dots.size()), read.empty() || unread.empty() ? "" : "; ",
-      unread.empty() ? "" : absl::StrJoin(unread, ", ") + " change none",
-      unread.empty() || !read.empty() ? "" : absl::StrCat(" of ", dots.size()));
-  if (!read.empty()) {
+  const std::string change_none = absl::StrJoin(unread, ", ") + " change none";
+  if (read.empty()) {
+    answer.answer = absl::StrCat(change_none, " of ", dots.size());
+    if (!IsModelled(op)) answer.agreement = Agreement::kOpen;
+  } else {
+    answer.answer = absl::StrCat(absl::StrJoin(read, ", "), " of ", dots.size(),
+                                 unread.empty() ? "" : "; " + change_none);
     answer.agreement = Agreement::kOpen;
     answer.decides = absl::StrCat("all else here is of the modes at the start: ", first);
   }

@@ -61,15 +61,15 @@ std::vector<DotProductCase> PayloadCases(const Operation& op) {
   return dots;
 }
 
-ProbeAnswer PayloadAnswer(const Operation& op, const Question& question, const Model& model,
+ProbeAnswer PayloadAnswer(const Operation& op, const Question& question,
                           std::vector<Observed> observed) {
   ProbeAnswer answer = {.question = &question, .cases = observed.size()};
   std::map<uint64_t, size_t> words;
   bool number = false;  // a wrong one, or one where a NaN must come, or a NaN in its place
   for (const Observed& o : observed) {
     ++words[o.d];
-    const uint64_t word = Simulate(model, o.dot);
-    const bool wrong = word != o.d && !(IsNan(model.d, word) && IsNan(model.d, o.d));
+    const uint64_t word = Simulate(op.model, o.dot);
+    const bool wrong = word != o.d && !(IsNan(op.model.d, word) && IsNan(op.model.d, o.d));
     if (wrong ? !number : !answer.refuting.has_value() && word != o.d) answer.refuting = o;
     number |= wrong;
   }

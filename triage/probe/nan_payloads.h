@@ -11,8 +11,8 @@ namespace mmadiff {
 // of wider ones, in the first and last element of A and of B, and in C; empty if no format has any.
 std::vector<DotProductCase> PayloadCases(const Operation& op);
 
-// What the device's answers to PayloadCases() say, held against `model`.
-ProbeAnswer PayloadAnswer(const Operation& op, const Question& question, const Model& model,
+// What the device's answers to PayloadCases() say, compared with the operation's model.
+ProbeAnswer PayloadAnswer(const Operation& op, const Question& question,
                           std::vector<Observed> observed);
 
 }  // namespace mmadiff

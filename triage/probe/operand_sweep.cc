@@ -141,7 +141,7 @@ class Sweep : public OperandSweeper {
     if (was_quick) at_once_ = std::min(2 * at_once_, most_);
     const std::vector<int64_t>& differing = comparison.differing;
     differing_ += differing.size();
-    if (differing.empty() || first >= first_tile_) return;
+    if (differing.empty() || (first_tile_ && first >= *first_tile_)) return;
     first_tile_ = first;
     first_ = {{Extract(batch, differing.front()), (*d)[differing.front()]}};
   }
@@ -156,7 +156,7 @@ class Sweep : public OperandSweeper {
   int64_t at_once_ ABSL_GUARDED_BY(mutex_);
   uint64_t tile_ ABSL_GUARDED_BY(mutex_) = 0;  // the next
   uint64_t differing_ ABSL_GUARDED_BY(mutex_) = 0;
-  uint64_t first_tile_ ABSL_GUARDED_BY(mutex_) = UINT64_MAX;
+  std::optional<uint64_t> first_tile_ ABSL_GUARDED_BY(mutex_);  // that differs
   std::vector<Observed> first_ ABSL_GUARDED_BY(mutex_);
   absl::Status status_ ABSL_GUARDED_BY(mutex_);
 };

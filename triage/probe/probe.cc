@@ -5,10 +5,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
 #include "corpus/cases/case_name.h"
 #include "device/line_protocol.h"
 #include "device/status_macros.h"
+#include "sim/pattern.h"
 #include "sim/simulate.h"
 #include "triage/diagnosis/chooser.h"
 #include "triage/diagnosis/diagnosis.h"
@@ -36,10 +36,6 @@ struct Asked {
   std::vector<Observed> observed;
 };
 
-std::vector<absl::string_view> SplitWords(const char* text) {
-  return absl::StrSplit(text, ' ', absl::SkipEmpty());
-}
-
 // Cases that distinguish the candidates of a question from the model.
 std::vector<DotProductCase> Choose(const Operation& op, const Question& q, const Model& model) {
   std::vector<CaseChooser::Chain> others;
@@ -47,17 +43,12 @@ std::vector<DotProductCase> Choose(const Operation& op, const Question& q, const
     others.push_back({WithAlgorithm(op, n.algorithm)});
   }
   CaseChooser chooser(op, model, others, kDistinguishing, q.nan_bits);
-  for (const Vector* v : VectorsOf(q)) {
-    for (const std::string& operands : v->operands) {
-      const absl::StatusOr<DotProductCase> dot = DotProductOf(*v, operands, op);
-      if (dot.ok()) chooser.Consider(*dot, true);
-    }
-  }
+  for (const VectorDot& of_vector : VectorDotsOf(q, op)) chooser.Consider(of_vector.dot, true);
   int tried = 0;
   Batch tile;
   for (uint64_t index = 0; tried < kMaxTried && !(chooser.done() && tried >= kPlain); ++index) {
     const int before = tried;
-    for (const absl::string_view input_class : SplitWords(q.classes)) {
+    for (const std::string& input_class : SplitWords(q.classes)) {
       if (!GenerateClass(op, input_class, index, tile)) continue;
       // A few of its dot products, over all rows and columns.
       const int64_t all = tile.dot_products(), count = std::min<int64_t>(all, 8);
@@ -244,6 +235,18 @@ absl::Status Ask(Device& device, const Operation& op, const std::vector<DotProdu
   return absl::OkStatus();
 }
 
+// What is asked of every device in one way. `op`: with the model that answers are compared with.
+absl::StatusOr<ProbeAnswer> AskAlone(Device& device, const Operation& of, const Operation& op,
+                                     const Question& q) {
+  if (q.method == Method::kLayout) return AskLayout(device, of, q);
+  if (q.method == Method::kRepeat) return AskRepeat(device, of, q);
+  if (q.method == Method::kReadings) return AskReadings(device, of, q);
+  if (q.method == Method::kModes) return AskModes(device, of, q);
+  std::vector<Observed> observed;
+  RETURN_IF_ERROR(Ask(device, of, PayloadCases(op), false, observed));
+  return PayloadAnswer(op, q, std::move(observed));
+}
+
 }  // namespace
 
 bool Applies(const Question& q, const Operation& of) {
@@ -251,7 +254,7 @@ bool Applies(const Question& q, const Operation& of) {
   if (NeedsModel(q) && !IsModelled(op)) return true;  // it has an answer: there is no model
   switch (q.method) {
     case Method::kReadings:
-      return HasReadings(q, op);
+      return !VectorDotsOf(q, op).empty();
     case Method::kParameters:
       return !Candidates(q, op.model).empty();
     case Method::kPayloads:
@@ -292,24 +295,12 @@ absl::StatusOr<OperationAnswers> ProbeOperation(Device& device, const Operation&
     } else if (!Applies(*q, op) || q->method == Method::kPairs ||
                (q->method == Method::kModes && device.Modes().empty())) {
       continue;
-    } else if (q->method == Method::kLayout) {
-      answer = AskLayout(device, of, *q);
-    } else if (q->method == Method::kRepeat) {
-      answer = AskRepeat(device, of, *q);
-    } else if (q->method == Method::kPayloads) {
-      std::vector<Observed> observed;
-      RETURN_IF_ERROR(Ask(device, of, PayloadCases(op), false, observed));
-      answer = PayloadAnswer(op, *q, op.model, std::move(observed));
-    } else if (q->method == Method::kReadings) {
-      answer = AskReadings(device, of, *q);
-    } else if (q->method == Method::kModes) {
-      answer = AskModes(device, of, *q);
-      const bool agrees = answer.ok() && answer->agreement == Agreement::kAgrees;
-      if (agrees && !IsModelled(of)) answer->agreement = Agreement::kOpen;
-    } else {
-      const auto at = std::ranges::find_if(asked, [q](const Asked& a) { return a.question == q; });
+    } else if (q->method == Method::kParameters) {
+      const auto at = std::ranges::find(asked, q, &Asked::question);
       answer = Answer(op, *at, asked, all.model,
                       hypothesis != nullptr ? "the supposed model" : "the table's model");
+    } else {
+      answer = AskAlone(device, of, op, *q);
     }
     if (!answer.ok()) return answer.status();
     if (NeedsModel(*q) && answer->decides.empty()) {

@@ -12,33 +12,10 @@
 #include "triage/probe/twice.h"
 
 namespace mmadiff {
-namespace {
-
-struct VectorDot {
-  const Vector* vector;
-  DotProductCase dot;
-};
-
-std::vector<VectorDot> AskedOf(const Question& question, const Operation& op) {
-  std::vector<VectorDot> all;
-  for (const Vector* v : VectorsOf(question)) {
-    for (const std::string& operands : v->operands) {
-      absl::StatusOr<DotProductCase> dot = DotProductOf(*v, operands, op);
-      if (dot.ok()) all.push_back({v, *std::move(dot)});
-    }
-  }
-  return all;
-}
-
-}  // namespace
-
-bool HasReadings(const Question& question, const Operation& op) {
-  return !AskedOf(question, op).empty();
-}
 
 absl::StatusOr<ProbeAnswer> AskReadings(Device& device, const Operation& op,
                                         const Question& question) {
-  const std::vector<VectorDot> all = AskedOf(question, op);
+  const std::vector<VectorDot> all = VectorDotsOf(question, op);
   std::vector<DotProductCase> dots;
   for (const VectorDot& asked : all) dots.push_back(asked.dot);
   ASSIGN_OR_RETURN(const auto d, RunTwice(device, op, MakeDotProductBatch(op.shape(), dots)));

@@ -7,10 +7,7 @@
 
 namespace mmadiff {
 
-// Whether the operation has the formats of a vector of the question.
-bool HasReadings(const Question& question, const Operation& op);
-
-// "VECTOR: READING" of each, "VECTOR: another word, 3f800000" for what is none. Without a model the
+// "VECTOR: READING" of each of VectorDotsOf(), "VECTOR: another word, 3f800000" for what is none. Without a model the
 // answer is open. Errors are the device's.
 absl::StatusOr<ProbeAnswer> AskReadings(Device& device, const Operation& op,
                                         const Question& question);

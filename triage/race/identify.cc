@@ -163,7 +163,7 @@ class Identifier {
   // ---- Whether the answers are of a model at all
 
   // A change of one parameter that gives the answers so far.
-  struct Change {
+  struct ChangedModel {
     size_t op;
     const Operation* row;
     std::string name;
@@ -196,14 +196,14 @@ class Identifier {
   }
 
   void EraseRefuted() {
-    std::erase_if(changes_, [&](const Change& change) {
+    std::erase_if(changes_, [&](const ChangedModel& change) {
       return std::ranges::any_of(result_.asked, [&](const AskedCase& c) {
         return c.op == ops_[change.op] && !Gives(*change.row, change.model, c.dot, c.d);
       });
     });
   }
 
-  std::vector<PoolCase> CasesOf(size_t op) const {
+  std::vector<PoolCase> PoolOf(size_t op) const {
     std::vector<PoolCase> cases;
     if (live_) {
       ForEachGenerated(*ops_[op], kMaxPool, [&](const DotProductCase& dot) {
@@ -218,7 +218,7 @@ class Identifier {
     return cases;
   }
 
-  bool Refutes(const PoolCase& c, const Change& change) const {
+  bool Refutes(const PoolCase& c, const ChangedModel& change) const {
     return c.op == ops_[change.op] && !SameResult(*change.row, Simulate(change.row->model, c.dot),
                                                   Simulate(change.model, c.dot));
   }
@@ -226,23 +226,24 @@ class Identifier {
   // First the changes that gave all answers so far, then all of them by other cases again.
   absl::Status RefuteChanges() {
     FindChanges();
-    std::vector<Change> all = changes_;
+    std::vector<ChangedModel> all = changes_;
     EraseRefuted();
     std::vector<size_t> ops;
-    for (const Change& change : all) {
+    for (const ChangedModel& change : all) {
       if (std::ranges::count(ops, change.op) == 0) ops.push_back(change.op);
     }
     std::vector<PoolCase> pool;
     for (const size_t op : ops) {
-      for (PoolCase& c : CasesOf(op)) pool.push_back(std::move(c));
+      for (PoolCase& c : PoolOf(op)) pool.push_back(std::move(c));
     }
     for (size_t before = most_; result_.asked.size() < most_;) {
-      const std::vector<Change>& open = before == most_ ? changes_ : all;
+      const std::vector<ChangedModel>& open = before == most_ ? changes_ : all;
       before = result_.asked.size();
       std::vector<std::vector<bool>> sets;
       for (const PoolCase& c : pool) {
         std::vector<bool>& refuted = sets.emplace_back();
-        for (const Change& change : open) refuted.push_back(!WasAsked(c) && Refutes(c, change));
+        for (const ChangedModel& change : open)
+          refuted.push_back(!WasAsked(c) && Refutes(c, change));
       }
       std::vector<const PoolCase*> cases;
       for (const PoolCase& c : pool) cases.push_back(&c);
@@ -250,7 +251,7 @@ class Identifier {
       if (&open == &all && result_.asked.size() == before) break;
     }
     EraseRefuted();
-    for (const Change& change : changes_) result_.unrefuted.push_back(change.name);
+    for (const ChangedModel& change : changes_) result_.unrefuted.push_back(change.name);
     return absl::OkStatus();
   }
 
@@ -386,7 +387,7 @@ class Identifier {
   std::vector<std::vector<Row>> rows_;             // of each architecture for each of ops_
   std::vector<bool> open_;                         // pairs that no case of the pool tells apart
   std::map<std::vector<bool>, PoolCase> telling_;  // a case for each set of pairs
-  std::vector<Change> changes_;
+  std::vector<ChangedModel> changes_;
   Identification result_;
 };
 

@@ -12,6 +12,7 @@
 #include "triage/case_text.h"
 #include "triage/explain_text.h"
 #include "triage/model_words.h"
+#include "triage/number_text.h"
 #include "triage/stage_table.h"
 #include "triage/typical.h"
 #include "triage/verdict.h"
@@ -42,15 +43,6 @@ std::optional<TellingCase> FindTypicalOf(const Racer& x, const Racer& y) {
   return TellingCase{*dot, Simulate(x.model, *dot), Simulate(y.model, *dot), terms};
 }
 
-std::string Table(const StageTable& stages, const TextStyle& style) {
-  TextTable table({{"stage"}, {"x"}, {"y"}, {""}});
-  for (StageLine& line : FoldStages(stages)) {
-    line.cells.push_back(line.parts ? "<--" : "");
-    table.Add(std::move(line.cells), line.parts);
-  }
-  return table.Text(style);
-}
-
 std::string StratumText(const Stratum& s) {
   if (s.terms() == 0) return "nothing but +0";
   if (s.products == 0) return "c alone";
@@ -68,9 +60,8 @@ std::optional<std::vector<ProofStep>> WhyChainsSame(const Model& x, const Model&
 
 // WhyChainsSame(), also where the models differ in bits of NaNs that a row does not promise.
 std::optional<std::vector<ProofStep>> Proof(const Racer& x, const Racer& y) {
-  const Course course(x, y);
   const NanRule rule = x.model.algorithm.nan_rule;
-  if (course.numerics.nan_verdict == NanVerdict::kBits || rule == y.model.algorithm.nan_rule) {
+  if (CommonNanVerdict(x, y) == NanVerdict::kBits || rule == y.model.algorithm.nan_rule) {
     return WhyChainsSame(x.model, y.model);
   }
   Model same = y.model;
@@ -193,7 +184,7 @@ std::string PairText(const PairRace& pair, const TextStyle& style) {
   const TellingCase& found = *pair.race.found;
   const Format& d = pair.x.model.d;
   absl::StrAppend(&text, CaseText(pair.op(), found.dot, 2, style.width),
-                  Table(Stages(pair), style));
+                  StagesText(Stages(pair), style));
   const std::string line = FormatLine(*pair.op().instruction, found.dot);
   std::string below =
       absl::StrCat("x gives ", WordText(d, found.x), "\ny gives ", WordText(d, found.y), "\n");

@@ -8,6 +8,7 @@
 #include "corpus/cases/case_name.h"
 #include "device/status_macros.h"
 #include "sim/word.h"
+#include "triage/explain.h"
 #include "triage/minimize/minimize.h"
 #include "triage/minimize/simplicity.h"
 #include "triage/minimize/sparse.h"
@@ -66,7 +67,10 @@ uint64_t Places(int k, int products) {
 class Search {
  public:
   Search(const Racer& x, const Racer& y, const RaceOptions& options)
-      : course_(x, y), op_(course_.op), y_(y.model), options_(options) {
+      : course_(*x.op, x.model, CommonNanVerdict(x, y)),
+        op_(course_.op),
+        y_(y.model),
+        options_(options) {
     result_.scales = op_.model.scale_block > 0;
   }
 
@@ -171,7 +175,7 @@ class Search {
     }
   }
 
-  const Course course_;
+  const WithNanVerdict course_;  // the row of x
   const Operation& op_;
   const Model& y_;
   const RaceOptions& options_;

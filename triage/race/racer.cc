@@ -101,12 +101,9 @@ bool Tell(const Racer& x, uint64_t of_x, const Racer& y, uint64_t of_y) {
   return !SameResult(*x.op, of_x, of_y) && !SameResult(*y.op, of_x, of_y);
 }
 
-Course::Course(const Racer& x, const Racer& y) : numerics(*x.op->numerics), op(*x.op) {
-  if (y.op->numerics->nan_verdict == NanVerdict::kAnyNan) {
-    numerics.nan_verdict = NanVerdict::kAnyNan;
-  }
-  op.numerics = &numerics;
-  op.model = x.model;
+NanVerdict CommonNanVerdict(const Racer& x, const Racer& y) {
+  const NanVerdict of_x = x.op->numerics->nan_verdict;
+  return of_x == NanVerdict::kBits ? y.op->numerics->nan_verdict : of_x;
 }
 
 }  // namespace mmadiff

@@ -30,14 +30,7 @@ std::string WhyNotComparable(const Model& x, const Model& y);
 
 // Whether words of two models tell them apart: not by two NaNs of which a row promises no bits.
 bool Tell(const Racer& x, uint64_t of_x, const Racer& y, uint64_t of_y);
-
-// The row of `x`, in which a NaN promises its bits only if both rows promise them.
-struct Course {
-  Course(const Racer& x, const Racer& y);
-  Course(const Course&) = delete;
-
-  Numerics numerics;
-  Operation op;  // with the model of x
-};
+// kBits if both rows promise them.
+NanVerdict CommonNanVerdict(const Racer& x, const Racer& y);
 
 }  // namespace mmadiff

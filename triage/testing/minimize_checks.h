@@ -9,6 +9,7 @@
 #include "triage/minimize/minimize.h"
 #include "triage/minimize/simplicity.h"
 #include "triage/testing/device.h"
+#include "triage/testing/minimize.h"
 #include "triage/verdict.h"
 
 namespace mmadiff {

@@ -13,6 +13,7 @@
 #include "triage/explain_text.h"
 #include "triage/minimize/minimize.h"
 #include "triage/testing/device.h"
+#include "triage/testing/minimize.h"
 #include "triage/verdict.h"
 
 namespace mmadiff {
