@@ -9,8 +9,8 @@
 #include "absl/strings/string_view.h"
 #include "corpus/vector.h"
 #include "device/answers.h"
-#include "fuzz/ask/asked_device.h"
 #include "fuzz/output/fields.h"
+#include "fuzz/replay/replay_device.h"
 #include "sim/batch.h"
 #include "sim/operation.h"
 #include "triage/text_table.h"
@@ -63,9 +63,13 @@ class FirstReports {
 ReplayReport ReportCase(const ReplayRow& row, absl::string_view lines, const TextStyle& style,
                         const std::string& title = "");
 
-// Of dot product `element`, which is flaky; `title` in place of where and the device if not empty.
-ReplayReport ReportFlaky(const Operation& op, const Batch& inputs, const AskedAnswers& answers,
-                         int64_t element, const std::string& where, const std::string& device,
-                         const std::string& title, const TextStyle& style);
+// Of what was answered to dot product `element`; `where` and `device` as in the row.
+ReplayRow RowOf(const char* kind, const std::string& where, const std::string& device,
+                const Operation& op, const Batch& inputs, const ConfirmedAnswers& answers,
+                int64_t element);
+
+// Of dot product `element`, which is flaky; otherwise as ReportCase().
+ReplayReport ReportFlaky(ReplayRow row, const ConfirmedAnswers& answers, int64_t element,
+                         const TextStyle& style, const std::string& title = "");
 
 }  // namespace mmadiff
