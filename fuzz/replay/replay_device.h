@@ -37,7 +37,7 @@ class ReplayDevice {
  public:
   // The device has an engine for each thread, as Engines says.
   ReplayDevice(Engine& engine, int threads, EngineOpener open, Console& console)
-      : engines_(engine, threads, std::move(open), nullptr),
+      : engines_(engine, threads, std::move(open)),
         device_(engine.device()),
         console_(console) {}
 
