@@ -12,7 +12,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "device/gpu/gpu_device.h"
-#include "fuzz/gpu/counter.h"
+#include "fuzz/gpu/gpu_counter.h"
 #include "fuzz/unit/unit_runner.h"
 
 namespace mmadiff {

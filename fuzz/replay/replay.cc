@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <functional>
 #include <optional>
 #include <utility>
 
@@ -37,8 +36,7 @@ namespace {
 // Everything that one replay compares, and what it found.
 class Replay {
  public:
-  Replay(const ReplayOptions& options, ReplayDevice* device, const OnReport& report,
-         Console& console)
+  Replay(const ReplayOptions& options, ReplayDevice* device, OnReport report, Console& console)
       : options_(options),
         device_(device),
         console_(console),
@@ -350,7 +348,7 @@ class Replay {
 }  // namespace
 
 absl::StatusOr<ReplayOutcome> ReplaySubjects(const ReplayOptions& options, Engine* engine,
-                                             const OnReport& report, Console& console) {
+                                             OnReport report, Console& console) {
   if (!options.instr.empty() && MatchOperations(options.instr, Models::kOptional).empty()) {
     return absl::InvalidArgumentError(WhyNoOperation(options.instr));
   }

@@ -23,7 +23,7 @@ struct ReplayState {
   const ReplayOptions& options;
   ReplayDevice* const device;  // nullptr: stored answers are compared, to vectors the model's
   const TextStyle style;
-  const OnReport& report;
+  OnReport report;
   FirstReports mismatches;  // to `report`: what differs or is flaky
   ReplayOutcome outcome = {};
   std::vector<TestResult> vector_results = {};  // the last of outcome.test_results

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 
+#include "absl/functional/function_ref.h"
 #include "absl/strings/string_view.h"
 #include "corpus/vector.h"
 #include "device/answers.h"
@@ -40,12 +40,12 @@ struct ReplayReport {
   ReplayRow row;
 };
 
-using OnReport = std::function<void(const ReplayReport& report)>;
+using OnReport = absl::FunctionRef<void(const ReplayReport& report)>;
 
 // Hands on the first `most` reports.
 class FirstReports {
  public:
-  FirstReports(const OnReport& report, uint64_t most) : report_(report), left_(most) {}
+  FirstReports(OnReport report, uint64_t most) : report_(report), left_(most) {}
   bool full() const { return left_ == 0; }
   void Add(const ReplayReport& report) {
     if (full()) return;
@@ -54,7 +54,7 @@ class FirstReports {
   }
 
  private:
-  const OnReport& report_;
+  OnReport report_;
   uint64_t left_;
 };
 

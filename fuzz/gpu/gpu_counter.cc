@@ -1,4 +1,4 @@
-#include "fuzz/gpu/counter.h"
+#include "fuzz/gpu/gpu_counter.h"
 
 #include <algorithm>
 #include <cstring>
@@ -16,7 +16,7 @@ namespace {
 // slowest cases: the larger it is, the less they count.
 constexpr size_t kScratchBytes = size_t{8} << 30, kScratchPart = 4;
 // Other processes take memory too: where there is no room, half as much will do, down to this.
-constexpr size_t kLeastScratchBytes = 1 << 20;
+constexpr size_t kMinScratchBytes = 1 << 20;
 constexpr size_t kAlignment = 256;  // of a buffer
 
 struct CompareKernel {
@@ -293,7 +293,7 @@ absl::Status GpuCounter::Count(const CaseStream& stream, const Model& model, uin
     at_once = static_cast<int64_t>((count + launches - 1) / launches);
     const absl::Status s = Prepare(stream, model, at_once, count, job);
     if (s.ok()) break;
-    if (IsNoRoom(s) && scratch_ >= 2 * kLeastScratchBytes) continue;
+    if (IsNoRoom(s) && scratch_ >= 2 * kMinScratchBytes) continue;
     scratch_ = 0;  // there may be room another time
     return s;
   }
