@@ -36,8 +36,8 @@ struct ReplayState {
   }
 };
 
-// Errors of all are the device's that are not of one operation, and, unless it is `in_folder`, that the device lacks
-// an operation with a model; in a folder such operations are counted and left out.
+// All of these return the device's errors that do not concern one operation alone. An operation that has a model and
+// that the device lacks is an error too, except `in_folder`: there it is counted and left out.
 absl::Status CompareRecording(const Recording& recording, bool in_folder, ReplayState& replay);
 // Returns the gravest of what its answers say; nothing if none was compared.
 absl::StatusOr<std::optional<Replayed>> CompareCase(const RegressionCase& c,
