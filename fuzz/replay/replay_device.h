@@ -37,9 +37,7 @@ class ReplayDevice {
  public:
   // The device has an engine for each thread, as Engines says.
   ReplayDevice(Engine& engine, int threads, EngineOpener open, Console& console)
-      : engines_(engine, threads, std::move(open)),
-        device_(engine.device()),
-        console_(console) {}
+      : engines_(engine, threads, std::move(open)), device_(engine.device()), console_(console) {}
 
   // Nothing when the operation was dropped, before or by this error; another error of the device is
   // returned.
