@@ -374,25 +374,18 @@ HWY_AFTER_NAMESPACE();
 
 #if !MMADIFF_HAS_HIGHWAY || HWY_ONCE
 namespace mmadiff {
-namespace {
 
-std::vector<FillTarget> FindFillTargets() {
-  std::vector<FillTarget> found;
-#if MMADIFF_HAS_HIGHWAY
+std::span<const FillTarget> FillTargets() {
+  static const std::vector<FillTarget> targets = [] {
+    std::vector<FillTarget> found;
 #define MMADIFF_ADD(target)                                                                      \
   if (Has##target())                                                                             \
     found.push_back({#target, &N_##target::Make, &N_##target::MakeNear, &N_##target::MakeSigned, \
                      &N_##target::MakeAny, &N_##target::MakeBits});
-  MMADIFF_EACH_VECTOR(MMADIFF_ADD)
+    MMADIFF_EACH_VECTOR(MMADIFF_ADD)
 #undef MMADIFF_ADD
-#endif
-  return found;
-}
-
-}  // namespace
-
-std::span<const FillTarget> FillTargets() {
-  static const std::vector<FillTarget> targets = FindFillTargets();
+    return found;
+  }();
   return targets;
 }
 

@@ -147,22 +147,18 @@ void MakeWithRandom123(const PhiloxCounters& counters, const uint32_t key[2], ui
   }
 }
 
-std::vector<PhiloxTarget> FindPhiloxTargets() {
-  std::vector<PhiloxTarget> found;
-#if MMADIFF_HAS_HIGHWAY
-#define MMADIFF_ADD(target) \
-  if (Has##target()) found.push_back({#target, &N_##target::MakePhilox});
-  MMADIFF_EACH_VECTOR(MMADIFF_ADD)
-#undef MMADIFF_ADD
-#endif
-  found.push_back({"Random123", &MakeWithRandom123});
-  return found;
-}
-
 }  // namespace
 
 std::span<const PhiloxTarget> PhiloxTargets() {
-  static const std::vector<PhiloxTarget> targets = FindPhiloxTargets();
+  static const std::vector<PhiloxTarget> targets = [] {
+    std::vector<PhiloxTarget> found;
+#define MMADIFF_ADD(target) \
+  if (Has##target()) found.push_back({#target, &N_##target::MakePhilox});
+    MMADIFF_EACH_VECTOR(MMADIFF_ADD)
+#undef MMADIFF_ADD
+    found.push_back({"Random123", &MakeWithRandom123});
+    return found;
+  }();
   return targets;
 }
 

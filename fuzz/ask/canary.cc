@@ -62,7 +62,7 @@ absl::StatusOr<Canary> AskCanary(Device& device, const CaseStream& stream, uint6
     if (s.ok() || FailureOf(s)) canary.d.insert(canary.d.end(), d.begin(), d.end());
     return s;
   };
-  const absl::Status s = AskForASecond(kFewestCanaries, kMaxCanaries, ask);
+  const absl::Status s = AskForASecond(kMinCanaries, kMaxCanaries, ask);
   if (FailureOf(s)) return canary;  // those before it will do
   if (absl::IsNotFound(s)) return Canary();
   if (!s.ok()) return s;

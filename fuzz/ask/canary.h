@@ -21,7 +21,7 @@ namespace mmadiff {
 // Dot products: as many as the device answers in a second, at least the first and at most the second
 // number. Number i is of case first_case + i, so that they are of many classes, and there element
 // 37 i modulo the elements of an execution.
-inline constexpr int kFewestCanaries = 8, kMaxCanaries = 64;
+inline constexpr int kMinCanaries = 8, kMaxCanaries = 64;
 // A unit that took longer is not executed again in place of a canary.
 inline constexpr double kLongestCanarySeconds = 10;
 

@@ -18,7 +18,7 @@ namespace {
 
 constexpr size_t kLengthBytes = 4, kMaxBytes = 256 << 20;
 constexpr auto kGrace = absl::Seconds(3);  // of a task that has begun when the time is up
-constexpr double kLeastSeconds = 1e-3;
+constexpr double kMinSeconds = 1e-3;
 
 std::string Framed(const std::string& bytes) {
   std::string frame;
@@ -173,7 +173,7 @@ TaskResult ChildWorker::Do(Task task, AskRequest request, absl::FunctionRef<bool
   // The person at the terminal does not wait for a task.
   const auto must_end = [stop] { return IsStopped() || stop(); };
   const absl::Duration left = limit_.Left();
-  request.seconds = std::max(kLeastSeconds, absl::ToDoubleSeconds(left + kGrace));
+  request.seconds = std::max(kMinSeconds, absl::ToDoubleSeconds(left + kGrace));
   TaskResult result;
   result.task = std::move(task);
   SurveyResult& answer = result.answer.emplace<SurveyResult>();

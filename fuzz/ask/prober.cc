@@ -20,7 +20,7 @@ namespace {
 // Stage by stage; answers are given on in the order of rows.
 class ProbeAgenda : public Agenda {
  public:
-  ProbeAgenda(const ProberOptions& options, Engine& first, int workers, const OnAnswer& answered,
+  ProbeAgenda(const ProberOptions& options, Engine& first, int workers, OnAnswer answered,
               Console& console)
       : options_(options),
         workers_(workers),
@@ -203,7 +203,7 @@ class ProbeAgenda : public Agenda {
   const ProberOptions& options_;
   const int workers_;
   const bool slow_;
-  const OnAnswer& answered_;
+  OnAnswer answered_;
   Console& console_;
   const Device& device_;
   const std::string date_ = UtcNow();
@@ -225,7 +225,7 @@ class ProbeAgenda : public Agenda {
 }  // namespace
 
 absl::StatusOr<ProberOutcome> ProbeOperations(const ProberOptions& options, Engine& engine,
-                                              const OnAnswer& answered, Console& console) {
+                                              OnAnswer answered, Console& console) {
   const bool sweeps = std::ranges::count(options.questions, Method::kPairs, &Question::method) > 0;
   const int threads = sweeps ? options.threads : std::min<int>(options.threads, options.ops.size());
   std::vector<std::unique_ptr<Worker>> workers = WorkersOf(engine, threads, options.open);

@@ -2,10 +2,10 @@
 // says.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "device/stop.h"
@@ -34,13 +34,13 @@ struct ProberOutcome {
   std::vector<const Operation*> late;  // were not asked all: the time was over, or a signal came
 };
 
-using OnAnswer = std::function<void(const Operation&, const ProbeAnswer&)>;
+using OnAnswer = absl::FunctionRef<void(const Operation&, const ProbeAnswer&)>;
 
 // Layouts of all operations first: where one is wrong, nothing else is asked of the operation.
 // Pairs last, and of no operation of which nothing explains the other answers. An operation that
 // fails alone is warned of, and the others go on. Errors: the device's that are not of one
 // operation; kDataLoss, what could not be filed. `answered` is called before an answer is filed.
 absl::StatusOr<ProberOutcome> ProbeOperations(const ProberOptions& options, Engine& engine,
-                                              const OnAnswer& answered, Console& console);
+                                              OnAnswer answered, Console& console);
 
 }  // namespace mmadiff

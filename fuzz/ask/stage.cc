@@ -80,7 +80,7 @@ absl::Status AskSame(Device& device, const Operation& op, const std::string& lin
     if (!line.d.has_value()) return absl::InvalidArgumentError(absl::StrCat(text, ": no answer"));
     earlier.push_back({std::move(line.dot), *line.d});
   }
-  const absl::StatusOr<uint64_t> repeated = AskAgain(device, op, earlier, kFewestCanaries);
+  const absl::StatusOr<uint64_t> repeated = AskAgain(device, op, earlier, kMinCanaries);
   if (repeated.ok()) result.dot_products = *repeated;
   return repeated.status();
 }

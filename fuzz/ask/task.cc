@@ -13,7 +13,7 @@
 #include "fuzz/ask/canary.h"
 #include "fuzz/ask/inferrer.h"
 #include "fuzz/coverage/correlation.h"
-#include "fuzz/coverage/counter.h"
+#include "fuzz/coverage/coverage_counter.h"
 #include "fuzz/output/ulp_buckets.h"
 #include "fuzz/unit/unit_runner.h"
 #include "sim/parameter.h"

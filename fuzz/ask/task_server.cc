@@ -30,10 +30,10 @@ double Seconds(absl::Duration since) { return absl::ToDoubleSeconds(MonotonicNow
 
 // Of a task that a device begins: how fast it is, what it answered while it was slow, and, if
 // people are to know on what it dies, what it is asked before it is asked.
-class ObservedDevice : public Device {
+class WatchedDevice : public Device {
  public:
   // `send` may be nullptr. `name`: of the lines.
-  ObservedDevice(Device& device, const SendReply* send, std::string name)
+  WatchedDevice(Device& device, const SendReply* send, std::string name)
       : device_(device), send_(send), name_(std::move(name)) {}
 
   std::string name() const override { return device_.name(); }
@@ -188,7 +188,7 @@ void TaskServer::Do(const AskRequest& request) {
   AskReply reply = {.kind = AskReply::kResult};
   SurveyResult& result = reply.result;
   result.task = task;
-  ObservedDevice device(engine.device(), request.announce ? &send_ : nullptr, Name(task.stage));
+  WatchedDevice device(engine.device(), request.announce ? &send_ : nullptr, Name(task.stage));
   HostEngine observed(device);
   Engine& asked = engine.resident() ? engine : observed;
   const absl::Duration begun = MonotonicNow();

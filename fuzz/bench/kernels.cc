@@ -3,7 +3,7 @@
 #include <map>
 #include <string>
 
-#include "fuzz/gpu/counter.h"
+#include "fuzz/gpu/gpu_counter.h"
 #include "fuzz/gpu/resident_image.h"
 
 namespace mmadiff {

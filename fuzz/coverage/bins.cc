@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kPlaces = 16;
 // One dot product may reach a bin by an accident that shows nothing else.
-constexpr uint64_t kLeast = 4;
+constexpr uint64_t kMinReached = 4;
 
 constexpr const char* kWordNames[kWordKinds] = {"+0", "-0", "subnormal", "normal", "inf", "nan"};
 constexpr const char* kIntegerNames[kIntegerKinds] = {"zero", "positive", "negative", "lowest",
@@ -141,7 +141,7 @@ class BinLister {
   }
   void Add(std::string row, std::string column, const std::string& unreachable) {
     grid_->bins.push_back(static_cast<int16_t>(table_.bins_.size()));
-    table_.bins_.push_back({group_, std::move(row), std::move(column), kLeast, unreachable});
+    table_.bins_.push_back({group_, std::move(row), std::move(column), kMinReached, unreachable});
   }
   void Add(const char* row, const char* column, const Reach& reach) {
     if (reach.certain) return Add(row, column, std::string());

@@ -12,7 +12,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
 #include "device/status_macros.h"
-#include "fuzz/coverage/counter.h"
+#include "fuzz/coverage/coverage_counter.h"
 #include "fuzz/unit/unit_runner.h"
 #include "triage/verdict.h"
 
@@ -22,9 +22,9 @@ namespace {
 // A property has to be this much rarer than what it is a part of.
 constexpr uint64_t kRarer = 2;
 // Of fewer, hundreds of properties have one in common by chance.
-constexpr uint64_t kFewestDiffering = 20;
+constexpr uint64_t kMinDiffering = 20;
 constexpr int64_t kAtOnce = kCorrelated / 64;  // dot products, on one core
-constexpr uint64_t kFewestBefore = 1024;
+constexpr uint64_t kMinBefore = 1024;
 
 std::string Grouped(uint64_t n) {
   std::string digits = absl::StrCat(n);
@@ -183,7 +183,7 @@ class Cores {
 
 // How many were asked before: at least so many, in powers of two.
 void AddBefore(uint64_t before, Names& names, std::vector<uint16_t>& numbers) {
-  for (uint64_t n = kFewestBefore; n <= before; n *= 2) {
+  for (uint64_t n = kMinBefore; n <= before; n *= 2) {
     numbers.push_back(names.Number(absl::StrCat("at least ", Grouped(n), " asked before")));
   }
 }
@@ -281,7 +281,7 @@ absl::StatusOr<std::optional<Correlation>> Correlate(Device& device, const CaseS
   Correlation found;
   found.differing = std::ranges::count(sample.differs, true);
   std::vector<uint16_t> given;
-  for (int i = 0; i < 2 && found.differing >= kFewestDiffering; ++i) {
+  for (int i = 0; i < 2 && found.differing >= kMinDiffering; ++i) {
     uint64_t having = 0;
     const std::optional<uint16_t> next = RarestShared(sample, given, having);
     if (!next) break;

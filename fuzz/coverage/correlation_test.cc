@@ -8,7 +8,7 @@
 #include <string>
 
 #include "corpus/cases/strategy.h"
-#include "fuzz/coverage/counter.h"
+#include "fuzz/coverage/coverage_counter.h"
 #include "gtest/gtest.h"
 #include "sim/simulate.h"
 

@@ -92,23 +92,19 @@ uint64_t Engine::UnitCases(const CaseStream& stream, UnitOf purpose) const {
   return CasesOf(purpose == UnitOf::kRun ? kUnitDotProducts : kEndlessDotProducts, stream);
 }
 
-Engines::Engines(Engine& first, int threads, EngineOpener open, std::function<bool()> stop)
+Engines::Engines(Engine& first, int threads, EngineOpener open)
     : first_(first),
       open_(std::move(open)),
-      stop_(std::move(stop)),
-      others_(open_ == nullptr || first.resident() ? 0 : std::max(threads, 1) - 1) {
-  if (stop_ != nullptr) first.device().StopWhen(stop_);
-}
+      others_(open_ == nullptr || first.resident() ? 0 : std::max(threads, 1) - 1) {}
 
 Engine* Engines::of(int thread) {
   if (thread == 0) return &first_;
-  if (thread >= threads()) return nullptr;
+  if (thread > std::ssize(others_)) return nullptr;
   std::optional<std::unique_ptr<Engine>>& own = others_[thread - 1];
   if (!own.has_value()) {
     absl::MutexLock lock(&opening_);
     EngineOr opened = open_();
     own = opened.ok() ? *std::move(opened) : nullptr;
-    if (*own != nullptr && stop_ != nullptr) (*own)->device().StopWhen(stop_);
   }
   return own->get();
 }

@@ -84,11 +84,9 @@ using EngineOpener = std::function<EngineOr()>;  // one per thread
 // the others are opened when their thread has work.
 class Engines {
  public:
-  // `open` opens the same device again; without it there is one thread. `stop`: StopWhen() of all.
-  Engines(Engine& first, int threads, EngineOpener open, std::function<bool()> stop);
+  // `open` opens the same device again; without it there is one thread.
+  Engines(Engine& first, int threads, EngineOpener open);
 
-  int threads() const { return static_cast<int>(others_.size()) + 1; }
-  Engine& first() const { return first_; }
   // Called by that thread. nullptr where no other can be opened: the work is for the others.
   Engine* of(int thread);
 
@@ -96,7 +94,6 @@ class Engines {
   Engine& first_;
   absl::Mutex opening_;
   const EngineOpener open_ ABSL_GUARDED_BY(opening_);
-  const std::function<bool()> stop_;
   std::vector<std::optional<std::unique_ptr<Engine>>> others_;  // nothing: not tried yet
 };
 

@@ -12,7 +12,7 @@
 #include "device/cuda/cuda.h"
 #include "device/sass/machine.h"
 #include "device/sass/nvdisasm.h"
-#include "fuzz/gpu/counter.h"
+#include "fuzz/gpu/gpu_counter.h"
 #include "fuzz/gpu/resident.h"
 #include "fuzz/unit/unit_runner.h"
 

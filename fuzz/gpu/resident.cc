@@ -45,30 +45,29 @@ absl::Status ResidentRunner::SelfTest(const CaseStream& stream) {
   return s;
 }
 
-// Counts of the GPU against the host's for the same cases, by a model that may be wrong.
-absl::Status ResidentRunner::TestCases(const CaseStream& stream, const Model& model, uint64_t first,
-                                       uint64_t count, int64_t most_at_once, bool& found) {
+absl::StatusOr<bool> ResidentRunner::TestCases(const CaseStream& stream, const Model& model,
+                                               uint64_t first, uint64_t count,
+                                               int64_t most_at_once) {
   Operation op = *stream.op;
   op.model = model;
   const CaseStream planted = {&op, stream.strategy, stream.seed, stream.version};
   Counted gpu;
   RETURN_IF_ERROR(counter_->Count(stream, model, first, count, most_at_once, gpu));
-  found = gpu.counters.differing > 0;
-  if (!found && !SameModel(model, stream.op->model)) return absl::OkStatus();
+  const bool found = gpu.counters.differing > 0;
+  if (!found && !SameModel(model, stream.op->model)) return false;
   UnitResult host;
   std::vector<uint64_t> cases;
   const auto note = [&](const CaseName& name, const Mismatch&) {
     cases.push_back(name.index);
     return Next::kGoOn;
   };
-  absl::Status s = UnitRunner(counter_->device(), planted).Run(first, count, host, note).status();
-  if (!s.ok()) return s;
+  RETURN_IF_ERROR(UnitRunner(counter_->device(), planted).Run(first, count, host, note).status());
   const char* other = gpu.model != host.model_digest              ? "simulated bits"
                       : gpu.device != host.device_digest          ? "device bits"
                       : gpu.flagged != cases                      ? "mismatching cases"
                       : gpu.counters.differing != host.mismatches ? "counts of mismatches"
                                                                   : nullptr;
-  if (other == nullptr) return s;
+  if (other == nullptr) return found;
   return absl::InternalError(absl::StrCat(
       stream.op->name, ": the GPU-resident run gives other ", other, " than the host for the ",
       count, " cases from ", FormatCaseName({stream, first}), " in launches of at most ",
@@ -77,25 +76,22 @@ absl::Status ResidentRunner::TestCases(const CaseStream& stream, const Model& mo
 
 absl::Status ResidentRunner::TestAgainstHost(const CaseStream& stream) {
   const Model& model = stream.op->model;
-  bool found = false;
-  absl::Status s = TestCases(stream, model, 0, kTestCases, GpuCounter::kMaxCases, found);
+  RETURN_IF_ERROR(TestCases(stream, model, 0, kTestCases, GpuCounter::kMaxCases).status());
   // Several launches, of cases that no run begins with.
-  if (s.ok()) s = TestCases(stream, model, kFarCase, kTestCases, kAtOnce, found);
-  for (const uint64_t cases : {kTestCases, kPlantedCases}) {
-    for (const Neighbour& fault : Neighbours(model)) {
-      if (!s.ok()) return s;
-      const Model faulty = WithAlgorithm(*stream.op, fault.algorithm);
-      if (cases == kTestCases) {
-        s = TestCases(stream, faulty, 0, cases, kAtOnce, found);
-      } else {
-        Counted counted;
-        s = counter_->Count(stream, faulty, 0, cases, GpuCounter::kMaxCases, counted);
-        found = counted.counters.differing > 0;
-      }
-      if (s.ok() && found) return s;
-    }
+  RETURN_IF_ERROR(TestCases(stream, model, kFarCase, kTestCases, kAtOnce).status());
+  const std::vector<Neighbour> faults = Neighbours(model);
+  for (const Neighbour& fault : faults) {
+    const Model faulty = WithAlgorithm(*stream.op, fault.algorithm);
+    ASSIGN_OR_RETURN(const bool found, TestCases(stream, faulty, 0, kTestCases, kAtOnce));
+    if (found) return absl::OkStatus();
   }
-  if (!s.ok()) return s;
+  for (const Neighbour& fault : faults) {
+    const Model faulty = WithAlgorithm(*stream.op, fault.algorithm);
+    Counted counted;
+    RETURN_IF_ERROR(
+        counter_->Count(stream, faulty, 0, kPlantedCases, GpuCounter::kMaxCases, counted));
+    if (counted.counters.differing > 0) return absl::OkStatus();
+  }
   return absl::InternalError(
       absl::StrCat(stream.op->name, ": no planted fault was found on the GPU in ", kPlantedCases,
                    " cases, so a real one would not be either"));
@@ -174,7 +170,7 @@ absl::StatusOr<uint64_t> ResidentRunner::Run(const CaseStream& stream, uint64_t 
   while (first < end && next == Next::kGoOn) {
     const uint64_t n = std::min({most, portion_, end - first});
     const auto begun = MonotonicNow();
-    RETURN_IF_ERROR(RunPortion(stream, first, n, result, note, first));
+    ASSIGN_OR_RETURN(first, RunPortion(stream, first, n, result, note));
     const auto took = MonotonicNow() - begun;
     if (took < kShort && n == portion_) portion_ = std::min(2 * portion_, kPortionCases);
     if (took > kLong) portion_ = std::max<uint64_t>(n / 2, 1);
@@ -182,13 +178,13 @@ absl::StatusOr<uint64_t> ResidentRunner::Run(const CaseStream& stream, uint64_t 
   return first;
 }
 
-absl::Status ResidentRunner::RunPortion(const CaseStream& stream, uint64_t first, uint64_t count,
-                                        UnitResult& result, OnMismatch found, uint64_t& next) {
+absl::StatusOr<uint64_t> ResidentRunner::RunPortion(const CaseStream& stream, uint64_t first,
+                                                    uint64_t count, UnitResult& result,
+                                                    OnMismatch found) {
   if (counter_->device().StopRequested()) return absl::CancelledError("stopped");
   Counted counted;
   const Model& model = stream.op->model;
-  absl::Status s = counter_->Count(stream, model, first, count, GpuCounter::kMaxCases, counted);
-  if (!s.ok()) return s;
+  RETURN_IF_ERROR(counter_->Count(stream, model, first, count, GpuCounter::kMaxCases, counted));
   Next paused = Next::kGoOn;
   const auto note = [&](const CaseName& name, const Mismatch& mismatch) {
     return paused = found(name, mismatch);
@@ -196,9 +192,8 @@ absl::Status ResidentRunner::RunPortion(const CaseStream& stream, uint64_t first
   const absl::StatusOr<size_t> confirmed = Confirm(stream, counted, note);
   if (confirmed.ok() && paused == Next::kPause && *confirmed < counted.flagged.size()) {
     count = counted.flagged[*confirmed - 1] + 1 - first;
-    if (s = CutAfter(stream, first, *confirmed, counted); !s.ok()) return s;
+    RETURN_IF_ERROR(CutAfter(stream, first, *confirmed, counted));
   }
-  next = first + count;
   result.cases += count;
   result.dot_products += count * stream.op->shape().d_words();
   result.mismatches += counted.counters.differing;
@@ -207,7 +202,8 @@ absl::Status ResidentRunner::RunPortion(const CaseStream& stream, uint64_t first
   for (const uint64_t index : counted.flagged) result.List(index);
   CountClasses(stream, first, count, result);
   EventCounter(counted.counters.events, counted.counters.traced).AddTo(model, result.counts);
-  return confirmed.status();
+  if (!confirmed.ok()) return confirmed.status();
+  return first + count;
 }
 
 absl::StatusOr<Digest> ResidentRunner::AnswerDigest(const CaseStream& stream, uint64_t first,

@@ -1,5 +1,5 @@
 // The kernels of a GPU-resident run: thin wrappers of resident_kernels.h, resident_compare.h and
-// resident_trace.h. Names are C names, looked up by counter.cc. Compiled by nvcc, and as HIP by clang.
+// resident_trace.h. Names are C names, looked up by gpu_counter.cc. Compiled by nvcc, and as HIP by clang.
 #if defined(__HIP__)
 #include "fuzz/gpu/amd.h"
 #endif

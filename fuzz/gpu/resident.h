@@ -12,7 +12,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "device/gpu/gpu_device.h"
-#include "fuzz/gpu/counter.h"
+#include "fuzz/gpu/gpu_counter.h"
 #include "fuzz/unit/unit_runner.h"
 
 namespace mmadiff {
@@ -45,11 +45,13 @@ class ResidentRunner {
   // Once for a stream.
   absl::Status SelfTest(const CaseStream& stream);
   absl::Status TestAgainstHost(const CaseStream& stream);
-  absl::Status TestCases(const CaseStream& stream, const Model& model, uint64_t first,
-                         uint64_t count, int64_t most_at_once, bool& found);
-  // `next` is the case after the last one compared.
-  absl::Status RunPortion(const CaseStream& stream, uint64_t first, uint64_t count,
-                          UnitResult& result, OnMismatch found, uint64_t& next);
+  // Compares the GPU's counts with the host's for the same cases, by a model that may be wrong. Whether the GPU found a
+  // difference.
+  absl::StatusOr<bool> TestCases(const CaseStream& stream, const Model& model, uint64_t first,
+                                 uint64_t count, int64_t most_at_once);
+  // Returns the case after the last one compared.
+  absl::StatusOr<uint64_t> RunPortion(const CaseStream& stream, uint64_t first, uint64_t count,
+                                      UnitResult& result, OnMismatch found);
   // Returns how many of the flagged cases were confirmed, all unless `found` pauses.
   absl::StatusOr<size_t> Confirm(const CaseStream& stream, const Counted& counted,
                                  OnMismatch found);

@@ -9,7 +9,7 @@
 
 #include "device/gpu/elf.h"
 #include "device/hip/kernel_images.h"
-#include "fuzz/gpu/counter.h"
+#include "fuzz/gpu/gpu_counter.h"
 #include "sim/operation.h"
 
 namespace mmadiff {

@@ -7,7 +7,7 @@
 
 #include "corpus/cases/generate.h"
 #include "device/gpu/slot.h"
-#include "fuzz/unit/observer.h"
+#include "fuzz/unit/stage_watcher.h"
 #include "sim/narrow_row.h"
 
 namespace mmadiff {

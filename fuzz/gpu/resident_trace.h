@@ -54,28 +54,28 @@ MMADIFF_HD inline void TraceCase(const ResidentJob& job, int64_t n) {
   const WordRow a(job.a + TileAt(x, s.a_words()), row * s.row_words());
   const WordRow b(job.b + TileAt(x, s.b_words()), column * s.row_words());
   const uint64_t c = WordAt(job.c + TileAt(x, s.d_words()), element);
-  Observer observer(m, c);
+  StageWatcher watcher(m, c);
   if (m.algorithm.family == Family::kIntegerDot) {
-    IntegerDot(m, a, b, c, observer);
+    IntegerDot(m, a, b, c, watcher);
   } else {
     const DecodedRow row_a(m, m.a, a), row_b(m, m.b, b);
     const Family family = m.algorithm.family;
     if (kForNvidia && family == Family::kFusedSum) {
-      FusedSum(m, row_a, row_b, c, observer);
+      FusedSum(m, row_a, row_b, c, watcher);
     } else if (kForNvidia && family == Family::kScaledSum) {
-      ScaledSum(m, row_a, row_b, c, observer);
+      ScaledSum(m, row_a, row_b, c, watcher);
     } else if (kForAmd && family == Family::kTwoStageSum) {
-      TwoStageSum(m, row_a, row_b, c, observer);
+      TwoStageSum(m, row_a, row_b, c, watcher);
     } else if (kForAmd && family == Family::kPairwiseSum) {
-      PairwiseSum(m, row_a, row_b, c, observer);
+      PairwiseSum(m, row_a, row_b, c, watcher);
     } else if (kForAmd && family == Family::kExactSum) {
-      ExactSum(m, row_a, row_b, c, observer);
+      ExactSum(m, row_a, row_b, c, watcher);
     } else {
-      FmaChainOf(m, row_a, row_b, c, observer);
+      FmaChainOf(m, row_a, row_b, c, watcher);
     }
   }
   for (int e = 0; e < kStageEvents; ++e) {
-    AddTo(&job.counters->events[e], observer.seen() >> e & 1);
+    AddTo(&job.counters->events[e], watcher.seen() >> e & 1);
   }
   AddTo(&job.counters->traced, 1);
 }

@@ -53,63 +53,46 @@ Diagnosis OfStored(const Operation& op, const std::vector<Observed>& answers,
   return d;
 }
 
-struct AnswersInBucket {
-  Bucket bucket;
-  std::vector<Observed> answers;
-  size_t failed = 0;  // cases without an answer
-  std::string said;   // of the smallest of them
-  std::string shared = {};
-};
+// The group's bucket of the case; buckets are sorted by their names.
+ExplainedBucket& BucketOf(ExplainedGroup& group, const RegressionCase& c) {
+  const std::string name = Name(c.bucket);
+  auto at = std::ranges::lower_bound(group.buckets, name, {},
+                                     [](const ExplainedBucket& b) { return Name(b.bucket); });
+  if (at == group.buckets.end() || Name(at->bucket) != name) at = group.buckets.emplace(at);
+  at->bucket = c.bucket;
+  return *at;
+}
 
-// Cases of one operation and one device.
-struct Group {
-  const Operation* op = nullptr;
-  size_t cases = 0;
-  std::vector<Observed> answers;                   // that repeat
-  std::map<std::string, AnswersInBucket> buckets;  // all answers, by its name
+void Add(const RegressionCase& c, const std::vector<Observed>& answers, ExplainedGroup& group) {
+  ++group.cases;
+  std::vector<Observed>& repeat = group.diagnosis.observed;
+  if (c.bucket.Repeats()) repeat.insert(repeat.end(), answers.begin(), answers.end());
+  ExplainedBucket& bucket = BucketOf(group, c);
+  const Model model = ModelOf(*c.op, c.bucket);
+  bucket.answers += answers.size();
+  bucket.missed += std::ranges::count_if(
+      answers, [&](const Observed& o) { return !Gives(*c.op, model, o.dot, o.d); });
+  if (bucket.shared.empty()) bucket.shared = c.shared;
+}
 
-  void Add(const RegressionCase& c, const std::vector<Observed>& of_case) {
-    ++cases;
-    if (c.bucket.Repeats()) answers.insert(answers.end(), of_case.begin(), of_case.end());
-    AnswersInBucket& in_bucket = buckets[Name(c.bucket)];
-    in_bucket.bucket = c.bucket;
-    in_bucket.answers.insert(in_bucket.answers.end(), of_case.begin(), of_case.end());
-    if (in_bucket.shared.empty()) in_bucket.shared = c.shared;
-  }
-  void AddFailed(const RegressionCase& c) {
-    ++cases;
-    AnswersInBucket& in_bucket = buckets[Name(c.bucket)];
-    in_bucket.bucket = c.bucket;
-    ++in_bucket.failed;
-    if (in_bucket.said.empty() || IsMinimal(c)) in_bucket.said = Describe(c.no_word->failure);
-  }
-};
+void AddFailed(const RegressionCase& c, ExplainedGroup& group) {
+  ++group.cases;
+  ExplainedBucket& bucket = BucketOf(group, c);
+  ++bucket.failed;
+  if (bucket.said.empty() || IsMinimal(c)) bucket.said = Describe(c.no_word->failure);
+}
 
-ExplainedGroup Explain(const Group& group, const std::string& device) {
+// When all cases are added.
+void Diagnose(ExplainedGroup& group) {
   const Operation& op = *group.op;
-  ExplainedGroup e;
-  e.op = group.op;
-  e.device = device;
-  e.cases = group.cases;
-  e.agrees = !group.answers.empty() && Explains(op, op.model, group.answers);
-  e.diagnosis.observed = group.answers;
-  if (!e.agrees && !group.answers.empty()) {
-    const auto unexplained = std::ranges::find_if(group.buckets, [](const auto& named) {
-      return named.second.bucket.kind == Bucket::kUnexplained;
-    });
-    const auto& [name, of] =
-        unexplained == group.buckets.end() ? *group.buckets.begin() : *unexplained;
-    e.diagnosis = OfStored(op, group.answers, of.bucket);
-  }
-  for (const auto& [name, in_bucket] : group.buckets) {
-    const Model model = ModelOf(op, in_bucket.bucket);
-    e.buckets.push_back(
-        {in_bucket.bucket, in_bucket.answers.size(),
-         std::ranges::count_if(in_bucket.answers,
-                               [&](const Observed& o) { return !Gives(op, model, o.dot, o.d); }),
-         in_bucket.failed, in_bucket.said, in_bucket.shared});
-  }
-  return e;
+  const std::vector<Observed> answers = group.diagnosis.observed;
+  group.agrees = !answers.empty() && Explains(op, op.model, answers);
+  if (group.agrees || answers.empty()) return;
+  const auto unexplained = std::ranges::find_if(group.buckets, [](const ExplainedBucket& b) {
+    return b.bucket.kind == Bucket::kUnexplained;
+  });
+  const auto of = unexplained == group.buckets.end() ? group.buckets.begin() : unexplained;
+  group.diagnosis = OfStored(op, answers, of->bucket);
 }
 
 // The cases of one finding, of the same operation and bucket beside each other; this one first.
@@ -229,17 +212,21 @@ absl::StatusOr<ExplainedFolder> ExplainFolder(const std::string& folder, Console
   for (const std::string& what : below.damaged) console.Warn(what);
   e.recordings = !recordings.empty();
   e.damaged = !below.damaged.empty();
-  std::map<std::pair<std::string, std::string>, Group> groups;  // by operation and device
+  std::map<std::pair<std::string, std::string>, ExplainedGroup> groups;  // by operation and device
   for (const auto& [path, c] : below.cases) {
-    const auto group_of = [&groups, &op = *c.op](const std::string& device) -> Group& {
-      Group& group = groups[{op.name, device}];
+    const auto group_of = [&groups, &op = *c.op](const std::string& device) -> ExplainedGroup& {
+      ExplainedGroup& group = groups[{op.name, device}];
       group.op = &op;
+      group.device = device;
       return group;
     };
-    for (const auto& [device, answers] : AnswersIn(c)) group_of(device).Add(c, answers);
-    if (c.no_word) group_of(WhoAnswered(*c.no_word)).AddFailed(c);
+    for (const auto& [device, answers] : AnswersIn(c)) Add(c, answers, group_of(device));
+    if (c.no_word) AddFailed(c, group_of(WhoAnswered(*c.no_word)));
   }
-  for (const auto& [key, group] : groups) e.groups.push_back(Explain(group, key.second));
+  for (auto& [key, group] : groups) {
+    Diagnose(group);
+    e.groups.push_back(std::move(group));
+  }
   return e;
 }
 

@@ -42,7 +42,7 @@ ExplainedCase ExplainSubject(Subject subject);
 struct ExplainedBucket {
   Bucket bucket;
   size_t answers = 0;
-  int64_t missed = 0;  // by its changes, else by the model
+  int64_t missed = 0;  // answers that its changes, else the model, do not give
   size_t failed = 0;   // cases in which the device has no word
   std::string said;    // what it did in the smallest of them
   std::string shared;  // RegressionCase::shared; "" if nothing is

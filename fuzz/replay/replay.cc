@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <functional>
 #include <optional>
 #include <utility>
 
@@ -21,13 +20,11 @@
 #include "corpus/stored_files.h"
 #include "corpus/vector_folder.h"
 #include "device/status_macros.h"
-#include "fuzz/ask/asked_device.h"
 #include "fuzz/engine/recompute.h"
 #include "fuzz/folder/finding_life.h"
 #include "fuzz/folder/findings.h"
 #include "fuzz/output/progress.h"
-#include "fuzz/replay/replay_modelled.h"
-#include "fuzz/replay/replay_unmodelled.h"
+#include "fuzz/replay/replay_answers.h"
 #include "fuzz/replay/replay_vectors.h"
 #include "fuzz/survey/summary.h"
 #include "fuzz/survey/verify.h"
@@ -39,17 +36,11 @@ namespace {
 // Everything that one replay compares, and what it found.
 class Replay {
  public:
-  Replay(const ReplayOptions& options, AskedDevice* device, const OnReport& report,
-         Console& console)
+  Replay(const ReplayOptions& options, ReplayDevice* device, OnReport report, Console& console)
       : options_(options),
         device_(device),
-        report_(report),
         console_(console),
-        mismatches_(report, options.max_reports),
-        vectors_([this](const Operation& op) { return Selected(op, other_cases_); }, device,
-                 options.verbose, console.style(), report, mismatches_),
-        modelled_(device, options.test_results, console.style(), mismatches_, outcome_),
-        unmodelled_(device, options.test_results, console.style(), mismatches_, outcome_) {
+        state_{options, device, console.style(), report, {report, options.max_reports}} {
     if (options.instr.empty()) return;
     const auto ops = MatchOperations(options.instr, Models::kOptional);
     selected_.insert(ops.begin(), ops.end());
@@ -74,32 +65,13 @@ class Replay {
                                                      " is there; there is ",
                                                      absl::StrJoin(not_selected_, ", ")));
     }
-    outcome_.compared += vectors_.compared();
-    outcome_.differing += vectors_.differing();
-    outcome_.unsupported += vectors_.unsupported();
-    const uint64_t cases = modelled_.cases() + vectors_.compared();
-    const uint64_t flaky_cases = modelled_.flaky_cases() + vectors_.flaky();
     const Reason lack = device_ == nullptr ? Reason::kDeviceLacks : ReasonOf(device_->lack());
-    ledger().Count(
-        Thing::kCase,
-        cases + flaky_cases + modelled_.dropped_cases() + outcome_.unsupported + other_cases_,
-        cases);
-    ledger().LeaveMany(Thing::kCase, Reason::kDropped, modelled_.dropped_cases());
-    ledger().LeaveMany(Thing::kCase, Reason::kNotSelected, other_cases_);
-    ledger().LeaveMany(Thing::kCase, Reason::kDoesNotRepeat, flaky_cases);
-    ledger().LeaveMany(Thing::kCase, lack, outcome_.unsupported);
-    ledger().Count(Thing::kUnit,
-                   outcome_.units + outcome_.flaky_units + modelled_.dropped_units() +
-                       outcome_.unsupported_units + not_sampled_ + other_units_,
-                   outcome_.units);
-    ledger().LeaveMany(Thing::kUnit, Reason::kDropped, modelled_.dropped_units());
-    ledger().LeaveMany(Thing::kUnit, Reason::kDoesNotRepeat, outcome_.flaky_units);
-    ledger().LeaveMany(Thing::kUnit, lack, outcome_.unsupported_units);
-    ledger().LeaveMany(Thing::kUnit, Reason::kNotSampled, not_sampled_);
-    ledger().LeaveMany(Thing::kUnit, Reason::kNotSelected, other_units_);
-    std::ranges::copy(vectors_.by_kind(), outcome_.vectors);
-    if (options_.test_results)
-      std::ranges::copy(vectors_.test_results(), std::back_inserter(outcome_.test_results));
+    state_.Leave(Thing::kCase, lack, outcome_.unsupported);
+    state_.Leave(Thing::kUnit, lack, outcome_.unsupported_units);
+    state_.Leave(Thing::kUnit, Reason::kDoesNotRepeat, outcome_.flaky_units);
+    state_.Compared(Thing::kUnit, outcome_.units);
+    state_.Leave(Thing::kUnit, Reason::kNotSampled, not_sampled_);
+    std::ranges::move(state_.vector_results, std::back_inserter(outcome_.test_results));
     if (device_ != nullptr) {
       outcome_.dropped = device_->dropped();
       outcome_.flaky += device_->flaky();
@@ -110,13 +82,13 @@ class Replay {
  private:
   Ledger& ledger() { return outcome_.ledger; }
 
-  // Else `count` grows by `n`.
-  bool Selected(const Operation& op, uint64_t& count, uint64_t n = 1) {
+  // Else so many things are left out.
+  bool Selected(const Operation& op, Thing thing = Thing::kCase, uint64_t count = 1) {
     const bool selected = options_.instr.empty() || selected_.contains(&op);
     anything_selected_ |= selected;
     file_selected_ |= selected;
     if (selected) return true;
-    count += n;
+    state_.Leave(thing, Reason::kNotSelected, count);
     not_selected_.insert(op.name);
     return false;
   }
@@ -169,10 +141,10 @@ class Replay {
 
   absl::Status CaseName(const std::string& argument) {
     ASSIGN_OR_RETURN(const ::mmadiff::CaseName name, ParseCaseName(argument));
-    if (!Selected(*name.stream.op, other_cases_)) return absl::OkStatus();
+    if (!Selected(*name.stream.op)) return absl::OkStatus();
     Batch inputs;
     Generate(name.stream, name.index, 1, inputs);
-    return modelled_.Ask(*name.stream.op, inputs, {argument});
+    return CompareAnswersNow(*name.stream.op, inputs, {argument}, state_).status();
   }
 
   // The log is what counts. Its recording and its pages are copies for others.
@@ -224,8 +196,9 @@ class Replay {
     for (size_t i = same ? 0 : summary.changed; i < summary.contradictions.size(); ++i) {
       const std::string text = absl::StrCat("SURVEY ", summary.contradictions[i].Text(), "\n");
       if (std::exchange(before, text) == text) continue;
-      report_({Wrap(text, console_.style().width, 2),
-               {.kind = "survey", .where = folder, .said = summary.contradictions[i].Text()}});
+      state_.report(
+          {Wrap(text, console_.style().width, 2),
+           {.kind = "survey", .where = folder, .said = summary.contradictions[i].Text()}});
       if (options_.test_results && device_ == nullptr) {
         outcome_.test_results.push_back({"survey", text});
       }
@@ -252,10 +225,10 @@ class Replay {
       Damaged(c.status().message());
       return absl::OkStatus();
     }
-    if (!Selected(*c->op, other_cases_)) return absl::OkStatus();
+    if (!Selected(*c->op)) return absl::OkStatus();
     outcome_.filed_flaky += c->bucket.repetition == Repetition::kFlaky;
-    RETURN_IF_ERROR(modelled_.Compare(*c, path, in_folder));
-    if (modelled_.said().has_value() && IsFinding(*c)) Move(path, *c, *modelled_.said());
+    ASSIGN_OR_RETURN(const auto said, CompareCase(*c, path, in_folder, state_));
+    if (said.has_value() && IsFinding(*c)) Move(path, *c, *said);
     return absl::OkStatus();
   }
 
@@ -276,12 +249,12 @@ class Replay {
   absl::Status Vectors(const std::string& path) {
     const absl::StatusOr<VectorFile> file = ReadVectors(path);
     if (!file.ok()) {
-      console_.Warn(file.status().message());
-      outcome_.damaged = true;
+      Damaged(file.status().message());
       return absl::OkStatus();
     }
     for (const Vector& v : file->vectors) {
-      RETURN_IF_ERROR(vectors_.Compare(v));
+      const auto wanted = [this](const Operation& op) { return Selected(op); };
+      RETURN_IF_ERROR(CompareVector(v, wanted, state_));
     }
     return absl::OkStatus();
   }
@@ -308,12 +281,9 @@ class Replay {
     return absl::OkStatus();
   }
 
-  // In a folder, instructions that the device lacks are counted and left out.
   absl::Status Stored(const Recording& recording, bool in_folder = true) {
-    if (!Selected(*recording.op, other_cases_)) return absl::OkStatus();
-    if (!IsModelled(*recording.op)) return unmodelled_.Compare(recording);
-    ASSIGN_OR_RETURN(const Batch inputs, InputsOf(recording));
-    return modelled_.Compare(recording, inputs, in_folder);
+    if (!Selected(*recording.op)) return absl::OkStatus();
+    return CompareRecording(recording, in_folder, state_);
   }
 
   // What is done of each unit of digests in any thread.
@@ -321,7 +291,7 @@ class Replay {
     RecomputeOptions options = {
         .every = options_.every, .threads = options_.threads, .not_sampled = &not_sampled_};
     options.passes_over = [this](const RecordedDigests& d) {
-      return !Selected(*d.op, other_units_, d.digests.size());
+      return !Selected(*d.op, Thing::kUnit, d.digests.size());
     };
     if (device_ == nullptr) return options;
     options.also = [this](RecomputedUnit& unit, int thread) {
@@ -331,9 +301,11 @@ class Replay {
   }
 
   absl::Status AddUnit(const RecomputedUnit& unit) {
-    if (!unit.model.has_value()) return unmodelled_.Compare(unit);
-    absl::Status s = modelled_.Compare(unit);
-    console_.Status(absl::StrCat(CountText(outcome_.units, "unit"), " of digests compared"), false);
+    absl::Status s = CompareUnit(unit, state_);
+    if (unit.model.has_value()) {
+      console_.Status(absl::StrCat(CountText(outcome_.units, "unit"), " of digests compared"),
+                      false);
+    }
     return s;
   }
 
@@ -349,8 +321,7 @@ class Replay {
       return absl::OkStatus();
     }
     if (wrong || absl::IsDataLoss(stats.status())) {  // what came before the damage was compared
-      console_.Warn(stats.status().message());
-      outcome_.damaged = true;
+      Damaged(stats.status().message());
       return absl::OkStatus();
     }
     if (!stats.ok()) return stats.status();
@@ -359,37 +330,29 @@ class Replay {
   }
 
   void Report(const std::string& path, const std::vector<Damage>& damage) {
-    for (const Damage& d : damage) {
-      console_.Warn(absl::StrCat(path, ": ", Text(d)));
-      outcome_.damaged = true;
-    }
+    for (const Damage& d : damage) Damaged(absl::StrCat(path, ": ", Text(d)));
   }
 
   const ReplayOptions& options_;
-  AskedDevice* device_;  // nullptr: stored answers are compared
-  const OnReport& report_;
+  ReplayDevice* device_;  // nullptr: stored answers are compared
   Console& console_;
-  FirstReports mismatches_;
-  VectorReplay vectors_;
-  ReplayOutcome outcome_;
+  ReplayState state_;
+  ReplayOutcome& outcome_ = state_.outcome;
   uint64_t not_sampled_ = 0;                                // units of digests
   std::set<const Operation*> selected_;                     // by options_.instr
   bool anything_selected_ = false, file_selected_ = false;  // in all, in the file at hand
   std::set<std::string> not_selected_;                      // what else there is
   bool not_understood_ = false;                             // the file at hand
-  uint64_t other_cases_ = 0, other_units_ = 0;              // of it
-  ModelledReplay modelled_;
-  UnmodelledReplay unmodelled_;
 };
 
 }  // namespace
 
 absl::StatusOr<ReplayOutcome> ReplaySubjects(const ReplayOptions& options, Engine* engine,
-                                             const OnReport& report, Console& console) {
+                                             OnReport report, Console& console) {
   if (!options.instr.empty() && MatchOperations(options.instr, Models::kOptional).empty()) {
     return absl::InvalidArgumentError(WhyNoOperation(options.instr));
   }
-  std::optional<AskedDevice> asked;
+  std::optional<ReplayDevice> asked;
   if (engine != nullptr) asked.emplace(*engine, options.threads, options.open, console);
   Replay replay(options, asked.has_value() ? &*asked : nullptr, report, console);
   for (const std::string& subject : options.subjects) {

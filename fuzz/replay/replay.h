@@ -79,6 +79,6 @@ struct ReplayOutcome {
 // `instr` that no table or no subject has; the
 // device's that are not of one operation.
 absl::StatusOr<ReplayOutcome> ReplaySubjects(const ReplayOptions& options, Engine* engine,
-                                             const OnReport& report, Console& console);
+                                             OnReport report, Console& console);
 
 }  // namespace mmadiff

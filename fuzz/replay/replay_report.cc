@@ -66,25 +66,28 @@ ReplayReport ReportCase(const ReplayRow& row, absl::string_view lines, const Tex
       row};
 }
 
-ReplayReport ReportFlaky(const Operation& op, const Batch& inputs, const AskedAnswers& answers,
-                         int64_t element, const std::string& where, const std::string& device,
-                         const std::string& title, const TextStyle& style) {
-  const Format& f = *op.instruction->d;
+ReplayRow RowOf(const char* kind, const std::string& where, const std::string& device,
+                const Operation& op, const Batch& inputs, const ConfirmedAnswers& answers,
+                int64_t element) {
+  return {.kind = kind,
+          .op = &op,
+          .where = where,
+          .device = device,
+          .dot = Extract(inputs, element),
+          .d = answers.said.d[element],
+          .failure = answers.said.FailureAt(element),
+          .model = HexWord(*op.instruction->d, answers.comparison.model[element])};
+}
+
+ReplayReport ReportFlaky(ReplayRow row, const ConfirmedAnswers& answers, int64_t element,
+                         const TextStyle& style, const std::string& title) {
   const auto text = [&](const Answers& answers) {
     const auto failure = answers.FailureAt(element);
-    return failure ? Describe(*failure) : HexWord(f, answers.d[element]);
+    return failure ? Describe(*failure) : HexWord(*row.op->instruction->d, answers.d[element]);
   };
-  ReplayRow row = {.kind = "flaky",
-                   .op = &op,
-                   .where = where,
-                   .device = device,
-                   .dot = Extract(inputs, element),
-                   .d = answers.said.d[element],
-                   .failure = answers.said.FailureAt(element),
-                   .model = HexWord(f, answers.comparison.model[element])};
-  if (!answers.again.FailureAt(element)) row.again = HexWord(f, answers.again.d[element]);
   const std::string lines = absl::StrCat("  model      ", *row.model, "\n  device     ",
                                          text(answers.said), ", then ", text(answers.again), "\n");
+  if (!answers.again.FailureAt(element)) row.again = text(answers.again);
   return ReportCase(row, Wrap(lines, style.width, 13), style, title);
 }
 

@@ -2,15 +2,15 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 
+#include "absl/functional/function_ref.h"
 #include "absl/strings/string_view.h"
 #include "corpus/vector.h"
 #include "device/answers.h"
-#include "fuzz/ask/asked_device.h"
 #include "fuzz/output/fields.h"
+#include "fuzz/replay/replay_device.h"
 #include "sim/batch.h"
 #include "sim/operation.h"
 #include "triage/text_table.h"
@@ -40,12 +40,12 @@ struct ReplayReport {
   ReplayRow row;
 };
 
-using OnReport = std::function<void(const ReplayReport& report)>;
+using OnReport = absl::FunctionRef<void(const ReplayReport& report)>;
 
 // Hands on the first `most` reports.
 class FirstReports {
  public:
-  FirstReports(const OnReport& report, uint64_t most) : report_(report), left_(most) {}
+  FirstReports(OnReport report, uint64_t most) : report_(report), left_(most) {}
   bool full() const { return left_ == 0; }
   void Add(const ReplayReport& report) {
     if (full()) return;
@@ -54,7 +54,7 @@ class FirstReports {
   }
 
  private:
-  const OnReport& report_;
+  OnReport report_;
   uint64_t left_;
 };
 
@@ -63,9 +63,13 @@ class FirstReports {
 ReplayReport ReportCase(const ReplayRow& row, absl::string_view lines, const TextStyle& style,
                         const std::string& title = "");
 
-// Of dot product `element`, which is flaky; `title` in place of where and the device if not empty.
-ReplayReport ReportFlaky(const Operation& op, const Batch& inputs, const AskedAnswers& answers,
-                         int64_t element, const std::string& where, const std::string& device,
-                         const std::string& title, const TextStyle& style);
+// Of what was answered to dot product `element`; `where` and `device` as in the row.
+ReplayRow RowOf(const char* kind, const std::string& where, const std::string& device,
+                const Operation& op, const Batch& inputs, const ConfirmedAnswers& answers,
+                int64_t element);
+
+// Of dot product `element`, which is flaky; otherwise as ReportCase().
+ReplayReport ReportFlaky(ReplayRow row, const ConfirmedAnswers& answers, int64_t element,
+                         const TextStyle& style, const std::string& title = "");
 
 }  // namespace mmadiff

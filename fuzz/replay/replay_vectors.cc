@@ -1,6 +1,10 @@
 #include "fuzz/replay/replay_vectors.h"
 
 #include <algorithm>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -11,19 +15,54 @@
 #include "triage/verdict.h"
 
 namespace mmadiff {
+namespace {
 
-absl::Status VectorReplay::Compare(const Vector& v) {
-  const std::vector<VectorCase> cases = CasesOf(v);
-  for (auto first = cases.begin(); first != cases.end();) {
-    const auto last = std::find_if(
-        first, cases.end(), [first](const VectorCase& c) { return c.answer != first->answer; });
-    RETURN_IF_ERROR(CompareAnswer(v, {first, last}));
-    first = last;
+// The answer of the device, or of the model without one. Nothing when the device gives none, or none that it repeats,
+// which is reported.
+absl::StatusOr<std::optional<ReplayRow>> AnswerTo(const std::string& title, const Vector& v,
+                                                  const VectorCase& c, ReplayState& replay) {
+  const Operation& op = *c.op;
+  const Batch inputs = MakeDotProductBatch(op.shape(), {c.dot});
+  std::string name;
+  std::optional<ConfirmedAnswers> answers;
+  if (replay.device == nullptr) {
+    answers = AnswersTo(op, inputs, {{Simulate(op.model, c.dot)}, {}, 0});
+  } else {
+    name = replay.device->device().name();
+    ASSIGN_OR_RETURN(answers, replay.device->Ask(op, inputs));
+    if (!answers.has_value()) return std::nullopt;
   }
-  return absl::OkStatus();
+  const bool flaky = !answers->flaky.empty();
+  ReplayRow row = RowOf(flaky ? "flaky" : "mismatch", v.name, name, op, inputs, *answers, 0);
+  row.vector = &v;
+  row.answer = c.answer;
+  if (!flaky) return row;
+  replay.Leave(Thing::kCase, Reason::kDoesNotRepeat);
+  replay.mismatches.Add(ReportFlaky(row, *answers, 0, replay.style, title));
+  return std::nullopt;
 }
 
-absl::Status VectorReplay::CompareAnswer(const Vector& v, std::span<const VectorCase> cases) {
+ReplayReport Mismatch(const ReplayRow& row, const std::string& title, const ReplayState& replay) {
+  const Format& f = *row.vector->d;
+  const uint64_t of_model = Simulate(row.op->model, *row.dot);
+  const bool model = replay.device == nullptr,
+             contested = row.answer->kind == AnswerKind::kContested;
+  std::string lines = "  no longer differs: remove or regrade it\n";
+  if (row.failure) {
+    lines = DescribeFailure(f, of_model, *row.failure, replay.style);
+  } else if (contested && !model) {
+    lines = DescribeDifference(f, of_model, row.d, replay.style);
+  } else if (!contested) {
+    lines = absl::StrReplaceAll(DescribeDifference(f, model ? row.d : row.answer->d,
+                                                   model ? row.answer->d : row.d, replay.style),
+                                {{model ? "device  " : "model   ", "answer  "}});
+  }
+  return ReportCase(row, lines, replay.style, title);
+}
+
+// Cases of one answer.
+absl::Status CompareAnswer(const Vector& v, std::span<const VectorCase> cases,
+                           absl::FunctionRef<bool(const Operation&)> wanted, ReplayState& replay) {
   const VectorAnswer& answer = *cases.front().answer;
   const bool contested = answer.kind == AnswerKind::kContested;
   const std::string title =
@@ -33,99 +72,67 @@ absl::Status VectorReplay::CompareAnswer(const Vector& v, std::span<const Vector
   uint64_t done = 0, wrong = 0;
   std::string given;  // in place of a contested answer, to the first
   const Operation* op = nullptr;
+  ReplayDevice* const device = replay.device;
   for (const VectorCase& c : cases) {
-    if (!wanted_(*c.op)) continue;
-    if (device_ != nullptr && device_->Lacks(*c.op)) {
-      ++unsupported_;
+    if (!wanted(*c.op)) continue;
+    if (device != nullptr && device->Lacks(*c.op)) {
+      ++replay.outcome.unsupported;
       continue;
     }
-    ASSIGN_OR_RETURN(const auto answered, AnswerTo(title, v, c));
-    if (!answered.has_value()) continue;
-    const uint64_t d = answered->d.front();
-    const std::optional<InputFailure> failure = answered->FailureAt(0);
+    ASSIGN_OR_RETURN(const auto row, AnswerTo(title, v, c, replay));
+    if (!row.has_value()) continue;
     ++done;
     if (given.empty()) {
-      given = failure ? Name(*failure) : HexWord(*v.d, d);
+      given = row->failure ? Name(*row->failure) : HexWord(*v.d, row->d);
       op = c.op;
     }
-    const bool right = contested && device_ != nullptr ? Gives(*c.op, c.op->model, c.dot, d)
-                                                       : Is(answer, *c.op, d) != contested;
-    if (right && !failure) continue;
+    const bool right = contested && device != nullptr ? Gives(*c.op, c.op->model, c.dot, row->d)
+                                                      : Is(answer, *c.op, row->d) != contested;
+    if (right && !row->failure) continue;
     ++wrong;
-    const ReplayReport report = Mismatch(title, v, c, d, failure);
-    mismatches_.Add(report);
+    const ReplayReport report = Mismatch(*row, title, replay);
+    replay.mismatches.Add(report);
     absl::StrAppend(&result.failure, report.text);
   }
   if (done == 0) return absl::OkStatus();
-  by_kind_[static_cast<int>(answer.kind)] += done;
-  compared_ += contested && device_ == nullptr ? wrong : done;
-  differing_ += wrong;
-  test_results_.push_back(std::move(result));
+  const uint64_t compared = contested && device == nullptr ? wrong : done;
+  replay.Compared(Thing::kCase, compared);
+  replay.outcome.compared += compared;
+  replay.outcome.differing += wrong;
+  replay.outcome.vectors[static_cast<int>(answer.kind)] += done;
+  if (replay.options.test_results) replay.vector_results.push_back(std::move(result));
+  const size_t width = replay.style.width;
   if (contested && wrong == 0) {
-    report_(
-        {absl::StrCat(Wrap("CONTESTED " + title + "\n", style_.width, 2),
-                      Labelled("  given     ", absl::StrCat(given, " ", op->name), style_.width),
-                      Labelled("  reason    ", v.reason, style_.width)),
-         {.kind = "contested",
-          .op = op,
-          .where = v.name,
-          .vector = &v,
-          .answer = &answer,
-          .given = given,
-          .reason = v.reason}});
-  } else if (verbose_) {
+    replay.report({absl::StrCat(Wrap("CONTESTED " + title + "\n", width, 2),
+                                Labelled("  given     ", absl::StrCat(given, " ", op->name), width),
+                                Labelled("  reason    ", v.reason, width)),
+                   {.kind = "contested",
+                    .op = op,
+                    .where = v.name,
+                    .vector = &v,
+                    .answer = &answer,
+                    .given = given,
+                    .reason = v.reason}});
+  } else if (replay.options.verbose) {
     const char* kind = wrong == 0 ? "agrees" : "differs";
-    report_({Labelled(absl::StrFormat("%-10s", kind), title, style_.width),
-             {.kind = kind, .where = v.name, .vector = &v, .answer = &answer}});
+    replay.report({Labelled(absl::StrFormat("%-10s", kind), title, width),
+                   {.kind = kind, .where = v.name, .vector = &v, .answer = &answer}});
   }
   return absl::OkStatus();
 }
 
-// Of the device, or of the model when there is none.
-absl::StatusOr<std::optional<Answers>> VectorReplay::AnswerTo(const std::string& title,
-                                                              const Vector& v,
-                                                              const VectorCase& c) {
-  if (device_ == nullptr) return Answers{{Simulate(c.op->model, c.dot)}, {}, 0};
-  const Batch inputs = MakeDotProductBatch(c.op->shape(), {c.dot});
-  const auto answers = device_->Ask(*c.op, inputs);
-  if (!answers.ok()) return answers.status();
-  if (!answers->has_value()) return std::nullopt;
-  if ((*answers)->flaky.empty()) return std::move((*answers)->said);
-  ++flaky_;
-  ReplayReport report =
-      ReportFlaky(*c.op, inputs, **answers, 0, v.name, device_->device().name(), title, style_);
-  report.row.vector = &v;
-  report.row.answer = c.answer;
-  mismatches_.Add(report);
-  return std::nullopt;
-}
+}  // namespace
 
-ReplayReport VectorReplay::Mismatch(const std::string& title, const Vector& v, const VectorCase& c,
-                                    uint64_t given,
-                                    const std::optional<InputFailure>& failure) const {
-  const bool model = device_ == nullptr, contested = c.answer->kind == AnswerKind::kContested;
-  const uint64_t of_model = Simulate(c.op->model, c.dot);
-  std::string lines = "  no longer differs: remove or regrade it\n";
-  if (failure) {
-    lines = DescribeFailure(*v.d, of_model, *failure, style_);
-  } else if (contested && !model) {
-    lines = DescribeDifference(*v.d, of_model, given, style_);
-  } else if (!contested) {
-    lines = absl::StrReplaceAll(
-        DescribeDifference(*v.d, model ? given : c.answer->d, model ? c.answer->d : given, style_),
-        {{model ? "device  " : "model   ", "answer  "}});
+absl::Status CompareVector(const Vector& v, absl::FunctionRef<bool(const Operation&)> wanted,
+                           ReplayState& replay) {
+  const std::vector<VectorCase> cases = CasesOf(v);
+  for (auto first = cases.begin(); first != cases.end();) {
+    const auto last = std::find_if(
+        first, cases.end(), [first](const VectorCase& c) { return c.answer != first->answer; });
+    RETURN_IF_ERROR(CompareAnswer(v, {first, last}, wanted, replay));
+    first = last;
   }
-  return ReportCase({.kind = "mismatch",
-                     .op = c.op,
-                     .where = v.name,
-                     .device = model ? "" : device_->device().name(),
-                     .dot = c.dot,
-                     .d = given,
-                     .failure = failure,
-                     .model = HexWord(*v.d, of_model),
-                     .vector = &v,
-                     .answer = c.answer},
-                    lines, style_, title);
+  return absl::OkStatus();
 }
 
 }  // namespace mmadiff

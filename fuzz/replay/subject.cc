@@ -1,6 +1,7 @@
 #include "fuzz/replay/subject.h"
 
-#include "absl/strings/match.h"
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "corpus/case_folder.h"
 #include "corpus/cases/case_name.h"
@@ -26,56 +27,44 @@ Subject FailedSubject(const Operation& op, Batch dot, InputFailure failure,
 }  // namespace
 
 absl::StatusOr<Subject> LoadSubject(const std::string& argument, Device* device) {
-  Subject s;
-  s.name = argument;
-  Mismatch& m = s.mismatch;
   if (LooksLikeCaseName(argument)) {
     ASSIGN_OR_RETURN(const CaseName name, ParseCaseName(argument));
-    m.op = name.stream.op;
-    s.stream = name.stream;
-    Generate(name.stream, name.index, 1, m.inputs);
     if (device == nullptr) return absl::InvalidArgumentError("a case name needs --device");
-  } else {
-    absl::StatusOr<RegressionCase> stored = ReadCase(argument, true);
-    if (FindOperation(argument) != nullptr) {
-      return absl::InvalidArgumentError(absl::StrCat(argument,
-                                                     " is an instruction; its first case is ",
-                                                     argument, "@g", kGeneratorVersion, ":1:0"));
-    }
-    if (absl::IsNotFound(stored.status())) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(stored.status().message(), "; a case name has the form ARCH/INSTRUCTION@g",
-                       kGeneratorVersion, ":SEED:INDEX"));
-    }
-    if (!stored.ok()) return stored.status();
-    s.why = stored->why;
-    s.shared = stored->shared;
-    m.op = stored->op;
-    m.inputs = stored->inputs;
-    m.age = stored->age();
-    if (const auto& n = stored->no_word) {
-      m.failure = n->failure;
-      s.device_name = WhoAnswered(*n);
-    }
-    for (const Answer& answer : stored->answers) {
-      if (answer.IsPrediction() || !s.device_name.empty()) continue;
-      m.device = answer.d;
-      s.device_name = WhoAnswered(answer);
-    }
-    if (device == nullptr && s.device_name.empty()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(argument, " holds no answer of a device; give --device"));
-    }
+    Batch inputs;
+    Generate(name.stream, name.index, 1, inputs);
+    ASSIGN_OR_RETURN(Subject subject, AskSubject(*name.stream.op, std::move(inputs), *device));
+    subject.name = argument;
+    subject.stream = name.stream;
+    return subject;
   }
-  ASSIGN_OR_RETURN(Subject subject, device != nullptr ? AskSubject(*m.op, m.inputs, *device, m.age)
-                                    : m.failure
-                                        ? FailedSubject(*m.op, m.inputs, *m.failure, s.device_name)
-                                        : MakeSubject(*m.op, m.inputs, m.device, s.device_name));
-  if (!subject.mismatch.failure) subject.mismatch.age = subject.mismatch.most_age = m.age;
-  subject.name = s.name;
-  subject.stream = s.stream;
-  subject.why = s.why;
-  subject.shared = s.shared;
+  const absl::StatusOr<RegressionCase> c = ReadCase(argument, true);
+  if (FindOperation(argument) != nullptr) {
+    return absl::InvalidArgumentError(absl::StrCat(argument,
+                                                   " is an instruction; its first case is ",
+                                                   argument, "@g", kGeneratorVersion, ":1:0"));
+  }
+  if (absl::IsNotFound(c.status())) {
+    return absl::InvalidArgumentError(absl::StrCat(c.status().message(),
+                                                   "; a case name has the form ARCH/INSTRUCTION@g",
+                                                   kGeneratorVersion, ":SEED:INDEX"));
+  }
+  if (!c.ok()) return c.status();
+  const auto& no_word = c->no_word;
+  const auto answer =
+      std::ranges::find_if(c->answers, [](const Answer& a) { return !a.IsPrediction(); });
+  if (device == nullptr && !no_word && answer == c->answers.end()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(argument, " holds no answer of a device; give --device"));
+  }
+  ASSIGN_OR_RETURN(Subject subject,
+                   device != nullptr ? AskSubject(*c->op, c->inputs, *device, c->age())
+                   : no_word
+                       ? FailedSubject(*c->op, c->inputs, no_word->failure, WhoAnswered(*no_word))
+                       : MakeSubject(*c->op, c->inputs, answer->d, WhoAnswered(*answer)));
+  if (!subject.mismatch.failure) subject.mismatch.age = subject.mismatch.most_age = c->age();
+  subject.name = argument;
+  subject.why = c->why;
+  subject.shared = c->shared;
   return subject;
 }
 

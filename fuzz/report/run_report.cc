@@ -8,7 +8,7 @@
 #include "corpus/hex.h"
 #include "corpus/utc_time.h"
 #include "device/status_macros.h"
-#include "fuzz/coverage/counter.h"
+#include "fuzz/coverage/coverage_counter.h"
 #include "fuzz/folder/finding_life.h"
 #include "fuzz/folder/merge.h"
 #include "fuzz/output/progress.h"

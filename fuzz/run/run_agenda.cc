@@ -158,7 +158,7 @@ CanaryTask RunAgenda::CanaryOf(size_t r) {
                                          : asked.front().first_case;
   CanaryTask task = {StreamOf(r, first / row.unit_cases), first};
   const bool anew = options_.anew && row.same_asked;
-  if (!anew) task.filed = findings_.Earlier(*row.op, kFewestCanaries);
+  if (!anew) task.filed = findings_.Earlier(*row.op, kMinCanaries);
   if (asked.empty()) return task;
   if (!canaries) {
     if (asked.front().seconds <= kLongestCanarySeconds) {
@@ -176,7 +176,7 @@ CanaryTask RunAgenda::CanaryOf(size_t r) {
     if (unit.part) row.canaries.push_back(unit.canary);  // which a whole unit must keep
     const uint64_t number = unit.canary.first_case / row.unit_cases;
     std::vector<Observed> answers = AnswersOf(StreamOf(r, number), unit.canary);
-    const auto few = answers.begin() + std::min<long>(kFewestCanaries, std::ssize(answers));
+    const auto few = answers.begin() + std::min<long>(kMinCanaries, std::ssize(answers));
     std::move(answers.begin(), few, std::back_inserter(task.earlier));
     std::move(few, answers.end(), std::back_inserter(more));
   }

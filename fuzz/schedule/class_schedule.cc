@@ -10,7 +10,7 @@
 #include "absl/synchronization/mutex.h"
 #include "device/plain_text.h"
 #include "device/status_macros.h"
-#include "fuzz/coverage/counter.h"
+#include "fuzz/coverage/coverage_counter.h"
 #include "sim/parameter.h"
 #include "sim/simulate.h"
 #include "triage/verdict.h"

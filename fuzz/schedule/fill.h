@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "fuzz/coverage/counter.h"
+#include "fuzz/coverage/coverage_counter.h"
 #include "fuzz/output/console.h"
 #include "fuzz/schedule/mutants.h"
 

@@ -57,8 +57,6 @@ std::vector<OperationMutants> NeighbouringArchitectures(const std::vector<const 
   return all;
 }
 
-constexpr uint64_t kTurnCases = 1;  // of a schedule: it is cases that are counted
-
 // Fills in the cases until the first result that each mutant gives otherwise.
 void Try(const MutantsOptions& options, OperationMutants& work) {
   std::vector<Mutant*> alive;
@@ -71,10 +69,9 @@ void Try(const MutantsOptions& options, OperationMutants& work) {
   Comparison comparison;
   for (uint64_t first = 0; first < options.cases && !alive.empty() && StopSignal() == 0;
        first += batch.count) {
-    // Small portions while mutants die fast, larger ones for the survivors.
-    const uint64_t portion =
-        scheduled ? kTurnCases : std::min<uint64_t>(std::max<uint64_t>(first, 8), 256);
-    if (scheduled) stream.strategy = &schedule.of(first / kTurnCases);
+    // Small portions while mutants die fast, larger ones for the survivors; of a schedule a turn each.
+    const uint64_t portion = scheduled ? 1 : std::clamp<uint64_t>(first, 8, 256);
+    if (scheduled) stream.strategy = &schedule.of(first);
     Generate(stream, first, std::min(portion, options.cases - first), batch);
     std::vector<uint64_t> right(batch.dot_products());
     Simulate(work.op->model, batch, right);

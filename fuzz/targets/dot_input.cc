@@ -14,7 +14,7 @@
 #include "corpus/cases/case_name.h"
 #include "device/plain_text.h"
 #include "fuzz/cli/cli.h"
-#include "fuzz/coverage/counter.h"
+#include "fuzz/coverage/coverage_counter.h"
 #include "fuzz/schedule/mutants.h"
 #include "fuzz/targets/input.h"
 #include "fuzz/unit/devices.h"

@@ -51,7 +51,7 @@ class Scripted : public Device {
   }
   // What a run asks before its units, which no script counts.
   static bool IsCanary(const Batch& batch) {
-    return batch.shape.d_words() == 1 && batch.count % kFewestCanaries == 0;
+    return batch.shape.d_words() == 1 && batch.count % kMinCanaries == 0;
   }
 
  private:

@@ -15,7 +15,7 @@
 #include "corpus/cases/case_name.h"
 #include "corpus/cases/operands.h"
 #include "fuzz/testing/operations.h"
-#include "fuzz/unit/observer.h"
+#include "fuzz/unit/stage_watcher.h"
 #include "sim/dot_product.h"
 
 namespace mmadiff {
@@ -143,14 +143,14 @@ struct Facts {
 
 constexpr uint32_t kAlignmentEvents = (2u << static_cast<int>(StageEvent::kCarryOut)) - 1;
 
-// The observer, and which steps have the result -0.
-struct StepObserver {
-  Observer observer;
+// The watcher, and which steps have the result -0.
+struct StepWatcher {
+  StageWatcher watcher;
   uint64_t minus_zero;
   uint64_t steps = 0;  // bit by step, of the first 64
 
   void operator()(const Event& e) {
-    observer(e);
+    watcher(e);
     if (e.stage != Stage::kRounded || e.step > 63) return;
     // The last rounding of a step is its result.
     const uint64_t bit = 1ull << e.step;
@@ -407,16 +407,16 @@ Facts FactsOf(const Model& m, const KindTables& kinds, const DotProductCase& dot
   Facts f;
   f.c = KindsOf(m.c, dot.c);
   AddProducts(m, kinds, dot, f);
-  StepObserver observer = {Observer(m, dot.c), 1ull << SignBit(m.d)};
-  const uint64_t d = DotProduct(m, dot.a.data(), dot.b.data(), dot.c, observer);
+  StepWatcher steps = {StageWatcher(m, dot.c), 1ull << SignBit(m.d)};
+  const uint64_t d = DotProduct(m, dot.a.data(), dot.b.data(), dot.c, steps);
   f.d = KindsOf(m.d, d, m.algorithm.output_fraction_bits);
-  f.events = observer.observer.seen();
+  f.events = steps.watcher.seen();
   if (IsFloat(m) && !((f.elements() | f.scales() | f.c) & kSpecial)) AddTerms(m, dot, d, f);
   // Families of several alignments have no such events.
   if (!HasOneAlignment(m.algorithm.family)) f.events &= ~kAlignmentEvents;
   const int terms = m.algorithm.terms;
   for (int step = 0; (step + 1) * terms < m.k && IsPairwise(m); ++step) {
-    const bool minus_zero = observer.steps >> step & 1;
+    const bool minus_zero = steps.steps >> step & 1;
     f.minus_zero_between |= minus_zero && MinusZerosFrom(m, dot, (step + 1) * terms);
   }
   return f;

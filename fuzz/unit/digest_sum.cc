@@ -130,24 +130,17 @@ HWY_AFTER_NAMESPACE();
 
 #if !MMADIFF_HAS_HIGHWAY || HWY_ONCE
 namespace mmadiff {
-namespace {
-
-std::vector<HashTarget> FindHashTargets() {
-  std::vector<HashTarget> found;
-#if MMADIFF_HAS_HIGHWAY
-#define MMADIFF_ADD(target) \
-  if (Has##target()) found.push_back({#target, &N_##target::SumOfHashes});
-  MMADIFF_EACH_VECTOR(MMADIFF_ADD)
-#undef MMADIFF_ADD
-#endif
-  found.push_back({"one by one", &SumOneByOne});
-  return found;
-}
-
-}  // namespace
 
 std::span<const HashTarget> HashTargets() {
-  static const std::vector<HashTarget> targets = FindHashTargets();
+  static const std::vector<HashTarget> targets = [] {
+    std::vector<HashTarget> found;
+#define MMADIFF_ADD(target) \
+  if (Has##target()) found.push_back({#target, &N_##target::SumOfHashes});
+    MMADIFF_EACH_VECTOR(MMADIFF_ADD)
+#undef MMADIFF_ADD
+    found.push_back({"one by one", &SumOneByOne});
+    return found;
+  }();
   return targets;
 }
 

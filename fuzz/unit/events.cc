@@ -1,6 +1,6 @@
 #include "fuzz/unit/events.h"
 
-#include "fuzz/unit/observer.h"
+#include "fuzz/unit/stage_watcher.h"
 
 namespace mmadiff {
 namespace {
@@ -36,9 +36,9 @@ bool CanHappen(Family family, StageEvent e) {
 const char* Name(StageEvent event) { return kNames[static_cast<size_t>(event)]; }
 
 void EventCounter::Count(const Model& model, const DotProductCase& dot) {
-  Observer observer(model, dot.c);
-  DotProduct(model, dot.a.data(), dot.b.data(), dot.c, observer);
-  for (size_t e = 0; e < kEvents; ++e) counts_[e] += observer.seen() >> e & 1;
+  StageWatcher watcher(model, dot.c);
+  DotProduct(model, dot.a.data(), dot.b.data(), dot.c, watcher);
+  for (size_t e = 0; e < kEvents; ++e) counts_[e] += watcher.seen() >> e & 1;
   ++sampled_;
 }
 

@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-#include "fuzz/unit/observer.h"
+#include "fuzz/unit/stage_watcher.h"
 #include "sim/algorithm.h"
 #include "sim/batch.h"
 

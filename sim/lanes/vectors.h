@@ -59,7 +59,7 @@ inline bool HasNEON() { return true; }
 
 }  // namespace mmadiff
 
-// DO(target) of those that are compiled, the best first.
+// DO(target) of those that are compiled, the best first; none without Highway.
 #if MMADIFF_HAS_HIGHWAY
 #if HWY_TARGETS & HWY_AVX3
 #define MMADIFF_VECTOR_AVX3(DO) DO(AVX3)
@@ -84,4 +84,6 @@ inline bool HasNEON() { return true; }
 #define MMADIFF_EACH_VECTOR(DO) \
   MMADIFF_VECTOR_AVX3(DO)       \
   MMADIFF_VECTOR_AVX2(DO) MMADIFF_VECTOR_SSE4(DO) MMADIFF_VECTOR_OF_ALL(DO)
+#else
+#define MMADIFF_EACH_VECTOR(DO)
 #endif

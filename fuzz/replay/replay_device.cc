@@ -1,4 +1,4 @@
-#include "fuzz/ask/asked_device.h"
+#include "fuzz/replay/replay_device.h"
 
 #include <algorithm>
 
@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kTimes = 5;  // as `run` asks what differs
 
-void SetFlakyApart(const Operation& op, int64_t words_each, AskedAnswers& answers) {
+void SetFlakyApart(const Operation& op, int64_t words_each, ConfirmedAnswers& answers) {
   const std::vector<int64_t> changed = Differences(op, answers.said.d, answers.again.d);
   std::vector<int64_t>& differing = answers.comparison.differing;
   std::set_union(differing.begin(), differing.end(), changed.begin(), changed.end(),
@@ -28,16 +28,17 @@ void SetFlakyApart(const Operation& op, int64_t words_each, AskedAnswers& answer
 
 }  // namespace
 
-AskedAnswers AnswersTo(const Operation& op, const Batch& inputs, Answers said) {
+ConfirmedAnswers AnswersTo(const Operation& op, const Batch& inputs, Answers said) {
   CountFailures(op, inputs, said);
   Comparison comparison = Compare(op, inputs, said.d);
   return {std::move(said), {}, std::move(comparison)};
 }
 
-absl::StatusOr<std::optional<AskedAnswers>> AskedDevice::Ask(const Operation& op,
-                                                             const Batch& inputs, bool always) {
+absl::StatusOr<std::optional<ConfirmedAnswers>> ReplayDevice::Ask(const Operation& op,
+                                                                  const Batch& inputs,
+                                                                  bool always) {
   if (Dropped(op)) return std::nullopt;
-  AskedAnswers answers;
+  ConfirmedAnswers answers;
   absl::Status s = AskAll(device_, op, inputs, answers.said);
   if (s.ok()) {
     answers.comparison = Compare(op, inputs, answers.said.d);
@@ -53,19 +54,21 @@ absl::StatusOr<std::optional<AskedAnswers>> AskedDevice::Ask(const Operation& op
   return answers;
 }
 
-absl::StatusOr<std::optional<AskedAnswers>> AskedDevice::AskAt(const Operation& op,
-                                                               const Batch& dot, uint64_t age) {
+absl::StatusOr<std::optional<ConfirmedAnswers>> ReplayDevice::AskAt(const Operation& op,
+                                                                    const Batch& dot,
+                                                                    uint64_t age) {
   if (Dropped(op)) return std::nullopt;
   for (int i = 0;; ++i) {
     absl::StatusOr<Answers> last = AskAtAge(device_, op, Extract(dot, 0), age);
     if (Drops(op, last.status())) return std::nullopt;
     if (!last.ok()) return last.status();
-    AskedAnswers answers = AnswersTo(op, dot, *std::move(last));
+    ConfirmedAnswers answers = AnswersTo(op, dot, *std::move(last));
     if (!answers.comparison.differing.empty() || i == kTimes - 1) return answers;
   }
 }
 
-std::vector<absl::StatusOr<Digest>> AskedDevice::AskDigest(const RecomputedUnit& unit, int thread) {
+std::vector<absl::StatusOr<Digest>> ReplayDevice::AskDigest(const RecomputedUnit& unit,
+                                                            int thread) {
   const Operation& op = *unit.stream.op;
   Engine* const engine = engines_.of(thread);
   if (engine == nullptr || Dropped(op) || !engine->device().Supports(op).ok()) return {};
@@ -80,12 +83,12 @@ std::vector<absl::StatusOr<Digest>> AskedDevice::AskDigest(const RecomputedUnit&
   return answers;
 }
 
-bool AskedDevice::Dropped(const Operation& op) const {
+bool ReplayDevice::Dropped(const Operation& op) const {
   absl::MutexLock lock(&mutex_);
   return dropped_.contains(&op);
 }
 
-bool AskedDevice::Drops(const Operation& op, const absl::Status& s) {
+bool ReplayDevice::Drops(const Operation& op, const absl::Status& s) {
   const std::optional<Drop> drop = DropOf(op, s);
   if (!drop.has_value()) return false;
   absl::MutexLock lock(&mutex_);
@@ -93,7 +96,7 @@ bool AskedDevice::Drops(const Operation& op, const absl::Status& s) {
   return true;
 }
 
-std::vector<Drop> AskedDevice::dropped() const {
+std::vector<Drop> ReplayDevice::dropped() const {
   absl::MutexLock lock(&mutex_);
   std::vector<Drop> all;
   for (const auto& [op, drop] : dropped_) all.push_back(drop);

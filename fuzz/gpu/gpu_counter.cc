@@ -1,4 +1,4 @@
-#include "fuzz/gpu/counter.h"
+#include "fuzz/gpu/gpu_counter.h"
 
 #include <algorithm>
 #include <cstring>
@@ -16,40 +16,30 @@ namespace {
 // slowest cases: the larger it is, the less they count.
 constexpr size_t kScratchBytes = size_t{8} << 30, kScratchPart = 4;
 // Other processes take memory too: where there is no room, half as much will do, down to this.
-constexpr size_t kLeastScratchBytes = 1 << 20;
+constexpr size_t kMinScratchBytes = 1 << 20;
 constexpr size_t kAlignment = 256;  // of a buffer
 
 struct CompareKernel {
+  Path path;
   const char* name;
   size_t (*shared_bytes)(const Shape&);
 };
+constexpr CompareKernel kCompareKernels[] = {
+    {Path::kFmaChain, "compare_fma_chain", SharedBytes<Path::kFmaChain>},
+    {Path::kFusedSum, "compare_fused_sum", SharedBytes<Path::kFusedSum>},
+    {Path::kScaledSum, "compare_scaled_sum", SharedBytes<Path::kScaledSum>},
+    {Path::kTwoStageSum, "compare_two_stage_sum", SharedBytes<Path::kTwoStageSum>},
+    {Path::kPairwiseSum, "compare_pairwise_sum", SharedBytes<Path::kPairwiseSum>},
+    {Path::kExactSum, "compare_exact_sum", SharedBytes<Path::kExactSum>},
+    {Path::kNarrowSum, "compare_narrow_sum", SharedBytes<Path::kNarrowSum>},
+    {Path::kNarrowF32, "compare_narrow_f32", SharedBytes<Path::kNarrowF32>},
+    {Path::kNarrowF16, "compare_narrow_f16", SharedBytes<Path::kNarrowF16>},
+    {Path::kGroupSum, "compare_group_sum", SharedBytes<Path::kGroupSum>},
+    {Path::kInteger, "compare_integer_dot", SharedBytes<Path::kInteger>},
+};
 
-CompareKernel CompareKernelOf(Path path) {
-  switch (path) {
-    case Path::kFmaChain:
-      return {"compare_fma_chain", SharedBytes<Path::kFmaChain>};
-    case Path::kFusedSum:
-      return {"compare_fused_sum", SharedBytes<Path::kFusedSum>};
-    case Path::kScaledSum:
-      return {"compare_scaled_sum", SharedBytes<Path::kScaledSum>};
-    case Path::kTwoStageSum:
-      return {"compare_two_stage_sum", SharedBytes<Path::kTwoStageSum>};
-    case Path::kPairwiseSum:
-      return {"compare_pairwise_sum", SharedBytes<Path::kPairwiseSum>};
-    case Path::kExactSum:
-      return {"compare_exact_sum", SharedBytes<Path::kExactSum>};
-    case Path::kNarrowSum:
-      return {"compare_narrow_sum", SharedBytes<Path::kNarrowSum>};
-    case Path::kNarrowF32:
-      return {"compare_narrow_f32", SharedBytes<Path::kNarrowF32>};
-    case Path::kNarrowF16:
-      return {"compare_narrow_f16", SharedBytes<Path::kNarrowF16>};
-    case Path::kGroupSum:
-      return {"compare_group_sum", SharedBytes<Path::kGroupSum>};
-    case Path::kInteger:
-      break;
-  }
-  return {"compare_integer_dot", SharedBytes<Path::kInteger>};
+const CompareKernel& CompareKernelOf(const Model& model) {
+  return *std::ranges::find(kCompareKernels, PathOf(model), &CompareKernel::path);
 }
 
 template <Path kPath>
@@ -119,7 +109,7 @@ Path PathOf(const Model& model) {
 }
 
 std::vector<const char*> ResidentKernels(const Model& model) {
-  return {"generate", CompareKernelOf(PathOf(model)).name, "trace"};
+  return {"generate", CompareKernelOf(model).name, "trace"};
 }
 
 bool GpuCounter::Supports(const CaseStream& stream) {
@@ -151,7 +141,7 @@ absl::StatusOr<std::unique_ptr<GpuCounter>> GpuCounter::Create(GpuDevice& device
 absl::StatusOr<uint64_t> GpuCounter::Reserve(size_t bytes) {
   if (memory_ == nullptr || reserved_ < bytes) {
     memory_ = nullptr;  // frees what there was first
-    auto memory = std::make_unique<DeviceMemory>(device_.driver());
+    auto memory = std::make_unique<DeviceMemory>(driver_);
     RETURN_IF_ERROR(memory->Allocate(bytes));
     memory_ = std::move(memory);
     reserved_ = bytes;
@@ -161,18 +151,16 @@ absl::StatusOr<uint64_t> GpuCounter::Reserve(size_t bytes) {
 
 absl::StatusOr<size_t> GpuCounter::ScratchBytes() {
   if (scratch_ != 0) return scratch_;
-  const GpuDriver& driver = device_.driver();
   size_t free = 0, total = 0;
-  RETURN_IF_ERROR(driver.Check(driver.memory(&free, &total), "asking for free memory"));
+  RETURN_IF_ERROR(driver_.Check(driver_.memory(&free, &total), "asking for free memory"));
   return scratch_ = std::clamp<size_t>(free / kScratchPart, 1, kScratchBytes);
 }
 
 absl::StatusOr<void*> GpuCounter::Function(const std::string& name) {
   void*& function = functions_[name];
   if (function != nullptr) return function;
-  const GpuDriver& driver = device_.driver();
-  RETURN_IF_ERROR(driver.Check(driver.get_function(&function, module_, name.c_str()),
-                               absl::StrCat("finding the kernel ", name)));
+  RETURN_IF_ERROR(driver_.Check(driver_.get_function(&function, module_, name.c_str()),
+                                absl::StrCat("finding the kernel ", name)));
   return function;
 }
 
@@ -183,7 +171,7 @@ LaunchShape LaunchShapeOf(absl::string_view kernel, const ResidentJob& job,
   }
   constexpr int64_t kTracedByBlock = 32 * kTraceEvery;
   if (kernel == "trace") return {job.count / kTracedByBlock + 1, 32, 0};
-  const CompareKernel compare = CompareKernelOf(PathOf(job.model));
+  const CompareKernel& compare = CompareKernelOf(job.model);
   const int64_t groups = (job.count + kInterleaved - 1) / kInterleaved;
   return {std::min<int64_t>(groups, blocks_at_once), kPatchThreads,
           compare.shared_bytes(job.shape)};
@@ -192,24 +180,22 @@ LaunchShape LaunchShapeOf(absl::string_view kernel, const ResidentJob& job,
 absl::Status GpuCounter::Launch(const std::string& kernel, ResidentJob& job) {
   ASSIGN_OR_RETURN(void* function, Function(kernel));
   LaunchShape shape = LaunchShapeOf(kernel, job, 1);
-  const GpuDriver& driver = device_.driver();
   int blocks = 0;
-  absl::Status s =
-      driver.Check(driver.blocks_at_once(&blocks, function, shape.threads, shape.shared_bytes),
-                   absl::StrCat("asking how many blocks of the kernel ", kernel, " fit"));
-  if (!s.ok()) return s;
+  RETURN_IF_ERROR(
+      driver_.Check(driver_.blocks_at_once(&blocks, function, shape.threads, shape.shared_bytes),
+                    absl::StrCat("asking how many blocks of the kernel ", kernel, " fit")));
   shape =
       LaunchShapeOf(kernel, job, int64_t{std::max(1, device_.processors())} * std::max(1, blocks));
   void* arguments[] = {&job};
-  s = driver.Check(
-      driver.launch(function, static_cast<unsigned>(shape.blocks), 1, 1, shape.threads, 1, 1,
-                    static_cast<unsigned>(shape.shared_bytes), nullptr, arguments, nullptr),
-      absl::StrCat("launching the kernel ", kernel));
-  return Timed(kernel, s);
+  RETURN_IF_ERROR(driver_.Check(
+      driver_.launch(function, static_cast<unsigned>(shape.blocks), 1, 1, shape.threads, 1, 1,
+                     static_cast<unsigned>(shape.shared_bytes), nullptr, arguments, nullptr),
+      absl::StrCat("launching the kernel ", kernel)));
+  return Timed(kernel);
 }
 
-absl::Status GpuCounter::Timed(const std::string& kernel, absl::Status launched) {
-  if (seconds_ == nullptr || !launched.ok()) return launched;
+absl::Status GpuCounter::Timed(const std::string& kernel) {
+  if (seconds_ == nullptr) return absl::OkStatus();
   const absl::Status s = Wait();
   const auto now = MonotonicNow();
   (*seconds_)[kernel] += absl::ToDoubleSeconds(now - timed_);
@@ -284,17 +270,15 @@ absl::Status GpuCounter::Prepare(const CaseStream& stream, const Model& model, i
     job.packed[o].words_per_case = operands[o]->words;
   }
   job.d_slots = reinterpret_cast<const Slot*>(at[kTables] + slots_at);
-  const GpuDriver& driver = device_.driver();
-  return driver.Check(driver.to_device(at[kTables], table.data(), table.size()),
-                      "copying tables to the GPU");
+  return driver_.Check(driver_.to_device(at[kTables], table.data(), table.size()),
+                       "copying tables to the GPU");
 }
 
 absl::Status GpuCounter::Count(const CaseStream& stream, const Model& model, uint64_t first,
                                uint64_t count, int64_t most_at_once, Counted& counted) {
   RETURN_IF_ERROR(device_.MakeCurrent());
-  const absl::StatusOr<const LoadedKernel*> loaded = device_.Load(*stream.op);
-  if (!loaded.ok()) return loaded.status();
-  const Kernel& kernel = (*loaded)->kernel;
+  ASSIGN_OR_RETURN(const LoadedKernel* loaded, device_.Load(*stream.op));
+  const Kernel& kernel = loaded->kernel;
   const Shape& shape = stream.op->shape();
   const size_t bytes = 8 * (shape.a_words() + shape.b_words() + shape.d_words()) +
                        4 * (kernel.a.words + kernel.b.words + kernel.c.words + kernel.d.words);
@@ -309,64 +293,58 @@ absl::Status GpuCounter::Count(const CaseStream& stream, const Model& model, uin
     at_once = static_cast<int64_t>((count + launches - 1) / launches);
     const absl::Status s = Prepare(stream, model, at_once, count, job);
     if (s.ok()) break;
-    if (IsNoRoom(s) && scratch_ >= 2 * kLeastScratchBytes) continue;
+    if (IsNoRoom(s) && scratch_ >= 2 * kMinScratchBytes) continue;
     scratch_ = 0;  // there may be room another time
     return s;
   }
   job.counted_from = first;
-  absl::Status s = Clear(count, job);
-  for (uint64_t done = 0; s.ok() && done < count; done += job.count) {
+  RETURN_IF_ERROR(Clear(count, job));
+  for (uint64_t done = 0; done < count; done += job.count) {
     job.first = first + done;
     job.count = static_cast<int64_t>(std::min<uint64_t>(at_once, count - done));
     job.places = PlacesOf(job.count, ClassPeriod(job.strategy, BoundaryClassCount(job.kind())));
-    s = Execute(**loaded, job);
-    if (s.ok()) s = Wait();
-    if (s.ok()) s = CheckOperands(stream, job);
+    RETURN_IF_ERROR(Execute(*loaded, job));
+    RETURN_IF_ERROR(Wait());
+    RETURN_IF_ERROR(CheckOperands(stream, job));
   }
-  if (s.ok()) s = Collect(stream, first, count, job, counted);
-  return s;
+  return Collect(stream, first, count, job, counted);
 }
 
 // Before anything is read: a copy would wait for a kernel that never ends.
 absl::Status GpuCounter::Wait() {
-  return device_.driver().Wait("running on the GPU", [this] { return device_.StopRequested(); });
+  return driver_.Wait("running on the GPU", [this] { return device_.StopRequested(); });
 }
 
 absl::Status GpuCounter::Clear(uint64_t count, const ResidentJob& job) {
-  const GpuDriver& driver = device_.driver();
   const ResidentCounters zeros = {};
-  RETURN_IF_ERROR(driver.Check(
-      driver.to_device(reinterpret_cast<uint64_t>(job.counters), &zeros, sizeof(zeros)),
+  RETURN_IF_ERROR(driver_.Check(
+      driver_.to_device(reinterpret_cast<uint64_t>(job.counters), &zeros, sizeof(zeros)),
       "clearing counters"));
-  return driver.Check(driver.fill(reinterpret_cast<uint64_t>(job.flags), 0, FlagWords(count)),
-                      "clearing flags");
+  return driver_.Check(driver_.fill(reinterpret_cast<uint64_t>(job.flags), 0, FlagWords(count)),
+                       "clearing flags");
 }
 
 absl::Status GpuCounter::Execute(const LoadedKernel& loaded, ResidentJob& job) {
-  const GpuDriver& driver = device_.driver();
   const uint64_t d = reinterpret_cast<uint64_t>(job.d),
                  where = reinterpret_cast<uint64_t>(job.where);
-  absl::Status s = Timed("before", absl::OkStatus());
-  if (s.ok()) s = Launch("generate", job);
-  if (s.ok()) {
-    s = driver.Check(driver.fill(d, FillPattern(), job.count * job.d_words), "filling results");
-  }
-  if (s.ok()) s = driver.Check(driver.fill(where, kNowhere, job.count), "filling numbers");
-  if (s.ok()) s = Timed("fill", s);
+  RETURN_IF_ERROR(Timed("before"));
+  RETURN_IF_ERROR(Launch("generate", job));
+  RETURN_IF_ERROR(
+      driver_.Check(driver_.fill(d, FillPattern(), job.count * job.d_words), "filling results"));
+  RETURN_IF_ERROR(driver_.Check(driver_.fill(where, kNowhere, job.count), "filling numbers"));
+  RETURN_IF_ERROR(Timed("fill"));
   void* arguments[] = {&job.packed[0].words, &job.packed[1].words,  &job.packed[2].words, &job.d,
                        &job.where,           device_.LastArgument()};
-  if (s.ok()) {
-    s = driver.Check(driver.launch(loaded.function, static_cast<unsigned>(job.count), 1, 1,
+  RETURN_IF_ERROR(
+      driver_.Check(driver_.launch(loaded.function, static_cast<unsigned>(job.count), 1, 1,
                                    loaded.kernel.threads, 1, 1, 0, nullptr, arguments, nullptr),
-                     "launching the instruction");
-  }
-  s = Timed("instruction", s);
-  if (s.ok()) s = Launch(CompareKernelOf(PathOf(job.model)).name, job);
-  return s.ok() ? Launch("trace", job) : s;
+                    "launching the instruction"));
+  RETURN_IF_ERROR(Timed("instruction"));
+  RETURN_IF_ERROR(Launch(CompareKernelOf(job.model).name, job));
+  return Launch("trace", job);
 }
 
 absl::Status GpuCounter::CheckOperands(const CaseStream& stream, const ResidentJob& job) {
-  const GpuDriver& driver = device_.driver();
   const Shape& shape = job.shape;
   Batch right;
   // The last case, and one that no pattern of launches leaves out for ever.
@@ -383,10 +361,10 @@ absl::Status GpuCounter::CheckOperands(const CaseStream& stream, const ResidentJ
       // The tiles that lie together with this one.
       const int64_t first = place / kInterleaved * kInterleaved;
       tiles.resize(int64_t{count} * kInterleaved);
-      RETURN_IF_ERROR(
-          driver.Check(driver.to_host(tiles.data(), reinterpret_cast<uint64_t>(at + first * count),
-                                      8 * tiles.size()),
-                       "reading operands"));
+      RETURN_IF_ERROR(driver_.Check(
+          driver_.to_host(tiles.data(), reinterpret_cast<uint64_t>(at + first * count),
+                          8 * tiles.size()),
+          "reading operands"));
       words.clear();
       for (int i = 0; i < count; ++i) words.push_back(WordAt(&tiles[place - first], i));
       if (words == *expected) continue;
@@ -400,23 +378,22 @@ absl::Status GpuCounter::CheckOperands(const CaseStream& stream, const ResidentJ
 
 absl::Status GpuCounter::Collect(const CaseStream& stream, uint64_t first, uint64_t count,
                                  const ResidentJob& job, Counted& counted) {
-  const GpuDriver& driver = device_.driver();
   ResidentCounters& c = counted.counters;
-  absl::Status s = driver.Check(
-      driver.to_host(&c, reinterpret_cast<uint64_t>(job.counters), sizeof(c)), "reading counters");
+  RETURN_IF_ERROR(
+      driver_.Check(driver_.to_host(&c, reinterpret_cast<uint64_t>(job.counters), sizeof(c)),
+                    "reading counters"));
   counted.device = DigestOfLimbs(c.device_digest);
   counted.model = DigestOfLimbs(c.model_digest);
   counted.flagged.clear();
-  if (s.ok() && c.flagged + c.differing > 0) {
+  if (c.flagged + c.differing > 0) {
     std::vector<uint32_t> flags(FlagWords(count));
-    s = driver.Check(
-        driver.to_host(flags.data(), reinterpret_cast<uint64_t>(job.flags), 4 * flags.size()),
-        "reading flags");
+    RETURN_IF_ERROR(driver_.Check(
+        driver_.to_host(flags.data(), reinterpret_cast<uint64_t>(job.flags), 4 * flags.size()),
+        "reading flags"));
     for (uint64_t i = 0; i < count; ++i) {
       if (flags[i / 32] >> i % 32 & 1) counted.flagged.push_back(first + i);
     }
   }
-  if (!s.ok()) return s;
   const uint64_t words = count * stream.op->shape().d_words();
   if (c.generated != count || c.compared != words) {
     return absl::DataLossError(absl::StrCat(

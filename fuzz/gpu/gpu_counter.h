@@ -81,7 +81,8 @@ class GpuCounter {
     kCounters,
     kBuffers
   };
-  GpuCounter(GpuDevice& device, void* module) : device_(device), module_(module) {}
+  GpuCounter(GpuDevice& device, void* module)
+      : device_(device), driver_(device.driver()), module_(module) {}
 
   // The address of memory that grows and stays.
   absl::StatusOr<uint64_t> Reserve(size_t bytes);
@@ -89,7 +90,7 @@ class GpuCounter {
   absl::StatusOr<void*> Function(const std::string& name);
   absl::Status Launch(const std::string& kernel, ResidentJob& job);
   // If kernels are timed, what was launched since the last call is `kernel`.
-  absl::Status Timed(const std::string& kernel, absl::Status launched);
+  absl::Status Timed(const std::string& kernel);
   // Fills in what does not change from launch to launch.
   absl::Status Prepare(const CaseStream& stream, const Model& model, int64_t cases,
                        uint64_t counted, ResidentJob& job);
@@ -103,6 +104,7 @@ class GpuCounter {
                        const ResidentJob& job, Counted& counted);
 
   GpuDevice& device_;
+  const GpuDriver& driver_;
   void* const module_;
   size_t scratch_ = 0;  // bytes; 0: not known yet
   std::unique_ptr<DeviceMemory> memory_;

@@ -22,7 +22,7 @@
 
 namespace mmadiff {
 
-struct AskedAnswers {
+struct ConfirmedAnswers {
   Answers said, again;    // `again` is empty if all is as the model has it
   Comparison comparison;  // of `said`; without what is flaky
   // Of the executions whose two answers are not the same: dot products that differ from the model
@@ -31,25 +31,23 @@ struct AskedAnswers {
 };
 
 // Of what was asked once.
-AskedAnswers AnswersTo(const Operation& op, const Batch& inputs, Answers said);
+ConfirmedAnswers AnswersTo(const Operation& op, const Batch& inputs, Answers said);
 
-class AskedDevice {
+class ReplayDevice {
  public:
   // The device has an engine for each thread, as Engines says.
-  AskedDevice(Engine& engine, int threads, EngineOpener open, Console& console)
-      : engines_(engine, threads, std::move(open), nullptr),
-        device_(engine.device()),
-        console_(console) {}
+  ReplayDevice(Engine& engine, int threads, EngineOpener open, Console& console)
+      : engines_(engine, threads, std::move(open)), device_(engine.device()), console_(console) {}
 
   // Nothing when the operation was dropped, before or by this error; another error of the device is
   // returned.
   // `always`: it is asked five times also where all is as the model has it.
-  absl::StatusOr<std::optional<AskedAnswers>> Ask(const Operation& op, const Batch& inputs,
-                                                  bool always = false);
+  absl::StatusOr<std::optional<ConfirmedAnswers>> Ask(const Operation& op, const Batch& inputs,
+                                                      bool always = false);
   // A dot product that is the last of so many equal ones of a fresh process, up to five times until it
   // has another answer than the model's. Nothing as above.
-  absl::StatusOr<std::optional<AskedAnswers>> AskAt(const Operation& op, const Batch& dot,
-                                                    uint64_t age);
+  absl::StatusOr<std::optional<ConfirmedAnswers>> AskAt(const Operation& op, const Batch& dot,
+                                                        uint64_t age);
   // The digest of the answers to a unit, and another where it is not the model's. Nothing when the
   // operation was dropped or the device lacks it, or the thread has no engine. Other threads than
   // the first call this alone.

@@ -41,10 +41,12 @@ MMADIFF_HD inline uint64_t TracedElement(uint64_t index, uint64_t results) {
 }
 
 // Watches the stages of one dot product.
-class Observer {
+class StageWatcher {
  public:
   // `c` is the addend of the first step, a word of model.c.
-  MMADIFF_HD Observer(const Model& model, uint64_t c) : model_(model) { NextAddend(model.c, c); }
+  MMADIFF_HD StageWatcher(const Model& model, uint64_t c) : model_(model) {
+    NextAddend(model.c, c);
+  }
 
   MMADIFF_HD void operator()(const Event& e) {
     switch (e.stage) {

@@ -1,4 +1,4 @@
-#include "fuzz/coverage/counter.h"
+#include "fuzz/coverage/coverage_counter.h"
 
 #include <algorithm>
 #include <numeric>
