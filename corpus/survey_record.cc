@@ -240,9 +240,9 @@ static void StoredFields(ProtoIo& io, AskRequest& request) {
   io.Field("manifest", request.manifest);
   io.Field("identify", request.identify);
   io.Field("task", request.task);
-  io.Field("first", request.unit.first);
-  io.Field("count", request.unit.count);
-  io.Field("unit_seconds", request.unit.seconds);
+  io.Field("first", request.part.first);
+  io.Field("count", request.part.count);
+  io.Field("unit_seconds", request.part.seconds);
   io.Field("input", request.input);
   io.Field("announce", request.announce);
   io.Field("seconds", request.seconds);
