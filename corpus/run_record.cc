@@ -12,7 +12,6 @@
 #include "device/plain_text.h"
 #include "device/status_macros.h"
 #include "proto/run.pb.h"
-#include "xxhash.h"
 
 namespace mmadiff {
 namespace {
@@ -104,11 +103,7 @@ std::string CanonicalManifest(const RunManifest& manifest) {
   return Seal(kOldHeader + FormatTextProto(message));
 }
 
-RunId RunIdOf(const RunManifest& manifest) {
-  const std::string text = CanonicalManifest(manifest);
-  const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
-  return RunId{hash.high64} << 64 | hash.low64;
-}
+RunId RunIdOf(const RunManifest& manifest) { return Xxh3(CanonicalManifest(manifest)); }
 
 absl::StatusOr<RunManifest> ParseManifest(absl::string_view text, absl::string_view where) {
   ASSIGN_OR_RETURN(const absl::string_view unsealed, Unseal(text, where));
