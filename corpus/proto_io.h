@@ -33,7 +33,7 @@ class ProtoIo {
     ProtoIo io(message, &message, nullptr);
     StoredFields(io, value);
   }
-  // The first error that StoredFields() gave to Fail(), or of an enum field with an unknown number.
+  // The first error that StoredFields() gave to Fail(), or kUnimplemented for an unknown number of an enum field.
   template <typename S>
   static absl::Status Read(const Message& message, S& value) {
     absl::Status status;
@@ -52,9 +52,11 @@ class ProtoIo {
   template <typename S>
   static absl::Status Parse(absl::string_view bytes, absl::string_view no_message, Message& message,
                             S& value) {
-    const bool parsed = message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
-    const absl::Status read = parsed ? Read(message, value) : UnknownNumber();
-    return read == UnknownNumber() ? absl::DataLossError(no_message) : read;
+    if (!message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+      return absl::DataLossError(no_message);
+    }
+    const absl::Status read = Read(message, value);
+    return absl::IsUnimplemented(read) ? absl::DataLossError(no_message) : read;
   }
 
   bool reading() const { return out_ == nullptr; }
@@ -88,7 +90,9 @@ class ProtoIo {
   void Field(const char* name, E& value) {
     int number = static_cast<int>(value);
     Scalar(name, number, &Reflection::GetEnumValue, &Reflection::SetEnumValue);
-    if (Find(name)->enum_type()->FindValueByNumber(number) == nullptr) return Fail(UnknownNumber());
+    if (Find(name)->enum_type()->FindValueByNumber(number) == nullptr) {
+      return Fail(absl::UnimplementedError("a number of a later version"));
+    }
     value = static_cast<E>(number);
   }
   void Field(const char* name, std::vector<std::string>& values) { Repeated(name, values); }
@@ -132,7 +136,6 @@ class ProtoIo {
   ProtoIo(const Message& in, Message* out, absl::Status* status)
       : in_(in), out_(out), status_(status), reflection_(*in.GetReflection()) {}
 
-  static absl::Status UnknownNumber() { return absl::DataLossError("a number of a later version"); }
   const google::protobuf::FieldDescriptor* Find(const char* name) const {
     const auto* const field = in_.GetDescriptor()->FindFieldByName(name);
     GOOGLE_CHECK(field != nullptr) << in_.GetTypeName() << "." << name;
