@@ -4,47 +4,34 @@
 
 #include <vector>
 
-#include "absl/status/statusor.h"
 #include "corpus/agreement.h"
 #include "corpus/bucket.h"
 #include "corpus/ledger.h"
+#include "corpus/proto_io.h"
 #include "device/hardware.h"
 #include "device/identity.h"
 #include "device/stop.h"
 
-namespace google::protobuf {
-class Message;
-template <typename Element>
-class RepeatedPtrField;
-}  // namespace google::protobuf
-
 namespace mmadiff {
 
-namespace proto {
-class IdentityFact;
-class LeftOut;
-class Machine;
-class StopCause;
-}  // namespace proto
+void StoredFields(ProtoIo& io, StopCause& cause);
+void StoredFields(ProtoIo& io, Machine& machine);
+void StoredFields(ProtoIo& io, unsigned __int128& digest);
 
-// False if an enum field, at any depth, holds a number that this program does not know. Get() is for
-// messages that it accepts.
-bool KnowsAllNumbers(const google::protobuf::Message& message);
-
-void Set(const StopCause& cause, proto::StopCause& out);
-StopCause Get(const proto::StopCause& in);
-void Set(const Machine& machine, proto::Machine& out);
-Machine Get(const proto::Machine& in);
-
-using StoredFacts = google::protobuf::RepeatedPtrField<proto::IdentityFact>;
-void Set(const Identity& identity, StoredFacts& out);
-// `name` is all that files from before facts were stored have. kDataLoss for a fact that this program does not know.
-absl::StatusOr<Identity> Get(const StoredFacts& in, const std::string& name);
-
-using StoredLeftOut = google::protobuf::RepeatedPtrField<proto::LeftOut>;
-// Of what was not named only a few names.
-void Set(const std::vector<LeftOutLine>& lines, StoredLeftOut& out);
-// kDataLoss for a thing or a reason that this program does not know.
-absl::StatusOr<std::vector<LeftOutLine>> Get(const StoredLeftOut& in);
+// The fields `identity` and `device_identity`: its name is all that files from before facts were stored have. kDataLoss
+// for a fact that this program does not know.
+void IdentityFields(ProtoIo& io, Identity& identity);
+// What all manifests have: who asked, and who answered.
+template <typename Manifest>
+void ProvenanceFields(ProtoIo& io, Manifest& manifest) {
+  io.Field("tool_version", manifest.tool_version);
+  io.Field("model_version", manifest.model_version);
+  io.Field("generator_version", manifest.generator_version);
+  io.Field("seed", manifest.seed);
+  io.Field("device", manifest.device);
+  IdentityFields(io, manifest.device_identity);
+}
+// Of what was not named only a few names. kDataLoss for a thing or a reason that this program does not know.
+void StoredFields(ProtoIo& io, LeftOutLine& line);
 
 }  // namespace mmadiff

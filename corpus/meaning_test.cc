@@ -6,7 +6,6 @@
 
 #include "absl/strings/ascii.h"
 #include "corpus/damage.h"
-#include "corpus/meaning_proto.h"
 #include "corpus/old_text.h"
 #include "corpus/regression_case.h"
 #include "corpus/survey_record.h"
@@ -79,11 +78,11 @@ TEST(MeaningTest, FactsComeBack) {
                                 .Add("command", "contents xxh3 x")
                                 .Add("files", "contents xxh3 88184f")
                                 .Add("contents", "07ab");
-  StoredFacts facts;
-  Set(identity, facts);
-  const auto stored = Get(facts, "");
+  SurveyManifest manifest;
+  manifest.device_identity = identity;
+  const auto stored = ParseSurveyManifest(SerializeManifest(manifest));
   ASSERT_TRUE(stored.ok()) << stored.status();
-  EXPECT_EQ(Name(*stored), Name(identity));
+  EXPECT_EQ(Name(stored->device_identity), Name(identity));
 }
 
 TEST(MeaningTest, KindsOfDamage) {

@@ -12,7 +12,6 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "absl/time/time.h"
-#include "corpus/meaning_proto.h"
 #include "corpus/old_text.h"
 #include "corpus/text_proto.h"
 #include "device/line_protocol.h"
@@ -417,7 +416,7 @@ absl::StatusOr<RegressionCase> ParseCase(absl::string_view text, absl::string_vi
                                          bool sealed, bool question) {
   proto::RegressionCase message;
   RETURN_IF_ERROR(ParseTextProto(text, where, message));
-  if (!KnowsAllNumbers(message)) {
+  if (!proto::CaseRole_IsValid(message.role())) {
     return absl::DataLossError(absl::StrCat(where, ": role: a number of a later version"));
   }
   absl::StatusOr<RegressionCase> c = Parser(message, where).Parse(question);

@@ -12,7 +12,6 @@
 #include "device/plain_text.h"
 #include "device/status_macros.h"
 #include "proto/run.pb.h"
-#include "xxhash.h"
 
 namespace mmadiff {
 namespace {
@@ -30,41 +29,11 @@ constexpr char kOldHeader[] =
     "# proto-file: proto/run.proto\n"
     "# proto-message: mmadiff.proto.Manifest\n\n";
 
-void SetDigest(Digest digest, proto::Digest128& out) {
-  out.set_low(static_cast<uint64_t>(digest));
-  out.set_high(static_cast<uint64_t>(digest >> 64));
-}
-
-Digest GetDigest(const proto::Digest128& in) { return Digest{in.high()} << 64 | in.low(); }
-
 std::string Describe(const RunManifest::Instruction& i) {
   return absl::StrCat(
       i.name, " (", i.cases, " cases in units of ", i.unit_cases, i.emulated ? ", emulated" : "",
       i.schedule.empty() ? "" : absl::StrCat(", ", i.schedule),
       i.earlier_cases.empty() ? "" : absl::StrCat(", at first ", i.FirstCases()), ")");
-}
-
-// Without the identity of the device.
-proto::Manifest ToProto(const RunManifest& manifest) {
-  proto::Manifest message;
-  message.set_tool_version(manifest.tool_version);
-  message.set_model_version(manifest.model_version);
-  message.set_generator_version(manifest.generator_version);
-  message.set_seed(manifest.seed);
-  message.set_strategy(manifest.strategy);
-  message.set_device(manifest.device);
-  for (const RunManifest::Instruction& i : manifest.instructions) {
-    proto::Manifest::Instruction& added = *message.add_instruction();
-    added.set_name(i.name);
-    added.set_cases(i.cases);
-    added.set_unit_cases(i.unit_cases);
-    added.set_emulated(i.emulated);
-    added.set_schedule(i.schedule);
-    for (const uint64_t cases : i.earlier_cases) added.add_earlier_cases(cases);
-  }
-  message.set_shard(manifest.shard);
-  message.set_shards(manifest.shards);
-  return message;
 }
 
 // Collects "FIELD: stored X, wanted Y" of what differs.
@@ -93,34 +62,48 @@ class Differences {
 
 }  // namespace
 
+static void StoredFields(ProtoIo& io, RunManifest::Instruction& instruction) {
+  io.Field("name", instruction.name);
+  io.Field("cases", instruction.cases);
+  io.Field("unit_cases", instruction.unit_cases);
+  io.Field("emulated", instruction.emulated);
+  io.Field("schedule", instruction.schedule);
+  io.Field("earlier_cases", instruction.earlier_cases);
+}
+
+// All but its id.
+static void StoredFields(ProtoIo& io, RunManifest& manifest) {
+  ProvenanceFields(io, manifest);
+  io.Field("strategy", manifest.strategy);
+  io.Field("instruction", manifest.instructions);
+  io.Field("shard", manifest.shard);
+  io.Field("shards", manifest.shards);
+  io.Field("left_out", manifest.left_out);
+}
+
 std::string FormatManifest(const RunManifest& manifest) {
-  proto::Manifest message = ToProto(manifest);
-  Set(manifest.device_identity, *message.mutable_identity());
+  proto::Manifest message;
+  ProtoIo::Write(manifest, message);
   message.set_run(FormatRunId(RunIdOf(manifest)));
-  Set(manifest.left_out, *message.mutable_left_out());
   return Seal(kHeader + FormatTextProto(message));
 }
 
 std::string CanonicalManifest(const RunManifest& manifest) {
   RunManifest first = manifest;
+  first.left_out.clear();
   for (RunManifest::Instruction& i : first.instructions) {
     i.cases = i.FirstCases();
     i.earlier_cases.clear();
   }
-  proto::Manifest message = ToProto(first);
-  if (!manifest.id_of_text) {
-    Set(manifest.device_identity, *message.mutable_identity());
-    return FormatTextProto(message);
-  }
+  proto::Manifest message;
+  ProtoIo::Write(first, message);
+  if (!manifest.id_of_text) return FormatTextProto(message);
+  message.clear_identity();
   message.set_device_identity(Name(manifest.device_identity));
   return Seal(kOldHeader + FormatTextProto(message));
 }
 
-RunId RunIdOf(const RunManifest& manifest) {
-  const std::string text = CanonicalManifest(manifest);
-  const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
-  return RunId{hash.high64} << 64 | hash.low64;
-}
+RunId RunIdOf(const RunManifest& manifest) { return Xxh3(CanonicalManifest(manifest)); }
 
 absl::StatusOr<RunManifest> ParseManifest(absl::string_view text, absl::string_view where) {
   ASSIGN_OR_RETURN(const absl::string_view unsealed, Unseal(text, where));
@@ -133,44 +116,23 @@ absl::StatusOr<RunManifest> ParseManifest(absl::string_view text, absl::string_v
     return absl::DataLossError(
         absl::StrCat(where, ": shard ", message.shard(), " of ", message.shards()));
   }
-  absl::StatusOr<Identity> identity = Get(message.identity(), message.device_identity());
-  if (!identity.ok())
-    return absl::DataLossError(absl::StrCat(where, ": ", identity.status().message()));
-  RunManifest manifest = {.tool_version = message.tool_version(),
-                          .model_version = message.model_version(),
-                          .generator_version = message.generator_version(),
-                          .seed = message.seed(),
-                          .strategy = message.strategy(),
-                          .device = message.device(),
-                          .device_identity = *std::move(identity),
-                          .instructions = {},
-                          .shard = message.shard(),
-                          .shards = message.shards()};
-  for (int i = 0; i < message.instruction_size(); ++i) {
-    const proto::Manifest::Instruction& instruction = message.instruction(i);
-    if (instruction.name().empty() || instruction.unit_cases() == 0) {
+  RunManifest manifest;
+  if (const absl::Status read = ProtoIo::Read(message, manifest); !read.ok()) {
+    return absl::DataLossError(absl::StrCat(where, ": ", read.message()));
+  }
+  for (size_t i = 0; i < manifest.instructions.size(); ++i) {
+    const RunManifest::Instruction& instruction = manifest.instructions[i];
+    if (instruction.name.empty() || instruction.unit_cases == 0) {
       return absl::DataLossError(absl::StrCat(where, ": instruction[", i, "]: a name and ",
                                               "unit_cases of at least 1 are expected"));
     }
-    manifest.instructions.push_back(
-        {instruction.name(),
-         instruction.cases(),
-         instruction.unit_cases(),
-         instruction.emulated(),
-         instruction.schedule(),
-         {instruction.earlier_cases().begin(), instruction.earlier_cases().end()}});
-    std::vector<uint64_t> counts = manifest.instructions.back().earlier_cases;
-    counts.push_back(instruction.cases());
+    std::vector<uint64_t> counts = instruction.earlier_cases;
+    counts.push_back(instruction.cases);
     if (std::ranges::adjacent_find(counts, std::greater_equal()) != counts.end()) {
       return absl::DataLossError(absl::StrCat(where, ": instruction[", i, "]: earlier_cases that ",
                                               "ascend to below cases are expected"));
     }
   }
-  auto left_out = Get(message.left_out());
-  if (!left_out.ok()) {
-    return absl::DataLossError(absl::StrCat(where, ": ", left_out.status().message()));
-  }
-  manifest.left_out = *std::move(left_out);
   if (message.run() == FormatRunId(RunIdOf(manifest))) return manifest;
   manifest.id_of_text = true;
   if (!message.run().empty() && message.run() != FormatRunId(RunIdOf(manifest))) {
@@ -208,71 +170,60 @@ uint32_t BlockVersionOf(const UnitResult& unit) {
   return unit.part ? kBlocksWithParts : kPlainBlocks;
 }
 
+static void StoredFields(ProtoIo& io, RowDrop& drop) { io.Status("code", "message", drop); }
+
+// All but `counts`, of which there are many.
+static void StoredFields(ProtoIo& io, UnitResult& unit) {
+  io.Field("instruction", unit.instruction);
+  io.Field("unit", unit.unit);
+  io.Field("first_case", unit.first_case);
+  io.Field("cases", unit.cases);
+  io.Field("dot_products", unit.dot_products);
+  io.Field("mismatches", unit.mismatches);
+  io.Field("mismatching_case", unit.mismatching_cases);
+  io.Field("device_digest", unit.device_digest);
+  io.Field("model_digest", unit.model_digest);
+  io.Field("seconds", unit.seconds);
+  io.Field("coverage", unit.coverage);
+  io.Field("ended", unit.ended);
+  if (io.reading() && !io.Has("who")) {
+    std::string old_machine;
+    io.Field("machine", old_machine);
+    unit.machine = MachineOfOld(old_machine);
+  } else {
+    io.Field("who", unit.machine);
+  }
+  io.Field("part", unit.part);
+  io.Field("failures", unit.failures);
+  io.Field("mismatch_limit", unit.mismatch_limit);
+  if (io.reading() || !unit.canary.d.empty()) {
+    io.Field("canary_case", unit.canary.first_case);
+    io.Field("canary", unit.canary.d);
+  }
+  io.Field("drop", unit.drop);
+}
+
 std::string SerializeUnit(const UnitResult& unit) {
+  UnitResult stored = unit;
+  if (unit.drop) {
+    stored.drop.emplace(unit.drop->code(),
+                        PlainLine(std::string(unit.drop->message()).substr(0, kMaxDropBytes)));
+  }
   proto::UnitRecord message;
-  message.set_instruction(unit.instruction);
-  message.set_unit(unit.unit);
-  message.set_first_case(unit.first_case);
-  message.set_cases(unit.cases);
-  message.set_dot_products(unit.dot_products);
-  message.set_mismatches(unit.mismatches);
-  for (uint64_t c : unit.mismatching_cases) message.add_mismatching_case(c);
-  SetDigest(unit.device_digest, *message.mutable_device_digest());
-  SetDigest(unit.model_digest, *message.mutable_model_digest());
+  ProtoIo::Write(std::move(stored), message);
   for (const auto& [name, count] : unit.counts) {
     proto::ClassCount& added = *message.add_count();
     added.set_name(name);
     added.set_count(count);
-  }
-  message.set_seconds(unit.seconds);
-  for (const uint64_t n : unit.coverage) message.add_coverage(n);
-  message.set_ended(unit.ended);
-  Set(unit.machine, *message.mutable_who());
-  message.set_part(unit.part);
-  message.set_failures(unit.failures);
-  message.set_mismatch_limit(unit.mismatch_limit);
-  if (!unit.canary.d.empty()) {
-    message.set_canary_case(unit.canary.first_case);
-    message.mutable_canary()->Assign(unit.canary.d.begin(), unit.canary.d.end());
-  }
-  if (unit.drop) {
-    message.mutable_drop()->set_code(static_cast<int>(unit.drop->code()));
-    message.mutable_drop()->set_message(
-        PlainLine(std::string(unit.drop->message()).substr(0, kMaxDropBytes)));
   }
   return message.SerializeAsString();
 }
 
 absl::StatusOr<UnitResult> ParseUnit(absl::string_view bytes) {
   proto::UnitRecord message;
-  if (!message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) ||
-      !KnowsAllNumbers(message)) {
-    return absl::DataLossError(
-        absl::StrCat("a record of ", bytes.size(), " bytes is no UnitRecord"));
-  }
-  UnitResult unit = {
-      .instruction = message.instruction(),
-      .unit = message.unit(),
-      .first_case = message.first_case(),
-      .cases = message.cases(),
-      .dot_products = message.dot_products(),
-      .mismatches = message.mismatches(),
-      .mismatching_cases = {message.mismatching_case().begin(), message.mismatching_case().end()},
-      .device_digest = GetDigest(message.device_digest()),
-      .model_digest = GetDigest(message.model_digest()),
-      .counts = {},
-      .seconds = message.seconds(),
-      .coverage = {message.coverage().begin(), message.coverage().end()},
-      .ended = message.ended(),
-      .machine = message.has_who() ? Get(message.who()) : MachineOfOld(message.machine()),
-      .part = message.part(),
-      .canary = {message.canary_case(), {message.canary().begin(), message.canary().end()}},
-      .failures = message.failures(),
-      .mismatch_limit = message.mismatch_limit()};
-  if (message.has_drop()) {
-    unit.drop.emplace(static_cast<absl::StatusCode>(message.drop().code()),
-                      message.drop().message());
-  }
+  UnitResult unit;
+  const std::string error = absl::StrCat("a record of ", bytes.size(), " bytes is no UnitRecord");
+  RETURN_IF_ERROR(ProtoIo::Parse(bytes, error, message, unit));
   if (unit.drop || unit.mismatch_limit > 0) {
     const bool empty = unit.cases == 0 && unit.dot_products == 0 && unit.mismatches == 0;
     if (unit.part && empty && unit.device_digest == 0 && unit.model_digest == 0) return unit;

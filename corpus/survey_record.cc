@@ -10,236 +10,14 @@
 namespace mmadiff {
 namespace {
 
-template <typename Message>
-absl::StatusOr<Message> Parse(absl::string_view bytes, absl::string_view what) {
-  Message message;
-  if (message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) &&
-      KnowsAllNumbers(message)) {
-    return message;
-  }
-  return absl::DataLossError(absl::StrCat(bytes.size(), " bytes that are no ", what));
-}
-
-void Set(const SurveyTask& task, proto::SurveyTask& out) {
-  out.set_stage(static_cast<uint32_t>(task.stage));
-  out.set_instruction(task.op);
-  out.set_variant(task.variant);
-  out.set_number(task.number);
-  out.set_detail(task.detail);
-}
-
-absl::StatusOr<SurveyTask> Get(const proto::SurveyTask& in) {
-  if (in.stage() >= kSurveyStages) {
-    return absl::DataLossError(absl::StrCat("no stage of a survey: ", in.stage()));
-  }
-  return SurveyTask{static_cast<SurveyStage>(in.stage()), in.instruction(), in.variant(),
-                    in.number(), in.detail()};
-}
-
-void Set(const KillingInput& input, proto::KillingInput& out) {
-  out.set_kind(input.kind);
-  out.set_first(input.first);
-  out.set_count(input.count);
-  out.set_tried(input.tried);
-  out.set_confirmed(input.confirmed);
-  for (const std::string& line : input.lines) out.add_line(line);
-}
-
-absl::Status Get(const proto::KillingInput& in, KillingInput& input) {
-  if (in.kind() >= kKillingInputs) {
-    return absl::DataLossError(absl::StrCat("no kind of input: ", in.kind()));
-  }
-  input.kind = static_cast<KillingInput::Kind>(in.kind());
-  input.first = in.first();
-  input.count = in.count();
-  input.tried = in.tried();
-  input.confirmed = in.confirmed();
-  input.lines.assign(in.line().begin(), in.line().end());
-  return absl::OkStatus();
-}
-
-void Set(const SurveyManifest& manifest, proto::SurveyManifest& out) {
-  out.set_tool_version(manifest.tool_version);
-  out.set_model_version(manifest.model_version);
-  out.set_generator_version(manifest.generator_version);
-  out.set_seed(manifest.seed);
-  out.set_device(manifest.device);
-  mmadiff::Set(manifest.device_identity, *out.mutable_identity());
-  out.set_cases(manifest.cases);
-  out.set_regressions(manifest.regressions);
-  out.set_max_bytes(manifest.max_bytes);
-  out.set_kept_lines(manifest.kept_lines);
-  out.set_format(manifest.format);
-  mmadiff::Set(manifest.left_out, *out.mutable_left_out());
-  for (const SurveyManifest::Instruction& i : manifest.instructions) {
-    proto::SurveyManifest::Instruction& added = *out.add_instruction();
-    added.set_name(i.name);
-    added.set_emulated(i.emulated);
-    for (const std::string& variant : i.variants) added.add_variant(variant);
-    added.set_raw_cases(i.raw_cases);
-    added.set_unit_cases(i.unit_cases);
-    added.set_digest_cases(i.digest_cases);
-  }
-}
-
-absl::StatusOr<SurveyManifest> Get(const proto::SurveyManifest& in) {
-  if (in.format() < kOldestSurveyFormat || in.format() > kSurveyFormat) {
-    return absl::DataLossError(
-        absl::StrCat("a survey of format ", in.format(), "; this program reads ", kSurveyFormat));
-  }
-  ASSIGN_OR_RETURN(Identity identity, mmadiff::Get(in.identity(), in.device_identity()));
-  SurveyManifest manifest = {in.tool_version(),
-                             in.model_version(),
-                             in.generator_version(),
-                             in.seed(),
-                             in.device(),
-                             std::move(identity),
-                             in.cases(),
-                             in.regressions(),
-                             in.max_bytes(),
-                             in.kept_lines(),
-                             {},
-                             in.format()};
-  ASSIGN_OR_RETURN(auto left_out, mmadiff::Get(in.left_out()));
-  manifest.left_out = std::move(left_out);
-  for (const proto::SurveyManifest::Instruction& i : in.instruction()) {
-    manifest.instructions.push_back({i.name(),
-                                     i.emulated(),
-                                     {i.variant().begin(), i.variant().end()},
-                                     i.raw_cases(),
-                                     i.unit_cases(),
-                                     i.digest_cases()});
-  }
-  return manifest;
-}
-
-void Set(const SurveyResult& result, proto::SurveyResult& out) {
-  Set(result.task, *out.mutable_task());
-  out.set_code(static_cast<int>(result.status.code()));
-  out.set_message(std::string(result.status.message()));
-  out.set_seconds(result.seconds);
-  out.set_hardware(result.hardware);
-  for (const SurveyAnswer& a : result.answers) {
-    proto::SurveyAnswer& added = *out.add_answer();
-    added.set_question(a.question);
-    added.set_answer(a.answer);
-    added.set_decides(a.decides);
-    added.set_agreement(static_cast<proto::Agreement>(a.agreement));
-    added.set_scope(static_cast<proto::Scope>(a.scope));
-    for (const std::string& fact : a.facts) added.add_fact(fact);
-    added.set_typed(true);
-    added.set_cases(a.cases);
-    added.set_differing(a.differing);
-    for (const std::string& line : a.lines) added.add_line(line);
-  }
-  for (const SurveyLine& l : result.lines) {
-    proto::SurveyLine& added = *out.add_line();
-    added.set_name(l.name);
-    added.set_line(l.line);
-    added.set_differs(l.differs);
-  }
-  out.set_first_case(result.first_case);
-  out.set_cases(result.cases);
-  out.set_dot_products(result.dot_products);
-  out.set_mismatches(result.mismatches);
-  out.set_first_mismatch(result.first_mismatch);
-  for (const SurveyOutputs& o : result.outputs) {
-    proto::SurveyOutputs& added = *out.add_outputs();
-    added.set_stream(o.stream);
-    added.set_count(o.count);
-    added.set_d(o.d);
-    added.set_first(o.first);
-  }
-  for (const SurveyDigests& d : result.digests) {
-    proto::SurveyDigests& added = *out.add_digests();
-    added.set_stream(d.stream);
-    added.set_unit_cases(d.unit_cases);
-    for (const Digest digest : d.digests) {
-      proto::Digest128& halves = *added.add_digest();
-      halves.set_low(static_cast<uint64_t>(digest));
-      halves.set_high(static_cast<uint64_t>(digest >> 64));
-    }
-  }
-  for (const SurveyFinding& f : result.findings) {
-    proto::SurveyFinding& added = *out.add_finding();
-    added.set_bucket(Name(f.bucket));
-    added.set_text(f.text);
-    for (const SurveyFinding::Case& c : f.cases) {
-      proto::SurveyFinding::Case& kept = *added.add_kept();
-      kept.set_line(c.line);
-      kept.set_model(c.model);
-      kept.set_why(c.why);
-    }
-  }
-  if (result.killing.kind != KillingInput::kUnknown) Set(result.killing, *out.mutable_killing());
-  out.set_trapped(result.trapped);
-  out.set_died_once(!result.died_of.empty());
-  out.set_died_of(result.died_of);
-  out.set_differing_units(result.differing_units);
-  out.set_unfinished(result.unfinished);
-  out.set_next(result.next);
-  out.set_of(result.of);
-  out.set_pace(result.pace);
-}
-
-absl::StatusOr<SurveyResult> Get(const proto::SurveyResult& in) {
-  SurveyResult result;
-  ASSIGN_OR_RETURN(const SurveyTask task, Get(in.task()));
-  result.task = task;
-  result.status = absl::Status(static_cast<absl::StatusCode>(in.code()), in.message());
-  result.seconds = in.seconds();
-  result.hardware = in.hardware();
-  for (const proto::SurveyAnswer& a : in.answer()) {
-    result.answers.push_back({a.question(),
-                              a.answer(),
-                              a.decides(),
-                              static_cast<Agreement>(a.agreement()),
-                              a.cases(),
-                              a.differing(),
-                              {a.line().begin(), a.line().end()},
-                              static_cast<Scope>(a.scope()),
-                              {a.fact().begin(), a.fact().end()}});
-    if (!a.typed()) AddMeaningOfOld(result.answers.back());
-  }
-  for (const proto::SurveyLine& l : in.line()) {
-    result.lines.push_back({l.name(), l.line(), l.differs()});
-  }
-  result.first_case = in.first_case();
-  result.cases = in.cases();
-  result.dot_products = in.dot_products();
-  result.mismatches = in.mismatches();
-  result.first_mismatch = in.first_mismatch();
-  for (const proto::SurveyOutputs& o : in.outputs()) {
-    result.outputs.push_back({o.stream(), o.count(), o.d(), o.first()});
-  }
-  for (const proto::SurveyDigests& d : in.digests()) {
-    SurveyDigests& added = result.digests.emplace_back();
-    added.stream = d.stream();
-    added.unit_cases = d.unit_cases();
-    for (const proto::Digest128& digest : d.digest()) {
-      added.digests.push_back(Digest{digest.high()} << 64 | digest.low());
-    }
-  }
-  const Operation* op = FindOperation(result.task.op, Models::kOptional);
-  const Family family = op == nullptr ? Family::kNone : op->model.algorithm.family;
-  for (const proto::SurveyFinding& f : in.finding()) {
-    SurveyFinding& added = result.findings.emplace_back();
-    added.bucket = ParseBucket(family, f.bucket());
-    added.text = f.text();
-    for (const auto& kept : f.kept())
-      added.cases.push_back({kept.line(), kept.model(), kept.why()});
-  }
-  RETURN_IF_ERROR(Get(in.killing(), result.killing));
-  if (!in.trap().empty()) result.killing = {.kind = KillingInput::kOldText, .first = in.trap()};
-  result.trapped = in.trapped();
-  result.died_of = in.died_of();
-  if (in.died_once() && result.died_of.empty()) result.died_of = "a cause that was not kept";
-  result.differing_units = in.differing_units();
-  result.unfinished = in.unfinished();
-  result.next = in.next();
-  result.of = in.of();
-  result.pace = in.pace();
-  return result;
+// `what`: what the bytes are to be, for the error.
+template <typename P, typename S>
+absl::StatusOr<S> Parse(absl::string_view bytes, absl::string_view what) {
+  P message;
+  S value;
+  const std::string error = absl::StrCat(bytes.size(), " bytes that are no ", what);
+  RETURN_IF_ERROR(ProtoIo::Parse(bytes, error, message, value));
+  return value;
 }
 
 // Collects "FIELD: stored X, wanted Y" of what differs.
@@ -310,132 +88,223 @@ std::string Name(const KillingInput& input) {
   return "unknown inputs";
 }
 
+static void StoredFields(ProtoIo& io, SurveyTask& task) {
+  auto stage = static_cast<uint32_t>(task.stage);
+  io.Field("stage", stage);
+  if (stage >= kSurveyStages) {
+    return io.Fail(absl::DataLossError(absl::StrCat("no stage of a survey: ", stage)));
+  }
+  task.stage = static_cast<SurveyStage>(stage);
+  io.Field("instruction", task.op);
+  io.Field("variant", task.variant);
+  io.Field("number", task.number);
+  io.Field("detail", task.detail);
+}
+
+static void StoredFields(ProtoIo& io, KillingInput& input) {
+  uint32_t kind = input.kind;
+  io.Field("kind", kind);
+  if (kind >= kKillingInputs) {
+    return io.Fail(absl::DataLossError(absl::StrCat("no kind of input: ", kind)));
+  }
+  input.kind = static_cast<KillingInput::Kind>(kind);
+  io.Field("first", input.first);
+  io.Field("count", input.count);
+  io.Field("tried", input.tried);
+  io.Field("confirmed", input.confirmed);
+  io.Field("line", input.lines);
+}
+
+static void StoredFields(ProtoIo& io, SurveyManifest::Instruction& instruction) {
+  io.Field("name", instruction.name);
+  io.Field("emulated", instruction.emulated);
+  io.Field("variant", instruction.variants);
+  io.Field("raw_cases", instruction.raw_cases);
+  io.Field("unit_cases", instruction.unit_cases);
+  io.Field("digest_cases", instruction.digest_cases);
+}
+
+static void StoredFields(ProtoIo& io, SurveyManifest& manifest) {
+  io.Field("format", manifest.format);
+  if (io.reading() && (manifest.format < kOldestSurveyFormat || manifest.format > kSurveyFormat)) {
+    return io.Fail(absl::DataLossError(absl::StrCat("a survey of format ", manifest.format,
+                                                    "; this program reads ", kSurveyFormat)));
+  }
+  ProvenanceFields(io, manifest);
+  io.Field("cases", manifest.cases);
+  io.Field("regressions", manifest.regressions);
+  io.Field("max_bytes", manifest.max_bytes);
+  io.Field("kept_lines", manifest.kept_lines);
+  io.Field("left_out", manifest.left_out);
+  io.Field("instruction", manifest.instructions);
+}
+
+static void StoredFields(ProtoIo& io, SurveyAnswer& answer) {
+  bool typed = true;
+  io.Field("question", answer.question);
+  io.Field("answer", answer.answer);
+  io.Field("decides", answer.decides);
+  io.Field("agreement", answer.agreement);
+  io.Field("scope", answer.scope);
+  io.Field("fact", answer.facts);
+  io.Field("typed", typed);
+  io.Field("cases", answer.cases);
+  io.Field("differing", answer.differing);
+  io.Field("line", answer.lines);
+  if (!typed) AddMeaningOfOld(answer);
+}
+
+static void StoredFields(ProtoIo& io, SurveyLine& line) {
+  io.Field("name", line.name);
+  io.Field("line", line.line);
+  io.Field("differs", line.differs);
+}
+
+static void StoredFields(ProtoIo& io, SurveyOutputs& outputs) {
+  io.Field("stream", outputs.stream);
+  io.Field("count", outputs.count);
+  io.Field("d", outputs.d);
+  io.Field("first", outputs.first);
+}
+
+static void StoredFields(ProtoIo& io, SurveyDigests& digests) {
+  io.Field("stream", digests.stream);
+  io.Field("unit_cases", digests.unit_cases);
+  io.Field("digest", digests.digests);
+}
+
+static void StoredFields(ProtoIo& io, SurveyFinding::Case& kept) {
+  io.Field("line", kept.line);
+  io.Field("model", kept.model);
+  io.Field("why", kept.why);
+}
+
+// What is read gets a bucket that belongs to no family: its name.
+static void StoredFields(ProtoIo& io, SurveyFinding& finding) {
+  std::string bucket = Name(finding.bucket);
+  io.Field("bucket", bucket);
+  if (io.reading()) finding.bucket.unknown = bucket;
+  io.Field("text", finding.text);
+  io.Field("kept", finding.cases);
+}
+
+static void StoredFields(ProtoIo& io, SurveyResult& result) {
+  io.Field("task", result.task);
+  io.Status("code", "message", result.status);
+  io.Field("seconds", result.seconds);
+  io.Field("hardware", result.hardware);
+  io.Field("answer", result.answers);
+  io.Field("line", result.lines);
+  io.Field("first_case", result.first_case);
+  io.Field("cases", result.cases);
+  io.Field("dot_products", result.dot_products);
+  io.Field("mismatches", result.mismatches);
+  io.Field("first_mismatch", result.first_mismatch);
+  io.Field("outputs", result.outputs);
+  io.Field("digests", result.digests);
+  io.Field("finding", result.findings);
+  if (io.reading() || result.killing.kind != KillingInput::kUnknown) {
+    io.Field("killing", result.killing);
+  }
+  bool died_once = !result.died_of.empty();
+  io.Field("trapped", result.trapped);
+  io.Field("died_once", died_once);
+  io.Field("died_of", result.died_of);
+  io.Field("differing_units", result.differing_units);
+  io.Field("unfinished", result.unfinished);
+  io.Field("next", result.next);
+  io.Field("of", result.of);
+  io.Field("pace", result.pace);
+  if (!io.reading()) return;
+  const Operation* op = FindOperation(result.task.op, Models::kOptional);
+  const Family family = op == nullptr ? Family::kNone : op->model.algorithm.family;
+  for (SurveyFinding& f : result.findings) f.bucket = ParseBucket(family, f.bucket.unknown);
+  std::string trap;
+  io.Field("trap", trap);
+  if (!trap.empty()) result.killing = {.kind = KillingInput::kOldText, .first = trap};
+  if (died_once && result.died_of.empty()) result.died_of = "a cause that was not kept";
+}
+
+static void StoredFields(ProtoIo& io, SurveyEnd& end) {
+  std::string old_cause;
+  if (io.reading()) io.Field("stopped_by", old_cause);
+  if (io.reading() && !io.Has("cause")) {
+    end.stopped_by = StopCauseOfOld(old_cause);
+  } else {
+    io.Field("cause", end.stopped_by);
+  }
+  io.Field("device", end.device);
+}
+
+static void StoredFields(ProtoIo& io, AskRequest& request) {
+  io.Field("manifest", request.manifest);
+  io.Field("identify", request.identify);
+  io.Field("task", request.task);
+  io.Field("first", request.part.first);
+  io.Field("count", request.part.count);
+  io.Field("unit_seconds", request.part.seconds);
+  io.Field("input", request.input);
+  io.Field("announce", request.announce);
+  io.Field("seconds", request.seconds);
+}
+
+static void StoredFields(ProtoIo& io, AskReply& reply) {
+  bool empty = io.reading();
+  const auto is = [&](AskReply::Kind kind, const char* name) {
+    if (io.reading() && io.Has(name)) {
+      reply.kind = kind;
+      empty = false;
+    }
+    return reply.kind == kind;
+  };
+  bool yes = true;
+  if (is(AskReply::kAlive, "alive")) io.Field("alive", yes);
+  if (is(AskReply::kBegun, "begun")) io.Field("begun", yes);
+  if (is(AskReply::kAsked, "asked")) io.Inside("asked").Field("line", reply.asked);
+  if (is(AskReply::kIdentity, "identity")) io.Field("identity", reply.identity);
+  if (is(AskReply::kResult, "result")) io.Field("result", reply.result);
+  if (is(AskReply::kNotOpened, "not_opened")) {
+    io.Status("not_opened", "message", reply.status);
+  }
+  if (empty) io.Fail(absl::DataLossError("an empty reply"));
+}
+
 std::string SerializeManifest(const SurveyManifest& manifest) {
-  proto::SurveyManifest message;
-  Set(manifest, message);
-  return message.SerializeAsString();
+  return ProtoIo::Serialize<proto::SurveyManifest>(manifest);
 }
 
 std::string SerializeResult(const SurveyResult& result) {
-  proto::SurveyResult message;
-  Set(result, message);
-  return message.SerializeAsString();
+  return ProtoIo::Serialize<proto::SurveyResult>(result);
 }
 
-std::string SerializeEnd(const SurveyEnd& end) {
-  proto::SurveyEnd message;
-  Set(end.stopped_by, *message.mutable_cause());
-  message.set_device(end.device);
-  return message.SerializeAsString();
-}
+std::string SerializeEnd(const SurveyEnd& end) { return ProtoIo::Serialize<proto::SurveyEnd>(end); }
 
 std::string SerializeRequest(const AskRequest& request) {
-  proto::AskRequest out;
-  if (request.manifest.has_value()) Set(*request.manifest, *out.mutable_manifest());
-  for (const std::string& glob : request.identify) out.add_identify(glob);
-  Set(request.task, *out.mutable_task());
-  out.set_first(request.unit.first);
-  out.set_count(request.unit.count);
-  out.set_unit_seconds(request.unit.seconds);
-  Set(request.input, *out.mutable_input());
-  out.set_announce(request.announce);
-  out.set_seconds(request.seconds);
-  return out.SerializeAsString();
+  return ProtoIo::Serialize<proto::AskRequest>(request);
 }
 
 std::string SerializeReply(const AskReply& reply) {
-  proto::AskReply out;
-  switch (reply.kind) {
-    case AskReply::kAlive:
-      out.set_alive(true);
-      break;
-    case AskReply::kBegun:
-      out.set_begun(true);
-      break;
-    case AskReply::kAsked:
-      for (const std::string& line : reply.asked) out.mutable_asked()->add_line(line);
-      out.mutable_asked();
-      break;
-    case AskReply::kIdentity:
-      Set(reply.identity, *out.mutable_identity());
-      break;
-    case AskReply::kResult:
-      Set(reply.result, *out.mutable_result());
-      break;
-    case AskReply::kNotOpened:
-      out.set_not_opened(static_cast<int>(reply.status.code()));
-      out.set_message(std::string(reply.status.message()));
-      break;
-  }
-  return out.SerializeAsString();
+  return ProtoIo::Serialize<proto::AskReply>(reply);
 }
 
 absl::StatusOr<SurveyManifest> ParseSurveyManifest(absl::string_view bytes) {
-  ASSIGN_OR_RETURN(const auto message, Parse<proto::SurveyManifest>(bytes, "manifest of a survey"));
-  return Get(message);
+  return Parse<proto::SurveyManifest, SurveyManifest>(bytes, "manifest of a survey");
 }
 
 absl::StatusOr<SurveyResult> ParseSurveyResult(absl::string_view bytes) {
-  ASSIGN_OR_RETURN(const auto message, Parse<proto::SurveyResult>(bytes, "result of a survey"));
-  return Get(message);
+  return Parse<proto::SurveyResult, SurveyResult>(bytes, "result of a survey");
 }
 
 absl::StatusOr<SurveyEnd> ParseSurveyEnd(absl::string_view bytes) {
-  ASSIGN_OR_RETURN(const auto message, Parse<proto::SurveyEnd>(bytes, "end of a survey"));
-  return SurveyEnd{
-      message.has_cause() ? Get(message.cause()) : StopCauseOfOld(message.stopped_by()),
-      message.device()};
+  return Parse<proto::SurveyEnd, SurveyEnd>(bytes, "end of a survey");
 }
 
 absl::StatusOr<AskRequest> ParseAskRequest(absl::string_view bytes) {
-  ASSIGN_OR_RETURN(const auto in, Parse<proto::AskRequest>(bytes, "request"));
-  AskRequest request;
-  if (in.has_manifest()) {
-    ASSIGN_OR_RETURN(SurveyManifest manifest, Get(in.manifest()));
-    request.manifest = std::move(manifest);
-  }
-  request.identify.assign(in.identify().begin(), in.identify().end());
-  ASSIGN_OR_RETURN(SurveyTask task, Get(in.task()));
-  request.task = std::move(task);
-  request.unit = {in.first(), in.count(), in.unit_seconds()};
-  RETURN_IF_ERROR(Get(in.input(), request.input));
-  request.announce = in.announce();
-  request.seconds = in.seconds();
-  return request;
+  return Parse<proto::AskRequest, AskRequest>(bytes, "request");
 }
 
 absl::StatusOr<AskReply> ParseAskReply(absl::string_view bytes) {
-  ASSIGN_OR_RETURN(const auto in, Parse<proto::AskReply>(bytes, "reply"));
-  AskReply reply;
-  switch (in.content_case()) {
-    case proto::AskReply::kAlive:
-      return reply;
-    case proto::AskReply::kBegun:
-      reply.kind = AskReply::kBegun;
-      return reply;
-    case proto::AskReply::kAsked:
-      reply.kind = AskReply::kAsked;
-      reply.asked.assign(in.asked().line().begin(), in.asked().line().end());
-      return reply;
-    case proto::AskReply::kIdentity: {
-      reply.kind = AskReply::kIdentity;
-      ASSIGN_OR_RETURN(SurveyManifest identity, Get(in.identity()));
-      reply.identity = std::move(identity);
-      return reply;
-    }
-    case proto::AskReply::kResult: {
-      reply.kind = AskReply::kResult;
-      ASSIGN_OR_RETURN(SurveyResult result, Get(in.result()));
-      reply.result = std::move(result);
-      return reply;
-    }
-    case proto::AskReply::kNotOpened:
-      reply.kind = AskReply::kNotOpened;
-      reply.status = absl::Status(static_cast<absl::StatusCode>(in.not_opened()), in.message());
-      return reply;
-    default:
-      return absl::DataLossError("an empty reply");
-  }
+  return Parse<proto::AskReply, AskReply>(bytes, "reply");
 }
 
 std::string ManifestDifference(const SurveyManifest& stored, const SurveyManifest& wanted) {

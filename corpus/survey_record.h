@@ -61,7 +61,7 @@ struct SurveyTask {
 
 // What of a task is asked at once: executions [first, first + count) of a unit of a run; of vectors
 // and recordings the part from `first` on, which ends after so many seconds (0: at its natural end).
-struct SurveyUnit {
+struct TaskPart {
   uint64_t first = 0, count = 0;
   double seconds = 0;
 };
@@ -210,7 +210,7 @@ struct AskRequest {
   // Not empty: who the device is, and which instructions with these globs it has.
   std::vector<std::string> identify = {};
   SurveyTask task = {};
-  SurveyUnit unit = {};
+  TaskPart part = {};
   KillingInput input = {};  // kTrap: the inputs
   bool announce = false;    // each batch, before the device is asked
   double seconds = 0;       // after which the task must end; 0: no limit

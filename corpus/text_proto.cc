@@ -73,9 +73,11 @@ absl::StatusOr<absl::string_view> Unseal(absl::string_view text, absl::string_vi
                    "damaged or cut off"));
 }
 
-std::string Xxh3Hex(absl::string_view bytes) {
+unsigned __int128 Xxh3(absl::string_view bytes) {
   const XXH128_hash_t h = XXH3_128bits(bytes.data(), bytes.size());
-  return Hex(static_cast<unsigned __int128>(h.high64) << 64 | h.low64);
+  return static_cast<unsigned __int128>(h.high64) << 64 | h.low64;
 }
+
+std::string Xxh3Hex(absl::string_view bytes) { return Hex(Xxh3(bytes)); }
 
 }  // namespace mmadiff

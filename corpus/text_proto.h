@@ -29,7 +29,8 @@ std::string Seal(std::string text);
 // What Seal() was given; kDataLoss names `where` when the text was changed or damaged since.
 absl::StatusOr<absl::string_view> Unseal(absl::string_view text, absl::string_view where);
 
-// XXH3-128 as 32 hexadecimal digits.
+unsigned __int128 Xxh3(absl::string_view bytes);
+// It as 32 hexadecimal digits.
 std::string Xxh3Hex(absl::string_view bytes);
 
 }  // namespace mmadiff

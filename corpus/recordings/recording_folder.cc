@@ -110,63 +110,64 @@ std::string Wrong(const RecordingManifest& manifest, const std::string& folder,
   return MayExist(In(folder, name)) ? absl::StrCat(name, " is not in ", kManifest) : "";
 }
 
-std::string FormatRecordingManifest(const RecordingManifest& manifest) {
-  proto::RecordingManifest message;
-  message.set_tool_version(manifest.tool_version);
-  message.set_model_version(manifest.model_version);
-  message.set_generator_version(manifest.generator_version);
-  message.set_seed(manifest.seed);
-  message.set_device(manifest.device);
-  Set(manifest.device_identity, *message.mutable_identity());
-  message.set_date(manifest.date);
-  message.set_run(manifest.run);
-  for (const RecordingManifest::Instruction& i : manifest.instructions) {
-    proto::RecordingManifest::Instruction& added = *message.add_instruction();
-    added.set_name(i.name);
-    added.set_emulated(i.emulated);
-    added.set_raw_cases(i.raw_cases);
-    added.set_repeated(i.repeated);
-    added.set_regressions(i.regressions);
-    added.set_digest_units(i.digest_units);
-    added.set_unit_cases(i.unit_cases);
-  }
-  for (const RecordingManifest::File& f : manifest.files) {
-    proto::RecordingManifest::File& added = *message.add_file();
-    added.set_name(f.name);
-    added.set_bytes(f.bytes);
-    added.set_xxh3(f.xxh3);
-  }
-  return Seal(kHeader + FormatTextProto(message));
-}
-
-absl::StatusOr<RecordedDigests> ParseDigests(absl::string_view bytes, const std::string& where) {
-  proto::RecordedDigests message;
-  if (!message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) ||
-      message.unit_cases() == 0 || message.stream().empty()) {
-    return absl::DataLossError(absl::StrCat(where, ": no recorded digests"));
-  }
-  const uint64_t units = message.digest_size();
-  if (units > (UINT64_MAX - message.first()) / message.unit_cases()) {
-    return absl::DataLossError(absl::StrCat(where, ": ", units, " units of ", message.unit_cases(),
-                                            " cases from ", message.first(), " on"));
-  }
-  RecordedDigests digests = {FindOperation(message.instruction(), Models::kOptional),
-                             message.stream(),
-                             message.first(),
-                             message.unit_cases(),
-                             {},
-                             message.identity()};
-  if (digests.op == nullptr) {
-    return absl::DataLossError(absl::StrCat(
-        where, ": ", WhyNoOperation(absl::CHexEscape(message.instruction().substr(0, 100)))));
-  }
-  for (const proto::Digest128& d : message.digest()) {
-    digests.digests.push_back(Digest{d.high()} << 64 | d.low());
-  }
-  return digests;
-}
-
 }  // namespace
+
+static void StoredFields(ProtoIo& io, RecordingManifest::Instruction& instruction) {
+  io.Field("name", instruction.name);
+  io.Field("emulated", instruction.emulated);
+  io.Field("raw_cases", instruction.raw_cases);
+  io.Field("repeated", instruction.repeated);
+  io.Field("regressions", instruction.regressions);
+  io.Field("digest_units", instruction.digest_units);
+  io.Field("unit_cases", instruction.unit_cases);
+}
+
+static void StoredFields(ProtoIo& io, RecordingManifest::File& file) {
+  io.Field("name", file.name);
+  io.Field("bytes", file.bytes);
+  io.Field("xxh3", file.xxh3);
+}
+
+static void StoredFields(ProtoIo& io, RecordingManifest& manifest) {
+  ProvenanceFields(io, manifest);
+  io.Field("date", manifest.date);
+  io.Field("run", manifest.run);
+  io.Field("instruction", manifest.instructions);
+  io.Field("file", manifest.files);
+}
+
+// Of one record.
+static void StoredFields(ProtoIo& io, RecordedDigests& digests) {
+  std::string instruction = digests.op == nullptr ? "" : digests.op->name;
+  io.Field("instruction", instruction);
+  digests.op = FindOperation(instruction, Models::kOptional);
+  if (digests.op == nullptr) {
+    io.Fail(absl::DataLossError(WhyNoOperation(absl::CHexEscape(instruction.substr(0, 100)))));
+  }
+  io.Field("stream", digests.stream);
+  io.Field("first", digests.first);
+  io.Field("unit_cases", digests.unit_cases);
+  io.Field("identity", digests.identity);
+  io.Field("digest", digests.digests);
+}
+
+static absl::StatusOr<RecordedDigests> ParseDigests(absl::string_view bytes,
+                                                    const std::string& where) {
+  const auto error = [&where](const auto&... parts) {
+    return absl::DataLossError(absl::StrCat(where, ": ", parts...));
+  };
+  constexpr char kNoDigests[] = "no recorded digests";
+  proto::RecordedDigests message;
+  RecordedDigests d;
+  const absl::Status parsed = ProtoIo::Parse(bytes, kNoDigests, message, d);
+  if (!parsed.ok()) return error(parsed.message());
+  if (d.unit_cases == 0 || d.stream.empty()) return error(kNoDigests);
+  const uint64_t units = d.digests.size();
+  if (units > (UINT64_MAX - d.first) / d.unit_cases) {
+    return error(units, " units of ", d.unit_cases, " cases from ", d.first, " on");
+  }
+  return d;
+}
 
 absl::StatusOr<std::unique_ptr<RecordingFolderWriter>> RecordingFolderWriter::Create(
     const std::string& path) {
@@ -236,21 +237,13 @@ absl::Status RecordingFolderWriter::WriteRegressions(const std::string& lines) {
 absl::Status RecordingFolderWriter::WriteDigests(const std::vector<RecordedDigests>& all) {
   ASSIGN_OR_RETURN(auto log, BlockLogWriter::Create(NewFile(kDigests), run_));
   for (const RecordedDigests& d : all) {
-    proto::RecordedDigests message;
-    message.set_instruction(d.op->name);
-    message.set_stream(d.stream);
-    message.set_unit_cases(d.unit_cases);
-    message.set_identity(d.identity);
     for (size_t done = 0; done < d.digests.size(); done += kMaxDigests) {
-      message.set_first(d.first + done * d.unit_cases);
-      message.clear_digest();
-      const size_t end = std::min(d.digests.size(), done + kMaxDigests);
-      for (size_t u = done; u < end; ++u) {
-        proto::Digest128& added = *message.add_digest();
-        added.set_low(static_cast<uint64_t>(d.digests[u]));
-        added.set_high(static_cast<uint64_t>(d.digests[u] >> 64));
-      }
-      RETURN_IF_ERROR(log->Append(message.SerializeAsString()));
+      const auto begin = d.digests.begin() + done;
+      const size_t count = std::min(d.digests.size() - done, kMaxDigests);
+      const RecordedDigests record = {
+          d.op,      d.stream, d.first + done * d.unit_cases, d.unit_cases, {begin, begin + count},
+          d.identity};
+      RETURN_IF_ERROR(log->Append(ProtoIo::Serialize<proto::RecordedDigests>(record)));
     }
   }
   return log->Finish();
@@ -264,7 +257,10 @@ absl::Status RecordingFolderWriter::Commit(RecordingManifest manifest) {
     if (!bytes.ok()) return absl::DataLossError(bytes.status().message());
     manifest.files.push_back({name, bytes->size(), Xxh3Hex(*bytes)});
   }
-  RETURN_IF_ERROR(WriteFileDurably(In(temporary_, kManifest), FormatRecordingManifest(manifest)));
+  proto::RecordingManifest message;
+  ProtoIo::Write(std::move(manifest), message);
+  RETURN_IF_ERROR(
+      WriteFileDurably(In(temporary_, kManifest), Seal(kHeader + FormatTextProto(message))));
   std::error_code ignored;
   // mkdtemp() makes folders private; this is an ordinary one, except that only its owner writes.
   fs::permissions(temporary_, fs::perms(0755), ignored);
@@ -307,22 +303,8 @@ absl::StatusOr<RecordingManifest> ReadRecordingManifest(const std::string& folde
   ASSIGN_OR_RETURN(const absl::string_view unsealed, Unseal(text, path));
   proto::RecordingManifest message;
   RETURN_IF_ERROR(ParseTextProto(unsealed, path, message));
-  ASSIGN_OR_RETURN(Identity identity, Get(message.identity(), message.device_identity()));
-  RecordingManifest manifest = {.tool_version = message.tool_version(),
-                                .model_version = message.model_version(),
-                                .generator_version = message.generator_version(),
-                                .seed = message.seed(),
-                                .device = message.device(),
-                                .device_identity = std::move(identity),
-                                .date = message.date(),
-                                .instructions = {},
-                                .run = message.run(),
-                                .files = {}};
-  for (const auto& i : message.instruction()) {
-    manifest.instructions.push_back({i.name(), i.emulated(), i.raw_cases(), i.repeated(),
-                                     i.regressions(), i.digest_units(), i.unit_cases()});
-  }
-  for (const auto& f : message.file()) manifest.files.push_back({f.name(), f.bytes(), f.xxh3()});
+  RecordingManifest manifest;
+  RETURN_IF_ERROR(ProtoIo::Read(message, manifest));
   return manifest;
 }
 

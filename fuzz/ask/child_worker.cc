@@ -158,12 +158,12 @@ absl::StatusOr<AskReply> ChildWorker::Ask(AskRequest request, absl::FunctionRef<
 TaskResult ChildWorker::Do(Task task, absl::FunctionRef<bool()> stop) {
   const auto& stage = std::get<StageTask>(task.what);
   asked_ = {};
-  AskRequest request = {.task = stage.name, .unit = stage.unit, .announce = task.alone};
+  AskRequest request = {.task = stage.name, .part = stage.part, .announce = task.alone};
   if (stage.name.stage == SurveyStage::kRun) {
     const CaseStream stream = {&task.op(), &Strategies().front(), manifest_.seed};
     asked_ = {.kind = KillingInput::kCases,
-              .first = FormatCaseName({stream, stage.unit.first}),
-              .count = stage.unit.count};
+              .first = FormatCaseName({stream, stage.part.first}),
+              .count = stage.part.count};
     request.announce = false;
   }
   return Do(std::move(task), std::move(request), stop);

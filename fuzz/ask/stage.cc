@@ -85,7 +85,7 @@ absl::Status AskSame(Device& device, const Operation& op, const std::string& lin
   return repeated.status();
 }
 
-absl::Status RunUnit(Engine& engine, const CaseStream& stream, const SurveyUnit& unit,
+absl::Status RunUnit(Engine& engine, const CaseStream& stream, const TaskPart& unit,
                      SurveyResult& result) {
   UnitResult counted;
   uint64_t mismatching = 0;
@@ -188,7 +188,7 @@ bool NeedsModel(SurveyStage stage) {
 absl::Status AskStage(const SurveyManifest& manifest, const AskRequest& request, Engine& engine,
                       Device& device, SurveyResult& result) {
   const SurveyTask& task = request.task;
-  const SurveyUnit& unit = request.unit;
+  const TaskPart& part = request.part;
   const Operation* op =
       FindOperation(task.op, NeedsModel(task.stage) ? Models::kRequired : Models::kOptional);
   if (op == nullptr) return absl::NotFoundError(WhyNoOperation(task.op));
@@ -202,13 +202,13 @@ absl::Status AskStage(const SurveyManifest& manifest, const AskRequest& request,
     case kQuestions:
       return Ask(manifest, device, *op, QuestionsOf(task), result);
     case kVectors:
-      return AskVectors(manifest, unit, device, *op, result);
+      return AskVectors(manifest, part, device, *op, result);
     case kRun:
-      return RunUnit(engine, stream, unit, result);
+      return RunUnit(engine, stream, part, result);
     case kRecording:
-      return AskRecording(manifest, unit, engine, device, stream, result);
+      return AskRecording(manifest, part, engine, device, stream, result);
     case kPairs:
-      return Pairs(manifest, device, *op, unit.seconds, result);
+      return Pairs(manifest, device, *op, part.seconds, result);
     case kExplain:
       return Explain(device, stream, task.detail, result);
     case kTrap:

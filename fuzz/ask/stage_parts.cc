@@ -19,7 +19,7 @@ namespace {
 constexpr uint64_t kDigestUnits = 4;      // of a recording
 constexpr int64_t kRecordedAtOnce = 256;  // executions; of a slow device one
 
-TimeLimit EndOf(const SurveyUnit& part) {
+TimeLimit EndOf(const TaskPart& part) {
   return part.seconds > 0 ? TimeLimit::After(absl::Seconds(part.seconds)) : TimeLimit();
 }
 
@@ -85,7 +85,7 @@ absl::Status AddOutputs(Device& device, const CaseStream& stream, uint64_t first
 
 }  // namespace
 
-absl::Status AskVectors(const SurveyManifest& manifest, const SurveyUnit& part, Device& device,
+absl::Status AskVectors(const SurveyManifest& manifest, const TaskPart& part, Device& device,
                         const Operation& op, SurveyResult& result) {
   ASSIGN_OR_RETURN(const auto cases, KnownCases({&op}, manifest.regressions));
   for (const KnownCase& c : cases) result.of += c.inputs.dot_products();
@@ -99,7 +99,7 @@ absl::Status AskVectors(const SurveyManifest& manifest, const SurveyUnit& part, 
   return absl::OkStatus();
 }
 
-absl::Status AskRecording(const SurveyManifest& manifest, const SurveyUnit& part, Engine& engine,
+absl::Status AskRecording(const SurveyManifest& manifest, const TaskPart& part, Engine& engine,
                           Device& device, const CaseStream& stream, SurveyResult& result) {
   const Operation& op = *stream.op;
   const auto& all = manifest.instructions;

@@ -13,12 +13,12 @@ namespace mmadiff {
 // what was asked last.
 
 // Vectors and regression cases (fuzz/ask/known_cases.h) from number part.first on.
-absl::Status AskVectors(const SurveyManifest& manifest, const SurveyUnit& part, Device& device,
+absl::Status AskVectors(const SurveyManifest& manifest, const TaskPart& part, Device& device,
                         const Operation& op, SurveyResult& result);
 
 // Raw answers to the first cases of every strategy, from batch number part.first on, the strategies
 // in turn; then digests, but not of a slow device.
-absl::Status AskRecording(const SurveyManifest& manifest, const SurveyUnit& part, Engine& engine,
+absl::Status AskRecording(const SurveyManifest& manifest, const TaskPart& part, Engine& engine,
                           Device& device, const CaseStream& stream, SurveyResult& result);
 
 }  // namespace mmadiff

@@ -103,7 +103,7 @@ struct InferTask {
 // tables. The answer is a SurveyResult.
 struct StageTask {
   SurveyTask name;
-  SurveyUnit unit = {};
+  TaskPart part = {};
 };
 
 struct Task {

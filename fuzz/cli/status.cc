@@ -82,7 +82,7 @@ std::string Text(const ShardsStatus& s, size_t width) {
                                     CountsText(s.total, s.at_least)};
   if (s.rate > 0) parts.push_back(HumanCount(s.rate) + " dot products/s");
   if (s.seconds_left > 0) parts.push_back(LeftText(s.seconds_left) + " left");
-  if (!s.stopped.empty()) parts.push_back(s.stopped);
+  if (std::string text = StoppedText(s); !text.empty()) parts.push_back(std::move(text));
   if (s.seen.size() < s.shards) parts.push_back(MissingShardsText(s.seen, s.shards));
   return Labelled("total  ", absl::StrJoin(parts, ", "), width);
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdio>
 #include <filesystem>
 #include <set>
 #include <utility>
@@ -68,8 +67,8 @@ RegressionCase ToRegressionCase(const KeptCase& kept, absl::string_view device,
   return c;
 }
 
-uint64_t Findings::Left(const Operation& op) const {
-  if (max_cases_ == 0) return UINT64_MAX;
+std::optional<uint64_t> Findings::Left(const Operation& op) const {
+  if (max_cases_ == 0) return std::nullopt;
   const auto of_op = ops_.find(op.name);
   return max_cases_ - (of_op == ops_.end() ? 0 : std::min(max_cases_, of_op->second.cases));
 }
@@ -256,10 +255,12 @@ void Findings::Join(OfOperation& of_op, const InvestigateTask& task, Group group
   }
   std::set<std::string> kept(group.finding.beside.begin(), group.finding.beside.end());
   kept.insert(group.finding.path);
-  const auto remove_files = [&kept](Finding& replaced) {
+  const auto remove_files = [&](Finding& replaced) {
     replaced.beside.push_back(replaced.path);
     for (const std::string& path : replaced.beside) {
-      if (kept.count(path) == 0) std::remove(path.c_str());
+      std::error_code error;
+      if (!kept.contains(path)) std::filesystem::remove(path, error);
+      if (error) console_.Warn(absl::StrCat(path, ": remove: ", error.message()));
     }
   };
   for (auto b = of_op.groups.begin(); b != of_op.groups.end();) {

@@ -68,8 +68,8 @@ class Findings {
   absl::Status File(const TaskResult& investigated);
   // What earlier attempts filed of the operation and is not fixed, at most so many.
   std::vector<Observed> Earlier(const Operation& op, size_t most) const;
-  // Mismatching cases until the operation has enough.
-  uint64_t Left(const Operation& op) const;
+  // Mismatching cases until the operation has enough; none without a limit.
+  std::optional<uint64_t> Left(const Operation& op) const;
 
   // Those of this attempt, then the earlier ones.
   std::vector<Finding> list() const;

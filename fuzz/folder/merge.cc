@@ -21,11 +21,11 @@
 #include "corpus/case_folder.h"
 #include "corpus/durable_file.h"
 #include "corpus/path_kind.h"
+#include "corpus/text_proto.h"
 #include "device/status_macros.h"
 #include "fuzz/folder/run_folder.h"
 #include "fuzz/folder/unit_log.h"
 #include "fuzz/folder/workdir.h"
-#include "xxhash.h"
 
 namespace mmadiff {
 namespace {
@@ -56,11 +56,6 @@ struct Entry {
     return device == other.device && model == other.model && mismatches == other.mismatches;
   }
 };
-
-RunId HashOf(absl::string_view bytes) {
-  const XXH128_hash_t hash = XXH3_128bits(bytes.data(), bytes.size());
-  return RunId{hash.high64} << 64 | hash.low64;
-}
 
 // Which record each unit has, over all folders.
 class Index {
@@ -142,7 +137,7 @@ class Index {
       std::string bytes(entry.bytes, '\0');
       const ssize_t got =
           pread(file_.get(), bytes.data(), bytes.size(), static_cast<off_t>(entry.offset));
-      if (got == static_cast<ssize_t>(bytes.size()) && HashOf(bytes) == entry.hash) return bytes;
+      if (got == static_cast<ssize_t>(bytes.size()) && Xxh3(bytes) == entry.hash) return bytes;
       return absl::DataLossError(absl::StrCat(path, ": changed at byte ", entry.offset,
                                               " while it was merged; merge it again"));
     }
@@ -169,7 +164,7 @@ class Index {
     }
     Entry entry = {unit.device_digest,
                    unit.model_digest,
-                   HashOf(bytes),
+                   Xxh3(bytes),
                    unit.mismatches,
                    unit.ended,
                    offset,

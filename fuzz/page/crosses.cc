@@ -46,10 +46,8 @@ Cross::Cell& CellOf(const Bin& bin, std::vector<Cross>& crosses) {
 
 }  // namespace
 
-std::vector<std::string> AddToCrosses(const std::string& instruction, const std::vector<Bin>& bins,
-                                      std::span<const uint64_t> counts,
-                                      std::vector<Cross>& crosses) {
-  std::vector<std::string> missing;
+void AddToCrosses(const std::string& instruction, const std::vector<Bin>& bins,
+                  std::span<const uint64_t> counts, std::vector<Cross>& crosses) {
   for (size_t i = 0; i < std::min(bins.size(), counts.size()); ++i) {
     const Bin& bin = bins[i];
     Cross::Cell& cell = CellOf(bin, crosses);
@@ -63,9 +61,7 @@ std::vector<std::string> AddToCrosses(const std::string& instruction, const std:
     ++cell.instructions;
     if (counts[i] >= bin.least) continue;
     if (cell.missing++ == 0) cell.example = instruction;
-    missing.push_back(bin.name());
   }
-  return missing;
 }
 
 CrossTotals TotalsOf(const Cross& cross) {

@@ -26,11 +26,9 @@ struct Cross {
   std::vector<std::vector<Cell>> cells;  // by row, then column
 };
 
-// Adds what one instruction reached: `counts` is UnitResult::coverage, as long as `bins`. Returns the
-// names of the bins that were reached less often than they must be.
-std::vector<std::string> AddToCrosses(const std::string& instruction, const std::vector<Bin>& bins,
-                                      std::span<const uint64_t> counts,
-                                      std::vector<Cross>& crosses);
+// Adds what one instruction reached: `counts` is UnitResult::coverage, as long as `bins`.
+void AddToCrosses(const std::string& instruction, const std::vector<Bin>& bins,
+                  std::span<const uint64_t> counts, std::vector<Cross>& crosses);
 
 // Cells that some instruction can reach, and those of them that are missing in at least one.
 struct CrossTotals {

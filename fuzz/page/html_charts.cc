@@ -73,17 +73,17 @@ std::string UlpChart(const ReportRun& run) {
   size_t at = 0;
   for (size_t i = 0; i + 1 < UlpBuckets().size() && at < run.ulps.size(); ++i) {
     const std::string& bucket = UlpBuckets()[i];
-    if (run.ulps[at].first == "special") break;
-    const bool there = run.ulps[at].first == bucket;
+    if (run.ulps[at].distance == "special") break;
+    const bool there = run.ulps[at].distance == bucket;
     add(bucket + (i == 0 ? " ulp" : " ulps"),
         i == 0       ? "1"
         : i % 8 == 0 ? PowerText(i)
                      : "",
-        there ? run.ulps[at].second : 0);
+        there ? run.ulps[at].words : 0);
     at += there;
   }
-  if (run.ulps.back().first == "special") {
-    add("sign, infinity or NaN", "special", run.ulps.back().second);
+  if (run.ulps.back().distance == "special") {
+    add("sign, infinity or NaN", "special", run.ulps.back().words);
   }
   return absl::StrCat(
       "<figure><figcaption>words that differ, by their distance in ulps; heights are logarithms, "
@@ -95,22 +95,23 @@ std::string UlpChart(const ReportRun& run) {
 }
 
 std::string RateChart(const RateSeries& rate) {
-  if (rate.rates.empty()) return "";
-  const size_t intervals = rate.rates.front().size();
+  if (rate.machines.empty()) return "";
+  const size_t intervals = rate.machines.front().rates.size();
   std::vector<double> sums(intervals);
-  for (const std::vector<double>& of : rate.rates) {
-    for (size_t i = 0; i < intervals; ++i) sums[i] += of[i];
+  for (const RateSeries::Machine& machine : rate.machines) {
+    for (size_t i = 0; i < intervals; ++i) sums[i] += machine.rates[i];
   }
   const double most = std::max(1e-9, *std::ranges::max_element(sums));
   std::string areas, legend;
   std::vector<double> below(intervals);
   for (size_t m = 0; m < rate.machines.size(); ++m) {
+    const auto& [name, rates] = rate.machines[m];
     // There along the tops of the intervals, back along what lies below.
     std::string there, back;
     for (size_t i = 0; i < intervals; ++i) {
       const double left = static_cast<double>(i * kWidth) / static_cast<double>(intervals);
       const double right = static_cast<double>((i + 1) * kWidth) / static_cast<double>(intervals);
-      const double top = below[i] + rate.rates[m][i];
+      const double top = below[i] + rates[i];
       const auto point = [&](double x, double y) {
         return absl::StrFormat("%.1f,%.1f ", x, kHeight * (1 - y / most));
       };
@@ -119,9 +120,8 @@ std::string RateChart(const RateSeries& rate) {
       below[i] = top;
     }
     absl::StrAppend(&areas, "<polygon class=\"s", m + 1, "\" points=\"", there, back, "\"><title>",
-                    Html(rate.machines[m]), "</title></polygon>\n");
-    absl::StrAppend(&legend, "<li><span class=\"key s", m + 1, "\"></span>", Html(rate.machines[m]),
-                    "</li>\n");
+                    Html(name), "</title></polygon>\n");
+    absl::StrAppend(&legend, "<li><span class=\"key s", m + 1, "\"></span>", Html(name), "</li>\n");
   }
   return absl::StrCat(
       "<figure><figcaption>at most ", Html(HumanCount(most)),

@@ -79,7 +79,7 @@ class Gathered {
         const auto count = row.total.counts.find(absl::StrCat(kUlpCount, bucket));
         if (is_float && count != row.total.counts.end()) words += count->second;
       }
-      if (words > 0) run_.ulps.emplace_back(bucket, words);
+      if (words > 0) run_.ulps.push_back({bucket, words});
     }
     return std::move(run_);
   }
@@ -110,9 +110,9 @@ class Gathered {
     const double length =
         static_cast<double>(rate.end - rate.begin) / static_cast<double>(intervals);
     const std::vector<size_t> series = NameSeries();
-    rate.rates.assign(rate.machines.size(), std::vector<double>(intervals));
+    for (RateSeries::Machine& machine : rate.machines) machine.rates.resize(intervals);
     for (const Work& w : work_) {
-      std::vector<double>& of = rate.rates[series[w.machine]];
+      std::vector<double>& of = rate.machines[series[w.machine]].rates;
       const auto at = [&](double t) {
         return std::clamp((t - static_cast<double>(rate.begin)) / length, 0.,
                           static_cast<double>(intervals));
@@ -130,14 +130,14 @@ class Gathered {
   std::vector<size_t> NameSeries() {
     std::vector<size_t> series(machines_.size());
     for (const auto& [machine, number] : machines_) {
-      std::vector<std::string>& names = run_.rate.machines;
-      if (names.size() < kMaxSeries) {
-        const bool rest = names.size() + 1 == kMaxSeries && machines_.size() > kMaxSeries;
-        names.push_back(rest ? absl::StrCat(machines_.size() - kMaxSeries + 1, " others")
-                        : machine.empty() ? "an unknown machine"
-                                          : machine);
+      std::vector<RateSeries::Machine>& named = run_.rate.machines;
+      if (named.size() < kMaxSeries) {
+        const bool rest = named.size() + 1 == kMaxSeries && machines_.size() > kMaxSeries;
+        named.push_back({rest ? absl::StrCat(machines_.size() - kMaxSeries + 1, " others")
+                         : machine.empty() ? "an unknown machine"
+                                           : machine});
       }
-      series[number] = names.size() - 1;
+      series[number] = named.size() - 1;
     }
     return series;
   }
@@ -228,7 +228,7 @@ void AddMutants(const ReportOptions& options, ReportRun& run, Console& console) 
   tried.mutants = outcome->mutants;
   for (const OperationMutants& of : outcome->ops) {
     for (const Mutant& m : of.mutants) {
-      if (m.cases == 0) tried.survivors.emplace_back(of.op->name, m.name());
+      if (m.cases == 0) tried.survivors.push_back({of.op->name, m.name()});
     }
   }
 }

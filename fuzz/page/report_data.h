@@ -35,11 +35,13 @@ struct ReportFinding {
   std::string command;                  // to type in a shell
 };
 
-// Dot products a second by machine, in intervals of equal length.
 struct RateSeries {
   uint64_t begin = 0, end = 0;  // seconds since 1970 UTC; both 0: not known
-  std::vector<std::string> machines;
-  std::vector<std::vector<double>> rates;  // by machine, then interval
+  struct Machine {
+    std::string name;
+    std::vector<double> rates = {};  // dot products a second, in intervals of equal length
+  };
+  std::vector<Machine> machines;
 };
 
 // Changed models that the run's strategy was tried on again.
@@ -47,7 +49,15 @@ struct ReportMutants {
   uint64_t models = 0, of_models = 0;  // tried, and of how many in the run
   uint64_t cases = 0;                  // executions in which each had to differ
   uint64_t mutants = 0;
-  std::vector<std::pair<std::string, std::string>> survivors;  // instruction, change
+  struct Survivor {
+    std::string instruction, change;
+  };
+  std::vector<Survivor> survivors;
+};
+
+struct WordsAtDistance {
+  std::string distance;  // in ulps, or "special"
+  uint64_t words;        // that differ so much
 };
 
 // One run, a folder or the folders of its shards, with what only its page has.
@@ -55,7 +65,7 @@ struct ReportRun : RunReport {           // its rows in the order of RunReportRo
   std::vector<ReportFinding> explained;  // the findings
   std::vector<Cross> crosses;            // coverage of all rows
   RateSeries rate;
-  std::vector<std::pair<std::string, uint64_t>> ulps;  // distance, words that differ so much
+  std::vector<WordsAtDistance> ulps;
   ReportMutants mutants;
 };
 

@@ -62,62 +62,17 @@ std::vector<CellOfCross> KnownCells(const Cross& cross) {
   return cells;
 }
 
-struct MachineRate {
-  const RateSeries& series;
-  size_t machine;
-};
-
-Fields<MachineRate> FieldsOf(const MachineRate*) {
-  using M = MachineRate;
-  return {
-      {"machine", [](const M& m) { return m.series.machines[m.machine]; }},
-      {"dot_products_per_second", [](const M& m) { return m.series.rates[m.machine]; },
-       "in intervals of equal length"},
-  };
-}
-
-std::vector<MachineRate> RatesOf(const RateSeries& series) {
-  std::vector<MachineRate> rates;
-  for (size_t i = 0; i < series.machines.size(); ++i) rates.push_back({series, i});
-  return rates;
-}
-
-struct WordsAtDistance {
-  std::string distance;
-  uint64_t words;
-};
-
-Fields<WordsAtDistance> FieldsOf(const WordsAtDistance*) {
-  using W = WordsAtDistance;
-  return {{"distance", &W::distance}, {"words", &W::words}};
-}
-
-std::vector<WordsAtDistance> UlpsOf(const ReportRun& run) {
-  std::vector<WordsAtDistance> ulps;
-  for (const auto& [distance, words] : run.ulps) ulps.push_back({distance, words});
-  return ulps;
-}
-
-struct Survivor {
-  std::string instruction, change;
-};
-
-Fields<Survivor> FieldsOf(const Survivor*) {
-  using S = Survivor;
-  return {{"instruction", &S::instruction}, {"change", &S::change}};
-}
-
-std::vector<Survivor> SurvivorsOf(const ReportMutants& mutants) {
-  std::vector<Survivor> survivors;
-  for (const auto& [instruction, change] : mutants.survivors) {
-    survivors.push_back({instruction, change});
-  }
-  return survivors;
-}
-
 }  // namespace
 
 Fields<Cross> FieldsOf(const Cross*) { return {{"group", &Cross::group}, {"cells", KnownCells}}; }
+
+Fields<RateSeries::Machine> FieldsOf(const RateSeries::Machine*) {
+  using M = RateSeries::Machine;
+  return {
+      {"machine", &M::name},
+      {"dot_products_per_second", &M::rates, "in intervals of equal length"},
+  };
+}
 
 Fields<RateSeries> FieldsOf(const RateSeries*) {
   using R = RateSeries;
@@ -126,8 +81,13 @@ Fields<RateSeries> FieldsOf(const RateSeries*) {
        UtcOrEmpty("RFC 3339; empty if not known")},
       {"end", [](const R& r) { return UtcTime(r.end); },
        UtcOrEmpty("RFC 3339; empty if not known")},
-      {"series", RatesOf},
+      {"series", &R::machines},
   };
+}
+
+Fields<ReportMutants::Survivor> FieldsOf(const ReportMutants::Survivor*) {
+  using S = ReportMutants::Survivor;
+  return {{"instruction", &S::instruction}, {"change", &S::change}};
 }
 
 Fields<ReportMutants> FieldsOf(const ReportMutants*) {
@@ -137,8 +97,13 @@ Fields<ReportMutants> FieldsOf(const ReportMutants*) {
       {"of_models", &M::of_models, "of the run"},
       {"cases", &M::cases},
       {"mutants", &M::mutants},
-      {"survivors", SurvivorsOf},
+      {"survivors", &M::survivors},
   };
+}
+
+Fields<WordsAtDistance> FieldsOf(const WordsAtDistance*) {
+  using W = WordsAtDistance;
+  return {{"distance", &W::distance}, {"words", &W::words}};
 }
 
 Fields<ReportRun> FieldsOf(const ReportRun*) {
@@ -148,7 +113,7 @@ Fields<ReportRun> FieldsOf(const ReportRun*) {
       {"findings", &R::explained},
       {"coverage", &R::crosses},
       {"rate", &R::rate},
-      {"ulps", UlpsOf},
+      {"ulps", &R::ulps},
       {"mutants", &R::mutants},
       {"left_out", [](const R& r) { return r.manifest.left_out; }},
   };

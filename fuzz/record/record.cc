@@ -1,7 +1,8 @@
 #include "fuzz/record/record.h"
 
-#include <cstdio>
+#include <filesystem>
 #include <memory>
+#include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -82,7 +83,9 @@ absl::StatusOr<RecordOutcome> RecordLog(const RecordOptions& options, Engine& en
   absl::Status s = Record(options, engine, agenda, outcome, console).status();
   const bool any = s.ok() && outcome.raw_dot_products > 0;
   if (any) s = writer->Finish();
-  if (!any || !s.ok()) std::remove(path.c_str());
+  std::error_code error;
+  if (!any || !s.ok()) std::filesystem::remove(path, error);
+  if (error) console.Warn(absl::StrCat(path, ": remove: ", error.message()));
   if (!s.ok()) return s;
   return outcome;
 }

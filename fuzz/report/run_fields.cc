@@ -40,11 +40,6 @@ UnitCounts CountsOf(const RunReport& report) {
   return {total.cases, total.dot_products, total.mismatches, report.at_least, StoppedText(report)};
 }
 
-UnitCounts CountsOf(const ShardsStatus& shards) {
-  const UnitResult& total = shards.total;
-  return {total.cases, total.dot_products, total.mismatches, shards.at_least, shards.stopped};
-}
-
 Fields<UnitCounts> FieldsOf(const UnitCounts*) {
   using C = UnitCounts;
   return {

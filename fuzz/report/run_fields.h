@@ -20,7 +20,6 @@ struct UnitCounts {
   std::string stopped;
 };
 UnitCounts CountsOf(const RunReport& report);
-UnitCounts CountsOf(const ShardsStatus& shards);
 
 Fields<UnitCounts> FieldsOf(const UnitCounts*);
 Fields<Finding> FieldsOf(const Finding*);

@@ -97,8 +97,7 @@ absl::StatusOr<ShardsStatus> SumShards(const std::vector<RunStatus>& folders) {
   for (const RunManifest::Instruction& i : first.manifest.instructions) {
     sum.planned_units += i.Units();
   }
-  RunReport all;  // for its stops
-  all.rows = first.rows;
+  sum.rows = first.rows;
   std::set<uint64_t> seen;
   for (const RunStatus& f : folders) {
     const std::string difference = ManifestDifference(first.manifest, f.manifest);
@@ -117,16 +116,15 @@ absl::StatusOr<ShardsStatus> SumShards(const std::vector<RunStatus>& folders) {
     sum.units += f.units;
     Accumulate(f.total, sum.total);
     sum.at_least |= f.at_least;
-    for (size_t i = 0; i < all.rows.size(); ++i) {
-      if (f.rows[i].stopped() && f.rows[i].stopped_at >= all.rows[i].stopped_at) {
-        all.rows[i] = f.rows[i];
+    for (size_t i = 0; i < sum.rows.size(); ++i) {
+      if (f.rows[i].stopped() && f.rows[i].stopped_at >= sum.rows[i].stopped_at) {
+        sum.rows[i] = f.rows[i];
       }
     }
     if (!f.writer.empty()) sum.rate += f.rate;
     sum.seconds_left = std::max(sum.seconds_left, f.seconds_left);
   }
   sum.seen.assign(seen.begin(), seen.end());
-  sum.stopped = StoppedText(all);
   return sum;
 }
 

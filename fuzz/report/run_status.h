@@ -25,16 +25,10 @@ struct RunStatus : RunReport {
 // `counted` sees each unit that is done. Errors as ReadRunFolder().
 absl::StatusOr<RunStatus> ReadRunStatus(const std::string& path, const OnUnit& counted = nullptr);
 
-// The shards of one run together.
-struct ShardsStatus {
-  uint64_t units = 0, planned_units = 0;  // of all shards
-  UnitResult total;
-  bool at_least = false;       // total.mismatches, as of a report
-  std::string stopped;         // StoppedText() of all shards
-  double rate = 0;             // of those that are being written
-  double seconds_left = 0;     // of the shard that takes longest; of those that are named
-  std::vector<uint64_t> seen;  // shards that are named, ascending
-  uint64_t shards = 1;
+// The shards of one run together: of those that are named the total, and in `rows` what was stopped; units of all.
+struct ShardsStatus : RunReport {
+  double rate = 0;          // of those that are being written
+  double seconds_left = 0;  // of the shard that takes longest; of those that are named
 };
 
 // kFailedPrecondition, with the difference, unless the folders are shards of one run, all of the same

@@ -193,7 +193,7 @@ std::optional<UnitTask> RunAgenda::NextUnit(size_t r) {
   if (row.next >= row.units) return std::nullopt;
   UnitTask task = {.stream = StreamOf(r, row.next),
                    .end = EndOf(row, row.next),
-                   .most_differing = findings_.Left(*row.op)};
+                   .most_differing = findings_.Left(*row.op).value_or(UINT64_MAX)};
   task.counted.instruction = static_cast<uint32_t>(r);
   task.counted.unit = row.next;
   task.counted.first_case = row.next * row.unit_cases;
@@ -286,7 +286,7 @@ absl::StatusOr<std::vector<Task>> RunAgenda::LookAtMismatches(size_t r) {
         row.investigating = true;
         next.insert(next.begin(), Task{r, *std::move(task)});
       }
-      part.rest.most_differing = findings_.Left(*row.op);
+      part.rest.most_differing = findings_.Left(*row.op).value_or(UINT64_MAX);
       row.stopped = part.rest.most_differing == 0;
       continue;
     }

@@ -230,7 +230,7 @@ void SurveyAgenda::Count(const SurveyResult& result, Run& run) const {
                (manifest_.cases > 0 && run.first >= manifest_.cases);
 }
 
-SurveyUnit SurveyAgenda::UnitOf(const SurveyTask& task) const {
+TaskPart SurveyAgenda::PartOf(const SurveyTask& task) const {
   if (task.stage != kRun) {
     const auto begin = begin_.find(task);
     const bool slow = slow_.contains({task.op, task.variant});
@@ -303,7 +303,7 @@ std::optional<Task> SurveyAgenda::Next(absl::Duration elapsed) {
 Task SurveyAgenda::TaskOf(const SurveyTask& name) {
   asked_ = name.Text();
   const size_t row = numbers_.try_emplace({name.op, name.variant}, numbers_.size()).first->second;
-  return {row, StageTask{name, UnitOf(name)}};
+  return {row, StageTask{name, PartOf(name)}};
 }
 
 absl::StatusOr<std::vector<Task>> SurveyAgenda::Take(TaskResult result) {

@@ -55,7 +55,7 @@ class SurveyAgenda : public Agenda {
   // The next part of vectors or a recording, or the next unit of a row's run: of a run with an end,
   // units of one size; else twice as many cases as before while a unit takes less than half a
   // second, and half as many when it takes more than two. `count` is 0 beyond the end.
-  SurveyUnit UnitOf(const SurveyTask& task) const;
+  TaskPart PartOf(const SurveyTask& task) const;
 
   // What is left, runs without an end left out.
   std::vector<SurveyTask> Pending() const;

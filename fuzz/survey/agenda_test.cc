@@ -50,8 +50,8 @@ std::vector<SurveyTask> DoAll(SurveyAgenda& agenda, double total, size_t most = 
     if (!task.has_value()) break;
     SurveyResult result = Answered(*task);
     if (task->stage == kRun) {
-      result.first_case = agenda.UnitOf(*task).first;
-      result.cases = agenda.UnitOf(*task).count;
+      result.first_case = agenda.PartOf(*task).first;
+      result.cases = agenda.PartOf(*task).count;
     }
     agenda.Done(result);
     done.push_back(*task);
@@ -285,11 +285,11 @@ TEST(SurveyAgenda, ASlowRowIsAskedInSmallPieces) {
   SurveyAgenda slow(manifest), fast(manifest);
   slow.Done(LaidOut(kF16, .02));
   fast.Done(LaidOut(kF16, 1e-4));
-  EXPECT_EQ(slow.UnitOf({kRun, kF16, ""}).count, 1u);
-  EXPECT_EQ(slow.UnitOf({kRun, kFp8, ""}).count, 10u);
-  EXPECT_EQ(fast.UnitOf({kRun, kF16, ""}).count, 10u);
-  EXPECT_GT(slow.UnitOf({kVectors, kF16, ""}).seconds, 0);
-  EXPECT_EQ(fast.UnitOf({kVectors, kF16, ""}).seconds, 0);
+  EXPECT_EQ(slow.PartOf({kRun, kF16, ""}).count, 1u);
+  EXPECT_EQ(slow.PartOf({kRun, kFp8, ""}).count, 10u);
+  EXPECT_EQ(fast.PartOf({kRun, kF16, ""}).count, 10u);
+  EXPECT_GT(slow.PartOf({kVectors, kF16, ""}).seconds, 0);
+  EXPECT_EQ(fast.PartOf({kVectors, kF16, ""}).seconds, 0);
   for (const SurveyTask& task : DoAll(fast, 0, 20)) EXPECT_EQ(task.detail, "");
 }
 
@@ -301,8 +301,8 @@ TEST(SurveyAgenda, PartsFollowEachOtherBehindThoseOfOtherRows) {
     const auto task = agenda.Choose(i, 0);
     if (!task.has_value()) break;
     SurveyResult result = Answered(*task);
-    result.first_case = agenda.UnitOf(*task).first;
-    result.cases = agenda.UnitOf(*task).count;
+    result.first_case = agenda.PartOf(*task).first;
+    result.cases = agenda.PartOf(*task).count;
     if (task->stage == kVectors) {
       parts.emplace_back(task->op, result.first_case);
       result.unfinished = task->number < 2;
@@ -344,8 +344,8 @@ TEST(SurveyAgenda, UnitsOfARunWithAnEndFollowEachOther) {
   const SurveyTask task = {kRun, kF16, ""};
   uint64_t next = 0;
   for (const uint64_t count : {10, 10, 10, 5, 0}) {
-    EXPECT_EQ(agenda.UnitOf(task).first, next);
-    EXPECT_EQ(agenda.UnitOf(task).count, count);
+    EXPECT_EQ(agenda.PartOf(task).first, next);
+    EXPECT_EQ(agenda.PartOf(task).count, count);
     SurveyResult result = Answered(task);
     result.first_case = next;
     result.cases = count;
@@ -361,15 +361,15 @@ TEST(SurveyAgenda, UnitsOfARunWithoutAnEndTakeASecond) {
   const SurveyTask task = {kRun, kF16, ""};
   uint64_t next = 0, last = 0;
   for (int i = 0; i < 40; ++i) {
-    const SurveyUnit unit = agenda.UnitOf(task);
-    EXPECT_EQ(unit.first, next);
-    last = unit.count;
+    const TaskPart part = agenda.PartOf(task);
+    EXPECT_EQ(part.first, next);
+    last = part.count;
     SurveyResult result = Answered(task);
-    result.first_case = unit.first;
-    result.cases = unit.count;
-    result.seconds = static_cast<double>(unit.count) / (i < 20 ? 1000 : 100);
+    result.first_case = part.first;
+    result.cases = part.count;
+    result.seconds = static_cast<double>(part.count) / (i < 20 ? 1000 : 100);
     agenda.Done(result);
-    next += unit.count;
+    next += part.count;
     if (i == 19) {
       EXPECT_EQ(last, 640u);
     }

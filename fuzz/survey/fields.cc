@@ -61,40 +61,23 @@ Fields<SurveyRow> FieldsOf(const SurveyRow*) {
   };
 }
 
-namespace {
-
-struct KindOfContradiction {
-  const SurveyContradiction& contradiction;
-  bool changed;  // a difference from the model
-};
-
-Fields<KindOfContradiction> FieldsOf(const KindOfContradiction*) {
-  using K = KindOfContradiction;
+Fields<SurveyContradiction> FieldsOf(const SurveyContradiction*) {
+  using C = SurveyContradiction;
   return {
       {"kind",
-       [](const K& k) { return k.changed ? "difference" : "trouble"; },
+       [](const C& c) { return c.trouble ? "trouble" : "difference"; },
        {.words = {"difference", "trouble"}}},
-      {"instruction", [](const K& k) { return k.contradiction.op; }},
-      {"variant", [](const K& k) { return k.contradiction.variant; }},
-      {"what", [](const K& k) { return k.contradiction.what; }, Prose()},
-      {"also", [](const K& k) { return k.contradiction.others; },
-       "variants of which the same is true"},
+      {"instruction", &C::op},
+      {"variant", &C::variant},
+      {"what", &C::what, Prose()},
+      {"also", &C::others, "variants of which the same is true"},
       {"finding",
-       [](const K& k) {
-         const SurveyFinding* finding = k.contradiction.finding;
-         return finding == nullptr ? std::nullopt : std::optional(*finding);
-       },
+       [](const C& c) { return c.finding == nullptr ? std::nullopt : std::optional(*c.finding); },
        Absent()},
   };
 }
 
-std::vector<KindOfContradiction> Contradictions(const SurveySummary& summary) {
-  std::vector<KindOfContradiction> all;
-  for (const SurveyContradiction& c : summary.contradictions) {
-    all.push_back({c, all.size() < static_cast<size_t>(summary.changed)});
-  }
-  return all;
-}
+namespace {
 
 std::vector<std::string> Missing(const SurveySummary& summary) {
   std::vector<std::string> missing;
@@ -116,7 +99,7 @@ Fields<SurveySummary> FieldsOf(const SurveySummary*) {
       {"model_version", [](const S& s) { return ManifestOf(s).model_version; }},
       {"generator_version", [](const S& s) { return ManifestOf(s).generator_version; }},
       {"seed", [](const S& s) { return ManifestOf(s).seed; }},
-      {"contradictions", Contradictions},
+      {"contradictions", &S::contradictions},
       {"changed", &S::changed},
       {"troubled", &S::troubled},
       {"rows", &S::rows},

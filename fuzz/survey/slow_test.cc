@@ -135,7 +135,7 @@ TEST(SlowRow, PairsAreASample) {
   for (const double seconds : {1e-9, 0.}) {
     SurveyResult result;
     const absl::Status s =
-        AskStage({}, {.task = {kPairs, kFp8, ""}, .unit = {0, 0, seconds}}, engine, device, result);
+        AskStage({}, {.task = {kPairs, kFp8, ""}, .part = {0, 0, seconds}}, engine, device, result);
     ASSERT_TRUE(s.ok()) << s;
     EXPECT_THAT(result.answers[0].answer,
                 testing::MatchesRegex(seconds > 0 ? "0 of [0-9]+ differ, of [0-9]+"

@@ -87,7 +87,8 @@ class Summarizer {
     summary_.changed = static_cast<int>(summary_.contradictions.size());
     for (const SurveyRow& row : summary_.rows) {
       for (const SurveyTrouble& trouble : row.troubles) {
-        summary_.contradictions.push_back({row.op, row.variant, trouble.Text()});
+        summary_.contradictions.push_back(
+            {.op = row.op, .variant = row.variant, .what = trouble.Text(), .trouble = true});
       }
       summary_.troubled += !row.troubles.empty();
     }
@@ -144,20 +145,7 @@ class Summarizer {
     const std::string where = Name(task.stage) + size;
     if (!result.hardware.empty()) summary_.hardware = result.hardware;
     summary_.seconds += result.seconds;
-    const std::string message(result.status.message());
-    if (result.trapped) {
-      const bool hangs = absl::IsDeadlineExceeded(result.status);
-      row.troubles.push_back({hangs ? SurveyTrouble::kHangs : SurveyTrouble::kTraps, where,
-                              absl::StrCat(message, "; on ", Name(result.killing))});
-    } else if (!result.status.ok() && task.stage != kTrap) {
-      const bool aborted = absl::IsAborted(result.status);
-      row.troubles.push_back(
-          {aborted ? SurveyTrouble::kDoesNotRepeat : SurveyTrouble::kFails, where, message});
-    } else if (!result.died_of.empty() && task.stage == kQuestions) {
-      died_in_questions_.emplace(&row, result.died_of);
-    } else if (!result.died_of.empty()) {
-      row.troubles.push_back({SurveyTrouble::kDiedOnce, where, result.died_of});
-    }
+    AddTrouble(result, where, row);
     if (result.unfinished && !HasParts(task.stage)) {
       AddLines(result, row);
       return;
@@ -167,16 +155,7 @@ class Summarizer {
         if (!result.answers.empty()) Layout(result, where, row);
         break;
       case kRepeat:
-        if (result.answers.empty()) break;
-        row.repeat = result.answers[0].agreement == Agreement::kAgrees ? Agrees(result.answers[0])
-                                                                       : result.answers[0].answer;
-        if (result.answers[0].agreement == Agreement::kAgrees) {
-          repeats_.insert(&row);
-        } else {
-          row.troubles.push_back(
-              {SurveyTrouble::kDoesNotRepeat, where,
-               absl::StrCat(result.answers[0].answer, ": ", result.answers[0].decides)});
-        }
+        if (!result.answers.empty()) Repeat(result.answers.front(), where, row);
         break;
       case kQuestions:
       case kPairs:
@@ -212,6 +191,25 @@ class Summarizer {
           row.troubles.push_back({SurveyTrouble::kGone});
         }
         break;
+    }
+  }
+
+  // The device failed, trapped, hung or died.
+  void AddTrouble(const SurveyResult& result, const std::string& where, SurveyRow& row) {
+    const SurveyStage stage = result.task.stage;
+    const std::string message(result.status.message());
+    if (result.trapped) {
+      const bool hangs = absl::IsDeadlineExceeded(result.status);
+      row.troubles.push_back({hangs ? SurveyTrouble::kHangs : SurveyTrouble::kTraps, where,
+                              absl::StrCat(message, "; on ", Name(result.killing))});
+    } else if (!result.status.ok() && stage != kTrap) {
+      const bool aborted = absl::IsAborted(result.status);
+      row.troubles.push_back(
+          {aborted ? SurveyTrouble::kDoesNotRepeat : SurveyTrouble::kFails, where, message});
+    } else if (!result.died_of.empty() && stage == kQuestions) {
+      died_in_questions_.emplace(&row, result.died_of);
+    } else if (!result.died_of.empty()) {
+      row.troubles.push_back({SurveyTrouble::kDiedOnce, where, result.died_of});
     }
   }
 
@@ -255,6 +253,17 @@ class Summarizer {
     }
     if (own) row.layout = "another";
     row.troubles.push_back({SurveyTrouble::kElsewhere, where, a.decides});
+  }
+
+  void Repeat(const SurveyAnswer& a, const std::string& where, SurveyRow& row) {
+    if (a.agreement == Agreement::kAgrees) {
+      row.repeat = Agrees(a);
+      repeats_.insert(&row);
+    } else {
+      row.repeat = a.answer;
+      row.troubles.push_back(
+          {SurveyTrouble::kDoesNotRepeat, where, absl::StrCat(a.answer, ": ", a.decides)});
+    }
   }
 
   void Answer(const SurveyAnswer& a, SurveyRow& row) {

@@ -48,6 +48,7 @@ struct SurveyContradiction {
   std::string what;                        // "width: fraction_bits=24: contradicts the table: ..."
   const SurveyFinding* finding = nullptr;  // the change that explains it, with minimal cases
   std::vector<std::string> others = {};    // variants of which the same is true
+  bool trouble = false;                    // of the row; else a difference from the model
   std::string Text() const;                // one line
 };
 
