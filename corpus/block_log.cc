@@ -336,7 +336,7 @@ BlockLogWriter::BlockLogWriter(int fd, std::string path, RunId run)
 BlockLogWriter::~BlockLogWriter() { close(fd_); }
 
 absl::Status BlockLogWriter::Append(absl::string_view record, uint32_t version) {
-  if (!status_.ok()) return status_;
+  RETURN_IF_ERROR(status_);
   if (record.size() > kMaxRecord) {
     return absl::InvalidArgumentError(
         absl::StrCat(path_, ": a record of ", record.size(), " bytes; the most is ", kMaxRecord));

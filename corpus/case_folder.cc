@@ -98,7 +98,7 @@ absl::StatusOr<std::string> WriteCase(const RegressionCase& c, const std::string
   const fs::path arch_folder = fs::path(path).parent_path();
   RETURN_IF_ERROR(MakeFolder(arch_folder.string()));
   const auto existing = FindId(arch_folder, CaseId(c), own_slug ? c.slug : "");
-  if (!existing.ok()) return existing.status();
+  RETURN_IF_ERROR(existing.status());
   if (existing->has_value()) {
     path = **existing;
     absl::StatusOr<RegressionCase> stored = ReadCase(path);
@@ -142,11 +142,11 @@ absl::StatusOr<std::vector<std::string>> ListCases(const std::string& path) {
 }
 
 absl::StatusOr<CasesBelow> ReadCases(const std::string& path,
-                                     const std::function<bool(const std::string& path)>& wanted) {
+                                     absl::FunctionRef<bool(const std::string& path)> wanted) {
   ASSIGN_OR_RETURN(const std::vector<std::string> files, ListCases(path));
   CasesBelow below;
   for (const std::string& file : files) {
-    if (wanted != nullptr && !wanted(file)) continue;
+    if (!wanted(file)) continue;
     absl::StatusOr<RegressionCase> filed = ReadCase(file);
     if (filed.ok()) {
       below.cases.push_back({file, *std::move(filed)});

@@ -1,10 +1,10 @@
 // Regression cases as files below a folder.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "corpus/regression_case.h"
 
@@ -44,6 +44,7 @@ struct CasesBelow {
 // The cases of ListCases() whose path is wanted. Errors as ListCases(), and of ReadCase() for a file
 // that is `path` itself.
 absl::StatusOr<CasesBelow> ReadCases(
-    const std::string& path, const std::function<bool(const std::string& path)>& wanted = nullptr);
+    const std::string& path, absl::FunctionRef<bool(const std::string& path)> wanted =
+                                 [](const std::string&) { return true; });
 
 }  // namespace mmadiff

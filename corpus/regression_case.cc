@@ -94,7 +94,7 @@ class Parser {
     }
     if (s.ok()) s = ParseAnswers();
     if (s.ok()) s = ParseNoWord();
-    if (!s.ok()) return s;
+    RETURN_IF_ERROR(s);
     return std::move(case_);
   }
 

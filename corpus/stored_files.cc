@@ -155,7 +155,7 @@ bool IsRecorded(FileKind kind) {
 
 absl::StatusOr<Filtered<StoredFile>> StoredFilesBelow(const std::string& folder,
                                                       StoredFolders& folders,
-                                                      const std::function<bool(FileKind)>& wanted) {
+                                                      absl::FunctionRef<bool(FileKind)> wanted) {
   ASSIGN_OR_RETURN(const std::vector<std::string> below, FilesBelow(folder));
   folders = FoldersOf(below);
   Filtered<StoredFile> files(Thing::kFile);
@@ -197,7 +197,7 @@ absl::StatusOr<CasesBelow> ReadStoredCases(const std::string& folder, Ledger& le
   StoredFolders folders;
   auto files =
       StoredFilesBelow(folder, folders, [](FileKind kind) { return kind == FileKind::kCase; });
-  if (!files.ok()) return files.status();
+  RETURN_IF_ERROR(files.status());
   CasesBelow below;
   for (const StoredFile& file : ledger.Keep(*std::move(files))) {
     absl::StatusOr<RegressionCase> filed = ReadCase(file.path);

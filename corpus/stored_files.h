@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "corpus/case_folder.h"
 #include "corpus/ledger.h"
@@ -46,7 +46,7 @@ struct StoredFolders {
 // wanted (kNotSelected). Errors as FilesBelow().
 absl::StatusOr<Filtered<StoredFile>> StoredFilesBelow(
     const std::string& folder, StoredFolders& folders,
-    const std::function<bool(FileKind)>& wanted = [](FileKind) { return true; });
+    absl::FunctionRef<bool(FileKind)> wanted = [](FileKind) { return true; });
 
 // Files with recorded answers below the folder of a recording or a survey that are no part of it: what reads the folder
 // as one device's passes over them. None of other paths. Errors as FilesBelow().

@@ -104,7 +104,7 @@ absl::StatusOr<StoredSurvey> ReadSurvey(const std::string& folder) {
   const auto stats =
       ReadBlockLog(path, [&](absl::string_view bytes) { return wrong = reader.Take(bytes); });
   if (!wrong.ok()) return absl::DataLossError(absl::StrCat(path, ": ", wrong.message()));
-  if (!stats.ok()) return stats.status();
+  RETURN_IF_ERROR(stats.status());
   if (!reader.begun()) {
     return absl::DataLossError(absl::StrCat(path, ": no survey: it has no manifest"));
   }

@@ -115,7 +115,7 @@ absl::StatusOr<DotProductCase> ReadOperands(const Vector& v, absl::string_view l
   if (s.ok()) s = ReadWords(parts[2], *v.c, {&dot.c, 1});
   if (s.ok() && parts.size() == 5) s = ReadWords(parts[3], *v.scale, a.subspan(k));
   if (s.ok() && parts.size() == 5) s = ReadWords(parts[4], *v.scale, b.subspan(k));
-  if (!s.ok()) return s;
+  RETURN_IF_ERROR(s);
   return dot;
 }
 

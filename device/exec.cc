@@ -109,7 +109,7 @@ class Exec : public Device {
         if (answers.size() == first) Pause(kPauses[refusals++]);
         continue;
       }
-      if (!s.ok()) return s;
+      RETURN_IF_ERROR(s);
       refusals = 0;
       // What ends a process takes long to find, and the caller may have enough.
       const auto last = answers.failures.find(answers.size() - 1);
@@ -120,8 +120,8 @@ class Exec : public Device {
   }
 
   void Pause(absl::Duration pause) const {
-    const absl::Time end = absl::Now() + pause;
-    while (absl::Now() < end && !StopRequested()) absl::SleepFor(absl::Milliseconds(20));
+    const absl::Duration end = MonotonicNow() + pause;
+    while (MonotonicNow() < end && !StopRequested()) absl::SleepFor(absl::Milliseconds(20));
   }
   // What was learned of the program, asked for one operation.
   struct Habits {
@@ -277,7 +277,7 @@ absl::Status Exec::AskNext(Channel& channel, const Operation& op, const Batch& b
   answers.of_one_process = std::max(answers.of_one_process, of_one);
   Fresh fresh(*this, channel, op);
   if (asked.status.ok() && !asked.texts.empty()) {
-    if (!habits.talks.ok()) return habits.talks;
+    RETURN_IF_ERROR(habits.talks);
     const auto text = asked.texts.begin();
     if (habits.text_place == TextPlace::kBehind && text->first == 0 && answers.size() > 0) {
       PlaceTexts({{answers.size(), text->second}}, TextPlace::kBehind, answers);
@@ -317,7 +317,7 @@ absl::Status Exec::LearnTextHabit(Channel& channel, const Operation& op, const B
   Fresh fresh(*this, channel, op);
   absl::StatusOr<TextHabit> habit = FindTextHabit(fresh, batch, first, texts);
   learns_ = false;
-  if (!habit.ok()) return habit.status();
+  RETURN_IF_ERROR(habit.status());
   habits.text_place = habit->place;
   if (habit->place == TextPlace::kBehind) habits.behind = std::move(habit->quiet);
   return absl::OkStatus();
@@ -505,7 +505,7 @@ absl::StatusOr<Answers> ReadAnswers(const Operation& op, const Batch& batch,
     s = reader->Take(output.substr(0, piece)).status();
   }
   if (s.ok()) s = reader->Finish();
-  if (!s.ok()) return s;
+  RETURN_IF_ERROR(s);
   Answers answers = reader->TakeAnswers(s);
   PlaceTexts(reader->texts(), TextPlace::kBefore, answers);
   return answers;

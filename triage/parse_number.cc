@@ -28,7 +28,7 @@ struct Exact {
   int lsb = 0;
 };
 
-constexpr int kLargest = 20000;  // exponents; formats end far below
+constexpr int kMaxExponent = 20000;  // exponents; formats end far below
 
 Exact Odd(Exact x) {
   if (x.magnitude == 0) x.lsb = 0;
@@ -66,7 +66,7 @@ std::optional<Digits> TakeDigits(bool hexadecimal, absl::string_view& text) {
 
 std::optional<int> Exponent(absl::string_view text) {
   int exponent = 0;
-  if (!absl::SimpleAtoi(text, &exponent) || exponent < -kLargest || exponent > kLargest) {
+  if (!absl::SimpleAtoi(text, &exponent) || exponent < -kMaxExponent || exponent > kMaxExponent) {
     return std::nullopt;
   }
   return exponent;

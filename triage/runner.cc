@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "device/clock.h"
+#include "device/status_macros.h"
 #include "sim/simulate.h"
 
 namespace mmadiff {
@@ -22,7 +23,7 @@ absl::StatusOr<Answers> Runner::Observe(const Batch& batch) {
   const absl::Status s = Ask(batch, answers);
   used_ += MonotonicNow() - start;
   dot_products_ += answers.size();
-  if (!s.ok()) return s;
+  RETURN_IF_ERROR(s);
   return answers;
 }
 
@@ -39,7 +40,7 @@ absl::Status Runner::Ask(const Batch& batch, Answers& answers) {
     const absl::Status s =
         device_.Ask(op_, whole ? batch : MakeDotProductBatch(op_.shape(), rest), some);
     device_.Hurry(false);
-    if (!s.ok()) return s;
+    RETURN_IF_ERROR(s);
     for (const auto& [index, failure] : some.failures) {
       ends_ += ScopeOf(failure.kind) == FailureScope::kProcess;
     }
@@ -68,7 +69,7 @@ absl::StatusOr<std::vector<uint64_t>> Runner::Try(const Batch& batch) {
       all->Append(std::move(answers));
     }
   }
-  if (!all.ok()) return all.status();
+  RETURN_IF_ERROR(all.status());
   std::vector<uint64_t> d(batch.dot_products());
   Simulate(op_.model, batch, d);
   for (int64_t i = 0; i < all->size(); ++i) {

@@ -111,7 +111,7 @@ class RecordedAnswers {
   absl::Status Load() {
     const auto stats =
         ReadRecordings(path_, "", [this](const Recording& recording) { return Add(recording); });
-    if (!stats.ok()) return stats.status();
+    RETURN_IF_ERROR(stats.status());
     return CheckWhole(path_, *stats);
   }
 

@@ -230,7 +230,7 @@ absl::StatusOr<RecordingStats> ReadRecordings(const std::string& path,
       s = ReadOne(path, KindOfFile(path), instruction, deliver, stats, run);
       break;
   }
-  if (!s.ok()) return s;
+  RETURN_IF_ERROR(s);
   if (stats.dot_products > 0) return stats;
   return absl::DataLossError(absl::StrCat(
       path, ": no recorded answer in it",

@@ -356,7 +356,7 @@ absl::Status ReadRecordingFolder(const std::string& folder,
       return delivered = deliver(recording);
     };
     auto file = ReadRecordings(In(folder, name), "", each, ParseRunId(manifest.run));
-    if (!delivered.ok()) return delivered;
+    RETURN_IF_ERROR(delivered);
     if (!file.ok() && wrong.empty()) return file.status();
     if (!wrong.empty()) damaged(wrong);
     if (!file.ok()) continue;

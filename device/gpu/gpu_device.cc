@@ -60,7 +60,7 @@ absl::Status GpuDevice::Supports(const Operation& op) const {
 }
 
 absl::Status GpuDevice::Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) {
-  if (!dead_.ok()) return dead_;
+  RETURN_IF_ERROR(dead_);
   absl::Status s = RunAlive(op, batch, d);
   if (ContextIsDead(s)) {
     dead_ = absl::UnavailableError(

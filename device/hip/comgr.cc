@@ -48,7 +48,7 @@ absl::StatusOr<const Comgr*> Load() {
     library = OpenLibrary("libamd_comgr.so.3", kWhat, kAdvice);
     if (!library.ok()) library = OpenLibrary("libamd_comgr.so.2", kWhat, kAdvice);
   }
-  if (!library.ok()) return library.status();
+  RETURN_IF_ERROR(library.status());
   static Comgr comgr;
   const auto symbol = [&library](const char* name, auto& function) {
     return FindSymbol(*library, absl::StrCat("amd_comgr_", name).c_str(), function);

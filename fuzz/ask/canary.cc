@@ -65,7 +65,7 @@ absl::StatusOr<Canary> AskCanary(Device& device, const CaseStream& stream, uint6
   const absl::Status s = AskForASecond(kMinCanaries, kMaxCanaries, ask);
   if (FailureOf(s)) return canary;  // those before it will do
   if (absl::IsNotFound(s)) return Canary();
-  if (!s.ok()) return s;
+  RETURN_IF_ERROR(s);
   return canary;
 }
 
@@ -102,7 +102,7 @@ absl::StatusOr<uint64_t> AskAgain(Device& device, const Operation& op,
       return absl::AbortedError(absl::StrCat("it was answered in an earlier attempt, and now ",
                                              now.status().message(), kChanged));
     }
-    if (!now.ok()) return now.status();
+    RETURN_IF_ERROR(now.status());
     for (size_t i = begin; i < end; ++i) {
       const uint64_t word = (*now)[i - begin];
       const uint64_t before = earlier[i].d;

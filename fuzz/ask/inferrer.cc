@@ -88,7 +88,7 @@ absl::StatusOr<Inference> InferFromRecording(const std::string& path, Device& de
   uint64_t all = 0;
   absl::Status s = ForEachRecorded(
       path, op, [&](const Batch& inputs, const auto&) { all += inputs.dot_products(); });
-  if (!s.ok()) return s;
+  RETURN_IF_ERROR(s);
   if (all == 0) return absl::NotFoundError(absl::StrCat(path, " has no answers of ", op.name));
   const uint64_t every = all / kMaxRecorded + 1;
   std::vector<ExperimentAnswer> answers;
@@ -98,7 +98,7 @@ absl::StatusOr<Inference> InferFromRecording(const std::string& path, Device& de
       if (number % every == 0) answers.push_back({{Extract(inputs, i), d[i]}, "recorded"});
     }
   });
-  if (!s.ok()) return s;
+  RETURN_IF_ERROR(s);
   for (int round = 0;; ++round) {
     Inference inference = InferFrom(device, op, answers);
     if (!inference.algorithm || every == 1) return inference;
@@ -112,7 +112,7 @@ absl::StatusOr<Inference> InferFromRecording(const std::string& path, Device& de
           answers.push_back({{Extract(inputs, i), d[i]}, "recorded"});
       }
     });
-    if (!s.ok()) return s;
+    RETURN_IF_ERROR(s);
     inference.validated = all;
     if (added == 0) return inference;
     if (round >= kRounds) {

@@ -233,8 +233,8 @@ absl::StatusOr<ProberOutcome> ProbeOperations(const ProberOptions& options, Engi
   TaskLog nothing;
   const DispatchOutcome dispatched =
       Dispatch({TimeLimit(), absl::ZeroDuration()}, workers, agenda, nothing, console);
-  if (!dispatched.durable.ok()) return dispatched.durable;
-  if (!dispatched.device.ok()) return dispatched.device;
+  RETURN_IF_ERROR(dispatched.durable);
+  RETURN_IF_ERROR(dispatched.device);
   return std::move(agenda).Finish();
 }
 

@@ -30,7 +30,7 @@ constexpr uint64_t kPlantedCases = 4096;  // in which a planted fault must be fo
 absl::StatusOr<std::optional<uint64_t>> FindPlantedFault(const CaseStream& stream,
                                                          const std::string& fault) {
   DeviceOr device = OpenFaulty(fault);
-  if (!device.ok()) return device.status();
+  RETURN_IF_ERROR(device.status());
   UnitRunner runner(**device, stream);
   UnitResult result;
   const auto pause = [](const CaseName&, const Mismatch&) { return Next::kPause; };
@@ -80,7 +80,7 @@ absl::Status AskOf(const PlantTask& task, Engine&, PlantAnswer& answer) {
   const std::vector<Neighbour> faults = Neighbours(op.model);
   for (const Neighbour& fault : faults) {
     const auto found = FindPlantedFault(task.stream, Name(fault));
-    if (!found.ok()) return found.status();
+    RETURN_IF_ERROR(found.status());
     if (!found->has_value()) continue;
     answer.found = absl::StrCat(Name(fault), " found in case ", **found);
     return absl::OkStatus();
@@ -109,7 +109,7 @@ absl::Status AskOf(const CanaryTask& task, Engine& engine, CanaryAnswer& answer)
   if (Pace* const pace = engine.PaceOf(op); pace != nullptr && canary.ok()) {
     pace->Add(std::ssize(canary->d), MonotonicNow() - begun);
   }
-  if (!canary.ok()) return canary.status();
+  RETURN_IF_ERROR(canary.status());
   answer.canary = *std::move(canary);
   answer.difference = FirstDifference(task.stream, answer.canary);
   return absl::OkStatus();
@@ -155,7 +155,7 @@ absl::Status AskOf(const InvestigateTask& task, Engine& engine, InvestigateAnswe
   for (const Observed& o : task.earlier) {
     const auto d = device.Run(op, MakeDotProductBatch(op.shape(), {o.dot}));
     if (absl::IsNotFound(d.status()) || FailureOf(d.status())) continue;  // a recording
-    if (!d.ok()) return d.status();
+    RETURN_IF_ERROR(d.status());
     if (d->front() == o.d) answer.known.push_back(o);
   }
   ASSIGN_OR_RETURN(answer.found,

@@ -70,7 +70,7 @@ class RowBench {
       status.Update(KeepDevice(least));
       row_.device = least;
     }
-    if (!status.ok()) return status;
+    RETURN_IF_ERROR(status);
     if (options_.bound) Bound();
     if (device_ == nullptr) return row_;
     ASSIGN_OR_RETURN(const auto kernels, BenchKernels(*device_, stream_, options_.part));

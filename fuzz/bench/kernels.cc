@@ -3,6 +3,7 @@
 #include <map>
 #include <string>
 
+#include "device/status_macros.h"
 #include "fuzz/gpu/gpu_counter.h"
 #include "fuzz/gpu/resident_image.h"
 
@@ -21,7 +22,7 @@ absl::StatusOr<std::map<std::string, double>> SecondsOf(GpuCounter& counter,
   const absl::Status s =
       counter.Count(stream, stream.op->model, 0, cases, GpuCounter::kMaxCases, counted);
   counter.set_seconds(nullptr);
-  if (!s.ok()) return s;
+  RETURN_IF_ERROR(s);
   return seconds;
 }
 
@@ -34,7 +35,7 @@ absl::StatusOr<std::optional<KernelCosts>> BenchKernels(Device& device, const Ca
   const auto counter = GpuCounter::Create(*gpu, ResidentImage(gpu->target()));
   if (absl::IsFailedPrecondition(counter.status()))
     return std::nullopt;  // no kernels in this build
-  if (!counter.ok()) return counter.status();
+  RETURN_IF_ERROR(counter.status());
   // Memory, modules and the layout are there after the first launch.
   auto seconds = SecondsOf(**counter, stream, kMinLaunch);
   for (int64_t cases = kMinLaunch; seconds.ok(); cases *= kTimes) {

@@ -68,7 +68,7 @@ std::string KindOf(int64_t k, bool lanes) {
 absl::StatusOr<Earlier> ReadEarlier(const std::string& path, const Settings& names) {
   const absl::StatusOr<std::string> text = ReadFile(path, kMaxBytes);
   if (absl::IsNotFound(text.status())) return absl::InvalidArgumentError(text.status().message());
-  if (!text.ok()) return text.status();
+  RETURN_IF_ERROR(text.status());
   const auto damaged = [&](auto... what) {
     return absl::DataLossError(absl::StrCat(path, ": ", what...));
   };
@@ -296,7 +296,8 @@ Fields<BenchResult> FieldsOf(const BenchResult*) {
       Setting("strategy"),
       Setting("time", "of a part in a round, as 50ms"),
       {"stopped_by", &R::stopped_by,
-       "a signal, or the error of a device, if there are not all rows because of it; else empty"},
+       Prose("a signal, or the error of a device, if there are not all rows because of it; else "
+             "empty")},
       {"device_identity",
        [](const R& r) { return r.device == nullptr ? std::string() : Name(r.device->identity()); },
        "empty without one"},

@@ -56,15 +56,22 @@ struct Call : Ending {
   }
 };
 
-// What a verb does once its flags are parsed, and what it prints with --json: a schema for each kind of result.
+// A kind of result that a verb prints with --json; `when`: the arguments that ask for it, unless all do.
+struct ResultKind {
+  ResultKind(Schema (*schema)(), const char* when = "") : schema(schema), when(when) {}
+  Schema (*schema)();
+  const char* when;
+};
+
+// What a verb does once its flags are parsed, and what it prints with --json.
 struct Action {
   template <class Flags>
   Action(void (*run)(const Flags&, Call&), std::shared_ptr<Flags> flags,
-         std::vector<Schema (*)()> results = {})
+         std::vector<ResultKind> results = {})
       : run([run, flags](Call& call) { run(*flags, call); }), results(std::move(results)) {}
 
   std::function<void(Call&)> run;
-  std::vector<Schema (*)()> results;
+  std::vector<ResultKind> results;
 };
 
 // A verb of the program: a line of the table in main.cc.

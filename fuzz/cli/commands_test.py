@@ -73,7 +73,7 @@ def check_pages():
     elif members != MEMBERS_FILE.read_text():
         fail('docs/members.txt is not what `mmadiff help --members` prints: commands_test.py MMADIFF --update')
     of_schemas = {line for verb, schema in SCHEMAS.items() for line in member_lines(verb, schema)}
-    of_file = {(path, ', perhaps absent' in kind) for path, kind, *_ in (line.split('\t') for line in members.splitlines())}
+    of_file = {(path, ', perhaps absent' in kind) for path, kind, *_ in (line.split('\t') for line in members.splitlines() if line[0] != '#')}
     for path, _ in sorted(of_schemas ^ of_file):
         fail(f'the schemas and `mmadiff help --members` differ at {path}')
     listed = section(output('help'), 'Environment')
@@ -116,21 +116,22 @@ def member_lines(path, schema, absent=False):
     of = [one for one in schema.get('anyOf', []) if one != {'type': 'null'}]
     if len(of) == 1:
         return member_lines(path, of[0], absent)
-    lines = [(path, absent)]
+    lines = [] if of else [(path, absent)]
     for mark, key in ('[]', 'items'), ('{}', 'additionalProperties'):
         if below := schema.get(key):
             lines_below = member_lines(path + mark, below, absent)
             several = below.get('type') == 'object' and 'properties' in below or len(below.get('anyOf', [])) > 1
             return lines + lines_below[1:] if several else lines_below
-    for i, one in enumerate(of):
-        lines += member_lines(f'{path}|{i + 1}', one)
+    for one in of:
+        lines += member_lines(f"{path} {one['title']}" if 'title' in one else path, one)
     for name, member in schema.get('properties', {}).items():
         lines += member_lines(f'{path}.{name}', member, name not in schema['required'])
     return lines
 
 
 # Members with blanks that are no text for people: names, of bins too, and what others wrote.
-NAMES = re.compile(r'device|identity|hardware|path|folders?|file|command|machine|thin_bins|row|column')
+NAMES = re.compile(r'device|identity|hardware|path|folders?|file|command|machine|version|thin_bins|row|column|names?|stage|cells|'
+                   r'answered_by|clock|values|instructions|operands')
 
 
 def sentences(path, schema, value):

@@ -117,8 +117,12 @@ std::map<uint64_t, std::vector<const Operation*>> RowsByWord(
 
 class JsonOutput : public Output {
  public:
-  JsonOutput(const std::vector<const Operation*>& ops, const std::string& identity)
-      : ops_(ops), result_{*ops[0], identity}, rows_(JsonOf(result_), "dot_products") {}
+  JsonOutput(const std::vector<const Operation*>& ops, const std::string& identity,
+             const Ledger& ledger)
+      : ops_(ops),
+        ledger_(ledger),
+        result_{.op = *ops[0], .device_identity = identity},
+        rows_(JsonOf(result_), "dot_products") {}
   void Answer(const DotProductCase& dot, const std::vector<uint64_t>& d) override {
     AnsweredLine line = {*result_.op.instruction, dot, d[0]};
     if (ops_.size() > 1) {
@@ -132,11 +136,12 @@ class JsonOutput : public Output {
   }
   void Finish(const absl::Status& status) override {
     result_.error = std::string(status.message());
-    rows_.Finish(JsonOf(result_));
+    rows_.Finish(JsonOf(WithLeftOut<EvalResult>{result_, ledger_.lines()}));
   }
 
  private:
   const std::vector<const Operation*>& ops_;
+  const Ledger& ledger_;
   EvalResult result_;
   JsonRows rows_;
 };
@@ -198,7 +203,7 @@ void RunEval(const EvalFlags& flags, Call& call) {
   }
   std::unique_ptr<Output> output;
   if (call.globals.json) {
-    output = std::make_unique<JsonOutput>(*ops, identity);
+    output = std::make_unique<JsonOutput>(*ops, identity, call.ledger());
   } else if (ops->size() > 1) {
     output = std::make_unique<RowsOutput>(*ops);
   } else {
@@ -232,7 +237,7 @@ Action AddEval(CLI::App& command) {
   const auto flags = std::make_shared<EvalFlags>();
   AddInstruction(command, flags->op);
   AddDevice(command, flags->device, "who answers [the simulator]");
-  return {RunEval, flags, {SchemaOf<EvalResult>}};
+  return {RunEval, flags, {SchemaOf<WithLeftOut<EvalResult>>}};
 }
 
 }  // namespace mmadiff

@@ -54,7 +54,8 @@ Fields<DiagnosisOf> FieldsOf(const DiagnosisOf*) {
   using D = DiagnosisOf;
   return {
       Field<D>::Flat([](const D& d) { return ParametersOf{d.op}; }),
-      {"device", [](const D& d) { return d.device; }},
+      {"answered_by", [](const D& d) { return d.device; },
+       "specification, identity, or both, as the files name it"},
       {"answers", [](const D& d) { return d.diagnosis.observed.size(); }},
       {"changes", [](const D& d) { return d.diagnosis.changes; },
        "that give all answers, the preferred one first"},
@@ -380,7 +381,9 @@ Action AddExplain(CLI::App& command) {
       .TypeName("FILE");
   return {RunExplain,
           flags,
-          {SchemaOf<CaseResult>, SchemaOf<std::vector<ExplainedGroup>>, SchemaOf<ExplainedModel>}};
+          {SchemaOf<CaseResult>,
+           {SchemaOf<std::vector<ExplainedGroup>>, "FOLDER"},
+           {SchemaOf<ExplainedModel>, "INSTRUCTION"}}};
 }
 
 }  // namespace mmadiff

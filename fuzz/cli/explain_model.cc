@@ -7,6 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "corpus/durable_file.h"
 #include "device/line_protocol.h"
+#include "device/status_macros.h"
 #include "sim/parameter.h"
 #include "sim/sparsity.h"
 #include "sim/word.h"
@@ -167,7 +168,7 @@ absl::StatusOr<ProtocolLine> DotProductOf(const Operation& op, const OwnNumbers&
         filler.Fill("--scale_a", m.scale, numbers.scale_a, scales, dot.a.data() + k),
         filler.Fill("--scale_b", m.scale, numbers.scale_b, scales, dot.b.data() + k),
         filler.Fill("--c", m.c, numbers.c, &dot.c), filler.Fill("--d", m.d, numbers.d, &d)}) {
-    if (!s.ok()) return s;
+    RETURN_IF_ERROR(s);
   }
   if (numbers.d) line.d = d;
   const std::string dense = WhyNotSparse(*op.instruction, std::span(dot.a).first(k));

@@ -38,7 +38,15 @@ absl::StatusOr<Json> Schemas(const std::string& name) {
 
 // docs/members.txt
 std::string Members() {
-  std::string text;
+  std::string text =
+      R"(# What verbs print with --json, as `mmadiff help VERB --schema` says it in JSON Schema: PATH, TYPE, MEANING between tabs.
+#   PATH      VERB, perhaps with the arguments that ask for this result, and members; [] elements of a list, {} values of a map
+#   count     a whole number from 0 to 2^64 - 1
+#   integer   a whole number, perhaps below 0; number: neither infinite nor NaN
+#   string    machines may rely on it; ^...$ is a regular expression, a|b are the words that there are
+#   prose     text for people, which may be worded otherwise in another version
+#   perhaps absent: missing where there is nothing; or null: null then
+)";
   for (const Verb& verb : Verbs()) {
     if (!ResultsOf(verb).empty()) text += MemberLines(verb.name, SchemaOfVerb(verb));
   }

@@ -129,7 +129,7 @@ Fields<InferredInstruction> FieldsOf(const InferredInstruction*) {
       {"flaky", [](const R& r) { return r.inference.flaky; }, "answers that came otherwise"},
       {"budget_spent", [](const R& r) { return r.inference.spent; }},
       {"ended", [](const R& r) { return std::string(r.inference.status.message()); },
-       "why it ended early; empty if it did not"},
+       Prose("why it ended early; empty if it did not")},
   };
 }
 

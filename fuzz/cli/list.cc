@@ -175,13 +175,13 @@ void RunList(const ListFlags& flags, Call& call) {
 Action AddList(CLI::App& command) {
   const auto flags = std::make_shared<ListFlags>();
   std::vector<std::string> names;
-  std::vector<Schema (*)()> schemas;
+  std::vector<ResultKind> results;
   for (const List& list : Lists()) {
     names.push_back(list.name);
-    schemas.push_back(list.schema);
+    results.emplace_back(list.schema, list.name);
   }
   names.push_back(kFindings);
-  schemas.push_back(SchemaOf<std::vector<FiledFinding>>);
+  results.emplace_back(SchemaOf<std::vector<FiledFinding>>, kFindings);
   AddOption(command, "what", flags->what, "what to list")
       .Check(
           [names](const std::string& what) {
@@ -198,7 +198,7 @@ Action AddList(CLI::App& command) {
   AddFlag(command, "--evidence", flags->evidence,
           "with algorithm, parameters and evidence; also the instructions "
           "that nobody can simulate");
-  return {RunList, flags, schemas};
+  return {RunList, flags, results};
 }
 
 }  // namespace mmadiff

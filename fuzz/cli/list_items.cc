@@ -93,9 +93,11 @@ Fields<ComputedBy> FieldsOf(const ComputedBy*) {
 Fields<KnownFrom> FieldsOf(const KnownFrom*) {
   using K = KnownFrom;
   return {
-      {"others", [](const K& k) { return k.op.numerics->evidence.others; }},
+      {"others", [](const K& k) { return k.op.numerics->evidence.others; },
+       Prose("what others published or recorded")},
       {"native_on", [](const K& k) { return k.op.instruction->native_on; }},
-      {"source", [](const K& k) { return k.op.instruction->source; }},
+      {"source", [](const K& k) { return k.op.instruction->source; },
+       Prose("of formats and layout")},
       {"words", [](const K& k) { return DescribeModel(k.op.model); },
        Prose("the model in words, with the parameters that are unusual for its family")},
   };
@@ -113,7 +115,9 @@ Fields<InstructionItem> FieldsOf(const InstructionItem*) {
       {"name", [](const I& i) { return i.name; }, InstructionName()},
       Field<I>::Flat(
           [](const I& i) { return i.op ? std::optional(ComputedBy{*i.op}) : std::nullopt; }),
-      {"grade", [](const I& i) { return Name(i.evidence.grade); }},
+      {"grade",
+       [](const I& i) { return Name(i.evidence.grade); },
+       {.words = NamesOf<Grade>(static_cast<int>(Grade::kUnknown) + 1)}},
       {"evidence", [](const I& i) { return i.evidence.text; }, Prose()},
       {"file", [](const I& i) { return i.evidence.file; }},
       Field<I>::Flat(
@@ -373,9 +377,9 @@ Fields<VectorItem> FieldsOf(const VectorItem*) {
   using V = VectorItem;
   return {
       {"name", [](const V& v) { return v.vector.name; }},
-      {"source", [](const V& v) { return v.file.source; }},
-      {"link", [](const V& v) { return v.file.link; }},
-      {"section", [](const V& v) { return v.vector.section; }},
+      {"source", [](const V& v) { return v.file.source; }, Prose()},
+      {"link", [](const V& v) { return v.file.link; }, Prose()},
+      {"section", [](const V& v) { return v.vector.section; }, Prose()},
       {"about", [](const V& v) { return v.vector.about; }, Prose()},
       {"reason", [](const V& v) { return v.vector.reason; }, Prose()},
       {"operands", [](const V& v) { return v.vector.operands; }},
@@ -397,7 +401,7 @@ Fields<DifferenceItem> FieldsOf(const DifferenceItem*) {
       {"vector", [](const D& d) { return d.vector.name; }},
       {"about", [](const D& d) { return d.vector.about; }, Prose()},
       {"d", [](const D& d) { return WordText(d.vector, d.answer); }},
-      {"who", [](const D& d) { return d.answer.who; }},
+      {"who", [](const D& d) { return d.answer.who; }, Prose()},
       {"model", &D::model},
       {"reason", [](const D& d) { return d.vector.reason; }, Prose()},
   };

@@ -247,8 +247,8 @@ Color ColorOf(const std::string& when) {
 }
 
 // Schemas by verb.
-std::map<std::string, std::vector<Schema (*)()>>& Results() {
-  static auto& results = *new std::map<std::string, std::vector<Schema (*)()>>;
+std::map<std::string, std::vector<ResultKind>>& Results() {
+  static auto& results = *new std::map<std::string, std::vector<ResultKind>>;
   return results;
 }
 
@@ -322,7 +322,10 @@ std::vector<std::string> VerbNames() {
 
 std::vector<Schema> ResultsOf(const Verb& verb) {
   std::vector<Schema> schemas;
-  for (Schema (*schema)() : Results()[verb.name]) schemas.push_back(schema());
+  for (const ResultKind& kind : Results()[verb.name]) {
+    schemas.push_back(kind.schema());
+    schemas.back().when = kind.when;
+  }
   return schemas;
 }
 

@@ -376,7 +376,9 @@ Action AddProbe(CLI::App& command) {
             "folder for every case with its answer (for replay and recorded:) and for the "
             "cases that nothing explains")
       .TypeName("FOLDER");
-  return {RunProbe, flags, {SchemaOf<WithLeftOut<ProbeResult>>, SchemaOf<std::vector<Question>>}};
+  return {RunProbe,
+          flags,
+          {SchemaOf<WithLeftOut<ProbeResult>>, {SchemaOf<std::vector<Question>>, "--list"}}};
 }
 
 }  // namespace mmadiff

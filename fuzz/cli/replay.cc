@@ -111,7 +111,7 @@ struct DeviceTally {
 Fields<DeviceTally> FieldsOf(const DeviceTally*) {
   using D = DeviceTally;
   return {
-      {"device", &D::device},
+      {"answered_by", &D::device, "specification or identity of a device, as the files name it"},
       {"compared", [](const D& d) { return d.tally.compared; }},
       {"differing", [](const D& d) { return d.tally.differing; }},
       {"instructions", [](const D& d) { return d.tally.ops; }, InstructionName()},
@@ -146,8 +146,8 @@ Fields<FindingMove> FieldsOf(const FindingMove*) {
       {"path", &M::path},
       {"instruction", &M::op, InstructionName()},
       {"bucket", &M::bucket},
-      {"from", [](const M& m) { return Name(m.from); }, FindingStates()},
-      {"to", [](const M& m) { return Name(m.to); }, FindingStates()},
+      {"before", [](const M& m) { return Name(m.from); }, FindingStates()},
+      {"now", [](const M& m) { return Name(m.to); }, FindingStates()},
   };
 }
 

@@ -65,8 +65,9 @@ void WriteReport(const ReportFlags& flags, Call& call) {
                     "--compare writes text or --json to stdout, and no other page: redirect it");
   }
   if (!flags.compare.empty()) return CompareTwo(flags, call);
-  if (flags.markdown && flags.csv) {
-    return call.Say(Verdict::kUsage, "one of --markdown and --csv at a time");
+  const bool json = call.globals.json && flags.out.empty();
+  if (flags.markdown + flags.csv + json > 1) {
+    return call.Say(Verdict::kUsage, "one of --json, --markdown and --csv at a time");
   }
   const PageFormat* format = FormatOf(flags, call.globals.json);
   if (format == nullptr) {
@@ -78,8 +79,9 @@ void WriteReport(const ReportFlags& flags, Call& call) {
   }
   const absl::StatusOr<ReportData> data = GatherReport({flags.folders}, call.console);
   if (!data.ok()) return call.Say(data.status());
+  const PageFormat junit = {".xml", JUnitPage};
   const std::pair<std::string, const PageFormat*> files[] = {{flags.out, format},
-                                                             {flags.junit, &kPageFormats[4]}};
+                                                             {flags.junit, &junit}};
   for (const auto& [path, of] : files) {
     if (path.empty()) continue;
     if (absl::Status s = WriteFileDurably(path, of->page(*data)); !s.ok()) {
@@ -124,7 +126,7 @@ Action AddReport(CLI::App& command) {
   AddFlag(command, "--markdown", flags->markdown, "as Markdown; without --out the default");
   AddFlag(command, "--csv", flags->csv, "as a table, a row an instruction");
   AddOption(command, "--junit", flags->junit, "write a JUnit report there").TypeName("FILE");
-  return {WriteReport, flags, {SchemaOf<ReportData>, SchemaOf<RunsDifference>}};
+  return {WriteReport, flags, {SchemaOf<ReportData>, {SchemaOf<RunsDifference>, "--compare"}}};
 }
 
 }  // namespace mmadiff

@@ -91,7 +91,8 @@ void WarnOfEquivalent(const std::string& device, const std::vector<const Operati
 // What --dry_run prints.
 struct PlannedRow {
   std::string instruction;
-  uint64_t planned_cases, dot_products_per_case;
+  std::optional<uint64_t> planned_cases;  // of this shard; without an end none
+  uint64_t dot_products_per_case;
 };
 struct PlannedRun {
   const RunOptions& options;
@@ -101,9 +102,12 @@ struct PlannedRun {
   std::vector<PlannedRow> rows() const {
     std::vector<PlannedRow> rows;
     for (size_t i = 0; i < options.ops.size(); ++i) {
-      rows.push_back({options.ops[i]->name,
-                      manifest.instructions[i].CasesOfShard(options.shard, options.shards),
-                      static_cast<uint64_t>(options.ops[i]->shape().d_words())});
+      std::optional<uint64_t> cases;
+      if (!options.forever) {
+        cases = manifest.instructions[i].CasesOfShard(options.shard, options.shards);
+      }
+      rows.push_back(
+          {options.ops[i]->name, cases, static_cast<uint64_t>(options.ops[i]->shape().d_words())});
     }
     return rows;
   }
@@ -113,7 +117,7 @@ Fields<PlannedRow> FieldsOf(const PlannedRow*) {
   using R = PlannedRow;
   return {
       {"instruction", &R::instruction, InstructionName()},
-      {"planned_cases", &R::planned_cases, "of this shard; no limit if endless"},
+      {"planned_cases", &R::planned_cases, "of this shard; null if endless"},
       {"dot_products_per_case", &R::dot_products_per_case},
   };
 }
@@ -143,8 +147,8 @@ std::string PlanText(const PlannedRun& plan) {
   }
   for (const PlannedRow& row : plan.rows()) {
     absl::StrAppend(&text, row.instruction, "  ",
-                    options.forever ? "forever" : absl::StrCat(row.planned_cases, " cases"), " of ",
-                    row.dot_products_per_case, " dot products\n");
+                    row.planned_cases ? absl::StrCat(*row.planned_cases, " cases") : "forever",
+                    " of ", row.dot_products_per_case, " dot products\n");
   }
   return text;
 }
@@ -237,8 +241,14 @@ void RunRun(const RunFlags& flags, Call& call) {
     options.anew = true;  // a finished run is started again; only its findings stay
   }
   if (flags.dry_run) {
-    call.ledger().LeaveRest(Thing::kOperation, Reason::kNotReached);
     const PlannedRun plan = {options, manifest, device};
+    for (const PlannedRow& row : plan.rows()) {
+      if (row.planned_cases == 0u) {
+        call.ledger().Leave({Thing::kOperation, Reason::kOtherShard, row.instruction});
+      } else {
+        call.ledger().Compare(Thing::kOperation, row.instruction);
+      }
+    }
     return call.PrintWithLeftOut(
         plan, [&] { return Wrap(PlanText(plan), call.console.style().width, 2); });
   }
@@ -296,7 +306,9 @@ Action AddRun(CLI::App& command) {
           "fail also where classes of cases or bins of the arithmetic are too few");
   AddFlag(command, "--dry_run", flags->dry_run, "print what would run");
   AddFlag(command, "--stats", flags->stats, "stat:: lines also on a terminal");
-  return {RunRun, flags, {SchemaOf<WithLeftOut<RunReport>>, SchemaOf<WithLeftOut<PlannedRun>>}};
+  return {RunRun,
+          flags,
+          {SchemaOf<WithLeftOut<RunReport>>, {SchemaOf<WithLeftOut<PlannedRun>>, "--dry_run"}}};
 }
 
 }  // namespace mmadiff

@@ -189,7 +189,8 @@ Action AddSurvey(CLI::App& command) {
   AddOption(command, "--compare", flags->compare, "two folders: where do their answers differ?")
       .Expected(2)
       .TypeName("FOLDER");
-  return {SurveyOrCompare, flags, {SchemaOf<SurveySummary>, SchemaOf<SurveyDifference>}};
+  return {
+      SurveyOrCompare, flags, {SchemaOf<SurveySummary>, {SchemaOf<SurveyDifference>, "--compare"}}};
 }
 
 Action AddSurveyAsk(CLI::App&) { return {ServeSurvey, std::make_shared<SurveyFlags>()}; }

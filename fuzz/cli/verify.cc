@@ -126,7 +126,7 @@ Fields<VerifyResult> FieldsOf(const VerifyResult*) {
       {"sampled_units", [](const R& r) { return r.outcome.sampled; }},
       {"verified_units", [](const R& r) { return r.outcome.done.size(); }},
       {"differing", &R::differing},
-      {"stopped_by", [](const R& r) { return Name(r.outcome.stopped_by); }},
+      {"stopped_by", [](const R& r) { return Name(r.outcome.stopped_by); }, StoppedBy()},
       {"dropped", [](const R& r) { return Messages(r.outcome.failed); },
        Prose("why, one for each instruction that was dropped")},
       {"damage", [](const R& r) { return r.outcome.damage; }, Prose()},

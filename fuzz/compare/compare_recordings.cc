@@ -64,7 +64,7 @@ absl::StatusOr<Recorded> Read(const std::string& path, std::vector<std::string>&
       }
       return absl::OkStatus();
     });
-    if (!damaged.ok()) return damaged.status();
+    RETURN_IF_ERROR(damaged.status());
     wrong.insert(wrong.end(), damaged->begin(), damaged->end());
   }
   ASSIGN_OR_RETURN(const auto others, OtherAnswersBelow(path));

@@ -56,7 +56,7 @@ absl::StatusOr<Side> ReadSide(const std::string& path, std::vector<std::string>&
   absl::StatusOr<RunStatus> status = ReadRunStatus(path, [&](const UnitResult& unit) {
     units[unit.instruction][unit.unit] = {unit.cases, unit.device_digest};
   });
-  if (!status.ok()) return status.status();
+  RETURN_IF_ERROR(status.status());
   damage.insert(damage.end(), status->damage.begin(), status->damage.end());
   for (const std::string& line : status->folder.distrusted) {
     damage.push_back(absl::StrCat(path, ": distrusted: ", line));
@@ -266,7 +266,7 @@ absl::StatusOr<RunsDifference> CompareFolders(const std::string& first, const st
   }
   const absl::Status compared = IsRun(first) ? CompareRuns(first, second, bins, difference)
                                              : CompareRecordings(first, second, difference);
-  if (!compared.ok()) return compared;
+  RETURN_IF_ERROR(compared);
   if (!IsRun(first)) difference.common = difference.answers.compared;
   std::ranges::stable_sort(difference.causes, std::ranges::greater(),
                            [](const RunsDifference::Cause& c) { return c.ops.size(); });
@@ -308,8 +308,8 @@ Fields<RunsDifference::Fact> FieldsOf(const RunsDifference::Fact*) {
 Fields<RunsDifference::Cause> FieldsOf(const RunsDifference::Cause*) {
   using C = RunsDifference::Cause;
   return {
-      {"first", &C::first, "the model, or NAME=VALUE of its parameters, or words"},
-      {"second", &C::second, "the model, or NAME=VALUE of its parameters, or words"},
+      {"first", &C::first, Prose("the model, or NAME=VALUE of its parameters, or words")},
+      {"second", &C::second, Prose("the model, or NAME=VALUE of its parameters, or words")},
       {"instructions", &C::ops, InstructionName()},
   };
 }

@@ -10,7 +10,8 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "device/clock.h"
 #include "device/status_macros.h"
 #include "fuzz/coverage/coverage_counter.h"
 #include "fuzz/unit/unit_runner.h"
@@ -196,7 +197,7 @@ struct Sample {
 
 // Of dot products that the device did not fail on.
 absl::StatusOr<Sample> TakeSample(Device& device, const CaseStream& stream, uint64_t first,
-                                  absl::Time end) {
+                                  absl::Duration end) {
   const Operation& op = *stream.op;
   const auto words = op.shape().d_words();
   Sample sample;
@@ -206,7 +207,7 @@ absl::StatusOr<Sample> TakeSample(Device& device, const CaseStream& stream, uint
   Pace pace;
   Batch batch;
   uint64_t asked = 0;
-  while (asked < kCorrelated && absl::Now() < end) {
+  while (asked < kCorrelated && MonotonicNow() < end) {
     const int64_t at_once = device.IsSlow() ? std::min(pace.most(), kAtOnce) : kAtOnce;
     Generate(stream, first, std::max<uint64_t>(1, at_once / words), batch);
     first += batch.count;
@@ -218,12 +219,12 @@ absl::StatusOr<Sample> TakeSample(Device& device, const CaseStream& stream, uint
     std::vector<uint16_t> of_batch;
     if (core) of_batch.push_back(sample.names.Number(absl::StrCat("core ", *core)));
     AddBefore(asked, sample.names, of_batch);
-    const absl::Time begun = absl::Now();
+    const absl::Duration begun = MonotonicNow();
     Answers answers;
     const Batch part = MakeDotProductBatch(op.shape(), dots);
     const bool whole = part.count == batch.dot_products();
     RETURN_IF_ERROR(device.Ask(op, whole ? batch : part, answers));
-    pace.Add(answers.size(), absl::Now() - begun);
+    pace.Add(answers.size(), MonotonicNow() - begun);
     Comparison compared;
     dots.resize(answers.size());
     Compare(op, op.model, MakeDotProductBatch(op.shape(), dots), answers.d, compared);
@@ -276,7 +277,7 @@ std::string Correlation::Text() const {
 
 absl::StatusOr<std::optional<Correlation>> Correlate(Device& device, const CaseStream& stream,
                                                      uint64_t first, absl::Duration most) {
-  ASSIGN_OR_RETURN(const Sample taken, TakeSample(device, stream, first, absl::Now() + most));
+  ASSIGN_OR_RETURN(const Sample taken, TakeSample(device, stream, first, MonotonicNow() + most));
   const Sample& sample = taken;
   Correlation found;
   found.differing = std::ranges::count(sample.differs, true);

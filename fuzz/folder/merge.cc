@@ -303,7 +303,7 @@ absl::Status WriteLog(const std::string& out, const Index& index, Merged& merged
   const std::string temporary =
       absl::StrCat(out, "/", kTornLog, FormatRunId(RandomRunId()).substr(0, 6));
   auto log = BlockLogWriter::Create(temporary, RunIdOf(merged.manifest));
-  if (!log.ok()) return log.status();
+  RETURN_IF_ERROR(log.status());
   absl::Status s = index.Write(**log, merged);
   if (s.ok() && std::rename(temporary.c_str(), path.c_str()) != 0) {
     s = absl::DataLossError(absl::StrCat(path, ": rename: ", std::strerror(errno)));
@@ -341,7 +341,7 @@ absl::StatusOr<NamedManifests> ManifestsOfOneRun(const std::string& out,
           .push_back(absl::StrCat(manifest.status().message(), "; nothing was read of it"));
       continue;
     }
-    if (!manifest.ok()) return manifest.status();
+    RETURN_IF_ERROR(manifest.status());
     if (path == out && manifest->shards > 1) {
       return absl::FailedPreconditionError(
           absl::StrCat(out, " is shard ", manifest->shard, " of ", manifest->shards,

@@ -128,7 +128,7 @@ absl::StatusOr<RecheckOutcome> Recheck(const std::string& path, const RecheckOpt
   std::vector<UnitResult> finished;
   const auto folder =
       ReadRunFolder(path, [&](const UnitResult& unit) { finished.push_back(Slim(unit)); });
-  if (!folder.ok()) return folder.status();
+  RETURN_IF_ERROR(folder.status());
   RecheckOutcome outcome;
   outcome.manifest = folder->manifest;
   outcome.damage = folder->warnings;

@@ -41,7 +41,7 @@ absl::StatusOr<RunManifest> ReadManifest(const std::string& path) {
                   ? ": the run was killed before it wrote its manifest.txtpb; no unit is lost"
                   : " is not the folder of a run: it has no manifest.txtpb"));
   }
-  if (!text.ok()) return text.status();
+  RETURN_IF_ERROR(text.status());
   return ParseManifest(*text, ManifestPath(path));
 }
 
@@ -112,7 +112,7 @@ absl::Status ReadFindings(RunFolder& folder) {
   }
   absl::StatusOr<CasesBelow> below = ReadCases(path);
   folder.all_findings = below.ok() && below->damaged.empty();
-  if (!below.ok()) return below.status();
+  RETURN_IF_ERROR(below.status());
   folder.findings = std::move(below->cases);
   std::ranges::move(below->damaged, std::back_inserter(folder.warnings));
   std::erase_if(folder.findings, [&folder](const FiledCase& f) {

@@ -107,6 +107,7 @@ class UnitReader {
       folded_[unit.instruction].emplace(unit.unit, Done{fold, unit.mismatches});
       ++stored_.units;
       Accumulate(unit, stored_.totals[unit.instruction]);
+      if (unit.machine != Machine()) stored_.machines.insert(Name(unit.machine));
       NoteHardware(unit);
       NoteAsked(unit);
       if (each_) each_(unit);
@@ -260,7 +261,7 @@ absl::Status ReadUnitLog(const std::string& path, const RunManifest& manifest,
   };
   auto stats = ReadBlockLog(path, add, RunIdOf(manifest));
   if (absl::IsNotFound(stats.status())) return absl::DataLossError(stats.status().message());
-  if (!stats.ok()) return stats.status();
+  RETURN_IF_ERROR(stats.status());
   if (unplanned > 0) {
     stats->damage.push_back({.kind = DamageKind::kOtherRecords,
                              .detail = absl::StrCat(unplanned,
@@ -327,7 +328,7 @@ absl::StatusOr<std::unique_ptr<UnitLog>> UnitLog::Create(const std::string& work
                                           "-", getpid(), ".log");
     absl::StatusOr<std::unique_ptr<BlockLogWriter>> log = BlockLogWriter::Create(path, run);
     if (absl::IsAlreadyExists(log.status())) continue;
-    if (!log.ok()) return log.status();
+    RETURN_IF_ERROR(log.status());
     return std::unique_ptr<UnitLog>(new UnitLog(*std::move(log)));
   }
 }

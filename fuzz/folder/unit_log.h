@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -34,7 +35,8 @@ struct StoredUnits {
   std::vector<UnitParts> begun;    // the same of parts behind which an attempt may go on
   // By instruction and unit: UnitResult::failures, also of units that are done.
   std::vector<std::map<uint64_t, uint64_t>> failures;
-  uint64_t units = 0;  // that are done
+  uint64_t units = 0;              // that are done
+  std::set<std::string> machines;  // that did them
   // By instruction: the units with a canary, one of each folder that was merged; without any the unit that took least.
   std::vector<std::vector<UnitResult>> asked;
   // By instruction and unit: the last record of a drop; OK: it was taken back.

@@ -265,7 +265,7 @@ absl::StatusOr<std::unique_ptr<Workdir>> Workdir::Claim(const std::string& folde
     RETURN_IF_ERROR(RemoveUnits(folder));
     stored = ReadUnits(folder, manifest);
   }
-  if (!stored.ok()) return stored.status();
+  RETURN_IF_ERROR(stored.status());
   workdir->stored = *std::move(stored);
   workdir->folder_ = folder;
   absl::Status read = ReadLines(DistrustedPath(folder), workdir->distrusted);

@@ -202,7 +202,7 @@ absl::StatusOr<uint64_t> ResidentRunner::RunPortion(const CaseStream& stream, ui
   for (const uint64_t index : counted.flagged) result.List(index);
   CountClasses(stream, first, count, result);
   EventCounter(counted.counters.events, counted.counters.traced).AddTo(model, result.counts);
-  if (!confirmed.ok()) return confirmed.status();
+  RETURN_IF_ERROR(confirmed.status());
   return first + count;
 }
 

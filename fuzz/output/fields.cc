@@ -54,6 +54,7 @@ Json TypeJson(const Schema& schema) {
   if (schema.least_items > 0) json["minItems"] = schema.least_items;
   if (schema.most_items > 0) json["maxItems"] = schema.most_items;
   if (schema.kind == Schema::kMap) json["additionalProperties"] = TypeJson(schema.of.front());
+  if (!schema.when.empty()) json["title"] = schema.when;
   if (!schema.null) return json;
   return {{"anyOf", Json::array({Json{{"type", "null"}}, std::move(json)})}};
 }
@@ -77,7 +78,6 @@ std::string TypeText(const Schema& schema) {
   std::string text = TypeName(schema.kind);
   if (schema.kind == Schema::kAny) text = "any";
   if (schema.kind == Schema::kCount) text = "count";
-  if (schema.kind == Schema::kOneOf) text = "one of";
   if (schema.kind == Schema::kMap) text = "map";
   if (schema.kind == Schema::kTextOrInteger) text = "integer or string";
   if (schema.prose) text = "prose";
@@ -106,7 +106,9 @@ std::string Line(const std::string& path, const Schema& schema, absl::string_vie
       return Line(path + mark, of, absl::StrCat(bounds, end));
     }
   }
-  return absl::StrCat(path, "\t", TypeText(schema), end, "\n", LinesBelow(path, schema));
+  const std::string below = LinesBelow(path, schema);
+  if (schema.kind == Schema::kOneOf) return below;
+  return absl::StrCat(path, "\t", TypeText(schema), end, "\n", below);
 }
 
 std::string LinesBelow(const std::string& path, const Schema& schema) {
@@ -121,8 +123,8 @@ std::string LinesBelow(const std::string& path, const Schema& schema) {
     lines += LinesBelow(path + (schema.kind == Schema::kList ? "[]" : "{}"), schema.of.front());
   }
   if (schema.kind == Schema::kOneOf) {
-    for (size_t i = 0; i < schema.of.size(); ++i) {
-      lines += Line(absl::StrCat(path, "|", i + 1), schema.of[i], "");
+    for (const Schema& one : schema.of) {
+      lines += Line(absl::StrCat(path, one.when.empty() ? "" : " ", one.when), one, "");
     }
   }
   return lines;

@@ -60,6 +60,7 @@ struct Schema {
   size_t least_items = 0;               // of kList
   size_t most_items = 0;                // of kList; 0: any number
   std::vector<Schema> of = {};          // of kList and kMap: that of an element; of kOneOf: each
+  std::string when = {};                // in kOneOf: the arguments of a verb that ask for it
   std::vector<Member> members = {};     // of kObject
 };
 struct Member {

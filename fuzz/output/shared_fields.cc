@@ -102,6 +102,13 @@ Fields<FailureOfCase> FieldsOf(const FailureOfCase*) {
   };
 }
 
+Detail StoppedBy() {
+  return {.what = "why it ended early; empty at the natural end",
+          .pattern =
+              "^(|signal [0-9]+|time limit|folder full|budget|mismatch limit|device lost|"
+              "not durable)$"};
+}
+
 Fields<AnswerOfVector> FieldsOf(const AnswerOfVector*) {
   using A = AnswerOfVector;
   return {
@@ -110,7 +117,7 @@ Fields<AnswerOfVector> FieldsOf(const AnswerOfVector*) {
        {.words = {"observed", "published", "expected", "contested"}}},
       {"d", [](const A& a) { return WordText(a.vector, a.answer); }, "a word, or NAN"},
       {"instructions", [](const A& a) { return a.answer.patterns; }, "patterns"},
-      {"who", [](const A& a) { return a.answer.who; }},
+      {"who", [](const A& a) { return a.answer.who; }, Prose()},
   };
 }
 

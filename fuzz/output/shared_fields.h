@@ -46,6 +46,8 @@ std::vector<std::string> Messages(std::span<const Drop> drops);
 std::optional<std::string> FailureName(const std::optional<InputFailure>& failure);
 std::optional<std::string> FailureText(const std::optional<InputFailure>& failure);
 Detail FailureName();
+// Name() of a StopCause.
+Detail StoppedBy();
 
 // What came in place of an answer of a case, if anything did, and when.
 struct FailureOfCase {

@@ -28,11 +28,11 @@ absl::StatusOr<RecordingManifest> Record(const RecordOptions& options, Engine& e
   const DispatchOutcome dispatched =
       Dispatch({TimeLimit(), absl::ZeroDuration()}, workers, agenda, nothing, console);
   const bool stopped = dispatched.stopped_by.kind == StopCause::kSignal;
-  if (!dispatched.durable.ok()) return dispatched.durable;
+  RETURN_IF_ERROR(dispatched.durable);
   if (stopped && !agenda.HasRaw()) {
     return absl::UnavailableError("stopped by a signal; no recording was kept, run again");
   }
-  if (!agenda.failed().ok()) return agenda.failed();
+  RETURN_IF_ERROR(agenda.failed());
   if (!dispatched.device.ok()) return DeviceError(dispatched.device);
   auto manifest = agenda.Finish(outcome);
   outcome.stopped = stopped;
@@ -86,7 +86,7 @@ absl::StatusOr<RecordOutcome> RecordLog(const RecordOptions& options, Engine& en
   std::error_code error;
   if (!any || !s.ok()) std::filesystem::remove(path, error);
   if (error) console.Warn(absl::StrCat(path, ": remove: ", error.message()));
-  if (!s.ok()) return s;
+  RETURN_IF_ERROR(s);
   return outcome;
 }
 

@@ -127,7 +127,7 @@ absl::StatusOr<std::vector<Observed>> AnswersOf(std::span<const RegressionCase> 
     } else {
       const absl::StatusOr<Subject> asked = AskSubject(*c.op, c.inputs, *device, c.age());
       if (absl::IsNotFound(asked.status())) continue;  // a recording may lack some
-      if (!asked.ok()) return asked.status();
+      RETURN_IF_ERROR(asked.status());
       of_case = ObservedResults(asked->mismatch);
     }
     answers.insert(answers.end(), of_case.begin(), of_case.end());

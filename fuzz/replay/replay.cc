@@ -167,7 +167,7 @@ class Replay {
     }
     absl::Status s =
         DeliverSurvey(folder, *stored, [this](const Recording& r) { return Stored(r); });
-    if (!s.ok()) return s;
+    RETURN_IF_ERROR(s);
     Recomputation units;
     const absl::Status added = DeliverSurveyDigests(*stored, [&](const RecordedDigests& digests) {
       return units.Add(digests, SurveyLogPath(folder));
@@ -264,10 +264,10 @@ class Replay {
     RecordingStats stats;
     absl::Status s = ReadRecordingFolder(
         path, [this](const Recording& r) { return Stored(r); }, stats);
-    if (!s.ok()) return s;
+    RETURN_IF_ERROR(s);
     const auto damage = VerifyDigests(path, Recomputed(),
                                       [this](const RecomputedUnit& unit) { return AddUnit(unit); });
-    if (!damage.ok()) return damage.status();
+    RETURN_IF_ERROR(damage.status());
     if (const auto manifest = ReadRecordingManifest(path); manifest.ok()) {
       for (const auto& i : manifest->instructions) outcome_.recorded_twice += i.repeated;
     }
@@ -324,7 +324,7 @@ class Replay {
       Damaged(stats.status().message());
       return absl::OkStatus();
     }
-    if (!stats.ok()) return stats.status();
+    RETURN_IF_ERROR(stats.status());
     Report(path, stats->damage);
     return absl::OkStatus();
   }

@@ -67,7 +67,7 @@ Replayed Add(const Operation& op, const Batch& inputs, const ConfirmedAnswers& a
 absl::StatusOr<std::optional<Replayed>> AddNow(
     const absl::StatusOr<std::optional<ConfirmedAnswers>>& answers, const Operation& op,
     const Batch& inputs, const StoredAt& where, ReplayState& replay) {
-  if (!answers.ok()) return answers.status();
+  RETURN_IF_ERROR(answers.status());
   if (answers->has_value()) {
     return Add(op, inputs, **answers, where, replay.device->device().name(), replay);
   }
@@ -118,7 +118,7 @@ absl::Status CompareUnmodelled(const Recording& recording, ReplayState& replay) 
   ASSIGN_OR_RETURN(const Batch inputs, InputsOf(recording));
   const auto d = device->device().Run(op, inputs);
   if (device->Drops(op, d.status())) return absl::OkStatus();
-  if (!d.ok()) return d.status();
+  RETURN_IF_ERROR(d.status());
   AddChanges(recording, inputs, *d, replay);
   return absl::OkStatus();
 }
@@ -237,7 +237,7 @@ absl::Status CompareUnit(const RecomputedUnit& unit, ReplayState& replay) {
     const auto answers = device->DigestOf(unit);
     const absl::StatusOr<Digest>&first = answers.front(), &last = answers.back();
     if (!device->Drops(op, last.status())) {
-      if (!last.ok()) return last.status();
+      RETURN_IF_ERROR(last.status());
       AddUnit(unit, *first, *first != *last, device->device().name(), replay);
       return absl::OkStatus();
     }

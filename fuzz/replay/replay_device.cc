@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "device/line_protocol.h"
+#include "device/status_macros.h"
 #include "fuzz/unit/unit_runner.h"
 #include "triage/diagnosis/investigate_aged.h"
 
@@ -48,7 +49,7 @@ absl::StatusOr<std::optional<ConfirmedAnswers>> ReplayDevice::Ask(const Operatio
     s = AskAll(device_, op, inputs, answers.again);
   }
   if (Drops(op, s)) return std::nullopt;
-  if (!s.ok()) return s;
+  RETURN_IF_ERROR(s);
   SetFlakyApart(op, inputs.shape.d_words(), answers);
   flaky_ += answers.flaky.size();
   return answers;
@@ -61,7 +62,7 @@ absl::StatusOr<std::optional<ConfirmedAnswers>> ReplayDevice::AskAt(const Operat
   for (int i = 0;; ++i) {
     absl::StatusOr<Answers> last = AskAtAge(device_, op, Extract(dot, 0), age);
     if (Drops(op, last.status())) return std::nullopt;
-    if (!last.ok()) return last.status();
+    RETURN_IF_ERROR(last.status());
     ConfirmedAnswers answers = AnswersTo(op, dot, *std::move(last));
     if (!answers.comparison.differing.empty() || i == kTimes - 1) return answers;
   }

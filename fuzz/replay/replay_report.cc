@@ -37,9 +37,9 @@ Fields<ReplayRow> FieldsOf(const ReplayRow*) {
       {"where", &R::where,
        "file, perhaps with a line, case name, FILE/NAME of a vector, first case to last index of a "
        "unit, or folder of a survey"},
-      {"device", &R::device,
-       Absent({.what = "whose answer is d; \"\": the model's, held against the answer of a "
-                       "vector"})},
+      {"answered_by", &R::device,
+       Absent({.what = "specification or identity, as the file names it, of whose answer d is; "
+                       "\"\": the model's, held against the answer of a vector"})},
       {"dot_product", WordsOf, Absent()},
       {"digest", &R::digest, Absent(HexDigest("of a unit"))},
       {"failure", [](const R& r) { return FailureName(r.failure); }, Absent(FailureName())},

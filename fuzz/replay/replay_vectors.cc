@@ -42,7 +42,8 @@ absl::StatusOr<std::optional<ReplayRow>> AnswerTo(const std::string& title, cons
   return std::nullopt;
 }
 
-ReplayReport Mismatch(const ReplayRow& row, const std::string& title, const ReplayState& replay) {
+ReplayReport MismatchOfVector(const ReplayRow& row, const std::string& title,
+                              const ReplayState& replay) {
   const Format& f = *row.vector->d;
   const uint64_t of_model = Simulate(row.op->model, *row.dot);
   const bool model = replay.device == nullptr,
@@ -90,7 +91,7 @@ absl::Status CompareAnswer(const Vector& v, std::span<const VectorCase> cases,
                                                       : Is(answer, *c.op, row->d) != contested;
     if (right && !row->failure) continue;
     ++wrong;
-    const ReplayReport report = Mismatch(*row, title, replay);
+    const ReplayReport report = MismatchOfVector(*row, title, replay);
     replay.mismatches.Add(report);
     absl::StrAppend(&result.failure, report.text);
   }

@@ -48,7 +48,7 @@ absl::StatusOr<Subject> LoadSubject(const std::string& argument, Device* device)
                                                    "; a case name has the form ARCH/INSTRUCTION@g",
                                                    kGeneratorVersion, ":SEED:INDEX"));
   }
-  if (!c.ok()) return c.status();
+  RETURN_IF_ERROR(c.status());
   const auto& no_word = c->no_word;
   const auto answer =
       std::ranges::find_if(c->answers, [](const Answer& a) { return !a.IsPrediction(); });
@@ -88,7 +88,7 @@ absl::StatusOr<Subject> AskSubject(const Operation& op, Batch inputs, Device& de
   } else if (absl::Status s = device.Ask(op, inputs, *answers); !s.ok()) {
     return s;
   }
-  if (!answers.ok()) return answers.status();
+  RETURN_IF_ERROR(answers.status());
   if (!answers->failures.empty()) {
     const auto& [index, failure] = *answers->failures.begin();
     return FailedSubject(op, MakeDotProductBatch(op.shape(), {Extract(inputs, index)}), failure,

@@ -35,6 +35,13 @@ Detail FindingStates(const char* what) {
   return {.what = what, .words = {std::begin(kFindingStates), std::end(kFindingStates)}};
 }
 
+Detail DigestOfRun() {
+  return DigestOrEmpty(
+      "of the device's results, of the shards that are named; empty while an instruction of them "
+      "is "
+      "unfinished");
+}
+
 UnitCounts CountsOf(const RunReport& report) {
   const UnitResult& total = report.total;
   return {total.cases, total.dot_products, total.mismatches, report.at_least, StoppedText(report)};
@@ -80,7 +87,9 @@ Fields<RunReportRow> FieldsOf(const RunReportRow*) {
       {"instruction", &R::instruction, InstructionName()},
       {"kind",
        [](const R& r) { return Name(r.state); },
-       {.words = {"differs", "flaky", "dropped", "incomplete", "nothing", "agrees"}}},
+       {.what = "incomplete: units are missing (`finished` is false) or the inputs left gaps "
+                "(`empty_classes`, `thin_bins`); nothing: all its units are of other shards",
+        .words = {"differs", "flaky", "dropped", "incomplete", "nothing", "agrees"}}},
       {"cases", [](const R& r) { return r.total.cases; }},
       {"planned_cases", &R::planned_cases,
        "of the shards that are named; 0 of a run without an end"},
@@ -90,20 +99,21 @@ Fields<RunReportRow> FieldsOf(const RunReportRow*) {
       {"mismatch_limit", &R::mismatch_limit,
        "the --max_mismatches that stopped the instruction; 0: none did"},
       {"stopped_at", [](const R& r) { return UtcTime(r.stopped_at); },
-       "when, of folders; empty if not known"},
+       UtcOrEmpty("when, RFC 3339; empty if nothing stopped it")},
       {"bound", [](const R& r) { return r.bound > 0 ? std::optional(r.bound) : std::nullopt; },
        "3/N: the rate of differences is below it (95 %, of this generator); null where it says "
        "nothing"},
-      {"seconds", [](const R& r) { return r.total.seconds; }, "of all units together"},
+      {"seconds", [](const R& r) { return r.total.seconds; },
+       "that its units took, summed over threads and machines"},
       {"verdict", [](const R& r) { return Sentence(r); },
        Prose("the column \"evidence\" of the text")},
-      {"finished", &R::finished},
+      {"finished", &R::finished, "all units of the shards that are named are done"},
       {"emulated", &R::emulated},
       {"dropped", [](const R& r) { return std::string(r.dropped.message()); },
        Prose("why the last attempt dropped it; empty if it did not")},
       {"evidence", &R::Grade, "grade of the model; empty if this version has none"},
       {"digest", [](const R& r) { return r.finished ? Hex(r.total.device_digest) : std::string(); },
-       DigestOrEmpty("empty while something is not finished")},
+       DigestOrEmpty("of the device's results; empty while `finished` is false")},
       {"empty_classes", &R::empty_classes},
       {"thin_bins", &R::thin_bins,
        "bins of the model's arithmetic that fewer dot products reached than should; none where "
@@ -120,6 +130,7 @@ Fields<RunReport::Attempt> FieldsOf(const RunReport::Attempt*) {
   using A = RunReport::Attempt;
   return {
       {"seconds", &A::seconds, "that it took"},
+      {"threads", &A::threads, {.least = 1}},
       {"dot_products", &A::dot_products},
       {"dot_products_per_second", &A::DotProductsPerSecond},
       {"units", &A::units},
@@ -128,8 +139,7 @@ Fields<RunReport::Attempt> FieldsOf(const RunReport::Attempt*) {
       {"repeated", &A::repeated,
        "dot products of earlier attempts that were asked for again, the same"},
       {"hardware", [](const A& a) { return NamesOfAll(a.hardware); }},
-      {"stopped_by", [](const A& a) { return Name(a.stopped_by); },
-       "signal or time limit; empty at the natural end"},
+      {"stopped_by", [](const A& a) { return Name(a.stopped_by); }, StoppedBy()},
   };
 }
 
@@ -145,15 +155,16 @@ Fields<RunReport> FieldsOf(const RunReport*) {
       {"strategy", [](const R& r) { return r.manifest.strategy; }},
       {"folders", &R::folders},
       {"shards", &R::shards, {.least = 1}},
-      {"seen_shards", &R::seen},
+      {"seen_shards", &R::seen,
+       "the shards that are named: numbers of those whose folders were read"},
       {"endless", &R::endless, "a run without an end: planned_units says nothing"},
       {"verdict", [](const R& r) { return Sentence(r); }, Prose()},
       {"units", &R::units},
       {"planned_units", &R::planned_units, "of the shards that are named"},
       Field<R>::Flat([](const R& r) { return CountsOf(r); }),
-      {"seconds", [](const R& r) { return r.total.seconds; }, "of all units together"},
-      {"digest", &R::digest,
-       DigestOrEmpty("of the device's results; empty while an instruction is unfinished")},
+      {"seconds", [](const R& r) { return r.total.seconds; },
+       "that all units took, summed over threads and machines"},
+      {"digest", &R::digest, DigestOfRun()},
       {"machines", &R::machines},
       {"dropped", DroppedLines, Prose(kDropped)},
       {"distrusted", &R::distrusted, Prose()},

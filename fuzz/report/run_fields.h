@@ -12,6 +12,8 @@
 namespace mmadiff {
 
 Detail FindingStates(const char* what = "");
+// Of the device's results, of the shards that are named.
+Detail DigestOfRun();
 
 // What was counted in units.
 struct UnitCounts {

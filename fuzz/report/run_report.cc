@@ -219,7 +219,7 @@ absl::StatusOr<RunFolder> RunReportBuilder::AddFolder(const std::string& path,
   absl::StatusOr<RunFolder> folder = ReadRunFolder(path, [&](const UnitResult& unit) {
     if (Add(unit)) counted(unit);
   });
-  if (!folder.ok()) return folder.status();
+  RETURN_IF_ERROR(folder.status());
   for (const UnitParts& parts : folder->stored.parts) {
     for (const auto& [number, part] : parts) AddUnfinished(part);
   }
@@ -269,6 +269,11 @@ void RunReportBuilder::AddStop(const UnitResult& stop) {
   KeepLater(stop, stops_[stop.instruction]);
 }
 
+void RunReportBuilder::AddDone(uint64_t units, const std::set<std::string>& machines) {
+  report_.units += units;
+  machines_.insert(machines.begin(), machines.end());
+}
+
 std::vector<UnitResult> RunReportBuilder::CountParts() {
   std::vector<UnitResult> counted;
   for (UnitParts& parts : parts_) {
@@ -316,7 +321,7 @@ RunReport RunReportBuilder::Finish(std::optional<RunReport::Attempt> attempt) &&
   report_.seen.assign(shards_.begin(), shards_.end());
   report_.machines.assign(machines_.begin(), machines_.end());
   Digest digest = 0;
-  bool all = attempt.has_value() || report_.seen.size() == report_.shards;
+  bool all = true;
   for (size_t i = 0; i < report_.rows.size(); ++i) {
     FinishRow(i);
     const RunReportRow& row = report_.rows[i];

@@ -79,7 +79,8 @@ struct RunReport {
   UnitResult total;                // of all rows
   bool at_least = false;           // total.mismatches, as of a row
   uint64_t units = 0, planned_units = 0;
-  std::string digest;  // of the device's results, 32 hex digits; empty while a row is unfinished
+  std::string
+      digest;  // of the device's results, of the shards that were added, 32 hex digits; empty while a row is unfinished
   std::vector<Finding> findings;
   std::vector<std::string> machines;    // that did units, sorted
   std::vector<std::string> distrusted;  // "OPERATION: why"
@@ -143,6 +144,8 @@ class RunReportBuilder {
   void AddUnfinished(UnitResult part);
   // Keeps the later of two stops; it is void if some folder has the unit.
   void AddStop(const UnitResult& stop);
+  // Units whose results the rows have already, and who did them, or parts.
+  void AddDone(uint64_t units, const std::set<std::string>& machines);
   // Counts them, and returns those that count; Finish() does it else.
   std::vector<UnitResult> CountParts();
   void Add(Finding finding);
@@ -151,7 +154,7 @@ class RunReportBuilder {
   // For what else is known about an instruction of the manifest: dropped, stopped, planted, ...
   RunReportRow& row(size_t instruction) { return report_.rows[instruction]; }
 
-  // `attempt`: of `run`, which has a digest also for a single shard.
+  // `attempt`: of `run`.
   RunReport Finish(std::optional<RunReport::Attempt> attempt = std::nullopt) &&;
 
  private:

@@ -80,7 +80,7 @@ absl::StatusOr<RunStatus> ReadRunStatus(const std::string& path, const OnUnit& c
     add(unit);
     if (counted != nullptr) counted(unit);
   });
-  if (!folder.ok()) return folder.status();
+  RETURN_IF_ERROR(folder.status());
   for (const UnitResult& part : builder.CountParts()) add(part);
   static_cast<RunReport&>(status) = std::move(builder).Finish();
   status.folder = *std::move(folder);

@@ -82,7 +82,7 @@ absl::StatusOr<RunReport> ExecuteRun(const RunOptions& options, const EngineOpen
   RunManifest wanted;
   for (int t = 0; t < options.threads; ++t) {
     EngineOr engine = open();
-    if (!engine.ok()) return engine.status();
+    RETURN_IF_ERROR(engine.status());
     AddWarning((*engine)->warning(), warnings);
     if (t == 0) wanted = MakeManifest(options, **engine);
     engines.push_back(engine->get());

@@ -44,6 +44,7 @@ RunAgenda::RunAgenda(const RunOptions& options, const RunManifest& manifest, Sto
     : options_(options),
       manifest_(manifest),
       rows_(options.ops.size()),
+      machines_(std::move(stored.machines)),
       findings_(options.workdir + "/findings", options.max_mismatches, options.print_findings,
                 console),
       console_(console),
@@ -68,6 +69,7 @@ RunAgenda::RunAgenda(const RunOptions& options, const RunManifest& manifest, Sto
     row.done = std::move(stored.done[r]);
     row.parts = std::move(stored.parts[r]);
     row.begun = std::move(stored.begun[r]);
+    row.stops = std::move(stored.stops[r]);
     row.asked = std::move(stored.asked[r]);
     for (const auto& [unit, failures] : stored.failures[r]) {
       if (failures < kMaxFailures) continue;
@@ -258,6 +260,7 @@ void RunAgenda::Count(Row& row, const UnitTask& task, UnitAnswer answer,
     row.paused.push_back({std::move(rest), std::move(answer.differing), status.ok()});
   } else if (row.done.Add(counted.unit)) {
     ++attempt_.units;
+    if (counted.machine != Machine()) machines_.insert(Name(counted.machine));
     std::erase(row.canaries, counted.canary);
     const auto& wrong = row.difference;
     if (wrong && counted.mismatches == 0 && wrong->index / row.unit_cases == counted.unit) {
@@ -305,10 +308,12 @@ absl::StatusOr<std::vector<Task>> RunAgenda::LookAtMismatches(size_t r) {
 
 // A unit that no task does any more.
 absl::Status RunAgenda::NoteStop(size_t r, uint64_t unit) {
-  const Row& row = rows_[r];
+  Row& row = rows_[r];
   while (unit < row.units && row.done.Contains(unit)) unit += options_.shards;
-  const bool none = unit >= row.units || on_stop_ == nullptr;
-  return none ? absl::OkStatus() : on_stop_(static_cast<uint32_t>(r), unit);
+  if (unit >= row.units || on_stop_ == nullptr) return absl::OkStatus();
+  ASSIGN_OR_RETURN(UnitResult stop, on_stop_(static_cast<uint32_t>(r), unit));
+  KeepLater(std::move(stop), row.stops);
+  return absl::OkStatus();
 }
 
 void RunAgenda::ShowProgress(uint64_t answered) {
@@ -318,6 +323,15 @@ void RunAgenda::ShowProgress(uint64_t answered) {
 RunReport::Attempt RunAgenda::Finish(DispatchOutcome dispatched, RunReportBuilder& builder) && {
   for (Finding& finding : findings_.list()) builder.Add(std::move(finding));
   builder.Damage(damage_);
+  for (const Row& row : rows_) {
+    for (const auto& [number, part] : row.parts) {
+      if (part.machine != Machine()) machines_.insert(Name(part.machine));
+    }
+    for (const auto& [unit, stop] : row.stops) {
+      if (!row.done.Contains(unit)) builder.AddStop(stop);
+    }
+  }
+  builder.AddDone(attempt_.resumed_units + attempt_.units, machines_);
   for (size_t r = 0; r < rows_.size(); ++r) {
     Row& row = rows_[r];
     RunReportRow& reported = builder.row(r);
@@ -420,7 +434,8 @@ absl::Status RunLog::Drop(uint32_t instruction, const absl::Status& why) {
   return AppendDurably(drop);
 }
 
-absl::Status RunLog::NoteStop(uint32_t instruction, uint64_t unit, uint64_t mismatch_limit) {
+absl::StatusOr<UnitResult> RunLog::NoteStop(uint32_t instruction, uint64_t unit,
+                                            uint64_t mismatch_limit) {
   for (const auto& [number, part] : std::exchange(parts_[instruction], {})) {
     RETURN_IF_ERROR(log_->Append(part));
   }
@@ -431,7 +446,8 @@ absl::Status RunLog::NoteStop(uint32_t instruction, uint64_t unit, uint64_t mism
   stop.part = true;
   stop.mismatch_limit = mismatch_limit;
   stop.ended = LaterThan(0);
-  return AppendDurably(stop);
+  RETURN_IF_ERROR(AppendDurably(stop));
+  return stop;
 }
 
 absl::Status RunLog::TakeBack(uint32_t instruction, bool canaries_only) {

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,8 +24,9 @@ namespace mmadiff {
 
 class RunAgenda : public Agenda {
  public:
-  // Sees each unit that a row leaves unfinished since it has enough mismatches. kDataLoss: it could not be stored.
-  using OnStop = std::function<absl::Status(uint32_t row, uint64_t unit)>;
+  // Stores that a row leaves this unit unfinished since it has enough mismatches; returns the record. kDataLoss: it could
+  // not be stored.
+  using OnStop = std::function<absl::StatusOr<UnitResult>(uint32_t row, uint64_t unit)>;
   // `stored`: of earlier attempts.
   RunAgenda(const RunOptions& options, const RunManifest& manifest, StoredUnits stored,
             Console& console, OnStop on_stop = nullptr);
@@ -59,8 +61,9 @@ class RunAgenda : public Agenda {
     std::vector<Canary> canaries;                // to be stored, each with a unit
     std::optional<CanaryDifference> difference;  // of its answers from the model
     UnitSet done;
-    UnitParts parts, begun;  // as in StoredUnits
-    bool given_up = false;   // the device failed in one of its units again and again
+    UnitParts parts, begun;                // as in StoredUnits
+    std::map<uint64_t, UnitResult> stops;  // the same, and of this attempt
+    bool given_up = false;                 // the device failed in one of its units again and again
     std::deque<Paused> paused;
     bool investigating = false;
   };
@@ -80,6 +83,7 @@ class RunAgenda : public Agenda {
   const RunOptions& options_;
   const RunManifest& manifest_;
   std::vector<Row> rows_;
+  std::set<std::string> machines_;   // that did units that are done
   std::vector<std::string> damage_;  // units that contradict what an earlier attempt left of them
   Findings findings_;
   uint64_t findings_count_ = 0;
@@ -107,8 +111,9 @@ class RunLog : public TaskLog {
   absl::Status Flush() override;
   // Of an instruction that ended as it should.
   absl::Status TakeBack(uint32_t instruction) { return TakeBack(instruction, false); }
-  // What was compared of the instruction, and that so many mismatching cases ended it before `unit` was done.
-  absl::Status NoteStop(uint32_t instruction, uint64_t unit, uint64_t mismatch_limit);
+  // Stores what was compared of the instruction, and that so many mismatching cases ended it before `unit` was done; returns
+  // the record of that.
+  absl::StatusOr<UnitResult> NoteStop(uint32_t instruction, uint64_t unit, uint64_t mismatch_limit);
 
  private:
   absl::Status AppendDurably(const UnitResult& record);

@@ -212,7 +212,7 @@ absl::StatusOr<StoredSurvey> Whole(const std::string& folder, std::vector<std::s
   if (absl::IsNotFound(stored.status())) {
     return absl::InvalidArgumentError(absl::StrCat(folder, ": no survey there"));
   }
-  if (!stored.ok()) return stored;
+  RETURN_IF_ERROR(stored);
   SurveyCheck check = CheckSurvey(folder, *stored);
   if (!check.wrong.empty()) return absl::AbortedError(check.wrong.front());
   ASSIGN_OR_RETURN(const auto others, OtherAnswersBelow(folder));

@@ -24,7 +24,9 @@ Fields<SurveyAnswer> FieldsOf(const SurveyAnswer*) {
   return {
       {"question", &A::question},
       {"answer", &A::answer, Prose()},
-      {"agreement", [](const A& a) { return Name(a.agreement); }},
+      {"agreement",
+       [](const A& a) { return Name(a.agreement); },
+       {.words = NamesOf<Agreement>(kAgreements)}},
       {"decides", &A::decides, Prose()},
       {"cases", &A::cases},
       {"differing", &A::differing},
@@ -38,9 +40,9 @@ Fields<SurveyRow> FieldsOf(const SurveyRow*) {
       {"variant", &R::variant},
       {"emulated", &R::emulated},
       {"modelled", &R::modelled},
-      {"layout", &R::layout},
+      {"layout", &R::layout, Prose("what its `answers` say of it, in short")},
       {"sizes", &R::sizes},
-      {"repeat", &R::repeat},
+      {"repeat", &R::repeat, Prose("the same")},
       {"answers", &R::answers},
       {"not_asked", &R::not_asked, Prose()},
       {"vectors", &R::lines},
@@ -105,7 +107,7 @@ Fields<SurveySummary> FieldsOf(const SurveySummary*) {
       {"rows", &S::rows},
       {"missing", Missing, Prose("tasks that were not reached")},
       {"left_out", [](const S& s) { return ManifestOf(s).left_out; }},
-      {"stopped_by", [](const S& s) { return Name(s.outcome->stopped_by); }},
+      {"stopped_by", [](const S& s) { return Name(s.outcome->stopped_by); }, StoppedBy()},
       {"device_gone", [](const S& s) { return std::string(s.outcome->device.message()); }, Prose()},
       {"seconds", &S::seconds, "of all tasks"},
       // Written by fuzz/survey/stamp.cc.
@@ -133,7 +135,7 @@ Fields<SurveyDifference::Row> FieldsOf(const SurveyDifference::Row*) {
 Fields<SurveyDifference> FieldsOf(const SurveyDifference*) {
   using D = SurveyDifference;
   return {
-      {"first", &D::first, "who answered"},
+      {"first", &D::first, "identity of who answered"},
       {"second", &D::second},
       {"compared", &D::compared},
       {"differences", &D::rows},

@@ -47,18 +47,18 @@ class RecordingOf {
 
   absl::Status Write(const std::string& path) {
     auto writer = RecordingFolderWriter::Create(path);
-    if (!writer.ok()) return writer.status();
+    RETURN_IF_ERROR(writer.status());
     absl::Status s =
         ForEachAnswers(outcome_.manifest, outcome_.results,
                        [&](const SurveyAnswers& answers) { return Add(answers, **writer); });
-    if (!s.ok()) return s;
+    RETURN_IF_ERROR(s);
     if (!any_) return absl::OkStatus();  // the writer removes what it began
     if (!lines_.empty()) {
       s = (*writer)->WriteRegressions(
           AnswersFile("Answers to questions, vectors and regression cases, " + UtcNow(), lines_));
     }
     if (s.ok() && !digests_.empty()) s = (*writer)->WriteDigests(digests_);
-    if (!s.ok()) return s;
+    RETURN_IF_ERROR(s);
     const SurveyManifest& from = outcome_.manifest;
     manifest_.tool_version = from.tool_version;
     manifest_.model_version = from.model_version;

@@ -71,7 +71,7 @@ absl::StatusOr<Digest> AnswerDigest(const CaseStream& stream, uint64_t first, ui
     } else {
       s = IsModelled(op) ? AskAll(*device, op, batch, answers) : device->Run(op, batch, answers.d);
     }
-    if (!s.ok()) return s;
+    RETURN_IF_ERROR(s);
     digest += DigestOf(op, batch, answers.d);
   }
   return digest;

@@ -19,15 +19,15 @@ std::string AllAnswers(size_t answers) {
                       : absl::StrCat("all ", answers, " answers of the device");
 }
 
-constexpr int64_t kSampled = 512;                            // dot products of whole executions
-constexpr int64_t kSampledAtMost = 64;                       // executions
-constexpr size_t kPool = 1 << 15;                            // dot products to choose from
-constexpr int kOfExecution = 8;                              // of these
-constexpr size_t kFirstPortion = 32, kLargestPortion = 256;  // of these
-constexpr int kCases = 2;           // that distinguish a change from another
-constexpr int kRounds = 8;          // of search and questions
-constexpr size_t kMaxRivals = 256;  // other changes that give all answers
-constexpr int kFarInPairs = 16;     // numbers of pairs: so far from the model's
+constexpr int64_t kSampled = 512;                        // dot products of whole executions
+constexpr int64_t kSampledAtMost = 64;                   // executions
+constexpr size_t kPool = 1 << 15;                        // dot products to choose from
+constexpr int kOfExecution = 8;                          // of these
+constexpr size_t kFirstPortion = 32, kMaxPortion = 256;  // of these
+constexpr int kCases = 2;                                // that distinguish a change from another
+constexpr int kRounds = 8;                               // of search and questions
+constexpr size_t kMaxRivals = 256;                       // other changes that give all answers
+constexpr int kFarInPairs = 16;  // numbers of pairs: so far from the model's
 
 // Two parameters and a value of each, every pair of them once, with a number for each of the two.
 template <class Visit>
@@ -142,7 +142,7 @@ absl::StatusOr<bool> Ask(Runner& runner, std::vector<DotProductCase> dots,
   const absl::StatusOr<Answers> answers =
       runner.Observe(MakeDotProductBatch(runner.op().shape(), dots));
   if (absl::IsNotFound(answers.status())) return false;
-  if (!answers.ok()) return answers.status();
+  RETURN_IF_ERROR(answers.status());
   const auto answered = static_cast<size_t>(answers->size());
   for (size_t i = 0; i < answered; ++i) {
     if (!answers->failures.contains(i)) observed.push_back({dots[i], answers->d[i]});
@@ -157,7 +157,7 @@ absl::Status Sample(Runner& runner, const CaseStream& cases, std::vector<Observe
   Generate(cases, 0, std::clamp<int64_t>(kSampled / words, 1, kSampledAtMost), batch);
   const absl::StatusOr<Answers> answers = runner.Observe(batch);
   if (absl::IsNotFound(answers.status())) return absl::OkStatus();
-  if (!answers.ok()) return answers.status();
+  RETURN_IF_ERROR(answers.status());
   const int64_t step = std::max<int64_t>(1, batch.dot_products() / kSampled);
   for (int64_t i = 0; i < answers->size(); i += step) {
     if (!answers->failures.contains(i)) observed.push_back({Extract(batch, i), answers->d[i]});
@@ -182,7 +182,7 @@ std::vector<DotProductCase> Choose(const Operation& op, const Runner& runner, co
     tried += count;
     if (dots.size() < portion) continue;
     chooser.ConsiderEach(MakeDotProductBatch(runner.op().shape(), dots));
-    portion = std::min(2 * portion, kLargestPortion);
+    portion = std::min(2 * portion, kMaxPortion);
     dots.clear();
   }
   chooser.ConsiderEach(MakeDotProductBatch(runner.op().shape(), dots));

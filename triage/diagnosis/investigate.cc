@@ -154,7 +154,7 @@ class Investigator {
     if (SameWords(minimal.inputs, start.inputs)) minimal.inputs = start.inputs;
     const absl::StatusOr<Tries> tries = Repeat(runner_, minimal, 2);
     if (absl::IsNotFound(tries.status()) || FailureOf(tries.status())) return std::nullopt;
-    if (!tries.ok()) return tries.status();
+    RETURN_IF_ERROR(tries.status());
     const uint64_t d = tries->device[minimal.element];
     if (!tries->steady || !target.Holds(Extract(minimal.inputs, minimal.element), d)) {
       return std::nullopt;
@@ -250,7 +250,7 @@ class Investigator {
       found = {&op_, MakeDotProductBatch(op_.shape(), {dot}), 0};
       const absl::StatusOr<Tries> tries = Repeat(runner_, found, 1);
       if (absl::IsNotFound(tries.status())) return absl::OkStatus();
-      if (!tries.ok()) return tries.status();
+      RETURN_IF_ERROR(tries.status());
       found.model = tries->model;
       found.device = tries->device;
       if (found.device[0] != found_.device[mismatch_.element] &&
@@ -333,7 +333,7 @@ class Investigator {
     Mismatch typical = {&op_, MakeDotProductBatch(op_.shape(), {dot}), 0};
     const absl::StatusOr<Tries> tries = Repeat(runner_, typical, kTries);
     if (absl::IsNotFound(tries.status()) || FailureOf(tries.status())) return std::nullopt;
-    if (!tries.ok()) return tries.status();
+    RETURN_IF_ERROR(tries.status());
     if (!tries->steady) result_.bucket.repetition = Repetition::kFlaky;
     typical.device = tries->device;
     typical.model = tries->model;
@@ -424,7 +424,7 @@ absl::StatusOr<Investigation> Investigate(Device& device, const Mismatch& mismat
   }
   result.executions = runner.executions();
   result.spent = !runner.HasBudget();
-  if (!s.ok()) return s;
+  RETURN_IF_ERROR(s);
   return result;
 }
 

@@ -54,7 +54,7 @@ absl::StatusOr<std::optional<Aged>> FindAge(Device& device, const Operation& op,
                                             aged = {age, answers.d[i]};
                                           return aged.has_value();
                                         });
-  if (!s.ok()) return s;
+  RETURN_IF_ERROR(s);
   return aged;
 }
 
@@ -95,7 +95,7 @@ absl::StatusOr<Answers> AskAtAge(Device& device, const Operation& op, const DotP
         if (failed != answers.failures.end()) last.failures[0] = failed->second;
         return !last.failures.empty();
       });
-  if (!s.ok()) return s;
+  RETURN_IF_ERROR(s);
   if (device.StartsAnew() && most <= age && last.failures.empty()) {
     return absl::NotFoundError(absl::StrCat("it is asked after ", age,
                                             " answers of one process; this device's gave ", most));
@@ -112,7 +112,7 @@ absl::StatusOr<Investigation> InvestigateInProcess(Device& device, const Mismatc
   if (mismatch.most_age == 0 || !device.Restart()) return as_ever();
   const auto fresh = FindAge(device, op, dot, 0);
   if (absl::IsNotFound(fresh.status()) || (fresh.ok() && fresh->has_value())) return as_ever();
-  if (!fresh.ok()) return fresh.status();
+  RETURN_IF_ERROR(fresh.status());
   ASSIGN_OR_RETURN(const auto aged, FindAge(device, op, dot, mismatch.most_age));
   if (!aged) return as_ever();
   ASSIGN_OR_RETURN(const bool repeats, Repeats(device, op, dot, *aged));

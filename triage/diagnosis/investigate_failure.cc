@@ -112,7 +112,7 @@ absl::StatusOr<Investigation> InvestigateFailure(Device& device, const Mismatch&
   device.Hurry(true);
   absl::StatusOr<Mismatch> minimal = Shrink(runner, target, mismatch);
   device.Hurry(false);
-  if (!minimal.ok()) return minimal.status();
+  RETURN_IF_ERROR(minimal.status());
   if (failure.kind == FailureKind::kHang) {  // and when nobody is in a hurry?
     Answers answers;
     RETURN_IF_ERROR(device.Ask(op, minimal->inputs, answers));

@@ -10,7 +10,7 @@ namespace mmadiff {
 namespace {
 
 constexpr size_t kRefuting = 8;  // answers that come first
-constexpr size_t kSmallestBlock = 32, kLargestBlock = 512;
+constexpr size_t kMinBlock = 32, kMaxBlock = 512;
 constexpr size_t kJudgedInOrder = 64;  // models between changes of the order
 
 }  // namespace
@@ -80,7 +80,7 @@ const Judge::Block* Judge::BlockAt(size_t b) {
   const size_t first =
       blocks_.empty() ? 0 : blocks_.back().first + static_cast<size_t>(blocks_.back().inputs.count);
   if (first == order_.size()) return nullptr;
-  const size_t size = std::clamp(first / 2, kSmallestBlock, kLargestBlock);
+  const size_t size = std::clamp(first / 2, kMinBlock, kMaxBlock);
   const size_t count = std::min(size, order_.size() - first);
   Block& block = blocks_.emplace_back(Block{first, {}});
   block.inputs.Resize(DotProductShape(op_.shape()), static_cast<int64_t>(count));

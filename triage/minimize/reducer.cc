@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "device/status_macros.h"
 #include "triage/minimize/leap_passes.h"
 #include "triage/minimize/terms.h"
 #include "triage/minimize/wide_passes.h"
@@ -37,7 +38,7 @@ Reducer::Reducer(Runner& runner, const Target& target, const Batch& background, 
 absl::StatusOr<bool> Reducer::Reduce(Effort effort) {
   bool changed = false;
   while (ApplyAll(Passes()) || (effort == Effort::kAll && Leap())) changed = true;
-  if (!status_.ok()) return status_;
+  RETURN_IF_ERROR(status_);
   Insert(current_, 0, PositionOf(inputs_.shape, element_), inputs_);
   return changed;
 }

@@ -111,7 +111,7 @@ class Sweep : public OperandSweeper {
 
   absl::StatusOr<OperandSweep> Result() override {
     absl::MutexLock lock(&mutex_);
-    if (!status_.ok()) return status_;
+    RETURN_IF_ERROR(status_);
     const uint64_t of = domain_.triples();
     return OperandSweep{std::min(tile_ * domain_.triples_of_tile(), of), of, differing_, first_};
   }

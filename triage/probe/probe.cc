@@ -302,7 +302,7 @@ absl::StatusOr<OperationAnswers> ProbeOperation(Device& device, const Operation&
     } else {
       answer = AskAlone(device, of, op, *q);
     }
-    if (!answer.ok()) return answer.status();
+    RETURN_IF_ERROR(answer.status());
     if (NeedsModel(*q) && answer->decides.empty()) {
       answer->decides =
           hypothesis == nullptr ? DecisionText(*answer) : DecisionText(*answer, *hypothesis);

@@ -97,7 +97,7 @@ absl::StatusOr<ProbeAnswer> AskRepeat(Device& device, const Operation& op,
         }
         return absl::OkStatus();
       });
-  if (!asked.ok()) return asked.status();
+  RETURN_IF_ERROR(asked.status());
   if (!one) return answer;
   if (!*asked) answer.scope = Scope::kDotProducts;
   answer.answer = *asked

@@ -39,7 +39,7 @@ class Identifier {
   absl::StatusOr<Identification> Run() {
     absl::Status s = TellArchitectures();
     if (s.ok()) s = RefuteChanges();
-    if (!s.ok()) return s;
+    RETURN_IF_ERROR(s);
     if (result_.asked.empty()) {
       return absl::OutOfRangeError(
           absl::StrCat(device_.name(),

@@ -29,7 +29,7 @@ absl::StatusOr<std::vector<PoolCase>> RecordedPool(const std::string& path,
     }
     return absl::OkStatus();
   });
-  if (!stats.ok()) return stats.status();
+  RETURN_IF_ERROR(stats.status());
   if (!pool.empty()) return pool;
   return absl::OutOfRangeError(absl::StrCat(path, ": no recorded dot product can be used"));
 }
