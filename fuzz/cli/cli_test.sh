@@ -484,6 +484,7 @@ expect 2 record --device=faulty:none=0 --instr=$fma --cases=10 rec.log; warns re
 expect 4 record --device=host --instr=$mma none.log; is "$(ls none.log 2>/dev/null)" ''
 expect 6 record --device=faulty:none=0 --instr=$fma --cases=10 none/none.log
 expect 2 record --device=faulty:none=0 --instr=$fma --cases=0 none.log
+expect 0 record --device=faulty:none=0 --cases=10 --instr=$fma behind.log --json; json  # a list ends with its argument
 expect 75 record --device=faulty:dead=2 --instr=$fma --cases=1000 dead.log; is "$(ls dead.log 2>/dev/null)" ''
 size=$(stat -c %s rec.log)
 cp rec.log bad.log; printf 'XXXX' | dd of=bad.log bs=1 seek=$((size / 2)) conv=notrunc 2>/dev/null

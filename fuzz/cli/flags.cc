@@ -39,6 +39,7 @@ Flag& Flag::Expected(int values) {
 
 Flag& Flag::Delimiter(char delimiter) {
   option_->delimiter(delimiter);
+  option_->allow_extra_args(false);
   return *this;
 }
 

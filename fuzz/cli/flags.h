@@ -21,7 +21,7 @@ class Flag {
   Flag& TypeName(const std::string& name);  // in the help; COUNT after Count(), N after Range()
   Flag& Required();
   Flag& Expected(int values);
-  Flag& Delimiter(char delimiter);
+  Flag& Delimiter(char delimiter);  // between values in one argument; another argument is no value
   Flag& Excludes(const Flag& other);
   Flag& Count();  // what ParseCount() of cli.h takes
   Flag& Positive();

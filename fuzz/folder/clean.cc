@@ -130,7 +130,7 @@ absl::StatusOr<Cleaning> RemoveLeftovers(const std::string& folder, bool& not_du
         absl::StrCat(warning, ", so nothing is removed; see what clean says without --yes"));
   }
   absl::StatusOr<Cleaning> cleaning = Find(folder, Sync::kFirst);
-  RETURN_IF_ERROR(cleaning);
+  RETURN_IF_ERROR(cleaning.status());
   not_durable = true;
   for (const Leftover& file : cleaning->files) {
     if (unlink(file.path.c_str()) == 0) continue;

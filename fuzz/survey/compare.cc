@@ -212,7 +212,7 @@ absl::StatusOr<StoredSurvey> Whole(const std::string& folder, std::vector<std::s
   if (absl::IsNotFound(stored.status())) {
     return absl::InvalidArgumentError(absl::StrCat(folder, ": no survey there"));
   }
-  RETURN_IF_ERROR(stored);
+  RETURN_IF_ERROR(stored.status());
   SurveyCheck check = CheckSurvey(folder, *stored);
   if (!check.wrong.empty()) return absl::AbortedError(check.wrong.front());
   ASSIGN_OR_RETURN(const auto others, OtherAnswersBelow(folder));

@@ -32,6 +32,23 @@ evaluated() { command mmadiff gen "$@" | command mmadiff eval "$1"; }  # ROW FLA
 # Standard input, with another last bit in each result.
 wrong() { sed '/^#/!{h;s/.*\(.\)$/\1/;y/0123456789abcdef/1032547698badcfe/;G;s/^\(.\)\n\(.*\).$/\2\1/}'; }
 
+# same_members RUN REPORT: what `run --json` and `report --json` say of a folder is the same, but for what the attempt alone knows.
+same_members() {
+  python3 - "$@" <<'END'
+import json, sys
+run, report = json.load(open(sys.argv[1])), json.load(open(sys.argv[2]))['runs'][0]
+OF_ATTEMPT = {'attempt', 'left_out', 'planted_fault'}
+def differing(path, a, b):
+    if isinstance(a, dict) and isinstance(b, dict):
+        return [d for k in (a.keys() & b.keys()) - OF_ATTEMPT for d in differing(f'{path}.{k}', a[k], b[k])]
+    if isinstance(a, list) and isinstance(b, list) and len(a) == len(b):
+        return [d for x, y in zip(a, b) for d in differing(path + '[]', x, y)]
+    return [] if a == b else [f'{path}: {a!r} of run, {b!r} of report']
+wrong = differing('', run, report)
+sys.exit('\n'.join(wrong) or len(run.keys() & report.keys()) < 20)
+END
+}
+
 setup() {
   python3 -c 'import sys; sys.stdout.buffer.write(bytes(range(256)) * 9)' >noise.log
   cat >counting.sh <<'END'
