@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "corpus/durable_file.h"
 #include "corpus/hex.h"
+#include "device/little_endian.h"
 #include "device/status_macros.h"
 #include "xxhash.h"
 
@@ -26,16 +27,6 @@ constexpr absl::string_view kMagic(kMagicBytes, 8);
 constexpr size_t kMaxPayload = kMaxBlockBytes - kBlockHeaderBytes;
 constexpr size_t kMaxRecord = kMaxBlockBytes - 1024;
 constexpr size_t kHashedHeader = kBlockHeaderBytes - 8;
-
-void PutLittleEndian(uint64_t value, int bytes, std::string& out) {
-  for (int i = 0; i < bytes; ++i) out.push_back(static_cast<char>(value >> (8 * i)));
-}
-
-uint64_t GetLittleEndian(const char* in, int bytes) {
-  uint64_t value = 0;
-  for (int i = 0; i < bytes; ++i) value |= uint64_t{static_cast<unsigned char>(in[i])} << (8 * i);
-  return value;
-}
 
 void PutVarint(uint64_t value, std::string& out) {
   for (; value >= 0x80; value >>= 7) out.push_back(static_cast<char>(value | 0x80));
@@ -88,18 +79,18 @@ void ParseBlock(absl::string_view view, Block& block) {
     block.error = DamageKind::kNoMagic;
   } else if (view.size() < kBlockHeaderBytes) {
     block.error = DamageKind::kTruncatedBlock;
-  } else if (GetLittleEndian(view.data() + 8, 4) == 1) {
+  } else if (ReadLittleEndian(view.substr(8, 4)) == 1) {
     block.error = DamageKind::kOldVersion;
   } else if (XXH3_64bits(view.data(), kHashedHeader) !=
-             GetLittleEndian(view.data() + kHashedHeader, 8)) {
+             ReadLittleEndian(view.substr(kHashedHeader, 8))) {
     block.error = DamageKind::kHeaderChecksum;
   }
   if (block.error) return;
-  const size_t payload_bytes = GetLittleEndian(view.data() + 12, 4);
-  block.sequence = GetLittleEndian(view.data() + 16, 8);
+  const size_t payload_bytes = ReadLittleEndian(view.substr(12, 4));
+  block.sequence = ReadLittleEndian(view.substr(16, 8));
   block.run =
-      RunId{GetLittleEndian(view.data() + 40, 8)} << 64 | GetLittleEndian(view.data() + 32, 8);
-  const uint64_t version = GetLittleEndian(view.data() + 8, 4);
+      RunId{ReadLittleEndian(view.substr(40, 8))} << 64 | ReadLittleEndian(view.substr(32, 8));
+  const uint64_t version = ReadLittleEndian(view.substr(8, 4));
   if (version < kPlainBlocks || version > kBlocksWithStops) {
     block.error = DamageKind::kUnknownVersion;
   } else if (payload_bytes > kMaxPayload) {
@@ -110,9 +101,9 @@ void ParseBlock(absl::string_view view, Block& block) {
   if (block.error) return;
   block.bytes = kBlockHeaderBytes + payload_bytes;
   const absl::string_view payload = view.substr(kBlockHeaderBytes, payload_bytes);
-  if (XXH3_64bits(payload.data(), payload.size()) != GetLittleEndian(view.data() + 48, 8)) {
+  if (XXH3_64bits(payload.data(), payload.size()) != ReadLittleEndian(view.substr(48, 8))) {
     block.error = DamageKind::kPayloadChecksum;
-  } else if (!SplitRecords(payload, GetLittleEndian(view.data() + 24, 8), block.records)) {
+  } else if (!SplitRecords(payload, ReadLittleEndian(view.substr(24, 8)), block.records)) {
     block.error = DamageKind::kRecordLengths;
   }
 }
@@ -274,14 +265,14 @@ std::optional<RunId> ParseRunId(absl::string_view text) {
 std::string EncodeBlock(absl::string_view payload, uint64_t records, uint64_t sequence, RunId run,
                         uint32_t version) {
   std::string block(kMagic);
-  PutLittleEndian(version, 4, block);
-  PutLittleEndian(payload.size(), 4, block);
-  PutLittleEndian(sequence, 8, block);
-  PutLittleEndian(records, 8, block);
-  PutLittleEndian(static_cast<uint64_t>(run), 8, block);
-  PutLittleEndian(static_cast<uint64_t>(run >> 64), 8, block);
-  PutLittleEndian(XXH3_64bits(payload.data(), payload.size()), 8, block);
-  PutLittleEndian(XXH3_64bits(block.data(), block.size()), 8, block);
+  AppendLittleEndian(version, 4, block);
+  AppendLittleEndian(payload.size(), 4, block);
+  AppendLittleEndian(sequence, 8, block);
+  AppendLittleEndian(records, 8, block);
+  AppendLittleEndian(static_cast<uint64_t>(run), 8, block);
+  AppendLittleEndian(static_cast<uint64_t>(run >> 64), 8, block);
+  AppendLittleEndian(XXH3_64bits(payload.data(), payload.size()), 8, block);
+  AppendLittleEndian(XXH3_64bits(block.data(), block.size()), 8, block);
   return absl::StrCat(block, payload);
 }
 

@@ -15,6 +15,7 @@
 #include "corpus/old_text.h"
 #include "corpus/text_proto.h"
 #include "device/line_protocol.h"
+#include "device/little_endian.h"
 #include "device/status_macros.h"
 #include "proto/case.pb.h"
 
@@ -252,19 +253,15 @@ class Parser {
   RegressionCase case_;
 };
 
-void PutNumber(uint64_t value, int count, std::string& bytes) {
-  for (int i = 0; i < count; ++i) bytes.push_back(static_cast<char>(value >> (8 * i)));
-}
-
 // Operation name and a zero byte; m n k blocks in 4 bytes each; the words of a, b and c in 8 bytes
 // each, all little-endian; scales are words of a and b, their number follows from the operation.
 // Changing this renames every stored case.
 std::string CanonicalInputs(const RegressionCase& c) {
   std::string bytes = c.op->name + '\0';
   const Shape& s = c.inputs.shape;
-  for (int size : {s.m, s.n, s.k, s.blocks}) PutNumber(size, 4, bytes);
+  for (int size : {s.m, s.n, s.k, s.blocks}) AppendLittleEndian(size, 4, bytes);
   for (const std::vector<uint64_t>* words : {&c.inputs.a, &c.inputs.b, &c.inputs.c}) {
-    for (uint64_t word : *words) PutNumber(word, 8, bytes);
+    for (uint64_t word : *words) AppendLittleEndian(word, 8, bytes);
   }
   return bytes;
 }
@@ -276,29 +273,29 @@ std::string CanonicalInputs(const RegressionCase& c) {
 std::string ChecksumOf(const RegressionCase& c) {
   std::string bytes = CanonicalInputs(c);
   const auto put_text = [&bytes](absl::string_view text) {
-    PutNumber(text.size(), 8, bytes);
+    AppendLittleEndian(text.size(), 8, bytes);
     absl::StrAppend(&bytes, text);
   };
   put_text(c.slug.empty() ? "case" : c.slug);
   for (const std::string& text : {c.why, Name(c.bucket), c.source}) put_text(text);
-  for (int at : {c.position.block, c.position.i, c.position.j}) PutNumber(at, 4, bytes);
+  for (int at : {c.position.block, c.position.i, c.position.j}) AppendLittleEndian(at, 4, bytes);
   for (const Answer& answer : c.answers) {
     for (const std::string* text : {&answer.device, &answer.identity, &answer.date})
       put_text(*text);
-    for (uint64_t word : answer.d) PutNumber(word, 8, bytes);
-    if (answer.age != 0) PutNumber(answer.age, 8, bytes);
+    for (uint64_t word : answer.d) AppendLittleEndian(word, 8, bytes);
+    if (answer.age != 0) AppendLittleEndian(answer.age, 8, bytes);
   }
   if (c.state != FindingState::kOpen || c.moved_by.kind != MovedBy::kNobody) {
     put_text(Name(c.state));
     put_text(Name(c.moved_by));
   }
-  if (c.role != CaseRole::kUnknown) PutNumber(static_cast<uint64_t>(c.role), 1, bytes);
+  if (c.role != CaseRole::kUnknown) AppendLittleEndian(static_cast<uint64_t>(c.role), 1, bytes);
   if (const auto& n = c.no_word) {
     for (const std::string& text :
          {n->device, n->identity, n->date, Name(n->failure), n->failure.text}) {
       put_text(text);
     }
-    PutNumber(n->failure.age, 8, bytes);
+    AppendLittleEndian(n->failure.age, 8, bytes);
   }
   if (!c.shared.empty()) put_text(c.shared);
   return Xxh3Hex(bytes);

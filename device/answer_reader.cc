@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "device/binary_protocol.h"
 #include "device/line_protocol.h"
+#include "device/little_endian.h"
 #include "device/status_macros.h"
 
 namespace mmadiff {
@@ -151,7 +152,7 @@ class FrameReader : public AnswerReader {
     absl::string_view rest = buffer_;
     while (left_ > 0 ? rest.size() >= bytes_ : rest.size() >= kFrameHeadBytes) {
       if (left_ == 0) {
-        left_ = ReadLittle(rest.substr(0, kFrameHeadBytes));
+        left_ = ReadLittleEndian(rest.substr(0, kFrameHeadBytes));
         rest.remove_prefix(kFrameHeadBytes);
         if (left_ % bytes_ != 0 || left_ > kMaxFrameBytes) {
           return absl::DataLossError(absl::StrCat("a frame of ", left_, " bytes behind answer ",
@@ -161,7 +162,7 @@ class FrameReader : public AnswerReader {
         continue;
       }
       if (complete()) return WrongCount("more than ", answered());
-      const uint64_t d = ReadLittle(rest.substr(0, bytes_));
+      const uint64_t d = ReadLittleEndian(rest.substr(0, bytes_));
       if ((d & ~LowBits(format_.bits)) == 0) {
         answers_.d.push_back(d);
       } else {

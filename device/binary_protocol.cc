@@ -2,16 +2,12 @@
 
 #include <span>
 
+#include "device/little_endian.h"
+
 namespace mmadiff {
 namespace {
 
 int BytesOf(const Format& format) { return HexDigits(format) / 2; }
-
-// Returns where the next one goes.
-char* Put(uint64_t word, int bytes, char* at) {
-  for (int i = 0; i < bytes; ++i) *at++ = static_cast<char>(word >> 8 * i);
-  return at;
-}
 
 }  // namespace
 
@@ -24,11 +20,12 @@ std::string RequestFrame(const Instruction& instruction, const Batch& batch, int
                          int64_t count) {
   const auto k = static_cast<size_t>(instruction.shape.k);
   const int64_t bytes = count * RequestBytes(instruction);
-  std::string frame(kFrameHeadBytes + bytes, '\0');
-  char* at = Put(bytes, kFrameHeadBytes, frame.data());
-  const auto add = [&at](std::span<const uint64_t> words, const Format& format) {
+  std::string frame;
+  frame.reserve(kFrameHeadBytes + bytes);
+  AppendLittleEndian(bytes, kFrameHeadBytes, frame);
+  const auto add = [&frame](std::span<const uint64_t> words, const Format& format) {
     const int bytes_of_word = BytesOf(format);
-    for (const uint64_t word : words) at = Put(word, bytes_of_word, at);
+    for (const uint64_t word : words) AppendLittleEndian(word, bytes_of_word, frame);
   };
   for (int64_t i = first; i < first + count; ++i) {
     const DotProductCase dot = Extract(batch, i);
@@ -41,14 +38,6 @@ std::string RequestFrame(const Instruction& instruction, const Batch& batch, int
     add(b.subspan(k), *instruction.scale);
   }
   return frame;
-}
-
-uint64_t ReadLittle(absl::string_view bytes) {
-  uint64_t word = 0;
-  for (size_t i = 0; i < bytes.size(); ++i) {
-    word |= uint64_t{static_cast<unsigned char>(bytes[i])} << 8 * i;
-  }
-  return word;
 }
 
 }  // namespace mmadiff

@@ -22,7 +22,4 @@ int RequestBytes(const Instruction& instruction);
 std::string RequestFrame(const Instruction& instruction, const Batch& batch, int64_t first,
                          int64_t count);
 
-// The little-endian number of at most 8 bytes.
-uint64_t ReadLittle(absl::string_view bytes);
-
 }  // namespace mmadiff

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "device/little_endian.h"
 #include "sim/format.h"
 
 namespace mmadiff {
@@ -50,12 +51,7 @@ inline std::string PackWords(const Format& f, std::span<const uint64_t> words) {
 
 // Word number `index`; (index + 1) * WordBytes(f) <= packed.size().
 inline uint64_t UnpackWord(const Format& f, absl::string_view packed, int64_t index) {
-  const char* bytes = packed.data() + index * WordBytes(f);
-  uint64_t word = 0;
-  for (int i = 0; i < WordBytes(f); ++i) {
-    word |= uint64_t{static_cast<unsigned char>(bytes[i])} << (8 * i);
-  }
-  return word;
+  return ReadLittleEndian(packed.substr(index * WordBytes(f), WordBytes(f)));
 }
 
 // The first words; words.size() * WordBytes(f) <= packed.size().

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "corpus/cases/case_name.h"
 #include "device/child_process.h"
+#include "device/little_endian.h"
 #include "device/status_macros.h"
 #include "fuzz/ask/task_server.h"
 
@@ -22,17 +23,12 @@ constexpr double kMinSeconds = 1e-3;
 
 std::string Framed(const std::string& bytes) {
   std::string frame;
-  for (size_t i = 0; i < kLengthBytes; ++i) {
-    frame.push_back(static_cast<char>(bytes.size() >> 8 * i));
-  }
+  AppendLittleEndian(bytes.size(), kLengthBytes, frame);
   return frame + bytes;
 }
 
 absl::StatusOr<size_t> LengthOf(absl::string_view frame) {
-  size_t length = 0;
-  for (size_t i = 0; i < kLengthBytes; ++i) {
-    length |= size_t{static_cast<unsigned char>(frame[i])} << 8 * i;
-  }
+  const size_t length = ReadLittleEndian(frame.substr(0, kLengthBytes));
   if (length <= kMaxBytes) return length;
   return absl::DataLossError("a message of no length");
 }

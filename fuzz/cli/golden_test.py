@@ -98,13 +98,13 @@ def differences(program, path, update):
     return failures
 
 
-def same_but_text(a, b, key=''):
-    """Equal JSON, but for strings that are for people."""
+def same_but_text(a, b, verb, path=''):
+    """Equal JSON of the verb, but for strings that are for people."""
     if isinstance(a, dict) and isinstance(b, dict):
-        return a.keys() == b.keys() and all(same_but_text(a[k], b[k], k) for k in a)
+        return a.keys() == b.keys() and all(same_but_text(a[k], b[k], verb, f'{path}.{k}') for k in a)
     if isinstance(a, list) and isinstance(b, list):
-        return len(a) == len(b) and all(same_but_text(x, y, key) for x, y in zip(a, b))
-    return a.lower() == b.lower() if key in PROSE and isinstance(a, str) and isinstance(b, str) else a == b
+        return len(a) == len(b) and all(same_but_text(x, y, verb, path + '[]') for x, y in zip(a, b))
+    return a.lower() == b.lower() if (verb, path) in PROSE and isinstance(a, str) and isinstance(b, str) else a == b
 
 
 def stored_lines(name, text):
@@ -118,7 +118,7 @@ def stored_lines(name, text):
 
 def same_file(name, a, b):
     if name.endswith('.json'):
-        return same_but_text(json.loads(a), json.loads(b))
+        return same_but_text(json.loads(a), json.loads(b), 'survey' if 'survey' in name else 'report')
     return stored_lines(name, a) == stored_lines(name, b)
 
 
@@ -141,7 +141,8 @@ def altered(program, other, path):
         command, code, out, err = plain
         equal = [code, out.lower(), err.lower()] == [changed[1], changed[2].lower(), changed[3].lower()]
         try:
-            equal = equal and same_but_text(json.loads(out), json.loads(changed[2]))
+            verb = re.findall(r'\bmmadiff (\w+) ', command.line + ' ')[-1]
+            equal = equal and same_but_text(json.loads(out), json.loads(changed[2]), verb)
         except json.JSONDecodeError:
             pass
         if not equal:
@@ -162,7 +163,8 @@ parser.add_argument('--text', help='file of stored fields that are text for peop
 args = parser.parse_args()
 STORED = args.stored and str(pathlib.Path(args.stored).resolve(strict=True))
 TEXT = set(pathlib.Path(args.text).read_text().split()) if args.altered else set()
-PROSE = set(re.findall(r'(\w+)[\[\]{}]*\tprose', (ROOT / 'docs/members.txt').read_text()))
+# (verb, path of a member) of what is text for people.
+PROSE = set(re.findall(r'^(\w+)(?: [\w-]+)?(\S*)\tprose', (ROOT / 'docs/members.txt').read_text(), re.M))
 FILES = []  # compared, by transcript
 paths = [GOLDEN / (name + '.txt') for name in args.transcripts] or sorted(GOLDEN.glob('*.txt'))
 with concurrent.futures.ThreadPoolExecutor(2) as pool:

@@ -1,7 +1,9 @@
 #include "fuzz/record/raw_cases.h"
 
 #include <algorithm>
+#include <ranges>
 
+#include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 #include "corpus/cases/case_name.h"
 #include "corpus/recordings/packed_words.h"
@@ -22,15 +24,17 @@ uint64_t RawBytes(const Operation& op, const std::string& identity, uint64_t cas
   return Strategies().size() * (outputs + records * RecordOverhead(op, identity));
 }
 
+// The largest number of [low, high] that fits, as all below it do; `low` does.
+uint64_t Largest(uint64_t low, uint64_t high, absl::FunctionRef<bool(uint64_t)> fits) {
+  const auto above = std::views::iota(low, high);
+  return *std::ranges::partition_point(above, [&](uint64_t x) { return fits(x + 1); });
+}
+
 // The most cases that take at most `bytes`, in the limits.
 uint64_t CasesFor(const Operation& op, const std::string& identity, uint64_t cases,
                   uint64_t bytes) {
-  uint64_t low = std::min(kFewCases, cases), high = cases;
-  while (low < high) {
-    const uint64_t middle = low + (high - low + 1) / 2;
-    RawBytes(op, identity, middle) <= bytes ? low = middle : high = middle - 1;
-  }
-  return low;
+  return Largest(std::min(kFewCases, cases), cases,
+                 [&](uint64_t some) { return RawBytes(op, identity, some) <= bytes; });
 }
 
 }  // namespace
@@ -59,13 +63,9 @@ absl::StatusOr<std::vector<uint64_t>> PlanRawCases(const std::vector<const Opera
                                                    " instructions take ", total(0), " bytes, and ",
                                                    bytes, " are left for them: raise --max_bytes"));
   }
-  uint64_t low = 0, high = bytes;
-  while (low < high) {
-    const uint64_t middle = low + (high - low + 1) / 2;
-    total(middle) <= bytes ? low = middle : high = middle - 1;
-  }
+  const uint64_t share = Largest(0, bytes, [&](uint64_t s) { return total(s) <= bytes; });
   std::vector<uint64_t> planned;
-  for (const Operation* op : ops) planned.push_back(CasesFor(*op, identity, cases, low));
+  for (const Operation* op : ops) planned.push_back(CasesFor(*op, identity, cases, share));
   return planned;
 }
 

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "corpus/cases/case_name.h"
+#include "device/little_endian.h"
 #include "sim/parameter.h"
 #include "sim/simulate.h"
 #include "xxhash.h"
@@ -27,9 +28,7 @@ uint64_t HashOf(const std::vector<uint64_t>& words) {
     return XXH3_64bits(words.data(), words.size() * sizeof(uint64_t));
   }
   std::string bytes;
-  for (const uint64_t word : words) {
-    for (int i = 0; i < 8; ++i) bytes.push_back(static_cast<char>(word >> (8 * i)));
-  }
+  for (const uint64_t word : words) AppendLittleEndian(word, 8, bytes);
   return XXH3_64bits(bytes.data(), bytes.size());
 }
 
