@@ -90,7 +90,7 @@ TEXT_ROWS = {
 }
 # By verb: rows that must have members besides those of their schema, (list, member, words, all of, one of).
 WANTED = [
-    ('replay', 'reports', 'kind', {'mismatch', 'flaky', 'changed'}, {'instruction', 'device'}, {'dot_product', 'digest'}),
+    ('replay', 'reports', 'kind', {'mismatch', 'flaky', 'changed'}, {'instruction', 'answered_by'}, {'dot_product', 'digest'}),
     ('replay', 'reports', 'kind', {'contested'}, {'instruction', 'answer', 'given', 'reason'}, set()),
     ('replay', 'reports', 'kind', {'agrees', 'differs'}, {'answer'}, set()),
     ('replay', 'reports', 'kind', {'survey'}, {'said'}, set()),

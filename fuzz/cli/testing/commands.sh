@@ -37,11 +37,13 @@ same_members() {
   python3 - "$@" <<'END'
 import json, sys
 run, report = json.load(open(sys.argv[1])), json.load(open(sys.argv[2]))['runs'][0]
-OF_ATTEMPT = {'attempt', 'left_out', 'planted_fault'}
+OF_ATTEMPT = {'.attempt', '.left_out', '.instructions[].planted_fault', '.findings[].diagnosis', '.findings[].cases'}
 def differing(path, a, b):
     if isinstance(a, dict) and isinstance(b, dict):
-        return [d for k in (a.keys() & b.keys()) - OF_ATTEMPT for d in differing(f'{path}.{k}', a[k], b[k])]
-    if isinstance(a, list) and isinstance(b, list) and len(a) == len(b):
+        return [d for k in a.keys() & b.keys() if f'{path}.{k}' not in OF_ATTEMPT
+                for d in differing(f'{path}.{k}', a[k], b[k])]
+    if isinstance(a, list) and isinstance(b, list) and len(a) == len(b):  # a report has the worst first
+        a, b = (sorted(rows, key=lambda row: row['instruction'] if isinstance(row, dict) else str(row)) for rows in (a, b))
         return [d for x, y in zip(a, b) for d in differing(path + '[]', x, y)]
     return [] if a == b else [f'{path}: {a!r} of run, {b!r} of report']
 wrong = differing('', run, report)
