@@ -52,12 +52,12 @@ bool IsTemporary(absl::string_view name) {
 
 // Whether the first line of the text that is no comment may be a dot product: a number alone is none.
 bool BeginsWithADotProduct(absl::string_view text) {
-  constexpr size_t kFewestWords = 4;
+  constexpr size_t kMinWords = 4;
   for (const absl::string_view line : absl::StrSplit(text, '\n')) {
     if (line.empty() || line[0] == '#') continue;
     const std::vector<absl::string_view> words =
         absl::StrSplit(line, absl::ByAnyChar(" \t\r"), absl::SkipEmpty());
-    return words.size() >= kFewestWords && IsLineProtocol(line);
+    return words.size() >= kMinWords && IsLineProtocol(line);
   }
   return false;
 }

@@ -16,8 +16,8 @@
 namespace mmadiff {
 namespace {
 
-constexpr size_t kLongestLine = 64 * 1024;  // characters
-constexpr size_t kShown = 200;              // characters of a bad line that a message repeats
+constexpr size_t kMaxLine = 64 * 1024;  // characters
+constexpr size_t kShown = 200;          // characters of a bad line that a message repeats
 // So many lines too many are counted for the message; a command that never ends is then stopped.
 constexpr int64_t kExcessCounted = 1000;
 
@@ -66,9 +66,9 @@ class LineReader : public AnswerReader {
  private:
   // One line, or, if not `complete`, a part of one.
   absl::Status Join(absl::string_view text, bool complete) {
-    if (partial_.size() + text.size() > kLongestLine) {
+    if (partial_.size() + text.size() > kMaxLine) {
       return absl::DataLossError(
-          absl::StrCat("line ", line_ + 1, " of its output is longer than ", kLongestLine,
+          absl::StrCat("line ", line_ + 1, " of its output is longer than ", kMaxLine,
                        " characters: ", Shortened(partial_ + std::string(text.substr(0, kShown)))));
     }
     if (complete && partial_.empty()) return Line(text);

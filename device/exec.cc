@@ -38,7 +38,7 @@ constexpr int kMaxLooks = 3;          // for what a program does, while they fin
 constexpr size_t kMaxProcesses = 16;  // that are kept, one for each operation
 // Who is in a hurry waits so many times as long as for the slowest answer so far.
 constexpr int kHurry = 10;
-constexpr absl::Duration kLeastWait = absl::Milliseconds(20);  // a machine may be busy
+constexpr absl::Duration kMinWait = absl::Milliseconds(20);  // a machine may be busy
 
 // Part of identities that are stored.
 constexpr char kNoFiles[] = "no file of it is hashed";
@@ -152,8 +152,8 @@ class Exec : public Device {
   // One request. An error ends it, and a failure that is not of a word.
   Asked AskOnce(Channel& channel, const Operation& op, const Batch& batch, int64_t first,
                 int64_t count);
-  Asked SendRequest(Channel& channel, const Operation& op, const Batch& batch, int64_t first,
-                    int64_t count);
+  Asked RequestAnswers(Channel& channel, const Operation& op, const Batch& batch, int64_t first,
+                       int64_t count);
   // Requests until all is asked or one fails. `singly`: of one dot product each, as FreshAsker has it.
   Asked AskAll(Channel& channel, const Operation& op, const Batch& batch, int64_t first,
                int64_t count, bool singly);
@@ -169,7 +169,7 @@ class Exec : public Device {
   bool again_ = false;
   bool learns_ = false;  // where texts are
   bool hurries_ = false;
-  absl::Duration longest_wait_ = kLeastWait;  // for an answer that came
+  absl::Duration longest_wait_ = kMinWait;  // for an answer that came
   std::map<const Operation*, Habits> habits_;
 };
 
@@ -201,12 +201,12 @@ Asked Exec::AskOnce(Channel& channel, const Operation& op, const Batch& batch, i
   const std::optional<DotProductCase>& behind = habits_[&op].behind;
   Asked asked;
   if (StartsAnew() || !behind) {
-    asked = SendRequest(channel, op, batch, first, count);
+    asked = RequestAnswers(channel, op, batch, first, count);
   } else {
     std::vector<DotProductCase> dots;
     for (int64_t i = 0; i < count; ++i) dots.push_back(Extract(batch, first + i));
     dots.push_back(*behind);
-    asked = SendRequest(channel, op, MakeDotProductBatch(op.shape(), dots), 0, count + 1);
+    asked = RequestAnswers(channel, op, MakeDotProductBatch(op.shape(), dots), 0, count + 1);
     asked.answers.Truncate(count);
   }
   if (asked.texts.empty()) return asked;
@@ -214,8 +214,8 @@ Asked Exec::AskOnce(Channel& channel, const Operation& op, const Batch& batch, i
   return asked;
 }
 
-Asked Exec::SendRequest(Channel& channel, const Operation& op, const Batch& batch, int64_t first,
-                        int64_t count) {
+Asked Exec::RequestAnswers(Channel& channel, const Operation& op, const Batch& batch, int64_t first,
+                           int64_t count) {
   RequestWriter request(options_.protocol, op, batch, first, count);
   const std::unique_ptr<AnswerReader> reader =
       ReaderOf(options_.protocol, op, batch, first, count, skip_);

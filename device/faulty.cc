@@ -23,7 +23,7 @@ namespace {
 
 std::string_view StdView(absl::string_view s) { return {s.data(), s.size()}; }
 
-// What all of them share: a name, a number and a simulator. Itself `none`.
+// What all faults share: a name, a number and a simulator. Without an override of Spoil() it is the device `none`.
 class Faulty : public Device {
  public:
   explicit Faulty(absl::string_view name_values, int64_t number = 0)
@@ -47,7 +47,7 @@ class Faulty : public Device {
  protected:
   const std::string name_values_;
   const int64_t number_;
-  int64_t runs_ = 0;  // this one included
+  int64_t runs_ = 0;  // with the one that is being spoiled
 
  private:
   virtual Model ModelOf(const Operation& op) const { return op.model; }

@@ -32,9 +32,9 @@ constexpr char kUnreadable[] = "unreadable";
 constexpr int kQuotes = 2, kScripts = 2;  // levels
 constexpr size_t kMaxMatches = 100;       // of one pattern
 constexpr size_t kMaxFolders = 100;
-constexpr off_t kLongestScript = 1 << 20;  // bytes
-constexpr size_t kLongestWord = 1 << 20;   // bytes with the values of variables
-constexpr size_t kLongestName = 4096;      // bytes, PATH_MAX
+constexpr off_t kMaxScript = 1 << 20;  // bytes
+constexpr size_t kMaxWord = 1 << 20;   // bytes with the values of variables
+constexpr size_t kMaxName = 4096;      // bytes, PATH_MAX
 // What simulators write and do not read: logs and waveforms.
 constexpr const char* kWritten[] = {".log", ".vcd", ".fst", ".wlf", ".fsdb", ".vpd"};
 constexpr char kSeparators[] = " \t\n|;&()<>`";
@@ -113,7 +113,7 @@ std::vector<std::string> Matches(const std::string& folder, const std::string& p
 
 // Behind its "#!"; "" of a file that is no script, a long one, or what Icarus compiles.
 std::string ScriptText(const std::string& path, const struct stat& s) {
-  if (s.st_size >= kLongestScript) return "";
+  if (s.st_size >= kMaxScript) return "";
   std::ifstream in(path, std::ios::binary);
   if (in.get() != '#' || in.get() != '!') return "";
   const std::string text(std::istreambuf_iterator<char>(in), {});
@@ -145,7 +145,7 @@ bool ProgramFiles::Add(const std::string& path, Depth depth) {
 
 // Also below a folder if it begins with '/': `$(dirname $0)/rtl`.
 bool ProgramFiles::Find(const std::string& word, Depth depth) {
-  if (word.empty() || word.size() > kLongestName) return false;
+  if (word.empty() || word.size() > kMaxName) return false;
   bool found = false;
   std::vector<std::string> folders = {""}, named;
   folders.insert(folders.end(), folders_.begin(), folders_.end());
@@ -172,7 +172,7 @@ void ProgramFiles::Look(const std::string& word, Depth depth) {
   const size_t begin = word.find_first_not_of("[,"), end = word.find_last_not_of("],") + 1;
   if (begin < end && end - begin < word.size())
     found |= Find(word.substr(begin, end - begin), depth);
-  for (size_t i = word.size() > kLongestName ? word.npos : word.find('='); i != word.npos;
+  for (size_t i = word.size() > kMaxName ? word.npos : word.find('='); i != word.npos;
        i = word.find('=', i + 1)) {
     found |= Find(word.substr(i + 1), depth);
   }
@@ -221,7 +221,7 @@ std::string ProgramFiles::NextWord(absl::string_view* text) const {
       quote = c;
     } else if (c == '$' && quote != '\'') {
       const std::string value = TakeVariable(text);
-      if (word.size() + value.size() <= kLongestWord) word += value;
+      if (word.size() + value.size() <= kMaxWord) word += value;
     } else if (c == '~' && quote == 0 && (word.empty() || word.back() == '=')) {
       const char* home = std::getenv("HOME");
       word += home == nullptr ? "~" : home;

@@ -37,7 +37,7 @@ constexpr const char* kBitOperations[] = {"and", "xor"};
 constexpr const char* kOverflows[] = {"wrap", "saturate"};
 
 // Exponent floors that OtherValues() has: the exponents of products and of f32, and some more.
-constexpr int kLeastFloor = -320, kLargestFloor = 128;
+constexpr int kMinFloor = -320, kMaxFloor = 128;
 constexpr int kMaxTerms = 32;  // beyond it OtherValues() has powers of two
 
 constexpr unsigned Bit(Family f) { return 1u << static_cast<int>(f); }
@@ -347,7 +347,7 @@ std::vector<int> OtherValues(const Parameter& p, int value) {
   } else if (IsPowerOfTwo(p)) {
     for (int v = 1; v <= p.max; v += v < kMaxTerms ? 1 : v) values.push_back(v);
   } else {
-    const int low = IsFloor(p) ? kLeastFloor : p.min, high = IsFloor(p) ? kLargestFloor : p.max;
+    const int low = IsFloor(p) ? kMinFloor : p.min, high = IsFloor(p) ? kMaxFloor : p.max;
     for (int v = low; v <= high; ++v) values.push_back(v);
     if (IsFloor(p)) values.push_back(kNoFloor);
   }

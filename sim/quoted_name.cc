@@ -138,7 +138,7 @@ constexpr Synonym kModifiers[] = {{"sat", "satfinite"},    {"saturate", "satfini
                                   {"xorpopc", "xor popc"}, {"andpopc", "and popc"},
                                   {"block16", "4x"},       {"1x", ""}};
 
-// What people call the formats.
+// What people call the formats: names and meanings, each several with blanks between them.
 constexpr Synonym kFormatNames[] = {
     {"half half_t fp16 float16", "f16"},
     {"bfloat16 bfloat16_t bfloat bf16_t", "bf16"},

@@ -154,7 +154,9 @@ absl::StatusOr<std::unique_ptr<GpuDevice>> OpenCudaWith(absl::string_view argume
   ASSIGN_OR_RETURN(const PtxTarget* target, TargetOf(driver, device));
   KernelImage image = images(*target);
   if (version < image.toolkit) image = {};
-  RETURN_IF_ERROR(image.cubin.empty() ? CheckDriver(version, *target) : absl::OkStatus());
+  if (image.cubin.empty()) {
+    RETURN_IF_ERROR(CheckDriver(version, *target));
+  }
   int multiprocessors = 0;  // attribute MULTIPROCESSOR_COUNT
   RETURN_IF_ERROR(
       driver.Check(driver.device_attribute(&multiprocessors, 16, device), "asking the GPU"));

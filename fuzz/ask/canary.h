@@ -23,7 +23,7 @@ namespace mmadiff {
 // 37 i modulo the elements of an execution.
 inline constexpr int kMinCanaries = 8, kMaxCanaries = 64;
 // A unit that took longer is not executed again in place of a canary.
-inline constexpr double kLongestCanarySeconds = 10;
+inline constexpr double kMaxCanarySeconds = 10;
 
 // Asks for the first canary of a stream. Without results where the device has answers to
 // cases of its own only, as a recording has. Other errors are the device's.

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the commands of testing/commands.txt: each gives its exit code, and the JSON that it prints is valid against the
+"""Runs the commands of testing/commands.txt, as text and as JSON: each gives its exit code, and its JSON is valid against the
 schema of its verb (`mmadiff help --schema`), with sentences only where the schema has text for people. Every claim of
 `mmadiff help VERB` about an exit code has a command, docs/cli.md has the tables of `mmadiff help`, and docs/members.txt
 what `mmadiff help --members` prints, which are the members of the schemas.
@@ -7,6 +7,7 @@ Usage: commands_test.py MMADIFF [--update]        --update writes both pages, an
 Exits 77 where all else passes without the package jsonschema (Debian: python3-jsonschema).
 
 A claim is what a code means to a verb, or a part of it: they are separated by "; "."""
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -171,10 +172,10 @@ def json_documents(text):
 
 
 class Table:
-    """The commands, run in one folder."""
+    """The commands, run in one folder: for text, or for JSON where their verbs have it."""
 
-    def __init__(self, folder):
-        self.folder, self.with_json, self.sentences = folder, set(), {}
+    def __init__(self, folder, with_json):
+        self.folder, self.with_json, self.verbs, self.sentences = folder, with_json, set(), {}
         (folder / 'mmadiff').symlink_to(PROGRAM)
         self.run('setup')
 
@@ -184,7 +185,7 @@ class Table:
         asked = self.folder / 'stdout.asked'
         asked.write_text('')
         env = dict(os.environ, PATH=f'{self.folder}:{os.environ["PATH"]}', MMADIFF_LIBCUDA='/none/libcuda.so',
-                   JSON=verb if verb in SCHEMAS else '', STDOUT=str(out))
+                   JSON=verb if self.with_json and verb in SCHEMAS else '', STDOUT=str(out))
         with out.open('wb') as stdout:
             done = subprocess.run(['bash', '-c', f'. {HERE}/testing/commands.sh\n{command}'], cwd=self.folder, env=env,
                                   stdin=subprocess.DEVNULL, stdout=stdout, stderr=subprocess.PIPE, check=False, timeout=3600)
@@ -214,7 +215,7 @@ class Table:
             return [f'{len(results)} results, not {least}']
         errors = []
         for result in results:
-            self.with_json.add(verb)
+            self.verbs.add(verb)
             if Draft202012Validator:
                 if wrong := best_match(Draft202012Validator(SCHEMAS[verb]).iter_errors(result)):
                     errors.append(f'{list(wrong.absolute_path)}: {wrong.message[:300]}')
@@ -236,28 +237,36 @@ def main():
         return failures != 0
     claimed = {(verb, code, claim) for verb in verbs for code, text in codes(verb).items() for claim in text.split('; ')}
     claimed |= {('*', int(code), claim) for code, text in rows('code | also') for claim in text.split('; ')}
-    lines = [line for line in (HERE / 'testing/commands.txt').read_text().strip().split('\n') if not line.startswith('#')]
+    lines = [re.match(r'(\S+) (\d+) (.*?) \| (.*)', line).groups()
+             for line in (HERE / 'testing/commands.txt').read_text().strip().split('\n') if not line.startswith('#')]
     held = set()
     for schema in SCHEMAS.values() if Draft202012Validator else []:
         Draft202012Validator.check_schema(schema)
-    with tempfile.TemporaryDirectory() as name:
-        table = Table(pathlib.Path(name))
-        for verb in verbs:
-            table.gives(verb, 2, 'usage', f'mmadiff {verb} --no_such_flag')
-        for line in lines:
-            verb, code, purpose, command = re.match(r'(\S+) (\d+) (.*?) \| (.*)', line).groups()
-            if purpose != 'json' and not re.fullmatch(r'over \d+', purpose):
-                of = {c for c in claimed if c[:2] == (verb, int(code)) and c[2].startswith(purpose)}
-                if len(of) != 1:
-                    fail(f'claims of {verb} {code} that begin with "{purpose}": {len(of)}')
-                held |= of
-            table.gives(verb, int(code), purpose, command)
+    for verb, code, purpose, _ in lines:
+        if purpose != 'json' and not re.fullmatch(r'over \d+', purpose):
+            of = {c for c in claimed if c[:2] == (verb, int(code)) and c[2].startswith(purpose)}
+            if len(of) != 1:
+                fail(f'claims of {verb} {code} that begin with "{purpose}": {len(of)}')
+            held |= of
+
+    def run_all(with_json):
+        with tempfile.TemporaryDirectory() as name:
+            table = Table(pathlib.Path(name), with_json)
+            for verb in verbs:
+                table.gives(verb, 2, 'usage', f'mmadiff {verb} --no_such_flag')
+            for verb, code, purpose, command in lines:
+                if with_json or purpose != 'json':
+                    table.gives(verb, int(code), purpose, command)
+            return table
+
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        table, _ = pool.map(run_all, [True, False])
     for verb, code, claim in sorted(claimed - held):
         if claim not in ('usage', 'internal error'):  # the wrong flags above; nobody can order the second
             fail(f'no command for {verb} {code}: {claim}')
     for path, value in sorted(table.sentences.items()):
         fail(f'{path} is no text for people by its schema: {value}')
-    for verb in sorted(SCHEMAS.keys() - table.with_json):
+    for verb in sorted(SCHEMAS.keys() - table.verbs):
         fail(f'{verb} has a schema, and no command printed JSON')
     print(f'{len(lines)} commands, {failures} failures')
     if not Draft202012Validator:

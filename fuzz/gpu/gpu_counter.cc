@@ -39,6 +39,7 @@ constexpr CompareKernel kCompareKernels[] = {
 };
 
 const CompareKernel& CompareKernelOf(const Model& model) {
+  static_assert(std::size(kCompareKernels) == static_cast<size_t>(Path::kInteger) + 1);
   return *std::ranges::find(kCompareKernels, PathOf(model), &CompareKernel::path);
 }
 

@@ -45,8 +45,8 @@ class ResidentRunner {
   // Once for a stream.
   absl::Status SelfTest(const CaseStream& stream);
   absl::Status TestAgainstHost(const CaseStream& stream);
-  // Compares the GPU's counts with the host's for the same cases, by a model that may be wrong. Whether the GPU found a
-  // difference.
+  // Compares the GPU's counts with the host's for the same cases, by a model that may be wrong. Returns whether the GPU
+  // found a difference.
   absl::StatusOr<bool> TestCases(const CaseStream& stream, const Model& model, uint64_t first,
                                  uint64_t count, int64_t most_at_once);
   // Returns the case after the last one compared.

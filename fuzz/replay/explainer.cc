@@ -54,7 +54,7 @@ Diagnosis OfStored(const Operation& op, const std::vector<Observed>& answers,
 }
 
 // The group's bucket of the case; buckets are sorted by their names.
-ExplainedBucket& BucketOf(ExplainedGroup& group, const RegressionCase& c) {
+ExplainedBucket& FindOrAddBucket(ExplainedGroup& group, const RegressionCase& c) {
   const std::string name = Name(c.bucket);
   auto at = std::ranges::lower_bound(group.buckets, name, {},
                                      [](const ExplainedBucket& b) { return Name(b.bucket); });
@@ -67,7 +67,7 @@ void Add(const RegressionCase& c, const std::vector<Observed>& answers, Explaine
   ++group.cases;
   std::vector<Observed>& repeat = group.diagnosis.observed;
   if (c.bucket.Repeats()) repeat.insert(repeat.end(), answers.begin(), answers.end());
-  ExplainedBucket& bucket = BucketOf(group, c);
+  ExplainedBucket& bucket = FindOrAddBucket(group, c);
   const Model model = ModelOf(*c.op, c.bucket);
   bucket.answers += answers.size();
   bucket.missed += std::ranges::count_if(
@@ -77,7 +77,7 @@ void Add(const RegressionCase& c, const std::vector<Observed>& answers, Explaine
 
 void AddFailed(const RegressionCase& c, ExplainedGroup& group) {
   ++group.cases;
-  ExplainedBucket& bucket = BucketOf(group, c);
+  ExplainedBucket& bucket = FindOrAddBucket(group, c);
   ++bucket.failed;
   if (bucket.said.empty() || IsMinimal(c)) bucket.said = Describe(c.no_word->failure);
 }

@@ -37,9 +37,9 @@ Detail FindingStates(const char* what) {
 
 Detail DigestOfRun() {
   return DigestOrEmpty(
-      "of the device's results, of the shards that are named; empty while an instruction of them "
-      "is "
-      "unfinished");
+      "of the device's results, of the shards that are named; empty while one of their "
+      "instructions "
+      "is unfinished");
 }
 
 UnitCounts CountsOf(const RunReport& report) {

@@ -79,8 +79,7 @@ struct RunReport {
   UnitResult total;                // of all rows
   bool at_least = false;           // total.mismatches, as of a row
   uint64_t units = 0, planned_units = 0;
-  std::string
-      digest;  // of the device's results, of the shards that were added, 32 hex digits; empty while a row is unfinished
+  std::string digest;  // of the device's results, 32 hex digits; empty while a row is unfinished
   std::vector<Finding> findings;
   std::vector<std::string> machines;    // that did units, sorted
   std::vector<std::string> distrusted;  // "OPERATION: why"

@@ -22,7 +22,7 @@ resumed=0
 ended_whole() {  # FOLDER CODE
   is "$2" 1
   is "$(stats "$out" | diff - uncut.txt | head -4)" ''
-  resumed=$((resumed + $(stat_of resumed_units)))
+  resumed=$((resumed + $(stat_of resumed_units | grep . || echo 0)))
   # Each attempt files its own first case of a bucket; none of the buckets may be missing.
   is "$(comm -23 <(buckets uncut) <(buckets "$1"))" ''
 }

@@ -163,12 +163,12 @@ CanaryTask RunAgenda::CanaryOf(size_t r) {
   if (!anew) task.filed = findings_.Earlier(*row.op, kMinCanaries);
   if (asked.empty()) return task;
   if (!canaries) {
-    if (asked.front().seconds <= kLongestCanarySeconds) {
+    if (asked.front().seconds <= kMaxCanarySeconds) {
       task.again = std::move(asked.front());
     } else {
-      attempt_.warnings.push_back(
-          absl::StrCat(row.op->name, ": no unit of earlier attempts took less than ",
-                       kLongestCanarySeconds, " s: none was executed again"));
+      attempt_.warnings.push_back(absl::StrCat(row.op->name,
+                                               ": no unit of earlier attempts took less than ",
+                                               kMaxCanarySeconds, " s: none was executed again"));
     }
     return task;
   }

@@ -38,10 +38,16 @@ class RunAgendaTest : public TestFolder {
     stored.failures.resize(2);
     stored.asked.resize(2);
     stored.drops.resize(2);
+    stored.stops.resize(2);
     return RunAgenda(options_, manifest_, std::move(stored), console_,
                      [this](uint32_t row, uint64_t unit) {
                        stops_.emplace_back(row, unit);
-                       return absl::OkStatus();
+                       UnitResult stop;
+                       stop.instruction = row;
+                       stop.unit = unit;
+                       stop.mismatch_limit = options_.max_mismatches;
+                       stop.ended = 1'700'000'000;
+                       return stop;
                      });
   }
   RunReport End(RunAgenda agenda) {
@@ -158,7 +164,7 @@ TEST_F(RunAgendaTest, ARunWithoutCanariesExecutesAQuickUnitAgain) {
     units.resize(1);
     units[0].first_case = units[0].cases = kUnitCases;
   }
-  stored.asked[1][0].seconds = kLongestCanarySeconds + 1;
+  stored.asked[1][0].seconds = kMaxCanarySeconds + 1;
   RunAgenda agenda = Agenda(std::move(stored));
   for (int i = 0; i < 2; ++i) agenda.Next({});
   const Task again = *agenda.Next({}), none = *agenda.Next({});
@@ -313,6 +319,7 @@ TEST_F(RunAgendaTest, MismatchesAreInvestigatedInTheirOrderAndTheUnitGoesOnAfter
   EXPECT_THAT(stops_, ElementsAre(std::pair(uint32_t{0}, uint64_t{1})));
   const RunReport outcome = End(std::move(agenda));
   EXPECT_TRUE(outcome.rows[0].stopped());
+  EXPECT_EQ(outcome.rows[0].stopped_at, 1'700'000'000u);
   EXPECT_FALSE(outcome.rows[0].finished);
   EXPECT_EQ(outcome.rows[0].total.mismatches, 3u);
   EXPECT_EQ(outcome.rows[0].total.cases, 10u);  // both parts count

@@ -25,7 +25,7 @@ sparse=gfx942/v_smfmac_f32_16x16x32_f16
 
 # has_kernels TARGET INSTRUCTION: else no compiler here knows the target, nor the code object manager.
 has_kernels() {
-  FAKE_HIP_TARGET=$1 "$m" probe --device=hip:0 survey_flags=--cases=50 --instr="$2" --question=layout >"$out" 2>&1 && return
+  FAKE_HIP_TARGET=$1 "$m" probe --device=hip:0 --instr="$2" --question=layout >"$out" 2>&1 && return
   grep -q "no machine code for $1" "$out" || fail "the first question: $(cat "$out")"
   echo "SKIPPED: no machine code for $1"
   return 1
@@ -38,7 +38,7 @@ count '^None\.$' 1
 count '^\| gfx942/v_mfma.* \| agrees \| agrees \| all [0-9]+ agree \| .* \| 0 of .* \| yes \|$' 4
 count "^. $sparse . agrees . agrees . no model; 1[0-9] open answers, below . - . - . - . yes .$" 1
 replayed 0 good
-replayed 0 good --device=hip:0 survey_flags=--cases=50
+replayed 0 good --device=hip:0
 grep -qE '^([0-9]+) of \1 of these answers are the device.s again' replayed.txt ||
   fail "the sparse row is not asked again: $(cat replayed.txt)"
 

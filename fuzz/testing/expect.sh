@@ -94,6 +94,7 @@ killed_often() {
       killed=$((killed + 1)) at=$((1 + RANDOM % calls))
     done
     ended_whole "cut$round" $code
+    [ $failures = 0 ] || break
   done
   echo "$killed kills in $round rounds"
 }

@@ -18,7 +18,7 @@
 namespace mmadiff {
 namespace {
 
-constexpr int kLeastRatio = 40;          // exponents between one and mask that no known sum keeps
+constexpr int kMinRatio = 40;            // exponents between one and mask that no known sum keeps
 constexpr size_t kMaxPairedLeaves = 64;  // children of a node of which every pair is asked about
 
 using Leaves = std::vector<int>;
@@ -133,7 +133,7 @@ absl::StatusOr<std::string> Masks::Choose() {
       {LowestExponent(m_.a) + LowestExponent(m_.b), LowestExponent(m_.c), LowestExponent(m_.d)});
   mask_ = highest - 1;
   bool chosen = false;
-  const int low = mask_ - normal >= kLeastRatio ? normal : least;
+  const int low = mask_ - normal >= kMinRatio ? normal : least;
   for (int one = low; !chosen && one < mask_ - 8; one += 8) {
     ASSIGN_OR_RETURN(const bool works, Works(one, mask_));
     chosen = works;

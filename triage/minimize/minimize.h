@@ -3,13 +3,10 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "corpus/bucket.h"
-#include "device/device.h"
 #include "sim/batch.h"
 #include "sim/operation.h"
 #include "triage/minimize/reducer.h"

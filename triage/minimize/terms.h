@@ -65,7 +65,8 @@ bool PutPower(const Model& model, int term, bool negative, int exponent, DotProd
 struct Power {
   int term, exponent;
 };
-// Offers `dot` with these powers of two as its terms, each choice of signs in turn; true when the pass must stop.
+// Offers `dot` with these powers of two as its terms, each choice of signs in turn; true when the pass must stop. Leaves
+// `dot` with the last of them.
 bool OfferPowers(const Model& model, std::initializer_list<Power> powers, DotProductCase& dot,
                  Offer offer);
 

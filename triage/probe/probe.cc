@@ -236,15 +236,27 @@ absl::Status Ask(Device& device, const Operation& op, const std::vector<DotProdu
 }
 
 // What is asked of every device in one way. `op`: with the model that answers are compared with.
-absl::StatusOr<ProbeAnswer> AskAlone(Device& device, const Operation& of, const Operation& op,
-                                     const Question& q) {
-  if (q.method == Method::kLayout) return AskLayout(device, of, q);
-  if (q.method == Method::kRepeat) return AskRepeat(device, of, q);
-  if (q.method == Method::kReadings) return AskReadings(device, of, q);
-  if (q.method == Method::kModes) return AskModes(device, of, q);
-  std::vector<Observed> observed;
-  RETURN_IF_ERROR(Ask(device, of, PayloadCases(op), false, observed));
-  return PayloadAnswer(op, q, std::move(observed));
+absl::StatusOr<ProbeAnswer> AskAlone(Device& device, const Operation& asked,
+                                     const Operation& supposed, const Question& q) {
+  switch (q.method) {
+    case Method::kLayout:
+      return AskLayout(device, asked, q);
+    case Method::kRepeat:
+      return AskRepeat(device, asked, q);
+    case Method::kReadings:
+      return AskReadings(device, asked, q);
+    case Method::kModes:
+      return AskModes(device, asked, q);
+    case Method::kPayloads: {
+      std::vector<Observed> observed;
+      RETURN_IF_ERROR(Ask(device, asked, PayloadCases(supposed), false, observed));
+      return PayloadAnswer(supposed, q, std::move(observed));
+    }
+    case Method::kParameters:
+    case Method::kPairs:
+      break;
+  }
+  return absl::InternalError("not asked alone");
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "corpus/bucket.h"
+#include "device/device.h"
 #include "device/status_macros.h"
 #include "sim/parameter.h"
 #include "sim/simulate.h"
@@ -32,14 +34,14 @@ inline absl::StatusOr<Repeatability> Confirm(Device& device, const Mismatch& mis
   return result.repeatability;
 }
 
-// Of a mismatch by itself: its first explaining neighbor explains, the model and the neighbors
-// that are preferred do not; without one no neighbor does.
+// Of a mismatch by itself: its first explaining neighbour explains, the model and the neighbours
+// that are preferred do not; without one no neighbour does.
 inline Target TargetOfMismatch(const Operation& op, const DotProductCase& dot, uint64_t device) {
   std::vector<Model> rivals = {op.model};
   for (const Neighbour& n : Neighbours(op.model)) {
-    Model neighbor = WithAlgorithm(op, n.algorithm);
-    if (Gives(op, neighbor, dot, device)) return {op, neighbor, std::move(rivals)};
-    rivals.push_back(std::move(neighbor));
+    Model neighbour = WithAlgorithm(op, n.algorithm);
+    if (Gives(op, neighbour, dot, device)) return {op, neighbour, std::move(rivals)};
+    rivals.push_back(std::move(neighbour));
   }
   return {op, std::nullopt, std::move(rivals),
           ClassOf(op.model.d, Simulate(op.model, dot), device)};
