@@ -84,7 +84,7 @@ MMADIFF_HD constexpr int MaxExponent(const Format& f) {
   return f.min_exponent + MaxExponentField(f) - (top_is_special ? 2 : 1);
 }
 
-// Exponent of the smallest normal number. In a format without a zero, field 0 is a normal exponent too.
+// Exponent of the smallest number with a leading one: without a zero, field 0 has one of its own.
 MMADIFF_HD constexpr int LeastExponent(const Format& f) {
   return f.has_zero ? f.min_exponent : f.min_exponent - 1;
 }
