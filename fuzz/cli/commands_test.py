@@ -132,7 +132,7 @@ def member_lines(path, schema, absent=False):
 
 # Members with blanks that are no text for people: names, of bins too, and what others wrote.
 NAMES = re.compile(r'device|identity|hardware|path|folders?|file|command|machine|version|thin_bins|row|column|names?|stage|cells|'
-                   r'answered_by|clock|values|instructions|operands')
+                   r'answered_by|clock|values|instructions|operands|first|second')
 
 
 def sentences(path, schema, value):
