@@ -141,8 +141,9 @@ def altered(program, other, path):
         command, code, out, err = plain
         equal = [code, out.lower(), err.lower()] == [changed[1], changed[2].lower(), changed[3].lower()]
         try:
+            results = json.loads(out), json.loads(changed[2])
             verb = re.findall(r'(?<=\bmmadiff )\w+|\w+(?=\.json)', command.line)[-1]
-            equal = equal and same_but_text(json.loads(out), json.loads(changed[2]), verb)
+            equal = equal and same_but_text(*results, verb)
         except json.JSONDecodeError:
             pass
         if not equal:
