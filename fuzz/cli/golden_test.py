@@ -31,6 +31,7 @@ STEADY = [
     (r'\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ', 'DATE'),
     # Dot products a second, in pages of surveys.
     (r'\| [0-9.]+(e[+-]\d+)? \| (yes|part|no) \|', r'| _ | \2 |'),
+    (r'(data-title="a second">)[^<]*', r'\1_'),
 ]
 
 

@@ -207,7 +207,7 @@ absl::StatusOr<Sample> TakeSample(Device& device, const CaseStream& stream, uint
   Pace pace;
   Batch batch;
   uint64_t asked = 0;
-  while (asked < kCorrelated && MonotonicNow() < end) {
+  while (asked < kCorrelated && (!device.IsSlow() || MonotonicNow() < end)) {
     const int64_t at_once = device.IsSlow() ? std::min(pace.most(), kAtOnce) : kAtOnce;
     Generate(stream, first, std::max<uint64_t>(1, at_once / words), batch);
     first += batch.count;

@@ -25,8 +25,8 @@ struct Correlation {
   std::string Text() const;
 };
 
-// Asks the device for the cases of a stream from `first` on: at most kCorrelated dot products, for about
-// `most`, a device without a process of its own on each core in turn. Returns the rarest property that all have which differ, or two of them if the second is again
+// Asks the device for the cases of a stream from `first` on: at most kCorrelated dot products, a slow device for
+// about `most`, a device without a process of its own on each core in turn. Returns the rarest property that all have which differ, or two of them if the second is again
 // much rarer; nothing if half of all have it, or few differ. Errors are the device's.
 inline constexpr uint64_t kCorrelated = 50000;
 absl::StatusOr<std::optional<Correlation>> Correlate(Device& device, const CaseStream& stream,

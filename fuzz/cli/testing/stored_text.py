@@ -64,7 +64,11 @@ def log(name, data):
     if name == 'answers.log' and found and fields(found[0]).get(3) == 1:
         return survey(found)
     message = 'UnitRecord' if name.startswith('units-') else 'RecordedDigests' if name == 'digests.log' else 'RecordedOutputs'
-    return sorted(decode(message, record) for record in found)  # whatever thread was first
+    texts = sorted(decode(message, record) for record in found)  # whatever thread was first
+    # How often a part was stored before its unit was done depends on how long that took.
+    unit = lambda text: re.findall(r'^(?:instruction|unit): .*', text, re.M)
+    done = [unit(text) for text in texts if 'part: true' not in text]
+    return [text for text in texts if 'part: true' not in text or unit(text) not in done]
 
 
 def dump(folder):
