@@ -9,9 +9,9 @@
 #SBATCH --output=mmadiff-%a.txt
 #SBATCH --signal=B:TERM@60
 folder=${NIGHT:-night}/$SLURM_ARRAY_TASK_ID
-"${MMADIFF:-mmadiff}" run --shard=auto --workdir="$folder" "$@" &
 preempted=false
 trap 'preempted=true; kill -TERM $!' TERM # comes 60 seconds before the time limit, and at preemption
+"${MMADIFF:-mmadiff}" run --shard=auto --workdir="$folder" "$@" &
 while :; do
   wait $!
   code=$?
