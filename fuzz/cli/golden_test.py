@@ -175,11 +175,6 @@ with concurrent.futures.ThreadPoolExecutor(2) as pool:
     else:
         results = pool.map(lambda p: differences(args.program, p, args.update), paths)
     failures = [failure for each in results for failure in each]
-if not args.transcripts:
-    lines = [command.line for path in paths for command in commands(path)]
-    listed = subprocess.run([args.program, 'help', '--verbs'], capture_output=True, text=True, check=True).stdout
-    failures += [f'no transcript has --json of {verb}\n' for verb in re.findall(r"^\| `(\w+)`", listed, re.M) if verb != 'help' and
-                 not any(re.search(rf'mmadiff {verb} [^|;]*--json', line) for line in lines)]
 print(*failures, sep='\n', end='')
 count = sum(len(commands(path)) for path in paths)
 print('%d command lines%s, %d failures' % (count, ', %d files' % sum(FILES) if FILES else '', len(failures)))
