@@ -131,8 +131,8 @@ def member_lines(path, schema, absent=False):
 
 
 # Members with blanks that are no text for people: names, of bins too, and what others wrote.
-NAMES = re.compile(r'device|identity|hardware|path|folders?|file|command|machine|version|thin_bins|row|column|names?|stage|cells|'
-                   r'answered_by|clock|values|instructions|operands|first|second')
+NAMES = re.compile(r'(\w+_)?(device|identity|hardware|path|folder|file|command|machine|version|bin|row|column|name|stage|cell|by|clock|'
+                   r'value|instruction|operand|first|second)s?(\[\]|\{\})*')
 
 
 def sentences(path, schema, value):
@@ -147,7 +147,7 @@ def sentences(path, schema, value):
         for member in value:
             yield from sentences(path + '[]', schema['items'], member)
     elif isinstance(value, str) and not schema.keys() & {'enum', 'pattern', 'x-for-people'}:
-        if re.search('[a-z]{2} [a-z]{2}', value) and not NAMES.search(path.rsplit('.', 1)[-1]):
+        if re.search('[a-z]{2} [a-z]{2}', value) and not NAMES.fullmatch(path.rsplit('.', 1)[-1]):
             yield path, value
 
 

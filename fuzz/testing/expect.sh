@@ -78,9 +78,9 @@ disturb_with() {
 # disturbed FOLDER ARGUMENTS...: the program, its system calls on files of the folder as FAIL_IO_* say. Each reading of
 # its clock is a second, so that what it flushes now and then it flushes at once.
 disturbed() { env FAIL_IO_FOLDER="$1" FAIL_IO_CLOCK=1 FAIL_IO_CALL="${FAIL_IO_CALL:-any}" LD_PRELOAD="$library" "$m" "${@:2}"; }
-# killed_often KILLS CALLS SHARE COMMAND...: COMMAND FOLDER from its beginning to its end again and again until it was
-# killed so often, at calls by chance of CALLS, first of a round at SHARE of them or by chance; `ended_whole FOLDER CODE` looks
-# at what a round left.
+# killed_often KILLS CALLS FIRST COMMAND...: runs COMMAND FOLDER to its end, killed and started again on the way, in one
+# new folder after another, until there were KILLS kills. A kill is at one of CALLS system calls, by chance; the first in
+# a folder at call FIRST, unless that is empty. After each folder, `ended_whole FOLDER CODE` looks at it; a failure ends all.
 killed_often() {
   local kills=$1 calls=$2 first=$3 killed=0 round=0 at code modes=(kill_before kill_after kill_half)
   shift 3
