@@ -414,10 +414,18 @@ std::string AlignmentText(const Model& m, const DotProductCase& dot, const TextS
                       " more steps are not drawn here; --svg draws all\n");
 }
 
-std::string AlignmentSvg(const Model& m, const DotProductCase& dot, const std::string& title) {
-  std::string body;
-  int y = kHead;
-  for (const AlignedStep& step : AlignedSteps(m, dot)) y = AppendStep(m, step, y, body);
+std::string AlignmentSvg(const NamedModels& models, const DotProductCase& dot) {
+  std::string body, title;
+  int y = 0;
+  for (const auto& [name, model] : models) {
+    absl::StrAppend(&title, title.empty() ? "" : " and ", name);
+    absl::StrAppendFormat(&body, "<text class=\"head\" x=\"%d\" y=\"%d\">%s</text>\n", kLeft,
+                          y + 20, Escaped(name));
+    y += kHead;
+    for (const AlignedStep& step : AlignedSteps(model, dot)) {
+      y = AppendStep(model, step, y, body);
+    }
+  }
   const int wide = kLeft + kMaxPixels + 140;
   return absl::StrFormat(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" "
@@ -427,8 +435,8 @@ std::string AlignmentSvg(const Model& m, const DotProductCase& dot, const std::s
       ".cut{fill:#c33;fill-opacity:.35;stroke:#c33;stroke-dasharray:2 2}.sum{fill:#387a38}"
       "@media(prefers-color-scheme:dark){text{fill:#ddd}.tick{fill:#99a}path{stroke:#445}"
       ".kept{fill:#6cb2f2}.cut{fill:#f77;stroke:#f77}.sum{fill:#7c7}}</style>\n"
-      "<text class=\"head\" x=\"%d\" y=\"20\">%s</text>\n%s</svg>\n",
-      wide, y, wide, y, Escaped(title), kLeft, Escaped(title), body);
+      "%s</svg>\n",
+      wide, y, wide, y, Escaped(title), body);
 }
 
 }  // namespace mmadiff

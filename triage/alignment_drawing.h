@@ -7,6 +7,7 @@
 
 #include "sim/algorithm.h"
 #include "sim/batch.h"
+#include "triage/stage_table.h"
 #include "triage/text_table.h"
 
 namespace mmadiff {
@@ -53,7 +54,8 @@ std::vector<AlignedStep> AlignedSteps(const Model& model, const DotProductCase& 
 // Empty without steps.
 std::string AlignmentText(const Model& model, const DotProductCase& dot, const TextStyle& style);
 
-// The same as SVG: bars, what was cut hatched. Colours follow the reader's light or dark scheme.
-std::string AlignmentSvg(const Model& model, const DotProductCase& dot, const std::string& title);
+// The same as SVG: a bar for each term and sum, with the bits that were cut hatched; the models one below the other, each
+// under its name. Colors follow the reader's light or dark theme. All models have the operand formats and k of the case.
+std::string AlignmentSvg(const NamedModels& models, const DotProductCase& dot);
 
 }  // namespace mmadiff

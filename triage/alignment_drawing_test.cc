@@ -180,7 +180,7 @@ TEST(AlignmentDrawingTest, DistantTerms) {
     dot.a[0] = a;
     dot.b[0] = b;
     dot.c = c;
-    return AlignmentSvg(op.model, dot, "");
+    return AlignmentSvg({{"", op.model}}, dot);
   };
   // 2^-1000 x 2^-40 + 1.0: from 2^-53 to 2^-1040.
   const std::string fma =
@@ -196,7 +196,7 @@ TEST(AlignmentDrawingTest, DistantTerms) {
 TEST(AlignmentDrawingTest, Svg) {
   const Operation& op = *FindOperation("sm_80/mma.m16n8k8.f32.bf16.bf16.f32");
   for (const DotProductCase& dot : Cases(op)) {
-    const std::string svg = AlignmentSvg(op.model, dot, "<a> & 'b'");
+    const std::string svg = AlignmentSvg({{"<a> & 'b'", op.model}}, dot);
     int terms = 0;
     for (const AlignedStep& step : AlignedSteps(op.model, dot)) {
       terms += static_cast<int>(step.terms.size() + step.sums.size());

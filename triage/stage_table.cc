@@ -166,17 +166,15 @@ std::string TermText(const Model& model, int k) {
   return absl::StrCat("k=", k, terms == 1 ? "" : absl::StrCat("..", k + terms - 1));
 }
 
-StageTable MakeStageTable(const Operation& op, const std::vector<Neighbour>& changes,
-                          const DotProductCase& dot) {
-  std::vector<std::pair<std::string, Model>> models = {{"model", op.model}};
+NamedModels ModelAndChanges(const Operation& op, const std::vector<Neighbour>& changes) {
+  NamedModels models = {{"model", op.model}};
   for (size_t i = 0; i < std::min(changes.size(), kMaxChanges); ++i) {
     models.emplace_back(Name(changes[i]), WithAlgorithm(op, changes[i].algorithm));
   }
-  return MakeStageTable(models, dot);
+  return models;
 }
 
-StageTable MakeStageTable(const std::vector<std::pair<std::string, Model>>& models,
-                          const DotProductCase& dot) {
+StageTable MakeStageTable(const NamedModels& models, const DotProductCase& dot) {
   std::vector<Column> columns;
   for (const auto& [title, model] : models) columns.emplace_back(title, model, dot);
   StageTable table;

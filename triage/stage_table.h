@@ -28,12 +28,16 @@ struct StageTable {
   std::string parting;  // that row in words: "aligned_term of the addend"; empty without one
 };
 
-// With the first changes, at most three.
-StageTable MakeStageTable(const Operation& op, const std::vector<Neighbour>& changes,
-                          const DotProductCase& dot);
-// Of any models of the dot product's formats, k and scales, each with the title of its column.
-StageTable MakeStageTable(const std::vector<std::pair<std::string, Model>>& models,
-                          const DotProductCase& dot);
+using NamedModels = std::vector<std::pair<std::string, Model>>;
+
+// {"model", the model}, then at most three of the changes.
+NamedModels ModelAndChanges(const Operation& op, const std::vector<Neighbour>& changes);
+// The models have the formats, k and scales of the dot product; their names are the titles of the columns.
+StageTable MakeStageTable(const NamedModels& models, const DotProductCase& dot);
+inline StageTable MakeStageTable(const Operation& op, const std::vector<Neighbour>& changes,
+                                 const DotProductCase& dot) {
+  return MakeStageTable(ModelAndChanges(op, changes), dot);
+}
 
 // "k=3"; of a group of products that are added before alignment "k=0..15".
 std::string TermText(const Model& model, int k);

@@ -262,8 +262,10 @@ bool IsQuestion(const std::string& path) {
 void PrintExplained(const ExplainedCase& e, const StageOutput& output, Call& call) {
   const DotProductCase dot = e.dot();
   const Operation& op = *e.subject.mismatch.op;
-  if (!WriteDrawing(op, dot, output, call)) return;
-  const StageTable stages = MakeStageTable(op, e.of_answer.changes, dot);
+  NamedModels models = ModelAndChanges(op, e.of_answer.changes);
+  const StageTable stages = MakeStageTable(models, dot);
+  models.front().first = op.name;
+  if (!WriteDrawing(models, dot, output, call)) return;
   call.Print(CaseResult{e, dot, stages}, [&] {
     return output.csv ? StagesCsv(stages) : ExplainedText(e, call.console.style());
   });
@@ -377,7 +379,9 @@ Action AddExplain(CLI::App& command) {
             "operands as a line of `gen`, in place of numbers")
       .TypeName("LINE");
   AddFlag(command, "--csv", flags->output.csv, "the stages comma separated");
-  AddOption(command, "--svg", flags->output.svg, "draw the alignment of the model into this file")
+  AddOption(
+      command, "--svg", flags->output.svg,
+      "draw the alignment into this file: of the model, and of the changes or the row beside it")
       .TypeName("FILE");
   return {RunExplain,
           flags,

@@ -186,19 +186,19 @@ std::string StagesCsv(const StageTable& table) {
   return text;
 }
 
-bool WriteDrawing(const Operation& op, const DotProductCase& dot, const StageOutput& output,
+bool WriteDrawing(const NamedModels& models, const DotProductCase& dot, const StageOutput& output,
                   Ending& ending) {
   if (output.svg.empty()) return true;
-  if (AlignedSteps(op.model, dot).empty()) {
+  for (const auto& [name, model] : models) {
+    if (!AlignedSteps(model, dot).empty()) continue;
     ending.Say(
         Verdict::kUsage,
-        absl::StrCat(
-            "--svg: ", op.name,
-            " has nothing to draw here: it adds integers, or only zeros, or one number is not "
-            "finite"));
+        absl::StrCat("--svg: ", name,
+                     " has nothing to draw here: it adds integers, or only zeros, or one number is "
+                     "not finite"));
     return false;
   }
-  const absl::Status s = WriteFileDurably(output.svg, AlignmentSvg(op.model, dot, op.name));
+  const absl::Status s = WriteFileDurably(output.svg, AlignmentSvg(models, dot));
   if (!s.ok()) ending.Say(Verdict::kNotWritten, std::string(s.message()));
   return s.ok();
 }
@@ -217,8 +217,9 @@ void ExplainAgainst(const Operation& op, const DotProductCase& dot, const Racer&
     return call.Say(Verdict::kUsage,
                     absl::StrCat("--against: ", op.name, " and ", other.name, ": ", why));
   }
-  if (!WriteDrawing(op, dot, output, call)) return;
-  const StageTable stages = MakeStageTable({{op.name, op.model}, {other.name, other.model}}, dot);
+  const NamedModels models = {{op.name, op.model}, {other.name, other.model}};
+  if (!WriteDrawing(models, dot, output, call)) return;
+  const StageTable stages = MakeStageTable(models, dot);
   const Format& d = *op.instruction->d;
   call.Print(ExplainedModel{op, dot, stages, &other}, [&] {
     if (output.csv) return StagesCsv(stages);
@@ -238,7 +239,7 @@ void ExplainAgainst(const Operation& op, const DotProductCase& dot, const Racer&
 void ExplainModel(const Operation& op, const DotProductCase& dot, const StageOutput& output,
                   Call& call) {
   const StageTable stages = MakeStageTable(op, {}, dot);
-  if (!WriteDrawing(op, dot, output, call)) return;
+  if (!WriteDrawing({{op.name, op.model}}, dot, output, call)) return;
   call.Print(ExplainedModel{op, dot, stages}, [&] {
     if (output.csv) return StagesCsv(stages);
     const TextStyle style = call.console.style();

@@ -40,8 +40,8 @@ struct StageOutput {
 
 // "stage,model,...": a line for each row, quoted as RFC 4180 says.
 std::string StagesCsv(const StageTable& table);
-// Writes the drawing, if one is wanted; false after a verdict.
-bool WriteDrawing(const Operation& op, const DotProductCase& dot, const StageOutput& output,
+// Draws the models if --svg was given. Returns false after it has set a verdict.
+bool WriteDrawing(const NamedModels& models, const DotProductCase& dot, const StageOutput& output,
                   Ending& ending);
 
 // {"instruction": ..., "parameters": ...}
