@@ -175,10 +175,15 @@ std::string Signed(bool negative, const std::string& label) {
   return absl::StrCat(negative ? "&#8722;" : "", label);
 }
 
+// Pixels for each bit position of a step.
+double UnitOf(const Span& span) {
+  return std::min(9.0, static_cast<double>(kMaxPixels) / (span.high - span.low + 1));
+}
+
 // One step below `y`; the y after it.
 int AppendStep(const Model& m, const AlignedStep& step, int y, std::string& svg) {
   const Span span = SpanOf(step);
-  const double unit = std::min(9.0, static_cast<double>(kMaxPixels) / (span.high - span.low + 1));
+  const double unit = UnitOf(span);
   const auto x_of = [&](int position) { return kLeft + (span.high - position) * unit; };
   absl::StrAppendFormat(&svg, "<text class=\"head\" x=\"%d\" y=\"%d\">%s</text>\n", kLeft, y + 12,
                         StepName(step));
@@ -417,16 +422,20 @@ std::string AlignmentText(const Model& m, const DotProductCase& dot, const TextS
 std::string AlignmentSvg(const NamedModels& models, const DotProductCase& dot) {
   std::string body, title;
   int y = 0;
+  double pixels = 0;  // of the widest step or name
   for (const auto& [name, model] : models) {
     absl::StrAppend(&title, title.empty() ? "" : " and ", name);
     absl::StrAppendFormat(&body, "<text class=\"head\" x=\"%d\" y=\"%d\">%s</text>\n", kLeft,
                           y + 20, Escaped(name));
     y += kHead;
+    pixels = std::max(pixels, 7.0 * static_cast<double>(name.size()) - 140);
     for (const AlignedStep& step : AlignedSteps(model, dot)) {
+      const Span span = SpanOf(step);
+      pixels = std::max(pixels, UnitOf(span) * (span.high - span.low + 1));
       y = AppendStep(model, step, y, body);
     }
   }
-  const int wide = kLeft + kMaxPixels + 140;
+  const int wide = kLeft + static_cast<int>(pixels) + 140;
   return absl::StrFormat(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" "
       "role=\"img\" aria-labelledby=\"t\">\n<title id=\"t\">%s</title>\n<style>"
