@@ -16,6 +16,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import textwrap
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 ROOT = FOLDER.parent.parent
@@ -115,12 +116,12 @@ class Session:
         for shared in ('corpus', 'device', 'docs'):
             (self.folder / shared).symlink_to(ROOT / shared)
 
-    def run(self, command, color=False):
+    def run(self, command, color=False, allowed=(0, 1)):
         """What it prints to stdout."""
         environment = dict(os.environ, COLUMNS='120', MMADIFF_NO_BUILD='1')
         done = subprocess.run(['bash', '-c', command + (' --color=always' if color else '')], cwd=self.folder,
                               env=environment, capture_output=True, text=True, check=False)
-        if done.returncode not in (0, 1):
+        if done.returncode not in allowed:
             raise RuntimeError(f'{command}: exit code {done.returncode}\n{done.stderr}')
         return done.stdout
 
@@ -131,18 +132,21 @@ class Session:
 
 
 def terminal(title, commands, session, columns=112):
-    """A screen: each command and the lines of its output that a pattern of it matches, in order; ... for the others."""
+    """A screen: each command and the lines of its output that a pattern of it matches, in order, up to
+    the first that the last pattern matches; ... for the others."""
     rows = []
     for command, patterns in commands:
-        rows.append(('command', '$ ' + command))
+        rows += [('command', ('  ' if i else '$ ') + part) for i, part in enumerate(textwrap.wrap(command, columns - 4))]
         skipped = False
-        for line in session.run(command, color=True).splitlines():
+        for line in session.run(command, 'mmadiff' in command).splitlines():
             bare = re.sub(r'\x1b\[[\d;]*m', '', line)
             if any(re.match(pattern, bare) for pattern in patterns):
                 if skipped:
                     rows.append(('mono', '...'))
                 rows.append(('mono', line))
                 skipped = False
+                if re.match(patterns[-1], bare):
+                    break
             else:
                 skipped = True
     parts = [f'<rect class="screen" x="1" y="1" width="{columns * CHARACTER + 22:g}" height="{len(rows) * LINE + 20:g}" rx="6"/>']
@@ -227,11 +231,30 @@ def numpy_tree(session):
                            '--formats=f32,f32,f32,f32 --k=32')
 
 
+def unit(_):
+    flow = Flow(172, 58, 150, 44)
+    for k in range(4):
+        flow.box(f'p{k}', 0, k, [f'a{k} x b{k}', 'f16, exact'])
+    flow.box('c', 0, 4, ['c', 'f32'])
+    flow.box('align', 1, 2, ['align', 'to the largest exponent'], 'mine')
+    flow.box('cut', 2, 2, ['cut', 'after 23 fraction bits'], 'mine')
+    flow.box('add', 3, 2, ['add', 'exactly'], 'mine')
+    flow.box('round', 4, 2, ['d', 'cut to f32'])
+    for start in ('p0', 'p1', 'p3', 'c'):
+        y = flow.side(start, 'right')[1]
+        flow.arrow(f'{start}.right', 'align.left', through=[(171, y), (171, 148)])
+    for a, b in (('p2', 'align'), ('align', 'cut'), ('cut', 'add'), ('add', 'round')):
+        flow.arrow(f'{a}.right', f'{b}.left')
+    return flow.draw('The unit: four products and c are aligned to the largest exponent, cut, added exactly and cut to f32')
+
+
 def rtl(session):
     need('verilator')
     session.run('verilator --binary --top-module lines +define+FLUSH --Mdir buggy device/examples/unit.sv -o unit')
     return terminal('An RTL unit with a planted bug, and the mismatch that shows it', [
-        ('echo 3c00 4000 0000 0000  3c00 3c00 0000 0000  3f800000 | buggy/unit; true', ['.'])], session)
+        ('echo 3c00 4000 0000 0000  3c00 3c00 0000 0000  3f800000 | buggy/unit', [r'\w+$']),
+        ("./mmadiff run --device='exec:buggy/unit,restart=never' --instr=sm_70/mma.m8n8k4.f32.f16.f16.f32 --cases=1000 "
+         '--threads=1 --workdir=night', [r'MISMATCH', r'  minimal', r'    +(k=|c |3 terms)', r'(model|device) ', r' +\^', r'  shared'])], session)
 
 
 def data_flow(_):
@@ -299,8 +322,25 @@ def sources(session):
     return svg(left + width + 60, y + 6, 'Instructions of each architecture by the evidence for their model', *parts)
 
 
-DRAWINGS = {'pipeline': pipeline, 'mismatch': mismatch, 'alignment': alignment, 'numpy_tree': numpy_tree, 'rtl': rtl,
-            'data_flow': data_flow, 'speed': speed, 'sources': sources}
+DRAWINGS = {'pipeline': pipeline, 'mismatch': mismatch, 'alignment': alignment, 'numpy_tree': numpy_tree, 'unit': unit,
+            'rtl': rtl, 'data_flow': data_flow, 'speed': speed, 'sources': sources}
+# NAME: (commands, the page that they write, pixels of it that are shown).
+SHARD = ("./mmadiff run --device=faulty:fraction_bits=24 --instr='sm_90/mma.m16n8k16.f32.*' --cases=4000 --max_mismatches=0 "
+         '--shard={0}/5 --workdir=night/{0}')
+SCREENSHOTS = {
+    'survey': (['./mmadiff survey --device=host --out=cpu --max_total_time=90s'], 'cpu/survey.html', (1100, 830)),
+    'report': ([*(SHARD.format(i) for i in range(4)), './mmadiff report night/* --out=night.html'], 'night.html', (1100, 940))}
+
+
+def screenshot(name, session):
+    need('chromium')
+    commands, page, (width, height) = SCREENSHOTS[name]
+    for command in commands:
+        session.run(command, allowed=(0, 1, 75))
+    for theme, flags in (('light', []), ('dark', ['--force-dark-mode', '--blink-settings=preferredColorScheme=0'])):
+        subprocess.run(['chromium', '--headless', '--no-sandbox', '--hide-scrollbars', f'--window-size={width},{height}', *flags,
+                        f'--screenshot={FOLDER / name}-{theme}.png', f'file://{session.folder / page}'],
+                       check=True, capture_output=True)
 
 
 def main():
@@ -322,6 +362,15 @@ def main():
         elif not path.exists() or path.read_text() != drawn:
             wrong += 1
             print(f'{path.relative_to(ROOT)} is out of date; docs/pictures/make.py BINARY {name} makes it')
+    for name in [] if check else SCREENSHOTS:
+        if not names or name in names:
+            screenshot(name, Session(binary))
+    pages = [ROOT / 'README.md', *(ROOT / 'docs').glob('*.md')]
+    used = {name for page in pages for name in re.findall(r'pictures/([\w-]+\.(?:svg|png))', page.read_text())}
+    for path in [*FOLDER.glob('*.svg'), *FOLDER.glob('*.png')] if check else []:
+        if path.name not in used:
+            wrong += 1
+            print(f'{path.relative_to(ROOT)} is in no page')
     return 1 if wrong else 0
 
 
