@@ -49,7 +49,8 @@ class LineReader : public AnswerReader {
       // A word that was cut may read as another one. Comments and other text are what they are.
       const bool answers = ParseAnswer(*op_.instruction, partial_).ok();
       if (answers && !EndsInWholeWord(*op_.instruction->d, partial_)) {
-        return absl::DataLossError(absl::StrCat("its last line is cut: ", Shortened(partial_)));
+        return absl::DataLossError(
+            absl::StrCat("its last line is incomplete: ", Shortened(partial_)));
       }
       RETURN_IF_ERROR(Join("", /*complete=*/true));
     }
@@ -118,15 +119,16 @@ class LineReader : public AnswerReader {
 
   absl::Status OtherOperands(absl::string_view line, const DotProductCase& asked) const {
     return absl::DataLossError(Where(
-        line, absl::StrCat("it repeats other operands than dot product ", first_ + answered() + 1,
-                           " has: ", Shortened(FormatLine(*op_.instruction, asked)),
-                           "; answer line by line in the order of the input")));
+        line,
+        absl::StrCat("its operands differ from those of dot product ", first_ + answered() + 1,
+                     ": ", Shortened(FormatLine(*op_.instruction, asked)),
+                     "; answer line by line in the order of the input")));
   }
 
   absl::Status WrongCount(absl::string_view at_least) const {
     return absl::DataLossError(absl::StrCat(
-        "answered ", at_least, lines_, " lines to ", count_,
-        " dot products; print one line for each, and nothing else but comments (#) on stdout"));
+        "answered ", at_least, lines_, " lines for ", count_,
+        " dot products; print one line for each, and nothing else on stdout except comments (#)"));
   }
 
   const Operation& op_;
@@ -155,9 +157,9 @@ class FrameReader : public AnswerReader {
         left_ = ReadLittleEndian(rest.substr(0, kFrameHeadBytes));
         rest.remove_prefix(kFrameHeadBytes);
         if (left_ % bytes_ != 0 || left_ > kMaxFrameBytes) {
-          return absl::DataLossError(absl::StrCat("a frame of ", left_, " bytes behind answer ",
-                                                  answered(), "; a word of ", format_.name, " has ",
-                                                  bytes_, ". Does it speak protocol=lines?"));
+          return absl::DataLossError(absl::StrCat(
+              "a frame of ", left_, " bytes after answer ", answered(), "; bytes in a word of ",
+              format_.name, ": ", bytes_, ". Does the program use protocol=lines?"));
         }
         continue;
       }
@@ -167,8 +169,8 @@ class FrameReader : public AnswerReader {
         answers_.d.push_back(d);
       } else {
         answers_.Fail({.kind = FailureKind::kWidth,
-                       .text = absl::StrCat("0x", absl::Hex(d), " has bits beyond the ",
-                                            format_.bits, " of ", format_.name)});
+                       .text = absl::StrCat("0x", absl::Hex(d), " does not fit the ", format_.bits,
+                                            " bits of ", format_.name)});
       }
       rest.remove_prefix(bytes_);
       left_ -= bytes_;
@@ -187,8 +189,8 @@ class FrameReader : public AnswerReader {
 
  private:
   absl::Status WrongCount(absl::string_view more, int64_t answers) const {
-    return absl::DataLossError(absl::StrCat("answered ", more, answers, " words to ", count_,
-                                            " dot products; answer one for each"));
+    return absl::DataLossError(absl::StrCat("answered ", more, answers, " words for ", count_,
+                                            " dot products; answer with one for each"));
   }
 
   const Format& format_;

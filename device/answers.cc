@@ -26,9 +26,9 @@ struct Meaning {
 };
 constexpr Meaning kMeanings[] = {
     {"unknown_bits", FailureScope::kWord, "unknown bits (x or z)"},
-    {"width", FailureScope::kWord, "a word of another width"},
+    {"width", FailureScope::kWord, "a word of the wrong width"},
     {"text", FailureScope::kOutput,
-     "other text than a word (skip=REGEX passes over harmless lines)"},
+     "text instead of a word (use skip=REGEX to ignore harmless lines)"},
     {"early_end", FailureScope::kProcess, "the program ended"},
     {"crash", FailureScope::kProcess, "the program "},
     {"hang", FailureScope::kProcess, "the program hung"},

@@ -164,7 +164,7 @@ absl::Status Child::Wait(absl::Span<pollfd> fds, absl::string_view hang, StopReq
   } else if (std::exchange(overdue_, true)) {
     return absl::DeadlineExceededError(
         absl::StrCat(hang, " for ", absl::FormatDuration(timeout_),
-                     watcher_.Stopped() ? ", and the process that watches it was stopped" : "",
+                     watcher_.Stopped() ? "; the process that watches it was stopped" : "",
                      adopted_ ? "" : "; killed"));
   }
   if (now - asked_ >= kQuestions) {
@@ -221,7 +221,7 @@ absl::Status Child::Step(NextInput next_input, TakeOutput take_output, StopReque
                   {stdout_.get(), POLLIN, 0},
                   {stderr_.get(), POLLIN, 0}};
   RETURN_IF_ERROR(Wait(absl::MakeSpan(fds),
-                       input_.empty() ? "no answer" : "neither reads its input nor answers", stop));
+                       input_.empty() ? "no answer" : "neither read its input nor answered", stop));
   // POLLHUP and POLLERR come without being asked for.
   if (fds[0].revents != 0) Write(next_input);
   if (fds[2].revents != 0) ReadStderr();
@@ -251,16 +251,15 @@ absl::Status Child::Ask(absl::string_view request, HearAnswer hear, StopRequest 
   }
   if (answered) return absl::OkStatus();
   stdin_.Close();
-  if (adopted_) return absl::UnavailableError("it has closed its output");
+  if (adopted_) return absl::UnavailableError("it closed its output");
   const absl::Status ended = Finish(stop);
-  return ended.ok() ? EndedBy(absl::UnavailableError("it has exited without an answer"), {})
-                    : ended;
+  return ended.ok() ? EndedBy(absl::UnavailableError("it exited without an answer"), {}) : ended;
 }
 
 absl::Status Child::Finish(StopRequest stop) {
   for (;;) {
     pollfd fds[] = {{watcher_.ended(), POLLIN, 0}, {stderr_.get(), POLLIN, 0}};
-    RETURN_IF_ERROR(Wait(absl::MakeSpan(fds), "closed its output but does not exit", stop));
+    RETURN_IF_ERROR(Wait(absl::MakeSpan(fds), "closed its output but did not exit", stop));
     if (fds[1].revents != 0) ReadStderr();
     if (fds[0].revents != 0) return EndStatus(watcher_.TakeEnd());
   }
@@ -281,7 +280,7 @@ absl::Status Child::EndStatus(CommandEnd end) const {
     case 127:
       return NotFound(
           Absence::kProgram,
-          "cannot start: the shell knows no such command (exit code 127); check the path");
+          "cannot start: the shell found no such command (exit code 127); check the path");
     case 126:
       return NotFound(
           Absence::kProgram,
@@ -289,7 +288,7 @@ absl::Status Child::EndStatus(CommandEnd end) const {
     default:
       if (code > 128) {
         return EndedBy(absl::UnavailableError(absl::StrCat(
-                           "exit code ", code, ": the shell's way to say killed by signal ",
+                           "exit code ", code, ", the shell's code for killed by signal ",
                            code - 128, " (", strsignal(code - 128), ")")),
                        {.signal = code - 128});
       }
@@ -309,7 +308,7 @@ absl::Status Child::Fail(const absl::Status& error) {
       command_.named ? absl::StrCat("command `", PlainLine(command_.command), "`: ") : "";
   absl::Status s(error.code(),
                  absl::StrCat(of, error.message(),
-                              text.empty() ? "" : "; its stderr ends: ", PlainText(text)));
+                              text.empty() ? "" : "; its stderr ends with: ", PlainText(text)));
   error.ForEachPayload(
       [&s](absl::string_view type, const absl::Cord& payload) { s.SetPayload(type, payload); });
   return s;

@@ -26,7 +26,7 @@ absl::Status CheckBatch(const Operation& op, const Batch& batch) {
     return why.empty() ? absl::OkStatus() : absl::InvalidArgumentError(why);
   }
   return absl::InvalidArgumentError(absl::StrCat("a batch for ", op.name, " of ", batch.count,
-                                                 " executions with other numbers of words"));
+                                                 " executions has the wrong number of words"));
 }
 
 // How many words from the first on are within the format.
@@ -41,7 +41,8 @@ size_t Fitting(const Format& f, const std::vector<uint64_t>& d) {
 }  // namespace
 
 absl::Status Device::Execute(const Operation& op, const Batch&, std::vector<uint64_t>&) {
-  return absl::UnimplementedError(absl::StrCat(name(), " answers ", op.name, " by Ask() alone"));
+  return absl::UnimplementedError(
+      absl::StrCat(name(), " answers ", op.name, " only through Ask()"));
 }
 
 absl::Status Device::ExecuteFallible(const Operation& op, const Batch& batch, Answers& answers) {
@@ -61,13 +62,13 @@ absl::Status Device::Ask(const Operation& op, const Batch& batch, Answers& answe
   const bool ends_with_failure = answers.failures.contains(answered - 1);
   const Format& f = *op.instruction->d;
   if (answered > expected || (s.ok() && answered < expected && !ends_with_failure)) {
-    s = absl::DataLossError(absl::StrCat(name(), " gave ", answered, " results for ", expected,
+    s = absl::DataLossError(absl::StrCat(name(), " returned ", answered, " results for ", expected,
                                          " dot products of ", op.name));
     answers = {};
   } else if (const auto good = static_cast<int64_t>(Fitting(f, answers.d)); good < answered) {
     s = absl::DataLossError(absl::StrCat(name(), ": result ", good, " of ", op.name, " is 0x",
-                                         absl::Hex(answers.d[good]), ", more than the ", f.bits,
-                                         " bits of ", f.name));
+                                         absl::Hex(answers.d[good]), ", which does not fit the ",
+                                         f.bits, " bits of ", f.name));
     answers.Truncate(good);
   }
   return s;

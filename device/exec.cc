@@ -361,8 +361,8 @@ absl::Status Exec::MeaningOf(const Operation& op, const Asked& asked) const {
   const bool kept_hangs =
       absl::IsDeadlineExceeded(s) && options_.restart == mmadiff::Restart::kNever;
   return absl::InternalError(absl::StrCat(
-      s.message(), "; so it does whatever it is asked",
-      kept_hangs ? ". Does it flush each answer? Without restart=never it need not" : ""));
+      s.message(), "; it does so for every input",
+      kept_hangs ? ". Does it flush after each answer? Only restart=never requires that" : ""));
 }
 
 class Command : public Exec {
@@ -411,7 +411,7 @@ class Peer {
   Peer(int in, int out, absl::Duration timeout)
       : kept_(KeepOne([=, this]() -> absl::StatusOr<std::unique_ptr<KeptChild>> {
           if (!std::exchange(adopted_, true)) return AdoptPeer(in, out, timeout);
-          return absl::UnavailableError("it has failed before");
+          return absl::UnavailableError("it has already failed");
         })) {}
 
   static absl::StatusOr<std::shared_ptr<Peer>> Of(int in, int out, absl::Duration timeout) {
@@ -433,8 +433,8 @@ class Peer {
   absl::StatusOr<Channel*> Serve(const Operation& op) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     if (op_ == nullptr) op_ = &op;
     if (op_ == &op) return kept_.get();
-    return absl::NotFoundError(absl::StrCat("the peer cannot be told another instruction than ",
-                                            op_->name, "; name one with --instr"));
+    return absl::NotFoundError(absl::StrCat("the peer serves only one instruction, ", op_->name,
+                                            "; select one with --instr"));
   }
 
  private:
@@ -469,7 +469,7 @@ class Descriptors : public Exec {
 DeviceOr OpenExec(absl::string_view text, absl::Duration timeout) {
   ASSIGN_OR_RETURN(const ExecOptions options, ParseExecOptions(text, timeout));
   if (absl::StripAsciiWhitespace(options.command).empty()) {
-    return absl::InvalidArgumentError("exec: needs a command, for instance 'exec:./my_model'");
+    return absl::InvalidArgumentError("exec: needs a command, for example 'exec:./my_model'");
   }
   if (options.timeout <= absl::ZeroDuration()) {
     return absl::InvalidArgumentError(absl::StrCat("exec: the timeout must be positive, not ",
@@ -487,7 +487,8 @@ DeviceOr OpenDescriptors(absl::string_view text, absl::Duration timeout) {
         absl::StrCat("fd:", text, ": write fd:IN,OUT, the numbers of two open descriptors"));
   }
   if (options.restart != Restart::kNever) {
-    return absl::InvalidArgumentError("fd: has no process to start again: restart is never");
+    return absl::InvalidArgumentError(
+        "fd: cannot restart a process; only restart=never is allowed");
   }
   ASSIGN_OR_RETURN(std::shared_ptr<Peer> peer, Peer::Of(in, out, options.timeout));
   return std::make_unique<Descriptors>(options, text, std::move(peer));

@@ -88,7 +88,7 @@ absl::Status CheckNoTypo(absl::string_view name) {
     return absl::OkStatus();
   return absl::InvalidArgumentError(
       near[0] == plain
-          ? absl::StrCat("write ,", plain, "=... without a blank behind the comma")
+          ? absl::StrCat("write ,", plain, "=... without a space after the comma")
           : absl::StrCat("no option '", absl::CHexEscape(plain), "'; did you mean ", near[0], "?"));
 }
 
@@ -117,14 +117,15 @@ absl::StatusOr<ExecOptions> ParseExecOptions(absl::string_view text, absl::Durat
     if (spaced && option->read != ReadSkip) break;
     if (!option->read(value, options)) {
       return absl::InvalidArgumentError(
-          absl::StrCat(name, "=", value, ": ", name, " is ", option->may_be));
+          absl::StrCat(name, "=", value, ": ", name, " must be ", option->may_be));
     }
     if (std::exchange(set[option - kOptions], true)) {
       return absl::InvalidArgumentError(absl::StrCat("option ", name, " is given twice"));
     }
   }
   if (options.protocol == Protocol::kBinary && !options.skip.empty()) {
-    return absl::InvalidArgumentError("skip is of the line protocol, not of the binary one");
+    return absl::InvalidArgumentError(
+        "skip works only with the line protocol, not with the binary one");
   }
   options.command = std::string(text);
   return options;

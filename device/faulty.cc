@@ -35,7 +35,7 @@ class Faulty : public Device {
   }
   absl::Status Supports(const Operation& op) const override {
     if (IsModelled(op)) return absl::OkStatus();
-    return absl::NotFoundError(absl::StrCat(op.name, " has no model that could be wrong"));
+    return absl::NotFoundError(absl::StrCat(op.name, " has no model, so it cannot have a fault"));
   }
   absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) final {
     d.resize(batch.dot_products());
@@ -70,7 +70,7 @@ class WrongParameters : public Faulty {
       if (parameter->get(algorithm) == value) {
         return absl::FailedPreconditionError(absl::StrCat(parameter->name, " is already ",
                                                           ValueText(*parameter, value), " in ",
-                                                          op.name, ": nothing is wrong"));
+                                                          op.name, ": this is not a fault"));
       }
     }
     const std::string invalid = WhyInvalid(ModelOf(op));
@@ -92,7 +92,7 @@ class WrongLane : public Faulty {
   absl::Status Supports(const Operation& op) const override {
     if (number_ + 1 < op.shape().d_words()) return Faulty::Supports(op);
     return absl::NotFoundError(absl::StrCat(op.name, " has ", op.shape().d_words(),
-                                            " results an execution: no lanes ", number_, " and ",
+                                            " results per execution: no lanes ", number_, " and ",
                                             number_ + 1, " to swap"));
   }
 
@@ -154,7 +154,7 @@ class Dead : public Faulty {
     if (runs_ < number_) return absl::OkStatus();
     d.clear();
     return absl::UnavailableError(
-        absl::StrCat("device ", name(), " died in run ", number_, ", as it was asked to"));
+        absl::StrCat("device ", name(), " failed in run ", number_, ", as requested"));
   }
 };
 
@@ -180,8 +180,8 @@ constexpr TransportFault kTransportFaults[] = {
 };
 
 absl::Status BadValue(absl::string_view name, absl::string_view value, absl::string_view allowed) {
-  return absl::InvalidArgumentError(absl::StrCat("faulty:", name, ": '", value, "' is no value of ",
-                                                 name, "; allowed: ", allowed));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "faulty:", name, ": '", value, "' is not a value of ", name, "; allowed: ", allowed));
 }
 
 std::string AllowedValues(const Parameter& p) {
@@ -219,7 +219,7 @@ absl::StatusOr<std::vector<Change>> ParseFault(absl::string_view name_values) {
       return absl::InvalidArgumentError(
           absl::StrCat("faulty:", name_values, ": ", parts.first, what));
     };
-    if (FindTransportFault(name) != nullptr) return error(" is not combined with others");
+    if (FindTransportFault(name) != nullptr) return error(" cannot be combined with other faults");
     const auto parameter = std::ranges::find(Parameters(), name, &Parameter::name);
     if (parameter == Parameters().end()) return UnknownName(name);
     Change change = {&*parameter};
@@ -227,7 +227,7 @@ absl::StatusOr<std::vector<Change>> ParseFault(absl::string_view name_values) {
       return BadValue(name, value, AllowedValues(*parameter));
     }
     if (std::ranges::count(changes, change.parameter, &Change::parameter) > 0) {
-      return error(" twice");
+      return error(" is given twice");
     }
     changes.push_back(change);
   }

@@ -56,8 +56,7 @@ class Host : public Device {
       return absl::NotFoundError(absl::StrCat(op.name, " needs the CPU feature ", i.feature,
                                               ", which this CPU (or its operating system) lacks"));
     }
-    return absl::NotFoundError(
-        absl::StrCat(op.name, " is none of the instructions that host runs"));
+    return absl::NotFoundError(absl::StrCat(op.name, " is not an instruction that host can run"));
   }
 
   uint32_t control_ = DefaultFloatingPointControl();

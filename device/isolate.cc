@@ -283,8 +283,8 @@ absl::StatusOr<TextHabit> FindTextHabit(FreshAsker& asker, const Batch& batch, i
   for (int64_t i = 0; habit.quiet.a.empty(); ++i) {
     if (i == others.dot_products()) {
       return absl::DataLossError(absl::StrCat(texts.begin()->second,
-                                              "; it prints such a line whatever it is asked. If "
-                                              "the line is harmless, give skip=REGEX"));
+                                              "; it prints such a line for every input. If the "
+                                              "line is harmless, add skip=REGEX"));
     }
     const DotProductCase other = Extract(others, i);
     const Asked asked = ask_pair(other, other);
@@ -316,9 +316,10 @@ Asked CheckOthers(FreshAsker& asker, Asked asked) {
     if (absl::IsCancelled(other.status)) return other;
   }
   const InputFailure& first = asked.answers.failures.begin()->second;
-  return {.answers = {},
-          .status = absl::DataLossError(absl::StrCat(first.text, "; so it answers everything")),
-          .failure = first};
+  return {
+      .answers = {},
+      .status = absl::DataLossError(absl::StrCat(first.text, "; it answers every input this way")),
+      .failure = first};
 }
 
 }  // namespace mmadiff

@@ -60,14 +60,14 @@ std::string DescribeBadWord(const Format& format, absl::string_view text) {
   if (text.empty()) return "no digits";
   for (size_t i = 0; i < text.size(); ++i) {
     if (kDigitValues[static_cast<unsigned char>(text[i])] >= 0) continue;
-    return absl::StrCat(Quoted(text), " has no hex digit at character ", i + 1,
+    return absl::StrCat(Quoted(text), ": character ", i + 1, " is not a hex digit",
                         absl::StartsWith(text, "0x") ? " (write words without 0x)" : "");
   }
   if (text.size() > static_cast<size_t>(HexDigits(format))) {
     return absl::StrCat(Quoted(text), " has ", text.size(), " digits; ", format.name, " has ",
                         HexDigits(format));
   }
-  return absl::StrCat(Quoted(text), " has bits beyond the ", format.bits, " of ", format.name);
+  return absl::StrCat(Quoted(text), " does not fit the ", format.bits, " bits of ", format.name);
 }
 
 // The next word of `line` from *position on; empty at the end.

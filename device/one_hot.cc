@@ -219,9 +219,9 @@ class LayoutProbe {
                          uint64_t expected) const {
     const Format& f = *op_.instruction->d;
     return absl::FailedPreconditionError(absl::StrCat(
-        op_.name, ": the layout is not the one of the tables. With a code in ", operand,
-        ", D of block ", p.block, ", row ", p.i, ", column ", p.j, " is ", HexWord(f, d),
-        " and not ", HexWord(f, expected),
+        op_.name, ": the layout differs from the tables. With a code in ", operand, ", D at block ",
+        p.block, ", row ", p.i, ", column ", p.j, " is ", HexWord(f, d), " instead of ",
+        HexWord(f, expected),
         "; this instruction is disabled on this device: compare `mmadiff layout` with the manual"));
   }
 
@@ -249,7 +249,7 @@ absl::Status Repeated(absl::FunctionRef<absl::Status()> probe) {
   const absl::Status again = probe();
   if (again == first || !(again.ok() || absl::IsFailedPrecondition(again))) return again;
   return absl::AbortedError(
-      "its answers do not repeat: asked twice where elements are, it said two things");
+      "its answers do not repeat: two probes of its layout gave different results");
 }
 
 int64_t LayoutDotProducts(const Operation& op, const Shape& shape) {

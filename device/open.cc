@@ -35,7 +35,7 @@ constexpr DeviceKind kKinds[] = {
     {"exec", "exec:COMMAND",
      "an external program that speaks the line protocol on stdin and stdout",
      OpenWithTimeout<OpenExec>},
-    {"fd", "fd:IN,OUT", "whoever speaks the line protocol at two open descriptors",
+    {"fd", "fd:IN,OUT", "a peer that speaks the line protocol over two open descriptors",
      OpenWithTimeout<OpenDescriptors>},
 };
 

@@ -265,9 +265,9 @@ absl::Status ProgramFiles::CheckUnchanged() {
     if (!there || f.hash == kUnreadable || HashOf(f.path) != f.hash) {
       return absl::DataLossError(
           absl::StrCat(PlainLine(f.path),
-                       " changed during the run; its answers from before and after are not "
-                       "one device's: run again (a command that writes the file should do "
-                       "so without naming it)"));
+                       " changed during the run, so answers from before and after are not from "
+                       "one device: run again (if the command itself writes the file, it "
+                       "should not name it)"));
     }
     f.stat = now;
   }

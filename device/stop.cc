@@ -50,7 +50,7 @@ absl::StatusOr<absl::Duration> TimeoutOf(const char* variable) {
   double seconds = 60;
   if (set != nullptr && !(absl::SimpleAtod(set, &seconds) && seconds > 0)) {
     return absl::InvalidArgumentError(
-        absl::StrCat(variable, ": '", set, "' is no number of seconds above 0"));
+        absl::StrCat(variable, ": '", set, "' is not a number of seconds above 0"));
   }
   return absl::Seconds(seconds);
 }

@@ -42,7 +42,8 @@ unsigned CapabilityOf(const Elf64_Ehdr& header) {
 absl::StatusOr<std::map<std::string, int>> MatrixOpcodes(absl::string_view cubin,
                                                          absl::string_view kernel) {
   const absl::StatusOr<ElfFile> file = ElfFile::Read(cubin);
-  if (!file.ok()) return absl::DataLossError(absl::StrCat("no cubin: ", file.status().message()));
+  if (!file.ok())
+    return absl::DataLossError(absl::StrCat("not a cubin: ", file.status().message()));
   const std::optional<absl::string_view> text = file->Section(absl::StrCat(".text.", kernel));
   if (!text.has_value()) {
     return absl::DataLossError(absl::StrCat("the cubin has no kernel '", kernel, "'"));

@@ -61,7 +61,7 @@ absl::Status HasKernel(const Instruction& i, const PtxTarget& target) {
       // The one mma of the table that PTX 9.0 does not have.
       if (absl::EndsWith(i.name, ".ue8m0.4x")) {
         return absl::NotFoundError(
-            absl::StrCat(i.name, " needs PTX 9.1, which this version does not write"));
+            absl::StrCat(i.name, " needs PTX 9.1, which this version does not generate"));
       }
       return absl::OkStatus();
     case Layout::kNvidiaMmaBytes:

@@ -13,6 +13,6 @@ int main(int argc, char** argv) {
     const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
     return written && std::fflush(stdout) == 0 ? 0 : 1;
   }
-  std::fputs("usage: write_kernels TARGET, for instance sm_90a\n", stderr);
+  std::fputs("usage: write_kernels TARGET, for example sm_90a\n", stderr);
   return 2;
 }

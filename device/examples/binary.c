@@ -28,7 +28,7 @@ int next_dot(int bytes) {
     ungetc(byte, stdin);
     left = little_endian(4);
     if (left % bytes) {
-      fprintf(stderr, "a request of %u bytes; %d make a dot product: check protocol=binary and --instr\n", (unsigned)left, bytes);
+      fprintf(stderr, "a request of %u bytes, not a multiple of the %d of a dot product: check protocol=binary and --instr\n", (unsigned)left, bytes);
       exit(1);
     }
   }

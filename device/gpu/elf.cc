@@ -20,7 +20,7 @@ absl::StatusOr<ElfFile> ElfFile::Read(absl::string_view bytes) {
   Elf64_Shdr names;
   if (!ReadAt(bytes, 0, &file.header_) || std::memcmp(file.header_.e_ident, ELFMAG, SELFMAG) != 0 ||
       !file.SectionAt(file.header_.e_shstrndx, &names)) {
-    return absl::DataLossError("not a whole ELF64 file");
+    return absl::DataLossError("not a complete ELF64 file");
   }
   file.names_ = file.Part(names);
   return file;

@@ -36,8 +36,8 @@ absl::StatusOr<Hardware> HardwareOf(const GpuDriver& driver, int (*uuid_of)(void
                                     int device) {
   unsigned char uuid[16] = {};
   char pci[32] = {};
-  RETURN_IF_ERROR(driver.Check(uuid_of(uuid, device), "asking the GPU"));
-  RETURN_IF_ERROR(driver.Check(driver.device_pci(pci, sizeof(pci), device), "asking the GPU"));
+  RETURN_IF_ERROR(driver.Check(uuid_of(uuid, device), "querying the GPU"));
+  RETURN_IF_ERROR(driver.Check(driver.device_pci(pci, sizeof(pci), device), "querying the GPU"));
   Hardware hardware = {.unit = "GPU", .pci = PlainLine(pci)};
   for (int i = 0; i < 16; ++i) {
     const bool group = i == 0 || i == 4 || i == 6 || i == 8 || i == 10;
@@ -63,8 +63,8 @@ absl::Status GpuDevice::Execute(const Operation& op, const Batch& batch, std::ve
   RETURN_IF_ERROR(dead_);
   absl::Status s = RunAlive(op, batch, d);
   if (ContextIsDead(s)) {
-    dead_ = absl::UnavailableError(
-        absl::StrCat(name(), " is lost to this process since an earlier failure, ", s.message()));
+    dead_ = absl::UnavailableError(absl::StrCat(
+        name(), " is unusable in this process after an earlier failure, ", s.message()));
   }
   return s;
 }
@@ -130,7 +130,7 @@ absl::Status GpuDevice::RunPortion(const LoadedKernel& loaded, const Fragments& 
     if (again.out[at] == left.out[at]) continue;
     return absl::DataLossError(absl::StrCat(
         facts_.name, ": ", kernel.entry, " wrote no result in execution ", at / kernel.d.words,
-        " of ", count, ", word ", at % kernel.d.words, "; what it says cannot be trusted"));
+        " of ", count, ", word ", at % kernel.d.words, "; its answers cannot be trusted"));
   }
   fragments.Unpack(batch, first, count, left.out, results);
   return CheckWhere(kernel, left);
@@ -157,7 +157,7 @@ absl::Status GpuDevice::Launch(const LoadedKernel& loaded, const PackedOperands&
   RETURN_IF_ERROR(driver_.Check(driver_.to_host(left.out.data(), *d.address(), 4 * left.out.size()),
                                 "copying results from the GPU"));
   return driver_.Check(driver_.to_host(left.where.data(), *m.address(), 4 * left.where.size()),
-                       "copying the numbers of processors from the GPU");
+                       "copying processor numbers from the GPU");
 }
 
 // Every execution says where it ran, after it has written its results.
@@ -165,8 +165,8 @@ absl::Status GpuDevice::CheckWhere(const Kernel& kernel, const Left& left) {
   for (size_t x = 0; x < left.where.size(); ++x) {
     if (left.where[x] >= answered_.size()) {
       return absl::DataLossError(
-          absl::StrCat(facts_.name, ": ", kernel.entry, " wrote not where it ran in execution ", x,
-                       " of ", left.where.size(), "; what it says cannot be trusted"));
+          absl::StrCat(facts_.name, ": ", kernel.entry, " did not store where it ran in execution ",
+                       x, " of ", left.where.size(), "; its answers cannot be trusted"));
     }
     answered_.set(left.where[x]);
   }

@@ -29,7 +29,7 @@ int ShortBytes(uint32_t word, int generation) {
 }
 
 absl::Status NoCode(absl::string_view why) {
-  return absl::DataLossError(absl::StrCat("no code object: ", why));
+  return absl::DataLossError(absl::StrCat("bad code object: ", why));
 }
 
 absl::Status NoKernel(absl::string_view kernel) {

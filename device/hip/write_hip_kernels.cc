@@ -8,7 +8,7 @@
 int main(int argc, char** argv) {
   const mmadiff::HipTarget* target = argc == 2 ? mmadiff::FindHipTarget(argv[1]) : nullptr;
   if (target == nullptr) {
-    std::fputs("usage: write_hip_kernels TARGET, for instance gfx942\n", stderr);
+    std::fputs("usage: write_hip_kernels TARGET, for example gfx942\n", stderr);
     return 2;
   }
   const std::string text = HipModuleOf(*target, mmadiff::BuiltHipInstructions(*target));

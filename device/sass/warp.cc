@@ -35,7 +35,7 @@ absl::Status Warp::Run() {
       if (state_[lane] == kRunning && position_[lane] == at) lanes |= 1u << lane;
     }
     if (static_cast<size_t>(at) >= block().program->instructions.size()) {
-      return absl::InternalError("the end of the code was reached");
+      return absl::InternalError("execution reached the end of the code");
     }
     const Instruction& in = block().program->instructions[at];
     ++block().counts->instructions;
