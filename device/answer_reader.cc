@@ -127,7 +127,7 @@ class LineReader : public AnswerReader {
 
   absl::Status WrongCount(absl::string_view at_least) const {
     return absl::DataLossError(absl::StrCat(
-        "answered ", at_least, lines_, " lines for ", count_,
+        "answered with ", at_least, lines_, " lines for ", count_,
         " dot products; print one line for each, and nothing else on stdout except comments (#)"));
   }
 
@@ -189,8 +189,8 @@ class FrameReader : public AnswerReader {
 
  private:
   absl::Status WrongCount(absl::string_view more, int64_t answers) const {
-    return absl::DataLossError(absl::StrCat("answered ", more, answers, " words for ", count_,
-                                            " dot products; answer with one for each"));
+    return absl::DataLossError(absl::StrCat("answered with ", more, answers, " words for ", count_,
+                                            " dot products; send one for each"));
   }
 
   const Format& format_;

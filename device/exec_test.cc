@@ -409,11 +409,14 @@ TEST_F(Exec, SlowProgressIsNoTimeout) {
 
 TEST_F(Exec, WrongNumberOfLines) {
   const auto kDataLoss = absl::StatusCode::kDataLoss;
-  EXPECT_THAT(Error(kDataLoss, Helper("few")), HasSubstr("answered 2 lines for 3 dot products"));
-  EXPECT_THAT(Error(kDataLoss, Helper("many")), HasSubstr("answered 4 lines for 3 dot products"));
-  EXPECT_THAT(Error(kDataLoss, "echo why >&2"),
-              AllOf(HasSubstr("answered 0 lines for 3 dot products"), HasSubstr("ends with: why")));
-  EXPECT_THAT(Error(kDataLoss, "yes 0"), HasSubstr("answered at least 1004 lines for 3"));
+  EXPECT_THAT(Error(kDataLoss, Helper("few")),
+              HasSubstr("answered with 2 lines for 3 dot products"));
+  EXPECT_THAT(Error(kDataLoss, Helper("many")),
+              HasSubstr("answered with 4 lines for 3 dot products"));
+  EXPECT_THAT(
+      Error(kDataLoss, "echo why >&2"),
+      AllOf(HasSubstr("answered with 0 lines for 3 dot products"), HasSubstr("ends with: why")));
+  EXPECT_THAT(Error(kDataLoss, "yes 0"), HasSubstr("answered with at least 1004 lines for 3"));
 }
 
 TEST_F(Exec, LinesThatCannotBeRead) {

@@ -64,8 +64,7 @@ constexpr GpuFailure kFailures[] = {
     {34, kNotFound, false, "this libcuda is the toolkit's stub: put the driver's own before it"},
     {100, kNotFound, false,
      "no GPU is visible: check CUDA_VISIBLE_DEVICES and nvidia-smi; in MIG mode, create an "
-     "instance "
-     "first"},
+     "instance first"},
     {101, kNotFound, false, ""},
     {209, kNotFound, false, "this driver cannot make machine code for this GPU"},
     {214, kUnavailable, true, kResume},  // uncorrectable memory error
