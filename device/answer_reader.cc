@@ -17,8 +17,8 @@ namespace mmadiff {
 namespace {
 
 constexpr size_t kMaxLine = 64 * 1024;  // characters
-constexpr size_t kShown = 200;          // characters of a bad line that a message repeats
-// So many lines too many are counted for the message; a command that never ends is then stopped.
+constexpr size_t kShown = 200;          // characters of a bad line shown in a message
+// The number of surplus lines counted for the message; a command that never stops is then stopped.
 constexpr int64_t kExcessCounted = 1000;
 
 std::string Shortened(absl::string_view line) {
@@ -46,7 +46,7 @@ class LineReader : public AnswerReader {
   absl::Status Finish() override {
     at_end_ = true;
     if (!partial_.empty()) {
-      // A word that was cut may read as another one. Comments and other text are what they are.
+      // A truncated word may read as a different word. Comments and other text cannot.
       const bool answers = ParseAnswer(*op_.instruction, partial_).ok();
       if (answers && !EndsInWholeWord(*op_.instruction->d, partial_)) {
         return absl::DataLossError(
@@ -65,7 +65,7 @@ class LineReader : public AnswerReader {
   std::string TakeRest() override { return std::exchange(partial_, ""); }
 
  private:
-  // One line, or, if not `complete`, a part of one.
+  // One line or, if not `complete`, a part of one.
   absl::Status Join(absl::string_view text, bool complete) {
     if (partial_.size() + text.size() > kMaxLine) {
       return absl::DataLossError(
@@ -107,9 +107,10 @@ class LineReader : public AnswerReader {
     return absl::StrCat("line ", line_, " of its output, ", Shortened(line), ": ", why);
   }
 
-  // It may come beside the answer, or in its place: the number of lines tells.
+  // Other text may appear beside the answer, or in its place: the number of lines distinguishes the
+  // two.
   absl::Status OtherText(absl::string_view line, absl::string_view why) {
-    // Of what may be meant for an answer.
+    // Explains why only for text that looks like an answer.
     const bool meant = absl::ascii_isxdigit(line[line.find_first_not_of(" \t")]);
     texts_.emplace(answered(),
                    meant ? Where(line, why)
@@ -135,9 +136,9 @@ class LineReader : public AnswerReader {
   const Batch& batch_;
   const int64_t first_;
   const LinePattern& skip_;
-  int64_t line_ = 0;     // lines seen
-  int64_t lines_ = 0;    // of them answers
-  std::string partial_;  // a line whose end has not come yet
+  int64_t line_ = 0;     // lines read
+  int64_t lines_ = 0;    // answers among them
+  std::string partial_;  // a line whose end has not arrived yet
 };
 
 class FrameReader : public AnswerReader {
@@ -196,7 +197,7 @@ class FrameReader : public AnswerReader {
   const Format& format_;
   const size_t bytes_;
   std::string buffer_;
-  uint64_t left_ = 0;  // bytes of the frame
+  uint64_t left_ = 0;  // unread bytes of the frame
 };
 
 }  // namespace

@@ -16,13 +16,13 @@ namespace {
 
 constexpr size_t kMaxShown = 400;  // bytes of a program's text
 constexpr char kPayload[] = "mmadiff/input_failure";
-// Before the number of a signal and of an exit code.
+// Precede the number of a signal and of an exit code.
 constexpr const char* kWays[] = {"_signal_", "_exit_"};
 
 struct Meaning {
   const char* name;
   FailureScope scope;
-  const char* what;  // of a crash Describe() says more
+  const char* what;  // for a crash Describe() adds more
 };
 constexpr Meaning kMeanings[] = {
     {"unknown_bits", FailureScope::kWord, "unknown bits (x or z)"},

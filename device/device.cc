@@ -29,10 +29,10 @@ absl::Status CheckBatch(const Operation& op, const Batch& batch) {
                                                  " executions has the wrong number of words"));
 }
 
-// How many words from the first on are within the format.
+// The number of leading words that fit the format.
 size_t Fitting(const Format& f, const std::vector<uint64_t>& d) {
   const uint64_t beyond = ~LowBits(f.bits);
-  uint64_t any[4] = {};  // without a branch for each word
+  uint64_t any[4] = {};  // avoids a branch for each word
   for (size_t i = 0; i < d.size(); ++i) any[i % 4] |= d[i];
   if (((any[0] | any[1] | any[2] | any[3]) & beyond) == 0) return d.size();
   return std::ranges::find_if(d, [&](uint64_t word) { return (word & beyond) != 0; }) - d.begin();
@@ -76,7 +76,7 @@ absl::Status Device::Ask(const Operation& op, const Batch& batch, Answers& answe
 
 absl::Status Device::Run(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) {
   Answers answers;
-  answers.d = std::move(d);  // its memory is used again
+  answers.d = std::move(d);  // reuses its memory
   absl::Status s = Ask(op, batch, answers);
   if (!answers.failures.empty()) {
     const auto& [index, failure] = *answers.failures.begin();
@@ -84,7 +84,7 @@ absl::Status Device::Run(const Operation& op, const Batch& batch, std::vector<ui
                  absl::StrCat("fails on ", FormatLine(*op.instruction, Extract(batch, index)), ": ",
                               Describe(failure)));
     answers.Truncate(index);
-    if (failure.age > 0) Restart();  // for callers of Ask() it is to fail again
+    if (failure.age > 0) Restart();  // for callers of Ask() it should fail again
   }
   d = std::move(answers.d);
   return s;

@@ -36,7 +36,7 @@ bool ReadBatch(absl::string_view value, ExecOptions& options) {
          options.batch <= kMaxAtOnce;
 }
 
-// By their numbers.
+// Indexed by the enum values.
 constexpr const char* kRestarts[] = {"each", "never"};
 constexpr const char* kProtocols[] = {"lines", "binary"};
 
@@ -78,7 +78,8 @@ constexpr Option kOptions[] = {
     {"skip", ReadSkip, "an extended regular expression without a comma (`.` matches one)"},
 };
 
-// Why `name`, which is no option, is not taken for a part of the command; OK if it is.
+// An error if `name`, which is not an option, looks like a misspelled one; OK if it belongs to the
+// command.
 absl::Status CheckNoTypo(absl::string_view name) {
   const std::string plain(absl::StripAsciiWhitespace(name));
   std::vector<std::string> names;

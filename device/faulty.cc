@@ -23,7 +23,8 @@ namespace {
 
 std::string_view StdView(absl::string_view s) { return {s.data(), s.size()}; }
 
-// What all faults share: a name, a number and a simulator. Without an override of Spoil() it is the device `none`.
+// The common part of all faults: a name, a number and a simulator. Without an override of Spoil()
+// it is the device `none`.
 class Faulty : public Device {
  public:
   explicit Faulty(absl::string_view name_values, int64_t number = 0)
@@ -47,11 +48,11 @@ class Faulty : public Device {
  protected:
   const std::string name_values_;
   const int64_t number_;
-  int64_t runs_ = 0;  // with the one that is being spoiled
+  int64_t runs_ = 0;  // including the current one
 
  private:
   virtual Model ModelOf(const Operation& op) const { return op.model; }
-  // Makes wrong answers of right ones.
+  // Turns right answers into wrong ones.
   virtual absl::Status Spoil(const Batch&, std::vector<uint64_t>&) { return absl::OkStatus(); }
 };
 
@@ -121,7 +122,7 @@ class LostBatch : public Faulty {
   std::vector<uint64_t> last_;
 };
 
-// Finalizer of SplitMix64 (Steele, Lea, Flood 2014): neighbouring counters give unrelated bits.
+// Finalizer of SplitMix64 (Steele, Lea, Flood 2014): neighboring counters give unrelated bits.
 uint64_t Mix(uint64_t x) {
   x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
   x = (x ^ x >> 27) * 0x94d049bb133111eb;
@@ -134,8 +135,8 @@ class FlakyBit : public Faulty {
 
  private:
   absl::Status Spoil(const Batch&, std::vector<uint64_t>& d) override {
-    // Results of the whole process, so that a second device does not repeat the first one's
-    // answers.
+    // Counts the results of the whole process, so that a second device does not repeat the first
+    // one's answers.
     static std::atomic<uint64_t> results = 0;
     uint64_t counter = results.fetch_add(d.size());
     for (uint64_t& word : d) {
@@ -186,7 +187,7 @@ absl::Status BadValue(absl::string_view name, absl::string_view value, absl::str
 
 std::string AllowedValues(const Parameter& p) {
   if (!p.values.empty()) return absl::StrJoin(p.values, ", ");
-  // The floor's least number has a name of its own.
+  // The exponent floor's lowest number has a name.
   const std::string least = ValueText(p, p.min);
   if (least == absl::StrCat(p.min)) return absl::StrCat("a number ", p.min, "..", p.max);
   return absl::StrCat(least, ", or a number ", p.min + 1, "..", p.max);

@@ -11,7 +11,7 @@
 namespace mmadiff {
 namespace {
 
-// The calling thread's register while it lives.
+// Sets the calling thread's register for the lifetime of the object.
 class Control {
  public:
   explicit Control(uint32_t bits) : saved_(FloatingPointControl()) {

@@ -17,7 +17,7 @@
 namespace mmadiff {
 namespace {
 
-// The time is without a byte from the command: RTL simulators are slow.
+// The timeout is the time without a byte from the command: RTL simulators are slow.
 template <DeviceOr (*Open)(absl::string_view, absl::Duration)>
 DeviceOr OpenWithTimeout(absl::string_view argument) {
   const absl::StatusOr<absl::Duration> timeout = TimeoutOf("MMADIFF_EXEC_TIMEOUT");

@@ -16,7 +16,7 @@
 namespace mmadiff {
 namespace {
 
-// What the kernels come from, for people.
+// Where the kernels come from, for people.
 class Cuda : public GpuDevice {
  public:
   Cuda(const CudaDriver& driver, GpuFacts facts, const Variant& variant, const PtxTarget& target,
@@ -71,9 +71,9 @@ class Cuda : public GpuDevice {
   const CudaDriver& driver_;
   const Variant variant_;
   const PtxTarget& target_;
-  const KernelImage image_;  // empty: none that this driver can load
+  const KernelImage image_;  // empty: this driver can load none
   void* const context_;
-  void* image_module_ = nullptr;  // loaded at the first need
+  void* image_module_ = nullptr;  // loaded on first use
 };
 
 absl::StatusOr<const PtxTarget*> TargetOf(const CudaDriver& driver, int device) {
@@ -95,7 +95,7 @@ absl::StatusOr<const PtxTarget*> TargetOf(const CudaDriver& driver, int device) 
 Identity IdentityOf(absl::string_view gpu, int multiprocessors, const PtxTarget& target, int driver,
                     const KernelImage& image) {
   const bool part =
-      absl::StrContains(gpu, "MIG");  // a part of a GPU is named like "... MIG 1g.5gb"
+      absl::StrContains(gpu, "MIG");  // a part of a GPU has a name like "... MIG 1g.5gb"
   const std::string release = DriverRelease();
   return Identity()
       .Add("hardware", std::string(gpu))
@@ -109,7 +109,7 @@ Identity IdentityOf(absl::string_view gpu, int multiprocessors, const PtxTarget&
       .Add("assembler", image.cubin.empty() ? "" : ToolOf(image));
 }
 
-// kNotFound when the driver cannot read the kernels' PTX.
+// kNotFound if the driver cannot read the kernels' PTX.
 absl::Status CheckDriver(int version, const PtxTarget& target) {
   const int needed = DriverForPtx(target.version);
   if (version >= needed) return absl::OkStatus();

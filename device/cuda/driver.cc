@@ -85,7 +85,7 @@ constexpr GpuFailure kFailures[] = {
     {717, kUnavailable, true, kResume},  // invalid address space
     {718, kUnavailable, true, kResume},  // invalid program counter
     {719, kUnavailable, true, kResume},  // launch failed
-    {721, kUnavailable, true, kResume},  // exit of a block with tensor memory still allocated
+    {721, kUnavailable, true, kResume},  // a block exited with tensor memory still allocated
     {803, kNotFound, false, "libcuda and the kernel module differ in version: restart the machine"},
     {804, kNotFound, false,
      "this GPU does not support forward compatibility: use the driver's libcuda"},
@@ -127,7 +127,7 @@ int DriverForPtx(absl::string_view ptx_version) {
       {"9.0", 13000}};
   const auto found = std::find_if(std::begin(kReleases), std::end(kReleases),
                                   [&](const auto& r) { return r.first == ptx_version; });
-  if (found == std::end(kReleases)) std::abort();  // a target of ours not listed: programmer error
+  if (found == std::end(kReleases)) std::abort();  // a target is not listed: programmer error
   return found->second;
 }
 

@@ -80,8 +80,8 @@ bool ContextIsDead(const absl::Status& status) {
 
 namespace {
 
-// Whether `why` is what the loader says of a library that is nowhere, in whatever words: of a library
-// that is there, but needs one that is missing, it names that one.
+// Whether `why` is the loader's message for a library that does not exist, whatever its wording. If
+// the library exists but one that it needs is missing, the message names the missing one.
 bool IsNowhere(absl::string_view why, const char* path) {
   constexpr char kAbsent[] = "/absent/library.so";
   if (dlopen(kAbsent, RTLD_NOW) != nullptr) return false;

@@ -5,7 +5,7 @@
 namespace mmadiff {
 namespace {
 
-// From `offset` to the next 0.
+// The text from `offset` to the next 0.
 absl::string_view TextAt(absl::string_view bytes, uint64_t offset) {
   if (offset >= bytes.size()) return {};
   const absl::string_view rest = bytes.substr(offset);

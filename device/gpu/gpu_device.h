@@ -24,9 +24,9 @@ struct LoadedKernel {
 // The processors of a GPU, by the numbers that its kernels write (Kernel::text).
 using Processors = std::bitset<4096>;
 
-// The value that results are filled with before a launch, different for each launch. It reveals
-// words that a kernel does not write, because they do not repeat. kNowhere is the same for the
-// processor numbers, and is not a valid number.
+// The value that results are filled with before a launch, different for each launch: a word that a
+// kernel does not write is detected because it changes from launch to launch. kNowhere is the fill
+// value for processor numbers, and is not a valid number.
 uint32_t FillPattern();
 inline constexpr uint32_t kNowhere = ~0u;
 

@@ -90,7 +90,7 @@ class DataSet {
     comgr_.release_data(data);
     return added;
   }
-  // The first of that kind; "" if there is none.
+  // The first object of that kind; "" if it is missing.
   std::string Bytes(DataKind kind) const {
     size_t count = 0, size = 0;
     uint64_t data;

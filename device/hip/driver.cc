@@ -56,7 +56,7 @@ absl::StatusOr<const HipDriver*> Load() {
   const auto symbol = [&library](const char* name, auto& function) {
     return FindSymbol(library, name, function);
   };
-  // Since HIP 6 the old name stands for the old layout.
+  // Since HIP 6 the old name refers to the old layout.
   const bool new_properties = symbol("hipGetDevicePropertiesR0600", driver.device_properties);
   driver.properties_size = new_properties ? 1472 : 792;
   driver.architecture_offset = new_properties ? 1160 : 396;

@@ -54,7 +54,7 @@ class Hip : public GpuDevice {
   }
   Kernel KernelFor(const Instruction& i) const override { return HipKernelOf(i, target_); }
 
-  // One module has them all.
+  // One module contains all kernels.
   absl::StatusOr<void*> ModuleFor(const Instruction&, const Kernel&) override {
     if (module_ != nullptr) return module_;
     if (image_.code_object.empty()) {
@@ -71,7 +71,7 @@ class Hip : public GpuDevice {
 
   const HipDriver& driver_;
   const int index_;
-  const uint32_t own_mode_;  // of name()
+  const uint32_t own_mode_;  // the mode in name()
   uint32_t mode_;
   const HipTarget& target_;
   const HipImage image_;
@@ -79,7 +79,8 @@ class Hip : public GpuDevice {
   void* module_ = nullptr;
 };
 
-// The release of the kernel driver: of the module amdgpu, else of the kernel that has it.
+// The release of the kernel driver: from the module amdgpu, or from the Linux kernel that contains
+// it.
 void AddKernelDriver(Identity& identity) {
   std::string release;
   utsname kernel = {};
@@ -120,7 +121,7 @@ absl::Status BadArgument(absl::string_view argument) {
       "optionally followed by these, each after a comma: ", absl::StrJoin(HipModes(), ", ", mode)));
 }
 
-// Without a GPU of that number: how many there are, and why.
+// If no GPU has that number: how many GPUs exist, and why.
 absl::Status CheckCount(const HipDriver& driver, int index) {
   int count = 0;
   absl::Status s = driver.Check(driver.device_count(&count), "counting GPUs");

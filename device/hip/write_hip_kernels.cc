@@ -1,5 +1,5 @@
-// write_hip_kernels TARGET: the assembly text of every kernel that a build makes machine code of for
-// a target, as the compiler names it ("gfx942"), on standard output.
+// write_hip_kernels TARGET: writes the assembly text of every kernel for which a build generates
+// machine code for a target, named as in the compiler ("gfx942"), to standard output.
 #include <cstdio>
 #include <string>
 

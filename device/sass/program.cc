@@ -109,7 +109,7 @@ bool IsFlag(const Operand& o) {
   return o.kind == Operand::kPredicate || o.kind == Operand::kUniformPredicate;
 }
 
-// Which operands are written: flags before the register, the register, flags behind it.
+// Which operands are written: flags before the register, the register, flags after it.
 void Distribute(const OpcodeInfo& info, const std::vector<Operand>& operands, Instruction& in) {
   size_t i = 0;
   while (i < operands.size() && info.flags_first && IsFlag(operands[i])) {
