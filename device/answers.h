@@ -39,7 +39,7 @@ struct InputFailure {
   int exit_code = 0, signal = 0;  // for kCrash; one of them is nonzero
   // Answers that the process must have given before it fails; 0: it fails on its first input.
   uint64_t age = 0;
-  std::string text = {};  // the program's output, one line, for people
+  std::string text = {};  // explanation with the program's output, one line, for people
 
   // Whether a person would call both the same bug.
   bool SameAs(const InputFailure& other) const {

@@ -18,15 +18,13 @@ namespace mmadiff {
 struct ChildCommand {
   std::string command;                   // for /bin/sh -c
   std::vector<std::string> environment;  // NAME=VALUE, added to this process's own or replacing it
-  absl::Duration
-      timeout;  // longest time without progress: input taken, or output that TakeOutput counts
-  bool named = true;  // in messages, because a person supplied it
+  absl::Duration timeout;  // without progress: input taken, or output that TakeOutput counts
+  bool named = true;       // in messages, because a person supplied it
 };
 
 // How the command ended on its own, if an error below reports that.
 struct ChildEnd {
-  int exit_code = 0,
-      signal = 0;  // one of them; neither: it ended successfully, but without all answers
+  int exit_code = 0, signal = 0;  // one is set; neither: it exited with 0, without all answers
 };
 std::optional<ChildEnd> EndOf(const absl::Status& error);
 

@@ -88,8 +88,8 @@ struct Identity {
 // only this name, so no name may ever change.
 std::string Name(const Identity& identity);
 
-// The part of the name that differs from the other identity: facts that differ, and for the files
-// only the files that differ. The whole name if that is empty.
+// The part of the name that differs from the other identity: facts that differ, and of the fact
+// "files" only the files that differ. The whole name if that is empty.
 std::string NameBeside(const Identity& identity, const Identity& other);
 
 // Equal facts in the same order; equal names where one is Named().

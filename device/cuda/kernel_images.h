@@ -9,7 +9,7 @@
 namespace mmadiff {
 
 struct KernelImage {
-  absl::string_view cubin;  // contains BuiltEntries(), by KernelName(); empty: the build has none
+  absl::string_view cubin;  // BuiltEntries(), by KernelName(); empty: the build has none
   // CUDA version of the ptxas that made it, 13000; the oldest driver for it has the same version.
   int toolkit = 0;
 };

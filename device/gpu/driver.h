@@ -36,8 +36,7 @@ struct GpuDriver {
                 void**, void**);
   int (*synchronize)();
   int (*query)(void* stream);  // kNotReady, or the outcome of the launches; nullptr: all launches
-  int (*blocks_at_once)(int*, void*, int,
-                        size_t);  // per processor, for these threads and shared bytes
+  int (*blocks_at_once)(int*, void*, int, size_t);  // per processor: threads, shared bytes
 
   // Loads machine code, or kernel text that the driver assembles.
   virtual int LoadModule(void** module, const void* image) const = 0;

@@ -124,8 +124,8 @@ absl::Status CheckTarget(const Comgr& comgr, const HipTarget& target) {
     if (names.back() == target.target) return absl::OkStatus();
   }
   return absl::NotFoundError(absl::StrCat(
-      "the installed code object manager is too old for it (targets it supports: ", names.size(),
-      "): install a newer ROCm, set MMADIFF_LIBCOMGR to a newer libamd_comgr, or "
+      "the installed code object manager is too old for it (it supports ", names.size(),
+      " other targets): install a newer ROCm, set MMADIFF_LIBCOMGR to a newer libamd_comgr, or "
       "build with a clang that supports it"));
 }
 

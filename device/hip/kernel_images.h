@@ -9,9 +9,8 @@
 namespace mmadiff {
 
 struct HipImage {
-  absl::string_view
-      code_object;         // contains BuiltHipInstructions(), by HipKernelName(); empty: none
-  absl::string_view tool;  // "clang 19.1.7"
+  absl::string_view code_object;  // BuiltHipInstructions(), by HipKernelName(); empty: none
+  absl::string_view tool;         // "clang 19.1.7"
 };
 
 // A row of a table of images, as the build writes it (CMakeLists.txt); target "" ends it.

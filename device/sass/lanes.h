@@ -10,11 +10,10 @@
 
 namespace mmadiff::sass {
 
-inline constexpr uint64_t kLocalWindow =
-    0x0abc'0000'0000'0000;                        // generic addresses of local memory
-inline constexpr uint32_t kLocalBytes = 1 << 15;  // per lane
-inline constexpr int kParametersAt = 0x210;       // in constant bank 0, sm_90
-inline constexpr int kSharedAt = 0x400;           // where the kernel's own memory begins
+inline constexpr uint64_t kLocalWindow = 0x0abc'0000'0000'0000;  // generic local addresses
+inline constexpr uint32_t kLocalBytes = 1 << 15;                 // per lane
+inline constexpr int kParametersAt = 0x210;                      // in constant bank 0, sm_90
+inline constexpr int kSharedAt = 0x400;  // where the kernel's own memory begins
 
 // The lanes whose bits are set, in ascending order: for (const int lane : LanesIn(mask)).
 class LanesIn {
