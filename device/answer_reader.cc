@@ -69,7 +69,7 @@ class LineReader : public AnswerReader {
   absl::Status Join(absl::string_view text, bool complete) {
     if (partial_.size() + text.size() > kMaxLine) {
       return absl::DataLossError(
-          absl::StrCat("line ", line_ + 1, " of its output is longer than ", kMaxLine,
+          absl::StrCat("output line ", line_ + 1, " is longer than ", kMaxLine,
                        " characters: ", Shortened(partial_ + std::string(text.substr(0, kShown)))));
     }
     if (complete && partial_.empty()) return Line(text);
@@ -104,7 +104,7 @@ class LineReader : public AnswerReader {
   }
 
   std::string Where(absl::string_view line, absl::string_view why) const {
-    return absl::StrCat("line ", line_, " of its output, ", Shortened(line), ": ", why);
+    return absl::StrCat("output line ", line_, ", ", Shortened(line), ": ", why);
   }
 
   // Other text may appear beside the answer, or in its place: the number of lines distinguishes the
@@ -112,9 +112,8 @@ class LineReader : public AnswerReader {
   absl::Status OtherText(absl::string_view line, absl::string_view why) {
     // Explains why only for text that looks like an answer.
     const bool meant = absl::ascii_isxdigit(line[line.find_first_not_of(" \t")]);
-    texts_.emplace(answered(),
-                   meant ? Where(line, why)
-                         : absl::StrCat("line ", line_, " of its output, ", Shortened(line)));
+    texts_.emplace(answered(), meant ? Where(line, why)
+                                     : absl::StrCat("output line ", line_, ", ", Shortened(line)));
     return absl::OkStatus();
   }
 
