@@ -9,8 +9,9 @@
 // returns (719), FAKE_HIP_AFTER the number of calls before failures begin.
 // FAKE_HIP_SWAPS is the operand (A, B, C, D, k) of which lanes 4 and 5 are exchanged.
 // FAKE_HIP_FAULT is a silent fault: "unwritten" (an instruction's kernel writes nothing), "partly"
-// (the last quarter of D is not written), "partly_once" (in one launch), "once" (a bit of one launch),
-// "alternating" (all results are wrong in every second launch), "hang" (a launch never ends).
+// (the last quarter of D is not written), "partly_once" (in one launch), "once" (a bit of one
+// launch), "alternating" (all results are wrong in every second launch), "hang" (a launch never
+// ends).
 // FAKE_HIP_OF limits swaps and faults to instructions with this text in their names.
 // FAKE_HIP_UUID is the first byte of the GPU's UUID (1).
 // FAKE_HIP_PLANTS is a model parameter in which the GPU differs (NAME=VALUE).
