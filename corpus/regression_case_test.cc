@@ -233,7 +233,7 @@ TEST(FormatCase, ScalesEndTheRows) {
   EXPECT_THAT(ErrorOf(absl::StrReplaceAll(text, {{"3a 3b\"", "3a\""}})),
               HasSubstr("a[0]: 67 words, expected 64 of e2m1 and 4 of ue4m3"));
   EXPECT_THAT(ErrorOf(absl::StrReplaceAll(text, {{"0f 38", "10 38"}})),
-              HasSubstr("a[0] word 63: '10' has bits beyond the 4 of e2m1"));
+              HasSubstr("a[0] word 63: '10' does not fit the 4 bits of e2m1"));
   EXPECT_THAT(ErrorOf(absl::StrReplaceAll(text, {{"42 43\"", "42 3\""}})),
               HasSubstr("b[0] word 67: '3', expected 2 digits of ue4m3"));
 }

@@ -1,4 +1,4 @@
-// Why a device gave kNotFound, beside its message: as the payload of the status.
+// Why a device returned kNotFound, stored as the payload of the status beside its message.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,9 @@
 namespace mmadiff {
 
 enum class Absence : uint8_t {
-  kInstruction,  // the device has none: without a payload
-  kProgram,      // of `exec:`: it cannot be started
-  kAnswer,       // of `recorded:`
+  kInstruction,  // the device does not have the instruction; no payload
+  kProgram,      // the program of `exec:` cannot be started
+  kAnswer,       // `recorded:` has no answer
 };
 
 absl::Status NotFound(Absence absence, absl::string_view message);

@@ -17,8 +17,8 @@ namespace mmadiff {
 namespace {
 
 constexpr size_t kMaxLine = 64 * 1024;  // characters
-constexpr size_t kShown = 200;          // characters of a bad line that a message repeats
-// So many lines too many are counted for the message; a command that never ends is then stopped.
+constexpr size_t kShown = 200;          // characters of a bad line shown in a message
+// The number of surplus lines counted for the message; a command that never stops is then stopped.
 constexpr int64_t kExcessCounted = 1000;
 
 std::string Shortened(absl::string_view line) {
@@ -46,10 +46,11 @@ class LineReader : public AnswerReader {
   absl::Status Finish() override {
     at_end_ = true;
     if (!partial_.empty()) {
-      // A word that was cut may read as another one. Comments and other text are what they are.
+      // A truncated word may read as a different word. Comments and other text cannot.
       const bool answers = ParseAnswer(*op_.instruction, partial_).ok();
       if (answers && !EndsInWholeWord(*op_.instruction->d, partial_)) {
-        return absl::DataLossError(absl::StrCat("its last line is cut: ", Shortened(partial_)));
+        return absl::DataLossError(
+            absl::StrCat("its last line is incomplete: ", Shortened(partial_)));
       }
       RETURN_IF_ERROR(Join("", /*complete=*/true));
     }
@@ -64,11 +65,11 @@ class LineReader : public AnswerReader {
   std::string TakeRest() override { return std::exchange(partial_, ""); }
 
  private:
-  // One line, or, if not `complete`, a part of one.
+  // One line or, if not `complete`, a part of one.
   absl::Status Join(absl::string_view text, bool complete) {
     if (partial_.size() + text.size() > kMaxLine) {
       return absl::DataLossError(
-          absl::StrCat("line ", line_ + 1, " of its output is longer than ", kMaxLine,
+          absl::StrCat("output line ", line_ + 1, " is longer than ", kMaxLine,
                        " characters: ", Shortened(partial_ + std::string(text.substr(0, kShown)))));
     }
     if (complete && partial_.empty()) return Line(text);
@@ -103,39 +104,40 @@ class LineReader : public AnswerReader {
   }
 
   std::string Where(absl::string_view line, absl::string_view why) const {
-    return absl::StrCat("line ", line_, " of its output, ", Shortened(line), ": ", why);
+    return absl::StrCat("output line ", line_, ", ", Shortened(line), ": ", why);
   }
 
-  // It may come beside the answer, or in its place: the number of lines tells.
+  // Other text may appear beside the answer, or in its place: the number of lines distinguishes the
+  // two.
   absl::Status OtherText(absl::string_view line, absl::string_view why) {
-    // Of what may be meant for an answer.
+    // Explains why only for text that looks like an answer.
     const bool meant = absl::ascii_isxdigit(line[line.find_first_not_of(" \t")]);
-    texts_.emplace(answered(),
-                   meant ? Where(line, why)
-                         : absl::StrCat("line ", line_, " of its output, ", Shortened(line)));
+    texts_.emplace(answered(), meant ? Where(line, why)
+                                     : absl::StrCat("output line ", line_, ", ", Shortened(line)));
     return absl::OkStatus();
   }
 
   absl::Status OtherOperands(absl::string_view line, const DotProductCase& asked) const {
     return absl::DataLossError(Where(
-        line, absl::StrCat("it repeats other operands than dot product ", first_ + answered() + 1,
-                           " has: ", Shortened(FormatLine(*op_.instruction, asked)),
-                           "; answer line by line in the order of the input")));
+        line,
+        absl::StrCat("its operands differ from those of dot product ", first_ + answered() + 1,
+                     ": ", Shortened(FormatLine(*op_.instruction, asked)),
+                     "; answer line by line in the order of the input")));
   }
 
   absl::Status WrongCount(absl::string_view at_least) const {
     return absl::DataLossError(absl::StrCat(
-        "answered ", at_least, lines_, " lines to ", count_,
-        " dot products; print one line for each, and nothing else but comments (#) on stdout"));
+        "answered with ", at_least, lines_, " lines for ", count_,
+        " dot products; print one line for each, and nothing else on stdout except comments (#)"));
   }
 
   const Operation& op_;
   const Batch& batch_;
   const int64_t first_;
   const LinePattern& skip_;
-  int64_t line_ = 0;     // lines seen
-  int64_t lines_ = 0;    // of them answers
-  std::string partial_;  // a line whose end has not come yet
+  int64_t line_ = 0;     // lines read
+  int64_t lines_ = 0;    // answers among them
+  std::string partial_;  // a line whose end has not arrived yet
 };
 
 class FrameReader : public AnswerReader {
@@ -155,9 +157,9 @@ class FrameReader : public AnswerReader {
         left_ = ReadLittleEndian(rest.substr(0, kFrameHeadBytes));
         rest.remove_prefix(kFrameHeadBytes);
         if (left_ % bytes_ != 0 || left_ > kMaxFrameBytes) {
-          return absl::DataLossError(absl::StrCat("a frame of ", left_, " bytes behind answer ",
-                                                  answered(), "; a word of ", format_.name, " has ",
-                                                  bytes_, ". Does it speak protocol=lines?"));
+          return absl::DataLossError(absl::StrCat(
+              "a frame of ", left_, " bytes after answer ", answered(), "; bytes in a word of ",
+              format_.name, ": ", bytes_, ". Does the program use protocol=lines?"));
         }
         continue;
       }
@@ -167,8 +169,8 @@ class FrameReader : public AnswerReader {
         answers_.d.push_back(d);
       } else {
         answers_.Fail({.kind = FailureKind::kWidth,
-                       .text = absl::StrCat("0x", absl::Hex(d), " has bits beyond the ",
-                                            format_.bits, " of ", format_.name)});
+                       .text = absl::StrCat("0x", absl::Hex(d), " does not fit the ", format_.bits,
+                                            " bits of ", format_.name)});
       }
       rest.remove_prefix(bytes_);
       left_ -= bytes_;
@@ -187,14 +189,14 @@ class FrameReader : public AnswerReader {
 
  private:
   absl::Status WrongCount(absl::string_view more, int64_t answers) const {
-    return absl::DataLossError(absl::StrCat("answered ", more, answers, " words to ", count_,
-                                            " dot products; answer one for each"));
+    return absl::DataLossError(absl::StrCat("answered with ", more, answers, " words for ", count_,
+                                            " dot products; send one for each"));
   }
 
   const Format& format_;
   const size_t bytes_;
   std::string buffer_;
-  uint64_t left_ = 0;  // bytes of the frame
+  uint64_t left_ = 0;  // unread bytes of the frame
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Reads what a program answers to dot products of a batch, as its bytes come.
+// Parses a program's answers to the dot products of a batch, as their bytes arrive.
 #pragma once
 
 #include <regex.h>
@@ -22,7 +22,7 @@ namespace mmadiff {
 // A POSIX extended regular expression; an empty one matches nothing.
 class LinePattern {
  public:
-  explicit LinePattern(const std::string& pattern);  // that regcomp() knows
+  explicit LinePattern(const std::string& pattern);  // must be valid for regcomp()
   ~LinePattern();
   LinePattern(const LinePattern&) = delete;
   LinePattern& operator=(const LinePattern&) = delete;
@@ -39,23 +39,26 @@ class AnswerReader {
  public:
   virtual ~AnswerReader() = default;
 
-  // Whether an answer was among the bytes. kDataLoss: no program that speaks the protocol says so.
+  // Whether the bytes contained an answer. kDataLoss: the bytes do not follow the protocol.
   virtual absl::StatusOr<bool> Take(absl::string_view bytes) = 0;
-  // At the end of what came, or once all is answered. kDataLoss also: too few answers or too many.
+  // Call at the end of the output, or once all answers have arrived. kDataLoss also: too few or too
+  // many answers.
   virtual absl::Status Finish() = 0;
-  // Bytes behind the last answer that are not read yet: of the answers to what is asked next.
+  // Bytes after the last answer that have not been read yet; they belong to the next request.
   virtual std::string TakeRest() = 0;
 
   int64_t answered() const { return answers_.size(); }
   bool complete() const { return answered() >= count_; }
-  // Whether every answer so far named its question.
+  // Whether every answer so far repeated its operands.
   bool echoed() const { return echoed_; }
-  // Whether Finish() was called: what is missing did not come. Else what came cannot be read.
+  // Whether Finish() was called: then missing answers did not arrive. Otherwise the output could
+  // not be read.
   bool at_end() const { return at_end_; }
-  // Other text, one for each number of answers that came before it. It is no failure of TakeAnswers().
+  // Other text, keyed by the number of answers before it; at most one text for each number. It is
+  // not among the failures of TakeAnswers().
   const OtherTexts& texts() const { return texts_; }
-  // What was answered: on an error what came before other text, for answers behind it may be those to
-  // other questions.
+  // The answers. After an error, only those before the first other text, because later answers may
+  // belong to different inputs.
   Answers TakeAnswers(const absl::Status& status) {
     if (!status.ok() && !texts_.empty()) answers_.Truncate(texts_.begin()->first);
     return std::move(answers_);
@@ -70,8 +73,8 @@ class AnswerReader {
   OtherTexts texts_;
 };
 
-// Dot products [first, first + count) of the batch are asked, and the reader lives no longer than
-// `op`, `batch` and `skip`.
+// For a request with dot products [first, first + count) of the batch. `op`, `batch` and `skip`
+// must outlive the reader.
 std::unique_ptr<AnswerReader> ReaderOf(Protocol protocol, const Operation& op, const Batch& batch,
                                        int64_t first, int64_t count, const LinePattern& skip);
 

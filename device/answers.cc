@@ -16,19 +16,19 @@ namespace {
 
 constexpr size_t kMaxShown = 400;  // bytes of a program's text
 constexpr char kPayload[] = "mmadiff/input_failure";
-// Before the number of a signal and of an exit code.
+// Precede the number of a signal and of an exit code.
 constexpr const char* kWays[] = {"_signal_", "_exit_"};
 
 struct Meaning {
   const char* name;
   FailureScope scope;
-  const char* what;  // of a crash Describe() says more
+  const char* what;  // for a crash Describe() adds more
 };
 constexpr Meaning kMeanings[] = {
     {"unknown_bits", FailureScope::kWord, "unknown bits (x or z)"},
-    {"width", FailureScope::kWord, "a word of another width"},
+    {"width", FailureScope::kWord, "a word of the wrong width"},
     {"text", FailureScope::kOutput,
-     "other text than a word (skip=REGEX passes over harmless lines)"},
+     "text instead of a word (use skip=REGEX to ignore harmless lines)"},
     {"early_end", FailureScope::kProcess, "the program ended"},
     {"crash", FailureScope::kProcess, "the program "},
     {"hang", FailureScope::kProcess, "the program hung"},

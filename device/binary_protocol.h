@@ -1,7 +1,8 @@
-// The binary protocol: frames both ways, each a length in bytes (4 bytes, little-endian) and so many
-// bytes behind it. A request has whole dot products, `a0 .. a(K-1) b0 .. b(K-1) c [sa.. sb..]`, every
-// word little-endian in the fewest whole bytes of its format. An answer has whole words of d, in
-// order; the answers to a request may come in any number of frames.
+// The binary protocol: frames in both directions. A frame is a length in bytes (4 bytes,
+// little-endian), followed by that many bytes. A request holds whole dot products, `a0 .. a(K-1) b0
+// .. b(K-1) c [sa.. sb..]`, every word little-endian in the fewest whole bytes of its format. An
+// answer holds whole words of d, in order; the answers to a request may come in any number of
+// frames.
 #pragma once
 
 #include <cstdint>

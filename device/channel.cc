@@ -73,8 +73,8 @@ class Kept : public Channel {
 
  private:
   const StartKept start_;
-  std::unique_ptr<KeptChild> child_;  // nullptr: to be started
-  std::string rest_;                  // of its output
+  std::unique_ptr<KeptChild> child_;  // nullptr: not started
+  std::string rest_;                  // unread output
   uint64_t age_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// How requests reach the program that answers, and its answers come back.
+// Sends requests to the program and receives its answers.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace mmadiff {
 
-// Dot products of a batch as the program reads them, some at a time.
+// Dot products of a batch in the form that the program reads, a few at a time.
 class RequestWriter {
  public:
   RequestWriter(Protocol protocol, const Operation& op, const Batch& batch, int64_t first,
@@ -38,23 +38,23 @@ class RequestWriter {
 
 class Channel {
  public:
-  // Called with the number of answers as they come.
+  // Called with the number of answers so far, as they arrive.
   using Shown = absl::FunctionRef<void(int64_t answered)>;
 
   virtual ~Channel() = default;
-  // Hands on the request and what comes of it, until the reader is complete or the program has ended.
-  // Errors are those of the process and of the reader.
+  // Sends the request and passes the output to the reader, until the reader is complete or the
+  // program has ended. Errors are those of the process and of the reader.
   virtual absl::Status Ask(RequestWriter& request, AnswerReader& reader, Shown shown,
                            StopRequest stop, absl::Duration timeout) = 0;
-  // Answers that the process has given; 0 if the next one will be asked by a fresh one.
+  // Answers that the process has given; 0 if the next request starts a fresh one.
   virtual uint64_t age() const { return 0; }
   virtual void Restart() {}
 };
 
-// A process for each request.
+// Starts a new process for each request.
 std::unique_ptr<Channel> StartEach(ChildCommand command);
 
-// One process for one request after another, until it fails.
+// Sends all requests to one process, until it fails.
 using StartKept = std::function<absl::StatusOr<std::unique_ptr<KeptChild>>()>;
 std::unique_ptr<Channel> KeepOne(StartKept start);
 

@@ -31,11 +31,11 @@ namespace mmadiff {
 namespace {
 
 constexpr size_t kKeptStderr = 2048;       // bytes
-constexpr size_t kReadAtOnce = 64 * 1024;  // bytes: what a pipe holds
+constexpr size_t kReadAtOnce = 64 * 1024;  // bytes, the capacity of a pipe
 
 constexpr int kLeaveMilliseconds = 1000;
 
-constexpr absl::Duration kQuestions = absl::Milliseconds(200);  // between two of `stop`
+constexpr absl::Duration kQuestions = absl::Milliseconds(200);  // between two calls of `stop`
 
 constexpr char kEnd[] = "mmadiff/child_end";  // payload
 
@@ -44,8 +44,8 @@ absl::Status EndedBy(absl::Status error, ChildEnd end) {
   return error;
 }
 
-// A write to a pipe that nobody reads raises SIGPIPE. Keeps it from this thread while alive, and
-// leaves the rest of the process's signal handling alone.
+// A write to a pipe without a reader raises SIGPIPE. While alive, this object keeps it from this
+// thread and leaves the rest of the process's signal handling alone.
 class SigpipeGuard {
  public:
   SigpipeGuard() {
@@ -93,27 +93,27 @@ class Child {
   Child& operator=(const Child&) = delete;
 
   absl::Status Start(const SigpipeGuard& guard);
-  // In place of a command that is started.
+  // Uses a peer instead of starting a command.
   absl::Status Adopt(int in, int out);
-  // Until the command closes its stdout.
+  // Runs until the command closes its stdout.
   absl::Status Exchange(NextInput next_input, TakeOutput take_output, StopRequest stop);
   absl::Status Ask(absl::string_view request, HearAnswer hear, StopRequest stop);
   // After Exchange(): waits for the end of the process.
   absl::Status Finish(StopRequest stop);
-  // `error` with the end of stderr, the process group killed.
+  // Returns `error` with the end of stderr; kills the process group.
   absl::Status Fail(const absl::Status& error);
   void SetTimeout(absl::Duration timeout) { timeout_ = std::min(timeout, command_.timeout); }
-  // Closes its stdin and waits a moment for its end.
+  // Closes the command's stdin and waits a moment for it to end.
   void Leave();
 
  private:
-  // Poll() for a while; an error when the answers are not wanted any more or do not come.
+  // Polls for a while; an error if the answers are no longer wanted or do not arrive.
   absl::Status Wait(absl::Span<pollfd> fds, absl::string_view hang, StopRequest stop);
   void Write(NextInput next_input);
   absl::Status Read(TakeOutput take_output);
   void ReadStderr();
   absl::Status EndStatus(CommandEnd end) const;
-  // One wait, and what can be written and read then.
+  // Waits once, then writes and reads as far as possible.
   absl::Status Step(NextInput next_input, TakeOutput take_output, StopRequest stop);
 
   const ChildCommand& command_;
@@ -122,7 +122,7 @@ class Child {
   Watcher watcher_;
   Fd stdin_, stdout_, stderr_;
   absl::string_view input_;  // taken from next_input, not yet written
-  std::string stderr_text_;  // its end
+  std::string stderr_text_;  // the end of it
   absl::Duration progress_ = MonotonicNow(), asked_;
   bool overdue_ = false;
   bool adopted_ = false;
@@ -158,13 +158,13 @@ absl::Status Child::Adopt(int in, int out) {
 absl::Status Child::Wait(absl::Span<pollfd> fds, absl::string_view hang, StopRequest stop) {
   const absl::Duration now = MonotonicNow();
   const absl::Duration silent = now - progress_;
-  // This process may have slept itself: what has come meanwhile is read first.
+  // This process itself may have been suspended: output that arrived meanwhile is read first.
   if (silent < timeout_) {
     overdue_ = false;
   } else if (std::exchange(overdue_, true)) {
     return absl::DeadlineExceededError(
         absl::StrCat(hang, " for ", absl::FormatDuration(timeout_),
-                     watcher_.Stopped() ? ", and the process that watches it was stopped" : "",
+                     watcher_.Stopped() ? "; the process that watches it was stopped" : "",
                      adopted_ ? "" : "; killed"));
   }
   if (now - asked_ >= kQuestions) {
@@ -187,7 +187,7 @@ void Child::Write(NextInput next_input) {
     input_.remove_prefix(written);
     progress_ = MonotonicNow();
   } else if (errno != EAGAIN && errno != EINTR) {
-    stdin_.Close();  // EPIPE: the command wants no more; its answers show whether that is right
+    stdin_.Close();  // EPIPE: the command reads no more; its answers show whether that is right
   }
 }
 
@@ -221,8 +221,8 @@ absl::Status Child::Step(NextInput next_input, TakeOutput take_output, StopReque
                   {stdout_.get(), POLLIN, 0},
                   {stderr_.get(), POLLIN, 0}};
   RETURN_IF_ERROR(Wait(absl::MakeSpan(fds),
-                       input_.empty() ? "no answer" : "neither reads its input nor answers", stop));
-  // POLLHUP and POLLERR come without being asked for.
+                       input_.empty() ? "no answer" : "neither read its input nor answered", stop));
+  // POLLHUP and POLLERR are reported even if not requested.
   if (fds[0].revents != 0) Write(next_input);
   if (fds[2].revents != 0) ReadStderr();
   return fds[1].revents != 0 ? Read(take_output) : absl::OkStatus();
@@ -251,16 +251,15 @@ absl::Status Child::Ask(absl::string_view request, HearAnswer hear, StopRequest 
   }
   if (answered) return absl::OkStatus();
   stdin_.Close();
-  if (adopted_) return absl::UnavailableError("it has closed its output");
+  if (adopted_) return absl::UnavailableError("it closed its output");
   const absl::Status ended = Finish(stop);
-  return ended.ok() ? EndedBy(absl::UnavailableError("it has exited without an answer"), {})
-                    : ended;
+  return ended.ok() ? EndedBy(absl::UnavailableError("it exited without an answer"), {}) : ended;
 }
 
 absl::Status Child::Finish(StopRequest stop) {
   for (;;) {
     pollfd fds[] = {{watcher_.ended(), POLLIN, 0}, {stderr_.get(), POLLIN, 0}};
-    RETURN_IF_ERROR(Wait(absl::MakeSpan(fds), "closed its output but does not exit", stop));
+    RETURN_IF_ERROR(Wait(absl::MakeSpan(fds), "closed its output but did not exit", stop));
     if (fds[1].revents != 0) ReadStderr();
     if (fds[0].revents != 0) return EndStatus(watcher_.TakeEnd());
   }
@@ -281,7 +280,7 @@ absl::Status Child::EndStatus(CommandEnd end) const {
     case 127:
       return NotFound(
           Absence::kProgram,
-          "cannot start: the shell knows no such command (exit code 127); check the path");
+          "cannot start: the shell found no such command (exit code 127); check the path");
     case 126:
       return NotFound(
           Absence::kProgram,
@@ -289,7 +288,7 @@ absl::Status Child::EndStatus(CommandEnd end) const {
     default:
       if (code > 128) {
         return EndedBy(absl::UnavailableError(absl::StrCat(
-                           "exit code ", code, ": the shell's way to say killed by signal ",
+                           "exit code ", code, ", the shell's code for killed by signal ",
                            code - 128, " (", strsignal(code - 128), ")")),
                        {.signal = code - 128});
       }
@@ -300,7 +299,7 @@ absl::Status Child::EndStatus(CommandEnd end) const {
 
 absl::Status Child::Fail(const absl::Status& error) {
   watcher_.Kill();
-  // What is left in the pipe. A process that left the group may still write: no waiting for its
+  // Read the rest of the pipe. A process that left the group may still write: do not wait for its
   // end.
   pollfd fd = {stderr_.get(), POLLIN, 0};
   for (int i = 0; i < 16 && stderr_.open() && poll(&fd, 1, 0) > 0; ++i) ReadStderr();
@@ -309,7 +308,7 @@ absl::Status Child::Fail(const absl::Status& error) {
       command_.named ? absl::StrCat("command `", PlainLine(command_.command), "`: ") : "";
   absl::Status s(error.code(),
                  absl::StrCat(of, error.message(),
-                              text.empty() ? "" : "; its stderr ends: ", PlainText(text)));
+                              text.empty() ? "" : "; its stderr ends with: ", PlainText(text)));
   error.ForEachPayload(
       [&s](absl::string_view type, const absl::Cord& payload) { s.SetPayload(type, payload); });
   return s;

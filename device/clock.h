@@ -1,4 +1,4 @@
-// The monotonic clock, by which everything that takes time is measured.
+// The monotonic clock, used for every duration.
 #pragma once
 
 #include <chrono>

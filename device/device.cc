@@ -26,13 +26,13 @@ absl::Status CheckBatch(const Operation& op, const Batch& batch) {
     return why.empty() ? absl::OkStatus() : absl::InvalidArgumentError(why);
   }
   return absl::InvalidArgumentError(absl::StrCat("a batch for ", op.name, " of ", batch.count,
-                                                 " executions with other numbers of words"));
+                                                 " executions has the wrong number of words"));
 }
 
-// How many words from the first on are within the format.
+// The number of leading words that fit the format.
 size_t Fitting(const Format& f, const std::vector<uint64_t>& d) {
   const uint64_t beyond = ~LowBits(f.bits);
-  uint64_t any[4] = {};  // without a branch for each word
+  uint64_t any[4] = {};  // avoids a branch for each word
   for (size_t i = 0; i < d.size(); ++i) any[i % 4] |= d[i];
   if (((any[0] | any[1] | any[2] | any[3]) & beyond) == 0) return d.size();
   return std::ranges::find_if(d, [&](uint64_t word) { return (word & beyond) != 0; }) - d.begin();
@@ -41,7 +41,8 @@ size_t Fitting(const Format& f, const std::vector<uint64_t>& d) {
 }  // namespace
 
 absl::Status Device::Execute(const Operation& op, const Batch&, std::vector<uint64_t>&) {
-  return absl::UnimplementedError(absl::StrCat(name(), " answers ", op.name, " by Ask() alone"));
+  return absl::UnimplementedError(
+      absl::StrCat(name(), " answers ", op.name, " only through Ask()"));
 }
 
 absl::Status Device::ExecuteFallible(const Operation& op, const Batch& batch, Answers& answers) {
@@ -61,13 +62,13 @@ absl::Status Device::Ask(const Operation& op, const Batch& batch, Answers& answe
   const bool ends_with_failure = answers.failures.contains(answered - 1);
   const Format& f = *op.instruction->d;
   if (answered > expected || (s.ok() && answered < expected && !ends_with_failure)) {
-    s = absl::DataLossError(absl::StrCat(name(), " gave ", answered, " results for ", expected,
+    s = absl::DataLossError(absl::StrCat(name(), " returned ", answered, " results for ", expected,
                                          " dot products of ", op.name));
     answers = {};
   } else if (const auto good = static_cast<int64_t>(Fitting(f, answers.d)); good < answered) {
     s = absl::DataLossError(absl::StrCat(name(), ": result ", good, " of ", op.name, " is 0x",
-                                         absl::Hex(answers.d[good]), ", more than the ", f.bits,
-                                         " bits of ", f.name));
+                                         absl::Hex(answers.d[good]), ", which does not fit the ",
+                                         f.bits, " bits of ", f.name));
     answers.Truncate(good);
   }
   return s;
@@ -75,7 +76,7 @@ absl::Status Device::Ask(const Operation& op, const Batch& batch, Answers& answe
 
 absl::Status Device::Run(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) {
   Answers answers;
-  answers.d = std::move(d);  // its memory is used again
+  answers.d = std::move(d);  // reuses its memory
   absl::Status s = Ask(op, batch, answers);
   if (!answers.failures.empty()) {
     const auto& [index, failure] = *answers.failures.begin();
@@ -83,7 +84,7 @@ absl::Status Device::Run(const Operation& op, const Batch& batch, std::vector<ui
                  absl::StrCat("fails on ", FormatLine(*op.instruction, Extract(batch, index)), ": ",
                               Describe(failure)));
     answers.Truncate(index);
-    if (failure.age > 0) Restart();  // for callers of Ask() it is to fail again
+    if (failure.age > 0) Restart();  // for callers of Ask() it should fail again
   }
   d = std::move(answers.d);
   return s;

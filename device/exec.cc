@@ -32,18 +32,18 @@
 namespace mmadiff {
 namespace {
 
-// Before a program is started again that could not start.
+// Pauses before the next attempt to start a program that could not start.
 constexpr absl::Duration kPauses[] = {absl::Milliseconds(100), absl::Seconds(1), absl::Seconds(5)};
-constexpr int kMaxLooks = 3;          // for what a program does, while they find nothing
-constexpr size_t kMaxProcesses = 16;  // that are kept, one for each operation
-// Who is in a hurry waits so many times as long as for the slowest answer so far.
+constexpr int kMaxLooks = 3;          // failed attempts to learn a program's behavior
+constexpr size_t kMaxProcesses = 16;  // kept processes, one for each operation
+// In a hurry, the timeout is this multiple of the longest wait for an answer so far.
 constexpr int kHurry = 10;
 constexpr absl::Duration kMinWait = absl::Milliseconds(20);  // a machine may be busy
 
-// Part of identities that are stored.
+// Part of stored identities.
 constexpr char kNoFiles[] = "no file of it is hashed";
 
-// What the end of a request comes to if it repeats on an input.
+// The failure that the end of a request becomes if it repeats on an input.
 std::optional<InputFailure> FailureOfEnd(const absl::Status& s, const AnswerReader& reader) {
   InputFailure failure = {.kind = FailureKind::kEarlyEnd, .text = PlainLine(s.message())};
   if (const std::optional<ChildEnd> end = EndOf(s)) {
@@ -64,11 +64,12 @@ std::optional<InputFailure> FailureOfEnd(const absl::Status& s, const AnswerRead
   return failure;
 }
 
-// What commands and descriptors have in common.
+// The common part of commands and descriptors.
 class Exec : public Device {
  public:
   bool IsSlow() const override { return true; }
-  // A command that does not know the operation says so by its exit code, at its first batch.
+  // A command that does not support the operation reports that by its exit code, at its first
+  // batch.
   absl::Status Supports(const Operation&) const override { return absl::OkStatus(); }
   void Hurry(bool hurry) override { hurries_ = hurry; }
   std::optional<InputFailure> LookBehind(const Operation& op) override;
@@ -77,12 +78,12 @@ class Exec : public Device {
   explicit Exec(const ExecOptions& options) : options_(options), skip_(options.skip) {}
 
   virtual absl::StatusOr<Channel*> ChannelOf(const Operation& op) = 0;
-  // Held while it is asked, where others ask the same; nullptr where nobody does.
+  // Held during a request if others use the same peer; nullptr if none do.
   virtual absl::Mutex* turn() { return nullptr; }
-  // Whether the answers are still those of the same program.
+  // OK while the answers still come from the same program.
   virtual absl::Status CheckUnchanged() { return absl::OkStatus(); }
   virtual bool restarts() const { return false; }
-  // Processes are asked until they fail.
+  // From now on, processes are kept until they fail.
   void ForgetAges() {
     for (auto& [op, habits] : habits_) habits.fails_at_age.reset();
   }
@@ -111,7 +112,7 @@ class Exec : public Device {
       }
       RETURN_IF_ERROR(s);
       refusals = 0;
-      // What ends a process takes long to find, and the caller may have enough.
+      // Finding the cause of a process end takes long, and the caller may already have enough.
       const auto last = answers.failures.find(answers.size() - 1);
       if (last == answers.failures.end()) continue;
       if (ScopeOf(last->second.kind) != FailureScope::kWord) break;
@@ -123,57 +124,58 @@ class Exec : public Device {
     const absl::Duration end = MonotonicNow() + pause;
     while (MonotonicNow() < end && !StopRequested()) absl::SleepFor(absl::Milliseconds(20));
   }
-  // What was learned of the program, asked for one operation.
+  // The program's behavior learned so far, for one operation.
   struct Habits {
-    std::optional<DotProductCase> answered;  // the last that was
+    std::optional<DotProductCase> answered;  // the last one answered
     std::optional<uint64_t> fails_at_age;    // answers that a process gives before it fails
     std::optional<TextPlace> text_place;
-    absl::Status talks;  // kDataLoss: it prints something whatever it is asked
+    absl::Status talks;  // kDataLoss: it prints something for every input
     int text_looks = 0, end_looks = 0;
-    // Asked behind every request to a kept process that prints or ends behind answers.
+    // Appended to every request to a kept process that prints or ends after its answers.
     std::optional<DotProductCase> behind;
 
     void PlaceTextsOf(Asked& asked) const {
       const TextPlace place = text_place.value_or(TextPlace::kBefore);
       if (asked.status.ok()) return PlaceTexts(asked.texts, place, asked.answers);
-      // The answers end before the first text.
+      // The answers stop before the first text.
       const bool last = place == TextPlace::kBehind && !asked.texts.empty() &&
                         asked.answers.size() == asked.texts.begin()->first;
       if (last) PlaceTexts({*asked.texts.begin()}, place, asked.answers);
     }
-    // Whether a kept process ended because of what it answered last: the last of `answers`, if there are
-    // any. Where the caller has them already, it goes unnoticed this once.
+    // Whether a kept process ended because of its last answer: the last of `answers`, if there are
+    // any. If the caller already has the answers, the end goes unnoticed this once.
     bool EndedBehind(FreshAsker& fresh, Answers& answers);
   };
 
-  // Some of the dot products from `first` on.
+  // Requests some of the dot products from `first` on.
   absl::Status AskNext(Channel& channel, const Operation& op, const Batch& batch, int64_t first,
                        Answers& answers);
-  // One request. An error ends it, and a failure that is not of a word.
+  // One request. It ends at an error, or at a failure that affects more than one word.
   Asked AskOnce(Channel& channel, const Operation& op, const Batch& batch, int64_t first,
                 int64_t count);
   Asked RequestAnswers(Channel& channel, const Operation& op, const Batch& batch, int64_t first,
                        int64_t count);
-  // Requests until all is asked or one fails. `singly`: of one dot product each, as FreshAsker has it.
+  // Sends requests until all dot products are sent or one fails. `singly`: one dot product per
+  // request, as in FreshAsker.
   Asked AskAll(Channel& channel, const Operation& op, const Batch& batch, int64_t first,
                int64_t count, bool singly);
-  // Once some has come.
+  // Called once texts have appeared.
   absl::Status LearnTextHabit(Channel& channel, const Operation& op, const Batch& batch,
                               int64_t first, const OtherTexts& texts);
   absl::Status MeaningOf(const Operation& op, const Asked& asked) const;
 
   const LinePattern skip_;
-  int64_t kept_ = 0;  // answers that this Execute() has
-  // Whether a process that is to be kept ended, and none of the inputs is to blame: before its first
-  // answer, for want of a license perhaps, or behind an answer to what was asked before.
+  int64_t kept_ = 0;  // answers that this Ask() already has
+  // Whether a kept process ended and none of the inputs is to blame: it ended before its first
+  // answer, perhaps for lack of a license, or after an answer to an earlier request.
   bool again_ = false;
-  bool learns_ = false;  // where texts are
+  bool learns_ = false;  // inside LearnTextHabit()
   bool hurries_ = false;
-  absl::Duration longest_wait_ = kMinWait;  // for an answer that came
+  absl::Duration longest_wait_ = kMinWait;  // for any answer so far
   std::map<const Operation*, Habits> habits_;
 };
 
-// The program, begun again for every request if it can be.
+// The program, restarted for every request if possible.
 class Fresh : public FreshAsker {
  public:
   Fresh(Exec& exec, Channel& channel, const Operation& op)
@@ -234,7 +236,7 @@ Asked Exec::RequestAnswers(Channel& channel, const Operation& op, const Batch& b
           : options_.timeout;
   asked.status = channel.Ask(
       request, *reader, shown, [this] { return StopRequested(); }, timeout);
-  // Where an answer is missing the others may be those of other inputs.
+  // If an answer is missing, the others may belong to other inputs.
   const bool missing = absl::IsDataLoss(asked.status) || absl::IsDeadlineExceeded(asked.status);
   asked.echoed = reader->echoed();
   asked.trusted = !missing || asked.echoed;
@@ -271,7 +273,7 @@ absl::Status Exec::AskNext(Channel& channel, const Operation& op, const Batch& b
   if (habits.fails_at_age) count = std::min(count, *habits.fails_at_age - age);
   if (options_.batch > 0) count = std::min<uint64_t>(count, options_.batch);
   Asked asked = AskOnce(channel, op, batch, first, static_cast<int64_t>(count));
-  // Not what Isolate() adds: those are answers of several processes.
+  // Without the answers that Isolate() adds, which come from several processes.
   const uint64_t of_one = asked.trusted ? asked.answers.size() : 0;
   again_ = restarts() && !StartsAnew() && asked.failure && of_one == 0;
   answers.of_one_process = std::max(answers.of_one_process, of_one);
@@ -350,7 +352,7 @@ std::optional<InputFailure> Exec::LookBehind(const Operation& op) {
   return failure && failure->age > 0 ? failure : std::nullopt;
 }
 
-// A program that fails whatever it is asked never had the operation, or is lost.
+// A program that fails for every input never had the operation, or is lost.
 absl::Status Exec::MeaningOf(const Operation& op, const Asked& asked) const {
   const absl::Status& s = asked.status;
   if (habits_.at(&op).answered) {
@@ -361,8 +363,8 @@ absl::Status Exec::MeaningOf(const Operation& op, const Asked& asked) const {
   const bool kept_hangs =
       absl::IsDeadlineExceeded(s) && options_.restart == mmadiff::Restart::kNever;
   return absl::InternalError(absl::StrCat(
-      s.message(), "; so it does whatever it is asked",
-      kept_hangs ? ". Does it flush each answer? Without restart=never it need not" : ""));
+      s.message(), "; it does so for every input",
+      kept_hangs ? ". Does it flush after each answer? Only restart=never requires that" : ""));
 }
 
 class Command : public Exec {
@@ -405,13 +407,13 @@ class Command : public Exec {
   std::map<const Operation*, std::unique_ptr<Channel>> channels_;
 };
 
-// Who is at the other ends of two descriptors, for all devices of these.
+// The peer at the other ends of two descriptors, shared by all devices on them.
 class Peer {
  public:
   Peer(int in, int out, absl::Duration timeout)
       : kept_(KeepOne([=, this]() -> absl::StatusOr<std::unique_ptr<KeptChild>> {
           if (!std::exchange(adopted_, true)) return AdoptPeer(in, out, timeout);
-          return absl::UnavailableError("it has failed before");
+          return absl::UnavailableError("it has already failed");
         })) {}
 
   static absl::StatusOr<std::shared_ptr<Peer>> Of(int in, int out, absl::Duration timeout) {
@@ -429,12 +431,12 @@ class Peer {
   }
 
   absl::Mutex& mutex() { return mutex_; }
-  // By those that hold the mutex.
+  // Call only while holding the mutex.
   absl::StatusOr<Channel*> Serve(const Operation& op) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     if (op_ == nullptr) op_ = &op;
     if (op_ == &op) return kept_.get();
-    return absl::NotFoundError(absl::StrCat("the peer cannot be told another instruction than ",
-                                            op_->name, "; name one with --instr"));
+    return absl::NotFoundError(absl::StrCat("the peer serves only one instruction, ", op_->name,
+                                            "; select one with --instr"));
   }
 
  private:
@@ -454,7 +456,7 @@ class Descriptors : public Exec {
   Identity identity() const override { return Identity().Add("descriptors", specification_); }
 
  private:
-  // Only called while turn() is held, which the analysis cannot see.
+  // Only called while turn() is held, which the thread-safety analysis cannot detect.
   absl::StatusOr<Channel*> ChannelOf(const Operation& op) override ABSL_NO_THREAD_SAFETY_ANALYSIS {
     return peer_->Serve(op);
   }
@@ -469,7 +471,7 @@ class Descriptors : public Exec {
 DeviceOr OpenExec(absl::string_view text, absl::Duration timeout) {
   ASSIGN_OR_RETURN(const ExecOptions options, ParseExecOptions(text, timeout));
   if (absl::StripAsciiWhitespace(options.command).empty()) {
-    return absl::InvalidArgumentError("exec: needs a command, for instance 'exec:./my_model'");
+    return absl::InvalidArgumentError("exec: needs a command, for example 'exec:./my_model'");
   }
   if (options.timeout <= absl::ZeroDuration()) {
     return absl::InvalidArgumentError(absl::StrCat("exec: the timeout must be positive, not ",
@@ -487,7 +489,8 @@ DeviceOr OpenDescriptors(absl::string_view text, absl::Duration timeout) {
         absl::StrCat("fd:", text, ": write fd:IN,OUT, the numbers of two open descriptors"));
   }
   if (options.restart != Restart::kNever) {
-    return absl::InvalidArgumentError("fd: has no process to start again: restart is never");
+    return absl::InvalidArgumentError(
+        "fd: cannot restart a process; only restart=never is allowed");
   }
   ASSIGN_OR_RETURN(std::shared_ptr<Peer> peer, Peer::Of(in, out, options.timeout));
   return std::make_unique<Descriptors>(options, text, std::move(peer));

@@ -36,7 +36,7 @@ bool ReadBatch(absl::string_view value, ExecOptions& options) {
          options.batch <= kMaxAtOnce;
 }
 
-// By their numbers.
+// Indexed by the enum values.
 constexpr const char* kRestarts[] = {"each", "never"};
 constexpr const char* kProtocols[] = {"lines", "binary"};
 
@@ -78,7 +78,8 @@ constexpr Option kOptions[] = {
     {"skip", ReadSkip, "an extended regular expression without a comma (`.` matches one)"},
 };
 
-// Why `name`, which is no option, is not taken for a part of the command; OK if it is.
+// An error if `name`, which is not an option, looks like a misspelled one; OK if it belongs to the
+// command.
 absl::Status CheckNoTypo(absl::string_view name) {
   const std::string plain(absl::StripAsciiWhitespace(name));
   std::vector<std::string> names;
@@ -88,7 +89,7 @@ absl::Status CheckNoTypo(absl::string_view name) {
     return absl::OkStatus();
   return absl::InvalidArgumentError(
       near[0] == plain
-          ? absl::StrCat("write ,", plain, "=... without a blank behind the comma")
+          ? absl::StrCat("write ,", plain, "=... without a space after the comma")
           : absl::StrCat("no option '", absl::CHexEscape(plain), "'; did you mean ", near[0], "?"));
 }
 
@@ -117,14 +118,15 @@ absl::StatusOr<ExecOptions> ParseExecOptions(absl::string_view text, absl::Durat
     if (spaced && option->read != ReadSkip) break;
     if (!option->read(value, options)) {
       return absl::InvalidArgumentError(
-          absl::StrCat(name, "=", value, ": ", name, " is ", option->may_be));
+          absl::StrCat(name, "=", value, ": ", name, " must be ", option->may_be));
     }
     if (std::exchange(set[option - kOptions], true)) {
       return absl::InvalidArgumentError(absl::StrCat("option ", name, " is given twice"));
     }
   }
   if (options.protocol == Protocol::kBinary && !options.skip.empty()) {
-    return absl::InvalidArgumentError("skip is of the line protocol, not of the binary one");
+    return absl::InvalidArgumentError(
+        "skip works only with the line protocol, not with the binary one");
   }
   options.command = std::string(text);
   return options;

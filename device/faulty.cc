@@ -23,7 +23,8 @@ namespace {
 
 std::string_view StdView(absl::string_view s) { return {s.data(), s.size()}; }
 
-// What all faults share: a name, a number and a simulator. Without an override of Spoil() it is the device `none`.
+// The common part of all faults: a name, a number and a simulator. Without an override of Spoil()
+// it is the device `none`.
 class Faulty : public Device {
  public:
   explicit Faulty(absl::string_view name_values, int64_t number = 0)
@@ -35,7 +36,7 @@ class Faulty : public Device {
   }
   absl::Status Supports(const Operation& op) const override {
     if (IsModelled(op)) return absl::OkStatus();
-    return absl::NotFoundError(absl::StrCat(op.name, " has no model that could be wrong"));
+    return absl::NotFoundError(absl::StrCat(op.name, " has no model, so it cannot have a fault"));
   }
   absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) final {
     d.resize(batch.dot_products());
@@ -47,11 +48,11 @@ class Faulty : public Device {
  protected:
   const std::string name_values_;
   const int64_t number_;
-  int64_t runs_ = 0;  // with the one that is being spoiled
+  int64_t runs_ = 0;  // including the current one
 
  private:
   virtual Model ModelOf(const Operation& op) const { return op.model; }
-  // Makes wrong answers of right ones.
+  // Turns right answers into wrong ones.
   virtual absl::Status Spoil(const Batch&, std::vector<uint64_t>&) { return absl::OkStatus(); }
 };
 
@@ -70,7 +71,7 @@ class WrongParameters : public Faulty {
       if (parameter->get(algorithm) == value) {
         return absl::FailedPreconditionError(absl::StrCat(parameter->name, " is already ",
                                                           ValueText(*parameter, value), " in ",
-                                                          op.name, ": nothing is wrong"));
+                                                          op.name, ": this is not a fault"));
       }
     }
     const std::string invalid = WhyInvalid(ModelOf(op));
@@ -92,7 +93,7 @@ class WrongLane : public Faulty {
   absl::Status Supports(const Operation& op) const override {
     if (number_ + 1 < op.shape().d_words()) return Faulty::Supports(op);
     return absl::NotFoundError(absl::StrCat(op.name, " has ", op.shape().d_words(),
-                                            " results an execution: no lanes ", number_, " and ",
+                                            " results per execution: no lanes ", number_, " and ",
                                             number_ + 1, " to swap"));
   }
 
@@ -121,7 +122,7 @@ class LostBatch : public Faulty {
   std::vector<uint64_t> last_;
 };
 
-// Finalizer of SplitMix64 (Steele, Lea, Flood 2014): neighbouring counters give unrelated bits.
+// Finalizer of SplitMix64 (Steele, Lea, Flood 2014): neighboring counters give unrelated bits.
 uint64_t Mix(uint64_t x) {
   x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
   x = (x ^ x >> 27) * 0x94d049bb133111eb;
@@ -134,8 +135,8 @@ class FlakyBit : public Faulty {
 
  private:
   absl::Status Spoil(const Batch&, std::vector<uint64_t>& d) override {
-    // Results of the whole process, so that a second device does not repeat the first one's
-    // answers.
+    // Counts the results of the whole process, so that a second device does not repeat the first
+    // one's answers.
     static std::atomic<uint64_t> results = 0;
     uint64_t counter = results.fetch_add(d.size());
     for (uint64_t& word : d) {
@@ -154,7 +155,7 @@ class Dead : public Faulty {
     if (runs_ < number_) return absl::OkStatus();
     d.clear();
     return absl::UnavailableError(
-        absl::StrCat("device ", name(), " died in run ", number_, ", as it was asked to"));
+        absl::StrCat("device ", name(), " failed in run ", number_, ", as requested"));
   }
 };
 
@@ -180,13 +181,13 @@ constexpr TransportFault kTransportFaults[] = {
 };
 
 absl::Status BadValue(absl::string_view name, absl::string_view value, absl::string_view allowed) {
-  return absl::InvalidArgumentError(absl::StrCat("faulty:", name, ": '", value, "' is no value of ",
-                                                 name, "; allowed: ", allowed));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "faulty:", name, ": '", value, "' is not a value of ", name, "; allowed: ", allowed));
 }
 
 std::string AllowedValues(const Parameter& p) {
   if (!p.values.empty()) return absl::StrJoin(p.values, ", ");
-  // The floor's least number has a name of its own.
+  // The exponent floor's lowest number has a name.
   const std::string least = ValueText(p, p.min);
   if (least == absl::StrCat(p.min)) return absl::StrCat("a number ", p.min, "..", p.max);
   return absl::StrCat(least, ", or a number ", p.min + 1, "..", p.max);
@@ -219,7 +220,7 @@ absl::StatusOr<std::vector<Change>> ParseFault(absl::string_view name_values) {
       return absl::InvalidArgumentError(
           absl::StrCat("faulty:", name_values, ": ", parts.first, what));
     };
-    if (FindTransportFault(name) != nullptr) return error(" is not combined with others");
+    if (FindTransportFault(name) != nullptr) return error(" cannot be combined with other faults");
     const auto parameter = std::ranges::find(Parameters(), name, &Parameter::name);
     if (parameter == Parameters().end()) return UnknownName(name);
     Change change = {&*parameter};
@@ -227,7 +228,7 @@ absl::StatusOr<std::vector<Change>> ParseFault(absl::string_view name_values) {
       return BadValue(name, value, AllowedValues(*parameter));
     }
     if (std::ranges::count(changes, change.parameter, &Change::parameter) > 0) {
-      return error(" twice");
+      return error(" is given twice");
     }
     changes.push_back(change);
   }

@@ -1,4 +1,4 @@
-// Device `faulty:NAME=VALUE[,NAME=VALUE...]`: the simulator with something wrong, to test the harness
+// Device `faulty:NAME=VALUE[,NAME=VALUE...]`: the simulator with a fault, to test the harness
 // itself.
 #pragma once
 
@@ -11,23 +11,24 @@
 
 namespace mmadiff {
 
-// Either parameters of the arithmetic (sim/parameter.h), several separated by commas, or one
-// transport fault:
+// Either parameters of the arithmetic (sim/parameter.h), separated by commas, or one transport
+// fault:
 //   wrong_lane=I   results I and I+1 of every execution are swapped; single dot products are not
-//   lost_batch=N   every N-th Run() returns what the last one computed, zeros beyond its end
-//   flaky_bit=N    about one result in N has its lowest bit flipped, each time in another place
+//   lost_batch=N   every N-th Run() returns the results of the previous one, zeros beyond its end
+//   flaky_bit=N    about one result in N has its lowest bit flipped, in a different place each time
 //   dead=N         kUnavailable from the N-th Run() on
 //   none=0         no fault: exactly the simulator
 // kInvalidArgument lists the names or the values allowed. Supports() is kNotFound for an operation
 // whose family does not have the parameter or whose model cannot take the value, or that has no
-// lane I+1, and kFailedPrecondition for an operation where VALUE is what it has anyway. Run()
+// lane I+1, and kFailedPrecondition for an operation where VALUE is the value it already has. Run()
 // expects Supports().
 DeviceOr OpenFaulty(absl::string_view name_values);
 
-// The changes of parameters that a device specification `faulty:...` asks for; none of others.
+// The parameter changes in a device specification `faulty:...`; none for other devices.
 std::vector<Change> FaultOf(absl::string_view specification);
 
-// A name that OpenFaulty() takes, and its values in words: "toward_zero, down, up", "a number 1..37".
+// A name that OpenFaulty() accepts, and its values in words: "toward_zero, down, up", "a number
+// 1..37".
 struct FaultUsage {
   std::string name, values;
 };

@@ -49,7 +49,7 @@ TEST(Faulty, UnknownNamesGetTheNearestAndTheList) {
 
 TEST(Faulty, BadValuesGetThoseAllowed) {
   EXPECT_THAT(Error("output_rounding=stochastic"),
-              HasSubstr("'stochastic' is no value of output_rounding; allowed: nearest_even, "
+              HasSubstr("'stochastic' is not a value of output_rounding; allowed: nearest_even, "
                         "toward_zero, down, up, to_odd"));
   EXPECT_THAT(Error("fraction_bits=38"), HasSubstr("allowed: a number 1..37"));
   EXPECT_THAT(Error("fraction_bits"), HasSubstr("allowed: a number 1..37"));
@@ -68,8 +68,9 @@ TEST(Faulty, NameOpensTheSameDeviceAgain) {
 TEST(Faulty, RefusesOperationsThatCannotShowTheFault) {
   const absl::Status same = Open("fraction_bits=25")->Supports(*FindOperation(kHopper));
   EXPECT_EQ(same.code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_EQ(same.message(),
-            "fraction_bits is already 25 in sm_90/mma.m16n8k16.f32.f16.f16.f32: nothing is wrong");
+  EXPECT_EQ(
+      same.message(),
+      "fraction_bits is already 25 in sm_90/mma.m16n8k16.f32.f16.f16.f32: this is not a fault");
   const absl::Status family = Open("fraction_bits=25")->Supports(*FindOperation(kVdpbf16ps));
   EXPECT_EQ(family.code(), absl::StatusCode::kNotFound);
   EXPECT_THAT(family.message(), HasSubstr("has no parameter fraction_bits: fma_chain("));
@@ -227,9 +228,9 @@ TEST(Faulty, SeveralParameters) {
   EXPECT_TRUE(absl::IsFailedPrecondition(Open("terms=8,fraction_bits=25")->Supports(op)));
   EXPECT_TRUE(absl::IsNotFound(Open("terms=8,order=descending")->Supports(op)));
   EXPECT_THAT(Error("terms=8,"), HasSubstr("no such fault"));
-  EXPECT_THAT(Error("terms=8,terms=4"), HasSubstr("terms twice"));
-  EXPECT_THAT(Error("terms=8,dead=3"), HasSubstr("dead is not combined"));
-  EXPECT_THAT(Error("dead=3,terms=8"), HasSubstr("dead is not combined"));
+  EXPECT_THAT(Error("terms=8,terms=4"), HasSubstr("terms is given twice"));
+  EXPECT_THAT(Error("terms=8,dead=3"), HasSubstr("dead cannot be combined"));
+  EXPECT_THAT(Error("dead=3,terms=8"), HasSubstr("dead cannot be combined"));
 }
 
 }  // namespace

@@ -11,7 +11,7 @@
 namespace mmadiff {
 namespace {
 
-// The calling thread's register while it lives.
+// Sets the calling thread's register for the lifetime of the object.
 class Control {
  public:
   explicit Control(uint32_t bits) : saved_(FloatingPointControl()) {
@@ -56,8 +56,7 @@ class Host : public Device {
       return absl::NotFoundError(absl::StrCat(op.name, " needs the CPU feature ", i.feature,
                                               ", which this CPU (or its operating system) lacks"));
     }
-    return absl::NotFoundError(
-        absl::StrCat(op.name, " is none of the instructions that host runs"));
+    return absl::NotFoundError(absl::StrCat(op.name, " is not an instruction that host can run"));
   }
 
   uint32_t control_ = DefaultFloatingPointControl();

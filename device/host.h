@@ -5,8 +5,8 @@
 
 namespace mmadiff {
 
-// Never fails. What the CPU lacks is kNotFound from Supports(), naming the CPUID feature; nothing
-// is emulated.
+// Never fails. For an instruction that the CPU lacks, Supports() returns kNotFound with the CPUID
+// feature; nothing is emulated.
 DeviceOr OpenHost();
 
 }  // namespace mmadiff

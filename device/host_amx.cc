@@ -1,6 +1,6 @@
 // AMX by inline assembly: no compiler flag and no target attribute is needed, and the program
-// starts on any x86-64. Compilers allocate no tile register on their own, and each assembly
-// statement loads all that it uses, so that none has to be declared as changed.
+// starts on any x86-64. Compilers do not allocate tile registers on their own. Each assembly
+// statement loads all tiles that it uses, so none has to be declared as changed.
 #include "device/host_amx.h"
 
 #include <cpuid.h>
@@ -15,11 +15,11 @@
 namespace mmadiff {
 namespace {
 
-constexpr int kRows = 16;      // of a tile
-constexpr int kRowBytes = 64;  // of a tile row
+constexpr int kRows = 16;      // per tile
+constexpr int kRowBytes = 64;  // per tile row
 
-// Linux, Documentation/arch/x86/xstate.rst: tile data is given to processes that ask for it. Fails
-// where the kernel is too old, or an alternative signal stack too small for the larger frame.
+// Linux, Documentation/arch/x86/xstate.rst: processes must request tile data. Fails if the kernel
+// is too old, or an alternative signal stack is too small for the larger frame.
 bool AskForTileData() {
 #ifdef __linux__
   constexpr long kRequestPermission = 0x1023, kTileData = 18;  // ARCH_REQ_XCOMP_PERM, XFEATURE
@@ -47,18 +47,18 @@ unsigned Features() {
   return TilesEnabled() && AskForTileData() ? edx : 0;
 }
 
-// Asks once: in a virtual machine each CPUID takes as long as hundreds of tiles.
+// Queries CPUID once: in a virtual machine each CPUID takes as long as hundreds of tiles.
 bool HasAmx(int bit) {
   static const unsigned features = Features();
   return features >> bit & 1;
 }
 
-// Palette 1 with three full tiles for the calling thread, released at the end: afterwards a thread
-// that used tiles itself has to configure them again.
+// Palette 1 with three full tiles for the calling thread, released at the end: a thread that also
+// used tiles itself must then configure them again.
 class TileConfiguration {
  public:
   TileConfiguration() {
-    // SDM vol. 2, LDTILECFG: the 64 bytes of memory, all the rest of them zero.
+    // SDM vol. 2, LDTILECFG: the 64 bytes of memory, zero where not set here.
     struct {
       uint8_t palette = 1, start_op = 0, reserved[14] = {};
       uint16_t row_bytes[16] = {kRowBytes, kRowBytes, kRowBytes};
@@ -73,7 +73,7 @@ class TileConfiguration {
 };
 
 // Images of the three tiles. SDM vol. 2, TDPBF16PS and TDPBSSD: a dword holds kPacked elements, k
-// ascending from its low bits; dword i of row m of A meets dword n of row i of B.
+// ascending from its low bits; dword i of row m of A is multiplied with dword n of row i of B.
 template <class Element>
 struct Tiles {
   static constexpr int kPacked = sizeof(uint32_t) / sizeof(Element);
@@ -84,7 +84,7 @@ struct Tiles {
   alignas(64) uint32_t b[kDwords][kRows] = {};
   alignas(64) uint32_t d[kRows * kRows] = {};  // c before the execution
 
-  // Without a loop: it would take three times as long.
+  // Without a loop, which would be three times slower.
   static uint32_t Dword(const uint64_t* w) {
     if constexpr (kPacked == 2) return static_cast<uint32_t>(w[0] | w[1] << 16);
     return static_cast<uint32_t>(w[0] | w[1] << 8 | w[2] << 16 | w[3] << 24);
@@ -124,9 +124,9 @@ MMADIFF_TILE_INSTRUCTION(Tdpbusd, "tdpbusd", uint8_t);
 MMADIFF_TILE_INSTRUCTION(Tdpbuud, "tdpbuud", uint8_t);
 #undef MMADIFF_TILE_INSTRUCTION
 
-// Single dot products go 16 at a time on the diagonal, each with a row and a column of its own; the
-// words of a and b lie in the batch as those of a tile do. What an execution leaves off the
-// diagonal, and in the rows that the last one does not use, reaches no result.
+// Single dot products are placed 16 at a time on the diagonal, each with its own row and column;
+// the words of a and b have the same order in the batch and in a tile. Off-diagonal values, and
+// rows that the last execution does not use, reach no result.
 template <class Op>
 void RunTiles(const Batch& batch, uint64_t* d) {
   using TilesOfOp = Tiles<typename Op::Element>;
@@ -137,7 +137,7 @@ void RunTiles(const Batch& batch, uint64_t* d) {
   TilesOfOp tiles;
   for (int64_t row = 0; row < rows; row += kRows) {
     const int used = static_cast<int>(std::min<int64_t>(kRows, rows - row));
-    const int64_t first = diagonal ? row : row * kRows;  // of the words of c and d
+    const int64_t first = diagonal ? row : row * kRows;  // index of the first words of c and d
     const int count = diagonal ? used : kRows * kRows;
     const int step = diagonal ? kRows + 1 : 1;
     tiles.Pack(batch.a.data() + row * k, batch.b.data() + row * k, used);

@@ -7,8 +7,8 @@
 
 namespace mmadiff {
 
-// By the CPU, by the operating system, and permitted to this process: the first call asks Linux for
-// the tile registers. The permission lasts for the process and its children.
+// Whether the CPU and the operating system support it and this process may use it: the first call
+// requests the tile registers from Linux. The permission lasts for the process and its children.
 bool HasAmxBf16();
 bool HasAmxInt8();
 

@@ -1,5 +1,5 @@
-// The instructions of the CPU that this binary runs on, as a table. The build picks the source file
-// of the table by CPU architecture: host_x86.cc, or host_none.cc where there is none.
+// A table of the instructions of the CPU that this binary runs on. The build picks its source file
+// by CPU architecture: host_x86.cc, or host_none.cc for architectures without a table.
 #pragma once
 
 #include <cstdint>
@@ -13,19 +13,19 @@
 namespace mmadiff {
 
 struct HostInstruction {
-  const char* name;     // of sim/instruction.h
-  const char* feature;  // what CPUID calls it
+  const char* name;     // as in sim/instruction.h
+  const char* feature;  // its name in CPUID
   bool (*supported)();  // by this CPU and its operating system
   // Writes batch.dot_products() words to `d`; requires supported(). The batch has the instruction's
-  // own shape (an execution is then one of the hardware) or that of a dot product. Where m = n = 1
-  // both are the same words, those of one dot product after the other.
+  // own shape (an execution is then one of the hardware) or that of a dot product. If m = n = 1
+  // both shapes have the same words, one dot product after the other.
   void (*run)(const Batch& batch, uint64_t* d);
 };
 
 std::span<const HostInstruction> HostInstructions();
 
-// The register that floating-point arithmetic of the calling thread may read (x86: MXCSR), and what
-// can be changed in it. Run functions leave it as it is.
+// The register that the calling thread's floating-point arithmetic may read (x86: MXCSR), and the
+// modes in it that can be changed. Run functions do not change it.
 uint32_t FloatingPointControl();
 void SetFloatingPointControl(uint32_t bits);
 // Round to nearest even, subnormals kept, all exceptions masked.

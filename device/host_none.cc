@@ -1,4 +1,4 @@
-// A CPU architecture without matrix-multiply instructions known here.
+// For CPU architectures without supported matrix-multiply instructions.
 #include "device/host_instruction.h"
 
 namespace mmadiff {

@@ -1,5 +1,5 @@
-// Instructions of x86-64 and how their operands are packed. Every function that needs a CPU feature
-// has it as a target attribute, so that the program starts on any x86-64.
+// Instructions of x86-64 and the packing of their operands. Every function that needs a CPU feature
+// has it as a target attribute, so the program starts on any x86-64.
 #include <cpuid.h>
 #include <immintrin.h>
 
@@ -41,7 +41,7 @@ template <int bits>
   return _mm512_load_si512(packed);
 }
 
-// The zero-masking form with a full mask spares g++ 12 a false "may be used uninitialized".
+// The zero-masking form with a full mask avoids a false "may be used uninitialized" of g++ 12.
 [[gnu::target("avx512f"), gnu::always_inline]] inline void Unpack(__m512i lanes, uint64_t* words) {
   constexpr __mmask8 kAll = 0xff;
   alignas(64) __m256i halves[2];
@@ -50,9 +50,8 @@ template <int bits>
   _mm512_storeu_si512(words + 8, _mm512_maskz_cvtepu32_epi64(kAll, halves[1]));
 }
 
-// The instructions with zmm operands. Assembly, because an intrinsic leaves it to the compiler
-// which operand is which source, and the first source decides about NaNs. AT&T order: src2, src1,
-// dest.
+// The instructions with zmm operands, in assembly: an intrinsic lets the compiler choose which
+// operand is which source, and the first source decides about NaNs. AT&T order: src2, src1, dest.
 #define MMADIFF_ZMM_INSTRUCTION(Name, mnemonic, element_bits)                              \
   struct Name {                                                                            \
     static constexpr int kElementBits = element_bits;                                      \
@@ -69,7 +68,7 @@ MMADIFF_ZMM_INSTRUCTION(Vpdpwssd, "vpdpwssd", 16);
 MMADIFF_ZMM_INSTRUCTION(Vpdpwssds, "vpdpwssds", 16);
 #undef MMADIFF_ZMM_INSTRUCTION
 
-// 16 dot products an execution; the last one is filled up with zeros.
+// 16 dot products per execution; the last one is padded with zeros.
 template <class Op>
 [[gnu::target("avx512f")]] void RunVectors(const Batch& batch, uint64_t* d) {
   const uint64_t *a = batch.a.data(), *b = batch.b.data(), *c = batch.c.data();
@@ -89,7 +88,8 @@ template <class Op>
   std::copy(tail_d, tail_d + (dots - i), d + i);
 }
 
-// dest = src2 * src3 + dest with a = src2, b = src3, c = dest. Volatile: no motion across MXCSR.
+// dest = src2 * src3 + dest with a = src2, b = src3, c = dest. Volatile, so that it is not moved
+// across changes of MXCSR.
 [[gnu::target("fma")]] void RunVfmadd231ss(const Batch& batch, uint64_t* d) {
   for (int64_t i = 0; i < batch.dot_products(); ++i) {
     __m128i dest = _mm_cvtsi32_si128(static_cast<int>(batch.c[i]));
@@ -110,8 +110,8 @@ template <class Op>
   }
 }
 
-// __builtin_cpu_supports() asks XGETBV too: these are true only when the operating system saves the
-// registers.
+// __builtin_cpu_supports() also checks XGETBV: these are true only if the operating system saves
+// the registers.
 bool HasFma() { return __builtin_cpu_supports("fma"); }
 bool HasBf16() { return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bf16"); }
 bool HasVnni() { return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vnni"); }
@@ -159,7 +159,7 @@ void AddFamilyModelStepping(Identity& identity) {
       .Add("hypervisor", hypervisor ? "virtual" : "");
 }
 
-// Empty when the operating system does not say.
+// Empty if the operating system does not report it.
 std::string Microcode() {
   std::ifstream cpuinfo("/proc/cpuinfo");
   for (std::string line; std::getline(cpuinfo, line);) {

@@ -1,4 +1,5 @@
-// What really answers, as facts for provenance. A device of an equal identity gives the same answers.
+// The identity of the device that really answers, as facts for provenance. Devices with equal
+// identities give the same answers.
 #pragma once
 
 #include <string>
@@ -7,7 +8,8 @@
 
 namespace mmadiff {
 
-// A kind of fact. Keys are stored; before and after surround the value in names of identities.
+// A kind of fact. Keys are stored; `before` and `after` surround the value in the names of
+// identities.
 struct IdentityKey {
   const char* key;
   const char* before;
@@ -17,19 +19,19 @@ struct IdentityKey {
 // In the order of names. Never change a row: see Name().
 inline constexpr IdentityKey kIdentityKeys[] = {
     {"name", ""},
-    {"hardware", ""},  // a CPU or GPU, as it or its driver says
+    {"hardware", ""},  // a CPU or GPU, by its own name or its driver's
     {"mig_multiprocessors", ", MIG instance with ", " multiprocessors"},
     {"multiprocessors", ", ", " multiprocessors"},
     {"compute_units", ", ", " compute units"},
     {"clock_mhz", ", ", " MHz"},
-    {"family", ", family "},  // of an x86 CPU, CPUID leaf 1
+    {"family", ", family "},  // x86 CPUs: CPUID leaf 1
     {"model", " model "},
     {"stepping", " stepping "},
     {"hypervisor", ", ", " machine"},  // "virtual"
     {"microcode", ", microcode "},
     {"target", ", "},  // the architecture of the kernels
     {"driver", ", driver "},
-    {"driver_of_cuda", ", driver of CUDA "},  // where its release is not known
+    {"driver_of_cuda", ", driver of CUDA "},  // if its release is not known
     {"cuda", " of CUDA "},
     {"amdgpu", ", amdgpu "},  // release of the kernel module
     {"linux", ", amdgpu of Linux "},
@@ -43,13 +45,13 @@ inline constexpr IdentityKey kIdentityKeys[] = {
     {"fault", ", with "},
     {"command", "external program `", "`"},
     {"files", " (", ")"},              // name and hash of each, comma separated
-    {"recorded", ""},                  // who answered, says a recording
-    {"recorded_in", "recorded in "},   // a recording that does not say who answered
-    {"contents", ", contents xxh3 "},  // of a recording
-    {"descriptors", "descriptors "},   // of whoever is at their other ends
+    {"recorded", ""},                  // the device that a recording names
+    {"recorded_in", "recorded in "},   // the folder of a recording that names no device
+    {"contents", ", contents xxh3 "},  // hash of a recording
+    {"descriptors", "descriptors "},   // numbers of a peer's descriptors
 };
 
-// nullptr: none has this name.
+// nullptr if no key has this name.
 constexpr const IdentityKey* FindIdentityKey(std::string_view key) {
   for (const IdentityKey& k : kIdentityKeys) {
     if (k.key == key) return &k;
@@ -57,7 +59,7 @@ constexpr const IdentityKey* FindIdentityKey(std::string_view key) {
   return nullptr;
 }
 
-// A name of kIdentityKeys, or it does not compile.
+// A name in kIdentityKeys; any other name does not compile.
 struct KnownKey {
   consteval KnownKey(const char* name)  // NOLINT: so that it is a name
       : key(FindIdentityKey(name)) {
@@ -75,18 +77,19 @@ struct Identity {
 
   // Appends a fact, as one line of printable text, unless its value is empty.
   Identity& Add(KnownKey key, std::string value);
-  // One whose facts are not known: of test devices and of files from before facts were stored.
+  // An identity whose facts are not known: for test devices, and for files from before facts were
+  // stored.
   static Identity Named(std::string name);
 
   bool empty() const { return facts.empty(); }
 };
 
-// "simulator, model version 4, with fraction_bits=24". Files from before facts were stored have nothing else, so none may
-// ever change.
+// "simulator, model version 4, with fraction_bits=24". Files from before facts were stored contain
+// only this name, so no name may ever change.
 std::string Name(const Identity& identity);
 
-// What of the name the other identity has not: facts that differ, and of files those alone. The whole name where that
-// is nothing.
+// The part of the name that differs from the other identity: facts that differ, and of the fact
+// "files" only the files that differ. The whole name if that is empty.
 std::string NameBeside(const Identity& identity, const Identity& other);
 
 // Equal facts in the same order; equal names where one is Named().

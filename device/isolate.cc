@@ -15,7 +15,7 @@ constexpr int kRoundsInTheDark = 3;
 constexpr size_t kMaxSuspects = 8;
 constexpr int64_t kMaxBeside = 6;
 
-// Searches among the dot products that have no answer.
+// Searches among the dot products without an answer.
 class Isolator {
  public:
   Isolator(FreshAsker& asker, const Batch& batch, int64_t first, int64_t count, uint64_t age,
@@ -27,7 +27,7 @@ class Isolator {
         age_(age),
         failed_(std::move(failed)),
         next_(first) {
-    // One that fails once it has answered all may do so because of any.
+    // A program that fails after it has answered everything may do so because of any input.
     if (failed_.trusted && failed_.answers.size() < count) Keep(failed_.answers);
   }
 
@@ -43,7 +43,7 @@ class Isolator {
 
  private:
   void Blame() {
-    // Answers that are missing or too many make others those to other inputs.
+    // Missing or surplus answers shift the others to other inputs.
     if (!failed_.echoed && next_ > first_ && !Fails(Ask(batch_, next_, 1))) {
       result_.answers = {};
       next_ = first_;
@@ -57,16 +57,18 @@ class Isolator {
     if (!BlameHere() && !Stopped()) BlameAge(next_, next_ - begin);
   }
 
-  // Whether the search is over: it fails alone, or the last that was answered ended the process.
+  // Whether the search is over: the dot product fails alone, or the last one answered ended the
+  // process.
   bool BlameHere() {
     const Asked alone = Ask(batch_, next_, 1);
     if (!Fails(alone)) return !Stopped() && BlameLastAnswered();
-    // What ends a process behind its answer ends none before.
+    // An input that ends a process after its answer does not end it before.
     if (alone.answers.size() == 0 || !BlameLastAnswered()) BlameIfAlone();
     return true;
   }
 
-  // Whether the dot product fails alone; then `alone_` has how. (Or the caller wants no more.)
+  // Whether the dot product fails alone; then `alone_` has the failure. (Or the caller asked to
+  // stop.)
   bool Fails(const Asked& asked) {
     alone_ = asked.failure;
     if (!asked.answers.failures.empty()) alone_ = asked.answers.failures.begin()->second;
@@ -85,16 +87,16 @@ class Isolator {
     result_.answers.Append(std::move(answers));
   }
 
-  // It is the input's fault if the program answers another one.
+  // Blames the input if the program answers a different one.
   void BlameIfAlone() {
     const InputFailure failure = *alone_;
-    const bool hangs = failure.kind == FailureKind::kHang;  // each takes the time limit
+    const bool hangs = failure.kind == FailureKind::kHang;  // each repetition takes the time limit
     const Batch others = hangs ? asker_.Neighbours() : Others();
     for (int64_t i = 0; i < others.dot_products() && !Stopped(); ++i) {
       const DotProductCase other = Extract(others, i), suspect = Extract(batch_, next_);
       if (other == suspect) continue;
       if (Fails(Ask(others, i, 1)) || Stopped()) continue;
-      // A hang takes too long to ask again.
+      // A hang takes too long to repeat.
       if (hangs) return Blame(failure);
       if (std::optional<InputFailure> behind = FailureBehind(other, suspect)) Blame(*behind);
       return;
@@ -102,7 +104,7 @@ class Isolator {
     everything_ = !Stopped();
   }
 
-  // Neighbours, and some of what was asked beside it.
+  // The neighbors, and some of the other dot products of the request.
   Batch Others() const {
     const Batch neighbours = asker_.Neighbours();
     std::vector<DotProductCase> others;
@@ -113,13 +115,13 @@ class Isolator {
     return MakeDotProductBatch(batch_.shape, others);
   }
 
-  // A program that fails at times, or that cannot start at times, has failed by chance.
+  // A program that fails intermittently, or that cannot start at times, failed by chance.
   std::optional<InputFailure> FailureBehind(const DotProductCase& other,
                                             const DotProductCase& suspect) {
     for (int round = 0; round < kRoundsInTheDark; ++round) {
       const Asked asked = AskPair(other, suspect);
       if (!Fails(asked) || Stopped()) return std::nullopt;
-      if (asked.trusted && asked.answers.size() > 0) break;  // it had started
+      if (asked.trusted && asked.answers.size() > 0) break;  // the program had started
     }
     return alone_;
   }
@@ -145,7 +147,8 @@ class Isolator {
     blamed_ = true;
   }
 
-  // Whether the process fails once it has given so many answers, whatever is asked: here the same.
+  // Whether the process fails after a certain number of answers, for any input: here the same input
+  // is repeated.
   bool BlameAge(int64_t index, uint64_t age) {
     const DotProductCase dot = Extract(batch_, index);
     if (FindEndBehind(asker_, dot)) return false;
@@ -155,7 +158,7 @@ class Isolator {
     if (!asked.failure.has_value()) return false;
     asked.failure->age = age;
     if (asked.trusted && asked.answers.size() > 0) asked.failure->age = asked.answers.size();
-    // It may end behind the last answer that it gives.
+    // It may end after the last answer that it gives.
     if (!FailsAtAge(dot, *asked.failure) &&
         (--asked.failure->age == 0 || !FailsAtAge(dot, *asked.failure))) {
       return false;
@@ -164,7 +167,8 @@ class Isolator {
     return true;
   }
 
-  // Again, and not before: else it fails at random. Oftener where no answer tells when it failed.
+  // Whether the failure repeats at that age, and not before it; otherwise it is random. Tries more
+  // often if no answer shows when it failed.
   bool FailsAtAge(const DotProductCase& dot, const InputFailure& failure) {
     const std::vector<DotProductCase> same(failure.age + 1, dot);
     const Batch repeated = MakeDotProductBatch(batch_.shape, same);
@@ -178,7 +182,8 @@ class Isolator {
     return true;
   }
 
-  // Moves to the first that fails behind others. False: none does, or the caller wants no more.
+  // Moves to the first dot product that fails after others. False: none does, or the caller asked
+  // to stop.
   bool FindNextFailing() {
     const int64_t rest = end_ - next_;
     if (asker_.AnswersSingly()) {
@@ -191,8 +196,8 @@ class Isolator {
       if (!Stopped()) Keep(std::move(answered.answers));
       return false;
     }
-    // [next_, next_ + good) is answered, and [next_, next_ + bad) is not. What came before the end
-    // of a program that answers at once says where to look first.
+    // [next_, next_ + good) is answered, and [next_, next_ + bad) is not. If the program answers at
+    // once, the number of answers before it ended suggests where to look first.
     int64_t good = 0, bad = rest, hint = answered.trusted ? answered.answers.size() : 0;
     answered = {};
     while (bad - good > 1) {
@@ -217,7 +222,7 @@ class Isolator {
   const int64_t first_, end_;
   const uint64_t age_;
   Asked failed_;
-  int64_t next_;  // the first without an answer
+  int64_t next_;  // the first dot product without an answer
   std::optional<InputFailure> alone_;
   absl::Status stopped_;
   bool blamed_ = false, everything_ = false;
@@ -283,8 +288,8 @@ absl::StatusOr<TextHabit> FindTextHabit(FreshAsker& asker, const Batch& batch, i
   for (int64_t i = 0; habit.quiet.a.empty(); ++i) {
     if (i == others.dot_products()) {
       return absl::DataLossError(absl::StrCat(texts.begin()->second,
-                                              "; it prints such a line whatever it is asked. If "
-                                              "the line is harmless, give skip=REGEX"));
+                                              "; it prints such a line for every input. If the "
+                                              "line is harmless, add skip=REGEX"));
     }
     const DotProductCase other = Extract(others, i);
     const Asked asked = ask_pair(other, other);
@@ -316,9 +321,10 @@ Asked CheckOthers(FreshAsker& asker, Asked asked) {
     if (absl::IsCancelled(other.status)) return other;
   }
   const InputFailure& first = asked.answers.failures.begin()->second;
-  return {.answers = {},
-          .status = absl::DataLossError(absl::StrCat(first.text, "; so it answers everything")),
-          .failure = first};
+  return {
+      .answers = {},
+      .status = absl::DataLossError(absl::StrCat(first.text, "; it answers every input this way")),
+      .failure = first};
 }
 
 }  // namespace mmadiff

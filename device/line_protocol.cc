@@ -17,7 +17,7 @@ namespace mmadiff {
 namespace {
 
 constexpr char kDigits[] = "0123456789abcdef";
-constexpr size_t kShown = 32;  // characters of a bad word that a message repeats
+constexpr size_t kShown = 32;  // characters of a bad word shown in a message
 
 // Value of a hex digit; -1 for any other character.
 constexpr std::array<int8_t, 256> MakeDigitValues() {
@@ -37,11 +37,11 @@ void AppendHex(const Format& format, uint64_t word, std::string& out) {
   for (int i = HexDigits(format) - 1; i >= 0; --i) out += kDigits[word >> (4 * i) & 15];
 }
 
-// False when `text` is no word of the format; DescribeBadWord() says why.
+// False if `text` is not a word of the format; DescribeBadWord() gives the reason.
 bool ReadHex(const Format& format, absl::string_view text, uint64_t* word) {
   if (text.empty() || text.size() > static_cast<size_t>(HexDigits(format))) return false;
   uint64_t value = 0;
-  int bad = 0;  // negative when any digit was
+  int bad = 0;  // negative if any digit is bad
   for (const char c : text) {
     const int digit = kDigitValues[static_cast<unsigned char>(c)];
     bad |= digit;
@@ -60,14 +60,14 @@ std::string DescribeBadWord(const Format& format, absl::string_view text) {
   if (text.empty()) return "no digits";
   for (size_t i = 0; i < text.size(); ++i) {
     if (kDigitValues[static_cast<unsigned char>(text[i])] >= 0) continue;
-    return absl::StrCat(Quoted(text), " has no hex digit at character ", i + 1,
+    return absl::StrCat(Quoted(text), ": character ", i + 1, " is not a hex digit",
                         absl::StartsWith(text, "0x") ? " (write words without 0x)" : "");
   }
   if (text.size() > static_cast<size_t>(HexDigits(format))) {
     return absl::StrCat(Quoted(text), " has ", text.size(), " digits; ", format.name, " has ",
                         HexDigits(format));
   }
-  return absl::StrCat(Quoted(text), " has bits beyond the ", format.bits, " of ", format.name);
+  return absl::StrCat(Quoted(text), " does not fit the ", format.bits, " bits of ", format.name);
 }
 
 // The next word of `line` from *position on; empty at the end.
@@ -139,7 +139,7 @@ class WordReader {
     return NextWord(line_, &position).empty();
   }
 
-  // `name` and `index` (-1: none) are of the word.
+  // `name` and `index` (-1: none) identify the word.
   absl::Status Read(const Format& format, const char* name, int index, uint64_t* word) {
     const absl::string_view text = NextWord(line_, &position_);
     if (text.empty()) return WordCountError(instruction_, line_);
@@ -161,7 +161,7 @@ bool IsUnknownDigit(char c) {
   return absl::string_view("xXzZuUwW?-").find(c) != absl::string_view::npos;
 }
 
-// Of what is no word of the format.
+// The kind of failure for text that is not a word of the format.
 FailureKind FailureOfWord(const Format& format, absl::string_view word) {
   bool unknown = false;
   for (const char c : word) {

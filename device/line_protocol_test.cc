@@ -85,11 +85,11 @@ TEST(LineProtocol, ErrorsNameTheScales) {
   std::string elements;
   for (int k = 0; k < 128; ++k) elements += "0 ";
   EXPECT_EQ(Error(kScaled, elements + "0 38 38 3x 38 38 38 38 38"),
-            "word 132 (sa2), column 265: '3x' has no hex digit at character 2");
+            "word 132 (sa2), column 265: '3x': character 2 is not a hex digit");
   EXPECT_EQ(Error(kScaled, elements + "0 38 38 38 38 380 38 38 38"),
             "word 134 (sb0), column 271: '380' has 3 digits; ue4m3 has 2");
   EXPECT_EQ(Error(kScaled, "10 " + elements + "38 38 38 38 38 38 38 38"),
-            "word 1 (a0), column 1: '10' has bits beyond the 4 of e2m1");
+            "word 1 (a0), column 1: '10' does not fit the 4 bits of e2m1");
   const std::string count = absl::StrCat(" words, but ", kScaled,
                                          " has 137 (a0..a63 b0..b63 c sa0..sa3 sb0..sb3), or 138 "
                                          "with the result d");
@@ -125,13 +125,13 @@ TEST(LineProtocol, RoundTripOfEveryInstruction) {
 
 TEST(LineProtocol, ErrorsNameWordColumnAndRemedy) {
   EXPECT_EQ(Error("vdpbf16ps", "3f80 0000 3g80 0000 00000000"),
-            "word 3 (b0), column 11: '3g80' has no hex digit at character 2");
+            "word 3 (b0), column 11: '3g80': character 2 is not a hex digit");
   EXPECT_EQ(Error("vdpbf16ps", " 3f80 00000 3f80 0000 00000000"),
             "word 2 (a1), column 7: '00000' has 5 digits; bf16 has 4");
   EXPECT_EQ(Error("vdpbf16ps", "0 0 0 0 0x1"),
-            "word 5 (c), column 9: '0x1' has no hex digit at character 2 (write words without 0x)");
+            "word 5 (c), column 9: '0x1': character 2 is not a hex digit (write words without 0x)");
   EXPECT_EQ(Error("vdpbf16ps", "0 0 0 0 0 -1"),
-            "word 6 (d), column 11: '-1' has no hex digit at character 1");
+            "word 6 (d), column 11: '-1': character 1 is not a hex digit");
   EXPECT_EQ(Error("mma.m8n8k4.f32.f16.f16.f16", "0 0 0 0 0 0 0 0 12345"),
             "word 9 (c), column 17: '12345' has 5 digits; f16 has 4");
   const std::string count = " words, but vdpbf16ps has 5 (a0..a1 b0..b1 c), or 6 with the result d";
@@ -199,7 +199,8 @@ TEST(LineProtocol, HexWords) {
   // A format whose width is no multiple of four bits.
   constexpr Format kSixBits = {"e3m2", 6, 3, 2, -2, 0, Nonfinite::kNone, true};
   EXPECT_EQ(*ParseHexWord(kSixBits, "3f"), 0x3fu);
-  EXPECT_THAT(ParseHexWord(kSixBits, "40").status().message(), HasSubstr("beyond the 6"));
+  EXPECT_THAT(ParseHexWord(kSixBits, "40").status().message(),
+              HasSubstr("does not fit the 6 bits"));
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ inline void AppendLittleEndian(uint64_t value, int bytes, std::string& out) {
   for (int i = 0; i < bytes; ++i) out.push_back(static_cast<char>(value >> 8 * i));
 }
 
-// Of at most 8 bytes.
+// At most 8 bytes.
 inline uint64_t ReadLittleEndian(absl::string_view bytes) {
   uint64_t value = 0;
   for (size_t i = 0; i < bytes.size(); ++i) {

@@ -1,5 +1,5 @@
-// The register of a processor that sets how arithmetic rounds, and what it does to subnormals:
-// instructions may read it or not.
+// The register of a processor that sets the rounding of arithmetic and its treatment of subnormals.
+// Instructions may or may not read it.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct Mode {
 // "denorm=flush"
 inline std::string ModeText(const Mode& mode) { return absl::StrCat(mode.name, "=", mode.value); }
 
-// nullptr when there is none of that text.
+// nullptr if no mode has that text.
 inline const Mode* FindMode(std::span<const Mode> modes, absl::string_view text) {
   for (const Mode& m : modes) {
     if (ModeText(m) == text) return &m;
@@ -31,7 +31,7 @@ inline const Mode* FindMode(std::span<const Mode> modes, absl::string_view text)
   return nullptr;
 }
 
-// The texts of those that change `bits`.
+// The texts of the modes that change `bits`.
 inline std::vector<std::string> ModesBeside(std::span<const Mode> modes, uint32_t bits) {
   std::vector<std::string> texts;
   for (const Mode& m : modes) {

@@ -23,7 +23,7 @@ struct Side {
   const Format* format;
 };
 
-// Consecutive words of each line that are under probe.
+// Consecutive words of each line that are under test.
 struct Probed {
   const char* name;
   int first, count;
@@ -33,17 +33,17 @@ struct Probed {
   bool MayBeHigh(int x) const { return positions >> x % 4 & 1; }
 };
 
-// A sparse A holds two of four at once. These give every bit of both positions both values, and no
-// two bits always the same one.
+// A sparse A holds two of four at a time. In these sets every bit of both positions takes both
+// values, and no two bits are equal in all of them.
 constexpr int kSparsePositions[] = {3, 6, 12};
 
-// Bits that number `count` things, at least one: the code 0 must have a complement.
+// Bits needed to number `count` things, at least one because code 0 must have a complement.
 int CodeBits(int64_t count) {
   return std::max(1, static_cast<int>(std::bit_width(static_cast<uint64_t>(count - 1))));
 }
 
-// Code words of thing `index`: each bit of its number, each bit's complement, and (for xor)
-// nothing.
+// The codes of thing `index`: each bit of its number, each bit's complement, and (for xor) all
+// zeros.
 bool Coded(int64_t index, int code, int bits) {
   if (code == 2 * bits) return false;
   return (index >> code % bits & 1) != (code >= bits);
@@ -56,7 +56,7 @@ class LayoutProbe {
     all_.shape = shape;
   }
 
-  // A batch for each pair of operands.
+  // Runs one batch for each pair of operands.
   absl::Status Run(Device& device) {
     device_ = &device;
     return Probe();
@@ -69,7 +69,7 @@ class LayoutProbe {
   }
 
   int64_t DotProducts() {
-    Probe().IgnoreError();  // Ask() has it
+    Probe().IgnoreError();  // without a device it cannot fail
     return all_.dot_products();
   }
 
@@ -86,7 +86,8 @@ class LayoutProbe {
     return ProbeScales(b, a);
   }
 
-  // Sums of xor give the elements together with those without the code and without the partner.
+  // With xor, the sums identify the elements only together with the sums without the code and
+  // without the partner.
   int CodeCount(int bits) const { return 2 * bits + xor_; }
 
   // Integers in place of words: elements and addends 0, scales 1.
@@ -101,8 +102,8 @@ class LayoutProbe {
     return v;
   }
 
-  // The code in C and zeros elsewhere: C and D lie as they should, or wrong in the same way, which
-  // A and B will show.
+  // The code in C and zeros elsewhere: C and D are placed correctly, or wrong in the same way,
+  // which A and B will reveal.
   absl::Status ProbeAddend() {
     const int count = shape_.d_words(), bits = CodeBits(count);
     const Instruction& i = *op_.instruction;
@@ -127,7 +128,8 @@ class LayoutProbe {
     return absl::OkStatus();
   }
 
-  // Elements are ones, the partner's those under one scale: D is the scale times their number.
+  // Elements are ones; the partner's are ones only under one scale. D is the scale times their
+  // number.
   absl::Status ProbeScales(const Side& side, const Side& partner) {
     return ProbeCode(side, partner, {side.scale_name, shape_.k, shape_.scales, 1, 2},
                      shape_.k / shape_.scales);
@@ -138,7 +140,7 @@ class LayoutProbe {
     const int stride = shape_.row_words(), lines = partner.lines_of_block;
     const int bits = CodeBits(static_cast<int64_t>(side.lines) * probed.count);
     const int groups = (probed.count + lines - 1) / lines;
-    for (int group = 0; group < groups + xor_; ++group) {  // the last of xor without any
+    for (int group = 0; group < groups + xor_; ++group) {  // for xor, the last group has no ones
       Batch v = Values(CodeCount(bits));
       for (int code = 0; code < v.count; ++code) {
         uint64_t* own = &(v.*side.words)[static_cast<int64_t>(code) * side.lines * stride];
@@ -161,7 +163,7 @@ class LayoutProbe {
     return absl::OkStatus();
   }
 
-  // D = A B + C of element (i, j) of a block.
+  // D = A B + C for element (i, j) of a block.
   uint64_t Expected(const uint64_t* a, const uint64_t* b, uint64_t c) const {
     for (int k = 0; k < shape_.k; ++k) {
       uint64_t product = xor_ ? a[k] ^ b[k] : a[k] * b[k];
@@ -174,7 +176,7 @@ class LayoutProbe {
     return c;
   }
 
-  // Asks the executions, or, while there is no device, collects them.
+  // Runs the executions or, while there is no device, collects them.
   absl::Status Check(const Batch& values, const std::string& operand) {
     operands_.push_back({all_.dot_products(), operand});
     for (const auto words : {&Batch::a, &Batch::b, &Batch::c}) {
@@ -184,7 +186,7 @@ class LayoutProbe {
     return device_ == nullptr ? absl::OkStatus() : Ask();
   }
 
-  // Asks what was collected.
+  // Runs the collected executions.
   absl::Status Ask() {
     const Instruction& in = *op_.instruction;
     const int stride = shape_.row_words();
@@ -219,9 +221,9 @@ class LayoutProbe {
                          uint64_t expected) const {
     const Format& f = *op_.instruction->d;
     return absl::FailedPreconditionError(absl::StrCat(
-        op_.name, ": the layout is not the one of the tables. With a code in ", operand,
-        ", D of block ", p.block, ", row ", p.i, ", column ", p.j, " is ", HexWord(f, d),
-        " and not ", HexWord(f, expected),
+        op_.name, ": the layout differs from the tables. With a code in ", operand, ", D at block ",
+        p.block, ", row ", p.i, ", column ", p.j, " is ", HexWord(f, d), " instead of ",
+        HexWord(f, expected),
         "; this instruction is disabled on this device: compare `mmadiff layout` with the manual"));
   }
 
@@ -229,8 +231,8 @@ class LayoutProbe {
   const Operation& op_;
   const Shape shape_;
   const bool xor_;
-  Batch all_;                                              // collected, not yet asked: values
-  std::vector<std::pair<int64_t, std::string>> operands_;  // first dot product, what is under probe
+  Batch all_;                                              // collected values, not yet run
+  std::vector<std::pair<int64_t, std::string>> operands_;  // first dot product, operand under test
 };
 
 }  // namespace
@@ -249,7 +251,7 @@ absl::Status Repeated(absl::FunctionRef<absl::Status()> probe) {
   const absl::Status again = probe();
   if (again == first || !(again.ok() || absl::IsFailedPrecondition(again))) return again;
   return absl::AbortedError(
-      "its answers do not repeat: asked twice where elements are, it said two things");
+      "its answers do not repeat: two probes of its layout gave different results");
 }
 
 int64_t LayoutDotProducts(const Operation& op, const Shape& shape) {

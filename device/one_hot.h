@@ -1,4 +1,4 @@
-// Confirms where a device has every matrix element, before anything about its arithmetic is asked.
+// Confirms where a device keeps every matrix element, before its arithmetic is tested.
 #pragma once
 
 #include <cstdint>
@@ -9,30 +9,31 @@
 
 namespace mmadiff {
 
-// Ok when every element of A, B, C and D, and of the scales, is where the layout says. Executions
-// of the instruction's own shape on small integers, whose exact results D = A B + C are computed
-// here; one operand at a time is a code that names its elements, against a partner with a single
-// one in each row or column. No two elements of an operand, and no two bytes of elements that share
-// a register, can trade places unseen; only a permutation of k common to A and B, which leaves
-// every product of matrices as it is, cannot be seen by sums without rounding.
+// OK if every element of A, B, C and D, and of the scales, is where the layout says. Runs
+// executions of the instruction's own shape on small integers, whose exact results D = A B + C are
+// computed here. One operand at a time is a code that names its elements, against a partner with a
+// single one in each row or column. Any swap of two elements of an operand, or of two bytes of
+// elements that share a register, is detected. Only a permutation of k common to A and B, which
+// leaves every product of matrices unchanged, cannot be detected by sums without rounding.
 //
-// kFailedPrecondition names the instruction, the operand under probe and the first wrong element of
+// kFailedPrecondition names the instruction, the operand under test and the first wrong element of
 // D. Any other error is the device's own.
 absl::Status ProbeLayout(Device& device, const Operation& op);
 
-// The same of a dot product alone: its elements of A and B, its addend and its scales, in one batch.
+// The same for a dot product alone: its elements of A and B, its addend and its scales, in one
+// batch.
 absl::Status ProbeDotProduct(Device& device, const Operation& op);
 
-// What `probe`, one of the above, comes to. A wrong layout is asked for again; kAborted when the same
-// is not wrong then: a device whose answers do not repeat says nothing of its layout.
+// The result of `probe`, one of the above. A wrong layout is probed again; kAborted if the second
+// probe does not find the same error: a device whose answers do not repeat reveals nothing about
+// its layout.
 absl::Status Repeated(absl::FunctionRef<absl::Status()> probe);
 
-// Dot products that ProbeLayout() asks with executions of this shape.
+// Dot products that ProbeLayout() runs with executions of this shape.
 int64_t LayoutDotProducts(const Operation& op, const Shape& shape);
 
-// What stands for "one" in an operand under probe: an integer whose word has bytes that differ in
-// pairs, as far as they lie in its leading 11 bits, in f64 53: more would ask how many bits a sum
-// keeps.
+// The word for "one" in an operand under test: an integer whose bytes differ in pairs, as far as
+// they are in its leading 11 bits, for f64 53. More bits would test how many bits a sum keeps.
 uint64_t CodeWord(const Format& format);
 
 }  // namespace mmadiff

@@ -17,7 +17,7 @@
 namespace mmadiff {
 namespace {
 
-// The time is without a byte from the command: RTL simulators are slow.
+// The timeout is the time without a byte from the command: RTL simulators are slow.
 template <DeviceOr (*Open)(absl::string_view, absl::Duration)>
 DeviceOr OpenWithTimeout(absl::string_view argument) {
   const absl::StatusOr<absl::Duration> timeout = TimeoutOf("MMADIFF_EXEC_TIMEOUT");
@@ -35,7 +35,7 @@ constexpr DeviceKind kKinds[] = {
     {"exec", "exec:COMMAND",
      "an external program that speaks the line protocol on stdin and stdout",
      OpenWithTimeout<OpenExec>},
-    {"fd", "fd:IN,OUT", "whoever speaks the line protocol at two open descriptors",
+    {"fd", "fd:IN,OUT", "a peer that speaks the line protocol over two open descriptors",
      OpenWithTimeout<OpenDescriptors>},
 };
 

@@ -1,4 +1,4 @@
-// Devices by their specification.
+// Opens devices by their specification.
 #pragma once
 
 #include <span>
@@ -20,8 +20,8 @@ struct DeviceKind {
 // All but `auto` and `recorded`, which fuzz/unit/devices.h adds.
 std::span<const DeviceKind> BasicDevices();
 
-// "NAME" or "NAME:ARGUMENT" by one of the kinds. kInvalidArgument for an unknown name, with the
-// nearest and the list, or for an argument that is missing or too much.
+// Opens "NAME" or "NAME:ARGUMENT" with one of the kinds. kInvalidArgument for an unknown name, with
+// the nearest and the list, or for an argument that is missing or not allowed.
 DeviceOr OpenDeviceOf(std::span<const DeviceKind> kinds, absl::string_view spec);
 
 inline DeviceOr OpenBasicDevice(absl::string_view spec) {

@@ -17,7 +17,7 @@ std::string Escape(absl::string_view text, absl::string_view kept) {
     const uint8_t c = text[0], next = text.size() > 1 ? text[1] : 0;
     size_t length = Utf8Length(text);
     const uint8_t third = length == 3 ? text[2] : 0;
-    // Marks that turn the direction of what follows: U+202A to U+202E, U+2066 to U+2069.
+    // Marks that change the direction of the text after them: U+202A to U+202E, U+2066 to U+2069.
     const bool turns = c == 0xe2 && ((next == 0x80 && third >= 0xaa && third <= 0xae) ||
                                      (next == 0x81 && third >= 0xa6 && third <= 0xa9));
     const bool control = c < 0x20 || c == 0x7f || (c == 0xc2 && next < 0xa0) || turns;
@@ -50,7 +50,7 @@ size_t Utf8Length(absl::string_view text) {
   const uint8_t next = length > 1 ? text[1] : 0;
   const bool out_of_range = (c == 0xe0 && next < 0xa0) || (c == 0xed && next >= 0xa0) ||
                             (c == 0xf0 && next < 0x90) || (c == 0xf4 && next >= 0x90) ||
-                            // U+FFFE and U+FFFF, which XML has not
+                            // U+FFFE and U+FFFF, which XML does not allow
                             (c == 0xef && next == 0xbf && static_cast<uint8_t>(text[2]) > 0xbd);
   return out_of_range ? 0 : length;
 }

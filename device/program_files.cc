@@ -30,12 +30,12 @@ namespace {
 
 constexpr char kUnreadable[] = "unreadable";
 constexpr int kQuotes = 2, kScripts = 2;  // levels
-constexpr size_t kMaxMatches = 100;       // of one pattern
+constexpr size_t kMaxMatches = 100;       // per pattern
 constexpr size_t kMaxFolders = 100;
 constexpr off_t kMaxScript = 1 << 20;  // bytes
-constexpr size_t kMaxWord = 1 << 20;   // bytes with the values of variables
+constexpr size_t kMaxWord = 1 << 20;   // bytes, including the values of variables
 constexpr size_t kMaxName = 4096;      // bytes, PATH_MAX
-// What simulators write and do not read: logs and waveforms.
+// Files that simulators write but do not read: logs and waveforms.
 constexpr const char* kWritten[] = {".log", ".vcd", ".fst", ".wlf", ".fsdb", ".vpd"};
 constexpr char kSeparators[] = " \t\n|;&()<>`";
 
@@ -65,7 +65,7 @@ bool IsFile(const std::string& path, struct stat* s) {
   return stat(path.c_str(), s) == 0 && S_ISREG(s->st_mode);
 }
 
-// Where the shell would find a command of that name; "" if nowhere.
+// The path at which the shell would find a command of that name; "" if none.
 std::string InPath(absl::string_view name) {
   const char* path = std::getenv("PATH");
   for (const absl::string_view folder : absl::StrSplit(path == nullptr ? "" : path, ':')) {
@@ -83,7 +83,7 @@ absl::string_view LeadingName(absl::string_view text) {
   return text.substr(0, end - text.begin());
 }
 
-// Whether it has wildcards, and letters or digits beside them: not `*` and `/*` of `case`.
+// Whether the word has wildcards together with letters or digits: excludes `*` and `/*` of `case`.
 bool IsPattern(absl::string_view word) {
   bool wildcard = false, letter = false, bracket = false;
   for (const char c : word) {
@@ -111,7 +111,7 @@ std::vector<std::string> Matches(const std::string& folder, const std::string& p
   return paths;
 }
 
-// Behind its "#!"; "" of a file that is no script, a long one, or what Icarus compiles.
+// The text after "#!"; "" for a file that is not a script, a long one, or one compiled by Icarus.
 std::string ScriptText(const std::string& path, const struct stat& s) {
   if (s.st_size >= kMaxScript) return "";
   std::ifstream in(path, std::ios::binary);
@@ -143,7 +143,7 @@ bool ProgramFiles::Add(const std::string& path, Depth depth) {
   return true;
 }
 
-// Also below a folder if it begins with '/': `$(dirname $0)/rtl`.
+// Also finds files below a folder if the word begins with '/': `$(dirname $0)/rtl`.
 bool ProgramFiles::Find(const std::string& word, Depth depth) {
   if (word.empty() || word.size() > kMaxName) return false;
   bool found = false;
@@ -168,7 +168,7 @@ void ProgramFiles::Look(const std::string& word, Depth depth) {
   const auto ends_in = [&](const char* end) { return absl::EndsWith(word, end); };
   if (written_.count(word) > 0 || std::ranges::any_of(kWritten, ends_in)) return;
   bool found = Find(word, depth);
-  // Of a list: `['vvp', 'unit.vvp']`.
+  // An element of a list: `['vvp', 'unit.vvp']`.
   const size_t begin = word.find_first_not_of("[,"), end = word.find_last_not_of("],") + 1;
   if (begin < end && end - begin < word.size())
     found |= Find(word.substr(begin, end - begin), depth);
@@ -184,7 +184,7 @@ void ProgramFiles::Look(const std::string& word, Depth depth) {
 }
 
 void ProgramFiles::Scan(absl::string_view text, Depth depth) {
-  bool written = false;  // behind a '>'
+  bool written = false;  // after a '>'
   while (!text.empty()) {
     if (text[0] == '#') text.remove_prefix(std::min(text.find('\n'), text.size()));
     const std::string word = NextWord(&text);
@@ -204,7 +204,7 @@ void ProgramFiles::Scan(absl::string_view text, Depth depth) {
   }
 }
 
-// Takes a word off the text, without its quotes and with the values of its variables.
+// Removes the next word from the text; quotes are dropped and variables replaced by their values.
 std::string ProgramFiles::NextWord(absl::string_view* text) const {
   std::string word;
   char quote = 0;
@@ -232,7 +232,8 @@ std::string ProgramFiles::NextWord(absl::string_view* text) const {
   return word;
 }
 
-// The value of the variable whose name is next, also in braces, or its default; "$" when none is.
+// The value of the variable whose name is next, also in braces, or its default; "$" if no name
+// follows.
 std::string ProgramFiles::TakeVariable(absl::string_view* text) const {
   const bool braces = absl::ConsumePrefix(text, "{");
   const std::string name(LeadingName(*text));
@@ -265,9 +266,9 @@ absl::Status ProgramFiles::CheckUnchanged() {
     if (!there || f.hash == kUnreadable || HashOf(f.path) != f.hash) {
       return absl::DataLossError(
           absl::StrCat(PlainLine(f.path),
-                       " changed during the run; its answers from before and after are not "
-                       "one device's: run again (a command that writes the file should do "
-                       "so without naming it)"));
+                       " changed during the run, so answers from before and after are not from "
+                       "one device: run again (if the command itself writes the file, it "
+                       "should not name it)"));
     }
     f.stat = now;
   }

@@ -1,4 +1,4 @@
-// The files that answer when a shell command runs: a changed program is another device.
+// The files that a shell command runs: a changed program counts as a different device.
 #pragma once
 
 #include <sys/stat.h>
@@ -14,20 +14,21 @@
 namespace mmadiff {
 
 // The regular files that words of the command name: paths, patterns (at most 100 files each) and
-// names to be found in PATH; also what follows a '=', words of quoted commands (`sh -c '...'`), and
+// names to be found in PATH; also text after a '=', words of quoted commands (`sh -c '...'`), and
 // words of scripts that begin with "#!" and are smaller than 1 MB, and of the scripts that those
-// name. Variables have the values that the text gives them before, else those of the environment.
-// A word is looked for in the folder of the process, in every folder that a word named before
-// (`cd d`), and in that of the script. Targets of `>`, logs and waveforms are no files of the command. It rather takes
-// a file too many.
+// name. Variables have the values that the text assigned before, or those of the environment. A
+// word is searched for in the folder of the process, in every folder named by an earlier word (`cd
+// d`), and in the script's folder. Targets of `>`, logs and waveforms do not count as files of the
+// command. In doubt, a file is included.
 class ProgramFiles {
  public:
   explicit ProgramFiles(absl::string_view command);
 
-  // "model.py xxh3 16-digit-hash, python3 xxh3 ..." in the order of the command; "" for none.
+  // "model.py xxh3 16-digit-hash, python3 xxh3 ..." in the order of the command; "" if there are no
+  // files.
   std::string Describe() const;
-  // kDataLoss names a file that is not what it was, or not there. Reads only files whose inode,
-  // size or times are others.
+  // kDataLoss names a file that has changed or no longer exists. Reads only files whose inode, size
+  // or times have changed.
   absl::Status CheckUnchanged();
 
  private:
@@ -36,7 +37,7 @@ class ProgramFiles {
     struct stat stat;
   };
 
-  // How many quotes within quotes and scripts within scripts to look into.
+  // How many levels of quotes within quotes and of scripts within scripts to search.
   struct Depth {
     int quotes, scripts;
   };
@@ -48,8 +49,8 @@ class ProgramFiles {
   bool Find(const std::string& word, Depth depth);
   bool Add(const std::string& path, Depth depth);
 
-  std::vector<std::string> folders_;              // that words named
-  std::map<std::string, std::string> variables_;  // that the text sets
+  std::vector<std::string> folders_;              // named by words
+  std::map<std::string, std::string> variables_;  // set by the text
   std::set<std::string> written_;                 // targets of '>'
   std::vector<File> files_;
 };

@@ -1,4 +1,4 @@
-// Early returns of errors. Abseil has no such macros in the release that Debian has.
+// Early returns of errors. Debian's release of Abseil has no such macros.
 #pragma once
 
 #include <utility>
@@ -10,7 +10,8 @@
 #define RETURN_IF_ERROR(expr) \
   if (absl::Status status_of_expr = (expr); !status_of_expr.ok()) return status_of_expr
 
-// Declares or assigns `lhs` from `expr`, an absl::StatusOr, or returns its status. Two statements: not below an if.
+// Declares or assigns `lhs` from `expr`, an absl::StatusOr, or returns its status. Expands to two
+// statements: do not use it as the body of an `if` without braces.
 #define ASSIGN_OR_RETURN(lhs, expr) \
   MMADIFF_ASSIGN_OR_RETURN(MMADIFF_CONCAT(status_or_, __LINE__), lhs, expr)
 #define MMADIFF_ASSIGN_OR_RETURN(status_or, lhs, expr)       \

@@ -20,7 +20,8 @@ namespace {
 std::atomic<int> stop_signal = 0;
 std::atomic<int64_t> stopped_at = 0;  // milliseconds
 
-// The same signal comes twice to the child of coreutils' `timeout`: alone, and as one of its group.
+// The child of coreutils' `timeout` receives the same signal twice: directly, and as a member of
+// its group.
 constexpr int64_t kOnce = 500;
 
 extern "C" void OnStopSignal(int signal) {
@@ -50,7 +51,7 @@ absl::StatusOr<absl::Duration> TimeoutOf(const char* variable) {
   double seconds = 60;
   if (set != nullptr && !(absl::SimpleAtod(set, &seconds) && seconds > 0)) {
     return absl::InvalidArgumentError(
-        absl::StrCat(variable, ": '", set, "' is no number of seconds above 0"));
+        absl::StrCat(variable, ": '", set, "' is not a number of seconds above 0"));
   }
   return absl::Seconds(seconds);
 }

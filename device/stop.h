@@ -9,16 +9,16 @@
 
 namespace mmadiff {
 
-// The first SIGINT or SIGTERM after HandleStopSignals() is remembered; a second one ends the
+// After HandleStopSignals(), the first SIGINT or SIGTERM is remembered; a second one ends the
 // process with exit code 75.
 void HandleStopSignals();
 int StopSignal();  // 0: none
 
-// How long to wait for what may never come: a minute, or the seconds that an environment variable
-// says; kInvalidArgument if they are no number above 0.
+// How long to wait for something that may never arrive: a minute, or the number of seconds in an
+// environment variable; kInvalidArgument if that is not a number above 0.
 absl::StatusOr<absl::Duration> TimeoutOf(const char* variable);
 
-// A duration by the monotonic clock, a moment by the wall clock, or both. No limit at first.
+// A duration on the monotonic clock, a moment on the wall clock, or both. Initially no limit.
 class TimeLimit {
  public:
   static TimeLimit After(absl::Duration duration);  // from now
@@ -40,7 +40,7 @@ struct StopCause {
     kTimeLimit,      // the limit of the command line
     kFolderFull,     // --max_bytes
     kBudget,         // --budget
-    kMismatchLimit,  // --max_mismatches, of all operations
+    kMismatchLimit,  // --max_mismatches, over all operations
     kDeviceLost,     // it could not be opened again
     kNotDurable,     // results could not be written
   };
@@ -53,7 +53,7 @@ struct StopCause {
 inline constexpr int kStopCauses = StopCause::kNotDurable + 1;
 std::string Name(const StopCause& cause);  // "signal 15", "time limit"; "" for kNone
 
-// kSignal, kTimeLimit, or kNone: work may go on.
+// kSignal, kTimeLimit, or kNone: work may continue.
 StopCause StopNow(const TimeLimit& limit);
 
 }  // namespace mmadiff

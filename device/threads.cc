@@ -13,7 +13,7 @@
 namespace mmadiff {
 namespace {
 
-constexpr size_t kAhead = 4;  // items of a thread that wait for one before them, at most
+constexpr size_t kAhead = 4;  // maximum items per thread that wait for an earlier one
 
 class Ordered {
  public:
@@ -29,7 +29,7 @@ class Ordered {
     while (const std::optional<size_t> item = NextWork()) Do(*item, thread);
   }
 
-  // By the calling thread: also works when nothing is to be delivered.
+  // Runs in the calling thread: also works while nothing can be delivered.
   absl::Status Deliver() {
     absl::Status status;
     while (status.ok()) {
@@ -88,8 +88,8 @@ class Ordered {
   absl::FunctionRef<absl::Status(size_t)> deliver_;
   absl::Mutex mutex_;
   std::vector<bool> done_ ABSL_GUARDED_BY(mutex_);
-  size_t next_ ABSL_GUARDED_BY(mutex_) = 0;  // to be taken
-  size_t due_ ABSL_GUARDED_BY(mutex_) = 0;   // to be delivered
+  size_t next_ ABSL_GUARDED_BY(mutex_) = 0;  // next item to start
+  size_t due_ ABSL_GUARDED_BY(mutex_) = 0;   // next item to deliver
 };
 
 }  // namespace

@@ -16,12 +16,12 @@ namespace {
 // The watcher's own descriptors; it has no others.
 constexpr int kAlive = 0, kReport = 1, kSignals = 2;
 
-// From here to Start() run two children of a process with threads, which may have held any lock at
-// the fork: async-signal-safe calls only, no allocation.
+// The code from here to Start() runs in two children of a process with threads, which may have held
+// any lock at the fork: async-signal-safe calls only, no allocation.
 
 [[noreturn]] void RunCommand(const WatchedCommand& c) {
   setpgid(0, 0);
-  prctl(PR_SET_PDEATHSIG, SIGKILL);  // should someone kill the watcher
+  prctl(PR_SET_PDEATHSIG, SIGKILL);  // in case the watcher is killed
   dup2(c.in, STDIN_FILENO);
   dup2(c.out, STDOUT_FILENO);
   dup2(c.err, STDERR_FILENO);
@@ -38,8 +38,8 @@ void Report(CommandEnd end) {
   }
 }
 
-// Reaps orphans of the command that have ended. The command itself is left, so that no other
-// process group gets its number: true when it has ended, which is reported.
+// Reaps orphans of the command that have ended. The command itself is not reaped, so that no other
+// process group gets its number: true if it has ended, which is reported.
 bool ReapUntil(pid_t command) {
   siginfo_t info;
   while (info.si_pid = 0,
@@ -54,7 +54,7 @@ bool ReapUntil(pid_t command) {
   return false;
 }
 
-// Until the other end of kAlive is closed.
+// Watches until the other end of kAlive is closed.
 void WatchUntilOrder(pid_t command) {
   for (bool ended = false;;) {
     pollfd fds[] = {{kAlive, POLLIN, 0}, {ended ? -1 : kSignals, POLLIN, 0}};
@@ -65,12 +65,12 @@ void WatchUntilOrder(pid_t command) {
   }
 }
 
-// Kills the children of this process. False: nobody says which there are.
+// Kills the children of this process. False: the list of them cannot be read.
 bool KillChildren() {
   const int list = open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
   if (list < 0) return false;
   pid_t pid = 0;
-  char bytes[512];  // the numbers, each with a space behind it
+  char bytes[512];  // the numbers, each followed by a space
   for (ssize_t got; (got = read(list, bytes, sizeof(bytes))) > 0;) {
     for (const char* at = bytes; at < bytes + got; ++at) {
       if (*at >= '0' && *at <= '9') {
@@ -85,10 +85,11 @@ bool KillChildren() {
   return true;
 }
 
-// The command, its group, and whoever left it: daemons became children of this process.
+// Kills the command, its group, and processes that left it: daemons became children of this
+// process.
 void KillAll(pid_t command) {
   kill(-command, SIGKILL);
-  // Orphans come as long as there are children.
+  // New orphans appear as long as there are children.
   while (KillChildren()) {
     if (waitpid(-1, nullptr, 0) < 0 && errno == ECHILD) return;
   }
@@ -96,23 +97,23 @@ void KillAll(pid_t command) {
   }
 }
 
-// Blocks every signal, for whoever means this program or its group does not mean the watcher.
+// Blocks every signal: a signal sent to this program or its group is not meant for the watcher.
 [[noreturn]] void Watch(const WatchedCommand& c, int alive, int report) {
   setpgid(0, 0);
-  prctl(PR_SET_NAME, "exec-watcher");  // `killall` of this program does not mean it either
-  prctl(PR_SET_CHILD_SUBREAPER, 1);    // orphans of the command come here
+  prctl(PR_SET_NAME, "exec-watcher");  // nor is `killall` of this program
+  prctl(PR_SET_CHILD_SUBREAPER, 1);    // adopts orphans of the command
   signal(SIGCHLD, SIG_DFL);
   const pid_t command = _Fork();
   if (command == 0) RunCommand(c);
   const int error = errno;
   dup2(alive, kAlive);
   dup2(report, kReport);
-  closefrom(kSignals);  // among them the ends of other children's pipes
+  closefrom(kSignals);  // including the ends of other children's pipes
   if (command < 0) {
     Report({CommandEnd::kNotBegun, error});
     _exit(0);
   }
-  setpgid(command, command);  // whoever comes first
+  setpgid(command, command);  // both do this; the first one counts
   sigset_t sigchld;
   sigemptyset(&sigchld);
   sigaddset(&sigchld, SIGCHLD);
@@ -178,7 +179,7 @@ void Watcher::Kill() {
   alive_.Close();
   ended_.Close();
   if (pid_ <= 0) return;
-  // One that is stopped (SIGSTOP) would not see the order.
+  // A stopped watcher (SIGSTOP) would not see the order.
   for (;;) {
     kill(pid_, SIGCONT);
     siginfo_t info;

@@ -1,4 +1,4 @@
-// A shell command that does not outlive this process, however this process ends.
+// A shell command that does not outlive this process, no matter how this process ends.
 #pragma once
 
 #include <signal.h>
@@ -37,25 +37,25 @@ struct Pipe {
   Fd read, write;
 };
 
-// Both ends are closed on exec, and lie above stdin, stdout and stderr, which a child's copies must
-// not overwrite. False with errno.
+// Both ends are closed on exec and are numbered above stdin, stdout and stderr, which a child's
+// copies must not overwrite. False with errno.
 bool OpenPipe(Pipe* pipe);
 
 struct WatchedCommand {
   const char* command;       // for /bin/sh -c
   char* const* environment;  // ends with nullptr
   int in, out, err;          // above 2
-  const sigset_t* mask;      // of blocked signals
+  const sigset_t* mask;      // blocked signals
 };
 
-// How the command ended: by its exit code, by a signal, or not begun, with errno.
+// How the command ended: by its exit code, by a signal, or not started, with errno.
 struct CommandEnd {
   enum Kind { kExitCode, kSignal, kNotBegun } kind;
   int value;
 };
 
-// Between this process and the command, which leads a process group of its own, stands a small
-// process that waits for the command's end and for the end of this process, and then kills the
+// A small process between this process and the command, which leads its own process group. The
+// small process waits for the end of the command and for the end of this process. It then kills the
 // group and all descendants, daemons too, and reaps them.
 class Watcher {
  public:
@@ -64,20 +64,21 @@ class Watcher {
   Watcher(const Watcher&) = delete;
   Watcher& operator=(const Watcher&) = delete;
 
-  // kUnavailable: no process or pipe to be had.
+  // kUnavailable: no process or pipe can be created.
   absl::Status Start(const WatchedCommand& command);
-  // Becomes readable when the command has ended, whatever others of its group do.
+  // Becomes readable when the command itself has ended, even if others in its group still run.
   int ended() const { return ended_.get(); }
-  // To be called once ended() is readable.
+  // Call once ended() is readable.
   CommandEnd TakeEnd();
-  // Whether somebody has stopped the small process (SIGSTOP): nothing ends then but by Kill().
+  // Whether the small process was stopped (SIGSTOP): then only Kill() ends anything.
   bool Stopped() const;
-  // Kills what is left of the command; returns when it is dead. Does nothing the second time.
+  // Kills everything that remains of the command; returns when it is dead. A second call does
+  // nothing.
   void Kill();
 
  private:
   pid_t pid_ = 0;
-  Fd alive_;  // held by this process alone: its closing is the order to kill
+  Fd alive_;  // held by this process alone: closing it is the order to kill
   Fd ended_;
 };
 

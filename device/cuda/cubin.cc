@@ -13,12 +13,12 @@ namespace {
 struct Opcode {
   unsigned code;
   const char* name;
-  unsigned last = 255;  // compute capability of the last machine code that has it, 75 for 7.5
+  unsigned last = 255;  // last compute capability whose machine code has it, 75 for 7.5
 };
 
-// Those of wgmma were read in cubins that ptxas 13.0 made of kernels that differ in one
-// instruction: the low byte goes with the types, and the rest is 9 with A in shared memory, 0xd in
-// registers. 0x236 is something else in code for sm_120 (read in wmma of s4 with .satfinite).
+// The codes of wgmma were read in cubins that ptxas 13.0 made from kernels that differ in one
+// instruction: the low byte depends on the types, and the rest is 9 with A in shared memory, 0xd in
+// registers. In code for sm_120, 0x236 means something else (read in wmma of s4 with .satfinite).
 constexpr Opcode kOpcodes[] = {
     {0x223, "FFMA"},          {0x22b, "DFMA"},       {0x23c, "HMMA"},
     {0x236, "HMMA.884", 75},  {0x237, "IMMA"},       {0x23d, "BMMA"},
@@ -30,8 +30,8 @@ constexpr Opcode kOpcodes[] = {
     {0xfea, "TCGEN05.TS.SF"},
 };
 
-// Compute capability, 75 for 7.5. The header has it elsewhere before CUDA 13 (LLVM, BinaryFormat/ELF.h,
-// ELFABIVERSION_CUDA_V1 and EF_CUDA_SM).
+// Compute capability, 75 for 7.5. Before CUDA 13 it is in a different place in the header (LLVM,
+// BinaryFormat/ELF.h, ELFABIVERSION_CUDA_V1 and EF_CUDA_SM).
 unsigned CapabilityOf(const Elf64_Ehdr& header) {
   constexpr unsigned char kCuda13 = 8;
   return header.e_flags >> (header.e_ident[EI_ABIVERSION] < kCuda13 ? 0 : 8) & 255;
@@ -42,7 +42,8 @@ unsigned CapabilityOf(const Elf64_Ehdr& header) {
 absl::StatusOr<std::map<std::string, int>> MatrixOpcodes(absl::string_view cubin,
                                                          absl::string_view kernel) {
   const absl::StatusOr<ElfFile> file = ElfFile::Read(cubin);
-  if (!file.ok()) return absl::DataLossError(absl::StrCat("no cubin: ", file.status().message()));
+  if (!file.ok())
+    return absl::DataLossError(absl::StrCat("not a cubin: ", file.status().message()));
   const std::optional<absl::string_view> text = file->Section(absl::StrCat(".text.", kernel));
   if (!text.has_value()) {
     return absl::DataLossError(absl::StrCat("the cubin has no kernel '", kernel, "'"));

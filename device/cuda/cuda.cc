@@ -16,7 +16,7 @@
 namespace mmadiff {
 namespace {
 
-// What the kernels come from, for people.
+// Where the kernels come from, for people.
 class Cuda : public GpuDevice {
  public:
   Cuda(const CudaDriver& driver, GpuFacts facts, const Variant& variant, const PtxTarget& target,
@@ -44,7 +44,7 @@ class Cuda : public GpuDevice {
   absl::Status HasOperation(const Operation& op) const override {
     if (op.arch() == target_.arch) return HasKernel(*op.instruction, target_);
     return absl::NotFoundError(
-        absl::StrCat(op.name, " is no instruction of this GPU, which is ", target_.arch));
+        absl::StrCat(op.name, " is not an instruction of this GPU, which is ", target_.arch));
   }
   Kernel KernelFor(const Instruction& i) const override { return KernelOf(i, target_, variant_); }
   absl::StatusOr<void*> ModuleFor(const Instruction& i, const Kernel& kernel) override {
@@ -71,15 +71,15 @@ class Cuda : public GpuDevice {
   const CudaDriver& driver_;
   const Variant variant_;
   const PtxTarget& target_;
-  const KernelImage image_;  // empty: none that this driver can load
+  const KernelImage image_;  // empty: this driver can load none
   void* const context_;
-  void* image_module_ = nullptr;  // loaded at the first need
+  void* image_module_ = nullptr;  // loaded on first use
 };
 
 absl::StatusOr<const PtxTarget*> TargetOf(const CudaDriver& driver, int device) {
   int major = 0, minor = 0;  // attributes COMPUTE_CAPABILITY_MAJOR and _MINOR
-  RETURN_IF_ERROR(driver.Check(driver.device_attribute(&major, 75, device), "asking the GPU"));
-  RETURN_IF_ERROR(driver.Check(driver.device_attribute(&minor, 76, device), "asking the GPU"));
+  RETURN_IF_ERROR(driver.Check(driver.device_attribute(&major, 75, device), "querying the GPU"));
+  RETURN_IF_ERROR(driver.Check(driver.device_attribute(&minor, 76, device), "querying the GPU"));
   for (const PtxTarget& t : PtxTargets()) {
     if (t.major == major && t.minor == minor) return &t;
   }
@@ -95,7 +95,7 @@ absl::StatusOr<const PtxTarget*> TargetOf(const CudaDriver& driver, int device) 
 Identity IdentityOf(absl::string_view gpu, int multiprocessors, const PtxTarget& target, int driver,
                     const KernelImage& image) {
   const bool part =
-      absl::StrContains(gpu, "MIG");  // a part of a GPU is named like "... MIG 1g.5gb"
+      absl::StrContains(gpu, "MIG");  // a part of a GPU has a name like "... MIG 1g.5gb"
   const std::string release = DriverRelease();
   return Identity()
       .Add("hardware", std::string(gpu))
@@ -109,13 +109,13 @@ Identity IdentityOf(absl::string_view gpu, int multiprocessors, const PtxTarget&
       .Add("assembler", image.cubin.empty() ? "" : ToolOf(image));
 }
 
-// kNotFound when the driver cannot read the kernels' PTX.
+// kNotFound if the driver cannot read the kernels' PTX.
 absl::Status CheckDriver(int version, const PtxTarget& target) {
   const int needed = DriverForPtx(target.version);
   if (version >= needed) return absl::OkStatus();
-  return absl::NotFoundError(absl::StrCat("the driver here is of CUDA ", CudaVersion(version),
+  return absl::NotFoundError(absl::StrCat("this driver is for CUDA ", CudaVersion(version),
                                           "; the kernels for ", target.target, " are PTX ",
-                                          target.version, ", which needs a driver of CUDA ",
+                                          target.version, ", which needs a driver for CUDA ",
                                           CudaVersion(needed), " or newer"));
 }
 
@@ -133,9 +133,9 @@ absl::StatusOr<std::unique_ptr<GpuDevice>> OpenCudaWith(absl::string_view argume
   if (!absl::SimpleAtoi(argument.substr(0, end), &index) || index < 0 || !variant.has_value()) {
     return absl::InvalidArgumentError(absl::StrCat(
         "device 'cuda:", argument,
-        "': write cuda:N, the number of a GPU from 0 on, and if wanted, ",
-        "in this order, ,a=registers (A of wgmma and tcgen05), ,layout=row.row or col.row or ",
-        "col.col (A and B of wmma, otherwise row.col), ,c=col (C and D of wmma)"));
+        "': write cuda:N, where N is a GPU number starting at 0, optionally followed by these ",
+        "in this order: ,a=registers (A of wgmma and tcgen05), ,layout=row.row or col.row or ",
+        "col.col (A and B of wmma; default row.col), ,c=col (C and D of wmma)"));
   }
   ASSIGN_OR_RETURN(const CudaDriver* loaded, LoadCudaDriver());
   const CudaDriver& driver = *loaded;
@@ -143,14 +143,14 @@ absl::StatusOr<std::unique_ptr<GpuDevice>> OpenCudaWith(absl::string_view argume
   RETURN_IF_ERROR(driver.Check(driver.device_count(&count), "counting GPUs"));
   if (index >= count) {
     return count == 0 ? driver.Check(100, "counting GPUs")
-                      : absl::NotFoundError(absl::StrCat("no GPU ", index, ": there are ", count,
-                                                         ", counted from cuda:0 (look at "
+                      : absl::NotFoundError(absl::StrCat("no GPU ", index, "; GPUs found: ", count,
+                                                         ", numbered from cuda:0 (check "
                                                          "nvidia-smi and CUDA_VISIBLE_DEVICES)"));
   }
-  RETURN_IF_ERROR(driver.Check(driver.driver_version(&version), "asking the driver"));
+  RETURN_IF_ERROR(driver.Check(driver.driver_version(&version), "querying the driver"));
   RETURN_IF_ERROR(driver.Check(driver.device(&device, index), "opening the GPU"));
   char name[256] = {};
-  RETURN_IF_ERROR(driver.Check(driver.device_name(name, sizeof(name), device), "asking the GPU"));
+  RETURN_IF_ERROR(driver.Check(driver.device_name(name, sizeof(name), device), "querying the GPU"));
   ASSIGN_OR_RETURN(const PtxTarget* target, TargetOf(driver, device));
   KernelImage image = images(*target);
   if (version < image.toolkit) image = {};
@@ -159,7 +159,7 @@ absl::StatusOr<std::unique_ptr<GpuDevice>> OpenCudaWith(absl::string_view argume
   }
   int multiprocessors = 0;  // attribute MULTIPROCESSOR_COUNT
   RETURN_IF_ERROR(
-      driver.Check(driver.device_attribute(&multiprocessors, 16, device), "asking the GPU"));
+      driver.Check(driver.device_attribute(&multiprocessors, 16, device), "querying the GPU"));
   ASSIGN_OR_RETURN(Hardware hardware, HardwareOf(driver, driver.device_uuid, device));
   hardware.part = Hardware::kMultiprocessors;
   void* context = nullptr;

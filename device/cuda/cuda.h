@@ -12,14 +12,14 @@
 
 namespace mmadiff {
 
-// "N": GPU number N, in decimal. "N" + SuffixOf(variant): the instructions that have the choice get
-// their operands otherwise (device/cuda/variant.h), as in "0,a=registers" or "0,layout=col.row,c=col".
-// kNotFound without a driver or without that GPU.
+// "N": GPU number N, in decimal. "N" + SuffixOf(variant): instructions that offer the choice get
+// their operands as in the variant (device/cuda/variant.h), as in "0,a=registers" or
+// "0,layout=col.row,c=col". kNotFound without a driver or without that GPU.
 absl::StatusOr<std::unique_ptr<GpuDevice>> OpenCuda(absl::string_view argument);
 
-// The same with other machine code than this build's. It is used if the driver is not older than
-// the toolkit that made it, for the instructions that it has (IsBuiltEntry()); for all others the
-// driver assembles PTX text.
+// The same with different machine code than this build's. It is used if the driver is not older
+// than the toolkit that made it, for the instructions that it contains (IsBuiltEntry()); for all
+// others the driver assembles PTX text.
 absl::StatusOr<std::unique_ptr<GpuDevice>> OpenCudaWith(absl::string_view argument,
                                                         KernelImages images);
 

@@ -179,7 +179,7 @@ TEST_F(CudaTest, ADeviceThatIsNotThere) {
   expect("x", StatusCode::kInvalidArgument, "write cuda:N");
   expect("0,a=shared", StatusCode::kInvalidArgument, "write cuda:N");
   expect("0,layout=row.col", StatusCode::kInvalidArgument, "layout=row.row or col.row or col.col");
-  expect("7", StatusCode::kNotFound, "no GPU 7: there are 1");
+  expect("7", StatusCode::kNotFound, "no GPU 7; GPUs found: 1");
   Fake("CAPABILITY", "6.1");
   expect("0", StatusCode::kNotFound, "6.1, which is too old; there are kernels for 7.0, 7.5, ");
   Fake("CAPABILITY", "13.7");
@@ -188,15 +188,15 @@ TEST_F(CudaTest, ADeviceThatIsNotThere) {
   expect("0", StatusCode::kNotFound, "CUDA_VISIBLE_DEVICES");
   Fake("FAILS", "cuDeviceGetCount");
   Fake("RESULT", "100");
-  expect("0", StatusCode::kNotFound, "in MIG mode an instance must");
+  expect("0", StatusCode::kNotFound, "in MIG mode, create an instance");
 }
 
 // Known before anything runs, from the versions alone.
 TEST_F(CudaTest, ADriverThatIsTooOld) {
   for (const auto& [capability, driver, text] :
-       {std::tuple("9.0", "12040", "PTX 8.7, which needs a driver of CUDA 12.8 or newer"),
-        std::tuple("10.3", "12080", "PTX 8.8, which needs a driver of CUDA 12.9 or newer"),
-        std::tuple("8.0", "11000", "PTX 7.1, which needs a driver of CUDA 11.1 or newer")}) {
+       {std::tuple("9.0", "12040", "PTX 8.7, which needs a driver for CUDA 12.8 or newer"),
+        std::tuple("10.3", "12080", "PTX 8.8, which needs a driver for CUDA 12.9 or newer"),
+        std::tuple("8.0", "11000", "PTX 7.1, which needs a driver for CUDA 11.1 or newer")}) {
     Fake("CAPABILITY", capability);
     Fake("DRIVER", driver);
     for (const KernelImages images : {None, OfCuda130}) {
@@ -384,10 +384,10 @@ TEST_F(CudaTest, AWrongLayout) {
 TEST_F(CudaTest, FailuresThatKillTheContext) {
   const Operation& op = *FindOperation("sm_90/mma.m16n8k16.f32.f16.f16.f32");
   for (const auto& [function, result, code, text] :
-       {std::tuple("cuLaunchKernel", "719", StatusCode::kUnavailable, "run the same line again"),
-        std::tuple("cuCtxSynchronize", "700", StatusCode::kUnavailable, "Xid in dmesg"),
-        std::tuple("cuCtxSynchronize", "226", StatusCode::kUnavailable, "Xid in dmesg"),
-        std::tuple("cuCtxSynchronize", "721", StatusCode::kUnavailable, "Xid in dmesg"),
+       {std::tuple("cuLaunchKernel", "719", StatusCode::kUnavailable, "run the same command again"),
+        std::tuple("cuCtxSynchronize", "700", StatusCode::kUnavailable, "dmesg for Xid"),
+        std::tuple("cuCtxSynchronize", "226", StatusCode::kUnavailable, "dmesg for Xid"),
+        std::tuple("cuCtxSynchronize", "721", StatusCode::kUnavailable, "dmesg for Xid"),
         std::tuple("cuCtxSynchronize", "999", StatusCode::kUnavailable, "nvidia-smi"),
         std::tuple("cuCtxSynchronize", "702", StatusCode::kDeadlineExceeded, "long kernels")}) {
     const std::unique_ptr<Device> device = Open();
@@ -400,7 +400,7 @@ TEST_F(CudaTest, FailuresThatKillTheContext) {
     Fake("FAILS", nullptr);
     const absl::Status later = device->Run(op, RandomBits(op, op.shape(), 1)).status();
     EXPECT_EQ(later.code(), StatusCode::kUnavailable) << result;
-    EXPECT_THAT(std::string(later.message()), HasSubstr("cuda:0 is lost to this process"));
+    EXPECT_THAT(std::string(later.message()), HasSubstr("cuda:0 is unusable in this process"));
     EXPECT_THAT(std::string(later.message()), HasSubstr(std::string(first.message())));
   }
 }

@@ -112,7 +112,7 @@ TEST_F(Unmodelled, AnotherLayoutIsSeen) {
         std::vector<uint64_t> sums;
         const absl::Status s = Open(target, false)->Run(op, SmallIntegers(op, sums)).status();
         EXPECT_TRUE(absl::IsFailedPrecondition(s)) << name << " " << operand << ": " << s;
-        EXPECT_THAT(std::string(s.message()), HasSubstr("the layout is not the one"));
+        EXPECT_THAT(std::string(s.message()), HasSubstr("the layout differs from the tables"));
       }
     }
   }

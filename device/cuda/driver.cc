@@ -20,8 +20,9 @@ namespace {
 absl::StatusOr<const CudaDriver*> Load() {
   const char* path = std::getenv("MMADIFF_LIBCUDA");
   if (path == nullptr) path = "libcuda.so.1";
-  ASSIGN_OR_RETURN(void* library, OpenLibrary(path, "CUDA driver",
-                                              "install NVIDIA's driver, or use another device"));
+  ASSIGN_OR_RETURN(
+      void* library,
+      OpenLibrary(path, "CUDA driver", "install NVIDIA's driver, or use a different device"));
   static CudaDriver driver;
   const auto symbol = [&library](const char* name, auto& function) {
     return FindSymbol(library, name, function);
@@ -53,7 +54,7 @@ absl::StatusOr<const CudaDriver*> Load() {
 }
 
 constexpr char kResume[] =
-    "nothing is lost: run the same line again; if it happens again, look for Xid in dmesg and at "
+    "nothing is lost: run the same command again; if it happens again, check dmesg for Xid, and "
     "nvidia-smi";
 
 // By CUresult (CUDA Driver API 13.0, "Data types").
@@ -62,19 +63,21 @@ constexpr auto kUnavailable = absl::StatusCode::kUnavailable;
 constexpr GpuFailure kFailures[] = {
     {34, kNotFound, false, "this libcuda is the toolkit's stub: put the driver's own before it"},
     {100, kNotFound, false,
-     "no GPU is visible: look at CUDA_VISIBLE_DEVICES and nvidia-smi; in MIG mode an instance must "
-     "have been made first"},
+     "no GPU is visible: check CUDA_VISIBLE_DEVICES and nvidia-smi; in MIG mode, create an "
+     "instance first"},
     {101, kNotFound, false, ""},
     {209, kNotFound, false, "this driver cannot make machine code for this GPU"},
     {214, kUnavailable, true, kResume},  // uncorrectable memory error
     {220, kUnavailable, true, kResume},  // uncorrectable NVLink error
-    {221, kNotFound, false, "install the whole driver, libnvidia-ptxjitcompiler is part of it"},
-    {222, kNotFound, false, "this driver is too old for the PTX of the kernels: install a newer"},
+    {221, kNotFound, false, "install the complete driver, which includes libnvidia-ptxjitcompiler"},
+    {222, kNotFound, false,
+     "this driver is too old for the PTX of the kernels: install a newer one"},
     {223, kNotFound, false, "unset CUDA_DISABLE_PTX_JIT: this kernel is PTX"},
     {226, kUnavailable, true, kResume},  // uncorrectable ECC error that was contained
     {700, kUnavailable, true, kResume},  // illegal address
     {702, absl::StatusCode::kDeadlineExceeded, true,
-     "the system stops long kernels, as on a GPU that drives a display; run the same line again"},
+     "the system stops long kernels, as on a GPU that drives a display; run the same command "
+     "again"},
     {710, kUnavailable, true, kResume},  // device-side assert
     {714, kUnavailable, true, kResume},  // hardware stack error
     {715, kUnavailable, true, kResume},  // illegal instruction
@@ -82,9 +85,10 @@ constexpr GpuFailure kFailures[] = {
     {717, kUnavailable, true, kResume},  // invalid address space
     {718, kUnavailable, true, kResume},  // invalid program counter
     {719, kUnavailable, true, kResume},  // launch failed
-    {721, kUnavailable, true, kResume},  // exit of a block with tensor memory still allocated
+    {721, kUnavailable, true, kResume},  // a block exited with tensor memory still allocated
     {803, kNotFound, false, "libcuda and the kernel module differ in version: restart the machine"},
-    {804, kNotFound, false, "forward compatibility is not for this GPU: use the driver's libcuda"},
+    {804, kNotFound, false,
+     "this GPU does not support forward compatibility: use the driver's libcuda"},
     {999, kUnavailable, true, kResume},  // unknown
 };
 
@@ -123,7 +127,7 @@ int DriverForPtx(absl::string_view ptx_version) {
       {"9.0", 13000}};
   const auto found = std::find_if(std::begin(kReleases), std::end(kReleases),
                                   [&](const auto& r) { return r.first == ptx_version; });
-  if (found == std::end(kReleases)) std::abort();  // a target of ours not listed: programmer error
+  if (found == std::end(kReleases)) std::abort();  // a target is not listed: programmer error
   return found->second;
 }
 

@@ -1,4 +1,4 @@
-// The functions of the CUDA driver that a run needs, from libcuda.so.1 opened at run time.
+// The functions of the CUDA driver that a run needs, from libcuda.so.1, opened at run time.
 #pragma once
 
 #include <string>
@@ -26,18 +26,18 @@ struct CudaDriver : GpuDriver {
   absl::Status Check(int result, absl::string_view what) const override;
 };
 
-// The release of the driver, "580.65.06": of the kernel module, which writes it to a file, else of
-// the name of the library's file; "" if neither says.
+// The release of the driver, "580.65.06": from the file that the kernel module writes, or from the
+// name of the library's file; "" if neither has it.
 std::string DriverRelease(const std::string& module_version_file, const std::string& library_file);
-std::string DriverRelease();  // of this machine
+std::string DriverRelease();  // this machine's
 
-// "13.0" of 13000, as cuDriverGetVersion() counts.
+// "13.0" for 13000, the encoding of cuDriverGetVersion().
 std::string CudaVersion(int version);
-// The least cuDriverGetVersion() of a driver that can assemble PTX of this version, "8.7".
+// The lowest cuDriverGetVersion() of a driver that can assemble PTX of this version, "8.7".
 int DriverForPtx(absl::string_view ptx_version);
 
-// Loaded and initialised once. MMADIFF_LIBCUDA names another library file; empty: this program.
-// kNotFound if the library is not there (IsNoLibrary) or is not whole; else as Check().
+// Loaded and initialized once. MMADIFF_LIBCUDA names a different library file; empty: this program.
+// kNotFound if the library does not exist (IsNoLibrary) or is incomplete; otherwise as for Check().
 absl::StatusOr<const CudaDriver*> LoadCudaDriver();
 
 }  // namespace mmadiff

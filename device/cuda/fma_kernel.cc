@@ -1,4 +1,4 @@
-// fma: 32 lanes, in each one product and its addend.
+// fma: 32 lanes, each with one product and its addend.
 #include "device/cuda/fma_kernel.h"
 
 #include "absl/strings/str_cat.h"
@@ -7,7 +7,7 @@ namespace mmadiff {
 
 std::string FmaBody(const Instruction& i) {
   const int bits = i.d->bits;
-  // %base: of this lane, in the array of one operand.
+  // Sets %base to this lane's word in the array of one operand.
   const auto base = [bits](const char* operand) {
     return absl::StrCat("  ld.param.u64 %base, [p", operand, "];\n  mad.wide.u32 %base, %index, ",
                         bits / 8, ", %base;\n");

@@ -58,17 +58,17 @@ std::span<const PtxTarget> PtxTargets() { return kTargets; }
 absl::Status HasKernel(const Instruction& i, const PtxTarget& target) {
   switch (i.layout) {
     case Layout::kNvidiaMma:
-      // The one mma of the table that PTX 9.0 does not have.
+      // The only mma of the table that PTX 9.0 does not have.
       if (absl::EndsWith(i.name, ".ue8m0.4x")) {
         return absl::NotFoundError(
-            absl::StrCat(i.name, " needs PTX 9.1, which this version does not write"));
+            absl::StrCat(i.name, " needs PTX 9.1, which this version does not generate"));
       }
       return absl::OkStatus();
     case Layout::kNvidiaMmaBytes:
     case Layout::kNvidiaMma884:
     case Layout::kNvidiaWmma:
       return absl::OkStatus();
-    case Layout::kVectorLanes:  // fma; others are of no GPU
+    case Layout::kVectorLanes:  // fma; no GPU has the others
     case Layout::kNvidiaTcgen05:
     case Layout::kNvidiaWgmma: {
       const std::vector<std::string> archs = absl::StrSplit(i.native_on, ' ');
@@ -88,7 +88,7 @@ Kernel KernelOf(const Instruction& i, const PtxTarget& target, const Variant& va
   Kernel kernel;
   kernel.entry = KernelName(i, own);
   kernel.text = ModuleOf(target, entries);
-  // Matrices in memory are of no lane: those of wmma are one warp's.
+  // Matrices in memory belong to no lane: those of wmma belong to one warp.
   kernel.threads = std::max(32, ExtentOf(i, Operand::kD).lanes);
   const VariantOperands operands = OperandsOf(own);
   kernel.a = WordsOf(i, operands.a);

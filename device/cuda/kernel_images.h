@@ -1,4 +1,4 @@
-// Machine code of the kernels, where the build had a CUDA Toolkit to make it.
+// Machine code of the kernels, if the build had a CUDA Toolkit.
 #pragma once
 
 #include <string>
@@ -9,17 +9,17 @@
 namespace mmadiff {
 
 struct KernelImage {
-  absl::string_view cubin;  // of BuiltEntries(), by KernelName(); empty: the build has none
-  int toolkit =
-      0;  // CUDA version of the ptxas that made it, 13000: that of the oldest driver for it
+  absl::string_view cubin;  // BuiltEntries(), by KernelName(); empty: the build has none
+  // CUDA version of the ptxas that made it, 13000; the oldest driver for it has the same version.
+  int toolkit = 0;
 };
 
 using KernelImages = KernelImage (*)(const PtxTarget& target);
 
-// Those of this build.
+// The images of this build.
 KernelImage KernelImageOf(const PtxTarget& target);
 
-// What made an image: "ptxas of CUDA 13.0".
+// The tool that made an image: "ptxas of CUDA 13.0".
 std::string ToolOf(const KernelImage& image);
 
 }  // namespace mmadiff

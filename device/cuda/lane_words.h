@@ -24,7 +24,7 @@ inline std::string LaneBase(absl::string_view operand, int words, int registers)
                       ", %base;\n");
 }
 
-// Between %base and registers %NAME0, %NAME1, ...
+// Moves words between %base and registers %NAME0, %NAME1, ...
 inline std::string LoadLane(absl::string_view name, int registers) {
   std::string text;
   for (int r = 0; r < registers; ++r) {

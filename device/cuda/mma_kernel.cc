@@ -28,7 +28,7 @@ std::string Mnemonic(const Instruction& i) {
   return prefix + absl::StrJoin(parts, ".");
 }
 
-// Loads of one operand's registers from its array, and for f64 their pairing.
+// Loads one operand's registers from its array and, for f64, pairs them.
 std::string Loads(absl::string_view name, int registers, bool wide, int words) {
   std::string text = LaneBase(name, words, registers) + LoadLane(name, registers);
   for (int r = 0; wide && r < registers; r += 2) {
@@ -37,7 +37,7 @@ std::string Loads(absl::string_view name, int registers, bool wide, int words) {
   return text;
 }
 
-// The lane's scales behind the registers of all lanes.
+// Loads the lane's scales, which follow the registers of all lanes.
 std::string LoadScale(absl::string_view name, int registers) {
   return absl::StrCat(LaneBase(name, 32 * (registers + 1), 1), "  ld.global.b32 %s", name,
                       ", [%base+", 4 * 32 * registers, "];\n");

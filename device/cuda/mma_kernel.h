@@ -7,7 +7,7 @@
 
 namespace mmadiff {
 
-// The PTX text between the braces of an entry (kernel.h), but for the last "ret".
+// The PTX text between the braces of an entry (kernel.h), without the final "ret".
 std::string MmaBody(const Instruction& instruction);
 
 }  // namespace mmadiff

@@ -1,4 +1,4 @@
-// tcgen05.mma: one warpgroup, a thread of which issues the instruction. A and B lie in shared
+// tcgen05.mma: one warpgroup, one thread of which issues the instruction. A and B are in shared
 // memory (A also in tensor memory), C, D and the scales in tensor memory.
 #include "device/cuda/tcgen05_kernel.h"
 
@@ -16,7 +16,7 @@ struct Code {
   uint32_t code;
 };
 
-// PTX ISA 9.0, tables of 9.7.16.4.2; e2m1 of the kinds mxf4 and mxf4nvf4 is 1.
+// PTX ISA 9.0, tables of 9.7.16.4.2; e2m1 is 1 for the kinds mxf4 and mxf4nvf4.
 constexpr Code kFactorCodes[] = {{&kF16, 0},  {&kBf16, 1}, {&kTf32, 2}, {&kE4m3, 0}, {&kE5m2, 1},
                                  {&kE2m3, 3}, {&kE3m2, 4}, {&kE2m1, 5}, {&kU8, 0},   {&kS8, 1}};
 constexpr Code kResultCodes[] = {{&kF16, 0}, {&kF32, 1}, {&kS32, 2}};
@@ -27,13 +27,13 @@ uint32_t CodeOf(const Code (&codes)[size], const Format* format) {
   for (const Code& c : codes) {
     if (c.format == format) return c.code;
   }
-  std::abort();  // the table of instructions has a format that tcgen05 has not: programmer error
+  std::abort();  // the table of instructions has a format that tcgen05 lacks: programmer error
 }
 
 bool Has(const Instruction& i, const char* part) { return i.name.find(part) != i.name.npos; }
 bool IsFp4Only(const Instruction& i) { return i.shape.k == 64; }  // mxf4, mxf4nvf4
 
-// ".kind::f16", with scales ".kind::mxf4.block_scale.scale_vec::2X".
+// ".kind::f16"; with scales ".kind::mxf4.block_scale.scale_vec::2X".
 std::string Kind(const Instruction& i) {
   if (i.scale != nullptr) {
     const char* kind = Has(i, ".mxf4nvf4.") ? "mxf4nvf4" : IsFp4Only(i) ? "mxf4" : "mxf8f6f4";
@@ -43,7 +43,7 @@ std::string Kind(const Instruction& i) {
   return i.a->bits == 32 ? ".kind::tf32" : i.a->bits == 16 ? ".kind::f16" : ".kind::f8f6f4";
 }
 
-// Columns of tensor memory from the allocated one on: D, A, the scales of A and of B.
+// Columns of tensor memory, counted from the allocated one: D, A, the scales of A and of B.
 struct Columns {
   int a, scale_a, scale_b, allocated;
 };
@@ -69,7 +69,7 @@ std::string Base(char operand, int words) {
       std::string(1, operand), 4 * words);
 }
 
-// `words` words from %base to shared memory, by all threads.
+// Copies `words` words from %base to shared memory, with all threads.
 std::string ToShared(const std::string& name, int words) {
   return absl::Substitute(R"(  mov.u32 %i, %thread;
   mov.u32 %to, $0;
@@ -90,8 +90,8 @@ copied_$0:
                           name, words);
 }
 
-// Columns of the warp's 32 lanes from the words of lane `index`, `first` words after %base, in
-// steps of `step` columns (4 or 8).
+// Fills columns of the warp's 32 lanes from the words of lane `index`, `first` words after %base,
+// in steps of `step` columns (4 or 8).
 std::string ToTensorMemory(const std::string& name, const std::string& index, int first, int column,
                            int columns, int step) {
   const bool eight = step == 8;
@@ -114,8 +114,8 @@ $6  tcgen05.st.sync.aligned.32x32b.x$5.b32 [%column], {%v0, %v1, %v2, %v3$7};
       eight ? ", %v4, %v5, %v6, %v7" : "", 4 * step, columns);
 }
 
-// The scales of an operand, which follow `first` words at %base. Each of the four warps writes them
-// to its own 32 lanes (9.7.16.10.7: "duplicated to all 32 lane partitions").
+// Loads the scales of an operand, which follow `first` words at %base. Each of the four warps
+// writes them to its own 32 lanes (9.7.16.10.7: "duplicated to all 32 lane partitions").
 std::string Scales(const Instruction& i, Operand operand, int first, int column) {
   return ToTensorMemory(Name(operand), "%lane", first, column, ExtentOf(i, operand).registers, 4);
 }
@@ -137,8 +137,8 @@ std::string Load(const Instruction& i, SourceOfA source, const Columns& columns)
   const int a = lanes ? 128 * 8 : i.shape.m * 8, b = i.shape.n * 8;  // words, scales not counted
   const int scales_a = i.scale == nullptr ? 0 : 32 * ExtentOf(i, Operand::kScaleA).registers;
   const int scales_b = i.scale == nullptr ? 0 : 32 * ExtentOf(i, Operand::kScaleB).registers;
-  // Filled by the generic proxy, read by the async proxy; the allocated address is known to all
-  // threads after the barrier.
+  // Shared memory is written through the generic proxy and read through the async proxy; all
+  // threads have the allocated address after the barrier.
   std::string text =
       absl::StrCat(lanes ? "" : Base('a', a + scales_a) + ToShared("a", a), Base('b', b + scales_b),
                    ToShared("b", b), R"(  fence.proxy.async.shared::cta;
@@ -158,7 +158,8 @@ std::string Load(const Instruction& i, SourceOfA source, const Columns& columns)
   return text;
 }
 
-// One thread of warp 0 issues it; all wait until it has arrived at the barrier in shared memory.
+// One thread of warp 0 issues the instruction; all wait until its completion arrives at the barrier
+// in shared memory.
 std::string Issue(const Instruction& i, SourceOfA source, const Columns& columns) {
   const bool lanes = source == SourceOfA::kLanes;
   return absl::StrCat(
@@ -188,7 +189,7 @@ wait:
 )");
 }
 
-// D to global memory, and the columns given back by the warp that allocated them.
+// Stores D to global memory; the warp that allocated the columns frees them.
 std::string Store(const Instruction& i, const Columns& columns) {
   return absl::StrCat(Base('d', 128 * i.shape.n), "  mad.wide.u32 %at, %thread, ", 4 * i.shape.n,
                       R"(, %base;

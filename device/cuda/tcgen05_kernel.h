@@ -8,7 +8,7 @@
 
 namespace mmadiff {
 
-// The PTX text between the braces of an entry, but for the last "ret".
+// The PTX text between the braces of an entry, without the final "ret".
 std::string Tcgen05Body(const Instruction& instruction, SourceOfA source);
 
 // The run-time instruction descriptor of a dense tcgen05.mma with K-major A and B (PTX ISA 9.0,

@@ -1,5 +1,5 @@
-// wgmma.mma_async: one warpgroup of 128 lanes; B and, if it is not in registers, A in shared
-// memory, the accumulators in registers.
+// wgmma.mma_async: one warpgroup of 128 lanes. B is in shared memory, A in shared memory or
+// registers, the accumulators in registers.
 #include "device/cuda/wgmma_kernel.h"
 
 #include "absl/strings/str_cat.h"
@@ -17,23 +17,24 @@ constexpr int kLanes = 128;
 // make_gmma_desc<Major::K>, INTERLEAVE (cute/atom/mma_traits_sm90_gmma.hpp).
 constexpr uint64_t kLeadingOffset = 128, kStrideOffset = 256;
 
-// Matrix descriptor but for the address in bits 0 to 13. Offsets are in units of 16 bytes; base
+// Matrix descriptor without the address in bits 0 to 13. Offsets are in units of 16 bytes; base
 // offset 0, swizzle mode 0.
 constexpr uint64_t kDescriptor = kLeadingOffset / 16 << 16 | kStrideOffset / 16 << 32;
 
-// An image of `words` words, a multiple of 64, to shared memory, word by word, and its descriptor.
+// Copies an image of `words` words, a multiple of 64, to shared memory, word by word, and sets its
+// descriptor.
 std::string LoadImage(absl::string_view name, int words) {
   std::string text = absl::StrCat(LaneBase(name, words, 1), "  mov.u32 %image, shared_", name,
                                   ";\n  mad.lo.u32 %to, %lane, 4, %image;\n");
   for (int first = 0; first < words; first += kLanes) {
-    // The last lanes without a word are whole warps.
+    // The lanes without a word in the last step are whole warps.
     const bool all = words - first >= kLanes;
     if (!all) absl::StrAppend(&text, "  setp.lt.u32 %some, %lane, ", words - first, ";\n");
     const char* guard = all ? "  " : "  @%some ";
     absl::StrAppend(&text, guard, "ld.global.b32 %word, [%base+", 4 * first, "];\n", guard,
                     "st.shared.b32 [%to+", 4 * first, "], %word;\n");
   }
-  // Bits 4 to 17 of the address, the lowest of the descriptor.
+  // Bits 4 to 17 of the address become the lowest bits of the descriptor.
   absl::StrAppend(&text, "  bfe.u32 %image, %image, 4, 14;\n  cvt.u64.u32 %desc_", name,
                   ", %image;\n  or.b64 %desc_", name, ", %desc_", name, ", 0x",
                   absl::Hex(kDescriptor, absl::kZeroPad16), ";\n");
@@ -44,8 +45,8 @@ std::string LoadRegisters(absl::string_view from, absl::string_view to, int regi
   return LaneBase(from, kLanes * registers, registers) + LoadLane(to, registers);
 }
 
-// Behind the descriptors: scale-d; of floating-point types imm-scale-a and imm-scale-b; of 16-bit
-// types imm-trans of what lies in shared memory (PTX ISA 9.0, 9.7.15).
+// The operands after the descriptors: scale-d; for floating-point types imm-scale-a and
+// imm-scale-b; for 16-bit types imm-trans for each operand in shared memory (PTX ISA 9.0, 9.7.15).
 std::string Immediates(const Instruction& i, bool lanes) {
   if (IsInteger(*i.a)) return "%accumulate";
   const char* transpose = i.a->bits != 16 ? "" : lanes ? ", 0" : ", 0, 0";

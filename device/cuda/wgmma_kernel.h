@@ -7,7 +7,7 @@
 
 namespace mmadiff {
 
-// The PTX text between the braces of an entry, but for the last "ret".
+// The PTX text between the braces of an entry, without the final "ret".
 std::string WgmmaBody(const Instruction& instruction, SourceOfA source);
 
 }  // namespace mmadiff

@@ -1,4 +1,5 @@
-// wmma: one warp; matrices in global memory. What a fragment holds is not described, nor asked here.
+// wmma: one warp; matrices in global memory. The contents of a fragment are neither described nor
+// tested here.
 #include "device/cuda/wmma_kernel.h"
 
 #include <vector>
@@ -15,7 +16,7 @@ namespace mmadiff {
 namespace {
 
 struct MatrixInMemory {
-  const char* letter;  // of its registers, its parameter and its load or store
+  const char* letter;  // in the names of its registers, its parameter and its load or store
   const Format& format;
   Operand operand;
 };
@@ -24,7 +25,8 @@ const char* Order(const MatrixInMemory& matrix) {
   return ByColumns(matrix.operand) ? "col" : "row";
 }
 
-// Of a lane's fragment: 32 bits each, of f64 64. f16 factors lie twice (PTX ISA 9.0, 9.7.14.4.1).
+// Registers of a lane's fragment, 32 bits each, for f64 64. f16 factors are stored twice (PTX ISA
+// 9.0, 9.7.14.4.1).
 int Registers(const Instruction& i, const MatrixInMemory& matrix) {
   const bool factor = *matrix.letter == 'a' || *matrix.letter == 'b';
   if (factor && absl::string_view(matrix.format.name) == "f16") return 8;
@@ -36,7 +38,7 @@ std::string Fragment(const Instruction& i, const MatrixInMemory& matrix) {
   return Vector(matrix.letter, Registers(i, matrix));
 }
 
-// From the start of its array to the matrix of this execution.
+// Sets %base from the start of the array to the matrix of this execution.
 std::string Base(const Instruction& i, const MatrixInMemory& matrix) {
   return absl::StrCat("  ld.param.u64 %base, [p", matrix.letter,
                       "];\n  mad.wide.u32 %base, %execution, ",
@@ -64,7 +66,7 @@ std::string Mnemonic(const Instruction& i, const MatrixInMemory& a, const Matrix
     saturation = ".satfinite";
     parts.erase(satfinite);
   }
-  // Of f16 the types of D and C alone stand in the name.
+  // For f16, PTX names only the types of D and C.
   if (absl::string_view(i.a->name) == "f16") parts.erase(parts.begin() + 2, parts.begin() + 4);
   return absl::StrCat("wmma.mma", operation, ".sync.aligned.", Order(a), ".", Order(b), ".",
                       absl::StrJoin(parts, "."), saturation);

@@ -7,8 +7,8 @@
 
 namespace mmadiff {
 
-// The PTX text between the braces of an entry, but for the last "ret": wmma.load of A, B and C from
-// global memory, wmma.mma, wmma.store.
+// The PTX text between the braces of an entry, without the final "ret": wmma.load of A, B and C
+// from global memory, wmma.mma, wmma.store.
 std::string WmmaBody(const Instruction& instruction, const Variant& variant);
 
 }  // namespace mmadiff

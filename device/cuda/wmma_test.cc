@@ -112,7 +112,7 @@ TEST_F(Launch, AnotherLayoutIsSeen) {
         const absl::Status s = device->Run(op, RandomBits(op, op.shape(), 1, 1)).status();
         EXPECT_EQ(s.code(), absl::StatusCode::kFailedPrecondition)
             << name << SuffixOf(variant) << operand;
-        EXPECT_THAT(std::string(s.message()), HasSubstr("the layout is not the one of the tables"));
+        EXPECT_THAT(std::string(s.message()), HasSubstr("the layout differs from the tables"));
       }
     }
   }

@@ -1,5 +1,5 @@
-// write_kernels TARGET: the PTX text of every kernel that a build makes machine code of for a
-// target, as ptxas names it ("sm_90a"), on standard output.
+// write_kernels TARGET: writes the PTX text of every kernel for which a build generates machine
+// code for a target, named as in ptxas ("sm_90a"), to standard output.
 #include <cstdio>
 #include <cstring>
 #include <string>
@@ -13,6 +13,6 @@ int main(int argc, char** argv) {
     const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
     return written && std::fflush(stdout) == 0 ? 0 : 1;
   }
-  std::fputs("usage: write_kernels TARGET, for instance sm_90a\n", stderr);
+  std::fputs("usage: write_kernels TARGET, for example sm_90a\n", stderr);
   return 2;
 }

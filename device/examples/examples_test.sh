@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The units of this folder answer as the model does, each in the language whose tool is here.
+# The units of this folder give the answers of the model; languages without an installed tool are skipped.
 # Usage: examples_test.sh MMADIFF
 set -u
 m=$(realpath "$1") here=$(cd "$(dirname "$0")" && pwd) tmp=$(mktemp -d) failures=0 began=0

@@ -1,8 +1,8 @@
-/* A matrix unit behind exec: in C: d = c + the sum of 16 products of f16, all aligned to the largest
- * exponent, cut after 25 fraction bits, added exactly, and cut to f32. One dot product a line:
+/* A matrix unit for exec: in C: d = c + the sum of 16 products of f16, all aligned to the largest
+ * exponent, truncated after 25 fraction bits, added exactly, and truncated to f32. One dot product per line:
  *   cc -O2 -o unit unit.c
  *   ./mmadiff run --device='exec:./unit,restart=never' --instr='sm_90/mma.m16n8k16.f32.f16.f16.f32'
- * or binary:
+ * Binary protocol:
  *   cc -O2 -DBINARY -o unit unit.c
  *   ./mmadiff run --device='exec:./unit,restart=never,protocol=binary' --instr='sm_90/mma.m16n8k16.f32.f16.f16.f32' */
 #include <stdint.h>
@@ -39,7 +39,7 @@ uint32_t unit(const uint16_t a[K], const uint16_t b[K], uint32_t c) {
       nan |= t.special == 2 || y.special == 2 || (t.special && !y.significand) || (y.special && !t.significand);
       t.special |= y.special;
       t.exponent = t.significand && y.significand ? t.exponent + y.exponent : NONE;
-      t.significand *= y.significand << 3; /* 23 fraction bits, as c */
+      t.significand *= y.significand << 3; /* 23 fraction bits, like c */
       t.negative ^= y.negative;
     }
     nan |= t.special == 2;
@@ -89,7 +89,7 @@ int main(void) {
     for (int i = 0; i < K; i++) a[i] = words[i], b[i] = words[K + i];
     line[strcspn(line, "\r\n")] = 0;
     printf("%s %08x\n", line, unit(a, b, words[2 * K]));
-    fflush(stdout); /* the next line may come only now */
+    fflush(stdout); /* the next line may be sent only after this answer */
   }
   return 0;
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A matrix unit behind exec: in Python: d = c + the sum of K products of f16, all aligned to the largest
-exponent, cut after 25 fraction bits, added exactly, and cut to f32. One dot product a line:
+"""A matrix unit for exec: in Python: d = c + the sum of K products of f16, all aligned to the largest
+exponent, truncated after 25 fraction bits, added exactly, and truncated to f32. One dot product per line:
   ./mmadiff run --device='exec:python3 device/examples/unit.py,restart=never' --instr='sm_90/mma.m16n8k16.f32.f16.f16.f32'
 """
 import sys
@@ -35,7 +35,7 @@ def unit(a, b, c):
         return 0x7fffffff
     if infinite:
         return 0x7f800000 if infinite == {1} else 0xff800000
-    # The exponent of a term is that of its bit `point`, whether it is set or not.
+    # The exponent of a term is that of its bit `point`, even if the bit is 0.
     top = max((exponent + point for _, value, exponent, point in terms if value), default=0)
     last = top - FRACTION  # the exponent of the last bit that is kept
     total = 0

@@ -1,5 +1,5 @@
 // A matrix unit in SystemVerilog: d = c + the sum of four products of f16, all aligned to the largest
-// exponent, cut after 23 fraction bits, added exactly, and cut to f32.
+// exponent, truncated after 23 fraction bits, added exactly, and truncated to f32.
 module unit (
     input  logic [3:0][15:0] a, b,  // packed: Verilator 5.006 misses changes of unpacked arrays
     input  logic [31:0] c,
@@ -18,12 +18,12 @@ module unit (
     top = None;
     for (int i = 0; i < 5; i++) begin
       if (i < 4) begin
-        logic [15:0] x, y;  // Icarus 11 knows no a[i][14:10]
+        logic [15:0] x, y;  // Icarus 11 does not support a[i][14:10]
         logic infinite;
         x = a[i];
         y = b[i];
         significand[i] = 25'({x[14:10] != 0, x[9:0]} * {y[14:10] != 0, y[9:0]}) << 3;
-`ifdef FLUSH  // the bug that docs/rtl.md looks for
+`ifdef FLUSH  // the bug in docs/rtl.md
         if (x[14:10] == 0) significand[i] = 0;
 `endif
         exponent[i] = 12'(x[14:10]) + 12'(x[14:10] == 0) + 12'(y[14:10]) + 12'(y[14:10] == 0) - 12'd30;
@@ -50,7 +50,7 @@ module unit (
       sum += negative[i] ? -cut : cut;
     end
     magnitude = sum < 0 ? -sum : sum;
-    e = top;  // of the bit 23 of the magnitude
+    e = top;  // exponent of bit 23 of the magnitude
     for (int i = 0; i < 5; i++) if (magnitude[28:24] != 0) begin magnitude >>= 1; e++; end
     for (int i = 0; i < 24; i++) if (!magnitude[23] && e > -126) begin magnitude <<= 1; e--; end
     for (int i = 0; i < 24; i++) if (e < -126) begin magnitude >>= 1; e++; end
@@ -63,10 +63,10 @@ module unit (
   end
 endmodule
 
-// Lines of mmadiff from stdin, each with its result to stdout:
+// Reads lines of mmadiff from stdin and writes their results to stdout:
 //   $ verilator --binary -Wno-fatal --top-module lines unit.sv -o unit
 //   $ ./mmadiff run --device='exec:obj_dir/unit,restart=never' --instr=sm_70/mma.m8n8k4.f32.f16.f16.f32
-// Icarus makes ./unit instead: iverilog -g2012 -s lines -o unit unit.sv
+// With Icarus, which makes ./unit: iverilog -g2012 -s lines -o unit unit.sv
 module lines;
   logic [3:0][15:0] a, b;
   logic [31:0] c, d, w[9];

@@ -20,7 +20,7 @@ def digit(bits):
 
 @cocotb.test()
 async def lines(dut):
-    """One dot product a line from stdin, its result to ANSWERS."""
+    """Reads one dot product per line from stdin and writes its result to ANSWERS."""
     with open(os.environ['ANSWERS'], 'w', buffering=1) as answers, open(0) as questions:
         for line in questions:
             words = [int(word, 16) for word in line.split()]
@@ -35,7 +35,7 @@ if __name__ == '__main__':
         from cocotb_tools.runner import get_runner
     except ImportError:  # before cocotb 2
         from cocotb.runner import get_runner
-    # The simulator prints to stdout and inherits nothing else: its stdout is stderr, and the pipe to mmadiff has a name.
+    # The simulator prints to stdout and inherits nothing else: its stdout is redirected to stderr, and the pipe to mmadiff is passed by name.
     os.environ['ANSWERS'] = f'/proc/{os.getpid()}/fd/{os.dup(1)}'
     os.dup2(2, 1)
     here = pathlib.Path(__file__).resolve()
@@ -43,6 +43,6 @@ if __name__ == '__main__':
     build.mkdir(exist_ok=True)
     runner = get_runner(os.environ.get('SIM', 'icarus'))
     with open(build / 'lock', 'w') as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # one process builds what the others use
+        fcntl.flock(lock, fcntl.LOCK_EX)  # one process builds, the others reuse the build
         runner.build(sources=[design], hdl_toplevel='unit', build_dir=build)
     runner.test(hdl_toplevel='unit', test_module=here.stem, build_dir=build)

@@ -60,12 +60,12 @@ absl::Status GpuDriver::Wait(absl::string_view what, absl::FunctionRef<bool()> s
     if (limit.Reached()) {
       hangs = true;
       absl::Status s = absl::DeadlineExceededError(absl::StrCat(
-          what, ": it has not ended in ",
+          what, ": not finished after ",
           absl::FormatDuration(absl::Trunc(waited, absl::Seconds(1))),
-          stopped ? ", and this was to stop"
-                  : " (MMADIFF_GPU_TIMEOUT says how many seconds to wait)",
-          "; look at dmesg, and ask the vendor's tool whether the GPU still answers; then run the ",
-          "same line again"));
+          stopped ? ", although a stop was requested"
+                  : " (MMADIFF_GPU_TIMEOUT sets the seconds to wait)",
+          "; check dmesg, and check with the vendor's tool that the GPU still responds; then run ",
+          "the same command again"));
       s.SetPayload(kDeadContext, absl::Cord());
       return s;
     }
@@ -80,8 +80,8 @@ bool ContextIsDead(const absl::Status& status) {
 
 namespace {
 
-// Whether `why` is what the loader says of a library that is nowhere, in whatever words: of a library
-// that is there, but needs one that is missing, it names that one.
+// Whether `why` is the loader's message for a library that does not exist, whatever its wording. If
+// the library exists but one that it needs is missing, the message names the missing one.
 bool IsNowhere(absl::string_view why, const char* path) {
   constexpr char kAbsent[] = "/absent/library.so";
   if (dlopen(kAbsent, RTLD_NOW) != nullptr) return false;
@@ -95,7 +95,7 @@ absl::StatusOr<void*> OpenLibrary(const char* path, absl::string_view what,
   void* library = dlopen(*path == '\0' ? nullptr : path, RTLD_NOW);
   if (library != nullptr) return library;
   const std::string why = dlerror();
-  absl::Status s = absl::NotFoundError(absl::StrCat("no ", what, " here (", why, "): ", advice));
+  absl::Status s = absl::NotFoundError(absl::StrCat("no ", what, " found (", why, "): ", advice));
   if (IsNowhere(why, path)) s.SetPayload(kNoLibrary, absl::Cord());
   return s;
 }

@@ -1,5 +1,5 @@
-// What the run-time libraries of the GPU vendors have in common. They are opened at run time: neither
-// a toolkit nor a driver is needed to build or to start.
+// The common part of the GPU vendors' run-time libraries. They are opened at run time: building and
+// starting need neither a toolkit nor a driver.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +15,8 @@
 
 namespace mmadiff {
 
-// Functions that they have with the same arguments under names of their own; a result of 0 is
-// success.
+// Functions with the same arguments in all libraries, under each library's own names; a result of 0
+// is success.
 struct GpuDriver {
   static constexpr int kNotReady = 600;
 
@@ -35,17 +35,18 @@ struct GpuDriver {
   int (*launch)(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*,
                 void**, void**);
   int (*synchronize)();
-  int (*query)(void* stream);  // kNotReady, or what has become of the launches; nullptr: of all
-  int (*blocks_at_once)(int*, void*, int, size_t);  // of a processor: threads, shared bytes
+  int (*query)(void* stream);  // kNotReady, or the outcome of the launches; nullptr: all launches
+  int (*blocks_at_once)(int*, void*, int, size_t);  // per processor: threads, shared bytes
 
-  // Loads machine code, or text of kernels that the driver assembles.
+  // Loads machine code, or kernel text that the driver assembles.
   virtual int LoadModule(void** module, const void* image) const = 0;
-  // OK for 0. `what` says what was asked; the code decides the kind of Status: no device or no
-  // suitable driver is kNotFound, a kernel that was stopped kDeadlineExceeded, everything else
-  // kUnavailable. The message says what to do about the usual ones.
+  // OK for 0. `what` describes the call; the code decides the kind of Status: kNotFound for no
+  // device or no suitable driver, kDeadlineExceeded for a kernel that was stopped, kUnavailable for
+  // everything else. The message includes advice for the usual failures.
   virtual absl::Status Check(int result, absl::string_view what) const = 0;
-  // What has become of the launches, once all have ended. kDeadlineExceeded if they have not within
-  // MMADIFF_GPU_TIMEOUT (TimeoutOf()), or two seconds after `stop` says true: AKernelHangs() then.
+  // Waits for all launches and returns their outcome. kDeadlineExceeded if they have not ended
+  // within MMADIFF_GPU_TIMEOUT (TimeoutOf()), or within two seconds after `stop` returns true; then
+  // AKernelHangs().
   absl::Status Wait(absl::string_view what, absl::FunctionRef<bool()> stop) const;
   absl::Status ReadTimeout();  // before the first Wait()
 
@@ -56,42 +57,42 @@ struct GpuDriver {
   absl::Duration timeout_ = absl::Minutes(1);
 };
 
-// Whether a kernel never came back. All else that waits for the GPU would wait for it: to free its
-// memory, and what libraries do when a program ends in good order.
+// Whether a kernel never finished. Everything else that waits for the GPU would wait for that
+// kernel: freeing GPU memory, and the libraries when a program exits normally.
 bool AKernelHangs();
 
-// What a result means for us. After a `sticky` one all that this process can do on the GPU is over.
+// The meaning of a result. After a `sticky` one this process can no longer use the GPU.
 struct GpuFailure {
   int result;
   absl::StatusCode code;
   bool sticky;
-  const char* advice;  // "" or what to do
+  const char* advice;  // the remedy, or ""
 };
-// For Check(): the failure of that result with its advice behind the message; kUnavailable for a
-// result that is not listed.
+// For Check(): the listed failure of that result with its advice after the message; kUnavailable
+// for a result that is not listed.
 absl::Status StatusOf(std::span<const GpuFailure> failures, int result, absl::string_view message);
-// True for a Status of Check() after a sticky failure.
+// True for a Status from Check() after a sticky failure.
 bool ContextIsDead(const absl::Status& status);
 
-// A library of a vendor, by dlopen() of `path`; "" is this program. kNotFound says what was missing,
-// then `advice`.
+// Opens a vendor's library by dlopen() of `path`; "" is this program. The kNotFound message names
+// what was missing, then `advice`.
 absl::StatusOr<void*> OpenLibrary(const char* path, absl::string_view what,
                                   absl::string_view advice);
-// True for a Status of OpenLibrary() when no such file is installed, as on a machine that has no GPU.
-// A library that cannot be loaded, or that finds no GPU, is another thing.
+// True for a Status from OpenLibrary() if no such file is installed, as on a machine without a GPU.
+// False for a library that cannot be loaded, or that finds no GPU.
 bool IsNoLibrary(const absl::Status& status);
-// Sets `function`; false if the library has no such name.
+// Sets `function`; false if the library does not have the name.
 bool FindSymbol(void* library, const char* name, void** function);
 template <class F>
 bool FindSymbol(void* library, const char* name, F*& function) {
   return FindSymbol(library, name, reinterpret_cast<void**>(&function));
 }
 
-// True for a Status of DeviceMemory::Allocate() when the GPU has no room for it, which may be for
-// want of what other processes take.
+// True for a Status from DeviceMemory::Allocate() if the GPU has no room, possibly because of other
+// processes.
 bool IsNoRoom(const absl::Status& status);
 
-// Memory of the GPU that is current, freed with the object.
+// Memory of the current GPU, freed with the object.
 class DeviceMemory {
  public:
   explicit DeviceMemory(const GpuDriver& driver) : driver_(driver) {}

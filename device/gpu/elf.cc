@@ -5,7 +5,7 @@
 namespace mmadiff {
 namespace {
 
-// From `offset` to the next 0.
+// The text from `offset` to the next 0.
 absl::string_view TextAt(absl::string_view bytes, uint64_t offset) {
   if (offset >= bytes.size()) return {};
   const absl::string_view rest = bytes.substr(offset);
@@ -20,7 +20,7 @@ absl::StatusOr<ElfFile> ElfFile::Read(absl::string_view bytes) {
   Elf64_Shdr names;
   if (!ReadAt(bytes, 0, &file.header_) || std::memcmp(file.header_.e_ident, ELFMAG, SELFMAG) != 0 ||
       !file.SectionAt(file.header_.e_shstrndx, &names)) {
-    return absl::DataLossError("not a whole ELF64 file");
+    return absl::DataLossError("not a complete ELF64 file");
   }
   file.names_ = file.Part(names);
   return file;

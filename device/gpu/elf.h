@@ -1,4 +1,4 @@
-// ELF64 files, as far as the machine code of kernels is read from them.
+// ELF64 files, as far as needed to read the machine code of kernels.
 #pragma once
 
 #include <elf.h>
@@ -12,7 +12,7 @@
 
 namespace mmadiff {
 
-// The struct at `offset`, if it lies within the bytes.
+// Reads the struct at `offset`; false if it is not within the bytes.
 template <class T>
 bool ReadAt(absl::string_view bytes, uint64_t offset, T* out) {
   if (offset > bytes.size() || bytes.size() - offset < sizeof(T)) return false;
@@ -22,12 +22,12 @@ bool ReadAt(absl::string_view bytes, uint64_t offset, T* out) {
 
 class ElfFile {
  public:
-  // `bytes` must outlive the object; kDataLoss if they are no whole ELF64 file.
+  // `bytes` must outlive the object; kDataLoss if they are not a complete ELF64 file.
   static absl::StatusOr<ElfFile> Read(absl::string_view bytes);
 
   const Elf64_Ehdr& header() const { return header_; }
   std::optional<absl::string_view> Section(absl::string_view name) const;
-  // The bytes that a symbol of the section ".symtab" or ".dynsym" names.
+  // The bytes of a symbol in section ".symtab" or ".dynsym".
   std::optional<absl::string_view> Symbol(absl::string_view name) const;
 
  private:
@@ -36,7 +36,7 @@ class ElfFile {
 
   absl::string_view bytes_;
   Elf64_Ehdr header_ = {};
-  absl::string_view names_;  // of sections
+  absl::string_view names_;  // section names
 };
 
 }  // namespace mmadiff

@@ -9,7 +9,7 @@
 namespace mmadiff {
 namespace {
 
-// A word into the words of one execution; what does not fit goes on in the next of them.
+// Writes a word into the words of one execution; bits that do not fit continue in the next word.
 void Put(uint64_t value, int bits, int word, int bit, uint32_t* words) {
   words[word] |= static_cast<uint32_t>(value) << bit;
   if (bit + bits > 32) words[word + 1] |= static_cast<uint32_t>(value >> (32 - bit));
@@ -25,7 +25,7 @@ std::span<const uint64_t, 4> FourOf(const uint64_t* words) {
   return std::span<const uint64_t, 4>(words, 4);
 }
 
-// What an operand wants twice, in all executions.
+// Copies the words that an operand needs twice, in all executions.
 void Repeat(const OperandWords& o, int64_t executions, std::vector<uint32_t>& words) {
   for (int64_t i = 0; i < executions && !o.copies.empty(); ++i) {
     uint32_t* const first = &words[i * o.words];
@@ -47,7 +47,7 @@ PackedOperands Fragments::Pack(const Batch& batch, int64_t first, int64_t count)
   p.c.resize(count * kernel_.c.words);
   const Instruction& in = instruction_;
   const int row = shape_.row_words();
-  // `words` consecutive words of the batch to the slots from `slot` on, of execution i.
+  // Writes `words` consecutive words of the batch to the slots from `slot` on, in execution i.
   const auto put = [row](const OperandWords& o, const Format& f, const Format& scale, int k,
                          const uint64_t* from, int words, int slot, int64_t i, uint32_t* to) {
     for (int w = 0; w < words; ++w) {
@@ -55,7 +55,7 @@ PackedOperands Fragments::Pack(const Batch& batch, int64_t first, int64_t count)
       Put(from[w], bits, o.slots[slot + w].word, o.slots[slot + w].bit, to + i * o.words);
     }
   };
-  // The same of a sparse A, `words` of which half are stored.
+  // The same for a sparse A; half of `words` are stored.
   const auto put_sparse = [&](const uint64_t* from, int words, int slot, uint32_t* to) {
     for (int w = 0; w < words; w += 4) {
       const auto positions = StoredPositions(FourOf(from + w)).value_or(std::array<int, 2>{});

@@ -1,4 +1,5 @@
-// Matrix elements to the words of a kernel and back. All packing is host code; kernels move words.
+// Converts matrix elements to the words of a kernel and back. All packing is host code; kernels
+// only move words.
 #pragma once
 
 #include <cstdint>
@@ -19,14 +20,15 @@ class Fragments {
   Fragments(const Instruction& instruction, const Kernel& kernel)
       : instruction_(instruction), shape_(instruction.shape), kernel_(kernel) {}
 
-  // Executions that `batch` needs. A batch of single dot products has one in each diagonal element
-  // of each block of an execution, the other operands are zeros.
+  // Executions that `batch` needs. A batch of single dot products places one in each diagonal
+  // element of each block of an execution; the other operands are zeros.
   int64_t Executions(const Batch& batch) const;
 
   // Executions first .. first+count-1 of a batch.
   PackedOperands Pack(const Batch& batch, int64_t first, int64_t count) const;
 
-  // Results of the same executions from `d`, into their places of all results of the batch.
+  // Writes the results of the same executions, from `d`, to their places among all results of the
+  // batch.
   void Unpack(const Batch& batch, int64_t first, int64_t count, const std::vector<uint32_t>& d,
               uint64_t* results) const;
 

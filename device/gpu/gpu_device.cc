@@ -11,9 +11,9 @@
 namespace mmadiff {
 namespace {
 
-constexpr int64_t kWordsAtATime = 1 << 23;  // of the largest operand of a launch
+constexpr int64_t kWordsAtATime = 1 << 23;  // in a launch's largest operand
 
-// Of all executions, the words of elements of D that are still the pattern.
+// The words of elements of D, over all executions, that still contain the pattern.
 std::vector<size_t> Unwritten(const Kernel& kernel, const std::vector<uint32_t>& out,
                               uint32_t pattern) {
   std::vector<bool> used(kernel.d.words);
@@ -29,15 +29,15 @@ std::vector<size_t> Unwritten(const Kernel& kernel, const std::vector<uint32_t>&
 
 uint32_t FillPattern() {
   static std::atomic<uint32_t> launches = 0;
-  return ++launches * 0x9e3779b9u;  // steps of the golden ratio: no two alike in 2^32
+  return ++launches * 0x9e3779b9u;  // steps of the golden ratio: no repeats within 2^32
 }
 
 absl::StatusOr<Hardware> HardwareOf(const GpuDriver& driver, int (*uuid_of)(void*, int),
                                     int device) {
   unsigned char uuid[16] = {};
   char pci[32] = {};
-  RETURN_IF_ERROR(driver.Check(uuid_of(uuid, device), "asking the GPU"));
-  RETURN_IF_ERROR(driver.Check(driver.device_pci(pci, sizeof(pci), device), "asking the GPU"));
+  RETURN_IF_ERROR(driver.Check(uuid_of(uuid, device), "querying the GPU"));
+  RETURN_IF_ERROR(driver.Check(driver.device_pci(pci, sizeof(pci), device), "querying the GPU"));
   Hardware hardware = {.unit = "GPU", .pci = PlainLine(pci)};
   for (int i = 0; i < 16; ++i) {
     const bool group = i == 0 || i == 4 || i == 6 || i == 8 || i == 10;
@@ -63,8 +63,8 @@ absl::Status GpuDevice::Execute(const Operation& op, const Batch& batch, std::ve
   RETURN_IF_ERROR(dead_);
   absl::Status s = RunAlive(op, batch, d);
   if (ContextIsDead(s)) {
-    dead_ = absl::UnavailableError(
-        absl::StrCat(name(), " is lost to this process since an earlier failure, ", s.message()));
+    dead_ = absl::UnavailableError(absl::StrCat(
+        name(), " is unusable in this process after an earlier failure, ", s.message()));
   }
   return s;
 }
@@ -100,8 +100,8 @@ absl::Status GpuDevice::RunAlive(const Operation& op, const Batch& batch,
   return absl::OkStatus();
 }
 
-// Once per instruction, before its first answer. A wrong layout is remembered, a failure of the
-// GPU is not. The executions of the probe itself find it probed.
+// Runs once per instruction, before its first answer. A wrong layout is remembered; a failure of
+// the GPU is not. During the probe's own executions the instruction counts as probed.
 absl::Status GpuDevice::ConfirmLayout(const Operation& op) {
   const auto [at, first] = layouts_.try_emplace(op.instruction->name, absl::OkStatus());
   if (!first) return at->second;
@@ -121,7 +121,8 @@ absl::Status GpuDevice::RunPortion(const LoadedKernel& loaded, const Fragments& 
   const PackedOperands in = fragments.Pack(batch, first, count);
   Left left, again;
   RETURN_IF_ERROR(Launch(loaded, in, count, left));
-  // A result that is the pattern by chance is the same in the next launch, which has another.
+  // A result that equals the pattern by chance is the same in the next launch, which uses a
+  // different pattern.
   const std::vector<size_t> unwritten = Unwritten(kernel, left.out, left.pattern);
   if (!unwritten.empty()) {
     RETURN_IF_ERROR(Launch(loaded, in, count, again));
@@ -130,7 +131,7 @@ absl::Status GpuDevice::RunPortion(const LoadedKernel& loaded, const Fragments& 
     if (again.out[at] == left.out[at]) continue;
     return absl::DataLossError(absl::StrCat(
         facts_.name, ": ", kernel.entry, " wrote no result in execution ", at / kernel.d.words,
-        " of ", count, ", word ", at % kernel.d.words, "; what it says cannot be trusted"));
+        " of ", count, ", word ", at % kernel.d.words, "; its answers cannot be trusted"));
   }
   fragments.Unpack(batch, first, count, left.out, results);
   return CheckWhere(kernel, left);
@@ -157,16 +158,16 @@ absl::Status GpuDevice::Launch(const LoadedKernel& loaded, const PackedOperands&
   RETURN_IF_ERROR(driver_.Check(driver_.to_host(left.out.data(), *d.address(), 4 * left.out.size()),
                                 "copying results from the GPU"));
   return driver_.Check(driver_.to_host(left.where.data(), *m.address(), 4 * left.where.size()),
-                       "copying the numbers of processors from the GPU");
+                       "copying processor numbers from the GPU");
 }
 
-// Every execution says where it ran, after it has written its results.
+// Every execution stores where it ran, after it has written its results.
 absl::Status GpuDevice::CheckWhere(const Kernel& kernel, const Left& left) {
   for (size_t x = 0; x < left.where.size(); ++x) {
     if (left.where[x] >= answered_.size()) {
       return absl::DataLossError(
-          absl::StrCat(facts_.name, ": ", kernel.entry, " wrote not where it ran in execution ", x,
-                       " of ", left.where.size(), "; what it says cannot be trusted"));
+          absl::StrCat(facts_.name, ": ", kernel.entry, " did not store where it ran in execution ",
+                       x, " of ", left.where.size(), "; its answers cannot be trusted"));
     }
     answered_.set(left.where[x]);
   }

@@ -1,5 +1,5 @@
-// What a GPU of any vendor does as a Device: operands packed into the words of kernels, launches,
-// results checked and unpacked.
+// The part of a GPU device that all vendors share: operands packed into the words of kernels,
+// launches, results checked and unpacked.
 #pragma once
 
 #include <bitset>
@@ -18,23 +18,24 @@ namespace mmadiff {
 
 struct LoadedKernel {
   Kernel kernel;
-  void* function = nullptr;  // of the driver
+  void* function = nullptr;  // the driver's
 };
 
-// Of a GPU, by the numbers that its kernels write (Kernel::text).
+// The processors of a GPU, by the numbers that its kernels write (Kernel::text).
 using Processors = std::bitset<4096>;
 
-// What results are filled with before a launch, another each time: what a kernel does not write is
-// seen, and does not repeat. And for the numbers of processors, none.
+// The value that results are filled with before a launch, different for each launch: a word that a
+// kernel does not write is detected because it changes from launch to launch. kNowhere is the fill
+// value for processor numbers, and is not a valid number.
 uint32_t FillPattern();
 inline constexpr uint32_t kNowhere = ~0u;
 
-// Its unit, "GPU-01020304-0506-0708-090a-0b0c0d0e0f10", and pci. `uuid_of` is the driver's function
+// The unit, "GPU-01020304-0506-0708-090a-0b0c0d0e0f10", and pci. `uuid_of` is the driver's function
 // for the 16 bytes of a GPU.
 absl::StatusOr<Hardware> HardwareOf(const GpuDriver& driver, int (*uuid_of)(void*, int),
                                     int device);
 
-// What a driver says of a GPU that was opened.
+// A driver's facts about a GPU that was opened.
 struct GpuFacts {
   std::string name;  // "cuda:0"
   Identity identity;
@@ -47,17 +48,17 @@ class GpuDevice : public Device {
   std::string name() const override { return facts_.name; }
   Identity identity() const override { return facts_.identity; }
   Hardware hardware() const override;
-  // Of the instructions that the GPU has, those whose layout was not found wrong.
+  // Supports the instructions of the GPU, except those whose layout was found wrong.
   absl::Status Supports(const Operation& op) const final;
-  // The first time of an instruction its layout is probed before (device/one_hot.h). After a failure
-  // that is sticky (device/gpu/driver.h) every answer is kUnavailable.
+  // Probes an instruction's layout before its first use (device/one_hot.h). After a sticky failure
+  // (device/gpu/driver.h) every answer is kUnavailable.
   absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) final;
 
-  // For whoever runs kernels of its own (fuzz/gpu/resident.h): what machine code is made for
-  // ("sm_90a", "gfx942"); how many multiprocessors or compute units there are, and which have
-  // answered, to add to; what must come before other calls of the driver in a thread; the kernel of
-  // a supported operation, loaded; the address of what kernels take after the addresses of
-  // Kernel::text, nullptr: nothing.
+  // For code that runs its own kernels (fuzz/gpu/resident.h): the target of machine code ("sm_90a",
+  // "gfx942"); the number of multiprocessors or compute units, and those that have answered, which
+  // the caller may add to; the call needed before other driver calls in a thread; the loaded kernel
+  // of a supported operation; the address of the last kernel argument, after the addresses of
+  // Kernel::text, nullptr: none.
   const GpuDriver& driver() const { return driver_; }
   virtual absl::string_view target() const = 0;
   int processors() const { return facts_.processors; }
@@ -69,10 +70,10 @@ class GpuDevice : public Device {
  protected:
   GpuDevice(const GpuDriver& driver, GpuFacts facts) : driver_(driver), facts_(std::move(facts)) {}
 
-  // kNotFound says why the GPU does not have the instruction of the operation.
+  // kNotFound with the reason why the GPU does not have the instruction of the operation.
   virtual absl::Status HasOperation(const Operation& op) const = 0;
   virtual Kernel KernelFor(const Instruction& instruction) const = 0;
-  // The driver's module with that kernel.
+  // The driver's module that contains the kernel.
   virtual absl::StatusOr<void*> ModuleFor(const Instruction& instruction, const Kernel& kernel) = 0;
 
  private:
@@ -80,7 +81,7 @@ class GpuDevice : public Device {
   absl::Status ConfirmLayout(const Operation& op);
   absl::Status RunPortion(const LoadedKernel& loaded, const Fragments& fragments,
                           const Batch& batch, int64_t first, int64_t count, uint64_t* results);
-  // What a launch left in D, and where its executions ran.
+  // D after a launch, and where its executions ran.
   struct Left {
     std::vector<uint32_t> out, where;
     uint32_t pattern;
@@ -90,11 +91,11 @@ class GpuDevice : public Device {
   absl::Status CheckWhere(const Kernel& kernel, const Left& left);
 
   const GpuDriver& driver_;
-  const GpuFacts facts_;  // its hardware without what has answered
+  const GpuFacts facts_;  // its hardware without the processors that have answered
   Processors answered_;
   std::map<std::string, LoadedKernel> kernels_;  // by instruction
-  std::map<std::string, absl::Status> layouts_;  // what the probe of each instruction said
-  absl::Status dead_;                            // not OK: for good
+  std::map<std::string, absl::Status> layouts_;  // result of the probe of each instruction
+  absl::Status dead_;                            // once not OK, stays so
 };
 
 }  // namespace mmadiff

@@ -6,7 +6,7 @@
 namespace mmadiff {
 namespace {
 
-// Rows and columns of an element of A, of B, or of their scales as a Batch counts them.
+// The elements of A, of B, or of their scales in the order of a Batch.
 std::vector<Element> InOrderOfBatch(const Instruction& i, Operand operand) {
   const bool columns =
       operand == Operand::kB || operand == Operand::kBRows || operand == Operand::kScaleB;
@@ -46,7 +46,7 @@ OperandWords WordsOf(const Instruction& i, Operand operand) {
   words.slots = slots(operand);
   if (i.sparse && operand == Operand::kA) words.positions = slots(Operand::kAIndex);
   std::ranges::sort(words.copies);
-  // clang 14 has no std::ranges::unique with this library, nor other subranges and views.
+  // clang 14 with this library has no std::ranges::unique, nor other subranges and views.
   words.copies.erase(std::unique(words.copies.begin(), words.copies.end()), words.copies.end());
   if (i.scale == nullptr || operand == Operand::kC || operand == Operand::kD) return words;
   const std::vector<Slot> elements = std::exchange(words.slots, {}),

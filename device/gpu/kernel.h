@@ -1,5 +1,5 @@
-// Kernels of single instructions, of any vendor: words in, one instruction, words out. A kernel
-// knows no layout; the maps beside it say where the elements lie in the words.
+// Kernels of single instructions, for any vendor: words in, one instruction, words out. A kernel
+// contains no layout; the maps beside it give the places of the elements in the words.
 #pragma once
 
 #include <string>
@@ -16,10 +16,10 @@ namespace mmadiff {
 struct OperandWords {
   int words = 0;
   std::vector<Slot> slots;
-  // A of sparse instructions: `slots` are of the elements that are stored, two of each four, and
-  // these, as many, of their positions of two bits (sim/sparsity.h).
+  // For A of sparse instructions, `slots` are for the stored elements, two of each four, and these,
+  // equally many, for their two-bit positions (sim/sparsity.h).
   std::vector<Slot> positions;
-  // Words that must be the same, where an instruction wants elements twice.
+  // Words that must be equal because the instruction needs elements twice.
   struct Copy {
     int from, to;
     friend auto operator<=>(const Copy&, const Copy&) = default;
@@ -27,7 +27,7 @@ struct OperandWords {
   std::vector<Copy> copies;
 };
 
-// The words of an operand as the layout (sim/layout.h) has them, lane after lane: A and B are
+// The words of an operand in the layout's order (sim/layout.h), lane after lane: A and B are
 // followed by their scales, or by the positions of a sparse A.
 OperandWords WordsOf(const Instruction& instruction, Operand operand);
 
@@ -35,10 +35,10 @@ struct Kernel {
   std::string entry;  // its name in modules
   // A module with that entry, for the vendor's assembler. Its parameters are the addresses of the
   // words of all executions of the grid, [execution][word]: a, b, c, d; and of [execution] words
-  // that receive last of all the number of the processor where it ran. Execution x is done by block
-  // x.
+  // that receive, last of all, the number of the processor that ran the execution. Block x does
+  // execution x.
   std::string text;
-  int threads = 32;  // of a block
+  int threads = 32;  // per block
   OperandWords a, b, c, d;
 };
 

@@ -11,8 +11,8 @@ namespace {
 
 constexpr bool IsLiteral(uint32_t source) { return source == 255; }
 
-// Bytes of a scalar instruction or of a short vector one: four, and a literal behind them. 0 if it
-// is neither.
+// Bytes of a scalar instruction or of a short vector instruction: four, plus a literal after them.
+// 0 for any other instruction.
 int ShortBytes(uint32_t word, int generation) {
   if (word >> 31 == 0) {  // VOP1, VOP2, VOPC
     const uint32_t source = word & 0x1ff;
@@ -29,7 +29,7 @@ int ShortBytes(uint32_t word, int generation) {
 }
 
 absl::Status NoCode(absl::string_view why) {
-  return absl::DataLossError(absl::StrCat("no code object: ", why));
+  return absl::DataLossError(absl::StrCat("bad code object: ", why));
 }
 
 absl::Status NoKernel(absl::string_view kernel) {
@@ -38,7 +38,7 @@ absl::Status NoKernel(absl::string_view kernel) {
 
 }  // namespace
 
-// By the low byte (LLVM, BinaryFormat/ELF.h, EF_AMDGPU_MACH).
+// Uses the low byte (LLVM, BinaryFormat/ELF.h, EF_AMDGPU_MACH).
 int HipGenerationOf(uint32_t flags) {
   switch (flags & 0xff) {
     case 0x30:  // gfx908
@@ -71,8 +71,8 @@ std::optional<int> HipMatrixOpcode(uint32_t word, int generation) {
   const uint32_t vop3p = generation == 9 ? 0xd3800000 : 0xcc000000;
   if ((word & 0xff800000) != vop3p) return std::nullopt;
   const int opcode = word >> 16 & 0x7f;
-  // Below 0x2d: packed arithmetic, dot products, 0x2c the scales of the instruction behind it; 0x30
-  // to 0x33: packed f32 and moves; 0x58 and 0x59: v_accvgpr_read and _write.
+  // Below 0x2d: packed arithmetic, dot products; 0x2c: the scales of the next instruction; 0x30 to
+  // 0x33: packed f32 and moves; 0x58 and 0x59: v_accvgpr_read and _write.
   if (generation != 9) return opcode >= 0x40 ? std::optional(opcode) : std::nullopt;
   const bool other = opcode < 0x2d || opcode >> 2 == 0x30 >> 2 || opcode >> 1 == 0x58 >> 1;
   return other ? std::nullopt : std::optional(opcode);

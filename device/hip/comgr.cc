@@ -40,7 +40,7 @@ struct Comgr {
 
 absl::StatusOr<const Comgr*> Load() {
   constexpr char kWhat[] = "AMD code object manager";
-  constexpr char kAdvice[] = "install ROCm, or libamd-comgr2 of Debian";
+  constexpr char kAdvice[] = "install ROCm, or Debian's libamd-comgr2";
   absl::StatusOr<void*> library;
   if (const char* path = std::getenv("MMADIFF_LIBCOMGR")) {
     library = OpenLibrary(path, kWhat, kAdvice);
@@ -90,7 +90,7 @@ class DataSet {
     comgr_.release_data(data);
     return added;
   }
-  // The first of that kind; "" if there is none.
+  // The first object of that kind; "" if it is missing.
   std::string Bytes(DataKind kind) const {
     size_t count = 0, size = 0;
     uint64_t data;
@@ -123,10 +123,10 @@ absl::Status CheckTarget(const Comgr& comgr, const HipTarget& target) {
     names.emplace_back(absl::StripPrefix(name, kIsa));
     if (names.back() == target.target) return absl::OkStatus();
   }
-  return absl::NotFoundError(
-      absl::StrCat("the code object manager here is too old for it (it knows ", names.size(),
-                   " others): install a newer ROCm, name a newer libamd_comgr in "
-                   "MMADIFF_LIBCOMGR, or build with a clang that knows it"));
+  return absl::NotFoundError(absl::StrCat(
+      "the installed code object manager is too old for it (it supports ", names.size(),
+      " other targets): install a newer ROCm, set MMADIFF_LIBCOMGR to a newer libamd_comgr, or "
+      "build with a clang that supports it"));
 }
 
 }  // namespace
@@ -136,7 +136,7 @@ absl::Status CanAssemble(const HipTarget& target) {
   const absl::Status s = comgr.ok() ? CheckTarget(**comgr, target) : comgr.status();
   if (s.ok()) return s;
   return absl::NotFoundError(absl::StrCat("this build has no machine code for ", target.target,
-                                          ", and nothing here can make it: ", s.message()));
+                                          ", and nothing installed can make it: ", s.message()));
 }
 
 absl::StatusOr<std::string> Assemble(const HipTarget& target, const std::string& text) {

@@ -8,9 +8,9 @@
 
 namespace mmadiff {
 
-// The code object of a module's text. kNotFound without the library (IsNoLibrary) or if it does not
-// know the target, with its names in the message; kInternal with the assembler's words if it refuses
-// the text. MMADIFF_LIBCOMGR names another library file.
+// Assembles a module's text to a code object. kNotFound without the library (IsNoLibrary), or if it
+// does not support the target, which the message names; kInternal with the assembler's output if it
+// rejects the text. MMADIFF_LIBCOMGR names a different library file.
 absl::StatusOr<std::string> Assemble(const HipTarget& target, const std::string& text);
 // OK, or the kNotFound of Assemble().
 absl::Status CanAssemble(const HipTarget& target);

@@ -12,7 +12,7 @@ namespace mmadiff {
 namespace {
 
 constexpr char kResume[] =
-    "nothing is lost: run the same line again; if it happens again, look at dmesg (amdgpu) and "
+    "nothing is lost: run the same command again; if it happens again, check dmesg (amdgpu) and "
     "rocm-smi";
 
 constexpr auto kNotFound = absl::StatusCode::kNotFound;
@@ -20,11 +20,12 @@ constexpr auto kUnavailable = absl::StatusCode::kUnavailable;
 constexpr int kNoDevice = 100, kInvalidDevice = 101;
 // By hipError_t (hip_runtime_api.h).
 constexpr GpuFailure kFailures[] = {
-    {2, kUnavailable, false, "the GPU's memory is full: look at rocm-smi for who else uses it"},
+    {2, kUnavailable, false,
+     "the GPU's memory is full: check rocm-smi for other processes that use it"},
     {35, kNotFound, false, "the kernel driver is older than this HIP: install a newer amdgpu"},
     {kNoDevice, kNotFound, false, ""},
     {kInvalidDevice, kNotFound, false, ""},
-    {200, kNotFound, false, "this HIP does not take the machine code"},
+    {200, kNotFound, false, "this HIP does not accept the machine code"},
     {209, kNotFound, false, "there is no machine code for this GPU"},
     {214, kUnavailable, true, kResume},  // uncorrectable memory error
     {700, kUnavailable, true, kResume},  // illegal address
@@ -36,8 +37,8 @@ constexpr GpuFailure kFailures[] = {
 
 absl::StatusOr<void*> OpenHipLibrary() {
   constexpr char kAdvice[] =
-      "install ROCm, or libamdhip64-5 of Debian, or set LD_LIBRARY_PATH to where it is; or use "
-      "another device";
+      "install ROCm or Debian's libamdhip64-5, or set LD_LIBRARY_PATH to its folder; or use a "
+      "different device";
   if (const char* path = std::getenv("MMADIFF_LIBHIP")) {
     return OpenLibrary(path, "HIP run time", kAdvice);
   }
@@ -55,7 +56,7 @@ absl::StatusOr<const HipDriver*> Load() {
   const auto symbol = [&library](const char* name, auto& function) {
     return FindSymbol(library, name, function);
   };
-  // Since HIP 6 the old name stands for the old layout.
+  // Since HIP 6 the old name refers to the old layout.
   const bool new_properties = symbol("hipGetDevicePropertiesR0600", driver.device_properties);
   driver.properties_size = new_properties ? 1472 : 792;
   driver.architecture_offset = new_properties ? 1160 : 396;
@@ -96,7 +97,7 @@ absl::Status HipDriver::Check(int result, absl::string_view what) const {
 
 absl::StatusOr<std::string> HipDriver::ArchitectureOf(int device) const {
   std::vector<char> properties(properties_size + 1);
-  RETURN_IF_ERROR(Check(device_properties(properties.data(), device), "asking the GPU"));
+  RETURN_IF_ERROR(Check(device_properties(properties.data(), device), "querying the GPU"));
   return std::string(properties.data() + architecture_offset);
 }
 
@@ -108,12 +109,13 @@ absl::StatusOr<const HipDriver*> LoadHipDriver() {
 
 std::string WhyNoGpu(const std::string& kfd) {
   if (access(kfd.c_str(), F_OK) != 0) {
-    return absl::StrCat("there is no ", kfd,
-                        ": no AMD GPU, its kernel driver amdgpu is not loaded, ",
-                        "or a container was started without --device=/dev/kfd --device=/dev/dri");
+    return absl::StrCat(
+        kfd, " does not exist: there is no AMD GPU, its kernel driver amdgpu is not ",
+        "loaded, or a container was started without --device=/dev/kfd ", "--device=/dev/dri");
   }
   if (access(kfd.c_str(), R_OK | W_OK) != 0) {
-    return absl::StrCat("this user may not open ", kfd, ": add it to the groups render and video");
+    return absl::StrCat("this user may not open ", kfd,
+                        ": add the user to the groups render and video");
   }
   return WhyHidden();
 }

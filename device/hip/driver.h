@@ -1,4 +1,4 @@
-// The functions of AMD's HIP run time that a run needs, from libamdhip64.so opened at run time.
+// The functions of AMD's HIP run time that a run needs, from libamdhip64.so, opened at run time.
 #pragma once
 
 #include <string>
@@ -17,8 +17,8 @@ struct HipDriver : GpuDriver {
   int (*device_uuid)(void*, int);  // 16 bytes
   int (*load_module)(void**, const void*);
   const char* (*error_string)(int);
-  // hipDeviceProp_t has two layouts. Of that which the library has: its size and where it names the
-  // architecture, bytes.
+  // hipDeviceProp_t has two layouts. For the library's layout: the size of the struct and the
+  // offset of the architecture's name, in bytes.
   int (*device_properties)(void*, int);
   size_t properties_size, architecture_offset;
 
@@ -30,16 +30,16 @@ struct HipDriver : GpuDriver {
   absl::StatusOr<std::string> ArchitectureOf(int device) const;
 };
 
-// Loaded and initialised once. MMADIFF_LIBHIP names another library file; empty: this program.
-// kNotFound if the library is not there (IsNoLibrary) or is not whole; else as Check().
+// Loaded and initialized once. MMADIFF_LIBHIP names a different library file; empty: this program.
+// kNotFound if the library does not exist (IsNoLibrary) or is incomplete; otherwise as for Check().
 absl::StatusOr<const HipDriver*> LoadHipDriver();
 
-// Why HIP sees no GPU, as far as this machine tells, and what to do: no kernel driver, no right to
-// open `kfd`, or variables that hide GPUs. "" if nothing is wrong.
+// Why HIP finds no GPU, as far as this machine shows, and the remedy: no kernel driver, no
+// permission to open `kfd`, or variables that hide GPUs. "" if nothing is wrong.
 std::string WhyNoGpu(const std::string& kfd = "/dev/kfd");
-std::string WhyHidden();  // which variable hides GPUs; "" if none does
+std::string WhyHidden();  // the variable that hides GPUs; "" if none does
 
-// "6.3.42134" of 60342134, as hipRuntimeGetVersion() counts.
+// "6.3.42134" for 60342134, the encoding of hipRuntimeGetVersion().
 std::string HipVersion(int version);
 
 }  // namespace mmadiff

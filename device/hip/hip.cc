@@ -50,11 +50,11 @@ class Hip : public GpuDevice {
   absl::Status HasOperation(const Operation& op) const override {
     if (op.arch() == target_.arch) return HasHipKernel(*op.instruction, target_);
     return absl::NotFoundError(
-        absl::StrCat(op.name, " is no instruction of this GPU, which is ", target_.target));
+        absl::StrCat(op.name, " is not an instruction of this GPU, which is ", target_.target));
   }
   Kernel KernelFor(const Instruction& i) const override { return HipKernelOf(i, target_); }
 
-  // One module has them all.
+  // One module contains all kernels.
   absl::StatusOr<void*> ModuleFor(const Instruction&, const Kernel&) override {
     if (module_ != nullptr) return module_;
     if (image_.code_object.empty()) {
@@ -71,7 +71,7 @@ class Hip : public GpuDevice {
 
   const HipDriver& driver_;
   const int index_;
-  const uint32_t own_mode_;  // of name()
+  const uint32_t own_mode_;  // the mode in name()
   uint32_t mode_;
   const HipTarget& target_;
   const HipImage image_;
@@ -79,7 +79,8 @@ class Hip : public GpuDevice {
   void* module_ = nullptr;
 };
 
-// The release of the kernel driver: of the module amdgpu, else of the kernel that has it.
+// The release of the kernel driver: from the module amdgpu, or from the Linux kernel that contains
+// it.
 void AddKernelDriver(Identity& identity) {
   std::string release;
   utsname kernel = {};
@@ -115,20 +116,20 @@ std::optional<Argument> ParseArgument(absl::string_view text,
 
 absl::Status BadArgument(absl::string_view argument) {
   const auto mode = [](std::string* out, const Mode& m) { absl::StrAppend(out, ModeText(m)); };
-  return absl::InvalidArgumentError(
-      absl::StrCat("device 'hip:", argument, "': write hip:N, the number of a GPU from 0 on, and ",
-                   "if wanted, with commas before them, ", absl::StrJoin(HipModes(), ", ", mode)));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "device 'hip:", argument, "': write hip:N, where N is a GPU number starting at 0, ",
+      "optionally followed by these, each after a comma: ", absl::StrJoin(HipModes(), ", ", mode)));
 }
 
-// Without a GPU of that number: how many there are, and why.
+// If no GPU has that number: how many GPUs exist, and why.
 absl::Status CheckCount(const HipDriver& driver, int index) {
   int count = 0;
   absl::Status s = driver.Check(driver.device_count(&count), "counting GPUs");
   if (!s.ok() || index < count) return s;
   if (count == 0) return driver.Check(100, "counting GPUs");
   const std::string why = WhyHidden();
-  return absl::NotFoundError(absl::StrCat("no GPU ", index, ": there are ", count,
-                                          ", counted from hip:0 (look at rocm-smi",
+  return absl::NotFoundError(absl::StrCat("no GPU ", index, "; GPUs found: ", count,
+                                          ", numbered from hip:0 (check rocm-smi",
                                           why.empty() ? "" : "; " + why, ")"));
 }
 
@@ -161,11 +162,11 @@ absl::StatusOr<std::unique_ptr<GpuDevice>> OpenHipWith(absl::string_view text, H
 
   char name[256] = {};
   int version = 0, units = 0, clock = 0;
-  RETURN_IF_ERROR(driver.Check(driver.device_name(name, sizeof(name), index), "asking the GPU"));
+  RETURN_IF_ERROR(driver.Check(driver.device_name(name, sizeof(name), index), "querying the GPU"));
   // hipDeviceAttributeMultiprocessorCount, ...ClockRate
-  RETURN_IF_ERROR(driver.Check(driver.device_attribute(&units, 63, index), "asking the GPU"));
-  RETURN_IF_ERROR(driver.Check(driver.device_attribute(&clock, 5, index), "asking the GPU"));
-  RETURN_IF_ERROR(driver.Check(driver.runtime_version(&version), "asking HIP"));
+  RETURN_IF_ERROR(driver.Check(driver.device_attribute(&units, 63, index), "querying the GPU"));
+  RETURN_IF_ERROR(driver.Check(driver.device_attribute(&clock, 5, index), "querying the GPU"));
+  RETURN_IF_ERROR(driver.Check(driver.runtime_version(&version), "querying HIP"));
   ASSIGN_OR_RETURN(Hardware hardware, HardwareOf(driver, driver.device_uuid, index));
   hardware.part = Hardware::kComputeUnits;
   const HipImage image = images(*target);

@@ -37,7 +37,7 @@ TEST_F(HipTest, AnotherLayoutIsSeen) {
       const std::unique_ptr<GpuDevice> device = Open(c.target);
       const absl::Status s = device->Run(op, RandomBits(op, op.shape(), 1)).status();
       EXPECT_EQ(s.code(), StatusCode::kFailedPrecondition) << c.op << " " << *operand << ": " << s;
-      EXPECT_THAT(std::string(s.message()), HasSubstr("the layout is not the one"));
+      EXPECT_THAT(std::string(s.message()), HasSubstr("the layout differs from the tables"));
       EXPECT_EQ(device->Supports(op).code(), StatusCode::kNotFound);
     }
   }
@@ -94,7 +94,7 @@ TEST_F(HipTest, Modes) {
 
 TEST_F(HipTest, Failures) {
   Fake("GPUS", "2");
-  EXPECT_THAT(std::string(Error("2").message()), HasSubstr("no GPU 2: there are 2"));
+  EXPECT_THAT(std::string(Error("2").message()), HasSubstr("no GPU 2; GPUs found: 2"));
   Fake("GPUS", "0");
   EXPECT_EQ(Error().code(), StatusCode::kNotFound);
   Fake("GPUS", nullptr);
@@ -117,8 +117,8 @@ TEST_F(HipTest, Failures) {
   } kCases[] = {
       {"hipMalloc", "2", StatusCode::kUnavailable, "memory is full", false},
       {"hipModuleLoadData", "209", StatusCode::kNotFound, "no machine code for this GPU", false},
-      {"hipDeviceSynchronize", "719", StatusCode::kUnavailable, "run the same line again", true},
-      {"hipDeviceSynchronize", "702", StatusCode::kDeadlineExceeded, "run the same line again",
+      {"hipDeviceSynchronize", "719", StatusCode::kUnavailable, "run the same command again", true},
+      {"hipDeviceSynchronize", "702", StatusCode::kDeadlineExceeded, "run the same command again",
        true},
       {"hipModuleLaunchKernel", "999", StatusCode::kUnavailable, "HIP error 999", true},
   };
@@ -150,7 +150,8 @@ TEST(WhyNoGpu, SaysWhatToDo) {
   ASSERT_EQ(close(open(closed.c_str(), O_CREAT | O_RDWR, 0)), 0);
   const auto ask = [&closed] {  // not as root, who may open all
     setuid(65534);
-    const bool says = absl::StrContains(WhyNoGpu(closed), "add it to the groups render and video");
+    const bool says =
+        absl::StrContains(WhyNoGpu(closed), "add the user to the groups render and video");
     std::_Exit(says ? 0 : 1);
   };
   EXPECT_EXIT(ask(), testing::ExitedWithCode(0), "");

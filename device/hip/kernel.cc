@@ -22,9 +22,9 @@ constexpr HipTarget kTargets[] = {
 };
 
 constexpr Mode kModes[] = {
-    {"denorm", "flush", 0x30, 0},    // of f32
-    {"denorm16", "flush", 0xc0, 0},  // of f16 and f64
-    {"round", "up", 0xf, 0x5},       // of f32, and of f16 and f64
+    {"denorm", "flush", 0x30, 0},    // f32
+    {"denorm16", "flush", 0xc0, 0},  // f16 and f64
+    {"round", "up", 0xf, 0x5},       // both
     {"round", "down", 0xf, 0xa},    {"round", "zero", 0xf, 0xf},
     {"clamp", "0", 0x100, 0},                                    // DX10_CLAMP
     {"ieee", "0", 0x200, 0},        {"ovfl", "1", 0, 0x800000},  // FP16_OVFL
@@ -34,7 +34,7 @@ constexpr Mode kModes[] = {
 constexpr int kParameters = 48;  // bytes
 constexpr int kScalars = 32;     // s registers
 
-// Kernels of waves of 64 lanes (GFX9) and of 32 (GFX11, GFX12) differ in names.
+// Kernels for waves of 64 lanes (GFX9) and of 32 (GFX11, GFX12) use different names.
 class Text {
  public:
   explicit Text(const HipTarget& target)
@@ -54,7 +54,7 @@ class Text {
     Line(gfx12_ ? "s_wait_kmcnt 0x0" : "s_waitcnt lgkmcnt(0)");
   }
 
-  // From the start of an array to this execution's words, in place.
+  // Moves an address from the start of an array to this execution's words, in place.
   void SetAddress(int scalar, int words) {
     Line("s_mul_i32 s20, s2, ", 4 * words);
     Line("s_mul_hi_u32 s21, s2, ", 4 * words);
@@ -62,7 +62,7 @@ class Text {
     Line("s_addc_u32 s", scalar + 1, ", s", scalar + 1, ", s21");
   }
 
-  // Words `first` on of each lane's `registers`, to or from v registers.
+  // Moves each lane's `registers` words, from `first_word` on, to or from v registers.
   void Load(int scalar, int first_word, int v, int registers) {
     Line("v_mul_u32_u24 v1, ", 4 * registers, ", v0");
     for (int r = 0; r < registers; ++r) {
@@ -79,14 +79,14 @@ class Text {
   }
   void WaitForLoads() { Line(gfx12_ ? "s_wait_loadcnt 0x0" : "s_waitcnt vmcnt(0)"); }
 
-  // Nobody else puts distance between what depends on each other. 48 states: more than any that
-  // LLVM puts there.
+  // Nothing else separates dependent instructions. 48 states: more than any wait that LLVM inserts
+  // there.
   void Wait() {
     if (target_.wave == 64) Line("s_nop 15"), Line("s_nop 15"), Line("s_nop 15");
     if (target_.wave == 32) Line("s_nop 15");
   }
 
-  // MODE from s18. Between two s_setreg of one register GFX9 needs two wait states (LLVM,
+  // Sets MODE from s18. Between two s_setreg of one register GFX9 needs two wait states (LLVM,
   // GCNHazardRecognizer, checkSetRegHazards).
   void SetMode() {
     Line("s_setreg_b32 hwreg(1, 0, ", gfx12_ ? 8 : 10, "), s18");
@@ -95,10 +95,10 @@ class Text {
     Line("s_setreg_b32 hwreg(1, 23, 1), s18");
   }
 
-  // Where the wave ran, of all lanes to the same word: compute unit, shader array and engine of
-  // HW_ID; on GFX940 and up behind the number of the die. On GFX12 what is written to a pair
-  // of scalar registers after v_* read it may be lost (LLVM, AMDGPUWaitSGPRHazards): s22 and s23
-  // are for this alone.
+  // Stores where the wave ran; all lanes write the same word: compute unit, shader array and engine
+  // of HW_ID, on GFX940 and up with the number of the die in the bits above. On GFX12 a value
+  // written to a pair of scalar registers after v_* read the pair may be lost (LLVM,
+  // AMDGPUWaitSGPRHazards): s22 and s23 are used only here.
   void StoreWhere() {
     if (target_.wave == 64) {
       Line("s_getreg_b32 s22, hwreg(4, 8, 8)");
@@ -130,10 +130,11 @@ std::string Range(const char* file, int first, int count) {
                     : absl::StrCat(file, "[", first, ":", first + count - 1, "]");
 }
 
-// v registers of the operands: each begins at a multiple of four. v0 to v3 are the kernel's own.
+// The v registers of the operands: each operand begins at a multiple of four. v0 to v3 are the
+// kernel's own.
 struct Registers {
-  int a, b, c, d, scale_a, scale_b, positions;  // first
-  int na, nb, nc, nd;                           // how many
+  int a, b, c, d, scale_a, scale_b, positions;  // first register
+  int na, nb, nc, nd;                           // number of registers
   int end;
 };
 
@@ -155,7 +156,7 @@ Registers RegistersOf(const Instruction& i) {
   return r;
 }
 
-// What chooses whether integers have signs (LLVM, builtins of v_wmma_i32).
+// The modifier for signed or unsigned integers (LLVM, builtins of v_wmma_i32).
 std::string SignModifiers(const Instruction& i, const HipTarget& target) {
   if (target.wave == 64 || !IsInteger(*i.d)) return "";
   const auto sign = [](const Format& f) { return f.name[0] == 's' ? 1 : 0; };
@@ -164,7 +165,8 @@ std::string SignModifiers(const Instruction& i, const HipTarget& target) {
 
 std::string Mnemonic(const Instruction& i) { return i.name.substr(0, i.name.find('.')); }
 
-// What chooses the formats of f8f6f4 (rocjitsu of rocm-systems, mma_exec.h): cbsz of A, blgp of B.
+// The modifiers for the formats of f8f6f4 (rocjitsu of rocm-systems, mma_exec.h): cbsz for A, blgp
+// for B.
 std::string FormatModifiers(const Instruction& i) {
   if (!absl::StrContains(i.name, "f8f6f4")) return "";
   constexpr const char* kFormats[] = {"e4m3", "e5m2", "e2m3", "e3m2", "e2m1"};
@@ -224,8 +226,8 @@ std::string Body(const Instruction& i, const HipTarget& target) {
   return text.Take();
 }
 
-// Everything that decides how the instruction rounds is written out: an assembler's defaults are not
-// a compiler's.
+// Everything that affects how the instruction rounds is set explicitly: an assembler's defaults
+// differ from a compiler's.
 std::string Descriptor(const Instruction& i, const HipTarget& target) {
   const int registers = (RegistersOf(i).end + 7) / 8 * 8;
   std::string text = absl::StrCat(".amdhsa_kernel ", HipKernelName(i), "\n");

@@ -1,4 +1,4 @@
-// Machine code of the kernels, where the build had a compiler that makes it for AMD.
+// Machine code of the kernels, if the build had a compiler for AMD GPUs.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,11 @@
 namespace mmadiff {
 
 struct HipImage {
-  absl::string_view code_object;  // of BuiltHipInstructions(), by HipKernelName(); empty: none
+  absl::string_view code_object;  // BuiltHipInstructions(), by HipKernelName(); empty: none
   absl::string_view tool;         // "clang 19.1.7"
 };
 
-// A line of a table of images, as the build writes it (CMakeLists.txt); target "" ends it.
+// A row of a table of images, as the build writes it (CMakeLists.txt); target "" ends it.
 struct EmbeddedHipImage {
   char target[16], tool[48];
   uint64_t offset;  // from the start of the table
@@ -23,7 +23,7 @@ HipImage FindHipImage(const EmbeddedHipImage* table, absl::string_view target);
 
 using HipImages = HipImage (*)(const HipTarget& target);
 
-// Those of this build.
+// The images of this build.
 HipImage HipImageOf(const HipTarget& target);
 
 }  // namespace mmadiff

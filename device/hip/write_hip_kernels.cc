@@ -1,5 +1,5 @@
-// write_hip_kernels TARGET: the assembly text of every kernel that a build makes machine code of for
-// a target, as the compiler names it ("gfx942"), on standard output.
+// write_hip_kernels TARGET: writes the assembly text of every kernel for which a build generates
+// machine code for a target, named as in the compiler ("gfx942"), to standard output.
 #include <cstdio>
 #include <string>
 
@@ -8,7 +8,7 @@
 int main(int argc, char** argv) {
   const mmadiff::HipTarget* target = argc == 2 ? mmadiff::FindHipTarget(argv[1]) : nullptr;
   if (target == nullptr) {
-    std::fputs("usage: write_hip_kernels TARGET, for instance gfx942\n", stderr);
+    std::fputs("usage: write_hip_kernels TARGET, for example gfx942\n", stderr);
     return 2;
   }
   const std::string text = HipModuleOf(*target, mmadiff::BuiltHipInstructions(*target));

@@ -12,7 +12,7 @@ namespace {
 
 uint32_t Low(uint64_t x) { return static_cast<uint32_t>(x); }
 
-// A term of a sum of 32-bit words: what negation carries counts.
+// A term of a sum of 32-bit words: a carry out of the negation counts too.
 uint64_t Term(const Operand& o, uint64_t value) {
   return o.negative ? static_cast<uint64_t>(Low(~value)) + 1 : Low(value);
 }
@@ -86,7 +86,7 @@ void Compare(const Instruction& in, const Inputs& x, Outputs& out) {
   if ((in.has & kU32) != 0) a = Low(a), b = Low(b);
   const bool less = a < b, equal = a == b;
   const bool extends = (in.has & kEx) != 0;
-  const bool low = extends && x.condition[1];  // what the lower words said
+  const bool low = extends && x.condition[1];  // the result for the lower words
   bool holds = false;
   if ((in.has & kEq) != 0) holds = equal && (!extends || low);
   if ((in.has & kNe) != 0) holds = !equal || low;
@@ -172,7 +172,7 @@ bool WritesPair(const Instruction& in) {
   }
 }
 
-// Of one or two integers.
+// Instructions on one or two integers.
 static bool ComputeInteger(const Instruction& in, const Inputs& x, Outputs& out) {
   switch (Opcodes()[in.opcode].op) {
     case Op::kMinMax:

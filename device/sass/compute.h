@@ -1,4 +1,4 @@
-// What an instruction does with the registers of one lane.
+// Executes an instruction on the registers of one lane.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 namespace mmadiff::sass {
 
 struct Inputs {
-  uint64_t source[4];  // 64 bits where the instruction reads a pair
-  bool condition[4];   // already inverted where the text says so
+  uint64_t source[4];  // 64 bits if the instruction reads a pair
+  bool condition[4];   // inversions in the text are already applied
 };
 
 struct Outputs {
@@ -17,7 +17,7 @@ struct Outputs {
   bool flag[2];
 };
 
-// Arithmetic alone: no memory, no control, no exchange between lanes. False: not understood.
+// Arithmetic only: no memory, no control flow, no exchange between lanes. False: not supported.
 bool Compute(const Instruction& in, const Inputs& x, Outputs& out);
 
 // Whether source number `index` is a pair of registers, and whether the result is.

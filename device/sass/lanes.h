@@ -1,4 +1,4 @@
-// The registers of a warp, and what the operands of an instruction are in a lane.
+// The registers of a warp, and the values of an instruction's operands in a lane.
 #pragma once
 
 #include <bit>
@@ -10,12 +10,12 @@
 
 namespace mmadiff::sass {
 
-inline constexpr uint64_t kLocalWindow = 0x0abc'0000'0000'0000;  // generic addresses of locals
-inline constexpr uint32_t kLocalBytes = 1 << 15;                 // of a lane
+inline constexpr uint64_t kLocalWindow = 0x0abc'0000'0000'0000;  // generic local addresses
+inline constexpr uint32_t kLocalBytes = 1 << 15;                 // per lane
 inline constexpr int kParametersAt = 0x210;                      // in constant bank 0, sm_90
-inline constexpr int kSharedAt = 0x400;                          // where the kernel's own begins
+inline constexpr int kSharedAt = 0x400;  // where the kernel's own memory begins
 
-// The lanes whose bits are set, from the lowest on: for (const int lane : LanesIn(mask)).
+// The lanes whose bits are set, in ascending order: for (const int lane : LanesIn(mask)).
 class LanesIn {
  public:
   explicit LanesIn(uint32_t mask) : left_(mask) {}
@@ -32,13 +32,14 @@ class LanesIn {
   uint32_t left_;
 };
 
-// Word `index` of an operand of several registers; the zero register is all of its words.
+// Word `index` of an operand of several registers; for the zero register, every word is the zero
+// register.
 inline Operand WordOf(Operand o, int index) {
   if (o.index != (o.kind == Operand::kUniform ? kZeroUniform : kZeroRegister)) o.index += index;
   return o;
 }
 
-// What the warps of a block share.
+// State that the warps of a block share.
 struct Block {
   const Program* program;
   const std::vector<uint8_t>* constants;  // bank 0
@@ -52,7 +53,7 @@ class Lanes {
   Lanes(Block& block, int first_thread);
 
   Block& block() { return block_; }
-  // The lanes of these in which the guard of the instruction holds.
+  // The subset of `lanes` in which the instruction's guard holds.
   uint32_t Guard(const Instruction& in, uint32_t lanes) const;
   bool Condition(const Operand& o, int lane) const;
   uint64_t Source(const Operand& o, int lane, bool pair) const;
@@ -65,7 +66,7 @@ class Lanes {
   void SetFlag(const Operand& o, int lane, bool value);
   // The seven predicates of a lane as bits.
   uint32_t Predicates(int lane) const;
-  void SetPredicates(int lane, uint32_t bits, uint32_t mask);  // those of the mask
+  void SetPredicates(int lane, uint32_t bits, uint32_t mask);  // those in the mask
   // Byte 0 of the local memory of a lane.
   uint8_t* Local(int lane) { return local_.data() + size_t{kLocalBytes} * lane; }
 

@@ -1,5 +1,5 @@
-// Executes machine code of a kernel for sm_90, 32 lanes in step. Addresses of global memory are the
-// host's.
+// Executes the machine code of an sm_90 kernel, 32 lanes in lockstep. Global memory addresses are
+// host addresses.
 //
 //   const auto programs = sass::Disassemble(nvdisasm, "kernels.cubin");  // or ParsePrograms(text)
 //   sass::Counts counts;
@@ -14,23 +14,22 @@
 
 namespace mmadiff::sass {
 
-// What the warps executed; an instruction counts once for all lanes of a warp that execute it
-// together.
+// Counts of executed instructions; an instruction counts once for all lanes of a warp that execute
+// it together.
 struct Counts {
   uint64_t instructions = 0;
-  uint64_t local_accesses = 0;  // of these, loads and stores of local memory
+  uint64_t local_accesses = 0;  // loads and stores of local memory among them
 };
 
 struct Launch {
   int64_t blocks;
-  int threads;          // of a block
-  size_t shared_bytes;  // of a block
+  int threads;          // per block
+  size_t shared_bytes;  // per block
   const void* parameters;
   size_t parameter_bytes;
 };
 
-// Adds to `counts`. kUnimplemented: an instruction that is not understood. kInternal: the code went
-// astray.
+// Adds to `counts`. kUnimplemented: an unsupported instruction. kInternal: the code misbehaved.
 absl::Status Execute(const Program& program, const Launch& launch, Counts& counts);
 
 }  // namespace mmadiff::sass

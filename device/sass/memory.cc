@@ -9,7 +9,7 @@
 namespace mmadiff::sass {
 namespace {
 
-// Bytes of an access of one lane.
+// Bytes that one lane accesses.
 int SizeOf(const Instruction& in) {
   if ((in.has & k128) != 0) return 16;
   if ((in.has & k64) != 0) return 8;
@@ -17,7 +17,8 @@ int SizeOf(const Instruction& in) {
   return (in.has & (kU16 | kS16)) != 0 ? 2 : 4;
 }
 
-// Where an address lies here; nullptr: nowhere, or not aligned in a memory of its own.
+// The host location of an address; nullptr if there is no such memory, or the address is not
+// aligned in shared, constant or local memory.
 uint8_t* Locate(Op op, uint64_t address, int lane, int bytes, Lanes& warp) {
   Block& block = warp.block();
   const auto within = [&](const uint8_t* memory, uint64_t begin, uint64_t end) {

@@ -9,7 +9,7 @@
 
 namespace mmadiff::sass {
 
-// Adds to the counts of the block. kInternal: an address outside of memory.
+// Adds to the counts of the block. kInternal: an address outside memory.
 absl::Status AccessMemory(const Instruction& in, uint32_t lanes, Lanes& warp);
 
 }  // namespace mmadiff::sass

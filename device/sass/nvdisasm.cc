@@ -26,7 +26,7 @@ absl::StatusOr<std::string> FindDisassembler() {
     const std::string tool = absl::StrCat(folder, "/nvdisasm");
     if (access(tool.c_str(), X_OK) == 0) return tool;
   }
-  return absl::NotFoundError("no nvdisasm of the CUDA Toolkit here");
+  return absl::NotFoundError("nvdisasm of the CUDA Toolkit not found");
 }
 
 absl::StatusOr<Programs> Disassemble(const std::string& nvdisasm, const std::string& cubin) {

@@ -1,4 +1,4 @@
-// Kernels of a cubin, by the disassembler of the CUDA Toolkit.
+// Reads the kernels of a cubin with the disassembler of the CUDA Toolkit.
 #pragma once
 
 #include <string>
@@ -8,12 +8,12 @@
 
 namespace mmadiff::sass {
 
-// The path of nvdisasm: $NVDISASM, else in PATH, else where the CUDA Toolkit is. kNotFound if it is
-// nowhere.
+// The path of nvdisasm: $NVDISASM, otherwise in PATH, otherwise in the CUDA Toolkit. kNotFound if
+// none of these has it.
 absl::StatusOr<std::string> FindDisassembler();
 
 // kInternal if the disassembler fails, kInvalidArgument for code that ParsePrograms() does not
-// understand.
+// support.
 absl::StatusOr<Programs> Disassemble(const std::string& nvdisasm, const std::string& cubin);
 
 }  // namespace mmadiff::sass

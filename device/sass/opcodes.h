@@ -1,4 +1,4 @@
-// The instructions of sm_90 machine code that the kernels of fuzz/gpu/resident.cu are made of.
+// The sm_90 machine instructions used by the kernels of fuzz/gpu/resident.cu.
 #pragma once
 
 #include <cstdint>
@@ -102,6 +102,6 @@ enum Modifier : uint64_t {
   kButterfly = 1ull << 31,
   kSum = 1ull << 32,
 };
-uint64_t ModifierBit(const std::string& name);  // 0: without meaning here
+uint64_t ModifierBit(const std::string& name);  // 0: ignored
 
 }  // namespace mmadiff::sass

@@ -109,7 +109,7 @@ bool IsFlag(const Operand& o) {
   return o.kind == Operand::kPredicate || o.kind == Operand::kUniformPredicate;
 }
 
-// Which operands are written: flags before the register, the register, flags behind it.
+// Which operands are written: flags before the register, the register, flags after it.
 void Distribute(const OpcodeInfo& info, const std::vector<Operand>& operands, Instruction& in) {
   size_t i = 0;
   while (i < operands.size() && info.flags_first && IsFlag(operands[i])) {
@@ -151,7 +151,7 @@ absl::StatusOr<Instruction> ReadInstruction(absl::string_view text) {
   in.name = name[0];
   for (size_t i = 1; i < name.size(); ++i) in.has |= ModifierBit(name[i]);
   in.opcode = FindOpcode(in.name);
-  if (in.opcode < 0) return absl::InvalidArgumentError(absl::StrCat("unknown: ", text));
+  if (in.opcode < 0) return absl::InvalidArgumentError(absl::StrCat("unknown instruction: ", text));
   std::vector<Operand> operands;
   for (absl::string_view part :
        absl::StrSplit(text.substr(space), absl::ByAnyChar(","), absl::SkipWhitespace())) {

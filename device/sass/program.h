@@ -1,4 +1,4 @@
-// Machine code of a kernel as nvdisasm prints it, taken apart.
+// Parses the machine code of a kernel as nvdisasm prints it.
 #pragma once
 
 #include <cstdint>
@@ -27,14 +27,14 @@ struct Operand {
     kSpecial,
   };
   Kind kind = kSpecial;
-  int index = 0;               // of the register, predicate or barrier; the bank
+  int index = 0;               // register, predicate or barrier number; the bank
   int64_t offset = 0;          // immediate; byte of a constant, a memory address
-  int base = kZeroRegister;    // of an address
-  int uniform = kZeroUniform;  // of an address
+  int base = kZeroRegister;    // for an address
+  int uniform = kZeroUniform;  // for an address
   bool pair = false;           // the base has 64 bits
   bool negative = false;       // -x
   bool inverted = false;       // ~x, !p
-  std::string text;            // of labels and special registers
+  std::string text;            // for labels and special registers
 };
 
 struct Instruction {
@@ -46,11 +46,11 @@ struct Instruction {
   std::vector<Operand> flags;       // predicates written
   std::vector<Operand> sources;     // all but predicates
   std::vector<Operand> conditions;  // predicates read
-  int opcode = 0;                   // of Opcodes()
+  int opcode = 0;                   // index in Opcodes()
   uint64_t has = 0;                 // the bits of its modifiers, "X" (ModifierBit())
   int target = -1;                  // instruction of the label, if there is one
 
-  bool uniform() const;  // executed once for a warp
+  bool uniform() const;  // executed once per warp
 };
 
 struct Program {
@@ -58,9 +58,9 @@ struct Program {
   std::vector<Instruction> instructions;
 };
 
-using Programs = std::map<std::string, Program>;  // by the names of the kernels
+using Programs = std::map<std::string, Program>;  // by kernel name
 
-// All kernels of the text that `nvdisasm -c` prints. kInvalidArgument: what is not understood.
+// All kernels of the text that `nvdisasm -c` prints. kInvalidArgument: unsupported text.
 absl::StatusOr<Programs> ParsePrograms(absl::string_view text);
 
 }  // namespace mmadiff::sass

@@ -35,7 +35,7 @@ absl::Status Warp::Run() {
       if (state_[lane] == kRunning && position_[lane] == at) lanes |= 1u << lane;
     }
     if (static_cast<size_t>(at) >= block().program->instructions.size()) {
-      return absl::InternalError("the end of the code was reached");
+      return absl::InternalError("execution reached the end of the code");
     }
     const Instruction& in = block().program->instructions[at];
     ++block().counts->instructions;
@@ -85,7 +85,7 @@ absl::Status Warp::Arithmetic(const Instruction& in, uint32_t lanes) {
   return absl::OkStatus();
 }
 
-// What looks at other lanes, at predicates as bits, or at where the lane is.
+// Instructions that use other lanes, predicates as bits, or the position of the lane.
 absl::Status Warp::Exchange(const Instruction& in, uint32_t lanes) {
   const Op op = Opcodes()[in.opcode].op;
   const bool once = in.uniform() || op == Op::kToUniform || op == Op::kReduceWarp;
@@ -93,7 +93,7 @@ absl::Status Warp::Exchange(const Instruction& in, uint32_t lanes) {
   const auto source = [&](int i, int lane) {
     return static_cast<uint32_t>(Source(in.sources[i], lane, false));
   };
-  uint32_t all = 0;  // of the lanes together
+  uint32_t all = 0;  // result over all lanes
   if (op == Op::kReduceWarp && (in.has & (kOr | kSum)) == 0) return Unknown(in);
   for (const int lane : LanesIn(lanes)) {
     if (op == Op::kReduceWarp) {

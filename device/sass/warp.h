@@ -1,4 +1,4 @@
-// One warp: where each lane stands, and who waits for whom.
+// One warp: the position of each lane, and the lanes that each one waits for.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,10 @@ class Warp : private Lanes {
  public:
   Warp(Block& block, int first_thread, int threads);
 
-  // Until every lane has ended or waits for the block.
+  // Runs until every lane has ended or waits for the block.
   absl::Status Run();
   bool ended() const { return live_ == 0; }
-  // Lanes that wait for the block go on.
+  // Lets lanes that wait for the block continue.
   void Release();
 
  private:
@@ -29,7 +29,7 @@ class Warp : private Lanes {
   void ReleaseBarrier(int barrier);
 
   uint32_t live_ = 0;
-  uint32_t barriers_[16][32] = {};  // by lane: those that it waits for
+  uint32_t barriers_[16][32] = {};  // by lane: the lanes that it waits for
   int position_[32] = {};
   State state_[32] = {};
   int waits_for_[32] = {};

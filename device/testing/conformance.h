@@ -1,6 +1,6 @@
-// What every device promises (device/device.h), as tests with parameters. For tests only: include
-// it once in a program and instantiate Conformance with OfEachOperation(devices) and
-// DeviceConformance with the devices.
+// The guarantees of every device (device/device.h), as parameterized tests. For tests only: include
+// it once in a program, instantiate Conformance with OfEachOperation(devices) and DeviceConformance
+// with the devices.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -61,7 +61,7 @@ struct TestName {
   }
 };
 
-// Half of the words are random, the others numbers near 1.0, so that few results are NaN.
+// Half of the words are random, the others are numbers near 1.0, so that few results are NaN.
 inline Batch ConformanceBatch(const Operation& op, const Shape& shape, int64_t executions) {
   std::mt19937_64 random(1);
   return FillBatch(op, shape, executions, [&random](const Format& f) {
@@ -72,15 +72,15 @@ inline Batch ConformanceBatch(const Operation& op, const Shape& shape, int64_t e
   });
 }
 
-// All that a device is asked about an operation that it has: these batches and their dot products
-// on their own. `recorded:` promises answers to what was recorded and nothing else: it conforms
-// for a recording of these.
+// All requests to a device for an operation that it has: these batches and their dot products
+// alone. `recorded:` guarantees answers only to recorded requests: it conforms for a recording of
+// these.
 inline std::vector<Batch> ConformanceBatches(const Operation& op) {
   return {ConformanceBatch(op, op.shape(), 1), ConformanceBatch(op, op.shape(), 3),
           ConformanceBatch(op, DotProductShape(op.shape()), 33)};
 }
 
-// The last `count` dot products of a batch on their own.
+// The last `count` dot products of a batch, alone.
 inline Batch LastOf(const Operation& op, const Batch& batch, int64_t count) {
   std::vector<DotProductCase> dots;
   for (int64_t i = batch.dot_products() - count; i < batch.dot_products(); ++i) {
@@ -153,7 +153,7 @@ TEST_P(Conformance, BothShapesGiveTheSameAnswers) {
   }
 }
 
-// Counts around those of the lanes of a vector: the answer depends neither on the count nor on the
+// Counts near the number of lanes of a vector: the answer depends neither on the count nor on the
 // place in the batch.
 TEST_P(Conformance, AnyNumberOfDotProducts) {
   const std::vector<uint64_t> expected = Answers(dots_);
@@ -179,7 +179,7 @@ TEST_P(Conformance, AnotherOpeningAnswersTheSame) {
 }
 
 // Stopped from the start: kCancelled with answers to the first dot products, or the whole batch. A
-// device that may be slow has to ask.
+// device that may be slow has to check for the stop.
 TEST_P(Conformance, EndsWhenToldToStop) {
   const std::vector<uint64_t> expected = Answers(three_);
   ASSERT_FALSE(expected.empty());

@@ -1,4 +1,4 @@
-// For tests: a device that does not repeat all that it says.
+// For tests: a device whose answers do not all repeat.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace mmadiff {
 
-// The simulator, with one bit of one answer in so many flipped, another one each time.
+// The simulator, with a random bit flipped in about one of `of` answers.
 class FlippingDevice : public Device {
  public:
   FlippingDevice(uint64_t seed, uint64_t of) : random_(seed), of_(of) {}

@@ -1,4 +1,4 @@
-// Operations and operands for tests that cannot afford every operation.
+// Operations and operands for tests that cannot run every operation.
 #pragma once
 
 #include <map>
@@ -12,7 +12,7 @@
 
 namespace mmadiff {
 
-// The first `count` distinct operations of each family; of scaled sums of each format of scales.
+// The first `count` distinct operations of each family; for scaled sums, of each format of scales.
 inline std::vector<const Operation*> OperationsOfEachFamily(int count) {
   std::map<std::pair<Family, std::string>, int> seen;
   std::vector<const Operation*> ops;
@@ -25,8 +25,8 @@ inline std::vector<const Operation*> OperationsOfEachFamily(int count) {
   return ops;
 }
 
-// Each word of a batch of the operation by `word`, a function of its format. Of a sparse A two of
-// four are +0, in every pair of positions.
+// A batch of the operation with each word from `word`, a function of its format. For a sparse A two
+// of four are +0, in every pair of positions.
 template <class Word>
 Batch FillBatch(const Operation& op, const Shape& shape, int64_t executions, Word word) {
   const Instruction& instruction = *op.instruction;

@@ -99,7 +99,7 @@ expect 2 eval 'sm_80/mma.m16n8k*.f32.f16.f16.f32' <<<"$printed"; warns 'no input
 expect 2 eval 'x86/v*' --device=host <<<"$one"
 expect 5 eval $fma <<<"$one $one"; warns 'stdin line 1: 2 words, but vfmadd231ss has 3 (a0 b0 c), or 4 with the result d'
 expect 5 eval $fma <<<"$one $one $one
-$one 3f80000g $one"; warns "stdin line 2: word 2 (b0), column 10: '3f80000g' has no hex digit at character 8"
+$one 3f80000g $one"; warns "stdin line 2: word 2 (b0), column 10: '3f80000g': character 8 is not a hex digit"
 is "$(cat "$out")" "$one $one $one $two"  # the good line was used
 expect 5 eval $fma <<<"$one $one 1$one"; warns '9 digits; f32 has 8'
 expect 5 eval x86/vpdpbusd <<<"1 2 3 100 1 1 1 1 0"; warns 'word 4 (a3), column 7'
@@ -119,7 +119,7 @@ expect 5 check $fma <<<"$equal
 no"; warns 'stdin line 2: '; says '1 of 1 equal'
 expect 1 check $fma --expect=3 <<<"0 0 0 xxxxxxxx
 $equal
-$one $one $one 1$one"; says 'line 1:'; says 'unknown bits (x or z)'; says 'a word of another width'; says '1 of 3 equal'; silent "$err"
+$one $one $one 1$one"; says 'line 1:'; says 'unknown bits (x or z)'; says 'a word of the wrong width'; says '1 of 3 equal'; silent "$err"
 expect 5 check $fma --expect=1 <<<"$one $one $one none"; expect 5 check $fma --expect=1 <<<"$one $one xxxxxxxx"
 expect 5 check $fma --expect=1 <<<"$one xxxxxxxx $one $one"; expect 5 eval $fma <<<"$one $one $one xxxxxxxx"
 expect 1 check $fma --max_reports=1 < <(for i in 1 2 3; do echo "$one $one $one 0"; done)
@@ -201,9 +201,9 @@ run 2 --device=faulty:fraction_bit=24; warns 'nearest: fraction_bits'
 run 2 --device=faulty:fraction_bits=99; warns 'a number 1..37'
 run 2 --device=exec:; run 2 --device=host:0
 export MMADIFF_LIBCUDA=/none/libcuda.so  # from here on there is no GPU
-run 4 --device=cuda:0 --instr=$mma; warns 'no CUDA driver here'; silent "$out"
-run 4 --device=cuda:7 --instr=$mma; warns 'no CUDA driver here'
-run 2 --device=cuda:x; run 2 --device=cuda; expect 0 list devices; says 'no CUDA driver here'
+run 4 --device=cuda:0 --instr=$mma; warns 'no CUDA driver found'; silent "$out"
+run 4 --device=cuda:7 --instr=$mma; warns 'no CUDA driver found'
+run 2 --device=cuda:x; run 2 --device=cuda; expect 0 list devices; says 'no CUDA driver found'
 says ' native, 0 emulated'
 run 2 --device=faulty:none=0 --instr=sm_90/nma.m16n8k16.f32.f16.f16.f32; warns "nearest names are $mma"
 run 2 --device=faulty:none=0 --instr=sm_99/mma.m16n8k8.f32.f16.f16.f32; warns 'it exists on sm_75'
@@ -329,7 +329,7 @@ expect 1 identify --device=recorded:sm_80.one_changed.mma.m16n8k8.f32.f16.f16.f3
 # What was meant.
 expect 2 run $mma; warns "did you mean --instr=$mma?"; expect 2 eval $mma x y; warns 'needs quotes'
 expect 2 list instruction; warns 'did you mean instructions'; expect 2 list instructions 'hoper/*'; warns 'are hopper'
-expect 4 probe --all --device=host --instr=$mma; warns "none of the instructions that host runs"
+expect 4 probe --all --device=host --instr=$mma; warns "not an instruction that host can run"
 expect 6 replay "$mma@g3:1:5" --device=faulty:none=0 --junit=nowhere/x.xml; warns 'its folder is not there'
 # What a dot product costs, against an earlier output; files that are none.
 expect 0 bench --instr=$fma --rounds=1 --time=0 --json; json; cp "$out" costs.json
@@ -540,8 +540,8 @@ run 5 --device='exec:sed s/.*/hello/' --instr=$fma --cases=100 --workdir=e2; war
 run 1 --device="$simulator | head -n 70" --instr=$fma --cases=1000 --workdir=e3; says 'aged:early_end'; says 'after 70 answers'
 run 3 --device='exec:kill -9 $$' --instr=$fma --cases=100 --workdir=e4; warns signal
 run 4 --device='exec:/no/such/program' --instr=$fma --cases=100 --workdir=e5; warns 'check the path'
-run 3 --device=faulty:dead=1 --instr=$mma --cases=100 --workdir=d1; warns 'died in run 1'
-run 75 --device=faulty:dead=50 --instr=$mma --cases=9000 --workdir=d2; warns 'died in run 50'
+run 3 --device=faulty:dead=1 --instr=$mma --cases=100 --workdir=d1; warns 'failed in run 1'
+run 75 --device=faulty:dead=50 --instr=$mma --cases=9000 --workdir=d2; warns 'failed in run 50'
 warns 'the same command line resumes'; is "$(stat_of mismatches)" 0
 run 75 --device=faulty:dead=50 --instr=$mma --cases=9000 --workdir=d2; is "$(stat_of resumed_units)" 1
 # A program that dies now and then is asked again; where it dies for good each attempt gains units until all are done.

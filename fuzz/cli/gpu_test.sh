@@ -20,7 +20,7 @@ run 0 'stat::dropped: 0' "${gpu[@]}" --instr=$five
 
 # Results that are wrong, or not there, and do not repeat.
 for fault in '5:large:and not so when it was asked again' '5:once:flagged, on multiprocessors 1' \
-  '3:multiprocessor:the layout is not' '5:unwritten_d:wrote no result' \
+  '3:multiprocessor:the layout differs' '5:unwritten_d:wrote no result' \
   '5:generate_part:operands on the GPU|the GPU made' '5:compare_part:words, not' '5:counters:compared 0 words'; do
   run ${fault%%:*} "${fault##*:}" FAKE_CUDA_FAULT="$(cut -d: -f2 <<<"$fault")" "${gpu[@]}" --instr=$f16
   ! grep -q 'mismatches: 0' "$out" || ! grep -q '^stat::digest' "$out" || fail "a false pass with $fault"
@@ -37,7 +37,7 @@ expect_text 4 '^x86/vdpbf16ps' FAKE_NO_RESIDENT=1 "${bench[@]}"
 # One wrong row of five: the others go on. First its layout, then its later launches.
 for verb in "run --cases=200" "probe --question=width" \
   "record rec.log --cases=8"; do
-  expect_text 3 'dropped .*k8.f32.f16.f16.f32: .*the layout is not the one of the tables' \
+  expect_text 3 'dropped .*k8.f32.f16.f16.f32: .*the layout differs from the tables' \
     FAKE_CUDA_SWAPS=A FAKE_CUDA_OF=m16n8k8.f32.f16 -- $verb --device=cuda:0 --instr=$five
 done
 expect_text 3 'stat::dropped: 1' FAKE_CUDA_SWAPS=B FAKE_CUDA_OF=m16n8k8.f32.f16 \
@@ -99,7 +99,7 @@ done
 
 # Errors after which the process can do nothing more on the GPU, at once and later.
 for error in 214 220 226 700 710 714 715 716 717 718 719 721 999; do
-  run 3 "CUDA error $error.*run the same line again" FAKE_CUDA_FAILS=cuCtxSynchronize \
+  run 3 "CUDA error $error.*run the same command again" FAKE_CUDA_FAILS=cuCtxSynchronize \
     FAKE_CUDA_RESULT=$error "${gpu[@]}" --instr=$f16
 done
 for error in 214 226 700 719 721 702; do

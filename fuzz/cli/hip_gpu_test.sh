@@ -10,11 +10,11 @@ export MMADIFF_ROOT MMADIFF_LIBHIP= MMADIFF_LIBCUDA=/none/libcuda.so NO_COLOR=
 f16=gfx942/v_mfma_f32_16x16x16_f16
 
 # ---- Failures, with and without machine code in the program
-expect_text 4 'no HIP run time here.*install ROCm' MMADIFF_LIBHIP=/none/libamdhip64.so -- run --device=hip:0 --instr=$f16
+expect_text 4 'no HIP run time found.*install ROCm' MMADIFF_LIBHIP=/none/libamdhip64.so -- run --device=hip:0 --instr=$f16
 expect_text 4 'HIP error 100' FAKE_HIP_GPUS=0 -- run --device=hip:0 --instr=$f16
-expect_text 4 'no GPU 1: there are 1' -- run --device=hip:1 --instr=$f16
+expect_text 4 'no GPU 1; GPUs found: 1' -- run --device=hip:1 --instr=$f16
 expect_text 4 'this GPU is gfx906; there are kernels for gfx908' FAKE_HIP_TARGET=gfx906 -- run --device=hip:0 --instr=$f16
-[ -e /dev/kfd ] || expect_text 4 'error 100.*; there is no /dev/kfd: no AMD GPU' FAKE_HIP_GPUS=0 -- run --device=hip:0 --instr=$f16
+[ -e /dev/kfd ] || expect_text 4 'error 100.*; /dev/kfd does not exist: there is no AMD GPU' FAKE_HIP_GPUS=0 -- run --device=hip:0 --instr=$f16
 expect_text 2 'denorm=flush, denorm16=flush, round=up' -- run --device=hip:0,x=1 --instr=$f16
 expect_text 0 'hip:N .*HIP error 100' FAKE_HIP_GPUS=0 -- list devices
 if ! "$m" probe --device=hip:0 --instr=$f16 --question=layout >"$out" 2>&1; then
@@ -26,40 +26,40 @@ if ! "$m" probe --device=hip:0 --instr=$f16 --question=layout >"$out" 2>&1; then
   exit 1
 fi
 expect_text 3 'memory is full' FAKE_HIP_FAILS=hipMalloc FAKE_HIP_RESULT=2 -- run --device=hip:0 --instr=$f16 --cases=20
-expect_text 75 'HIP error 719.*run the same line again' FAKE_HIP_FAILS=hipDeviceSynchronize FAKE_HIP_AFTER=40 \
+expect_text 75 'HIP error 719.*run the same command again' FAKE_HIP_FAILS=hipDeviceSynchronize FAKE_HIP_AFTER=40 \
   -- run --device=hip:0 --instr=$f16,gfx942/v_mfma_f32_32x32x8_f16 --cases=200 --workdir=lost
 # Another GPU of that kind goes on: both are named.
 expect_text 0 'hardware: GPU-090a' FAKE_HIP_UUID=9 -- run --device=hip:0 --instr=$f16,gfx942/v_mfma_f32_32x32x8_f16 --cases=200 --workdir=lost
 grep -q 'hardware: GPU-0102' "$out" || fail "the first GPU is not named"
 # After these the process can do nothing more on the GPU, at once and later.
 for error in 214 700 702 710 719 999; do
-  advice="HIP error $error.*run the same line again.*dmesg .amdgpu. and rocm-smi"
+  advice="HIP error $error.*run the same command again.*dmesg .amdgpu. and rocm-smi"
   failing=(FAKE_HIP_FAILS=hipDeviceSynchronize FAKE_HIP_RESULT=$error)
   expect_text 3 "$advice" "${failing[@]}" -- run --device=hip:0 --instr=$f16 --cases=20
   expect_text 75 "$advice" "${failing[@]}" FAKE_HIP_AFTER=40 FAKE_NO_RESIDENT=1 -- run --device=hip:0 --instr=$f16 --cases=2000 --threads=1 --workdir=lost$error
 done
-expect_text 75 'memory is full: look at rocm-smi' FAKE_HIP_FAILS=hipMalloc FAKE_HIP_RESULT=2 FAKE_HIP_AFTER=90 FAKE_NO_RESIDENT=1 \
+expect_text 75 'memory is full: check rocm-smi' FAKE_HIP_FAILS=hipMalloc FAKE_HIP_RESULT=2 FAKE_HIP_AFTER=90 FAKE_NO_RESIDENT=1 \
   -- run --device=hip:0 --instr=$f16 --cases=2000 --threads=1 --workdir=full
 without=(FAKE_HIP_TARGET=gfx950 MMADIFF_LIBCOMGR=/none/libamd_comgr.so)
 if ! env "${without[@]}" "$m" list devices | grep -q '^hip:N.*machine code of'; then
   expect_text 4 'no machine code for gfx950.*install ROCm' "${without[@]}" -- run --device=hip:0 --instr=$f16
 fi
-expect_text 3 'dropped .*: .*the layout is not the one' FAKE_HIP_SWAPS=B FAKE_HIP_OF=16x16x16_f16 -- \
+expect_text 3 'dropped .*: .*the layout differs from the tables' FAKE_HIP_SWAPS=B FAKE_HIP_OF=16x16x16_f16 -- \
   run --device=hip:0 --instr=$f16,gfx942/v_mfma_f32_32x32x8_f16 --cases=20
 expect_text 3 'dropped .*other device bits than the host' FAKE_HIP_FAULT=once -- run --device=hip:0 --instr=$f16 --cases=300
 
 # A kernel that never returns: the time is over, or a signal comes.
-hang='running (on the GPU|the kernel v_mfma_f32_16x16x16_f16): it has not ended in 1s .MMADIFF_GPU_TIMEOUT.*run the same line again'
+hang='running (on the GPU|the kernel v_mfma_f32_16x16x16_f16): not finished after 1s .MMADIFF_GPU_TIMEOUT.*run the same command again'
 for verb in run 'record hangs' 'probe --question=width'; do
   expect_text '3|75' "$hang" FAKE_HIP_FAULT=hang MMADIFF_GPU_TIMEOUT=1 -- $verb --device=hip:0 --instr=$f16
 done
-expect_text 2 "MMADIFF_GPU_TIMEOUT: 'no' is no number of seconds" MMADIFF_GPU_TIMEOUT=no -- run --device=hip:0 --instr=$f16
+expect_text 2 "MMADIFF_GPU_TIMEOUT: 'no' is not a number of seconds" MMADIFF_GPU_TIMEOUT=no -- run --device=hip:0 --instr=$f16
 FAKE_HIP_FAULT=hang "$m" run --device=hip:0 --instr=$f16 --cases=20 --workdir=hangs >"$out" 2>&1 &
 until [ -e hangs ] || ! kill -0 $! 2>/dev/null; do sleep 0.1; done
 kill -TERM $!
 wait $!
 got=$?
-[ $got = 75 ] && grep -q 'it has not ended in .*, and this was to stop' "$out" || fail "exit code $got of a kernel that never returns"
+[ $got = 75 ] && grep -q 'not finished after .*, although a stop was requested' "$out" || fail "exit code $got of a kernel that never returns"
 
 # ---- Counts and digests as the host path has them; what has no model is compared with itself.
 digest() { grep -E '^stat::(digest|dot_products|mismatches):' "$out"; }

@@ -62,7 +62,7 @@ for seconds in 3 12 48 192; do  # whether the other row has the time depends on 
   surveyed 3 FAKE_HIP_FAULT=hang FAKE_HIP_OF=4x4x4 -- hangs --instr=$i8,$f64 --timeout=${seconds}s
   if grep -q "^. $i8 .* . 0 of .* . yes .$" "$out"; then break; fi
 done
-count "^\* \*\*$f64\*\*: hangs in layout: .*it has not ended in [0-9ms]*.*; on one execution" 1
+count "^\* \*\*$f64\*\*: hangs in layout: .*not finished after [0-9ms]*.*; on one execution" 1
 count '^Device `hip:0`, GPU-0102.* at PCI 0000:c1:00.0, ' 1
 count "^. $i8 .* . 0 of .* . yes .$" 1
 

@@ -1,25 +1,25 @@
-// The driver functions that mmadiff calls, for tests: "memory" is the host's, a
-// kernel is known by its PTX text, and a launch runs the simulator on what the registers hold. An
-// ELF file is taken to hold every kernel that a build makes for this GPU, known by their names.
-// FAKE_CUDA_CAPABILITY is the GPU ("9.0"), FAKE_CUDA_NAME its name, FAKE_CUDA_DRIVER the version of
-// the driver (13000), FAKE_CUDA_GPUS how many GPUs there are (1),
-// FAKE_CUDA_FREE how many bytes of memory are said to be free, FAKE_CUDA_ROOM how many an allocation
-// can have. FAKE_CUDA_FAILS is the name of a
-// function that fails, FAKE_CUDA_RESULT the CUresult that it gives then (719). FAKE_CUDA_SWAPS is
-// the operand of mma, fma and wmma (A, B, C, D) of which lanes 4 and 5, of wmma rows or columns, are
-// exchanged. With FAKE_CUDA_NO_JIT the
-// part of the driver that assembles PTX is not there. FAKE_CUDA_FAULT is what goes wrong in
-// silence: "unwritten" (an instruction's kernel writes nothing), "unwritten_d" (no results),
-// "large" (all results are wrong in launches of more than 64 executions), "multiprocessor" (number
-// 5 flips a bit of each first word), "once" (a bit of one launch), "alternating" (all
-// results are wrong in every second launch), "counters" (copies of counters copy nothing).
-// FAKE_CUDA_OF limits swaps and faults to instructions with this text in their names,
-// FAKE_CUDA_AFTER failures to calls after the first so many. FAKE_CUDA_ROWS is what single
-// instructions do, "FAULT@TEXT,...": "trap" (the launch fails and so does every later call of the
-// process), "trap_large" (in launches of more than 64 executions), "crash" (the process), "hang",
-// "lies" (the lowest bit of each word is 0), "mislaid" (the first two words of each execution change
-// places), "lost" (as trap, and no process opens the GPU from then on: the file FAKE_CUDA_LOST is
-// there).
+// The driver functions that mmadiff calls, for tests: "memory" is host memory, a kernel is
+// recognized by its PTX text, and a launch runs the simulator on the contents of the registers. An
+// ELF file is assumed to contain every kernel that a build makes for this GPU, recognized by name.
+// FAKE_CUDA_CAPABILITY is the GPU ("9.0"), FAKE_CUDA_NAME its name, FAKE_CUDA_DRIVER the driver
+// version (13000), FAKE_CUDA_GPUS the number of GPUs (1), FAKE_CUDA_FREE the number of bytes of
+// memory reported as free, FAKE_CUDA_ROOM the number of bytes that an allocation can have.
+// FAKE_CUDA_FAILS is the name of a function that fails, FAKE_CUDA_RESULT the CUresult that it then
+// returns (719), FAKE_CUDA_AFTER the number of calls before failures begin.
+// FAKE_CUDA_SWAPS is the operand of mma, fma and wmma (A, B, C, D) of which lanes 4 and 5 (for
+// wmma, rows or columns) are exchanged.
+// With FAKE_CUDA_NO_JIT the part of the driver that assembles PTX is missing.
+// FAKE_CUDA_FAULT is a silent fault: "unwritten" (an instruction's kernel writes nothing),
+// "unwritten_d" (no results), "large" (all results are wrong in launches of more than 64
+// executions), "multiprocessor" (number 5 flips a bit of each first word), "once" (a bit of one
+// launch), "alternating" (all results are wrong in every second launch), "counters" (copies of
+// counters copy nothing).
+// FAKE_CUDA_OF limits swaps and faults to instructions with this text in their names.
+// FAKE_CUDA_ROWS gives faults of single instructions, "FAULT@TEXT,...": "trap" (the launch fails
+// and so does every later call of the process), "trap_large" (in launches of more than 64
+// executions), "crash" (the process), "hang", "lies" (the lowest bit of each word is 0), "mislaid"
+// (the first two words of each execution are swapped), "lost" (like trap, and no process opens the
+// GPU from then on: the file FAKE_CUDA_LOST exists).
 #include <unistd.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The kernels of fma of the driver for tests.
+// The fma kernels of the test driver.
 #pragma once
 
 #include "device/cuda/testing/fake_kernel.h"

@@ -1,4 +1,4 @@
-// The kernels of mma.* of the driver for tests.
+// The mma.* kernels of the test driver.
 #pragma once
 
 #include "device/cuda/testing/fake_kernel.h"

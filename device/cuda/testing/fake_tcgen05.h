@@ -1,4 +1,4 @@
-// What a GPU does with the words of a tcgen05 kernel, for tests: its own addressing, not PlaceOf().
+// The effect of a tcgen05 kernel on its words, for tests: uses its own addressing, not PlaceOf().
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,11 @@
 
 namespace mmadiff {
 
-// One execution; the arrays are its words of the operands. Unused words of d become zeros.
+// Runs one execution; the arrays are its operand words. Unused words of d become zeros.
 void ExecuteTcgen05(const Operation& op, SourceOfA source, const uint32_t* a, const uint32_t* b,
                     const uint32_t* c, uint32_t* d);
 
-// The kernel of the driver for tests.
+// The kernel of the test driver.
 FakeKernel FakeTcgen05(const Operation& op, SourceOfA source);
 
 }  // namespace mmadiff

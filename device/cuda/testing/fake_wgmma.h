@@ -1,4 +1,4 @@
-// The kernels of wgmma.* of the driver for tests.
+// The wgmma.* kernels of the test driver.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace mmadiff {
 
-// From the PTX text, which it runs.
+// Makes the kernel from the PTX text, which it interprets.
 FakeKernel FakeWgmma(const std::string& ptx);
 
 }  // namespace mmadiff

@@ -1,4 +1,4 @@
-// The kernels of wmma of the driver for tests.
+// The wmma kernels of the test driver.
 #pragma once
 
 #include <string>
@@ -7,7 +7,8 @@
 
 namespace mmadiff {
 
-// By what the PTX text says of each matrix: order, leading dimension, bytes of an execution.
+// Makes the kernel from the facts in the PTX text about each matrix: order, leading dimension,
+// bytes of an execution.
 FakeKernel FakeWmma(const Operation& op, const std::string& ptx);
 
 }  // namespace mmadiff

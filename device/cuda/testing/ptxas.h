@@ -10,23 +10,25 @@
 
 namespace mmadiff {
 
-// Of MatrixOpcodes().
+// From MatrixOpcodes().
 using Opcodes = std::map<std::string, int>;
 
-// Those that the ptxas of CUDA 13 knows: it has no sm_70.
+// The targets that the ptxas of CUDA 13 supports: it has no sm_70.
 std::vector<PtxTarget> TargetsOfPtxas();
 
 std::string NameOf(const ModuleEntry& entry);
 
-// Path of ptxas; "" if there is none.
+// Path of ptxas; "" if not found.
 std::string Ptxas();
 
-// The machine code of a module; nothing if ptxas refuses it, and its messages then.
+// The machine code of a module; nullopt if ptxas rejects it, and then `messages` receives its
+// messages.
 std::optional<std::string> Cubin(const PtxTarget& target, const std::string& text,
                                  std::string* messages = nullptr);
 
-// What ptxas makes of each entry; nothing where it refuses the text. They make one module, for a
-// start of ptxas costs more than a kernel; what it refuses is taken out until the rest assembles.
+// ptxas's result for each entry; nothing for text that it rejects. All entries form one module,
+// because a start of ptxas costs more than a kernel; rejected entries are removed until the rest
+// assembles.
 std::vector<std::optional<Opcodes>> Assemble(const PtxTarget& target,
                                              const std::vector<ModuleEntry>& entries);
 

@@ -1,4 +1,4 @@
-// A kernel that never comes back, on the drivers for tests: whoever waits for it, waits for ever.
+// A kernel that never ends, for the test drivers: waiting for it never ends.
 #pragma once
 
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// What the drivers for tests compute.
+// The arithmetic of the test drivers.
 #pragma once
 
 #include "sim/algorithms.h"
@@ -6,8 +6,9 @@
 
 namespace mmadiff {
 
-// The operation's model; without one what gives small integers their sums: a chain of f64, a
-// wrapped sum of integers, an exact sum, one of scaled products. No GPU is known to do so.
+// The operation's model. For operations without one, a model with correct sums of small integers: a
+// chain of f64, a wrapped sum of integers, an exact sum, or a sum of scaled products. No GPU is
+// known to compute these.
 inline Model FakeModel(const Operation& op) {
   if (IsModelled(op)) return op.model;
   const Format& d = *op.instruction->d;

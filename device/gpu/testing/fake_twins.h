@@ -1,6 +1,6 @@
-// Kernels of a resident run on the drivers for tests: those of the module "twin" are run on the host
-// by LaunchTwin(), in programs that have it (fuzz/testing/fake_resident.cc): 0, or 500 if there is no
-// kernel of this name.
+// Kernels of a resident run on the test drivers: LaunchTwin() runs those of the module "twin" on
+// the host, in programs that contain it (fuzz/testing/fake_resident.cc). It returns 0, or 500 if
+// there is no kernel of this name.
 #pragma once
 
 #include <cstring>
@@ -14,11 +14,11 @@ class FakeTwins {
   static bool IsImage(const void* image) {
     return std::strcmp(static_cast<const char*>(image), "twin") == 0;
   }
-  // A handle of the driver, of any name.
+  // A driver's handle for any name.
   void* Named(const char* kernel) {
     return const_cast<std::string*>(&*names_.insert(kernel).first);
   }
-  // The name behind a handle; nullptr if it is of another kernel.
+  // The name behind a handle; nullptr if the handle belongs to a different kernel.
   const char* NameOf(const void* function) const {
     for (const std::string& name : names_) {
       if (function == &name) return name.c_str();

@@ -1,5 +1,5 @@
-// The machine code of our kernels for AMD, decoded for tests: what our kernels contain; all else is
-// an error. Encodings were learnt from LLVM 19 (gfx950: LLVM 22).
+// Decodes the machine code of our kernels for AMD, for tests: anything that our kernels do not
+// contain is an error. Encodings were learned from LLVM 19 (gfx950: LLVM 22).
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@ namespace mmadiff {
 inline constexpr int kFirstAccumulator = 256;
 
 struct FakeMatrix {
-  int opcode = 0;                  // as HipMatrixOpcode()
+  int opcode = 0;                  // as in HipMatrixOpcode()
   int d = 0, a = 0, b = 0, c = 0;  // first registers; c: positions of v_smfmac and v_swmmac
   int scale_a = -1, scale_b = -1;  // -1: none
   int a_format = 0, b_format = 0;  // CBSZ and BLGP of GFX9
-  int negated = 0;                 // NEG_LO of GFX11 and GFX12; bit 0 is of A
+  int negated = 0;                 // NEG_LO of GFX11 and GFX12; bit 0 is for A
 };
 
 struct FakeStep {
@@ -47,20 +47,20 @@ struct FakeStep {
   uint32_t at = 0;  // bytes from the start of the code
   Op op = kEnd;
   Scc scc = Scc::kKept;
-  uint64_t (*compute)(uint64_t, uint64_t, bool scc) = nullptr;  // of kScalar and kVector
+  uint64_t (*compute)(uint64_t, uint64_t, bool scc) = nullptr;  // for kScalar and kVector
   int d = 0, s0 = 0, s1 = 0;  // registers and constants as encoded
-  int saddr = 0;              // of an address of lanes
-  int32_t immediate = 0;      // offset, count, register of the hardware
-  uint32_t literal = 0;       // of source 255
+  int saddr = 0;              // of lanes' addresses
+  int32_t immediate = 0;      // offset, count, hardware register
+  uint32_t literal = 0;       // for source 255
   FakeMatrix matrix;
 };
 
-// From the entry of the kernel's descriptor to s_endpgm, and what the descriptor says.
+// From the entry in the kernel's descriptor to s_endpgm, and the facts in the descriptor.
 struct FakeCode {
-  int generation = 0;  // as HipGenerationOf()
+  int generation = 0;  // as in HipGenerationOf()
   int lanes = 0;
-  int registers = 0, accumulators = 0;  // of a lane
-  int user_scalars = 0;                 // before the number of the block
+  int registers = 0, accumulators = 0;  // per lane
+  int user_scalars = 0;                 // before the block number
   bool has_block = false;
   uint32_t mode = 0, argument_bytes = 0;
   std::vector<FakeStep> steps;

@@ -1,16 +1,21 @@
-// The functions of HIP that mmadiff calls, for tests: "memory" is the host's, a launch executes the
-// kernel's machine code (fake_machine.h), and its matrix instruction runs the simulator on what the
-// registers hold. What is wrong with a kernel is said on stderr. A module of the four bytes
-// "\177ELF" has no code: its launches do what the kernel of that name should. Lanes are read as AMD's matrix instruction calculator states them (sim/testing/amd_layouts.txt), those of
-// gfx950 and scales as the lines below.
-// FAKE_HIP_TARGET is the GPU ("gfx942:sramecc+:xnack-"), FAKE_HIP_GPUS how many there are (1).
-// FAKE_HIP_FAILS is the name of a function that fails, FAKE_HIP_RESULT the hipError_t that it gives
-// then (719), FAKE_HIP_AFTER how many calls come before. FAKE_HIP_SWAPS is the operand (A, B, C, D,
-// k) of which lanes 4 and 5 are exchanged. FAKE_HIP_FAULT is what goes wrong in silence: "unwritten"
-// (an instruction's kernel writes nothing), "partly" (nor the last quarter of D), "partly_once" (in one launch), "once" (a bit of one launch), "alternating" (all results
-// are wrong in every second launch), "hang" (a launch never ends). FAKE_HIP_OF limits swaps and faults to instructions with this
-// text in their names. FAKE_HIP_UUID is the first byte of the GPU's UUID (1). FAKE_HIP_PLANTS is a parameter of models that the GPU has otherwise
-// (NAME=VALUE); FAKE_HIP_READS_MODE flushes subnormal factors while the bits of MODE say so.
+// The functions of HIP that mmadiff calls, for tests: "memory" is host memory, a launch executes
+// the kernel's machine code (fake_machine.h), and its matrix instruction runs the simulator on the
+// contents of the registers. Errors in a kernel are printed to stderr. A module of the four bytes
+// "\177ELF" has no code: its launches do what the kernel of that name should do. Lanes are read as
+// in AMD's matrix instruction calculator (sim/testing/amd_layouts.txt), those of gfx950 and scales
+// as in the lines below.
+// FAKE_HIP_TARGET is the GPU ("gfx942:sramecc+:xnack-"), FAKE_HIP_GPUS the number of GPUs (1).
+// FAKE_HIP_FAILS is the name of a function that fails, FAKE_HIP_RESULT the hipError_t that it then
+// returns (719), FAKE_HIP_AFTER the number of calls before failures begin.
+// FAKE_HIP_SWAPS is the operand (A, B, C, D, k) of which lanes 4 and 5 are exchanged.
+// FAKE_HIP_FAULT is a silent fault: "unwritten" (an instruction's kernel writes nothing), "partly"
+// (the last quarter of D is not written), "partly_once" (in one launch), "once" (a bit of one
+// launch), "alternating" (all results are wrong in every second launch), "hang" (a launch never
+// ends).
+// FAKE_HIP_OF limits swaps and faults to instructions with this text in their names.
+// FAKE_HIP_UUID is the first byte of the GPU's UUID (1).
+// FAKE_HIP_PLANTS is a model parameter in which the GPU differs (NAME=VALUE).
+// FAKE_HIP_READS_MODE flushes subnormal factors while the bits of MODE say so.
 #include <unistd.h>
 
 #include <algorithm>

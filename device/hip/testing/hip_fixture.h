@@ -1,4 +1,4 @@
-// `hip:N` on the library that stands for HIP (fake_driver.cc), for tests.
+// `hip:N` on the stand-in for the HIP library (fake_driver.cc), for tests.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 
 namespace mmadiff {
 
-// The machine code of the build; without it what the stand-in takes for code that does as it should.
+// The machine code of the build; if there is none, bytes that the stand-in accepts as correct code.
 inline HipImage FakeImageOf(const HipTarget& target) {
   const HipImage image = HipImageOf(target);
   return {image.code_object.empty() ? "\177ELF" : image.code_object, "clang 0"};
@@ -28,7 +28,7 @@ class HipTest : public testing::Test {
       Fake(variable, nullptr);
     }
   }
-  // The environment variable FAKE_HIP_<name> of fake_driver.cc; nullptr: none.
+  // Sets the environment variable FAKE_HIP_<name> of fake_driver.cc; nullptr: unset.
   static void Fake(const std::string& name, const char* value) {
     const std::string variable = "FAKE_HIP_" + name;
     value == nullptr ? unsetenv(variable.c_str()) : setenv(variable.c_str(), value, 1);

@@ -10,14 +10,14 @@
 
 namespace mmadiff {
 
-// Of the instruction set: 9, 11 or 12.
+// The generation of the instruction set: 9, 11 or 12.
 inline int GenerationOf(const HipTarget& target) {
   return absl::StartsWith(target.target, "gfx12")   ? 12
          : absl::StartsWith(target.target, "gfx11") ? 11
                                                     : 9;
 }
 
-// As HipMatrixOpcode().
+// As in HipMatrixOpcode().
 inline int OpcodeOf(const HipTarget& target, const Instruction& i) {
   static const auto& known = *new std::map<std::pair<int, std::string>, int>{
 #define MMADIFF_OPCODE(generation, mnemonic, opcode) {{generation, mnemonic}, opcode},
