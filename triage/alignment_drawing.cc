@@ -127,8 +127,8 @@ std::string StepText(const Model& m, const AlignedStep& step, size_t width) {
   std::string text = absl::StrCat(StepName(step), ": bits from 2^", shown.high, " to 2^", shown.low,
                                   step.cuts ? "; x, .: cut 1, 0\n" : "\n");
   if (shown.low > span.low) {
-    absl::StrAppend(&text, "  ", shown.low - span.low, " positions down to 2^", span.low,
-                    " do not fit here\n");
+    absl::StrAppend(&text, "  ", shown.low - span.low, " more positions, down to 2^", span.low,
+                    ", do not fit\n");
   }
   for (const AlignedTerm& t : step.terms) {
     const std::string bits = Bits(t.magnitude, t.lsb, t.kept, t.kept_lsb, shown);
@@ -410,8 +410,7 @@ std::string AlignmentText(const Model& m, const DotProductCase& dot, const TextS
   const size_t width = style.width == kAnyWidth ? kPlainWidth : style.width;
   for (const AlignedStep& step : steps) absl::StrAppend(&text, StepText(m, step, width));
   if (steps.size() == all) return text;
-  return absl::StrCat(text, all - steps.size(),
-                      " more steps are not drawn here; --svg draws all\n");
+  return absl::StrCat(text, "steps not shown: ", all - steps.size(), "; --svg draws all steps\n");
 }
 
 std::string AlignmentSvg(const Model& m, const DotProductCase& dot, const std::string& title) {

@@ -59,7 +59,7 @@ std::string Results(const Format& d, const StageTable& stages, size_t changes, u
   std::string text, same;
   for (size_t i = 0; i < stages.columns.size(); ++i) {
     if (stages.results[i] == answer) {
-      absl::StrAppend(&same, same.empty() ? ", as " : ", ", stages.columns[i]);
+      absl::StrAppend(&same, same.empty() ? ", same as " : ", ", stages.columns[i]);
     } else {
       absl::StrAppend(&text, "result of ", stages.columns[i], ": ", WordText(d, stages.results[i]),
                       "\n");
@@ -67,7 +67,7 @@ std::string Results(const Format& d, const StageTable& stages, size_t changes, u
   }
   const size_t more = changes - std::min(changes, stages.columns.size() - 1);
   if (!same.empty() && more > 0) absl::StrAppend(&same, " and ", more, " more");
-  return absl::StrCat(text, "answer of the device: ", WordText(d, answer), same, "\n");
+  return absl::StrCat(text, "device's answer: ", WordText(d, answer), same, "\n");
 }
 
 std::string Conclusion(const Operation& op, const Observed& observed, const Diagnosis& diagnosis,
@@ -76,23 +76,23 @@ std::string Conclusion(const Operation& op, const Observed& observed, const Diag
   if (Gives(op, op.model, observed.dot, observed.d)) {
     const bool nans = observed.d != Simulate(op.model, observed.dot);
     return absl::StrCat("The device agrees with the model",
-                        nans ? ": the table does not promise the bits of a NaN" : "", ".\n");
+                        nans ? ": the table does not promise NaN bits" : "", ".\n");
   }
   if (neighbours.empty() && diagnosis.refuted) {
-    return "Other answers refute each change that gives this one; the stages are the model's "
-           "own.\n";
+    return "Other answers rule out every change that reproduces this one; the stages shown are "
+           "the model's.\n";
   }
   if (neighbours.empty()) {
-    return absl::StrCat("No change of one parameter (", diagnosis.singles, " tried) or of two (",
-                        diagnosis.pairs,
-                        ") gives the device's bits; the stages are the model's own.\n");
+    return absl::StrCat(
+        "No change of one parameter (", diagnosis.singles, " tried) or two (", diagnosis.pairs,
+        " tried) reproduces the device's bits; the stages shown are the model's.\n");
   }
-  std::string text = absl::StrCat(Name(neighbours[0]), " gives the device's bits",
+  std::string text = absl::StrCat(Name(neighbours[0]), " reproduces the device's bits",
                                   parting.empty() ? "" : "; first differing stage: ", parting);
   absl::StrAppend(&text, ".\n");
   const size_t named = std::min(neighbours.size(), kMaxNamed);
   for (size_t i = 1; i < named; ++i) {
-    absl::StrAppend(&text, i == 1 ? "So do: " : ", ", Name(neighbours[i]));
+    absl::StrAppend(&text, i == 1 ? "So do " : ", ", Name(neighbours[i]));
   }
   if (named < neighbours.size()) {
     absl::StrAppend(&text, " and ", neighbours.size() - named, " more");

@@ -16,17 +16,17 @@ TEST(ModelWords, OfEachFamily) {
             "All 32 products and c are cut to 13 bits below the largest exponent, added exactly, "
             "and cut to 13 fraction bits.");
   EXPECT_EQ(WordsOf("sm_80/mma.m16n8k16.f32.f16.f16.f32"),
-            "Each 8 products and the sum so far, first c, are cut to 24 bits below the largest "
+            "Every 8 products and the running sum (initially c) are cut to 24 bits below the largest "
             "exponent, added exactly, and cut "
             "to 23 fraction bits. exponent_floor=-132");
   EXPECT_EQ(WordsOf("gfx942/v_mfma_f32_16x16x16_f16"),
-            "Each 8 products are cut to 24 bits below their largest exponent and added; this sum "
-            "and the sum so far, first c, are "
+            "Every 8 products are cut to 24 bits below their largest exponent and added; this sum "
+            "and the running sum (initially c) are "
             "aligned, rounded down, added, rounded down to 31 bits below the leading one, and "
             "rounded to nearest even to 23 "
             "fraction bits.");
   EXPECT_EQ(WordsOf("gfx908/v_mfma_f32_16x16x16f16"),
-            "Each 4 products and the sum so far, first c, are added exactly and rounded to nearest "
+            "Every 4 products and the running sum (initially c) are added exactly and rounded to nearest "
             "even to 23 fraction bits.");
   EXPECT_EQ(
       WordsOf("x86/vfmadd231sd"),

@@ -215,9 +215,9 @@ Around FindAround(const Format& f, long double value) {
 
 // What the format has near a number that it has not.
 std::string Near(const Format& f, long double value) {
-  if (std::signbit(value) && !f.is_signed) return "it has no sign";
+  if (std::signbit(value) && !f.is_signed) return "the format has no sign";
   const Around around = FindAround(f, value);
-  return absl::StrCat(around.beyond ? "the largest is " : "near it is ",
+  return absl::StrCat(around.beyond ? "the largest is " : "the nearest is ",
                       WordText(f, around.nearest));
 }
 
@@ -250,8 +250,8 @@ absl::StatusOr<uint64_t> ParseNumber(const Format& f, absl::string_view text) {
       absl::StartsWithIgnoreCase(rest, "0x") && rest.find_first_of("pP") == absl::string_view::npos;
   if (hexadecimal) {
     if (negative) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("'", text, "': 0x without p is a word, which has its sign in it"));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "'", text, "': 0x without p is a raw word, which already includes the sign"));
     }
     return ParseHexWord(f, rest.substr(2));
   }
@@ -265,7 +265,7 @@ absl::StatusOr<uint64_t> ParseNumber(const Format& f, absl::string_view text) {
     const bool given = absl::ConsumePrefix(&rest, "(0x");
     if ((!given && !rest.empty()) ||
         (given && (!absl::ConsumeSuffix(&rest, ")") || !absl::SimpleHexAtoi(rest, &payload)))) {
-      return absl::InvalidArgumentError(absl::StrCat("'", text, "' is no number"));
+      return absl::InvalidArgumentError(absl::StrCat("'", text, "' is not a number"));
     }
     const bool made =
         !IsInteger(f) && (given ? EncodeValue(f, {Value::Class::kNan, negative, 0, payload}, &word)
@@ -280,15 +280,16 @@ absl::StatusOr<uint64_t> ParseNumber(const Format& f, absl::string_view text) {
     const bool is_word = text.size() * 4 == static_cast<size_t>(f.bits) &&
                          std::ranges::all_of(text, absl::ascii_isxdigit);
     return absl::InvalidArgumentError(
-        absl::StrCat("'", text, "' is no number: write ",
-                     is_word ? absl::StrCat("the word as 0x", text)
-                             : "1.5, 2^-24, 0x1.8p-3, inf, nan, or a word with 0x"));
+        absl::StrCat("'", text, "' is not a number: write ",
+                     is_word ? absl::StrCat("the raw word as 0x", text)
+                             : "1.5, 2^-24, 0x1.8p-3, inf, nan, or a raw word with 0x"));
   }
   if (IsInteger(f)) {
-    return absl::InvalidArgumentError(absl::StrCat("'", text, "' is no number of ", f.name));
+    return absl::InvalidArgumentError(
+        absl::StrCat("'", text, "' cannot be represented in ", f.name));
   }
   return absl::InvalidArgumentError(
-      absl::StrCat("'", text, "' is no number of ", f.name, ": ", Near(f, *value)));
+      absl::StrCat("'", text, "' cannot be represented in ", f.name, ": ", Near(f, *value)));
 }
 
 absl::StatusOr<RoundedNumber> RoundNumber(const Format& f, absl::string_view text) {

@@ -161,7 +161,8 @@ std::string HowFar(const Format& f, uint64_t x, uint64_t y) {
   const int64_t ulps = UlpDistance(f, x, y);
   const std::string text = absl::StrCat(", ", ulps, ulps == 1 ? " ulp" : " ulps", " apart");
   const double of = std::fabs(number(x)), relative = std::fabs(number(y) - number(x)) / of;
-  return of == 0 ? text : absl::StrCat(text, absl::StrFormat(", %.1e of the first", relative));
+  return of == 0 ? text
+                 : absl::StrCat(text, absl::StrFormat(", relative difference %.1e", relative));
 }
 
 std::string HexFloat(const Format& f, uint64_t word) {

@@ -15,8 +15,7 @@ namespace mmadiff {
 namespace {
 
 std::string AllAnswers(size_t answers) {
-  return answers == 1 ? "the one answer of the device"
-                      : absl::StrCat("all ", answers, " answers of the device");
+  return answers == 1 ? "the one answer" : absl::StrCat("all ", answers, " answers");
 }
 
 constexpr int64_t kSampled = 512;                        // dot products of whole executions
@@ -233,25 +232,27 @@ Bucket Diagnosis::bucket(const Operation& op) const {
 std::string Diagnosis::Text() const {
   if (!changes.empty() && refuted) {
     return absl::StrCat(Name(Bucket::Unexplained()),
-                        ": no change of one parameter or of two gave all that the device "
-                        "answered when this was filed. Of these ",
-                        observed.size(), " answers, ", Name(changes.front()), " gives all");
+                        ": when this was filed, no change of one or two parameters reproduced all "
+                        "of the device's answers; ",
+                        Name(changes.front()), " reproduces the ", observed.size(),
+                        " considered here");
   }
   if (!changes.empty()) {
     return absl::StrCat(
-        Name(changes.front()), " gives ", AllAnswers(observed.size()),
-        other_nans == 0 ? "" : absl::StrCat(" but for the bits of ", other_nans, " NaNs"),
+        Name(changes.front()), " reproduces ", AllAnswers(observed.size()),
+        other_nans == 0 ? "" : absl::StrCat(" except for the bits of ", other_nans, " NaNs"),
         changes.size() == 1 ? "" : absl::StrCat("; so does ", Name(changes[1])),
         changes.size() <= 2 ? "" : absl::StrCat(" and ", changes.size() - 2, " more"),
-        cut ? "; not all that distinguishes it from others could be asked" : "");
+        cut ? "; not all cases that distinguish it from other changes could be run" : "");
   }
   if (nearest.changes.empty() && missed == 0) {
-    return absl::StrCat("the model gives ", AllAnswers(observed.size()));
+    return absl::StrCat("the model reproduces ", AllAnswers(observed.size()));
   }
-  return absl::StrCat(
-      "no change of one parameter (", singles, " tried) or of two (", pairs, ", numbers within ",
-      kFarInPairs, ") gives ", AllAnswers(observed.size()), "; the nearest, ",
-      nearest.changes.empty() ? "the model itself" : Name(nearest), ", gives all but ", missed);
+  return absl::StrCat("no change of one parameter (", singles, " tried) or two (", pairs,
+                      " tried, numbers at most ", kFarInPairs, " from the model's) reproduces ",
+                      AllAnswers(observed.size()), "; the nearest, ",
+                      nearest.changes.empty() ? "the model itself" : Name(nearest), ", misses ",
+                      missed);
 }
 
 Diagnosis FindChange(const Operation& op, std::vector<Observed> observed) {

@@ -236,7 +236,7 @@ class Investigator {
     const Target target(op_, explanation_, {op_.model});
     ASSIGN_OR_RETURN(const auto minimal, Smallest(target, from));
     if (minimal && IsNew(*minimal)) {
-      Keep({*minimal, result_.bucket, "the smallest mismatch that was found", CaseRole::kConfirms});
+      Keep({*minimal, result_.bucket, "the smallest mismatch found", CaseRole::kConfirms});
     }
     return absl::OkStatus();
   }
@@ -260,8 +260,8 @@ class Investigator {
     }
     found.inputs.stream.clear();
     if (IsNew(found)) {
-      result_.cases.push_back({std::move(found), result_.bucket,
-                               "as it was found, not made smaller", CaseRole::kAsFound});
+      result_.cases.push_back(
+          {std::move(found), result_.bucket, "as found, not minimized", CaseRole::kAsFound});
     }
     return absl::OkStatus();
   }
@@ -299,7 +299,7 @@ class Investigator {
       RETURN_IF_ERROR(LookForTypical());
     }
     if (typical_ && IsNew(*typical_)) {
-      Keep({*std::move(typical_), result_.bucket, "of ordinary numbers", CaseRole::kTypical});
+      Keep({*std::move(typical_), result_.bucket, "uses ordinary numbers", CaseRole::kTypical});
     }
     return absl::OkStatus();
   }
@@ -378,7 +378,7 @@ class Investigator {
     if (!refuted.empty()) {
       const size_t named = std::min(refuted.size(), kMaxNamed);
       absl::StrAppend(
-          &kept.why, kept.why.empty() ? "refutes " : "; refutes ",
+          &kept.why, kept.why.empty() ? "rules out " : "; rules out ",
           absl::StrJoin(refuted.begin(), refuted.begin() + named, ", "),
           named == refuted.size() ? "" : absl::StrCat(" and ", refuted.size() - named, " more"));
     }
@@ -399,16 +399,19 @@ class Investigator {
 
 std::string Investigation::Text() const {
   if (bucket.repetition == Repetition::kFlaky) return "the device does not repeat its answers";
-  const bool alone = refuted + left == 0;
-  return absl::StrCat(diagnosis.Text(),
-                      alone ? "; there is no other single change"
-                            : absl::StrCat("; the cases refute ", refuted, " single changes"),
-                      left == 0 ? "" : absl::StrCat(", not ", left),
-                      ordinary == 0 ? ""
-                                    : absl::StrCat("; none of ", ordinary,
-                                                   " dot products of ordinary numbers shows it"),
-                      spent ? absl::StrCat("; stopped after ", executions, " executions") : "",
-                      diagnosis.changes.empty() ? "; `probe` asks for layout, order and NaNs" : "");
+  const bool alone = refuted + left == 0,
+             single = !diagnosis.changes.empty() && diagnosis.changes.front().single() != nullptr;
+  return absl::StrCat(
+      diagnosis.Text(),
+      alone ? "; there is no other single-parameter change"
+            : absl::StrCat("; the kept cases rule out ", refuted, single ? " other" : "",
+                           refuted == 1 ? " single-parameter change" : " single-parameter changes"),
+      left == 0 ? "" : absl::StrCat(", but not the remaining ", left),
+      ordinary == 0 ? ""
+                    : absl::StrCat("; none of ", ordinary,
+                                   " dot products of ordinary numbers shows the difference"),
+      spent ? absl::StrCat("; stopped after ", executions, " executions") : "",
+      diagnosis.changes.empty() ? "; run `probe` to check layout, order and NaNs" : "");
 }
 
 absl::StatusOr<Investigation> Investigate(Device& device, const Mismatch& mismatch,

@@ -97,8 +97,9 @@ absl::StatusOr<Answers> AskAtAge(Device& device, const Operation& op, const DotP
       });
   RETURN_IF_ERROR(s);
   if (device.StartsAnew() && most <= age && last.failures.empty()) {
-    return absl::NotFoundError(absl::StrCat("it is asked after ", age,
-                                            " answers of one process; this device's gave ", most));
+    return absl::NotFoundError(
+        absl::StrCat("the case must be asked after ", age,
+                     " answers from one process; this device's processes gave at most ", most));
   }
   return last;
 }

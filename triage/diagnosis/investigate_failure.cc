@@ -137,7 +137,7 @@ absl::StatusOr<Investigation> InvestigateFailure(Device& device, const Mismatch&
   smallest.mismatch.failure = difference.said();
   smallest.why = difference.said().text;
   Simulate(op.model, smallest.mismatch.inputs, smallest.mismatch.model);
-  found.why = "as it was found, not made smaller";
+  found.why = "as found, not minimized";
   found.role = CaseRole::kAsFound;
   result.cases = {std::move(smallest), std::move(found)};
   return result;

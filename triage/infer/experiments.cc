@@ -213,13 +213,13 @@ void Subnormals(const Operation& op, std::vector<DotProductCase>& dots) {
 }
 
 constexpr Experiment kExperiments[] = {
-    {"digits", "how many digits of a single term come out", Digits},
-    {"gaps", "how far below another a term counts", Gaps},
-    {"cancellations", "what was cut of a small term before two large ones cancelled",
+    {"digits", "how many digits of a single term reach the result", Digits},
+    {"gaps", "the distance below another term at which a term still counts", Gaps},
+    {"cancellations", "how much of a small term is cut before two large ones cancel",
      Cancellations},
-    {"ties", "how the sum is rounded, and what decides a tie", Ties},
-    {"bottoms", "the smallest results, and where alignment ends", Bottoms},
-    {"subnormals", "subnormal operands, and which exponent their products have", Subnormals},
+    {"ties", "how the sum is rounded and how ties are decided", Ties},
+    {"bottoms", "the smallest results, and where alignment stops", Bottoms},
+    {"subnormals", "subnormal operands, and the exponents of their products", Subnormals},
 };
 
 bool IsOperand(const Operation& op, const DotProductCase& dot) {

@@ -94,11 +94,11 @@ class Inferrer {
 
   // The structure, then a few of every experiment and class, all if the budget allows.
   absl::Status AskExperiments() {
-    Tell("the summation tree");
+    Tell("finding the summation tree");
     ASSIGN_OR_RETURN(const Structure structure, FindStructure(asker_));
     result_.structure = structure;
     if (structure.tree) {
-      Tell("the nodes of the tree");
+      Tell("measuring the nodes of the tree");
       ASSIGN_OR_RETURN(auto nodes, MeasureNodes(asker_, structure, asker_.left() / kShareOfNodes));
       result_.nodes = std::move(nodes);
     }
@@ -117,7 +117,7 @@ class Inferrer {
     for (auto& [name, dots] : all) {
       std::vector<DotProductCase> some;
       for (size_t i = 0; i < dots.size(); i += every) some.push_back(std::move(dots[i]));
-      Tell(absl::StrCat("experiments: ", name));
+      Tell(absl::StrCat("running experiment ", name));
       ASSIGN_OR_RETURN(const auto words, asker_.Ask(name, some));
     }
     return absl::OkStatus();
@@ -129,7 +129,8 @@ class Inferrer {
     const auto stop = [this] { return Stop(); };
     if (asker_.answers().empty()) found_.clear();
     for (int attempt = 0; attempt < kAttempts && !asker_.answers().empty(); ++attempt) {
-      Tell(absl::StrCat("searching what gives ", asker_.answers().size(), " answers"));
+      Tell(absl::StrCat("searching for a model that reproduces ", asker_.answers().size(),
+                        " answers"));
       const std::vector<Observed> observed = ObservedOf(asker_.answers());
       const std::vector<Observed> masks = ObservedOf(asker_.answers(), "masks");
       if (!found_.empty()) found_[0] = Improve(op_, observed, found_[0], stop);  // it was near
@@ -191,7 +192,7 @@ class Inferrer {
   // Questions that tell the believed model from every rival, until none can be told or it falls.
   absl::Status TellApart() {
     for (int round = 0; round < kRounds && !Stop(); ++round) {
-      Tell("questions that tell rivals apart");
+      Tell("distinguishing rivals");
       const Model believed = WithAlgorithm(op_, found_[0].algorithm);
       const std::vector<Observed> observed = ObservedOf(asker_.answers());
       FindRivals(observed, believed.algorithm);
@@ -366,7 +367,7 @@ class Inferrer {
 
   // Makes the refuting answer smaller, as long as the device's is not the nearest model's.
   absl::Status Shrink(Inference& result) {
-    Tell("making the refuting case smaller");
+    Tell("shrinking the refuting case");
     const Operation nearest = {op_.instruction, op_.numerics,
                                WithAlgorithm(op_, result.nearest.algorithm), op_.name};
     Mismatch mismatch = {&nearest, MakeDotProductBatch(op_.shape(), {result.refuting->dot}), 0};

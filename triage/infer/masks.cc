@@ -123,8 +123,8 @@ absl::StatusOr<bool> Masks::Works(int one, int mask) {
 }
 
 absl::StatusOr<std::string> Masks::Choose() {
-  if (IsInteger(m_.a) || IsInteger(m_.d)) return "sums of integers mask nothing";
-  if (asker_.op().instruction->sparse) return "rows of a sparse instruction have too few terms";
+  if (IsInteger(m_.a) || IsInteger(m_.d)) return "integer sums mask nothing";
+  if (asker_.op().instruction->sparse) return "a sparse instruction has too few terms";
   const int highest = std::min({HighestExponent(m_.a) + HighestExponent(m_.b),
                                 HighestExponent(m_.c), HighestExponent(m_.d)});
   const int normal =
@@ -140,8 +140,8 @@ absl::StatusOr<std::string> Masks::Choose() {
     one_ = one;
   }
   if (!chosen) {
-    return absl::StrCat("no power of two of at most 2^", mask_,
-                        " comes out of every term as it went in, far enough below 2^", mask_);
+    return absl::StrCat("no power of two far enough below 2^", mask_,
+                        " passes through every term unchanged");
   }
   std::vector<Query> sums;
   for (int count = 1; count <= leaves_; ++count) {

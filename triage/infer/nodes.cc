@@ -93,7 +93,7 @@ class Nodes {
       }
       if (rounded == quarters) node.rounding = r.name;
     }
-    if (node.rounding.empty()) node.rounding = "in no way that is known here";
+    if (node.rounding.empty()) node.rounding = "in an unknown way";
     return absl::OkStatus();
   }
 
@@ -163,7 +163,7 @@ absl::StatusOr<std::vector<NodeWidth>> MeasureNodes(Asker& asker, const Structur
 }
 
 std::string WidthText(const NodeWidth& node) {
-  if (!node.kept) return "not seen";
+  if (!node.kept) return "not observed";
   return absl::StrCat(node.at_least ? "at least " : "", *node.kept, " bits",
                       node.rounding.empty() ? "" : ", ", node.rounding);
 }

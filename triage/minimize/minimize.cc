@@ -156,11 +156,12 @@ absl::Status Check(const Mismatch& mismatch) {
   const Shape& own = mismatch.op->shape();
   if (mismatch.inputs.count != 1 || (!(s == own) && !(s == DotProductShape(own)))) {
     return absl::InvalidArgumentError(absl::StrCat("a mismatch of ", mismatch.op->name,
-                                                   " is one execution or one dot product of it"));
+                                                   " must be one execution or one dot product"));
   }
   if (mismatch.element < 0 || mismatch.element >= s.d_words()) {
-    return absl::InvalidArgumentError(absl::StrCat("element ", mismatch.element, " of ",
-                                                   mismatch.op->name, ": there are ", s.d_words()));
+    return absl::InvalidArgumentError(absl::StrCat("element ", mismatch.element,
+                                                   " is out of range: ", mismatch.op->name, " has ",
+                                                   s.d_words(), " elements"));
   }
   return absl::OkStatus();
 }

@@ -45,7 +45,7 @@ absl::StatusOr<ProbeAnswer> AskLayout(Device& device, const Operation& op,
   ProbeAnswer answer = {.question = &question, .decides = "agrees"};
   if (asked.ok()) {
     answer.scope = *asked ? Scope::kWholeExecutions : Scope::kDotProducts;
-    answer.answer = *asked ? "as the tables say" : "as the tables say, of dot products alone";
+    answer.answer = *asked ? "as the tables say" : "as the tables say, for dot products alone";
     return answer;
   }
   answer.answer = "another";

@@ -180,7 +180,7 @@ ProbeAnswer Answer(const Operation& op, const Asked& asked, std::span<const Aske
   }
   answer.refuting = Refuting(op, asked, model);
   answer.detail =
-      absl::StrCat(others.empty() ? "nothing gives all bits of " : "",
+      absl::StrCat(others.empty() ? "no candidate reproduces all bits of " : "",
                    FormatLine(*op.instruction, answer.refuting->dot, answer.refuting->d));
   return answer;
 }
@@ -190,14 +190,14 @@ std::string DecisionText(const ProbeAnswer& answer) {
     case Decision::kAgrees:
       return "agrees";
     case Decision::kAgreesAmong:
-      return "agrees, and the cases leave others open";
+      return "agrees; the cases leave other values open";
     case Decision::kAgreesInNans:
-      return "agrees, though the table promises no bits of a NaN";
+      return "agrees, although the table does not promise NaN bits";
     case Decision::kContradicts:
     case Decision::kNothingFits:
       return "contradicts the table: " + answer.detail;
     case Decision::kNanNotPromised:
-      return "the table promises no bits of a NaN: " + answer.detail;
+      return "the table does not promise NaN bits: " + answer.detail;
   }
   return "";
 }

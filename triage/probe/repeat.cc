@@ -59,7 +59,7 @@ absl::StatusOr<bool> Ask(Device& device, const Operation& op, const Batch& batch
           absl::StrCat("two answers: ", HexWord(f, *first[i / each]), " and ", HexWord(f, d[i]),
                        " in block ", p.block, ", row ", p.i, ", column ", p.j, ", run ", run);
       answer.agreement = Agreement::kContradicts;
-      answer.decides = "not a function of the operands: what else it says is in doubt";
+      answer.decides = "not a function of the operands: its other answers are in doubt";
       answer.refuting = {dots[i / each], d[i]};
       return false;
     }
@@ -100,9 +100,9 @@ absl::StatusOr<ProbeAnswer> AskRepeat(Device& device, const Operation& op,
   RETURN_IF_ERROR(asked.status());
   if (!one) return answer;
   if (!*asked) answer.scope = Scope::kDotProducts;
-  answer.answer = *asked
-                      ? absl::StrCat("one answer at ", op.shape().d_words(), " places, four times")
-                      : "one answer to a dot product alone, four times";
+  answer.answer =
+      *asked ? absl::StrCat("the same answer at ", op.shape().d_words(), " positions, four times")
+             : "the same answer to a dot product alone, four times";
   if (device.StartsAnew()) {
     absl::StrAppend(&answer.answer, ", in processes of at most ", longest, " lines");
   }

@@ -104,9 +104,9 @@ const char* FamilyPredicate(Family family) {
     case Family::kPairwiseSum:
       return "adds rounded products in pairs";
     case Family::kFusedSum:
-      return "cuts aligned products and adds them at once";
+      return "cuts aligned products and adds them together";
     case Family::kScaledSum:
-      return "cuts aligned scaled products and adds them at once";
+      return "cuts aligned scaled products and adds them together";
     case Family::kExactSum:
       return "adds products exactly";
     case Family::kTwoStageSum:
@@ -157,7 +157,7 @@ std::string DifferenceText(const FormatGroup& group, const std::vector<const Cla
     for (const Parameter* p : parameters) {
       if (!families) predicates.push_back(Predicate(*algorithm, *p));
     }
-    if (predicates.empty()) predicates.push_back("differs by its steps");
+    if (predicates.empty()) predicates.push_back("differs in its steps");
     const bool of_y = of.first;
     const size_t index = of.second;
     const std::vector<RowClass>& classes = of_y ? group.y : group.x;
@@ -177,8 +177,8 @@ std::string DifferenceText(const FormatGroup& group, const std::vector<const Cla
     absl::StrAppend(out, ArchOf(classes), " ", ClassName(classes, part.classes), " ",
                     part.predicate);
   };
-  return absl::StrCat(absl::StrJoin(parts, ", ", text), others.empty() ? "" : "; they differ in ",
-                      absl::StrJoin(others, ", "), others.empty() ? "" : " too");
+  return absl::StrCat(absl::StrJoin(parts, ", ", text),
+                      others.empty() ? "" : "; they also differ in ", absl::StrJoin(others, ", "));
 }
 
 // Emulated classes say nothing of a chip where native ones meet.

@@ -43,7 +43,7 @@ class Identifier {
     if (result_.asked.empty()) {
       return absl::OutOfRangeError(
           absl::StrCat(device_.name(),
-                       ": nothing was asked: no architecture has a model of what it "
+                       ": no case was run: no architecture has a model of an instruction that it "
                        "answers"));
     }
     for (size_t a = 0; a < archs_.size(); ++a) {
@@ -338,9 +338,9 @@ class Identifier {
       const bool told = std::ranges::any_of(
           telling_, [&](const auto& entry) { return entry.first[PairOf(x, y)]; });
       return {x, y,
-              told    ? "a higher --most may tell them apart"
-              : live_ ? "no case was found that tells them apart"
-                      : "no recorded case tells them apart"};
+              told    ? "a higher --most may distinguish them"
+              : live_ ? "no case that distinguishes them was found"
+                      : "no recorded case distinguishes them"};
     }
     return both;
   }

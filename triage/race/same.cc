@@ -60,7 +60,7 @@ std::string ProofText(const std::vector<ProofStep>& proof) {
   const auto text = [](std::string* out, const ProofStep& step) {
     absl::StrAppend(out, Name(step.change), ": ", step.reason);
   };
-  return absl::StrCat("no input tells them apart: ", absl::StrJoin(proof, "; ", text));
+  return absl::StrCat("no input distinguishes them: ", absl::StrJoin(proof, "; ", text));
 }
 
 }  // namespace mmadiff
