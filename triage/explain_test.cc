@@ -396,9 +396,10 @@ TEST(ExplainText, PairwiseSums) {
 TEST(ExplainText, WithoutExplanationShowsTheModelsStages) {
   const Operation& op = *FindOperation(kHopper);
   const std::string text = ExplainText(op, {Dot(op, {0x3c00}, {0x3c00}, 0xb3000000), 0x12345}, {});
-  EXPECT_THAT(text, AllOf(HasSubstr("reproduces the device's bits; the stages shown are the model's"),
-                          HasSubstr("0x3f7fffff = 1 - 2^-24 inexact"),
-                          HasSubstr("device's answer: 0x00012345"), Not(HasSubstr("<--"))));
+  EXPECT_THAT(text,
+              AllOf(HasSubstr("reproduces the device's bits; the stages shown are the model's"),
+                    HasSubstr("0x3f7fffff = 1 - 2^-24 inexact"),
+                    HasSubstr("device's answer: 0x00012345"), Not(HasSubstr("<--"))));
 }
 
 // Of a half of the products a fold has not all between its first and last.

@@ -12,7 +12,7 @@
 namespace mmadiff {
 namespace {
 
-// "All 32 products are cut".
+// As in "All 32 products are cut".
 const char* Rounded(Rounding rounding) {
   switch (rounding) {
     case Rounding::kNearestEven:
@@ -29,7 +29,7 @@ const char* Rounded(Rounding rounding) {
   return "?";
 }
 
-// The result of a step.
+// The rounding and the width of a step's result.
 std::string ToOutput(const Algorithm& alg) {
   return absl::StrCat(Rounded(alg.output_rounding), " to ", alg.output_fraction_bits,
                       " fraction bits");
@@ -57,7 +57,7 @@ struct Sentence {
                         pairs ? " (first k = 0, 1, 4, 5, ..., then k = 2, 3, 6, 7, ...)" : "");
   }
 
-  // What joins the products of a step.
+  // The operand that joins the products of a step.
   std::string WithAddend() const {
     if (alg.addend_joins == AddendJoins::kLastAdd) return one_step() ? "" : " and the running sum";
     return one_step() ? " and c" : " and the running sum (initially c)";
@@ -130,7 +130,8 @@ struct Sentence {
   const Algorithm& alg;
 };
 
-// Parameters that ModelInWords() tells, and what Predicate() says around their value, if it has words of its own.
+// Parameters that ModelInWords() covers, and the words that Predicate() puts around their value, if
+// any.
 struct Phrase {
   const char* parameter;
   const char *before = "", *behind = "";
@@ -156,7 +157,7 @@ const Phrase* FindPhrase(Family family, const Parameter& parameter) {
   return found == std::end(kPhrases) ? nullptr : found;
 }
 
-// The value that most operations of the family have.
+// The most common value in the family.
 int UsualValue(Family family, const Parameter& p) {
   static const auto& usual = *[] {
     auto* values = new std::array<std::map<const Parameter*, int>, kFamilyCount>;

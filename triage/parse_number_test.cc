@@ -64,7 +64,8 @@ TEST(ParseNumberTest, Spellings) {
 }
 
 TEST(ParseNumberTest, Refused) {
-  EXPECT_EQ(Error(kF16, "0.1"), "'0.1' cannot be represented in f16: the nearest is 0x2e66 = ~0.099976");
+  EXPECT_EQ(Error(kF16, "0.1"),
+            "'0.1' cannot be represented in f16: the nearest is 0x2e66 = ~0.099976");
   EXPECT_NE(Error(kF16, "65520").find("the largest is 0x7bff"), std::string::npos);
   for (const auto& [f, text, near] :
        {std::tuple(&kF64, "0.1", "the nearest is 0x3fb999999999999a"),

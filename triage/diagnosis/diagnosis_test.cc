@@ -128,7 +128,8 @@ TEST(Diagnosis, ErrorsAndLimits) {
   Runner little(device, op, 10);
   const auto cut = Diagnose(little, {}, Cases(op));
   ASSERT_TRUE(cut.ok());
-  EXPECT_THAT(cut->Text(), HasSubstr("not all cases that distinguish it from other changes could be run"));
+  EXPECT_THAT(cut->Text(),
+              HasSubstr("not all cases that distinguish it from other changes could be run"));
   EXPECT_FALSE(little.HasBudget());
   EXPECT_LT(little.executions(), 1000);
 }

@@ -17,9 +17,9 @@
 namespace mmadiff {
 namespace {
 
-constexpr size_t kMaxRows = 4;   // of the table, named
-constexpr size_t kFewOf = 200;   // of so many answers one is few
-constexpr size_t kMaxPairs = 8;  // changes of two parameters, named
+constexpr size_t kMaxRows = 4;   // rows of the table that are named
+constexpr size_t kFewOf = 200;   // up to one in this many answers counts as few
+constexpr size_t kMaxPairs = 8;  // changes of two parameters that are named
 
 // "3, 5..9, none": numbers as ranges.
 std::string Ranges(const Parameter& p, std::vector<int> values) {
@@ -53,7 +53,7 @@ constexpr ExperimentWords kOtherExperiments[] = {
     {"nodes", "each addition of the tree on its own"},
     {"recorded", "the recorded answers"}};
 
-// What an experiment asks; of the others the class of the generator.
+// Describes an experiment; a name not listed here is a class of the generator.
 std::string InWords(const std::string& experiment) {
   for (const Experiment& e : Experiments()) {
     if (experiment == e.name) return e.shows;
@@ -69,7 +69,7 @@ std::string AllInWords(const std::vector<std::string>& experiments) {
                        [](std::string* out, const std::string& e) { out->append(InWords(e)); });
 }
 
-// Labelled() lines, one after the other.
+// `Labelled()` lines, one after the other.
 class Lines {
  public:
   explicit Lines(size_t width) : width_(width) {}
@@ -131,7 +131,7 @@ void AddFound(const Operation& op, const Inference& inference, Lines& lines) {
   }
 }
 
-// Of a few answers that the nearest does not give: a device that was asked has repeated them.
+// About the few answers that the nearest does not reproduce; a live device has repeated them.
 std::string FewText(const Operation& op, const Inference& inference) {
   if (inference.asked == 0) {
     return "so few may be wrong answers of the device or in the recording, not its arithmetic";

@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t kCases = 1024, kOfTile = 8;
 
-// A few dot products of tiles of every class.
+// A few dot products from tiles of every class.
 std::vector<DotProductCase> Cases(const Operation& op) {
   std::vector<DotProductCase> cases;
   Batch tile;
@@ -55,7 +55,7 @@ absl::StatusOr<ProbeAnswer> AskModes(Device& device, const Operation& op,
     answer.cases += dots.size();
     return RunTwice(device, op, batch);
   };
-  std::string first;  // that changed
+  std::string first;  // the first that changed
   for (const std::string& mode : device.Modes()) {
     ASSIGN_OR_RETURN(const auto d, ask(mode));
     size_t changed = 0;

@@ -24,7 +24,7 @@ StageTable Stages(const PairRace& pair) {
   return MakeStageTable({{"x", pair.x.model}, {"y", pair.y.model}}, pair.race.found->dot);
 }
 
-// FindSmallest(), whose generator needs a row with the k of both.
+// FindSmallest(), whose generator needs a row with the k of both models.
 absl::StatusOr<RaceResult> FindSmallestOf(const Racer& x, const Racer& y, RaceOptions options) {
   options.thorough &= x.model.executions == 1 && y.model.executions == 1;  // chains have no vectors
   if (x.op->shape().k == x.model.k) return FindSmallest(x, y, options);
@@ -52,13 +52,13 @@ std::string StratumText(const Stratum& s) {
 
 std::string Terms(int terms) { return absl::StrCat(terms, terms == 1 ? " term" : " terms"); }
 
-// WhySame() of equal chains: what holds in each execution holds in all.
+// WhySame() for chains of equal length: a proof for one execution holds for all.
 std::optional<std::vector<ProofStep>> WhyChainsSame(const Model& x, const Model& y) {
   if (x.executions != y.executions) return std::nullopt;
   return WhySame(OneExecution(x), OneExecution(y));
 }
 
-// WhyChainsSame(), also where the models differ in bits of NaNs that a row does not promise.
+// WhyChainsSame(); also applies if the models differ only in NaN bits that a row does not promise.
 std::optional<std::vector<ProofStep>> Proof(const Racer& x, const Racer& y) {
   const NanRule rule = x.model.algorithm.nan_rule;
   if (CommonNanVerdict(x, y) == NanVerdict::kBits || rule == y.model.algorithm.nan_rule) {

@@ -23,7 +23,7 @@ class Chain {
   std::vector<ProofStep> steps;
 
  private:
-  // From `model`, which has yet to change the parameters of `left`.
+  // Continues from `model`; the parameters in `left` must still be changed.
   bool Follow(const Model& model, unsigned left) {
     if (left == 0) return true;
     if (!visited_.insert(left).second) return false;
