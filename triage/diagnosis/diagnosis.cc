@@ -21,8 +21,8 @@ std::string AllAnswers(size_t answers) {
 constexpr int64_t kSampled = 512;                        // dot products of whole executions
 constexpr int64_t kSampledAtMost = 64;                   // executions
 constexpr size_t kPool = 1 << 15;                        // dot products to choose from
-constexpr int kOfExecution = 8;                          // per execution
-constexpr size_t kFirstPortion = 32, kMaxPortion = 256;  // in a portion
+constexpr int kOfExecution = 8;                          // dot products per execution
+constexpr size_t kFirstPortion = 32, kMaxPortion = 256;  // dot products
 constexpr int kCases = 2;                                // that distinguish two changes
 constexpr int kRounds = 8;                               // each searches, then asks
 constexpr size_t kMaxRivals = 256;                       // other changes that reproduce all answers

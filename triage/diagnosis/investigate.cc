@@ -151,7 +151,7 @@ class Investigator {
   absl::StatusOr<std::optional<Mismatch>> Smallest(const Target& target, const Mismatch& start,
                                                    Effort effort = Effort::kAll) {
     ASSIGN_OR_RETURN(Mismatch minimal, Shrink(runner_, target, start, effort));
-    // A recording can look up a case that was not shrunk only by its name.
+    // If the case was not shrunk, keeps its name: a recording finds it only by name.
     if (SameWords(minimal.inputs, start.inputs)) minimal.inputs = start.inputs;
     const absl::StatusOr<Tries> tries = Repeat(runner_, minimal, 2);
     if (absl::IsNotFound(tries.status()) || FailureOf(tries.status())) return std::nullopt;
@@ -243,8 +243,8 @@ class Investigator {
     return absl::OkStatus();
   }
 
-  // The operands of the first mismatch: on their own if they are a mismatch there, else with the
-  // whole tile.
+  // The first mismatch as found: its dot product alone if the minimal case is a single dot product,
+  // else the whole tile.
   absl::Status KeepFound() {
     Mismatch found = found_;
     const Mismatch& minimal = result_.cases.front().mismatch;

@@ -155,7 +155,7 @@ class Inferrer {
     return absl::OkStatus();
   }
 
-  // Whether every answer that the nearest misses involves NaNs with different bits only.
+  // Whether the nearest gives a NaN, with other bits, wherever it misses an answer.
   bool MissesNansAlone(const std::vector<Observed>& observed) const {
     const Model nearest = WithAlgorithm(op_, found_[0].algorithm);
     return std::ranges::all_of(observed, [&](const Observed& o) {

@@ -134,7 +134,8 @@ void AddFound(const Operation& op, const Inference& inference, Lines& lines) {
 // About the few answers that the nearest does not reproduce; a live device has repeated them.
 std::string FewText(const Operation& op, const Inference& inference) {
   if (inference.asked == 0) {
-    return "so few may be wrong answers of the device or in the recording, not its arithmetic";
+    return "so few misses may be wrong answers of the device or in the recording, not its "
+           "arithmetic";
   }
   const Model nearest = WithAlgorithm(op, inference.nearest.algorithm);
   const auto has_nan = [&](const ExperimentAnswer& a) {

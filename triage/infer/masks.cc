@@ -247,9 +247,9 @@ absl::StatusOr<std::vector<Leaves>> Masks::Groups(int i, const Leaves& leaves) {
   return groups;
 }
 
-// The nodes above a leaf, from the leaves inside each of them: normally sets that contain one
-// another. Sets that do not belong to a node that loses nothing of its operands: together they are
-// its leaves, and each is an operand, whole or in part.
+// The nodes above a leaf, from the leaves inside each of them: normally nested sets. Sets that are
+// not nested belong to a node that loses nothing of its operands: together they are its leaves, and
+// each is an operand, whole or in part.
 std::vector<Masks::Level> Masks::Levels(std::vector<Leaves> inside) {
   std::ranges::sort(inside, {}, [](const Leaves& x) { return std::pair(x.size(), x); });
   inside.erase(std::unique(inside.begin(), inside.end()), inside.end());
