@@ -414,7 +414,7 @@ TEST(ExplainText, NansThatAreNotPromisedAgree) {
   const Operation& op = *FindOperation("sm_80/mma.m8n8k4.f64.f64.f64.f64");
   const DotProductCase dot = Dot(op, {0x7ff8000000000001}, {0}, 0);
   EXPECT_THAT(ExplainText(op, {dot, 0xfff8000000000000}, {}),
-              HasSubstr("agrees with the model: the table does not promise the bits of a NaN.\n"));
+              HasSubstr("agrees with the model: the table does not promise NaN bits.\n"));
   EXPECT_THAT(ExplainText(op, {dot, Simulate(op.model, dot)}, {}),
               HasSubstr("agrees with the model.\n"));
 }
