@@ -259,7 +259,7 @@ void OneProductOneBit(const Model& m, const DotProductCase&, Offer offer) {
 }
 
 // 1.0 at k = 0, minus (1.0 - 2^-bits) at k = 1, and an addend that is a power of two. A unit lost
-// or won at the alignment is many units of the remaining difference.
+// or gained at the alignment is many units of the remaining difference.
 void NearlyCancelling(const Model& m, const DotProductCase&, Offer offer) {
   constexpr int kMaxDistance = 45;
   if (IsInteger(m.a) || m.k < 2) return;

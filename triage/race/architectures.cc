@@ -184,7 +184,8 @@ std::string DifferenceText(const FormatGroup& group, const std::vector<const Cla
                       others.empty() ? "" : "; they also differ in ", absl::StrJoin(others, ", "));
 }
 
-// Emulated classes show nothing about a chip whose native classes meet.
+// Whether to set the pair aside: emulated classes show nothing about a chip where native classes
+// meet.
 bool IsBeside(const FormatGroup& group, const ClassPair& pair) {
   const auto meets_native = [&](size_t index, bool of_y) {
     return std::ranges::any_of(group.pairs, [&](const ClassPair& other) {
