@@ -19,7 +19,7 @@ namespace {
 
 using Wide = unsigned __int128;
 
-constexpr size_t kPlainWidth = 100;  // where there is no terminal
+constexpr size_t kPlainWidth = 100;  // without a terminal
 constexpr size_t kLabel = 7;
 
 int Top(Wide magnitude, int lsb) { return lsb + BitWidth(magnitude) - 1; }
@@ -29,13 +29,13 @@ bool BitAt(Wide magnitude, int lsb, int position) {
   return shift >= 0 && shift < 128 && (magnitude >> shift & 1) != 0;
 }
 
-// Lowest bit that is one.
+// The lowest bit that is one.
 int Bottom(Wide magnitude, int lsb) {
   for (; magnitude != 0 && (magnitude & 1) == 0; magnitude >>= 1) ++lsb;
   return lsb;
 }
 
-// Rounding up may make what is kept longer than the term.
+// Rounding up may make the kept part longer than the term.
 int TopOf(const AlignedTerm& t) {
   const int top = Top(t.magnitude, t.lsb);
   return t.kept == 0 ? top : std::max(top, Top(t.kept, t.kept_lsb));
@@ -66,14 +66,14 @@ Span SpanOf(const AlignedStep& step) {
     if (t.kept_lsb > t.lsb) span.low = std::min(span.low, t.kept_lsb);
   }
   for (const DrawnSum& sum : step.sums) {
-    if (sum.magnitude == 0) continue;  // of nothing there is no exponent
+    if (sum.magnitude == 0) continue;  // zero has no exponent
     span.high = std::max(span.high, Top(sum.magnitude, sum.lsb));
     span.low = std::min(span.low, LowOf(sum));
   }
   return span;
 }
 
-// Positions below what is kept that the number reaches.
+// Positions below the kept part that the number reaches.
 int CutBits(const AlignedTerm& t) {
   const int low = Bottom(t.magnitude, t.lsb);
   return std::max(0, std::min(TopOf(t), t.kept_lsb - 1) - low + 1);
@@ -88,7 +88,7 @@ std::string Escaped(const std::string& text) {
       text, {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}, {"\"", "&quot;"}, {"'", "&#39;"}});
 }
 
-constexpr size_t kMaxSteps = 8;  // of a text
+constexpr size_t kMaxSteps = 8;  // in a text drawing
 constexpr size_t kNote = 15;     // "  1234 bits cut"
 
 std::string Row(const std::string& label, bool negative, const std::string& bits, int cut) {
@@ -98,7 +98,7 @@ std::string Row(const std::string& label, bool negative, const std::string& bits
                          negative ? '-' : ' ', absl::StripTrailingAsciiWhitespace(bits), note);
 }
 
-// Positions from `high` to `low`; those below `kept_lsb` were cut.
+// Positions from `high` to `low`; bits below `kept_lsb` were cut.
 std::string Bits(Wide magnitude, int lsb, Wide kept, int kept_lsb, const Span& shown) {
   if (magnitude == 0) return "0";
   const int top =
@@ -114,7 +114,7 @@ std::string Bits(Wide magnitude, int lsb, Wide kept, int kept_lsb, const Span& s
   return bits;
 }
 
-// "step 0", its second addition "step 0 #2".
+// "step 0"; for its second addition "step 0 #2".
 std::string StepName(const AlignedStep& step) {
   const std::string name = absl::StrCat("step ", step.step);
   return step.addition == 1 ? name : absl::StrCat(name, " #", step.addition);
@@ -127,8 +127,8 @@ std::string StepText(const Model& m, const AlignedStep& step, size_t width) {
   std::string text = absl::StrCat(StepName(step), ": bits from 2^", shown.high, " to 2^", shown.low,
                                   step.cuts ? "; x, .: cut 1, 0\n" : "\n");
   if (shown.low > span.low) {
-    absl::StrAppend(&text, "  ", shown.low - span.low, " positions down to 2^", span.low,
-                    " do not fit here\n");
+    absl::StrAppend(&text, "  ", shown.low - span.low, " more positions, down to 2^", span.low,
+                    ", do not fit\n");
   }
   for (const AlignedTerm& t : step.terms) {
     const std::string bits = Bits(t.magnitude, t.lsb, t.kept, t.kept_lsb, shown);
@@ -149,7 +149,7 @@ std::string StepText(const Model& m, const AlignedStep& step, size_t width) {
 
 constexpr int kRow = 22, kLeft = 60, kHead = 34, kMaxPixels = 960;
 
-// Positions from `top` down: `kept` of them, then `cut`; a note behind the bar says how many.
+// Positions from `top` down: `kept` of them, then `cut`. A note after the bar gives both numbers.
 struct Bar {
   std::string label;
   const char* kind;  // "kept" or "sum"
@@ -180,7 +180,7 @@ double UnitOf(const Span& span) {
   return std::min(9.0, static_cast<double>(kMaxPixels) / (span.high - span.low + 1));
 }
 
-// One step below `y`; the y after it.
+// Draws one step below `y`; returns the y after it.
 int AppendStep(const Model& m, const AlignedStep& step, int y, std::string& svg) {
   const Span span = SpanOf(step);
   const double unit = UnitOf(span);
@@ -219,7 +219,7 @@ int AppendStep(const Model& m, const AlignedStep& step, int y, std::string& svg)
   return y + kRow;
 }
 
-// From the events of a dot product to additions.
+// Turns the events of a dot product into additions.
 class StepReader {
  public:
   StepReader(const Model& m, uint64_t c) : m_(m), words_{WordTerm(kAddendTerm, m.c, c)} {
@@ -252,7 +252,7 @@ class StepReader {
     }
   }
 
-  // Those that add zero and lose nothing are left out, unless there are no others.
+  // Additions that add zero and lose nothing are left out, unless there are no others.
   std::vector<AlignedStep> Take() {
     if (steps_.empty() && idle_) steps_.push_back(*idle_);
     return std::move(steps_);
@@ -268,7 +268,8 @@ class StepReader {
     aligned_ = true;
   }
 
-  // Of an addition without alignment: its products or first summand, and the other operand, which is the rest of the exact sum.
+  // For an addition without alignment: its products or first summand, and the other operand, which
+  // is the rest of the exact sum.
   void AddExact() {
     for (AlignedTerm& t : summands_) {
       if (IsSum({t}, SumOf(words_.front()))) t.k = kAddendTerm;
@@ -279,18 +280,18 @@ class StepReader {
       }
     }
     if (step_.sums.empty()) return;
-    if (IsSum(step_.terms, step_.sums.back())) return;  // the other operand is zero, or was flushed
+    if (IsSum(step_.terms, step_.sums.back())) return;  // the other operand is zero or was flushed
     const bool exact_sum = m_.algorithm.family == Family::kExactSum;
     std::optional<AlignedTerm> rest = exact_sum ? words_.back() : Rest();
     if (!rest && summands_.empty()) rest = words_.back();
     if (!rest)
-      return step_.terms
-          .clear();  // of a tree, with a term so small that the sum does not say which
-    if (!summands_.empty() && rest->k == kSumSoFar) rest->k = kSummand;  // of a tree
+      return step_.terms.clear();  // a tree's term that is too small to identify from the sum
+    if (!summands_.empty() && rest->k == kSumSoFar) rest->k = kSummand;  // in a tree
     if (rest->magnitude != 0) step_.terms.push_back(*rest);
   }
 
-  // The known word that the sum has beside its terms; of a sum whose last bit is sticky, the last result or c if it fits.
+  // The known word that the sum contains in addition to its terms. If the sum's last bit is sticky:
+  // the last result, or c if it fits.
   std::optional<AlignedTerm> Rest() const {
     for (const bool sticky : {false, true}) {
       for (auto word = words_.rbegin(); word != words_.rend(); ++word) {
@@ -307,7 +308,7 @@ class StepReader {
     return {false, t.negative, t.magnitude, t.lsb, t.lsb};
   }
 
-  // `sticky`: the last bit of the sum may stand for what lies below it.
+  // `sticky`: the last bit of the sum may represent the bits below it.
   static bool IsSum(const std::vector<AlignedTerm>& terms, const DrawnSum& sum,
                     bool sticky = false) {
     int low = sum.magnitude == 0 ? 1 << 20 : Bottom(sum.magnitude, sum.lsb), high = -(1 << 20);
@@ -333,7 +334,7 @@ class StepReader {
            (rest < 0 ? -rest : rest) < __int128{1} << (sum.lsb - low);
   }
 
-  // The sum of the products is cut before it meets c.
+  // The sum of the products is cut before c is added.
   void AlignProducts() {
     DrawnSum& products = step_.sums.front();
     products.of_products = true;
@@ -341,7 +342,7 @@ class StepReader {
         std::max(products.lsb, align_exponent_ - m_.algorithm.sum_fraction_bits - 1);
   }
 
-  // What the output has no room for.
+  // Marks the bits that do not fit into the output.
   void CutSum(DrawnSum& sum) const {
     if (sum.magnitude == 0) return;
     if (!aligned_ && !IsSum(step_.terms, sum)) {
@@ -359,7 +360,7 @@ class StepReader {
     step_.step = e.step;
     step_.word = static_cast<uint64_t>(e.magnitude);
     if (!aligned_) AddExact();
-    if (step_.sums.empty() && step_.terms.size() == 1) {  // a product, rounded on its own
+    if (step_.sums.empty() && step_.terms.size() == 1) {  // a single product that is rounded
       const bool finite = Decode(m_.d, step_.word).kind == Kind::kFinite;
       const AlignedTerm word = finite ? WordTerm(0, m_.d, step_.word) : step_.terms[0];
       step_.terms[0].kept = word.kept;
@@ -390,7 +391,7 @@ class StepReader {
   std::vector<AlignedTerm> words_;  // c, then every result
   std::vector<AlignedTerm> products_, summands_;
   bool aligned_ = false;
-  int align_exponent_ = 0;        // of the addition
+  int align_exponent_ = 0;        // for the addition
   std::map<int, int> additions_;  // by step
   AlignedStep step_;
   std::vector<AlignedStep> steps_;
@@ -415,8 +416,7 @@ std::string AlignmentText(const Model& m, const DotProductCase& dot, const TextS
   const size_t width = style.width == kAnyWidth ? kPlainWidth : style.width;
   for (const AlignedStep& step : steps) absl::StrAppend(&text, StepText(m, step, width));
   if (steps.size() == all) return text;
-  return absl::StrCat(text, all - steps.size(),
-                      " more steps are not drawn here; --svg draws all\n");
+  return absl::StrCat(text, "steps not shown: ", all - steps.size(), "; --svg draws all steps\n");
 }
 
 std::string AlignmentSvg(const NamedModels& models, const DotProductCase& dot) {

@@ -19,14 +19,14 @@ std::string Range(int from, int to) {
   return from == to ? absl::StrCat("k=", from) : absl::StrCat("k=", from, "..", to);
 }
 
-// A factor: a sum or a product is in parentheses.
+// A factor; sums and products get parentheses.
 std::string Factor(const Format& format, uint64_t word) {
   const std::string text = NumberText(format, word);
   return text.find(' ') == text.npos ? text : absl::StrCat("(", text, ")");
 }
 
-// Words `from` to `to` - 1 of the row and the column, `size` elements each, but for those that are
-// neutral, which are counted. Equal neighbours are one line.
+// Adds a line for each of the words `from` to `to` - 1 of the row and the column, `size` elements
+// each. Neutral words are only counted. Equal adjacent words share a line.
 int AddPairs(const Operation& op, const DotProductCase& dot, int from, int to, int size,
              const char* what, std::vector<Line>& lines) {
   const auto same = [&dot](int x, int y) { return dot.a[x] == dot.a[y] && dot.b[x] == dot.b[y]; };

@@ -1,4 +1,4 @@
-// A dot product for people: what adds something, in hex and in numbers.
+// Prints a dot product for people: the operands that contribute, in hex and as numbers.
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@
 
 namespace mmadiff {
 
-// A line for each term that is not +0 times +0, for the addend, for scales that are not 1, and one
-// that counts the rest; neighbours that are equal share a line:
+// A line for each term that is not +0 times +0, for the addend, and for scales other than 1, then a
+// line that counts the rest. Equal adjacent terms share a line:
 //   k=0     3c00 x 3c00  1.0 x 1.0
 //   c       b3000000     -2^-25
 //   15 terms are +0
-// What is wider than `width` is broken between words.
+// Text wider than `width` is broken between words.
 std::string CaseText(const Operation& op, const DotProductCase& dot, size_t indent,
                      size_t width = kAnyWidth);
 

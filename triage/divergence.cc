@@ -5,8 +5,8 @@
 namespace mmadiff {
 namespace {
 
-// Equal as far as a reader of the stages is concerned: the same value in other units is no
-// difference.
+// Whether two events are equal to a reader of the stages: the same value in other units is the same
+// event.
 bool SameEvent(const Event& x, const Event& y) {
   if (x == y) return true;
   if (x.stage == Stage::kAlignExponent && y.stage == x.stage) {
@@ -25,7 +25,7 @@ bool SameEvent(const Event& x, const Event& y) {
   return odd(x) == odd(y);
 }
 
-// Without products of +0, which say nothing wherever they stand.
+// Without products of +0, which never matter.
 std::vector<const Event*> Telling(const std::vector<Event>& events) {
   std::vector<const Event*> telling;
   for (const Event& e : events) {

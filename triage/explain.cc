@@ -15,7 +15,8 @@ DifferenceClass ClassOf(const Format& f, uint64_t model, uint64_t device) {
   if (x.kind == Kind::kNan || y.kind == Kind::kNan) return DifferenceClass::kNan;
   if (x.kind == Kind::kInfinite || y.kind == Kind::kInfinite) return DifferenceClass::kInfinity;
   if (x.significand == 0 && y.significand == 0) return DifferenceClass::kZeroSign;
-  // A value against a zero is a lost value, whatever the sign of the zero.
+  // A nonzero value on one side and a zero on the other is a lost value, whatever the sign of the
+  // zero.
   const bool zero = x.significand == 0 || y.significand == 0;
   if (x.negative != y.negative && !zero) return DifferenceClass::kSign;
   return UlpDistance(f, model, device) == 1 ? DifferenceClass::kOneUlp : DifferenceClass::kUlps;

@@ -266,8 +266,8 @@ step 1 aligned_term k=8     -                        -0x2000000*2^-25 = -1.0
 step 1 sum                  -                        +0
 step 1 rounded              -                        0x00000000 = +0
 result of model: 0x33800000 = 2^-24
-answer of the device: 0x00000000 = +0, as terms=8
-terms=8 gives the device's bits; first differing stage: product of k=8.
+device's answer: 0x00000000 = +0, same as terms=8
+terms=8 reproduces the device's bits; first differing stage: product of k=8.
 )");
 }
 
@@ -278,9 +278,9 @@ TEST(ExplainText, NamesTheTermAndTheOtherExplanations) {
   EXPECT_THAT(
       text,
       HasSubstr(
-          "fraction_bits=24 gives the device's bits; first differing stage: "
+          "fraction_bits=24 reproduces the device's bits; first differing stage: "
           "aligned_term of the addend.\n"
-          "So do: output_rounding=nearest_even, output_rounding=up, addend_joins=last_add.\n"));
+          "So do output_rounding=nearest_even, output_rounding=up, addend_joins=last_add.\n"));
   EXPECT_THAT(text, HasSubstr("aligned_term addend  -0x1*2^-25 = -2^-25             -0 inexact"));
 }
 
@@ -300,7 +300,7 @@ aligned_term k=0     0x2000000*2^-25 = 1.0           0x1000000*2^-24 = 1.0
 sum                  0x1ffffff*2^-25 = 1 - 2^-25     0x1000000*2^-24 = 1.0
 rounded              0x3f7fffff = 1 - 2^-24 inexact  0x3f800000 = 1.0
 result of model: 0x3f7fffff = 1 - 2^-24
-answer of the device: 0x3f800000 = 1.0, as fraction_bits=24,
+device's answer: 0x3f800000 = 1.0, same as fraction_bits=24,
   output_rounding=nearest_even, output_rounding=up and 1 more
 )"));
 }
@@ -324,8 +324,8 @@ product k=1..3  +0                                =
 sum             -0x80000001 = -2147483649         =
 rounded         0x80000000 = -2147483648 inexact  0x7fffffff = 2147483647 inexact  <--
 result of model: 0x80000000 = -2147483648
-answer of the device: 0x7fffffff = 2147483647, as overflow=wrap
-overflow=wrap gives the device's bits; first differing stage: rounded.
+device's answer: 0x7fffffff = 2147483647, same as overflow=wrap
+overflow=wrap reproduces the device's bits; first differing stage: rounded.
 )");
 }
 
@@ -351,9 +351,9 @@ aligned_term k=16..31          0x800000000*2^-35 = 1.0         0x400000000*2^-34
 sum                            0x7ffffffff*2^-35 = 1 - 2^-35   0x400000000*2^-34 = 1.0  =                             =
 rounded                        0x3f7fffff = 1 - 2^-24 inexact  0x3f800000 = 1.0         0x3f800000 = 1.0 inexact      0x3f800000 = 1.0 inexact
 result of model: 0x3f7fffff = 1 - 2^-24
-answer of the device: 0x3f800000 = 1.0, as fraction_bits=34, output_rounding=nearest_even, output_rounding=up
-fraction_bits=34 gives the device's bits; first differing stage: aligned_term of the addend.
-So do: output_rounding=nearest_even, output_rounding=up.
+device's answer: 0x3f800000 = 1.0, same as fraction_bits=34, output_rounding=nearest_even, output_rounding=up
+fraction_bits=34 reproduces the device's bits; first differing stage: aligned_term of the addend.
+So do output_rounding=nearest_even, output_rounding=up.
 )");
 }
 
@@ -374,9 +374,9 @@ aligned_term addend  -0x1*2^-24 = -2^-24 inexact   -0x1*2^-25 = -2^-25 inexact  
 sum with addend      0xffffff00*2^-32 = 1 - 2^-24  0xffffff80*2^-32 = 1 - 2^-25  0x80000000*2^-31 = 1.0     0x80000000*2^-31 = 1.0
 rounded              0x3f7fffff = 1 - 2^-24        0x3f800000 = 1.0 inexact      0x3f800000 = 1.0           0x3f800000 = 1.0
 result of model: 0x3f7fffff = 1 - 2^-24
-answer of the device: 0x3f800000 = 1.0, as fraction_bits=25, sum_rounding=nearest_even, sum_rounding=toward_zero and 3 more
-fraction_bits=25 gives the device's bits; first differing stage: aligned_term of the addend.
-So do: sum_rounding=nearest_even, sum_rounding=toward_zero, sum_rounding=up, output_fraction_bits=22, small_addend=dropped.
+device's answer: 0x3f800000 = 1.0, same as fraction_bits=25, sum_rounding=nearest_even, sum_rounding=toward_zero and 3 more
+fraction_bits=25 reproduces the device's bits; first differing stage: aligned_term of the addend.
+So do sum_rounding=nearest_even, sum_rounding=toward_zero, sum_rounding=up, output_fraction_bits=22, small_addend=dropped.
 )");
 }
 
@@ -396,9 +396,10 @@ TEST(ExplainText, PairwiseSums) {
 TEST(ExplainText, WithoutExplanationShowsTheModelsStages) {
   const Operation& op = *FindOperation(kHopper);
   const std::string text = ExplainText(op, {Dot(op, {0x3c00}, {0x3c00}, 0xb3000000), 0x12345}, {});
-  EXPECT_THAT(text, AllOf(HasSubstr("gives the device's bits; the stages are the model's own"),
-                          HasSubstr("0x3f7fffff = 1 - 2^-24 inexact"),
-                          HasSubstr("answer of the device: 0x00012345"), Not(HasSubstr("<--"))));
+  EXPECT_THAT(text,
+              AllOf(HasSubstr("reproduces the device's bits; the stages shown are the model's"),
+                    HasSubstr("0x3f7fffff = 1 - 2^-24 inexact"),
+                    HasSubstr("device's answer: 0x00012345"), Not(HasSubstr("<--"))));
 }
 
 // Of a half of the products a fold has not all between its first and last.
@@ -413,7 +414,7 @@ TEST(ExplainText, NansThatAreNotPromisedAgree) {
   const Operation& op = *FindOperation("sm_80/mma.m8n8k4.f64.f64.f64.f64");
   const DotProductCase dot = Dot(op, {0x7ff8000000000001}, {0}, 0);
   EXPECT_THAT(ExplainText(op, {dot, 0xfff8000000000000}, {}),
-              HasSubstr("agrees with the model: the table does not promise the bits of a NaN.\n"));
+              HasSubstr("agrees with the model: the table does not promise NaN bits.\n"));
   EXPECT_THAT(ExplainText(op, {dot, Simulate(op.model, dot)}, {}),
               HasSubstr("agrees with the model.\n"));
 }

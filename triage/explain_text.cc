@@ -14,18 +14,18 @@
 namespace mmadiff {
 namespace {
 
-constexpr size_t kMaxNamed = 20;  // below the table
+constexpr size_t kMaxNamed = 20;  // named below the table
 
 using Row = StageTable::Row;
 
-// Whether there are changes beside the model, and all have its value.
+// Whether the table has changes next to the model, and all have the model's value.
 bool AllEqual(const Row& row) {
   return row.values.size() > 1 &&
          std::ranges::all_of(row.values, [&](const auto& v) { return v == row.values.front(); });
 }
 
-// Where the rows end that become one line with the first: products of zero that are alike, and at
-// least three of one stage that say nothing of the difference.
+// The end of the rows that are folded into one with `first`: equal products of zero, or at least
+// three rows of one stage that do not show the difference.
 std::vector<Row>::const_iterator EndOfFold(std::vector<Row>::const_iterator first,
                                            std::vector<Row>::const_iterator end) {
   const auto while_rows = [&](auto alike) {
@@ -41,8 +41,8 @@ std::vector<Row>::const_iterator EndOfFold(std::vector<Row>::const_iterator firs
   return last - first < 3 ? first + 1 : last;
 }
 
-// "product k=1" to "k=15": "product k=1..15"; of groups "product k=0..15 ... k=48..63"; where some between are
-// others' "product k=4 ... k=13 (6)".
+// "product k=1" to "k=15": "product k=1..15"; for groups "product k=0..15 ... k=48..63"; if rows in
+// between belong to others, "product k=4 ... k=13 (6)".
 std::string NameOfFold(std::vector<Row>::const_iterator first,
                        std::vector<Row>::const_iterator last) {
   int from = 0, to = 0;
@@ -54,12 +54,13 @@ std::string NameOfFold(std::vector<Row>::const_iterator first,
                       numbers ? absl::StrCat(" (", rows, ")") : "");
 }
 
-// The results that are not the device's answer, and that. Of the `changes` some have no column.
+// The results that differ from the device's answer, then that answer. Some of the `changes` have no
+// column.
 std::string Results(const Format& d, const StageTable& stages, size_t changes, uint64_t answer) {
   std::string text, same;
   for (size_t i = 0; i < stages.columns.size(); ++i) {
     if (stages.results[i] == answer) {
-      absl::StrAppend(&same, same.empty() ? ", as " : ", ", stages.columns[i]);
+      absl::StrAppend(&same, same.empty() ? ", same as " : ", ", stages.columns[i]);
     } else {
       absl::StrAppend(&text, "result of ", stages.columns[i], ": ", WordText(d, stages.results[i]),
                       "\n");
@@ -67,7 +68,7 @@ std::string Results(const Format& d, const StageTable& stages, size_t changes, u
   }
   const size_t more = changes - std::min(changes, stages.columns.size() - 1);
   if (!same.empty() && more > 0) absl::StrAppend(&same, " and ", more, " more");
-  return absl::StrCat(text, "answer of the device: ", WordText(d, answer), same, "\n");
+  return absl::StrCat(text, "device's answer: ", WordText(d, answer), same, "\n");
 }
 
 std::string Conclusion(const Operation& op, const Observed& observed, const Diagnosis& diagnosis,
@@ -76,23 +77,23 @@ std::string Conclusion(const Operation& op, const Observed& observed, const Diag
   if (Gives(op, op.model, observed.dot, observed.d)) {
     const bool nans = observed.d != Simulate(op.model, observed.dot);
     return absl::StrCat("The device agrees with the model",
-                        nans ? ": the table does not promise the bits of a NaN" : "", ".\n");
+                        nans ? ": the table does not promise NaN bits" : "", ".\n");
   }
   if (neighbours.empty() && diagnosis.refuted) {
-    return "Other answers refute each change that gives this one; the stages are the model's "
-           "own.\n";
+    return "Other answers rule out every change that reproduces this one; the stages shown are "
+           "the model's.\n";
   }
   if (neighbours.empty()) {
-    return absl::StrCat("No change of one parameter (", diagnosis.singles, " tried) or of two (",
-                        diagnosis.pairs,
-                        ") gives the device's bits; the stages are the model's own.\n");
+    return absl::StrCat(
+        "No change of one parameter (", diagnosis.singles, " tried) or two (", diagnosis.pairs,
+        " tried) reproduces the device's bits; the stages shown are the model's.\n");
   }
-  std::string text = absl::StrCat(Name(neighbours[0]), " gives the device's bits",
+  std::string text = absl::StrCat(Name(neighbours[0]), " reproduces the device's bits",
                                   parting.empty() ? "" : "; first differing stage: ", parting);
   absl::StrAppend(&text, ".\n");
   const size_t named = std::min(neighbours.size(), kMaxNamed);
   for (size_t i = 1; i < named; ++i) {
-    absl::StrAppend(&text, i == 1 ? "So do: " : ", ", Name(neighbours[i]));
+    absl::StrAppend(&text, i == 1 ? "So do " : ", ", Name(neighbours[i]));
   }
   if (named < neighbours.size()) {
     absl::StrAppend(&text, " and ", neighbours.size() - named, " more");
@@ -108,7 +109,7 @@ std::string StagesText(const StageTable& stages, const TextStyle& style) {
   for (size_t i = 0; i < stages.columns.size(); ++i) {
     columns.push_back({.title = stages.columns[i], .drop = i < 2 ? 0 : static_cast<int>(i)});
   }
-  columns.push_back({""});  // of the mark
+  columns.push_back({""});  // for the mark
   TextTable table(std::move(columns));
   for (StageLine& line : FoldStages(stages)) {
     line.cells.push_back(line.parts ? "<--" : "");

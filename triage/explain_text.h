@@ -1,4 +1,4 @@
-// One dot product stage by stage, for people.
+// Prints one dot product stage by stage, for people.
 #pragma once
 
 #include <string>
@@ -12,26 +12,27 @@
 
 namespace mmadiff {
 
-// A table of the stages of the model beside those of the first changes of `diagnosis` (at most
-// three), which give the device's answer, the first differing stage marked; what all have alike is
-// there once. Many lines.
+// A table of the model's stages, next to those of the first changes of `diagnosis` (at most three),
+// which give the device's answer. The first differing stage is marked; stages that are alike are
+// folded into one row. Several lines.
 std::string ExplainText(const Operation& op, const Observed& observed, const Diagnosis& diagnosis,
                         const TextStyle& style);
-// Of DiagnosisOfAnswer().
+// With DiagnosisOfAnswer().
 std::string ExplainText(const Operation& op, const Observed& observed, const TextStyle& style);
 
-// The table alone.
+// Only the table.
 std::string StagesText(const StageTable& stages, const TextStyle& style);
 
-// The rows of that table: the stage, then a cell for each column, "=" where it is the model's;
-// alike neighbours are one row.
+// The rows of that table: the stage, then a cell for each column, "=" where it equals the model's.
+// Equal adjacent rows are folded into one.
 struct StageLine {
   std::vector<std::string> cells;
   bool parts = false;  // StageTable::Row::parts
 };
 std::vector<StageLine> FoldStages(const StageTable& stages);
 
-// What one answer says alone: neighbours that give it; where none does, changes of any distance.
+// A diagnosis from this answer alone: the neighbors that reproduce it; if none does, changes of any
+// distance.
 Diagnosis DiagnosisOfAnswer(const Operation& op, const Observed& observed);
 
 }  // namespace mmadiff

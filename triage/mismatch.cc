@@ -27,10 +27,11 @@ std::string DescribeResult(const Mismatch& m, int64_t element, const TextStyle& 
   if (m.failure) return DescribeFailure(d, m.model[element], *m.failure, style);
   const std::string text = DescribeDifference(d, m.model[element], m.device[element], style);
   if (m.age == 0) return text;
-  return text + Labelled("age     ",
-                         absl::StrCat("after ", m.age,
-                                      " answers of one process; a fresh one answers as the model"),
-                         style.width);
+  return text +
+         Labelled("age     ",
+                  absl::StrCat("after ", m.age,
+                               " answers from one process; a fresh process answers like the model"),
+                  style.width);
 }
 
 }  // namespace mmadiff

@@ -1,4 +1,4 @@
-// What passes from a unit of a run to a filed case.
+// The data passed from a unit of a run to a filed case.
 #pragma once
 
 #include <cstdint>
@@ -19,21 +19,21 @@ struct Mismatch {
   const Operation* op = nullptr;
   Batch inputs;         // count 1
   int64_t element = 0;  // index of the differing word in the results
-  // What the device answered and the model says, all words; empty where that is not known.
+  // All words of the device's answer and of the model; empty if unknown.
   std::vector<uint64_t> device = {}, model = {};
-  // Of one dot product: what the device gave in place of a word.
+  // For one dot product: the device's failure, if it gave no word.
   std::optional<InputFailure> failure = {};
-  uint64_t age = 0;       // as Answer::age (corpus/regression_case.h)
-  uint64_t most_age = 0;  // answers that the process had given before, at most, when this was seen
+  uint64_t age = 0;       // like Answer::age (corpus/regression_case.h)
+  uint64_t most_age = 0;  // at most this many answers came from the process before this one
 };
 
-// What the device answered to every dot product of the execution; nothing if that is not known.
+// The device's answer to every dot product of the execution; empty if unknown.
 std::vector<Observed> ObservedResults(const Mismatch& mismatch);
 
-// "model ~35.1055, device ~35.1064, 256 ulps": of the element.
+// "model ~35.1055, device ~35.1064, 256 ulps apart, relative difference 2.6e-05", for the element.
 std::string ResultText(const Mismatch& mismatch);
 
-// Lines: the model's word of this result, and the device's or what came in place of it, with its age.
+// Several lines: the model's word for this result, the device's word or its failure, and the age.
 std::string DescribeResult(const Mismatch& mismatch, int64_t element, const TextStyle& style);
 
 }  // namespace mmadiff

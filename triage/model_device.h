@@ -1,4 +1,4 @@
-// The simulator with another model of the operation, as a device.
+// A device that simulates a different model of an operation.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace mmadiff {
 
-// Of operations whose formats, k and scales are the model's.
+// Its operations must have the model's formats, k and scales.
 class ModelDevice : public Device {
  public:
   explicit ModelDevice(const Model& model) : model_(model) {}

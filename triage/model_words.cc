@@ -12,7 +12,7 @@
 namespace mmadiff {
 namespace {
 
-// "All 32 products are cut".
+// As in "All 32 products are cut".
 const char* Rounded(Rounding rounding) {
   switch (rounding) {
     case Rounding::kNearestEven:
@@ -29,7 +29,7 @@ const char* Rounded(Rounding rounding) {
   return "?";
 }
 
-// The result of a step.
+// The rounding and the width of a step's result.
 std::string ToOutput(const Algorithm& alg) {
   return absl::StrCat(Rounded(alg.output_rounding), " to ", alg.output_fraction_bits,
                       " fraction bits");
@@ -44,7 +44,7 @@ struct Sentence {
     if (alg.family == Family::kScaledSum && alg.group_terms > 1) {
       const std::string groups =
           absl::StrCat("products, added exactly ", alg.group_terms, " at a time and scaled,");
-      return one_step() ? "All " + groups : absl::StrCat("Each ", alg.terms, " ", groups);
+      return one_step() ? "All " + groups : absl::StrCat("Every ", alg.terms, " ", groups);
     }
     const char* scaled = alg.family == Family::kScaledSum ? "scaled " : "";
     if (one_step() && one.k == 1) return absl::StrCat("The ", scaled, "product");
@@ -53,14 +53,14 @@ struct Sentence {
                           "products");
     const bool pairs = alg.grouping == Grouping::kPairsOfFour;
     if (alg.terms == 1) return absl::StrCat("Each ", scaled, "product");
-    return absl::StrCat("Each ", alg.terms, " ", scaled, "products",
+    return absl::StrCat("Every ", alg.terms, " ", scaled, "products",
                         pairs ? " (first k = 0, 1, 4, 5, ..., then k = 2, 3, 6, 7, ...)" : "");
   }
 
-  // What joins the products of a step.
+  // The operand that joins the products of a step.
   std::string WithAddend() const {
-    if (alg.addend_joins == AddendJoins::kLastAdd) return one_step() ? "" : " and the sum so far";
-    return one_step() ? " and c" : " and the sum so far, first c,";
+    if (alg.addend_joins == AddendJoins::kLastAdd) return one_step() ? "" : " and the running sum";
+    return one_step() ? " and c" : " and the running sum (initially c)";
   }
 
   bool one_product() const { return std::min(alg.terms, one.k) == 1; }
@@ -80,10 +80,10 @@ struct Sentence {
 
   std::string TwoStageSum() const {
     const bool apart = alg.grouping == Grouping::kEvenOdd;
-    const std::string addend = one_step() ? "c" : "the sum so far, first c,";
+    const std::string addend = one_step() ? "c" : "the running sum (initially c)";
     return absl::StrCat(Products(), one_product() ? " is " : " are ", Rounded(alg.align_rounding),
                         " to ", alg.fraction_bits, " bits below their largest exponent and added",
-                        apart ? ", even and odd k apart" : "", "; this sum and ", addend,
+                        apart ? ", even and odd k separately" : "", "; this sum and ", addend,
                         " are aligned, ", Rounded(alg.sum_rounding), ", added, ",
                         Rounded(alg.sum_rounding), " to ", alg.sum_fraction_bits,
                         " bits below the leading one, and ", ToOutput(alg), ".");
@@ -96,10 +96,11 @@ struct Sentence {
     const bool apart = alg.grouping == Grouping::kEvenOdd;
     const char* order = alg.order == Order::kDescending ? "from the last k to the first"
                                                         : "from the first k to the last";
-    return absl::StrCat(
-        each, ToOutput(alg), ", ", order, apart ? ", in one chain of even and one of odd k" : "",
-        last ? apart ? ", from +0; both are added, then c." : ", from +0; c is added last."
-             : ", from c.");
+    return absl::StrCat(each, ToOutput(alg), ", ", order,
+                        apart ? ", in one chain for even k and one for odd k" : "",
+                        last ? apart ? ", starting from +0; the two results are added, then c."
+                                     : ", starting from +0; c is added last."
+                             : ", starting from c.");
   }
 
   std::string PairwiseSum() const {
@@ -107,7 +108,7 @@ struct Sentence {
     const std::string leaf = exact ? "the exact sum of two products" : "each product";
     return absl::StrCat(Products(), one_product() ? " is " : " are ",
                         alg.terms <= 2 ? "added, then " : "added in pairs, pairs in pairs, then ",
-                        one_step() ? "c" : "the sum so far, first c", ": ", leaf,
+                        one_step() ? "c" : "the running sum (initially c)", ": ", leaf,
                         " and every sum is ", ToOutput(alg), ".");
   }
 
@@ -129,7 +130,8 @@ struct Sentence {
   const Algorithm& alg;
 };
 
-// Parameters that ModelInWords() tells, and what Predicate() says around their value, if it has words of its own.
+// Parameters that ModelInWords() covers, and the words that Predicate() puts around their value, if
+// any.
 struct Phrase {
   const char* parameter;
   const char *before = "", *behind = "";
@@ -141,11 +143,11 @@ constexpr Phrase kPhrases[] = {{"fraction_bits", "keeps ", " bits"},
                                {"output_fraction_bits"},
                                {"sum_rounding", "rounds sums ", ""},
                                {"sum_fraction_bits"},
-                               {"product_rounding", "has products ", ""},
+                               {"product_rounding", "has ", " products"},
                                {"overflow", "lets sums ", ""},
                                {"bit_operation", "combines bits by ", ""},
                                {"group_terms"},
-                               {"order", "takes k ", ""},
+                               {"order", "takes k in ", " order"},
                                {"grouping"},
                                {"addend_joins"}};
 
@@ -155,7 +157,7 @@ const Phrase* FindPhrase(Family family, const Parameter& parameter) {
   return found == std::end(kPhrases) ? nullptr : found;
 }
 
-// The value that most operations of the family have.
+// The most common value in the family.
 int UsualValue(Family family, const Parameter& p) {
   static const auto& usual = *[] {
     auto* values = new std::array<std::map<const Parameter*, int>, kFamilyCount>;
@@ -199,7 +201,7 @@ std::string ModelInWords(const Model& model) {
     case Family::kNone:
       break;
   }
-  return "Nobody knows what it computes.";
+  return "Its arithmetic is unknown.";
 }
 
 std::string DescribeModel(const Model& model) {

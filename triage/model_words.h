@@ -1,4 +1,4 @@
-// An algorithm as a numerics engineer would say it, made from its parameters.
+// Describes an algorithm as a numerics engineer would, from its parameters.
 #pragma once
 
 #include <string>
@@ -8,16 +8,17 @@
 
 namespace mmadiff {
 
-// "All 32 products and c are cut to 13 bits below the largest exponent, added exactly, and cut to 13 fraction bits." One or two
-// sentences on one line; specials and subnormals are not in it.
+// "All 32 products and c are cut to 13 bits below the largest exponent, added exactly, and cut to
+// 13 fraction bits." One or two sentences on one line; they leave out specials and subnormals.
 std::string ModelInWords(const Model& model);
 
-// The sentence, and "NAME=VALUE" of the parameters that it leaves out and whose values most operations of the family do
-// not have.
+// The sentence, and "NAME=VALUE" for the parameters that it leaves out and whose value is not the
+// most common one in the family.
 std::string DescribeModel(const Model& model);
 
-// What an algorithm does by a parameter, to stand behind its name: "keeps 13 bits", "adds 8 products at a time"; of a parameter
-// without words of its own "has zero_sign=ieee".
+// A predicate for an algorithm from one of its parameters, to follow the algorithm's name: "keeps
+// 13 bits", "adds 8 products at a time"; for a parameter without words of its own "has
+// zero_sign=ieee".
 std::string Predicate(const Algorithm& algorithm, const Parameter& parameter);
 bool HasWords(Family family, const Parameter& parameter);
 

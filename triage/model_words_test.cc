@@ -15,19 +15,21 @@ TEST(ModelWords, OfEachFamily) {
   EXPECT_EQ(WordsOf("sm_90/wgmma.m64n8k32.f32.e4m3.e4m3"),
             "All 32 products and c are cut to 13 bits below the largest exponent, added exactly, "
             "and cut to 13 fraction bits.");
-  EXPECT_EQ(WordsOf("sm_80/mma.m16n8k16.f32.f16.f16.f32"),
-            "Each 8 products and the sum so far, first c, are cut to 24 bits below the largest "
-            "exponent, added exactly, and cut "
-            "to 23 fraction bits. exponent_floor=-132");
+  EXPECT_EQ(
+      WordsOf("sm_80/mma.m16n8k16.f32.f16.f16.f32"),
+      "Every 8 products and the running sum (initially c) are cut to 24 bits below the largest "
+      "exponent, added exactly, and cut "
+      "to 23 fraction bits. exponent_floor=-132");
   EXPECT_EQ(WordsOf("gfx942/v_mfma_f32_16x16x16_f16"),
-            "Each 8 products are cut to 24 bits below their largest exponent and added; this sum "
-            "and the sum so far, first c, are "
+            "Every 8 products are cut to 24 bits below their largest exponent and added; this sum "
+            "and the running sum (initially c) are "
             "aligned, rounded down, added, rounded down to 31 bits below the leading one, and "
             "rounded to nearest even to 23 "
             "fraction bits.");
-  EXPECT_EQ(WordsOf("gfx908/v_mfma_f32_16x16x16f16"),
-            "Each 4 products and the sum so far, first c, are added exactly and rounded to nearest "
-            "even to 23 fraction bits.");
+  EXPECT_EQ(
+      WordsOf("gfx908/v_mfma_f32_16x16x16f16"),
+      "Every 4 products and the running sum (initially c) are added exactly and rounded to nearest "
+      "even to 23 fraction bits.");
   EXPECT_EQ(
       WordsOf("x86/vfmadd231sd"),
       "A fused multiply-add, rounded to nearest even to 52 fraction bits. nan_rule=propagate");

@@ -11,7 +11,7 @@
 namespace mmadiff {
 namespace {
 
-// 2^exponent; the first ones as numbers.
+// 2^exponent; small powers as plain numbers.
 std::string PowerText(int exponent) {
   return exponent >= 0 && exponent <= 10 ? absl::StrCat(1 << exponent)
                                          : absl::StrCat("2^", exponent);
@@ -19,7 +19,7 @@ std::string PowerText(int exponent) {
 
 bool IsPowerOfTwo(unsigned __int128 x) { return x != 0 && (x & (x - 1)) == 0; }
 
-// Of an odd magnitude; empty if it has no short exact form.
+// For an odd magnitude; empty if there is no short exact form.
 std::string ShortText(bool negative, unsigned __int128 odd, int exponent) {
   const char* sign = negative ? "-" : "";
   const int bits = BitWidth(odd);
@@ -51,7 +51,7 @@ std::string NumberText(bool negative, unsigned __int128 magnitude, int lsb_expon
   const std::string text = ShortText(negative, magnitude, lsb_exponent);
   if (!text.empty()) return text;
   const int digits = std::min(17, 2 + BitWidth(magnitude) * 30103 / 100000);
-  // Any number of the formats is a long double, whose exponents reach beyond 2^16000.
+  // Every number of the formats fits into a long double, whose exponents reach beyond 2^16000.
   const long double value = std::ldexp(static_cast<long double>(magnitude), lsb_exponent);
   return absl::StrFormat("~%s%.*g", negative ? "-" : "", digits, value);
 }

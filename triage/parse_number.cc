@@ -21,14 +21,14 @@ namespace {
 
 using Wide = unsigned __int128;
 
-// (-1)^negative * magnitude * 2^lsb, the magnitude odd or zero.
+// (-1)^negative * magnitude * 2^lsb; the magnitude is odd or zero.
 struct Exact {
   bool negative = false;
   Wide magnitude = 0;
   int lsb = 0;
 };
 
-constexpr int kMaxExponent = 20000;  // exponents; formats end far below
+constexpr int kMaxExponent = 20000;  // limit for exponents; all formats end far below
 
 Exact Odd(Exact x) {
   if (x.magnitude == 0) x.lsb = 0;
@@ -36,16 +36,16 @@ Exact Odd(Exact x) {
   return x;
 }
 
-// Whether it is below 2^124, so that a digit more fits.
+// Whether x is below 2^124, so that one more digit fits.
 bool HasRoom(Wide x) { return BitWidth(x) < 124; }
 
-// A number without its point, and how many digits stand behind the point.
+// A number without its point, and the number of digits after the point.
 struct Digits {
   Wide number = 0;
   int behind_point = 0;
 };
 
-// Removes the digits, and at most one point, that `text` begins with.
+// Removes the leading digits, and at most one point, from `text`.
 std::optional<Digits> TakeDigits(bool hexadecimal, absl::string_view& text) {
   const auto is_digit = hexadecimal ? absl::ascii_isxdigit : absl::ascii_isdigit;
   Digits taken;
@@ -89,7 +89,7 @@ std::optional<Exact> Decimal(absl::string_view text) {
     x.magnitude *= 5;
   }
   for (; tens < 0; ++tens) {
-    if (x.magnitude % 5 != 0) return std::nullopt;  // no finite binary fraction
+    if (x.magnitude % 5 != 0) return std::nullopt;  // not a finite binary fraction
     x.magnitude /= 5;
   }
   return Odd(x);
@@ -112,7 +112,7 @@ std::optional<Exact> Power(absl::string_view text) {
   return exponent ? std::optional(Exact{false, 1, *exponent}) : std::nullopt;
 }
 
-// One of these, or "5 * 2^-30"; with a sign.
+// Any of the forms above, or "5 * 2^-30"; with an optional sign.
 std::optional<Exact> Term(absl::string_view text) {
   text = absl::StripAsciiWhitespace(text);
   const bool negative = absl::ConsumePrefix(&text, "-");
@@ -147,7 +147,7 @@ std::optional<Exact> Sum(const Exact& x, const Exact& y) {
   return Odd({sum < 0, static_cast<Wide>(sum < 0 ? -sum : sum), lsb});
 }
 
-// Terms joined by " + " and " - ", with spaces, so that signs of exponents are none of these.
+// Terms joined by " + " and " - "; the spaces set them apart from the signs of exponents.
 std::optional<Exact> Expression(absl::string_view text) {
   std::optional<Exact> sum;
   size_t begin = 0;
@@ -182,14 +182,14 @@ bool Encode(const Format& f, const Exact& x, uint64_t* word) {
       word);
 }
 
-// The words around a number that the format has not, and which is nearer.
+// The word nearest to a number that the format cannot represent.
 struct Around {
   uint64_t nearest = 0;
-  bool beyond = false;   // the largest finite one is less
-  bool halfway = false;  // both are as near; `nearest` is the even one
+  bool beyond = false;   // the number rounds beyond the largest finite value
+  bool halfway = false;  // two words are equally near; `nearest` is the even one
 };
 
-// `value` is not of another sign than the format.
+// `value` must have a sign that the format supports.
 Around FindAround(const Format& f, long double value) {
   const uint64_t sign = std::signbit(value) ? 1ull << SignBit(f) : 0;
   const uint64_t unit = 1ull << f.ignored_bits;
@@ -213,15 +213,16 @@ Around FindAround(const Format& f, long double value) {
   return {sign | (takes_low ? low : high) * unit, false, halfway};
 }
 
-// What the format has near a number that it has not.
+// Text about the nearest number that the format can represent.
 std::string Near(const Format& f, long double value) {
-  if (std::signbit(value) && !f.is_signed) return "it has no sign";
+  if (std::signbit(value) && !f.is_signed) return "the format has no sign";
   const Around around = FindAround(f, value);
-  return absl::StrCat(around.beyond ? "the largest is " : "near it is ",
+  return absl::StrCat(around.beyond ? "the largest is " : "the nearest is ",
                       WordText(f, around.nearest));
 }
 
-// A number that has no finite binary fraction, or too many digits, rounded; none for other texts.
+// A number without a finite binary fraction, or with too many digits, rounded; none for other
+// texts.
 std::optional<long double> Rounded(const std::string& text) {
   if (text.find_first_not_of("+-.0123456789eE") != std::string::npos) return std::nullopt;
   char* end = nullptr;
@@ -230,7 +231,7 @@ std::optional<long double> Rounded(const std::string& text) {
   return value;
 }
 
-// To 64 bits.
+// Rounded to 64 bits.
 std::optional<long double> ValueOf(absl::string_view text, const std::optional<Exact>& exact) {
   if (!exact) return Rounded(std::string(text));
   const long double value = std::ldexp(static_cast<long double>(exact->magnitude), exact->lsb);
@@ -250,8 +251,8 @@ absl::StatusOr<uint64_t> ParseNumber(const Format& f, absl::string_view text) {
       absl::StartsWithIgnoreCase(rest, "0x") && rest.find_first_of("pP") == absl::string_view::npos;
   if (hexadecimal) {
     if (negative) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("'", text, "': 0x without p is a word, which has its sign in it"));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "'", text, "': 0x without p is a raw word, which already includes the sign"));
     }
     return ParseHexWord(f, rest.substr(2));
   }
@@ -265,7 +266,7 @@ absl::StatusOr<uint64_t> ParseNumber(const Format& f, absl::string_view text) {
     const bool given = absl::ConsumePrefix(&rest, "(0x");
     if ((!given && !rest.empty()) ||
         (given && (!absl::ConsumeSuffix(&rest, ")") || !absl::SimpleHexAtoi(rest, &payload)))) {
-      return absl::InvalidArgumentError(absl::StrCat("'", text, "' is no number"));
+      return absl::InvalidArgumentError(absl::StrCat("'", text, "' is not a number"));
     }
     const bool made =
         !IsInteger(f) && (given ? EncodeValue(f, {Value::Class::kNan, negative, 0, payload}, &word)
@@ -280,15 +281,16 @@ absl::StatusOr<uint64_t> ParseNumber(const Format& f, absl::string_view text) {
     const bool is_word = text.size() * 4 == static_cast<size_t>(f.bits) &&
                          std::ranges::all_of(text, absl::ascii_isxdigit);
     return absl::InvalidArgumentError(
-        absl::StrCat("'", text, "' is no number: write ",
-                     is_word ? absl::StrCat("the word as 0x", text)
-                             : "1.5, 2^-24, 0x1.8p-3, inf, nan, or a word with 0x"));
+        absl::StrCat("'", text, "' is not a number: write ",
+                     is_word ? absl::StrCat("the raw word as 0x", text)
+                             : "1.5, 2^-24, 0x1.8p-3, inf, nan, or a raw word with 0x"));
   }
   if (IsInteger(f)) {
-    return absl::InvalidArgumentError(absl::StrCat("'", text, "' is no number of ", f.name));
+    return absl::InvalidArgumentError(
+        absl::StrCat("'", text, "' cannot be represented in ", f.name));
   }
   return absl::InvalidArgumentError(
-      absl::StrCat("'", text, "' is no number of ", f.name, ": ", Near(f, *value)));
+      absl::StrCat("'", text, "' cannot be represented in ", f.name, ": ", Near(f, *value)));
 }
 
 absl::StatusOr<RoundedNumber> RoundNumber(const Format& f, absl::string_view text) {
@@ -298,7 +300,7 @@ absl::StatusOr<RoundedNumber> RoundNumber(const Format& f, absl::string_view tex
   const std::optional<long double> value = ValueOf(absl::StripAsciiWhitespace(text), exact);
   if (!value || IsInteger(f) || (std::signbit(*value) && !f.is_signed)) return word.status();
   const Around around = FindAround(f, *value);
-  // A long double has 64 bits: whether a number with more lies on this side of the middle it does not say.
+  // A long double has 64 bits: it cannot show on which side of the midpoint a longer number is.
   const bool sure = !around.halfway || (exact && BitWidth(exact->magnitude) <= 64);
   if (around.beyond || !sure) return word.status();
   return RoundedNumber{around.nearest, false};

@@ -1,4 +1,4 @@
-// Numbers as people write them, exactly or rounded.
+// Parses numbers as people write them, exactly or rounded.
 #pragma once
 
 #include <cstdint>
@@ -9,19 +9,21 @@
 
 namespace mmadiff {
 
-// The word of a number: "1.5", "1e-3", "2^-24", "5 * 2^-30", "1 - 2^-24", a hex float "0x1.8p-3",
-// "inf", "nan", "-inf", or the word itself, "0x3c00" (no p). All that NumberText() writes but what
-// it rounded ("~0.1"). Integers of integer formats in decimal.
+// The word for a number: "1.5", "1e-3", "2^-24", "5 * 2^-30", "1 - 2^-24", a hex float "0x1.8p-3",
+// "inf", "nan", "-inf", or the word itself, "0x3c00" (no p). Accepts everything that NumberText()
+// writes except rounded numbers ("~0.1"). Integers of integer formats are decimal.
 //
-// kInvalidArgument: no number; or none of the format, with the nearest there (to 64 bits).
+// kInvalidArgument: not a number, or not representable in the format; the message then names the
+// nearest value (computed to 64 bits).
 absl::StatusOr<uint64_t> ParseNumber(const Format& format, absl::string_view text);
 
 struct RoundedNumber {
   uint64_t word = 0;
   bool exact = true;
 };
-// The same, but a number that the format has not is rounded to nearest, ties to even. Errors as above, also beyond the largest
-// number, where formats disagree, and where more than 64 bits decide.
+// The same, but a number that the format cannot represent is rounded to nearest, ties to even.
+// Errors as above; also for numbers beyond the largest one, where formats disagree, and where the
+// rounding depends on more than 64 bits.
 absl::StatusOr<RoundedNumber> RoundNumber(const Format& format, absl::string_view text);
 
 }  // namespace mmadiff

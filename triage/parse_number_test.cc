@@ -64,17 +64,18 @@ TEST(ParseNumberTest, Spellings) {
 }
 
 TEST(ParseNumberTest, Refused) {
-  EXPECT_EQ(Error(kF16, "0.1"), "'0.1' is no number of f16: near it is 0x2e66 = ~0.099976");
+  EXPECT_EQ(Error(kF16, "0.1"),
+            "'0.1' cannot be represented in f16: the nearest is 0x2e66 = ~0.099976");
   EXPECT_NE(Error(kF16, "65520").find("the largest is 0x7bff"), std::string::npos);
   for (const auto& [f, text, near] :
-       {std::tuple(&kF64, "0.1", "near it is 0x3fb999999999999a"),
+       {std::tuple(&kF64, "0.1", "the nearest is 0x3fb999999999999a"),
         std::tuple(&kF64, "5e-324", "0x0000000000000001"),
         std::tuple(&kF64, "2e308", "the largest is 0x7fefffffffffffff"),
-        std::tuple(&kF16, "0.99999999999999999999", "near it is 0x3c00"),
-        std::tuple(&kF16, "-2^-1100", "near it is 0x8000 = -0"),
-        std::tuple(&kUe8m0, "-1", "it has no sign"),
-        std::tuple(&kUe8m0, "0", "near it is 0x00 = 2^-127"),
-        std::tuple(&kF16, "-0.1", "near it is 0xae66")}) {
+        std::tuple(&kF16, "0.99999999999999999999", "the nearest is 0x3c00"),
+        std::tuple(&kF16, "-2^-1100", "the nearest is 0x8000 = -0"),
+        std::tuple(&kUe8m0, "-1", "the format has no sign"),
+        std::tuple(&kUe8m0, "0", "the nearest is 0x00 = 2^-127"),
+        std::tuple(&kF16, "-0.1", "the nearest is 0xae66")}) {
     EXPECT_NE(Error(*f, text).find(near), std::string::npos) << Error(*f, text);
   }
   for (const char* text :

@@ -57,7 +57,7 @@ bool Runner::IsSlow() const {
 
 absl::StatusOr<std::vector<uint64_t>> Runner::Try(const Batch& batch) {
   absl::StatusOr<Answers> all = Observe(batch);
-  if (absl::IsNotFound(all.status())) {  // some of it may be recorded
+  if (absl::IsNotFound(all.status())) {  // some dot products may be recorded
     all = Answers();
     for (int64_t i = 0; i < batch.count; ++i) {
       const Batch one = Slice(batch, i);

@@ -1,4 +1,4 @@
-// A device that is asked about candidates, and how often it was.
+// Asks a device about candidates and counts the executions.
 #pragma once
 
 #include <cstdint>
@@ -14,28 +14,29 @@ namespace mmadiff {
 
 class Runner {
  public:
-  // After `most` executions it has no more of them to spend: HasBudget() is false; while the device
-  // is slow, after `most_slow`.
+  // After `most` executions (`most_slow` while the device is slow) the budget is spent and
+  // HasBudget() is false.
   Runner(Device& device, const Operation& op, int64_t most, int64_t most_slow)
       : device_(device), op_(op), most_(most), most_slow_(most_slow) {}
   Runner(Device& device, const Operation& op, int64_t most) : Runner(device, op, most, most) {}
 
-  // An InputFailure is an error.
+  // An InputFailure is returned as an error.
   absl::StatusOr<std::vector<uint64_t>> Run(const Batch& batch);
-  // An InputFailure is an answer; but none comes behind the last of kMaxEnds that end a process.
+  // An InputFailure is returned as an answer. After kMaxEnds failures that end a process, the
+  // answers stop.
   absl::StatusOr<Answers> Observe(const Batch& batch);
-  // The same for candidates: what the device has no word for (kNotFound of an execution: a
-  // recording; an InputFailure) gets the model's word, so that it shows no difference.
+  // The same for candidates. A dot product for which the device has no word (kNotFound for an
+  // execution: a recording; an InputFailure) gets the model's word, so that it shows no difference.
   absl::StatusOr<std::vector<uint64_t>> Try(const Batch& batch);
 
   const Operation& op() const { return op_; }
-  // Until something ran: whether the device says so. Then: more than a millisecond for a dot
+  // Before anything ran: the device's own IsSlow(). Afterwards: more than a millisecond per dot
   // product on average, or more than ten seconds in all.
   bool IsSlow() const;
   bool StopRequested() const { return device_.StopRequested(); }
   bool HasBudget() const { return left() > 0; }
   int64_t left() const { return (IsSlow() ? most_slow_ : most_) - kept_ - executions_; }
-  // Keeps so many executions back from left(), for what comes later.
+  // Reserves this many executions for later; left() no longer includes them.
   void KeepBack(int64_t executions) { kept_ = executions; }
   int64_t executions() const { return executions_; }
 
@@ -48,8 +49,8 @@ class Runner {
   const Operation& op_;
   const int64_t most_, most_slow_;
   int64_t executions_ = 0, kept_ = 0, dot_products_ = 0;
-  int ends_ = 0;              // of processes, by their inputs
-  absl::Duration used_ = {};  // by the device
+  int ends_ = 0;              // processes that ended because of their inputs
+  absl::Duration used_ = {};  // time spent in the device
 };
 
 }  // namespace mmadiff

@@ -19,8 +19,8 @@ namespace {
 
 constexpr size_t kMaxChanges = 3;
 
-// Where an event stands: two models' events of one key are shown in one line. Stages without a k
-// may come several times in a step: additions of a tree of pairs, both sums of a two-stage sum.
+// The position of an event: events of two models with the same key share a row. Stages without a k
+// may occur several times in a step: additions of a tree of pairs, both sums of a two-stage sum.
 struct Key {
   int step;
   Stage stage;
@@ -67,7 +67,7 @@ std::string StageText(const Model& model, const Key& key) {
     return key.occurrence == 0 ? "sum of products" : "sum with addend";
   }
   const std::string number = key.occurrence == 0 ? "" : absl::StrCat(" #", key.occurrence + 1);
-  // What looks like a product of no k is the first operand of an addition.
+  // A product without a k is the first operand of an addition.
   if (key.k < 0 && key.stage == Stage::kProduct) return "summand" + number;
   return Name(key.stage) + number;
 }
@@ -88,7 +88,7 @@ struct Column {
   std::string title;
   Model model;
   std::vector<Event> events;
-  std::vector<Key> keys;  // of the events
+  std::vector<Key> keys;  // one for each event
 
   const Event* Find(const Key& key) const {
     const auto found = std::ranges::find(keys, key);
@@ -96,8 +96,8 @@ struct Column {
   }
 };
 
-// The keys of all columns in the order of the model; what only a neighbour has follows the key that
-// precedes it there, and those that the neighbour has not.
+// The keys of all columns in the model's order. A key that only a neighbor has follows the key that
+// precedes it there, and any keys that the neighbor lacks.
 std::vector<Key> MergeKeys(const std::vector<Column>& columns) {
   std::vector<Key> keys;
   for (const Column& column : columns) {
@@ -115,15 +115,15 @@ std::vector<Key> MergeKeys(const std::vector<Column>& columns) {
   return keys;
 }
 
-// Where the model and the first neighbour part.
+// Where the model and the first neighbor diverge.
 struct Divergence {
   Key key;
-  const Model* model;  // that has the event
+  const Model* model;  // the one with the event
 };
 
 std::optional<Divergence> FindDivergence(const std::vector<Column>& columns) {
   if (columns.size() < 2) return std::nullopt;
-  // Families have stages of their own, in orders of their own.
+  // Different families have different stages in different orders.
   if (columns[0].model.algorithm.family != columns[1].model.algorithm.family) return std::nullopt;
   const Event* event = FirstDivergence(columns[0].events, columns[1].events);
   for (const Column& c : columns) {

@@ -1,4 +1,4 @@
-// The stages of one dot product in the model, and beside it in changes of the model.
+// The stages of one dot product in the model, next to those in changed models.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +16,11 @@ struct StageTable {
   struct Row {
     std::string name;                 // "step 1 product k=3"
     std::string term;                 // "k=3"
-    std::vector<std::string> values;  // one for each column; "-": has no such stage
+    std::vector<std::string> values;  // one for each column; "-": no such stage
     int step = 0;
     Stage stage = {};
-    bool zero = false;   // nothing but products of zero
-    bool parts = false;  // here the model and the first change part: at most one row
+    bool zero = false;   // only products of zero
+    bool parts = false;  // the model and the first change diverge here: at most one row
   };
   std::vector<std::string> columns;  // "model", names of the changes
   std::vector<uint64_t> results;     // one for each column
@@ -39,7 +39,7 @@ inline StageTable MakeStageTable(const Operation& op, const std::vector<Neighbou
   return MakeStageTable(ModelAndChanges(op, changes), dot);
 }
 
-// "k=3"; of a group of products that are added before alignment "k=0..15".
+// "k=3"; for a group of products that are added before alignment "k=0..15".
 std::string TermText(const Model& model, int k);
 
 }  // namespace mmadiff

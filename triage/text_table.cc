@@ -18,7 +18,7 @@ std::string Trimmed(std::string line) {
   return line;
 }
 
-// Lines of at most `width` columns, `rest` of those after the first. No word is cut.
+// Lines of at most `width` columns; after the first line at most `rest`. Words are never cut.
 std::vector<std::string> Lines(absl::string_view text, size_t width, size_t rest) {
   std::vector<std::string> lines;
   std::string line;
@@ -51,7 +51,7 @@ size_t Total(const std::vector<size_t>& widths) {
 
 size_t Columns(absl::string_view line) {
   return std::ranges::count_if(line, [](char c) {
-    const bool continues = (c & 0xc0) == 0x80;  // a UTF-8 character
+    const bool continues = (c & 0xc0) == 0x80;  // a byte inside a UTF-8 character
     return !continues && c != kMarkBegin[0] && c != kMarkEnd[0];
   });
 }
@@ -98,7 +98,7 @@ std::string TextTable::Text(const TextStyle& style) const {
     chosen.erase(last);
   }
   if (Total(least) > style.width) return Stacked(chosen, style);
-  while (Total(widths) > style.width) {  // the widest gives way
+  while (Total(widths) > style.width) {  // the widest column gives way
     size_t widest = 0;
     for (size_t i = 0; i < widths.size(); ++i) {
       const bool can = widths[i] > least[i];

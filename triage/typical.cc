@@ -8,7 +8,7 @@
 namespace mmadiff {
 namespace {
 
-constexpr uint64_t kOfLevel = 200;  // dot products with as many digits and as wide a range
+constexpr uint64_t kOfLevel = 200;  // dot products with equal digits and range
 
 class Numbers {
  public:

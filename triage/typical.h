@@ -1,4 +1,4 @@
-// Dot products of ordinary numbers, as programs have them.
+// Dot products of ordinary numbers, as in real programs.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,13 @@
 
 namespace mmadiff {
 
-// Dot product `index` of a fixed sequence: every product is used, values lie near 1 and have few digits at first, more digits
-// and a wider range later; integers are small. Scales are 1.0.
+// Dot product `index` of a fixed sequence. Every product is used. At first the values are near 1
+// and have few digits; later they have more digits and a wider range. Integers are small. Scales
+// are 1.0.
 DotProductCase TypicalDotProduct(const Model& model, uint64_t index);
 inline constexpr uint64_t kTypicalDotProducts = 2000;
 
-// The first of them for which `tells` is true.
+// The first of them for which `tells` returns true.
 std::optional<DotProductCase> FindTypical(const Model& model,
                                           absl::FunctionRef<bool(const DotProductCase&)> tells);
 

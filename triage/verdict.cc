@@ -18,7 +18,7 @@ namespace {
 // The bits of each field of a word, from high to low.
 std::vector<int> FieldsOf(const Format& f) {
   if (IsInteger(f)) return {f.bits};
-  // The sign, or a bit that is not read, or nothing.
+  // The sign, or a bit that is not read, or no bit at all.
   const int top = f.bits - f.exponent_bits - f.fraction_bits - f.ignored_bits;
   std::vector<int> fields = {top, f.exponent_bits, f.fraction_bits, f.ignored_bits};
   std::erase(fields, 0);
@@ -51,7 +51,8 @@ std::string CaretLine(const Format& f, uint64_t marked) {
   return line;
 }
 
-// Place on the line of values: sign and magnitude bits read as one signed integer, both zeros at 0.
+// Position on the line of values: sign and magnitude bits read as one signed integer, both zeros at
+// 0.
 __int128 PlaceOf(const Format& f, uint64_t word) {
   if (IsInteger(f)) return DecodeInteger(f, word);
   const int magnitude_bits = f.exponent_bits + f.fraction_bits;
@@ -74,7 +75,7 @@ std::string DistanceText(const Format& f, uint64_t model, uint64_t device) {
   return absl::StrCat("distance: ", least ? "at least " : "", ulps, ulps == 1 ? " ulp" : " ulps");
 }
 
-// Hex, hex float, number; an integer's are the same.
+// Hex, hex float, number; for integers the last two are the same.
 std::string ValueText(const Format& f, uint64_t word) {
   const std::string exact = HexFloat(f, word), number = NumberText(f, word);
   return absl::StrFormat("0x%0*x  %s%s", HexDigits(f), word, exact,
@@ -105,7 +106,7 @@ std::vector<int64_t> Differences(const Operation& op, std::span<const uint64_t> 
 
 void Compare(const Operation& op, const Model& model, const Batch& batch,
              std::span<const uint64_t> device, Comparison& result) {
-  if (static_cast<int64_t>(device.size()) != batch.dot_products()) std::abort();  // not checked
+  if (static_cast<int64_t>(device.size()) != batch.dot_products()) std::abort();  // caller bug
   result.model.resize(device.size());
   Simulate(model, batch, result.model);
   result.differing = Differences(op, result.model, device);
@@ -150,7 +151,7 @@ int64_t UlpDistance(const Format& f, uint64_t x, uint64_t y) {
   if (IsNan(f, x) || IsNan(f, y)) return -1;
   const __int128 distance = PlaceOf(f, x) - PlaceOf(f, y);
   const __int128 magnitude = distance < 0 ? -distance : distance;
-  // Only f64 of opposite signs can be farther apart than an int64_t counts.
+  // Only f64 values of opposite signs can be farther apart than an int64_t can count.
   constexpr __int128 kMax = std::numeric_limits<int64_t>::max();
   return static_cast<int64_t>(std::min(magnitude, kMax));
 }
@@ -161,7 +162,8 @@ std::string HowFar(const Format& f, uint64_t x, uint64_t y) {
   const int64_t ulps = UlpDistance(f, x, y);
   const std::string text = absl::StrCat(", ", ulps, ulps == 1 ? " ulp" : " ulps", " apart");
   const double of = std::fabs(number(x)), relative = std::fabs(number(y) - number(x)) / of;
-  return of == 0 ? text : absl::StrCat(text, absl::StrFormat(", %.1e of the first", relative));
+  return of == 0 ? text
+                 : absl::StrCat(text, absl::StrFormat(", relative difference %.1e", relative));
 }
 
 std::string HexFloat(const Format& f, uint64_t word) {
@@ -173,7 +175,7 @@ std::string HexFloat(const Format& f, uint64_t word) {
     return absl::StrFormat("%snan(0x%x)", sign, u.significand & LowBits(f.fraction_bits));
   }
   if (u.significand == 0) return absl::StrCat(sign, "0x0p+0");
-  // Subnormals are shown with a leading one as well: the value is the same, the exponent its own.
+  // Subnormals are also shown with a leading one: the value is the same, with its own exponent.
   const int leading = std::bit_width(u.significand) - 1;
   const int exponent = u.exponent - f.fraction_bits + leading;
   const int digits = (leading + 3) / 4;

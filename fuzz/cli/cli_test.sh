@@ -95,7 +95,7 @@ expect 0 eval $fma </dev/null; silent "$out"
 printed='3c00 3c00 3c00 3c00 0000 0000 0000 0000 0001 0001 0001 0001 0000 0000 0000 0000 3f800000'
 expect 0 eval 'sm_[7-9]*/mma.m16n8k8.f32.f16.f16.f32' <<<"$printed"
 is "$(head -n 1 "$out")" "$printed"; is "$(sed 1d "$out" | cut -c1-20)" "  3f800002  sm_75/mm"
-expect 2 eval 'sm_80/mma.m16n8k*.f32.f16.f16.f32' <<<"$printed"; warns 'no input has both'
+expect 2 eval 'sm_80/mma.m16n8k*.f32.f16.f16.f32' <<<"$printed"; warns 'no input fits both'
 expect 2 eval 'x86/v*' --device=host <<<"$one"
 expect 5 eval $fma <<<"$one $one"; warns 'stdin line 1: 2 words, but vfmadd231ss has 3 (a0 b0 c), or 4 with the result d'
 expect 5 eval $fma <<<"$one $one $one
@@ -287,7 +287,7 @@ expect 1 $go_on; is "$(ls short)" $'sm_90\nwriter.lock'
 expect 0 minimize "$finding" --device=faulty:none=0 --workdir=min; warns 'nothing to shrink'
 expect 6 minimize "$finding" --device=faulty:fraction_bits=24 --workdir=/proc/none
 expect 1 explain "$finding"; says 'fraction_bits=24'; says 'bucket '; silent "$err"; plain
-expect 1 explain f24/findings; says "fraction_bits=24 gives all"; says ' misses 0'; plain; mkdir -p no_cases
+expect 1 explain f24/findings; says "fraction_bits=24 reproduces all"; says ' misses 0'; plain; mkdir -p no_cases
 expect 1 explain "$finding" --json; json; says '"fraction_bits=24"'
 expect 1 explain f24/findings --json; json; says '"missed": 0'; expect 0 explain "$case" --device=faulty:none=0 --json; json
 # A damaged file beside a difference: a warning; the difference decides the exit code.
@@ -298,12 +298,12 @@ expect 1 explain "$own"; warns "$other"; says 'fraction_bits=24'; expect 1 expla
 expect 1 explain beside; warns "$other"
 # The change that the finding names comes first, though others give this one answer; devices do not mix.
 run 1 --device=faulty:zero_term=raises --instr=$mma --cases=2000 --workdir=zero; says 'bucket     align_exponent:zero_term=raises'
-expect 1 explain "$(grep -rl 'why: "as it was found' zero/findings)"
-says 'bucket align_exponent:zero_term=raises'; says 'zero_term=raises gives the device'; says 'Refuted by other answers'
+expect 1 explain "$(grep -rl 'why: "as found' zero/findings)"
+says 'bucket align_exponent:zero_term=raises'; says 'zero_term=raises reproduces the device'; says 'Refuted by other answers'
 cp -r f24/findings two_devices; cp -r zero/findings/. two_devices; expect 1 explain two_devices
-is "$(grep -c '^device ' "$out") $(grep -c ' gives all ' "$out")" '2 2'
+is "$(grep -c '^device ' "$out") $(grep -c ' reproduces all ' "$out")" '2 2'
 expect 1 explain "$finding" --device=faulty:output_rounding=nearest_even
-says 'output_rounding=nearest_even gives all'; is "$(grep -c 'of the stored' "$out")" 0
+says 'output_rounding=nearest_even reproduces all'; is "$(grep -c 'of the stored' "$out")" 0
 # Devices whose names begin alike, in one file.
 expect 1 minimize "$case" --device=faulty:fraction_bits=2 --workdir=alike
 expect 1 minimize "$case" --device=faulty:fraction_bits=20 --workdir=alike --json; json; says '"bucket"'
@@ -362,12 +362,12 @@ expect 5 replay question.txtpb; warns 'answers: none'
 line=$("$m" gen $mma --cases=1 | grep -v '^#' | head -n 1)
 expect 0 explain $mma --line="$line"; cp "$out" by_line; expect 0 explain "$mma@g3:1:0" --device=model; is "$(cmp by_line "$out" 2>&1)" ''
 expect 0 explain $mma --line="$line" --csv; says 'stage,model'; is "$(grep -c '^step\|^product' "$out")" 16
-expect 0 explain $mma --a=0.1; warns '0.1 is 0x2e66'; expect 2 explain $mma --a=1e6; warns 'the largest is 0x7bff'; expect 2 explain $mma --a=x; warns 'is no number: write'
+expect 0 explain $mma --a=0.1; warns '0.1 is 0x2e66'; expect 2 explain $mma --a=1e6; warns 'the largest is 0x7bff'; expect 2 explain $mma --a=x; warns 'is not a number: write'
 expect 2 explain $mma --a=1 --line="$line"; warns 'not both'; expect 2 explain $mma --line=''
 expect 4 explain $mma --a=1 --device=host; expect 0 explain $mma --a=1 --b=1 --device=faulty:none=0; says 'The device agrees'
-expect 1 explain $mma --a=1,1 --b=1,1 --c=2^-24 --device=faulty:terms=1,output_rounding=up; says 'answer of the device: 0x40000001'
+expect 1 explain $mma --a=1,1 --b=1,1 --c=2^-24 --device=faulty:terms=1,output_rounding=up; says "device's answer: 0x40000001"
 expect 0 explain $mma --line="$line" --device=model; expect 1 explain x86/vdpbf16ps --line='3f80 3f80 3f80 3f80 00000000 40000001'; says '0x40000001'; expect 0 explain x86/vdpbf16ps --line='3f80 3f80 3f80 3f80 00000000 40000000'
-expect 2 explain $mma --a=1,,2 --b=1,1; warns "'' is no number"; expect 2 explain $mma --csv --json --a=1; warns 'either'
+expect 2 explain $mma --a=1,,2 --b=1,1; warns "'' is not a number"; expect 2 explain $mma --csv --json --a=1; warns 'either'
 expect 2 explain x86/vdpbf16ps --a=1,2,3; warns 'takes 2'; expect 2 explain x86/vdpbf16ps --a=1 --svg=none.svg; warns 'nothing to draw'
 expect 6 explain $mma --a=1 --b=1 --svg=/proc/none/x.svg; expect 2 explain $mma --a=1 --svg=x.svg; warns 'nothing to draw'
 # A change that no input shows is no clean pass.

@@ -185,7 +185,7 @@ def check_verdict():
         fail('no stat:: lines with --stats')
     os.symlink(PROGRAM, 'mmadiff')
     shown = subprocess.run(['bash', '-c', last[-1]], capture_output=True, text=True)
-    if shown.returncode != 1 or 'fraction_bits=24 gives' not in shown.stdout:
+    if shown.returncode != 1 or 'fraction_bits=24 reproduces' not in shown.stdout:
         fail(f'the next command: {last[-1]}: {shown.returncode} {shown.stderr}')
 
 

@@ -20,7 +20,7 @@ ONE_INPUT = r'k=0 .*-1\.0 x 2\^-15'  # negative times subnormal
 # than a batch.
 Variant = dict(
     right=('', '', ''),
-    bits23=('aligned_term_fraction_bits_23', r'2\^-24 x 1\.0 c bf800000', 'fraction_bits=23 gives all'),
+    bits23=('aligned_term_fraction_bits_23', r'2\^-24 x 1\.0 c bf800000', 'fraction_bits=23 reproduces all'),
     x=('unknown_bits', r'x', 'unknown bits'),
     line20=('crash', 'aged:crash_signal_6', 'after 19 answers'),  # less than what is asked before the run
     line101=('crash', 'aged:crash_signal_6', 'after 100 answers'),
@@ -31,7 +31,7 @@ Variant = dict(
     flush=('unexplained', r'k=5 ', r'shared +a subnormal in a at k5: [\d,]+ of [\d,]+ differ, else 0 of'),
     warn=('text', ONE_INPUT, '%Warning: unit.sv:42'),
     behind=('text', ONE_INPUT, '%Warning: unit.sv:42'),
-    late=('aged_unexplained', '16 terms are \\+0', 'after 20000 answers of one process'),
+    late=('aged_unexplained', '16 terms are \\+0', 'after 20000 answers from one process'),
 )
 
 IN_EACH = ('bits23', 'line101', 'warn')  # of the quick test; the other variants are asked in a process that is kept

@@ -260,7 +260,7 @@ TEST_F(RunTest, ALaterAttemptRefutesTheNameOfAnEarlierOne) {
   EXPECT_FALSE(ReadCase(path).ok());
   // A few filed cases do not stand for a sample: 128 of the mismatch and 512 more were asked.
   int answers = 0;
-  ASSERT_EQ(sscanf(outcome.findings[0].diagnosis.c_str(), "%*s %*s gives all %d", &answers), 1)
+  ASSERT_EQ(sscanf(outcome.findings[0].diagnosis.c_str(), "%*s %*s reproduces all %d", &answers), 1)
       << outcome.findings[0].diagnosis;
   EXPECT_GE(answers, 640);
 }

@@ -236,7 +236,7 @@ TEST_F(ReportDataTest, TheAgeOfAnAnswerIsShown) {
   const ReportData data = Gather({folder});
   EXPECT_EQ(data.runs[0].explained[0].age, 20000u);
   for (const std::string& page : {HtmlPage(data), MarkdownPage(data)}) {
-    EXPECT_THAT(page, HasSubstr("after 20000 answers of one process"));
+    EXPECT_THAT(page, HasSubstr("after 20000 answers from one process"));
   }
 }
 

@@ -83,7 +83,7 @@ TEST_F(ExplainerTest, WhatWasUnexplainedStaysSo) {
     ASSERT_TRUE(e.ok()) << e.status();
     EXPECT_EQ(Name(e->bucket), "unexplained");
     EXPECT_THAT(e->diagnosis.Text(),
-                AllOf(StartsWith("unexplained: "), HasSubstr("fraction_bits=24 gives all")));
+                AllOf(StartsWith("unexplained: "), HasSubstr("fraction_bits=24 reproduces the ")));
     EXPECT_THAT(e->refuted, Not(IsEmpty()));
     EXPECT_THAT(e->of_answer.changes, IsEmpty());
     EXPECT_TRUE(e->of_answer.refuted);

@@ -9,7 +9,7 @@
 namespace mmadiff {
 namespace {
 
-constexpr int kRelatives = 4000;         // of a chain
+constexpr int kRelatives = 4000;         // per chain
 constexpr size_t kRelativesAtOnce = 64;  // simulated together
 
 }  // namespace
@@ -56,7 +56,7 @@ void CaseChooser::ConsiderEach(const Batch& batch) {
   Simulate(model_, batch, words);
   std::set<size_t> telling;
   for (OpenChain& chain : open_) {
-    size_t simulated = 0;  // models of the chain: others holds the words of the last
+    size_t simulated = 0;  // models of the chain; `others` has the words of the last one
     for (size_t i = 0; i < words.size() && !chain.models.empty(); ++i) {
       if (simulated != chain.models.size()) Simulate(chain.models.back().model, batch, others);
       simulated = chain.models.size();

@@ -15,21 +15,21 @@ namespace mmadiff {
 namespace {
 
 std::string AllAnswers(size_t answers) {
-  return answers == 1 ? "the one answer of the device"
-                      : absl::StrCat("all ", answers, " answers of the device");
+  return answers == 1 ? "the one answer" : absl::StrCat("all ", answers, " answers");
 }
 
 constexpr int64_t kSampled = 512;                        // dot products of whole executions
 constexpr int64_t kSampledAtMost = 64;                   // executions
 constexpr size_t kPool = 1 << 15;                        // dot products to choose from
-constexpr int kOfExecution = 8;                          // of these
-constexpr size_t kFirstPortion = 32, kMaxPortion = 256;  // of these
-constexpr int kCases = 2;                                // that distinguish a change from another
-constexpr int kRounds = 8;                               // of search and questions
-constexpr size_t kMaxRivals = 256;                       // other changes that give all answers
-constexpr int kFarInPairs = 16;  // numbers of pairs: so far from the model's
+constexpr int kOfExecution = 8;                          // dot products per execution
+constexpr size_t kFirstPortion = 32, kMaxPortion = 256;  // dot products
+constexpr int kCases = 2;                                // that distinguish two changes
+constexpr int kRounds = 8;                               // each searches, then asks
+constexpr size_t kMaxRivals = 256;                       // other changes that reproduce all answers
+constexpr int kFarInPairs = 16;  // in pairs, limit for the distance of numbers from the model's
 
-// Two parameters and a value of each, every pair of them once, with a number for each of the two.
+// Visits every pair of parameters with every pair of their values once, with a number for each of
+// the two changes.
 template <class Visit>
 void ForEachPair(const Operation& op, Visit visit) {
   std::vector<Change> choices;
@@ -50,7 +50,7 @@ void ForEachPair(const Operation& op, Visit visit) {
 }
 
 void SearchPairs(const Operation& op, Judge& judge, Diagnosis& d) {
-  std::vector<size_t> refuting;  // each change, with another: an answer that did
+  std::vector<size_t> refuting;  // for each change: the answer that refuted a pair with it
   ForEachPair(op, [&](const Model& model, size_t i, size_t j) {
     ++d.pairs;
     refuting.resize(std::max(refuting.size(), j + 1));
@@ -63,8 +63,8 @@ void SearchPairs(const Operation& op, Judge& judge, Diagnosis& d) {
   });
 }
 
-// From the operation's model by single changes, there and back, each the one after which fewest
-// answers are missed; of those the first.
+// Starts from the operation's model and repeatedly takes the single change after which the fewest
+// answers are missed, the first of equal ones. Changes may be undone.
 void SearchNearest(const Operation& op, Judge& judge, Diagnosis& d) {
   d.nearest = {{}, op.model.algorithm};
   d.missed = judge.Missed(op.model, d.observed.size());
@@ -96,8 +96,8 @@ void Search(const Operation& op, Diagnosis& d) {
   if (d.changes.empty()) SearchNearest(op, judge, d);
 }
 
-// The single changes of a model, those of a number in one direction as a chain.
-// Without `believed`.
+// The models one change away from `model`, except `believed`. Changes of a number in one direction
+// form a chain.
 void AppendChains(const Operation& op, const Model& model, const Model& believed,
                   std::vector<CaseChooser::Chain>& chains) {
   std::map<std::pair<const Parameter*, bool>, size_t> of_number;
@@ -116,8 +116,8 @@ void AppendChains(const Operation& op, const Model& model, const Model& believed
   }
 }
 
-// The other changes that gave all answers, and the single changes of the operation's model and of
-// the one that is believed.
+// The other changes that reproduced all answers, and the one-parameter changes of the operation's
+// model and of the believed model.
 std::vector<CaseChooser::Chain> Rivals(const Operation& op, const Diagnosis& d,
                                        const Model& believed) {
   std::vector<CaseChooser::Chain> rivals;
@@ -132,8 +132,8 @@ std::vector<CaseChooser::Chain> Rivals(const Operation& op, const Diagnosis& d,
   return rivals;
 }
 
-// Asks about dot products on their own, as many as the budget allows. Whether those are all, and
-// the device, which may be a recording, has answers to them.
+// Asks about dot products on their own, as many as the budget allows. Returns whether those are all
+// and the device, which may be a recording, has answers to them.
 absl::StatusOr<bool> Ask(Runner& runner, std::vector<DotProductCase> dots,
                          std::vector<Observed>& observed) {
   const bool all = static_cast<int64_t>(dots.size()) <= runner.left();
@@ -150,7 +150,7 @@ absl::StatusOr<bool> Ask(Runner& runner, std::vector<DotProductCase> dots,
   return all && answered == dots.size();
 }
 
-// Asks about the first executions, and takes some of their answers.
+// Asks about the first executions and keeps some of their answers.
 absl::Status Sample(Runner& runner, const CaseStream& cases, std::vector<Observed>& observed) {
   const int64_t words = runner.op().shape().d_words();
   Batch batch;
@@ -190,7 +190,7 @@ std::vector<DotProductCase> Choose(const Operation& op, const Runner& runner, co
   return std::move(chooser.chosen());
 }
 
-// `op`: the runner's, which may say otherwise whether the bits of NaNs count.
+// `op` is the runner's operation, but may differ in whether NaN bits count.
 absl::StatusOr<Diagnosis> DiagnoseAs(const Operation& op, Runner& runner,
                                      std::vector<Observed> observed, const CaseStream& cases) {
   Diagnosis d = FindChange(op, std::move(observed));
@@ -233,25 +233,27 @@ Bucket Diagnosis::bucket(const Operation& op) const {
 std::string Diagnosis::Text() const {
   if (!changes.empty() && refuted) {
     return absl::StrCat(Name(Bucket::Unexplained()),
-                        ": no change of one parameter or of two gave all that the device "
-                        "answered when this was filed. Of these ",
-                        observed.size(), " answers, ", Name(changes.front()), " gives all");
+                        ": when this was filed, no change of one or two parameters reproduced all "
+                        "of the device's answers; ",
+                        Name(changes.front()), " reproduces the ", observed.size(),
+                        " considered here");
   }
   if (!changes.empty()) {
     return absl::StrCat(
-        Name(changes.front()), " gives ", AllAnswers(observed.size()),
-        other_nans == 0 ? "" : absl::StrCat(" but for the bits of ", other_nans, " NaNs"),
+        Name(changes.front()), " reproduces ", AllAnswers(observed.size()),
+        other_nans == 0 ? "" : absl::StrCat(" except for the bits of ", other_nans, " NaNs"),
         changes.size() == 1 ? "" : absl::StrCat("; so does ", Name(changes[1])),
         changes.size() <= 2 ? "" : absl::StrCat(" and ", changes.size() - 2, " more"),
-        cut ? "; not all that distinguishes it from others could be asked" : "");
+        cut ? "; not all cases that distinguish it from other changes could be run" : "");
   }
   if (nearest.changes.empty() && missed == 0) {
-    return absl::StrCat("the model gives ", AllAnswers(observed.size()));
+    return absl::StrCat("the model reproduces ", AllAnswers(observed.size()));
   }
-  return absl::StrCat(
-      "no change of one parameter (", singles, " tried) or of two (", pairs, ", numbers within ",
-      kFarInPairs, ") gives ", AllAnswers(observed.size()), "; the nearest, ",
-      nearest.changes.empty() ? "the model itself" : Name(nearest), ", gives all but ", missed);
+  return absl::StrCat("no change of one parameter (", singles, " tried) or two (", pairs,
+                      " tried, numbers at most ", kFarInPairs, " from the model's) reproduces ",
+                      AllAnswers(observed.size()), "; the nearest, ",
+                      nearest.changes.empty() ? "the model itself" : Name(nearest), ", misses ",
+                      missed);
 }
 
 Diagnosis FindChange(const Operation& op, std::vector<Observed> observed) {

@@ -62,7 +62,7 @@ TEST(Diagnosis, SinglesOfAnyDistancePairsAndMore) {
     ASSERT_FALSE(d.changes.empty()) << c.name << ": " << d.Text();
     EXPECT_EQ(Name(d.changes.front()), c.name);
     EXPECT_THAT(Name(d.bucket(op)), HasSubstr(absl::StrCat(":", c.name)));
-    EXPECT_THAT(d.Text(), HasSubstr(absl::StrCat(c.name, " gives all ")));
+    EXPECT_THAT(d.Text(), HasSubstr(absl::StrCat(c.name, " reproduces all ")));
   }
 }
 
@@ -72,7 +72,7 @@ TEST(Diagnosis, TheModelNeedsNoChange) {
   const Diagnosis d = DiagnosisOf(device, op);
   EXPECT_THAT(d.changes, IsEmpty());
   EXPECT_EQ(d.missed, 0u);
-  EXPECT_THAT(d.Text(), HasSubstr("the model gives all "));
+  EXPECT_THAT(d.Text(), HasSubstr("the model reproduces all "));
 }
 
 TEST(Diagnosis, WhatNothingExplainsSaysWhatWasSearched) {
@@ -128,7 +128,8 @@ TEST(Diagnosis, ErrorsAndLimits) {
   Runner little(device, op, 10);
   const auto cut = Diagnose(little, {}, Cases(op));
   ASSERT_TRUE(cut.ok());
-  EXPECT_THAT(cut->Text(), HasSubstr("not all that distinguishes it from others could be asked"));
+  EXPECT_THAT(cut->Text(),
+              HasSubstr("not all cases that distinguish it from other changes could be run"));
   EXPECT_FALSE(little.HasBudget());
   EXPECT_LT(little.executions(), 1000);
 }

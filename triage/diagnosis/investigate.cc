@@ -16,17 +16,17 @@
 namespace mmadiff {
 namespace {
 
-constexpr size_t kAnswers = 512;       // of an execution: differing ones, and others
+constexpr size_t kAnswers = 512;       // from one execution: differing ones, and others
 constexpr size_t kMaxCases = 12;       // that refute
 constexpr size_t kMaxNamed = 6;        // changes named in a text
-constexpr size_t kEnoughAnswers = 16;  // rivals that more refute are alike
+constexpr size_t kEnoughAnswers = 16;  // rivals refuted by more answers are treated alike
 constexpr int64_t kAskedAtOnce = 64, kMaxOfSlow = 64;  // dot products of ordinary numbers
 constexpr char kMinimal[] = "the device and the model differ";
 
 bool IsSame(const Neighbour& x, const Neighbour& y) { return x.algorithm == y.algorithm; }
 
-// What must be refuted beside the operation's model, which the minimal mismatch refutes: its single
-// changes but for the one that is believed; without one also the nearest.
+// The changes to refute besides the operation's model, which the minimal mismatch refutes: its
+// one-parameter changes except the believed one; without a believed one also the nearest.
 std::vector<Neighbour> RivalsOf(const Operation& op, const Diagnosis& d) {
   std::vector<Neighbour> rivals = SingleChanges(op.model);
   if (!d.changes.empty()) {
@@ -45,7 +45,7 @@ Mismatch Alone(const Mismatch& m) {
   return alone;
 }
 
-// One investigation; the steps of Investigate() in their order.
+// One investigation; Run() performs the steps of Investigate() in order.
 class Investigator {
  public:
   Investigator(Runner& runner, const Mismatch& mismatch, Investigation& result)
@@ -63,8 +63,9 @@ class Investigator {
       return absl::OkStatus();
     }
     observed.insert(observed.end(), known.begin(), known.end());
-    bool sampled = known.size() >= kAnswers;  // by an investigation before, not a few cases
-    // Rules of NaNs, of which no model here may know, are filed apart from wrong numbers.
+    bool sampled = known.size() >= kAnswers;  // by an earlier investigation, not a few cases
+    // Mismatches in NaN bits follow rules that the models here may not include, so they are filed
+    // apart from wrong numbers.
     const DifferenceClass gravest = GravestClass(op_, AnswersOf(found_.model, found_.device));
     const bool numbers = gravest != DifferenceClass::kNanPayload;
     for (size_t refuting = 1; refuting > 0; sampled = true) {
@@ -97,7 +98,7 @@ class Investigator {
   static constexpr int kTries = 5;
 
  private:
-  // What the device answered to the execution; of large ones some differing and some other words.
+  // The device's answers to the execution; for a large one some differing and some other words.
   std::vector<Observed> AnswersOf(const std::vector<uint64_t>& model,
                                   const std::vector<uint64_t>& device) const {
     std::vector<Observed> answers;
@@ -113,8 +114,8 @@ class Investigator {
     return answers;
   }
 
-  // Models that a mismatch must refute to carry the bucket's name by itself: the operation's own
-  // and the neighbours that are preferred to the explanation; all of them without one.
+  // Models that a mismatch must refute to belong to the bucket on its own: the operation's own and
+  // the neighbors that are preferred to the explanation; without an explanation all of them.
   std::vector<Model> Preferred() const {
     std::vector<Model> models = {op_.model};
     for (const Neighbour& n : SingleChanges(op_.model)) {
@@ -125,8 +126,8 @@ class Investigator {
     return models;
   }
 
-  // Where to shrink from: of what was found and answered, the simplest that holds the target.
-  // `own`: of the mismatch alone, which a recording can answer.
+  // Where to start shrinking: the simplest case that holds the target, out of the found execution
+  // and all answers. `own`: only the mismatch itself, which a recording can answer.
   std::optional<Mismatch> Start(const Target& target, bool own = false) const {
     std::optional<Mismatch> start;
     Complexity least = {};
@@ -146,11 +147,11 @@ class Investigator {
     return start;
   }
 
-  // The smallest case from there that holds the target, with answers that repeat; none otherwise.
+  // The smallest case from there that holds the target and whose answers repeat; none otherwise.
   absl::StatusOr<std::optional<Mismatch>> Smallest(const Target& target, const Mismatch& start,
                                                    Effort effort = Effort::kAll) {
     ASSIGN_OR_RETURN(Mismatch minimal, Shrink(runner_, target, start, effort));
-    // A recording knows what could not be shrunk by its name alone.
+    // If the case was not shrunk, keeps its name: a recording finds it only by name.
     if (SameWords(minimal.inputs, start.inputs)) minimal.inputs = start.inputs;
     const absl::StatusOr<Tries> tries = Repeat(runner_, minimal, 2);
     if (absl::IsNotFound(tries.status()) || FailureOf(tries.status())) return std::nullopt;
@@ -165,7 +166,7 @@ class Investigator {
     return std::optional<Mismatch>(std::move(minimal));
   }
 
-  // At most half of what is left is spent on it, for what refutes others comes after it.
+  // Spends at most half of the remaining budget, because the refuting cases come later.
   absl::Status KeepMinimal() {
     runner_.KeepBack(runner_.left() / 2);
     const absl::Status s = KeepMinimalOf();
@@ -175,7 +176,8 @@ class Investigator {
 
   absl::Status KeepMinimalOf() {
     const bool explained = explanation_.has_value();
-    // What nothing explains is to differ as the gravest word of the mismatch does.
+    // Without an explanation the case must differ in the same way as the gravest word of the
+    // mismatch.
     const DifferenceClass lost = explained
                                      ? DifferenceClass::kNone
                                      : GravestClass(op_, AnswersOf(found_.model, found_.device));
@@ -194,14 +196,14 @@ class Investigator {
     }
     if (minimal) {
       Keep({*minimal, result_.bucket, ""});
-    } else {  // it held while it was shrunk and no longer does: the original is not to be trusted
+    } else {  // it held while shrinking and no longer does: do not trust the original
       result_.bucket.repetition = Repetition::kFlaky;
     }
     return absl::OkStatus();
   }
 
-  // A case for each rival that an answer refutes and no case yet, the nearest and that of the
-  // fewest answers first. Without budget the answer is kept as it is.
+  // Keeps a case for each rival that an answer refutes and no case refutes yet: first the nearest,
+  // then the rival with the fewest refuting answers. Without budget the answer is kept as it is.
   absl::Status KeepRefuting() {
     std::vector<std::pair<size_t, Neighbour>> by_answers;
     for (const Neighbour& r : rivals_) {
@@ -231,17 +233,18 @@ class Investigator {
   }
 
   absl::Status KeepSmallest() {
-    if (Preferred().size() == 1) return absl::OkStatus();  // it is the minimal one
+    if (Preferred().size() == 1) return absl::OkStatus();  // same as the minimal one
     const Mismatch& from = result_.cases.front().mismatch;
     const Target target(op_, explanation_, {op_.model});
     ASSIGN_OR_RETURN(const auto minimal, Smallest(target, from));
     if (minimal && IsNew(*minimal)) {
-      Keep({*minimal, result_.bucket, "the smallest mismatch that was found", CaseRole::kConfirms});
+      Keep({*minimal, result_.bucket, "the smallest mismatch found", CaseRole::kConfirms});
     }
     return absl::OkStatus();
   }
 
-  // The operands of the first mismatch, on their own if it is one there, else the whole tile.
+  // The first mismatch as found: its dot product alone if the minimal case is a single dot product,
+  // else the whole tile.
   absl::Status KeepFound() {
     Mismatch found = found_;
     const Mismatch& minimal = result_.cases.front().mismatch;
@@ -260,14 +263,14 @@ class Investigator {
     }
     found.inputs.stream.clear();
     if (IsNew(found)) {
-      result_.cases.push_back({std::move(found), result_.bucket,
-                               "as it was found, not made smaller", CaseRole::kAsFound});
+      result_.cases.push_back(
+          {std::move(found), result_.bucket, "as found, not minimized", CaseRole::kAsFound});
     }
     return absl::OkStatus();
   }
 
-  // People are shown the first case: of the mismatches that were kept the simplest; without an
-  // explanation of those alone that are as grave as the minimal one.
+  // People see the first case: the simplest of the kept mismatches. Without an explanation only
+  // those as grave as the minimal one count.
   void PutSimplestFirst() {
     std::vector<KeptCase>& cases = result_.cases;
     const auto complexity = [this](const KeptCase& c) {
@@ -293,18 +296,18 @@ class Investigator {
     why = absl::StrCat(kMinimal, why.empty() ? "" : "; ", why);
   }
 
-  // By how much ordinary numbers differ, if they do: the minimal case is often of very small ones.
+  // Shows how much ordinary numbers differ, if they do; the minimal case often has very small ones.
   absl::Status KeepTypical() {
     if (!explanation_) {
       RETURN_IF_ERROR(LookForTypical());
     }
     if (typical_ && IsNew(*typical_)) {
-      Keep({*std::move(typical_), result_.bucket, "of ordinary numbers", CaseRole::kTypical});
+      Keep({*std::move(typical_), result_.bucket, "uses ordinary numbers", CaseRole::kTypical});
     }
     return absl::OkStatus();
   }
 
-  // Without an explanation the device is asked about all, or about some if it is slow.
+  // Without an explanation the device runs all ordinary dot products, or some if it is slow.
   absl::Status LookForTypical() {
     const Mismatch& minimal = result_.cases.front().mismatch;
     if (!(minimal.inputs.shape == DotProductShape(op_.shape()))) return absl::OkStatus();
@@ -327,8 +330,8 @@ class Investigator {
     return absl::OkStatus();
   }
 
-  // What the device answers, in typical_ if it is not the model's word and repeats; nothing if it has
-  // no answer. An answer that does not repeat makes the bucket flaky.
+  // Returns the device's answer, none if it has no answer. The case goes to typical_ if the answer
+  // differs from the model's and repeats. An answer that does not repeat makes the bucket flaky.
   absl::StatusOr<std::optional<uint64_t>> AskTypical(const DotProductCase& dot) {
     Mismatch typical = {&op_, MakeDotProductBatch(op_.shape(), {dot}), 0};
     const absl::StatusOr<Tries> tries = Repeat(runner_, typical, kTries);
@@ -341,8 +344,8 @@ class Investigator {
     return tries->device[0];
   }
 
-  // The first ordinary numbers for which the explanation has another word than the model: what the
-  // device answers is added to `observed` if it is not the explanation's.
+  // Asks about the first ordinary numbers for which the explanation and the model have different
+  // words. If the device's answer is not the explanation's, it is added to `observed`.
   absl::Status AskPredicted(std::vector<Observed>& observed) {
     const Target target(op_, explanation_, {op_.model});
     const auto dot = FindTypical(
@@ -363,7 +366,7 @@ class Investigator {
         result_.cases, [&](const KeptCase& e) { return SameWords(e.mismatch.inputs, m.inputs); });
   }
 
-  // Takes what the case refutes from the rivals, and says so.
+  // Removes the rivals that the case refutes, and names them in `why`.
   void Keep(KeptCase kept) {
     std::vector<std::string> refuted;
     const Mismatch& m = kept.mismatch;
@@ -378,7 +381,7 @@ class Investigator {
     if (!refuted.empty()) {
       const size_t named = std::min(refuted.size(), kMaxNamed);
       absl::StrAppend(
-          &kept.why, kept.why.empty() ? "refutes " : "; refutes ",
+          &kept.why, kept.why.empty() ? "rules out " : "; rules out ",
           absl::StrJoin(refuted.begin(), refuted.begin() + named, ", "),
           named == refuted.size() ? "" : absl::StrCat(" and ", refuted.size() - named, " more"));
     }
@@ -391,7 +394,7 @@ class Investigator {
   Investigation& result_;
   Mismatch found_;  // with the words of the first tries
   std::optional<Model> explanation_;
-  std::optional<Mismatch> typical_;  // of ordinary numbers, which differ every time
+  std::optional<Mismatch> typical_;  // ordinary numbers that differ every time
   std::vector<Neighbour> rivals_;    // not refuted yet
 };
 
@@ -399,16 +402,19 @@ class Investigator {
 
 std::string Investigation::Text() const {
   if (bucket.repetition == Repetition::kFlaky) return "the device does not repeat its answers";
-  const bool alone = refuted + left == 0;
-  return absl::StrCat(diagnosis.Text(),
-                      alone ? "; there is no other single change"
-                            : absl::StrCat("; the cases refute ", refuted, " single changes"),
-                      left == 0 ? "" : absl::StrCat(", not ", left),
-                      ordinary == 0 ? ""
-                                    : absl::StrCat("; none of ", ordinary,
-                                                   " dot products of ordinary numbers shows it"),
-                      spent ? absl::StrCat("; stopped after ", executions, " executions") : "",
-                      diagnosis.changes.empty() ? "; `probe` asks for layout, order and NaNs" : "");
+  const bool alone = refuted + left == 0,
+             single = !diagnosis.changes.empty() && diagnosis.changes.front().single() != nullptr;
+  return absl::StrCat(
+      diagnosis.Text(),
+      alone ? "; there is no other single-parameter change"
+            : absl::StrCat("; the kept cases rule out ", refuted, single ? " other" : "",
+                           refuted == 1 ? " single-parameter change" : " single-parameter changes"),
+      left == 0 ? "" : absl::StrCat(", but not the remaining ", left),
+      ordinary == 0 ? ""
+                    : absl::StrCat("; none of ", ordinary,
+                                   " dot products of ordinary numbers shows the difference"),
+      spent ? absl::StrCat("; stopped after ", executions, " executions") : "",
+      diagnosis.changes.empty() ? "; run `probe` to check layout, order and NaNs" : "");
 }
 
 absl::StatusOr<Investigation> Investigate(Device& device, const Mismatch& mismatch,
@@ -419,7 +425,7 @@ absl::StatusOr<Investigation> Investigate(Device& device, const Mismatch& mismat
   Runner runner(device, *mismatch.op, most == 0 ? kMaxExecutions : most, most_slow);
   Investigation result;
   absl::Status s = Investigator(runner, mismatch, result).Run(cases, known);
-  if (FailureOf(s) && mismatch.inputs.dot_products() > 1) {  // beside the word that differs
+  if (FailureOf(s) && mismatch.inputs.dot_products() > 1) {  // another word of the execution failed
     return Investigate(device, Alone(mismatch), cases, known, most);
   }
   result.executions = runner.executions();

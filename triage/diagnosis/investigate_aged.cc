@@ -14,11 +14,12 @@
 namespace mmadiff {
 namespace {
 
-constexpr uint64_t kAtOnce = 256;  // dot products that a kept process is asked
-constexpr uint64_t kCheap = 2000;  // an age that is tried more than once
+constexpr uint64_t kAtOnce = 256;  // dot products per batch for a kept process
+constexpr uint64_t kCheap = 2000;  // ages below this are tried more than once
 
-// Asks a fresh process for the same until `enough` says so of an answer, or it is that old; then for another one, if
-// `behind`: it may end behind an answer.
+// Asks a fresh process about the same dot product until `enough` returns true for an answer, or
+// until the process is `most_age` old. `behind`: then asks about a different dot product, because
+// the process may end only after its answer.
 absl::Status AskWhileItAges(Device& device, const Operation& op, const DotProductCase& dot,
                             uint64_t most_age, bool behind,
                             absl::FunctionRef<bool(uint64_t age, const Answers&, int64_t)> enough) {
@@ -38,7 +39,7 @@ absl::Status AskWhileItAges(Device& device, const Operation& op, const DotProduc
   return absl::OkStatus();
 }
 
-// The first age at which the device gives another word than the model, and this word.
+// The first age at which the device's word differs from the model's, and that word.
 struct Aged {
   uint64_t age = 0, d = 0;
   friend bool operator==(const Aged&, const Aged&) = default;
@@ -58,7 +59,8 @@ absl::StatusOr<std::optional<Aged>> FindAge(Device& device, const Operation& op,
   return aged;
 }
 
-// Whether it is the same in more fresh processes: a fault that counts across processes is none of age.
+// Whether the age is the same in more fresh processes. A fault that counts across processes is not
+// a fault of age.
 absl::StatusOr<bool> Repeats(Device& device, const Operation& op, const DotProductCase& dot,
                              const Aged& aged) {
   for (int i = 0; i < (aged.age < kCheap ? 3 : 1); ++i) {
@@ -84,7 +86,7 @@ KeptCase CaseOf(const Operation& op, const DotProductCase& dot, const Aged& aged
 absl::StatusOr<Answers> AskAtAge(Device& device, const Operation& op, const DotProductCase& dot,
                                  uint64_t age) {
   Answers last;
-  uint64_t most = 0;  // answers of one process, where it starts anew
+  uint64_t most = 0;  // answers from one process, if each batch starts one
   if (!device.Restart()) age = 0;
   const absl::Status s =
       AskWhileItAges(device, op, dot, age, true, [&](uint64_t, const Answers& answers, int64_t i) {
@@ -97,8 +99,9 @@ absl::StatusOr<Answers> AskAtAge(Device& device, const Operation& op, const DotP
       });
   RETURN_IF_ERROR(s);
   if (device.StartsAnew() && most <= age && last.failures.empty()) {
-    return absl::NotFoundError(absl::StrCat("it is asked after ", age,
-                                            " answers of one process; this device's gave ", most));
+    return absl::NotFoundError(absl::StrCat(
+        "the case needs ", age,
+        " earlier answers from one process; this device's processes gave at most ", most));
   }
   return last;
 }
@@ -120,7 +123,7 @@ absl::StatusOr<Investigation> InvestigateInProcess(Device& device, const Mismatc
   Investigation found;
   found.bucket = BucketOf(op, std::vector<Observed>{{dot, aged->d}});
   std::optional<KeptCase> minimal;
-  if (!device.StartsAnew()) {  // it is old now, and can be asked for smaller ones
+  if (!device.StartsAnew()) {  // the process is old now and can try smaller cases
     ASSIGN_OR_RETURN(Investigation old, Investigate(device, MismatchOf(op, dot, aged->d), cases));
     if (old.bucket.Repeats() && !old.cases.empty()) {
       const DotProductCase smaller = Extract(old.cases.front().mismatch.inputs, 0);

@@ -1,4 +1,4 @@
-// Mismatches that a device shows only after it has answered for a while.
+// Mismatches that a device shows only after it has given other answers for a while.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,15 @@
 
 namespace mmadiff {
 
-// Investigate(); but if a fresh process of the device (Device::Restart()) gives the model's word, and
-// gives another after at most mismatch.most_age answers to the same dot product: the bucket is kAged,
-// and each case has the age from which on it differs.
+// Like Investigate(), with one exception. If a fresh process of the device (Device::Restart())
+// gives the model's word, but a different word after at most mismatch.most_age answers to the same
+// dot product, then the bucket is kAged, and each case has the age from which on it differs.
 absl::StatusOr<Investigation> InvestigateInProcess(Device& device, const Mismatch& mismatch,
                                                    const CaseStream& cases,
                                                    std::span<const Observed> known = {});
 
-// What a fresh process says to the last of age + 1 equal dot products, or to the first on which it
-// fails; as it is of a device that has no fresh process. Errors are the device's.
+// A fresh process's answer to the last of age + 1 equal dot products, or to the first one on which
+// it fails. A device that cannot be restarted answers as it is. Errors are the device's.
 absl::StatusOr<Answers> AskAtAge(Device& device, const Operation& op, const DotProductCase& dot,
                                  uint64_t age);
 

@@ -16,16 +16,16 @@ namespace mmadiff {
 namespace {
 
 constexpr int kTries = 5;
-// Failures that end a process and may be met on the way to the simplest one.
+// The number of process-ending failures allowed on the way to the simplest case.
 constexpr int kMaxEnds = 100;
 
 bool Ends(FailureKind kind) { return ScopeOf(kind) == FailureScope::kProcess; }
 
-// Where the device fails in the same way its word is the complement of the model's, else the model's:
-// to find the smallest failure is to find the smallest difference.
+// If the device fails in the same way, the word is the complement of the model's, otherwise the
+// model's. Finding the smallest failure then means finding the smallest difference.
 class FailureAsDifference : public Device {
  public:
-  // `most`: as Investigate() has it.
+  // `most`: as in Investigate().
   FailureAsDifference(Device& device, const InputFailure& failure, int64_t most)
       : device_(device),
         failure_(failure),
@@ -39,7 +39,7 @@ class FailureAsDifference : public Device {
   absl::Status Supports(const Operation& op) const override { return device_.Supports(op); }
 
   bool spent() const { return left_ <= 0; }
-  // What the device said when it failed last.
+  // The device's last failure.
   const InputFailure& said() const { return said_; }
 
  private:
@@ -49,7 +49,7 @@ class FailureAsDifference : public Device {
     const uint64_t bits = LowBits(op.instruction->d->bits);
     std::vector<DotProductCase> dots;
     for (int64_t i = 0; i < batch.dot_products(); ++i) dots.push_back(Extract(batch, i));
-    // A process may end or print behind an answer, which is seen when it is asked the next one.
+    // A process may end or print only after an answer, which shows at the next dot product.
     if (ScopeOf(failure_.kind) != FailureScope::kWord) dots.push_back(PlainDotProducts(op).front());
     for (size_t done = 0; done < dots.size() && left_ > 0;) {
       Answers answers;
@@ -73,7 +73,8 @@ class FailureAsDifference : public Device {
   InputFailure said_;
 };
 
-// Asks it behind two others, one of which at least is to be answered: not all that comes first fails.
+// Asks about it after two others, of which at least one must get an answer: then the failure does
+// not hit everything.
 absl::StatusOr<bool> FailsWhereOthersDoNot(Device& difference, const Operation& op,
                                            const Batch& dot) {
   std::vector<DotProductCase> dots = PlainDotProducts(op);
@@ -101,7 +102,7 @@ absl::StatusOr<Investigation> InvestigateFailure(Device& device, const Mismatch&
   FailureAsDifference difference(device, failure, most);
   Runner runner(difference, op, most == 0 ? kMaxExecutions : most,
                 most == 0 ? kMaxSlowExecutions : most);
-  // What ends a process was seen alone in a fresh one that answers others.
+  // A failure that ends a process was observed alone, in a fresh process that answers others.
   for (int i = 0; i < kTries && !Ends(failure.kind); ++i) {
     ASSIGN_OR_RETURN(const bool fails, FailsWhereOthersDoNot(difference, op, mismatch.inputs));
     if (fails) continue;
@@ -113,7 +114,7 @@ absl::StatusOr<Investigation> InvestigateFailure(Device& device, const Mismatch&
   absl::StatusOr<Mismatch> minimal = Shrink(runner, target, mismatch);
   device.Hurry(false);
   RETURN_IF_ERROR(minimal.status());
-  if (failure.kind == FailureKind::kHang) {  // and when nobody is in a hurry?
+  if (failure.kind == FailureKind::kHang) {  // check again without hurry
     Answers answers;
     RETURN_IF_ERROR(device.Ask(op, minimal->inputs, answers));
     const auto failed = answers.failures.find(0);
@@ -127,7 +128,7 @@ absl::StatusOr<Investigation> InvestigateFailure(Device& device, const Mismatch&
   }
   ASSIGN_OR_RETURN(const auto again, difference.Run(op, minimal->inputs));
   const DotProductCase dot = Extract(minimal->inputs, minimal->element);
-  if (again[minimal->element] == Simulate(op.model, dot)) {  // it fails among others only
+  if (again[minimal->element] == Simulate(op.model, dot)) {  // it fails only among others
     result.cases = {std::move(found)};
     return result;
   }
@@ -137,7 +138,7 @@ absl::StatusOr<Investigation> InvestigateFailure(Device& device, const Mismatch&
   smallest.mismatch.failure = difference.said();
   smallest.why = difference.said().text;
   Simulate(op.model, smallest.mismatch.inputs, smallest.mismatch.model);
-  found.why = "as it was found, not made smaller";
+  found.why = "as found, not minimized";
   found.role = CaseRole::kAsFound;
   result.cases = {std::move(smallest), std::move(found)};
   return result;

@@ -1,4 +1,4 @@
-// From an input for which a device has no word to the simplest one.
+// Simplifies an input for which a device gives no word.
 #pragma once
 
 #include "absl/status/statusor.h"
@@ -8,10 +8,10 @@
 
 namespace mmadiff {
 
-// `mismatch` is a dot product with a failure, and comes back as the first case, smaller if there is a
-// smaller one with the same failure; the other is as it was found. One that depends on the age of the
-// process stays as it is. `executions` are dot products, `most` of them as in Investigate(). Errors are
-// the device's.
+// `mismatch` is a dot product with a failure. The first case of the result is a smaller dot product
+// with the same failure, if there is one, followed by the case as found; otherwise only the case as
+// found. A failure that depends on the age of the process is not shrunk. `executions` counts dot
+// products; `most` is as in Investigate(). Errors are the device's.
 absl::StatusOr<Investigation> InvestigateFailure(Device& device, const Mismatch& mismatch,
                                                  int64_t most = 0);
 

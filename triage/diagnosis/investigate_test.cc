@@ -272,7 +272,7 @@ TEST(Investigate, AWrongNumberHasItsNameBesideOddNans) {
   ASSERT_TRUE(i.ok()) << i.status();
   ASSERT_FALSE(i->diagnosis.changes.empty()) << i->Text();
   EXPECT_EQ(i->diagnosis.changes.front().algorithm, planted);
-  EXPECT_THAT(i->Text(), testing::HasSubstr("but for the bits of"));
+  EXPECT_THAT(i->Text(), testing::HasSubstr("except for the bits of"));
   EXPECT_EQ(Name(i->bucket), "aligned_term:fraction_bits=24");
 }
 

@@ -9,9 +9,9 @@
 namespace mmadiff {
 namespace {
 
-constexpr size_t kRefuting = 8;  // answers that come first
+constexpr size_t kRefuting = 8;  // answers that are tried first
 constexpr size_t kMinBlock = 32, kMaxBlock = 512;
-constexpr size_t kJudgedInOrder = 64;  // models between changes of the order
+constexpr size_t kJudgedInOrder = 64;  // number of models between reorderings
 
 }  // namespace
 

@@ -1,4 +1,5 @@
-// Tries models against answers, many at once; the answers that refuted the last models come first.
+// Checks models against answers in batches; the answers that refuted the latest models are tried
+// first.
 #pragma once
 
 #include <cstddef>
@@ -20,40 +21,41 @@ class Judge {
 
   bool GivesAll(const Model& model) { return !FindRefuting(model); }
 
-  // The index of an answer that the model does not give, if there is one. The `likely` ones are tried first.
+  // The index of an answer that the model does not reproduce, if any. The `likely` ones are tried
+  // first.
   std::optional<size_t> FindRefuting(const Model& model, std::initializer_list<size_t> likely = {});
 
-  // How many answers the model does not give; most + 1 if there are more than `most`.
+  // The number of answers that the model does not reproduce; most + 1 if more than `most`.
   size_t Missed(const Model& model, size_t most);
 
-  // Indices of the first `most` answers that the model does not give, ascending.
+  // Indices of the first `most` answers that the model does not reproduce, ascending.
   std::vector<size_t> FirstMissed(const Model& model, size_t most);
 
  private:
   struct Block {
-    size_t first;  // place of its first answer in the order
+    size_t first;  // position of its first answer in the order
     Batch inputs;
   };
 
   bool IsGiven(const Model& model, size_t answer) const {
     return Fits(op_, model, observed_[answer]);
   }
-  // Answers that the model does not give: all, or the first in the order, `enough` at least.
+  // Answers that the model does not reproduce: all, or the first in the order, at least `enough`.
   const std::vector<size_t>& FindMissed(const Model& model, size_t enough);
-  // Block `b` of the order, to be asked for after those before it; nullptr after the last.
+  // Block `b` of the order; the blocks before it must have been requested. nullptr after the last.
   const Block* BlockAt(size_t b);
   void PutFirst(size_t answer);
-  // The answers that most models missed come first.
+  // Moves the answers that most models missed to the front.
   void Reorder();
 
   const Operation& op_;
   const std::span<const Observed> observed_;
-  std::vector<size_t> order_;     // of all answers
-  std::vector<Block> blocks_;     // of the order, made when they are needed
-  std::vector<size_t> misses_;    // models that missed each answer
-  size_t judged_ = 0;             // models that missed too many answers
-  std::vector<size_t> refuting_;  // answers that refuted the last models, the latest first
-  std::vector<size_t> missed_;    // memory that is used again, as words_
+  std::vector<size_t> order_;     // all answers, by index
+  std::vector<Block> blocks_;     // follow the order; made on demand
+  std::vector<size_t> misses_;    // number of models that missed each answer
+  size_t judged_ = 0;             // number of models that missed too many answers
+  std::vector<size_t> refuting_;  // answers that refuted the latest models, the latest first
+  std::vector<size_t> missed_;    // reused memory, like words_
   std::vector<uint64_t> words_;
 };
 

@@ -1,4 +1,4 @@
-// Asks a device about dot products, and remembers every answer.
+// Asks a device about dot products and remembers every answer.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace mmadiff {
 
-// An answer, and which experiment it belongs to.
+// An answer and its experiment.
 struct ExperimentAnswer {
   Observed observed;
   std::string experiment;
@@ -23,24 +23,25 @@ struct ExperimentAnswer {
 
 class Asker {
  public:
-  // `op` is what the device is asked about; whether it has a model does not matter. At most `budget`
-  // dot products are asked.
+  // Asks the device about `op`, which may or may not have a model. Asks at most `budget` dot
+  // products.
   Asker(Device& device, const Operation& op, int64_t budget)
       : device_(device), op_(op), budget_(budget) {}
 
-  // The words of the dot products, each asked once in all. kResourceExhausted when the budget does
-  // not reach; else the device's errors. An answer is remembered under the first experiment.
+  // The words of the dot products; asks each distinct dot product only once. kResourceExhausted if
+  // the budget is too small; other errors are the device's. An answer is stored under the
+  // experiment that first asked for it.
   absl::StatusOr<std::vector<uint64_t>> Ask(const std::string& experiment,
                                             std::span<const DotProductCase> dots);
 
-  // Asks again about answers that no model gives. Those that come otherwise are taken out of
-  // answers() and are counted in flaky(). How many these were.
+  // Asks again about answers that no model reproduces. Answers that have changed are removed from
+  // answers() and added to flaky(). Returns how many changed.
   absl::StatusOr<size_t> AskAgain(std::span<const DotProductCase> dots);
 
-  // Of dot products whose answers, alone and among others, are not the same: as above.
+  // The same for dot products whose answers differ when asked alone and among others.
   void AddFlaky(std::span<const DotProductCase> dots);
 
-  // Given answers: of a recording.
+  // Adds a given answer, from a recording.
   void Add(const std::string& experiment, const DotProductCase& dot, uint64_t d);
 
   const Operation& op() const { return op_; }
@@ -49,7 +50,7 @@ class Asker {
   int64_t asked() const { return asked_; }
   int64_t left() const { return budget_ - asked_; }
   size_t flaky() const { return flaky_.size(); }
-  // The first that came otherwise.
+  // The dot products whose answers changed.
   const std::vector<DotProductCase>& flaky_cases() const { return flaky_; }
 
  private:

@@ -11,9 +11,9 @@ namespace {
 constexpr int kWidest = 46;  // bits that an alignment may keep, and some more
 constexpr int kOfTile = 16;  // dot products of one tile
 
-// A term for an experiment: 2^exponent, +-, with the fraction of `kind`.
+// A term of an experiment: +-2^exponent, with the fraction of `kind`.
 struct Term {
-  int term;  // negative: counted from the addend, -1
+  int term;  // negative: counted from the addend, which is -1
   bool negative;
   int exponent;
   enum Fraction { kOne, kOnes, kHalf, kLow } fraction = kOne;
@@ -33,7 +33,7 @@ uint64_t FractionOf(const Format& f, Term::Fraction kind) {
   }
 }
 
-// Appends the dot product of the terms if the formats have them all.
+// Appends the dot product of the terms if the formats can represent them all.
 void Add(const Operation& op, std::initializer_list<Term> terms,
          std::vector<DotProductCase>& dots) {
   const Model& m = op.model;
@@ -48,8 +48,8 @@ void Add(const Operation& op, std::initializer_list<Term> terms,
   dots.push_back(std::move(dot));
 }
 
-// Exponents to lay experiments at: the middle of what products and results have, the top, and the
-// bottom of the results.
+// Exponents at which experiments are placed: the middle and the top of the range of products and
+// results, and the bottom of the results.
 struct Places {
   int low, middle, top;
 };
@@ -61,7 +61,7 @@ Places PlacesOf(const Model& m) {
   return {low, std::clamp(0, low, top), top};
 }
 
-// Pairs of terms that may lie in one step or in several.
+// Pairs of terms that may belong to one step or to several.
 std::vector<std::pair<int, int>> Pairs(int k) {
   std::vector<std::pair<int, int>> pairs = {{0, -1}, {-1, 0}, {k - 1, -1}, {-1, k - 1}};
   for (int step = 1; step < k; step *= 2) {
@@ -89,7 +89,7 @@ void Digits(const Operation& op, std::vector<DotProductCase>& dots) {
                                               : 1ull << (64 - bits);
           if (PutTerm(m, term < 0 ? m.k : term,
                       {Value::Class::kFinite, negative, places.middle, fraction}, dot)) {
-            if (term >= 0 && ones) {  // a product of all digits of both
+            if (term >= 0 && ones) {  // a product with all digits in both operands
               dot.b[term] |= LowBits(std::min(bits, m.b.fraction_bits)) << m.b.ignored_bits;
             }
             dots.push_back(std::move(dot));
@@ -183,8 +183,8 @@ void Bottoms(const Operation& op, std::vector<DotProductCase>& dots) {
   }
 }
 
-// Terms with the most uneven operands, which products of the same size do not show: exponents that
-// a product has without a leading one of its own.
+// Terms with the most uneven operands. They reveal the exponent that a product gets if it has no
+// leading one of its own, which products of the same size with even operands do not show.
 void Subnormals(const Operation& op, std::vector<DotProductCase>& dots) {
   const Model& m = op.model;
   for (int bits = 0; bits < m.a.fraction_bits; ++bits) {
@@ -213,13 +213,13 @@ void Subnormals(const Operation& op, std::vector<DotProductCase>& dots) {
 }
 
 constexpr Experiment kExperiments[] = {
-    {"digits", "how many digits of a single term come out", Digits},
-    {"gaps", "how far below another a term counts", Gaps},
-    {"cancellations", "what was cut of a small term before two large ones cancelled",
+    {"digits", "how many digits of a single term reach the result", Digits},
+    {"gaps", "the distance below another term at which a term still counts", Gaps},
+    {"cancellations", "how much of a small term is cut before two large ones cancel",
      Cancellations},
-    {"ties", "how the sum is rounded, and what decides a tie", Ties},
-    {"bottoms", "the smallest results, and where alignment ends", Bottoms},
-    {"subnormals", "subnormal operands, and which exponent their products have", Subnormals},
+    {"ties", "how the sum is rounded and how ties are decided", Ties},
+    {"bottoms", "the smallest results, and where alignment stops", Bottoms},
+    {"subnormals", "subnormal operands, and the exponents of their products", Subnormals},
 };
 
 bool IsOperand(const Operation& op, const DotProductCase& dot) {

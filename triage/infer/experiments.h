@@ -1,6 +1,6 @@
-// What a black box is asked before anything is known of its arithmetic but the formats. Each
-// experiment isolates one thing, in stairs: the number of answers that a wrong width or rounding
-// gives shrinks with its distance from the truth, so that a search can follow it.
+// The questions for a black box of which only the formats are known. Each experiment isolates one
+// property, in graded steps: the closer a wrong width or rounding is to the truth, the fewer
+// answers it misses, so that a search can descend toward it.
 #pragma once
 
 #include <cstdint>
@@ -20,17 +20,18 @@ struct Experiment {
 };
 std::span<const Experiment> Experiments();
 
-// The dot products of one; those that are no operands of a sparse instruction are left out.
+// The dot products of one experiment, without those that are not valid operands of a sparse
+// instruction.
 std::vector<DotProductCase> ExperimentCases(const Experiment& experiment, const Operation& op);
 
-// Names of the generator's classes that the instruction has; each is an experiment too.
+// Names of the generator's classes that apply to the instruction; each is also an experiment.
 std::vector<const char*> ClassNames(const Operation& op);
-// `count` dot products of a class from tile `first` on, at most 16 of one tile.
+// `count` dot products of a class, starting at tile `first`, at most 16 from one tile.
 std::vector<DotProductCase> ClassCases(const Operation& op, const char* name, uint64_t first,
                                        size_t count);
 
-// Writes a number to a term: product k as a number of A times a power of two, or the addend (term K).
-// Normal operands where that is possible. False when the formats cannot.
+// Writes a number to a term: product k as a number of A times a power of two, or the addend (term
+// K). Uses normal operands if possible. False if the formats cannot hold it.
 bool PutTerm(const Model& model, int term, const Value& value, DotProductCase& dot);
 
 }  // namespace mmadiff

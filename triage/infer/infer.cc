@@ -20,25 +20,25 @@
 namespace mmadiff {
 namespace {
 
-constexpr int kOfClass = 48;            // dot products of each class of the generator
-constexpr int kRounds = 10;             // of search, and questions that tell apart
-constexpr int kPool = 1 << 16;          // dot products to choose these from
-constexpr int64_t kWidePool = 1 << 25;  // simulations by which more are found, one of a million
-constexpr int64_t kWidePoolOfScalars = 1 << 19;  // where the model has no lanes
+constexpr int kOfClass = 48;                     // dot products of each class of the generator
+constexpr int kRounds = 10;                      // each searches, then distinguishes rivals
+constexpr int kPool = 1 << 16;                   // dot products to choose these from
+constexpr int64_t kWidePool = 1 << 25;           // simulations to find more, at one in a million
+constexpr int64_t kWidePoolOfScalars = 1 << 19;  // if the model has no SIMD lanes
 constexpr int64_t kOfBatch = 4096;               // dot products, about
-constexpr int kAttempts = 4;                     // of a search, each without what did not repeat
-constexpr int kDistinguishing = 2;               // that tell a rival from the model
+constexpr int kAttempts = 4;                     // searches, each without flaky answers
+constexpr int kDistinguishing = 2;               // cases that distinguish a rival from the model
 constexpr size_t kMaxRivals = 400;
-constexpr uint64_t kFirstTile = 1 << 20;     // of generated cases that nothing else asks
-constexpr uint64_t kFirstWide = 1ull << 32;  // of those that questions are chosen from
-constexpr size_t kMaxDiffering = 32;         // of one batch of generated cases that become answers
-constexpr size_t kMaxAgain = 256;            // answers that are asked for again
-constexpr int64_t kMaxToShrink = 2000;       // questions that make a refuting case smaller
-constexpr int64_t kMaxOfSlow = 300;          // of a slow device
-constexpr int64_t kShareOfNodes = 20;        // of the budget that is left, one part of so many
-constexpr int64_t kShareOfExperiments = 2;   // of what is left of the budget, one part of so many
+constexpr uint64_t kFirstTile = 1 << 20;     // start of generated cases that nothing else uses
+constexpr uint64_t kFirstWide = 1ull << 32;  // start of those that questions are chosen from
+constexpr size_t kMaxDiffering = 32;         // generated cases per batch that become answers
+constexpr size_t kMaxAgain = 256;            // answers to ask for again
+constexpr int64_t kMaxToShrink = 2000;       // questions for shrinking a refuting case
+constexpr int64_t kMaxOfSlow = 300;          // on a slow device
+constexpr int64_t kShareOfNodes = 20;        // nodes get 1/N of the budget left
+constexpr int64_t kShareOfExperiments = 2;   // experiments get 1/N of the budget left
 
-// Of one experiment; "": of all.
+// Answers of one experiment; "" means all.
 std::vector<Observed> ObservedOf(const std::vector<ExperimentAnswer>& answers,
                                  absl::string_view experiment = "") {
   std::vector<Observed> observed;
@@ -70,7 +70,7 @@ class Inferrer {
     }
     result_.spent = absl::IsResourceExhausted(s);
     asks_ = false;
-    if (!s.ok() && !Stop()) (void)Search();  // in what was answered; nothing is asked, so no error
+    if (!s.ok() && !Stop()) (void)Search();  // without asking, so it cannot fail
     if (!result_.spent) result_.status = s;
     if (result_.status.ok() && Stop()) result_.status = absl::CancelledError("stopped");
     Inference result = Result();
@@ -82,7 +82,7 @@ class Inferrer {
     asks_ = false;
     for (const ExperimentAnswer& a : answers)
       asker_.Add(a.experiment, a.observed.dot, a.observed.d);
-    (void)Search();  // what is not asked does not fail
+    (void)Search();  // without asking, so it cannot fail
     return Result();
   }
 
@@ -92,13 +92,14 @@ class Inferrer {
     if (options_.progress) options_.progress(what);
   }
 
-  // The structure, then a few of every experiment and class, all if the budget allows.
+  // The structure, then a few cases of every experiment and class; all of them if the budget
+  // allows.
   absl::Status AskExperiments() {
-    Tell("the summation tree");
+    Tell("finding the summation tree");
     ASSIGN_OR_RETURN(const Structure structure, FindStructure(asker_));
     result_.structure = structure;
     if (structure.tree) {
-      Tell("the nodes of the tree");
+      Tell("measuring the nodes of the tree");
       ASSIGN_OR_RETURN(auto nodes, MeasureNodes(asker_, structure, asker_.left() / kShareOfNodes));
       result_.nodes = std::move(nodes);
     }
@@ -117,22 +118,23 @@ class Inferrer {
     for (auto& [name, dots] : all) {
       std::vector<DotProductCase> some;
       for (size_t i = 0; i < dots.size(); i += every) some.push_back(std::move(dots[i]));
-      Tell(absl::StrCat("experiments: ", name));
+      Tell(absl::StrCat("running experiment ", name));
       ASSIGN_OR_RETURN(const auto words, asker_.Ask(name, some));
     }
     return absl::OkStatus();
   }
 
-  // Searches. Where nothing gives all answers, those that the nearest does not give are asked for
-  // again first, if the device can be asked.
+  // Searches. If nothing reproduces all answers and a device is present, it first repeats the
+  // answers that the nearest misses.
   absl::Status Search() {
     const auto stop = [this] { return Stop(); };
     if (asker_.answers().empty()) found_.clear();
     for (int attempt = 0; attempt < kAttempts && !asker_.answers().empty(); ++attempt) {
-      Tell(absl::StrCat("searching what gives ", asker_.answers().size(), " answers"));
+      Tell(absl::StrCat("searching for a model that reproduces ", asker_.answers().size(),
+                        " answers"));
       const std::vector<Observed> observed = ObservedOf(asker_.answers());
       const std::vector<Observed> masks = ObservedOf(asker_.answers(), "masks");
-      if (!found_.empty()) found_[0] = Improve(op_, observed, found_[0], stop);  // it was near
+      if (!found_.empty()) found_[0] = Improve(op_, observed, found_[0], stop);  // it was close
       if (found_.empty() || found_[0].missed > 0) {
         const bool tree = result_.structure && result_.structure->tree;
         found_ = FindCandidates(op_, observed, tree ? &*result_.structure : nullptr, masks, stop);
@@ -153,7 +155,7 @@ class Inferrer {
     return absl::OkStatus();
   }
 
-  // Whether the nearest gives a NaN, if other bits, where it does not give an answer.
+  // Whether the nearest gives a NaN, with other bits, wherever it misses an answer.
   bool MissesNansAlone(const std::vector<Observed>& observed) const {
     const Model nearest = WithAlgorithm(op_, found_[0].algorithm);
     return std::ranges::all_of(observed, [&](const Observed& o) {
@@ -162,7 +164,7 @@ class Inferrer {
     });
   }
 
-  // How many of the answers that the nearest does not give come otherwise now.
+  // The number of answers missed by the nearest that are different now.
   absl::StatusOr<size_t> AskMissedAgain(const std::vector<Observed>& observed) {
     std::vector<DotProductCase> missed;
     const Model nearest = WithAlgorithm(op_, found_[0].algorithm);
@@ -172,8 +174,8 @@ class Inferrer {
     return asker_.AskAgain(missed);
   }
 
-  // Whether the device is another one since: then the answers that it would not give now are taken
-  // out. The nearest may give the older answers, so some of all are asked for again.
+  // Whether the device has changed: then answers that it would not give now are removed. The
+  // nearest may reproduce the older answers, so this repeats some of all answers.
   absl::StatusOr<bool> HasChanged(const std::vector<Observed>& observed) {
     bool changed = false;
     for (const size_t most : {kMaxAgain, observed.size()}) {
@@ -188,15 +190,16 @@ class Inferrer {
     return changed;
   }
 
-  // Questions that tell the believed model from every rival, until none can be told or it falls.
+  // Asks questions that distinguish the believed model from every rival, until no more are found or
+  // the model is refuted.
   absl::Status TellApart() {
     for (int round = 0; round < kRounds && !Stop(); ++round) {
-      Tell("questions that tell rivals apart");
+      Tell("distinguishing rivals");
       const Model believed = WithAlgorithm(op_, found_[0].algorithm);
       const std::vector<Observed> observed = ObservedOf(asker_.answers());
       FindRivals(observed, believed.algorithm);
       std::vector<CaseChooser::Chain> chains = Chains(believed);
-      for (const Candidate& c : found_) {  // of other families
+      for (const Candidate& c : found_) {  // other families
         const Model other = WithAlgorithm(op_, c.algorithm);
         const bool same = c.algorithm.family == believed.algorithm.family;
         if (!same && Explains(op_, other, observed)) chains.push_back({other});
@@ -215,7 +218,8 @@ class Inferrer {
     return absl::OkStatus();
   }
 
-  // Sets rivals_. What gave the answers before gives them still, unless some came or went since.
+  // Sets rivals_. Rivals that reproduced the answers still do, unless answers were added or removed
+  // since.
   void FindRivals(const std::vector<Observed>& observed, const Algorithm& believed) {
     const RivalsOf now = {believed, observed.size(), asker_.flaky(), bits_.nan_verdict};
     if (rivals_of_ == now) return;
@@ -223,7 +227,7 @@ class Inferrer {
     rivals_of_ = now;
   }
 
-  // The rivals, those of a number in one direction as a chain.
+  // The rivals; changes of a number in one direction form a chain.
   std::vector<CaseChooser::Chain> Chains(const Model& believed) const {
     std::vector<CaseChooser::Chain> chains;
     std::map<std::pair<const Parameter*, bool>, size_t> of_number;
@@ -276,12 +280,12 @@ class Inferrer {
     }
   }
 
-  // Whether generated cases of every class agree; those that do not are answers from now on.
+  // Whether generated cases of every class agree. Cases that do not agree become answers.
   absl::StatusOr<bool> Validate() {
     const std::vector<const char*> names = ClassNames(op_);
     const int64_t words = op_.shape().d_words();
     const int64_t of_class = options_.validation / static_cast<int64_t>(names.size());
-    int64_t tried = 0, validated = 0;  // without what is flaky
+    int64_t tried = 0, validated = 0;  // without flaky answers
     result_.validated = 0;
     for (uint64_t first = kFirstTile; tried < options_.validation && !Stop();) {
       const int64_t left = (options_.validation - tried) / static_cast<int64_t>(names.size());
@@ -290,7 +294,7 @@ class Inferrer {
       for (const char* name : names) {
         Tell(absl::StrCat("validating: ", tried, " of ", options_.validation));
         Batch batch;
-        if (of_class < words) {  // a few of its dot products on their own
+        if (of_class < words) {  // few of its dot products, on their own
           batch = MakeDotProductBatch(op_.shape(),
                                       ClassCases(op_, name, first, std::max<int64_t>(1, of_class)));
         } else {
@@ -318,7 +322,7 @@ class Inferrer {
     return !added;
   }
 
-  // Whether some of the differences come again: they are answers from now on.
+  // Whether some of the differences repeat; these become answers.
   absl::StatusOr<bool> AddDiffering(const char* name, const Batch& batch,
                                     const Comparison& compared) {
     std::vector<DotProductCase> dots;
@@ -331,7 +335,7 @@ class Inferrer {
       if (words[i] == compared.model[compared.differing[i]]) flaky.push_back(dots[i]);
     }
     asker_.AddFlaky(flaky);
-    compared_ -= flaky.size();  // they are no answers
+    compared_ -= flaky.size();  // they do not count as answers
     return flaky.size() < dots.size();
   }
 
@@ -364,9 +368,10 @@ class Inferrer {
     return std::move(result_);
   }
 
-  // Makes the refuting answer smaller, as long as the device's is not the nearest model's.
+  // Makes the refuting answer smaller, as long as the device's answer differs from the nearest
+  // model's.
   absl::Status Shrink(Inference& result) {
-    Tell("making the refuting case smaller");
+    Tell("shrinking the refuting case");
     const Operation nearest = {op_.instruction, op_.numerics,
                                WithAlgorithm(op_, result.nearest.algorithm), op_.name};
     Mismatch mismatch = {&nearest, MakeDotProductBatch(op_.shape(), {result.refuting->dot}), 0};
@@ -381,7 +386,7 @@ class Inferrer {
     return absl::OkStatus();
   }
 
-  // The neighbours of each parameter, and the experiment of the first answer that each does not give.
+  // The neighbors of each parameter, and the experiment of the first answer that each one misses.
   void AddFixed(const std::vector<Observed>& observed) {
     const Model model = WithAlgorithm(op_, *result_.algorithm);
     for (const Neighbour& n : Neighbours(model)) {
@@ -418,7 +423,7 @@ class Inferrer {
     for (const Neighbour& n : rivals_) result_.undetermined.push_back({n.changes, ""});
   }
 
-  // What has another value that nothing tells is not fixed.
+  // A parameter is not fixed if it has another value that nothing distinguishes.
   void KeepFixed() {
     if (!result_.also.empty()) result_.fixed.clear();  // other families have other parameters
     std::erase_if(result_.fixed, [&](const Fixed& f) {
@@ -429,7 +434,7 @@ class Inferrer {
     });
   }
 
-  // Where no rule gives the bits of NaNs nothing is said of the rule.
+  // If no rule reproduces the bits of NaNs, nothing is reported about the rule.
   void DropNanRule() {
     const Parameter* nan_rule = FindParameter(result_.nearest.algorithm.family, "nan_rule");
     std::erase_if(result_.fixed, [&](const Fixed& f) { return f.value.parameter == nan_rule; });
@@ -437,7 +442,7 @@ class Inferrer {
                   [&](const Undetermined& u) { return u.changes.front().parameter == nan_rule; });
   }
 
-  // The best of each family but that of the algorithm that was found.
+  // The best of each family except the family of the algorithm found.
   void AddRefuted(const Candidate& c, const std::vector<Observed>& observed) {
     if (result_.algorithm && result_.algorithm->family == c.algorithm.family) return;
     const auto same = [&](const Refuted& r) { return r.family == c.algorithm.family; };
@@ -458,22 +463,22 @@ class Inferrer {
     if (refuted.missed > 0) result_.refuted.push_back(std::move(refuted));  // else: Inference::also
   }
 
-  Numerics bits_;  // of op_: NaNs are told apart
-  Operation op_;   // what is held against the answers; the device knows the other one
+  Numerics bits_;  // for op_: NaNs are distinguished
+  Operation op_;   // the model side of comparisons; the device gets the asker's operation
   const InferOptions options_;
   Asker asker_;
   Inference result_;
   std::vector<Candidate> found_;
   struct RivalsOf {
     Algorithm believed;
-    size_t answers, flaky;  // an answer that goes is flaky
+    size_t answers, flaky;  // a removed answer is flaky
     NanVerdict nan_verdict;
     bool operator==(const RivalsOf&) const = default;
   };
   std::optional<RivalsOf> rivals_of_;
   std::vector<Neighbour> rivals_;
   uint64_t pool_ = 0;     // tiles of each class that questions were chosen from
-  uint64_t wide_ = 0;     // more of them, from kFirstWide on
+  uint64_t wide_ = 0;     // more of them, starting at kFirstWide
   int64_t compared_ = 0;  // in validations
   bool asks_ = true;
 };

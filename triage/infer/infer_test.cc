@@ -348,7 +348,7 @@ TEST(InferTest, AFaultOfNansIsNamed) {
   const Inference inference = Infer(device, F16(), {20000, 20000, {}});
   EXPECT_FALSE(inference.algorithm);
   EXPECT_THAT(InferenceText(F16(), inference, {}),
-              AllOf(HasSubstr("special case of NaNs"), Not(HasSubstr("may be wrong"))));
+              AllOf(HasSubstr("special case for NaNs"), Not(HasSubstr("may be wrong"))));
 }
 
 // After a number of executions the device is gone.

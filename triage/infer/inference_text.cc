@@ -17,9 +17,9 @@
 namespace mmadiff {
 namespace {
 
-constexpr size_t kMaxRows = 4;   // of the table, named
-constexpr size_t kFewOf = 200;   // of so many answers one is few
-constexpr size_t kMaxPairs = 8;  // changes of two parameters, named
+constexpr size_t kMaxRows = 4;   // rows of the table that are named
+constexpr size_t kFewOf = 200;   // up to one in this many answers counts as few
+constexpr size_t kMaxPairs = 8;  // changes of two parameters that are named
 
 // "3, 5..9, none": numbers as ranges.
 std::string Ranges(const Parameter& p, std::vector<int> values) {
@@ -40,20 +40,20 @@ std::string Ranges(const Parameter& p, std::vector<int> values) {
 }
 
 std::string TreeLine(const Operation& op, const Structure& structure) {
-  if (!structure.tree) return absl::StrCat("not seen: ", structure.why_not);
+  if (!structure.tree) return absl::StrCat("not observed: ", structure.why_not);
   return absl::StrCat(TreeText(*structure.tree, op.model.k),
-                      structure.sampled ? " (not all pairs of terms were asked about)" : "");
+                      structure.sampled ? " (not all pairs of terms were tested)" : "");
 }
 
 struct ExperimentWords {
   const char *name, *words;
 };
 constexpr ExperimentWords kOtherExperiments[] = {
-    {"masks", "which terms are lost beside large ones"},
+    {"masks", "which terms are lost next to large ones"},
     {"nodes", "each addition of the tree on its own"},
     {"recorded", "the recorded answers"}};
 
-// What an experiment asks; of the others the class of the generator.
+// Describes an experiment; a name not listed here is a class of the generator.
 std::string InWords(const std::string& experiment) {
   for (const Experiment& e : Experiments()) {
     if (experiment == e.name) return e.shows;
@@ -69,7 +69,7 @@ std::string AllInWords(const std::vector<std::string>& experiments) {
                        [](std::string* out, const std::string& e) { out->append(InWords(e)); });
 }
 
-// Labelled() lines, one after the other.
+// `Labelled()` lines, one after the other.
 class Lines {
  public:
   explicit Lines(size_t width) : width_(width) {}
@@ -98,13 +98,13 @@ void AddFound(const Operation& op, const Inference& inference, Lines& lines) {
   lines.Add("         ",
             absl::StrCat(
                 inference.answers.size() == 1
-                    ? "gives the one answer"
-                    : absl::StrCat("gives all ", inference.answers.size(), " answers"),
+                    ? "reproduces the one answer"
+                    : absl::StrCat("reproduces all ", inference.answers.size(), " answers"),
                 inference.asked == 0       ? ""
-                : inference.validated == 0 ? "; not validated on generated ones"
+                : inference.validated == 0 ? "; not validated on generated cases"
                                            : absl::StrCat(" and ", inference.validated,
                                                           " generated dot products of every class"),
-                inference.nan_unknown ? "; but for the bits of NaNs, which no rule gives" : ""));
+                inference.nan_unknown ? "; except for NaN bits, which no rule reproduces" : ""));
   const std::vector<const Operation*> same = SameRows(op, a);
   std::vector<std::string> names;
   for (size_t i = 0; i < std::min(same.size(), kMaxRows); ++i) names.push_back(same[i]->name);
@@ -119,21 +119,23 @@ void AddFound(const Operation& op, const Inference& inference, Lines& lines) {
     const bool proved = std::ranges::any_of(inference.undetermined, [&](const Undetermined& u) {
       return u.changes.front().parameter == f.value.parameter;
     });
-    const char* or_below = proved ? ", or a value below that no input tells from it: " : ": ";
+    const char* or_below = proved ? ", or an equivalent value listed below: " : ": ";
     lines.Add("fixed    ", absl::StrCat(Name(f.value), or_below, AllInWords(f.experiments)));
   }
   for (const Algorithm& other : inference.also) {
-    lines.Add("open     ", absl::StrCat("another family gives all answers too: ", Describe(other)));
+    lines.Add("open     ",
+              absl::StrCat("another family also reproduces all answers: ", Describe(other)));
   }
   for (const UndeterminedValues& u : Summary(inference)) {
     lines.Add("open     ", absl::StrCat(u.values, ": ", u.why));
   }
 }
 
-// Of a few answers that the nearest does not give: a device that was asked has repeated them.
+// About the few answers that the nearest does not reproduce; a live device has repeated them.
 std::string FewText(const Operation& op, const Inference& inference) {
   if (inference.asked == 0) {
-    return "so few may be wrong answers of the device or in the recording, and not its arithmetic";
+    return "so few misses may be wrong answers of the device or in the recording, not its "
+           "arithmetic";
   }
   const Model nearest = WithAlgorithm(op, inference.nearest.algorithm);
   const auto has_nan = [&](const ExperimentAnswer& a) {
@@ -142,23 +144,23 @@ std::string FewText(const Operation& op, const Inference& inference) {
            IsNan(nearest.d, Simulate(nearest, o.dot));
   };
   return absl::StrCat("the device repeats the ", inference.nearest.missed == 1 ? "one" : "few",
-                      " that it does not give: its arithmetic has a special case",
-                      std::ranges::all_of(inference.answers, has_nan) ? " of NaNs" : "",
-                      ", or a fault that is always there");
+                      " that this model misses: its arithmetic has a special case",
+                      std::ranges::all_of(inference.answers, has_nan) ? " for NaNs" : "",
+                      ", or a permanent fault");
 }
 
 void AddNotFound(const Operation& op, const Inference& inference, Lines& lines) {
   const size_t answers = inference.answers.size();
   const bool searched = inference.nearest.algorithm.family != Family::kNone;
-  lines.Add("row      ", answers == 0 ? "none: nothing was answered"
-                         : !searched
-                             ? "none: stopped before anything was searched"
-                             : "none: no algorithm of any family gives all answers that repeat");
+  lines.Add("row      ",
+            answers == 0 ? "none: there are no answers"
+            : !searched  ? "none: stopped before the search began"
+                         : "none: no algorithm of any family reproduces all repeatable answers");
   for (const std::string& line : NodeLines(inference.nodes, op.model.k)) {
     lines.Add("node     ", line);
   }
   if (!searched) return;
-  lines.Add("nearest  ", absl::StrCat(Describe(inference.nearest.algorithm), " gives ",
+  lines.Add("nearest  ", absl::StrCat(Describe(inference.nearest.algorithm), " reproduces ",
                                       answers - inference.nearest.missed, " of ", answers));
   if (inference.nearest.missed <= answers / kFewOf) {
     lines.Add("         ", FewText(op, inference));
@@ -169,14 +171,14 @@ void AddNotFound(const Operation& op, const Inference& inference, Lines& lines) 
   lines.Add("refuted  ", FormatLine(*op.instruction, o.dot, o.d));
   lines.Append(CaseText(op, o.dot, 9, lines.width()));
   lines.Add("         ", absl::StrCat("the device answers ", HexFloat(op.model.d, o.d),
-                                      ", the nearest ", HexFloat(op.model.d, nearest)));
+                                      ", the nearest model ", HexFloat(op.model.d, nearest)));
 }
 
 void AddRefuted(const Inference& inference, Lines& lines) {
   for (const Refuted& r : inference.refuted) {
-    lines.Add("not      ", absl::StrCat(Name(r.nearest.family), ": the best that was tried misses ",
+    lines.Add("not      ", absl::StrCat(Name(r.nearest.family), ": the best candidate misses ",
                                         r.missed, " of ", inference.answers.size(),
-                                        " answers, the first one of: ", InWords(r.experiment)));
+                                        " answers, the first in: ", InWords(r.experiment)));
   }
 }
 
@@ -197,18 +199,21 @@ std::vector<UndeterminedValues> Summary(const Inference& inference) {
   for (const auto& [of, values] : singles) {
     const auto& [p, proof] = of;
     all.push_back({absl::StrCat(p->name, "=", Ranges(*p, values)),
-                   !proof.empty()         ? proof
-                   : inference.asked == 0 ? "the recorded answers do not tell"
-                                          : "nothing that was tried tells, and there is no proof",
+                   !proof.empty() ? proof
+                   : inference.asked == 0
+                       ? "not distinguished by the recorded answers"
+                       : "not distinguished by any case tried, and not proved equivalent",
                    !proof.empty()});
   }
   std::ranges::stable_sort(all, {}, [](const UndeterminedValues& u) { return u.proved; });
   if (!pairs.empty()) {
     const size_t more = pairs.size() > kMaxPairs ? pairs.size() - kMaxPairs : 0;
     pairs.resize(pairs.size() - more);
-    all.push_back({absl::StrCat(absl::StrJoin(pairs, "; "),
-                                more == 0 ? "" : absl::StrCat(" and ", more, " more")),
-                   "two at once; nothing that was tried tells, and there is no proof", false});
+    all.push_back(
+        {absl::StrCat(absl::StrJoin(pairs, "; "),
+                      more == 0 ? "" : absl::StrCat(" and ", more, " more")),
+         "two changes at once; not distinguished by any case tried, and not proved equivalent",
+         false});
   }
   return all;
 }
@@ -270,19 +275,19 @@ std::string InferenceText(const Operation& op, const Inference& inference, const
   if (inference.flaky > 0) {
     lines.Add("FLAKY    ",
               absl::StrCat(inference.flaky, inference.flaky == 1 ? " more answer" : " more answers",
-                           " came otherwise when asked for again, and count nowhere above"));
+                           " changed when asked again; not counted above"));
   }
   if (IsModelled(op) && !inference.answers.empty()) {
     lines.Add("table    ", ContradictsTable(op, inference)
                                ? absl::StrCat("contradicted: ", Describe(op.model.algorithm))
-                               : "its model gives all answers too");
+                               : "its model also reproduces all answers");
   }
   std::string asked = absl::StrCat(inference.asked, " dot products to find it, ",
                                    inference.validated, " to validate it");
   if (inference.abandoned > 0) {
     absl::StrAppend(&asked, ", ", inference.abandoned, " in validations that did not pass");
   }
-  if (inference.spent) absl::StrAppend(&asked, "; the budget was spent before the end");
+  if (inference.spent) absl::StrAppend(&asked, "; the budget ran out before the end");
   if (inference.structure || inference.asked > 0) lines.Add("asked    ", asked);
   return lines.text();
 }

@@ -1,4 +1,4 @@
-// An inference for people, and the rows of the table it is like.
+// Prints an inference for people, and finds the table rows that it resembles.
 #pragma once
 
 #include <string>
@@ -10,10 +10,10 @@
 
 namespace mmadiff {
 
-// Values of one parameter that one sentence explains: "exponent_floor=-9999..-159, none".
+// Values of one parameter that share one explanation: "exponent_floor=-9999..-159, none".
 struct UndeterminedValues {
   std::string values;
-  std::string why;  // the proof, or what was tried
+  std::string why;  // the proof, or the attempts
   bool proved = false;
 };
 std::vector<UndeterminedValues> Summary(const Inference& inference);
@@ -21,17 +21,18 @@ std::vector<UndeterminedValues> Summary(const Inference& inference);
 // Operations of the table with the same formats, k and algorithm.
 std::vector<const Operation*> SameRows(const Operation& op, const Algorithm& algorithm);
 
-// "sm_80/mma...:terms=8,fraction_bits=24", as `race` takes it: of the operations with the same formats and family the one with the
-// fewest changes; "" if there is none.
+// "sm_80/mma...:terms=8,fraction_bits=24", in the syntax of `race`: among the operations with the
+// same formats and family, the one with the fewest changes, or "".
 std::string NearestRow(const Operation& op, const Algorithm& algorithm);
 
-// Whether the table has a model for the operation, and an answer contradicts it.
+// Whether the table has a model for the operation and an answer contradicts it.
 bool ContradictsTable(const Operation& op, const Inference& inference);
 
-// What a node of the tree keeps and how it rounds, in a few words: as it was measured, else as the algorithm has it.
+// The width and rounding of a node of the tree, in a few words: as measured, otherwise according to
+// the algorithm.
 std::string NodeText(const Inference& inference, const SummationTree& node);
 
-// Many lines.
+// Several lines.
 std::string InferenceText(const Operation& op, const Inference& inference, const TextStyle& style);
 
 }  // namespace mmadiff

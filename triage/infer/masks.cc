@@ -19,22 +19,22 @@ namespace mmadiff {
 namespace {
 
 constexpr int kMinRatio = 40;            // exponents between one and mask that no known sum keeps
-constexpr size_t kMaxPairedLeaves = 64;  // children of a node of which every pair is asked about
+constexpr size_t kMaxPairedLeaves = 64;  // children of a node, to ask about every pair
 
 using Leaves = std::vector<int>;
 
-// +-2^exponent in a term. False when the formats cannot.
+// Puts +-2^exponent in a term. False if the formats cannot.
 bool PutLeaf(const Model& m, int leaf, bool negative, int exponent, DotProductCase& dot) {
   return PutTerm(m, leaf, {Value::Class::kFinite, negative, exponent, 0}, dot);
 }
 
-// Which of the ones are left after +X in `i` and -X in `j` have met.
+// Asks which of the ones are left after +X in `i` and -X in `j` have met.
 struct Query {
   int i, j;
   Leaves ones;
 };
 
-// The multiple of 2^one that a word is; -1 if it is none below 2^16.
+// The multiple of 2^one that the word represents; -1 if it is not such a multiple below 2^16.
 int OnesIn(const Format& d, int one, uint64_t word) {
   const Value v = DecodeValue(d, word);
   if (v.kind == Value::Class::kZero) return 0;
@@ -52,20 +52,20 @@ class Masks {
   absl::StatusOr<Structure> Find();
 
  private:
-  // Chooses the exponents; the reason if there are none.
+  // Chooses the exponents; returns the reason if that fails.
   absl::StatusOr<std::string> Choose();
   absl::StatusOr<bool> Works(int one, int mask);
 
   absl::StatusOr<std::vector<uint64_t>> Ask(const std::vector<Query>& queries, int one, int mask);
-  // Of each query how many of its ones came out; -1 where the word is no such number.
+  // For each query the number of ones that came out; -1 if the word is not such a number.
   absl::StatusOr<std::vector<int>> Count(const std::vector<Query>& queries);
-  // For every j of `others`: the leaves of `universe` that join i and j before they have met.
+  // For every j of `others`: the leaves of `universe` that join i or j before these have met.
   absl::StatusOr<std::vector<Leaves>> Inside(int i, const Leaves& others, const Leaves& universe);
   // Leaves that join one another before they join i.
   absl::StatusOr<std::vector<Leaves>> Groups(int i, const Leaves& leaves);
   struct Level {
     Leaves leaves;
-    std::vector<Leaves> parts;  // more than one: of a node that loses nothing
+    std::vector<Leaves> parts;  // more than one for a node that loses nothing
   };
   static std::vector<Level> Levels(std::vector<Leaves> inside);
   static std::vector<Leaves> Operands(const Level& level, const Leaves& done);
@@ -94,7 +94,7 @@ absl::StatusOr<std::vector<uint64_t>> Masks::Ask(const std::vector<Query>& queri
   return asker_.Ask("masks", dots);
 }
 
-// Whether the mask comes out alone, the one from every term, and nothing of masks that meet.
+// Whether a mask alone passes through unchanged, and the one passes through from every term.
 absl::StatusOr<bool> Masks::Works(int one, int mask) {
   DotProductCase scratch = NeutralDotProduct(m_);
   for (const int leaf : {0, m_.k}) {
@@ -123,8 +123,8 @@ absl::StatusOr<bool> Masks::Works(int one, int mask) {
 }
 
 absl::StatusOr<std::string> Masks::Choose() {
-  if (IsInteger(m_.a) || IsInteger(m_.d)) return "sums of integers mask nothing";
-  if (asker_.op().instruction->sparse) return "rows of a sparse instruction have too few terms";
+  if (IsInteger(m_.a) || IsInteger(m_.d)) return "integer sums mask nothing";
+  if (asker_.op().instruction->sparse) return "a sparse instruction has too few terms";
   const int highest = std::min({HighestExponent(m_.a) + HighestExponent(m_.b),
                                 HighestExponent(m_.c), HighestExponent(m_.d)});
   const int normal =
@@ -140,8 +140,8 @@ absl::StatusOr<std::string> Masks::Choose() {
     one_ = one;
   }
   if (!chosen) {
-    return absl::StrCat("no power of two of at most 2^", mask_,
-                        " comes out of every term as it went in, far enough below 2^", mask_);
+    return absl::StrCat("no power of two far enough below 2^", mask_,
+                        " passes through every term unchanged");
   }
   std::vector<Query> sums;
   for (int count = 1; count <= leaves_; ++count) {
@@ -247,9 +247,9 @@ absl::StatusOr<std::vector<Leaves>> Masks::Groups(int i, const Leaves& leaves) {
   return groups;
 }
 
-// The nodes above a leaf from what is inside of each: sets that contain one another. Sets that do not
-// are of a node that loses nothing of what its operands have: together they are its leaves, and each
-// is an operand, whole or in part.
+// The nodes above a leaf, from the leaves inside each of them: normally nested sets. Sets that are
+// not nested belong to a node that loses nothing of its operands: together they are its leaves, and
+// each is an operand, whole or in part.
 std::vector<Masks::Level> Masks::Levels(std::vector<Leaves> inside) {
   std::ranges::sort(inside, {}, [](const Leaves& x) { return std::pair(x.size(), x); });
   inside.erase(std::unique(inside.begin(), inside.end()), inside.end());
@@ -268,7 +268,7 @@ std::vector<Masks::Level> Masks::Levels(std::vector<Leaves> inside) {
   return levels;
 }
 
-// The operands of a node that loses nothing, but for `done`.
+// The operands of a node that loses nothing, except `done`.
 std::vector<Leaves> Masks::Operands(const Level& level, const Leaves& done) {
   std::vector<Leaves> operands;
   for (const Leaves& part : level.parts) {
@@ -291,7 +291,7 @@ std::vector<Leaves> Masks::Operands(const Level& level, const Leaves& done) {
 
 absl::StatusOr<SummationTree> Masks::Build(const Leaves& leaves) {
   if (leaves.size() == 1) return SummationTree{leaves[0]};
-  const int i = leaves.back();  // the addend where it is among them: chains have their depth there
+  const int i = leaves.back();  // the addend if it is among them, because chains are deepest there
   const Leaves others(leaves.begin(), leaves.end() - 1);
   ASSIGN_OR_RETURN(std::vector<Leaves> inside, Inside(i, others, leaves));
   SummationTree below = {i};

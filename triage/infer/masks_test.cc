@@ -205,7 +205,7 @@ TEST(MasksTest, NoTreeWhereNothingMasks) {
   const absl::StatusOr<Structure> found = FindStructure(asker);
   ASSERT_TRUE(found.ok());
   EXPECT_FALSE(found->tree);
-  EXPECT_EQ(found->why_not, "sums of integers mask nothing");
+  EXPECT_EQ(found->why_not, "integer sums mask nothing");
 }
 
 }  // namespace

@@ -18,8 +18,8 @@ namespace {
 constexpr int kFirstGap = 2;     // 1.5 + 2^-2 carries nowhere
 constexpr size_t kMaxNamed = 3;  // nodes of one kind
 
-// In quarters of the last bit that is kept: what is added to a large even number of that sign, and
-// what is left of it.
+// In quarters of the last kept bit: the amounts added to a large even number of that sign, and the
+// amounts left of them.
 constexpr int kAdded[] = {2, 3, 6, -2, -3, -6};
 struct Rounding {
   const char* name;
@@ -93,11 +93,11 @@ class Nodes {
       }
       if (rounded == quarters) node.rounding = r.name;
     }
-    if (node.rounding.empty()) node.rounding = "in no way that is known here";
+    if (node.rounding.empty()) node.rounding = "in an unknown way";
     return absl::OkStatus();
   }
 
-  // x, `added` * 2^exponent and, where there is a term for it, -x. False when the formats cannot.
+  // Puts x, `added` * 2^exponent and, if there is a term for it, -x. False if the formats cannot.
   bool Put(const NodeWidth& node, bool negative, int added, int exponent,
            std::vector<DotProductCase>& dots) const {
     const int width = std::ilogb(std::abs(added));
@@ -114,7 +114,7 @@ class Nodes {
     return fits;
   }
 
-  // Of each answer what is left without x.
+  // For each answer the rest without x.
   absl::StatusOr<std::vector<long double>> Left(const NodeWidth& node, bool negative,
                                                 const std::vector<DotProductCase>& dots) {
     ASSIGN_OR_RETURN(const auto words, asker_.Ask("nodes", dots));
@@ -154,7 +154,7 @@ absl::StatusOr<std::vector<NodeWidth>> MeasureNodes(Asker& asker, const Structur
   Nodes nodes(asker, structure);
   const auto count = static_cast<int64_t>(all.size());
   const int64_t every = count * nodes.questions() / std::max<int64_t>(1, most) + 1;
-  for (int64_t i = count - 1; i >= 0; i -= every) {  // the root is among them
+  for (int64_t i = count - 1; i >= 0; i -= every) {  // includes the root
     RETURN_IF_ERROR(nodes.Measure(all[i]));
     measured.push_back(all[i]);
   }
@@ -163,7 +163,7 @@ absl::StatusOr<std::vector<NodeWidth>> MeasureNodes(Asker& asker, const Structur
 }
 
 std::string WidthText(const NodeWidth& node) {
-  if (!node.kept) return "not seen";
+  if (!node.kept) return "not observed";
   return absl::StrCat(node.at_least ? "at least " : "", *node.kept, " bits",
                       node.rounding.empty() ? "" : ", ", node.rounding);
 }

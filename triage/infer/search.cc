@@ -14,19 +14,19 @@
 namespace mmadiff {
 namespace {
 
-constexpr size_t kFew = 300;             // answers of a first search
-constexpr size_t kStructures = 4;        // of each family that are searched
-constexpr int kNear = 2;                 // of pairs: so far from a number
-constexpr size_t kAnswersOfPairs = 150;  // missed at most where pairs are tried
-constexpr size_t kMissedAdded = 100;     // answers that a candidate misses, for its next round
-constexpr int kRefinements = 12;         // rounds of that
-constexpr int kOfFamily = 4;             // starts of each family
-constexpr size_t kLong = 6;              // that are searched to the end
+constexpr size_t kFew = 300;             // answers in a first search
+constexpr size_t kStructures = 4;        // searched per family
+constexpr int kNear = 2;                 // in pairs, limit for the change of a number
+constexpr size_t kAnswersOfPairs = 150;  // missed at most if pairs are tried
+constexpr size_t kMissedAdded = 100;     // missed answers added for a candidate's next round
+constexpr int kRefinements = 12;         // rounds of these
+constexpr int kOfFamily = 4;             // starts per family
+constexpr size_t kLong = 6;              // starts that are searched to the end
 constexpr size_t kForced = 3;            // families whose best is searched by force
-constexpr int kForcedStep = 6;           // of the numbers that are tried
+constexpr int kForcedStep = 6;           // step between the numbers that are tried
 constexpr int kRestarts = 20;
 
-// All values of a parameter: those beside one that no parameter has.
+// All values of a parameter: the values other than one that no parameter has.
 std::vector<int> AllValues(const Parameter& p) { return OtherValues(p, kNoFloor - 1); }
 
 bool IsValid(const Operation& op, const Algorithm& a) {
@@ -38,7 +38,7 @@ Algorithm WithChange(const Algorithm& a, const Parameter& p, int value) {
   return WithChanges(a, {&change, 1});
 }
 
-// Whether the algorithm is valid and misses fewer answers than the best: then it is the best.
+// Takes the algorithm as the best if it is valid and misses fewer answers. Returns whether it did.
 bool TakeIfBetter(const Operation& op, Judge& judge, const Algorithm& a, Candidate& best) {
   if (!IsValid(op, a)) return false;
   const size_t missed = judge.Missed(WithAlgorithm(op, a), best.missed - 1);
@@ -47,7 +47,7 @@ bool TakeIfBetter(const Operation& op, Judge& judge, const Algorithm& a, Candida
   return true;
 }
 
-// A valid algorithm of the family, by changing as few parameters of a plain one as needed.
+// A valid algorithm of the family, made from a plain one by changing as few parameters as needed.
 std::vector<Algorithm> PlainOf(const Operation& op, Family family) {
   Algorithm plain = {.family = family};
   for (const auto& [p, value] : AlgorithmFields(plain)) {
@@ -84,9 +84,9 @@ std::vector<Observed> Spread(std::span<const Observed> answers, size_t count) {
   return spread;
 }
 
-// The change of one parameter after which the fewest answers are missed, again and again, until none
-// improves: to take one parameter after the other lets a width imitate another one. `all`: structural
-// parameters too; `held`: all but this one.
+// Makes the change of one parameter after which the fewest answers are missed, again and again
+// until none improves. Optimizing one parameter after the other would let one width imitate a
+// different one. `all`: structural parameters too. `held`: a parameter that stays.
 void Descend(const Operation& op, Judge& judge, Candidate& best, bool all,
              absl::FunctionRef<bool()> stop, const Parameter* held = nullptr) {
   for (bool better = true; better && best.missed > 0 && !stop();) {
@@ -132,8 +132,8 @@ bool DescendByPair(const Operation& op, Judge& judge, Candidate& best,
   return better;
 }
 
-// Whether one change of a candidate that does not pay, and then the way down from there, improved it:
-// a wrong parameter may imitate another one so well that neither pays alone.
+// Whether a forced change of the candidate, which does not pay by itself, and a descent from there
+// improved it. A wrong parameter may imitate another so well that neither change pays alone.
 bool DescendByForce(const Operation& op, std::span<const Observed> answers, Candidate& best,
                     absl::FunctionRef<bool()> stop) {
   const std::vector<Observed> all = Spread(answers, answers.size());
@@ -220,7 +220,7 @@ std::vector<Algorithm> StructuresOf(const Operation& op, const Algorithm& start)
     if (!p->structural) continue;
     std::vector<Algorithm> more;
     for (const Algorithm& from : all) {
-      bool whole = false;  // a step of all products is there
+      bool whole = false;  // a step of all products is included
       for (const int value : AllValues(*p)) {
         if (p->values.empty() && value >= op.model.k && std::exchange(whole, true)) continue;
         more.push_back(WithChange(from, *p, value));
@@ -247,7 +247,7 @@ Candidate Improve(const Operation& op, std::span<const Observed> answers, const 
     Downhill(op, judge, now, stop);
     const size_t missed = every.Missed(WithAlgorithm(op, now.algorithm), all.size());
     if (missed < best.missed) best = {now.algorithm, missed};
-    if (now.missed > 0) break;  // the foot of this hill
+    if (now.missed > 0) break;  // this descent has ended
   }
   return best;
 }
@@ -345,7 +345,7 @@ std::vector<Neighbour> Rivals(const Operation& op, std::span<const Observed> ans
     Change change;
     size_t refuting = 0;  // an answer that refutes it, alone or with another change
   };
-  std::vector<Tried> refuted, others;  // others: give all answers, by proof or not
+  std::vector<Tried> refuted, others;  // others: reproduce all answers, proved or not
   const bool proofs_hold = judge.GivesAll(model);
   for (const auto& [p, own] : AlgorithmFields(believed)) {
     for (const int value : OtherValues(*p, own)) {
@@ -353,7 +353,7 @@ std::vector<Neighbour> Rivals(const Operation& op, std::span<const Observed> ans
       if (!IsValid(op, changed)) {
         refuted.push_back({{p, value}});
       } else if (proofs_hold && !WhyEquivalent(model, changed).empty()) {
-        others.push_back({{p, value}});  // most of all values: a proof is faster than all answers
+        others.push_back({{p, value}});  // most values: a proof is faster than all answers
       } else if (const auto refuting = judge.FindRefuting(WithAlgorithm(op, changed))) {
         refuted.push_back({{p, value}, *refuting});
       } else {
@@ -363,7 +363,7 @@ std::vector<Neighbour> Rivals(const Operation& op, std::span<const Observed> ans
       }
     }
   }
-  // Two at once, of which one alone at least is refuted: the other may make up for it.
+  // Two at once, of which at least one alone is refuted: the other may make up for it.
   for (size_t i = 0; i < refuted.size(); ++i) {
     for (size_t j = i + 1; j < refuted.size() + others.size(); ++j) {
       Tried& x = refuted[i];

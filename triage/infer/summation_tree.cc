@@ -9,11 +9,11 @@
 namespace mmadiff {
 namespace {
 
-constexpr int kShortened = 4;  // steps of a chain that are told one by one
+constexpr int kShortened = 4;  // steps of a chain that are listed one by one
 
 std::string LeafName(int leaf, int k) { return leaf == k ? "c" : absl::StrCat("k", leaf); }
 
-// "k0..7", "k0..6 by 2", "k3": runs of leaves that are apart by one distance.
+// "k0..7", "k0..6 by 2", "k3": runs of leaves at equal distances.
 void AppendRuns(const std::vector<int>& leaves, std::vector<std::string>& names) {
   for (size_t i = 0; i < leaves.size();) {
     size_t end = i + 1;
@@ -27,7 +27,7 @@ void AppendRuns(const std::vector<int>& leaves, std::vector<std::string>& names)
   }
 }
 
-// The one child that is a node, if all the others are leaves.
+// The only child that is a node, if all others are leaves.
 const SummationTree* Spine(const SummationTree& tree) {
   const SummationTree* spine = nullptr;
   for (const SummationTree& child : tree.children) {
@@ -48,7 +48,8 @@ std::vector<int> OwnLeaves(const SummationTree& tree) {
 
 std::string Text(const SummationTree& tree, int k);
 
-// "X, then each of k0..15": a chain of at least kShortened steps of one leaf each at one distance.
+// "(X, then k0..15 one by one)": a chain of at least kShortened steps that add one leaf each, at
+// equal distances.
 std::string ChainText(const SummationTree& tree, int k) {
   std::vector<int> added;
   const SummationTree* node = &tree;
@@ -68,7 +69,7 @@ std::string ChainText(const SummationTree& tree, int k) {
   if (added.size() < kShortened) return "";
   std::string start = Text(*node, k);
   if (node->leaf < 0 &&
-      node->children.size() == 2) {  // it begins with two leaves: one is its start
+      node->children.size() == 2) {  // it begins with two leaves; one is the start
     for (const bool second : {false, true}) {
       const int leaf = node->children[second].leaf, other = node->children[!second].leaf;
       if (other < 0 || leaf != added.back() - distance) continue;
@@ -107,7 +108,7 @@ int Depth(const SummationTree& tree) {
 
 constexpr int kLeafWidth = 34, kLevel = 30, kMargin = 20, kTitle = 30, kLabelWidth = 200;
 
-// The addend before all k.
+// The smallest leaf; the addend comes before all k.
 int FirstLeaf(const SummationTree& tree, int k) {
   int first = k;
   for (const int leaf : LeavesOf(tree)) first = std::min(first, leaf == k ? -1 : leaf);
@@ -119,7 +120,7 @@ class Drawing {
   Drawing(const SummationTree& tree, int k, const NodeLabel& label)
       : k_(k), height_(Depth(tree)), label_(label) {}
 
-  // Draws what is below `tree`; the x of its own line.
+  // Draws the part below `tree`; returns the x of its own line.
   double Draw(const SummationTree& tree) {
     if (tree.leaf >= 0) {
       const double x = kMargin + (drawn_++ + 0.5) * kLeafWidth;

@@ -19,7 +19,7 @@ void CopyTerm(int from, int to, const DotProductCase& source, DotProductCase& do
   dot.b[to] = source.b[from];
 }
 
-// A power of two, or a special of the addend, alone.
+// A single power of two, or a single special as the addend.
 void OneTerm(const Model& m, const DotProductCase&, Offer offer) {
   for (const int term : {m.k, 0}) {
     DotProductCase dot = NeutralDotProduct(m);
@@ -39,7 +39,7 @@ void OneTerm(const Model& m, const DotProductCase&, Offer offer) {
   }
 }
 
-// That of 1.0 and of the terms, each once; not more than `most`.
+// The exponents of 1.0 and of the terms, each once; at most `most`.
 std::vector<int> ExponentsInUse(const Model& m, const DotProductCase& dot, size_t most) {
   std::vector<int> exponents = {0};
   for (const int t : ActiveTerms(m, dot)) {
@@ -50,8 +50,8 @@ std::vector<int> ExponentsInUse(const Model& m, const DotProductCase& dot, size_
   return exponents;
 }
 
-// Addends that go with other products: none, that of now, and 1.0, -1.0 and powers of two in its
-// place.
+// Addends to combine with other products: none, the current one, and in its place 1.0, -1.0 and
+// powers of two.
 std::vector<uint64_t> OtherAddends(const Model& m, const DotProductCase& current) {
   std::vector<uint64_t> addends = {0};
   const std::optional<int> now = TermExponent(m, current, m.k);
@@ -64,8 +64,8 @@ std::vector<uint64_t> OtherAddends(const Model& m, const DotProductCase& current
   return addends;
 }
 
-// Two products, powers of two with exponents that occur, at k = 0 and 1 or where the first and the
-// last are, and an addend.
+// Two products, powers of two with exponents that occur, at k = 0 and 1 or at the first and last k
+// in use, and an addend.
 void TwoPowers(const Model& m, const DotProductCase& current, Offer offer) {
   constexpr size_t kMaxExponents = 6;
   const std::vector<int> products = ActiveProducts(m, current);
@@ -84,7 +84,7 @@ void TwoPowers(const Model& m, const DotProductCase& current, Offer offer) {
   }
 }
 
-// Those in use, and the least ones of the addend, of a product and of a_k.
+// The exponents in use, and the smallest ones of the addend, of a product and of a_k.
 std::vector<int> ExponentsWithEnds(const Model& m, const DotProductCase& dot, size_t most) {
   std::vector<int> exponents = ExponentsInUse(m, dot, most);
   const int a = LowestExponent(m.a), b = LowestExponent(m.b);
@@ -94,7 +94,7 @@ std::vector<int> ExponentsWithEnds(const Model& m, const DotProductCase& dot, si
   return exponents;
 }
 
-// One product where one is, and an addend: powers of two.
+// One product at a k in use, and an addend; both are powers of two.
 void OneProductHere(const Model& m, const DotProductCase& current, Offer offer) {
   constexpr size_t kMaxExponents = 6, kMaxProducts = 4;
   std::vector<int> products = ActiveProducts(m, current);
@@ -111,7 +111,7 @@ void OneProductHere(const Model& m, const DotProductCase& current, Offer offer) 
   }
 }
 
-// Any two terms dropped.
+// Drops any two terms.
 void DropTwo(const Model& m, const DotProductCase& current, Offer offer) {
   constexpr size_t kMaxTerms = 32;
   const std::vector<int> terms = ActiveTerms(m, current);
@@ -126,7 +126,7 @@ void DropTwo(const Model& m, const DotProductCase& current, Offer offer) {
   }
 }
 
-// Any three products kept, with and without the addend.
+// Keeps any three products, with and without the addend.
 void KeepThree(const Model& m, const DotProductCase& current, Offer offer) {
   constexpr size_t kMaxProducts = 16;
   const std::vector<int> products = ActiveProducts(m, current);
@@ -147,7 +147,8 @@ void KeepThree(const Model& m, const DotProductCase& current, Offer offer) {
   }
 }
 
-// A product becomes another one, or +-1.0; with each other term dropped and with none.
+// Replaces a product by a different one or by +-1.0; with each other term dropped, and with none
+// dropped.
 void ReplaceProduct(const Model& m, const DotProductCase& current, Offer offer) {
   constexpr size_t kMaxTerms = 12;
   const std::vector<int> products = ActiveProducts(m, current);
@@ -168,7 +169,7 @@ void ReplaceProduct(const Model& m, const DotProductCase& current, Offer offer) 
   }
 }
 
-// Two terms as one: a power of two with the larger exponent, or the next, of either sign.
+// Merges two terms into one: a power of two with the larger exponent, or the next, of either sign.
 void MergeTerms(const Model& m, const DotProductCase& current, Offer offer) {
   constexpr size_t kMaxTerms = 32;
   const std::vector<int> terms = ActiveTerms(m, current);
@@ -187,7 +188,7 @@ void MergeTerms(const Model& m, const DotProductCase& current, Offer offer) {
   }
 }
 
-// Any two terms moved together.
+// Moves any two terms together.
 void ShiftPairs(const Model& m, const DotProductCase& current, Offer offer) {
   constexpr size_t kMaxTerms = 12;
   constexpr int kMaxShift = 12;
@@ -209,7 +210,8 @@ void ShiftPairs(const Model& m, const DotProductCase& current, Offer offer) {
   }
 }
 
-// Draws dot products with fewer terms than that of now, made of its terms. The same ones each time.
+// Draws dot products that have fewer terms than the current one and are made of its terms. The same
+// ones each time.
 class Draw {
  public:
   Draw(const Model& model, const DotProductCase& current)
@@ -239,14 +241,14 @@ class Draw {
  private:
   int Random(size_t count) { return static_cast<int>(random_() % count); }
   bool Chance(size_t one_in) { return Random(one_in) == 0; }
-  // One in use, one near it, one that is far below or above.
+  // An exponent in use, one near it, or one far below or above.
   int Exponent() {
     const int e = exponents_[Random(exponents_.size())];
     if (Chance(2)) return e;
     return e + (Chance(2) ? Random(9) - 4 : Random(65) - 32);
   }
 
-  // Two draws in the arguments of one call would come in the order that the compiler likes.
+  // Not two draws in the arguments of one call: the compiler would choose their order.
   void PutAnyPower(int term, DotProductCase& dot) {
     const int exponent = Exponent();
     PutPower(model_, term, Chance(2), exponent, dot);
@@ -270,7 +272,7 @@ class Draw {
     }
   }
 
-  // Something else in the place of a term, or the term as it is.
+  // Changes a term in one of several ways, or leaves it as it is.
   void Change(int term, DotProductCase& dot) {
     const std::optional<int> e = TermExponent(model_, dot, term);
     const int word = 2 * term + (term == model_.k ? 0 : Random(2));
@@ -313,7 +315,7 @@ class Draw {
   std::mt19937_64 random_{1};
 };
 
-// What no rule leads to: drawn at random, each number of terms in turn.
+// Random draws, for cases that no rule leads to; each number of terms in turn.
 template <int kDraws>
 void DrawFewer(const Model& m, const DotProductCase& current, Offer offer) {
   const size_t terms = ActiveTerms(m, current).size();

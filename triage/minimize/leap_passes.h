@@ -1,4 +1,4 @@
-// Reduction passes that leave a local minimum by two changes at once, or at random.
+// Reduction passes that leave a local minimum with two changes at once, or at random.
 #pragma once
 
 #include <span>
@@ -7,12 +7,12 @@
 
 namespace mmadiff {
 
-// Some thousand proposals each, which leave a local minimum by two changes at once, mostly to fewer
-// terms. Few enough for a device whose answers no neighbour predicts.
+// Each makes some thousand proposals that leave a local minimum with two changes at once, mostly to
+// fewer terms. Few enough for a device whose answers no neighbor predicts.
 std::span<const Pass> LeapPasses();
 
-// Tens of thousands of proposals drawn at random, the same ones each time, for what the others
-// overlook.
+// Tens of thousands of randomly drawn proposals, the same ones each time, for cases that the other
+// passes miss.
 std::span<const Pass> DrawPasses();
 
 }  // namespace mmadiff

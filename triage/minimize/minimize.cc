@@ -13,14 +13,14 @@
 namespace mmadiff {
 namespace {
 
-// True when the element of the execution still differs as it must.
+// Whether the element of the execution still differs as it must.
 absl::StatusOr<bool> Holds(Runner& runner, const Target& target, const Batch& inputs,
                            int64_t element) {
   ASSIGN_OR_RETURN(const std::vector<uint64_t> d, runner.Try(inputs));
   return target.Holds(Extract(inputs, element), d[element]);
 }
 
-// Words of an execution that may become plain together: addresses in one of the three arrays.
+// Words of an execution that may become neutral together: a range in one of the three arrays.
 struct Group {
   std::vector<uint64_t> Batch::*array;
   int64_t first, count;
@@ -68,7 +68,8 @@ void MakeNeutral(const Model& m, const Group& g, Batch& inputs) {
   }
 }
 
-// Groups made plain while the difference holds: runs of all, of half as many, down to single ones.
+// Makes groups neutral while the difference holds: runs of all groups, of half as many, down to
+// single ones.
 absl::StatusOr<bool> ClearGroups(Runner& runner, const Target& target, int64_t element,
                                  std::vector<Group> groups, Batch& inputs) {
   bool changed = false;
@@ -93,8 +94,8 @@ absl::StatusOr<bool> ClearGroups(Runner& runner, const Target& target, int64_t e
   return changed;
 }
 
-// The words around the dot product: whole rows and columns made plain, then words, then the rest
-// to 1.0.
+// Reduces the words around the dot product: whole rows and columns become neutral, then words, then
+// the remaining words become 1.0.
 absl::StatusOr<bool> ReduceBackground(Runner& runner, const Target& target, int64_t element,
                                       Batch& inputs) {
   const std::vector<Group> groups = OtherWords(inputs.shape, element);
@@ -156,11 +157,12 @@ absl::Status Check(const Mismatch& mismatch) {
   const Shape& own = mismatch.op->shape();
   if (mismatch.inputs.count != 1 || (!(s == own) && !(s == DotProductShape(own)))) {
     return absl::InvalidArgumentError(absl::StrCat("a mismatch of ", mismatch.op->name,
-                                                   " is one execution or one dot product of it"));
+                                                   " must be one execution or one dot product"));
   }
   if (mismatch.element < 0 || mismatch.element >= s.d_words()) {
-    return absl::InvalidArgumentError(absl::StrCat("element ", mismatch.element, " of ",
-                                                   mismatch.op->name, ": there are ", s.d_words()));
+    return absl::InvalidArgumentError(absl::StrCat("element ", mismatch.element,
+                                                   " is out of range: ", mismatch.op->name, " has ",
+                                                   s.d_words(), " elements"));
   }
   return absl::OkStatus();
 }
@@ -185,11 +187,11 @@ absl::StatusOr<Tries> Repeat(Runner& runner, const Mismatch& mismatch, int tries
   return result;
 }
 
-// Dot product and surroundings in turns, until neither changes.
+// Reduces the dot product and its surroundings in turn, until neither changes.
 absl::StatusOr<Mismatch> Shrink(Runner& runner, const Target& target, const Mismatch& start,
                                 Effort effort) {
   ASSIGN_OR_RETURN(Mismatch mismatch, Place(runner, target, start));
-  mismatch.inputs.stream.clear();  // a recording must not take a smaller case for the named one
+  mismatch.inputs.stream.clear();  // a recording must not look up a smaller case by this name
   mismatch.device.clear();
   mismatch.model.clear();
   for (bool again = true; again;) {

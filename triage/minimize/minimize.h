@@ -16,23 +16,25 @@
 
 namespace mmadiff {
 
-// Of answers to one execution, asked several times: kReproduced when the device differs from the model at the element
-// each time and gives the same words, those of the mismatch too; kNeverDiffers when it never differs; else kFlaky.
+// How one execution behaves when it is run several times. kReproduced: the device differs from the
+// model at the element each time and gives the same words, also those of the mismatch.
+// kNeverDiffers: it never differs. kFlaky: everything else.
 enum class Repeatability { kReproduced, kFlaky, kNeverDiffers };
 
 struct Tries {
   Repeatability repeatability = Repeatability::kNeverDiffers;
-  bool steady = true;                   // the same words each time, those of the mismatch too
-  std::vector<uint64_t> model, device;  // of the last try that differed, else of the last
+  bool steady = true;                   // the same words each time, also those of the mismatch
+  std::vector<uint64_t> model, device;  // from the last try that differed, else from the last
 };
 
-// kInvalidArgument: not one execution or dot product of the operation, or no such element.
+// kInvalidArgument: neither one execution nor one dot product of the operation, or no such element.
 absl::Status Check(const Mismatch& mismatch);
-bool SameWords(const Batch& x, const Batch& y);  // of one shape, whatever their names
+bool SameWords(const Batch& x, const Batch& y);  // compares shapes and words, not names
 absl::StatusOr<Tries> Repeat(Runner& runner, const Mismatch& mismatch, int tries);
-// The smallest case found that holds the target, as the mismatch does. A dot product that holds it on its own becomes
-// one of DotProductShape(); one that holds it only in its place in the tile keeps the shape, with all else zero (scales
-// 1.0) if possible. What the device cannot answer (kNotFound: a recording) is no smaller case.
+// The smallest case found that holds the target, as the mismatch does. A dot product that holds it
+// on its own becomes one of DotProductShape(); one that holds it only in its place in the tile
+// keeps the shape, with everything else zero (scales 1.0) if possible. A case that the device
+// cannot answer (kNotFound: a recording) is not taken.
 absl::StatusOr<Mismatch> Shrink(Runner& runner, const Target& target, const Mismatch& mismatch,
                                 Effort effort = Effort::kAll);
 

@@ -16,7 +16,7 @@ namespace {
 
 using Class = Value::Class;
 
-// All products, then runs of half as many, down to single ones.
+// Drops all products, then runs of half as many, down to single ones.
 void DropTerms(const Model& m, const DotProductCase& current, Offer offer) {
   const std::vector<int> active = ActiveProducts(m, current);
   for (size_t run = active.size(); run >= 1; run /= 2) {
@@ -35,14 +35,15 @@ void DropAddend(const Model&, const DotProductCase& current, Offer offer) {
   offer(dot);
 }
 
-// The model's result as the addend, and no product: for a device that errs by the result's bits.
+// The model's result as the addend without products, for a device whose error depends on the
+// result's bits.
 void ResultInAddend(const Model& m, const DotProductCase& current, Offer offer) {
   DotProductCase dot = NeutralDotProduct(m);
   if (EncodeValue(m.c, DecodeValue(m.d, Simulate(m, current)), &dot.c)) offer(dot);
 }
 
-// One or two products, with and without the addend, and nothing else: what dropping runs misses
-// when the other products only matter together.
+// Keeps one or two products, with and without the addend. Finds cases that dropping runs misses,
+// where the other products matter only together.
 void KeepFew(const Model& m, const DotProductCase& current, Offer offer) {
   const std::vector<int> active = ActiveProducts(m, current);
   for (size_t i = 0; i < active.size(); ++i) {
@@ -60,7 +61,7 @@ void KeepFew(const Model& m, const DotProductCase& current, Offer offer) {
   }
 }
 
-// One operand of a product +0, then 1.0 or -1.0, the other one as it is.
+// One operand of a product becomes +0, then 1.0 or -1.0; the other stays.
 void SimplestOperand(const Model& m, const DotProductCase& current, Offer offer) {
   for (const int w : ActiveWords(m, current)) {
     if (w == 2 * m.k) continue;
@@ -73,7 +74,7 @@ void SimplestOperand(const Model& m, const DotProductCase& current, Offer offer)
   }
 }
 
-// The scales of product k as an exponent; none unless both are powers of two. 0 without scales.
+// The scales of product k as an exponent; none unless both are powers of two; 0 without scales.
 std::optional<int> ScaleExponent(const Model& m, const DotProductCase& dot, int k) {
   if (m.scale_block == 0) return 0;
   const int place = m.k + k / m.scale_block;
@@ -83,7 +84,8 @@ std::optional<int> ScaleExponent(const Model& m, const DotProductCase& dot, int 
   return powers ? std::optional<int>(x.exponent + y.exponent) : std::nullopt;
 }
 
-// a_k * b_k as x * 1.0; a product as the addend; the addend as a product in exchange.
+// Rewrites a_k * b_k as x * 1.0; moves a product to the addend; exchanges the addend with a
+// product.
 void Fold(const Model& m, const DotProductCase& current, Offer offer) {
   const Value one = {Class::kFinite, false, 0, 0};
   for (const int k : ActiveProducts(m, current)) {
@@ -107,8 +109,8 @@ void Fold(const Model& m, const DotProductCase& current, Offer offer) {
   }
 }
 
-// All products lower together; each to every lower k, in exchange for what is there; its operands
-// exchanged.
+// Moves all products lower together; swaps each product with the one at every lower k; exchanges
+// its operands.
 void LowerK(const Model& m, const DotProductCase& current, Offer offer) {
   const std::vector<int> active = ActiveProducts(m, current);
   for (int shift = active.empty() ? 0 : active.front(); shift > 0; --shift) {
@@ -128,7 +130,8 @@ void LowerK(const Model& m, const DotProductCase& current, Offer offer) {
   }
 }
 
-// What an infinity or a NaN is tried as: zero, one, infinity, the simplest NaN, of one sign.
+// Replacements for an infinity or a NaN: zero, one, infinity, the simplest NaN, each with the given
+// sign.
 std::vector<uint64_t> SimpleWords(const Format& f, bool negative) {
   std::vector<uint64_t> words;
   uint64_t word;
@@ -139,7 +142,7 @@ std::vector<uint64_t> SimpleWords(const Format& f, bool negative) {
   return words;
 }
 
-// Infinities and NaNs as something simpler; NaNs with fewer payload bits.
+// Replaces infinities and NaNs with something simpler; removes payload bits of NaNs.
 void Specials(const Model& m, const DotProductCase& current, Offer offer) {
   for (const int w : ActiveWords(m, current)) {
     const Value o = ValueAt(m, current, w);
@@ -161,7 +164,8 @@ void Specials(const Model& m, const DotProductCase& current, Offer offer) {
   }
 }
 
-// Every exponent that of 1.0; then of one word; then of one term, and of one word, nearer to it.
+// Sets all exponents to that of 1.0, then only one word's. Exponents() then moves one term, and one
+// word, nearer to it.
 void UnitExponents(const Model& m, const DotProductCase& current, Offer offer) {
   const std::vector<int> words = ActiveWords(m, current);
   const auto unit = [&](int w, DotProductCase& dot) {
@@ -201,7 +205,7 @@ void Exponents(const Model& m, const DotProductCase& current, Offer offer) {
   }
 }
 
-// The same product exponent divided otherwise between a_k and b_k.
+// The same product exponent, split differently between a_k and b_k.
 void Refactor(const Model& m, const DotProductCase& current, Offer offer) {
   for (const int k : ActiveProducts(m, current)) {
     const int sum = ValueAt(m, current, 2 * k).exponent + ValueAt(m, current, 2 * k + 1).exponent;
@@ -213,10 +217,10 @@ void Refactor(const Model& m, const DotProductCase& current, Offer offer) {
   }
 }
 
-// Which word of a product takes part in a shift; kTerm divides the new exponent anew.
+// The word of a product that a shift moves; kTerm splits the new exponent again.
 enum class Carrier { kTerm, kA, kB };
 
-// Moves the terms of `group` by `shift`; false when one of them cannot go there.
+// Moves the terms of `group` by `shift`; false if one of them cannot be moved.
 bool Shift(const Model& m, const std::vector<int>& group, int shift, Carrier carrier,
            DotProductCase& dot) {
   for (const int t : group) {
@@ -232,14 +236,14 @@ bool Shift(const Model& m, const std::vector<int>& group, int shift, Carrier car
   return true;
 }
 
-// All terms together; then the upper ones down and the lower ones up, to close a gap.
+// Shifts all terms together; then the upper ones down and the lower ones up, to close a gap.
 void ShiftTerms(const Model& m, const DotProductCase& current, Offer offer) {
   std::vector<std::pair<int, int>> ordered;  // exponent, term
   for (const int t : ActiveTerms(m, current)) {
     if (const auto e = TermExponent(m, current, t)) ordered.emplace_back(*e, t);
   }
   std::ranges::sort(ordered);
-  int farthest = 0;  // a shift beyond the farthest word brings nothing nearer to 1.0
+  int farthest = 0;  // a larger shift brings nothing nearer to 1.0
   for (const int w : ActiveWords(m, current)) {
     farthest = std::max(farthest, std::abs(ValueAt(m, current, w).exponent));
   }
@@ -262,7 +266,8 @@ void ShiftTerms(const Model& m, const DotProductCase& current, Offer offer) {
   }
 }
 
-// Words as powers of two, all and one by one; then fewer bits of one word, fewer places, one bit.
+// Words become powers of two, all at once and one by one; then one word gets fewer bits, fewer
+// places, one bit.
 void Significands(const Model& m, const DotProductCase& current, Offer offer) {
   const std::vector<int> words = ActiveWords(m, current);
   DotProductCase all = current;
@@ -289,8 +294,8 @@ void Significands(const Model& m, const DotProductCase& current, Offer offer) {
   }
 }
 
-// Every order of at most three products with every choice of signs; of more, single signs, those of
-// a product's two operands, and all.
+// For at most three products, every order with every choice of signs. For more, flips single signs,
+// those of a product's two operands, and all.
 void SignsAndOrder(const Model& m, const DotProductCase& current, Offer offer) {
   const std::vector<int> words = ActiveWords(m, current), products = ActiveProducts(m, current);
   if (products.size() <= 3) {
@@ -325,7 +330,7 @@ void SignsAndOrder(const Model& m, const DotProductCase& current, Offer offer) {
   offer(all);
 }
 
-// The scale of a row of A (`b` false) or of a column of B, as an operand.
+// The scale of a row of A (`b` false) or of a column of B, as a value.
 Value ScaleAt(const Model& m, const DotProductCase& dot, bool b, int scale) {
   return DecodeValue(m.scale, (b ? dot.b : dot.a)[m.k + scale]);
 }
@@ -338,8 +343,8 @@ bool PutScaleExponent(const Model& m, bool b, int scale, int exponent, DotProduc
   return PutScale(m, b, scale, {Class::kFinite, false, exponent, 0}, dot);
 }
 
-// One scale 1.0: alone, with the other of the block taking its exponent, with the addend moving
-// along. True when the pass must stop.
+// Sets one scale to 1.0: alone, with the other scale of the block taking over its exponent, or with
+// the addend moved along. Returns true if the pass must stop.
 bool PlainScale(const Model& m, const DotProductCase& current, bool b, int s, Offer offer) {
   const int exponent = ScaleAt(m, current, b, s).exponent;
   DotProductCase dot = current;
@@ -352,7 +357,7 @@ bool PlainScale(const Model& m, const DotProductCase& current, bool b, int s, Of
   return addend && SetTermExponent(m, m.k, *addend - exponent, dot) && offer(dot);
 }
 
-// All scales 1.0; then each; then each nearer to 1.0, without fraction first.
+// All scales become 1.0; then each one; then each moves nearer to 1.0, first without its fraction.
 void Scales(const Model& m, const DotProductCase& current, Offer offer) {
   if (m.scales() == 0) return;
   DotProductCase all = current;
@@ -375,8 +380,8 @@ void Scales(const Model& m, const DotProductCase& current, Offer offer) {
   }
 }
 
-// Every exponent of one word of a product, a scale of its block making up for it; the other scale
-// as it is or 1.0.
+// Tries every exponent of one word of a product, with a scale of its block compensating; the other
+// scale stays or becomes 1.0.
 void ScaleForWord(const Model& m, const DotProductCase& current, Offer offer) {
   if (m.scales() == 0) return;
   for (const int w : ActiveWords(m, current)) {

@@ -1,7 +1,7 @@
 // Reduction passes: each proposes simpler relatives of a dot product in a fixed order. A new pass
-// is one function and one line of a table. Which proposals are taken is the engine's business
-// (triage/minimize/minimize.cc): it keeps those that are simpler (triage/minimize/simplicity.h) and
-// still differ in the same way, so a pass may propose anything.
+// is one function and one line of a table. The engine (triage/minimize/minimize.cc) decides which
+// proposals to take: those that are simpler (triage/minimize/simplicity.h) and still differ in the
+// same way. So a pass may propose anything.
 #pragma once
 
 #include <span>
@@ -12,7 +12,7 @@
 
 namespace mmadiff {
 
-// True when the pass must stop: a proposal was taken, or the device failed.
+// Returns true if the pass must stop: a proposal was taken, or the device failed.
 using Offer = absl::FunctionRef<bool(const DotProductCase&)>;
 
 struct Pass {
@@ -22,7 +22,7 @@ struct Pass {
   bool from_scratch = false;
 };
 
-// At most some thousand proposals each; in the order in which they are tried.
+// At most some thousand proposals each, in the order in which they are tried.
 std::span<const Pass> Passes();
 
 }  // namespace mmadiff

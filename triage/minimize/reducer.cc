@@ -11,16 +11,16 @@
 namespace mmadiff {
 namespace {
 
-// Proposals put to the device at once. Predicted ones are rarely refused, others mostly.
+// Proposals sent to the device at once. Predicted ones are rarely refused, others mostly.
 constexpr size_t kPredictedBatch = 16;
 constexpr size_t kBlindBatch = 1024;
 constexpr size_t kWordsOfBatch = 1 << 20;  // bounds the memory of batches of whole tiles
-// A device that does not keep to its explanation is not asked for ever.
+// Limits the questions to a device that does not match its explanation.
 constexpr int kMaxPredictedBatches = 64;
-// Nor about all that is drawn or leapt to at no cost.
+// The same for the passes that leap or draw, whose proposals cost nothing.
 constexpr int kMaxLeapBatches = 16;
-// Where nothing predicts the device, only Passes() go on after as many executions, those of the
-// surroundings included, and sooner where each one is a large tile.
+// If nothing predicts the device, only Passes() continue after this many executions, including
+// those of the surroundings; sooner if each execution is a large tile.
 constexpr int64_t kMaxBlindExecutions = 20000;
 constexpr int64_t kMaxBlindWords = 1 << 24;
 
@@ -63,8 +63,9 @@ bool Reducer::ApplyFirst(std::span<const Pass> passes, int most_batches) {
   return helped;
 }
 
-// Expensive: only where the others are at an end, and back to those after one helped. What no neighbour
-// predicts gets the dearest last, and only for terms that it may lose.
+// Expensive, so only when the other passes are exhausted; these run again after one leap helped. On
+// a device that no neighbor predicts, the most expensive passes come last, and only if the case has
+// terms to lose.
 bool Reducer::Leap() {
   const auto wide = [&] { return ApplyFirst(WidePasses(), kMaxPredictedBatches); };
   const auto draw = [&] { return ApplyFirst(DrawPasses(), kMaxLeapBatches); };
@@ -111,7 +112,8 @@ bool Reducer::Offer(const DotProductCase& dot) {
   return Ask() || Spent();
 }
 
-// One execution for each proposal; the first that holds is taken, as if asked one at a time.
+// Runs one execution for each proposal and takes the first that holds, as one-by-one execution
+// would.
 bool Reducer::Ask() {
   if (pending_.empty()) return false;
   ++asked_;

@@ -1,5 +1,5 @@
-// The engine of the minimiser: takes the proposals of the passes for one dot product, asks the
-// device about those that are worth it, and keeps the first that still shows the same difference.
+// The engine of the minimizer: takes the proposals of the passes for one dot product, asks the
+// device about the worthwhile ones, and keeps the first that still shows the same difference.
 #pragma once
 
 #include <cstdint>
@@ -29,34 +29,34 @@ class Reducer {
   // `background` has count 1.
   Reducer(Runner& runner, const Target& target, const Batch& background, int64_t element);
 
-  // To a case that no pass makes simpler. True if it changed.
+  // Shrinks until no pass makes the case simpler. Returns whether it changed.
   absl::StatusOr<bool> Reduce(Effort effort);
   const Batch& inputs() const { return inputs_; }
 
  private:
-  bool ApplyAll(std::span<const Pass> passes);  // each while it helps; true if one did
-  // The first that helps, while it does.
+  bool ApplyAll(std::span<const Pass> passes);  // each while it helps; whether one did
+  // Only the first pass that helps, while it does.
   bool ApplyFirst(std::span<const Pass> passes, int most_batches);
-  bool Leap();                   // from a case that Passes() leave alone
-  bool Apply(const Pass& pass);  // true when a proposal was taken
+  bool Leap();                   // from a case that Passes() cannot simplify
+  bool Apply(const Pass& pass);  // whether a proposal was taken
   bool Offer(const DotProductCase& dot);
   bool Ask();                        // the device, about all pending proposals
-  bool Spent() const;                // the device was asked often enough
-  size_t WordsPerExecution() const;  // of an execution
+  bool Spent() const;                // whether the device's share of executions is used up
+  size_t WordsPerExecution() const;  // input words
 
   Runner& runner_;
   const Target& target_;
   Batch inputs_;
   int64_t element_;
-  int most_batches_;      // for one pass, of a predicted device
-  bool leaping_ = false;  // the passes at work are those that may be left out
+  int most_batches_;      // limit for one pass on a predicted device
+  bool leaping_ = false;  // whether the current passes are optional ones
   DotProductCase current_;
   Complexity complexity_;
   std::vector<DotProductCase> pending_;
   std::set<DotProductCase> refused_;      // by the device
-  std::set<std::string_view> exhausted_;  // names of passes from scratch
+  std::set<std::string_view> exhausted_;  // names of passes that start from scratch
   bool taken_ = false;
-  int asked_ = 0;  // times in this pass
+  int asked_ = 0;  // batches asked in this pass
   uint64_t offers_ = 0;
   absl::Status status_;
 };

@@ -7,10 +7,10 @@
 namespace mmadiff {
 namespace {
 
-// The least k, of those that the model can have, with the same result when all products from
-// `active` on are +0 * +0. In a step a second zero product of the same parity changes nothing, and
-// after two steps of zero products a third one changes nothing: what they round, cut or flush is so
-// already, and a zero has lost its sign.
+// The smallest k that the model allows and that gives the same result, if all products from
+// `active` on are +0 * +0. Within a step a second zero product of the same parity changes nothing.
+// After two steps of zero products a third step changes nothing: the value is already rounded, cut
+// or flushed, and a zero has lost its sign.
 int ShortestK(const Model& m, int active) {
   const Algorithm& alg = m.algorithm;
   if (alg.family == Family::kScaledSum || alg.grouping == Grouping::kPairsOfFour) return m.k;

@@ -1,5 +1,5 @@
-// The simulator for dot products most of whose products are +0 * +0 at high k: what the passes of
-// the minimiser propose by the million.
+// A simulator for dot products in which most products are +0 * +0 at high k. The passes of the
+// minimizer propose such dot products by the million.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace mmadiff {
 
-// The same word as Simulate(), most often in a fraction of the time.
+// The same word as Simulate(), usually in a fraction of the time.
 uint64_t SimulateSparse(const Model& model, const DotProductCase& dot);
 
 }  // namespace mmadiff

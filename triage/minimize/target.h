@@ -1,4 +1,4 @@
-// What must remain of a difference while a case is shrunk.
+// The property of a difference that must survive while a case is shrunk.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,12 @@
 
 namespace mmadiff {
 
-// What a case must keep while it is made smaller: the device gives the explanation's word, and no
-// rival model gives it. The operation's own model is a rival if the case is to be a mismatch.
+// The condition that a case must meet while it shrinks: the device gives the explanation's word,
+// and no rival model does. The operation's own model is a rival if the case is to be a mismatch.
 class Target {
  public:
-  // Without an explanation the device's word differs from the rivals' words, and from the model's
-  // in this way if it is not kNone.
+  // Without an explanation, the device's word must differ from the rivals' words, and must also
+  // differ from the model's in the way `difference_class` unless that is kNone.
   Target(const Operation& op, std::optional<Model> explanation, std::vector<Model> rivals,
          DifferenceClass difference_class = DifferenceClass::kNone)
       : op_(&op),
@@ -25,9 +25,10 @@ class Target {
         difference_class_(difference_class) {}
 
   bool explained() const { return explanation_.has_value(); }
-  // Without the device: could it hold? Always true when nothing explains the device.
+  // Whether the case could hold, without asking the device. Always true if nothing explains the
+  // device.
   bool Possible(const DotProductCase& dot) const;
-  // With its answer.
+  // Whether the case holds with the device's answer.
   bool Holds(const DotProductCase& dot, uint64_t device) const;
 
  private:

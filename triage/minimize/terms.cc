@@ -9,7 +9,7 @@ namespace {
 
 using Class = Value::Class;
 
-// Exponent that the split gives to a_k.
+// The exponent that the split gives to a_k.
 int ShareOfA(const Format& a, int exponent, ExponentSplit split) {
   switch (split) {
     case ExponentSplit::kUnitB:

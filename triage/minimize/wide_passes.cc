@@ -14,7 +14,7 @@ namespace {
 
 using Class = Value::Class;
 
-// Fractions of one word: none, or a single bit from the highest place down.
+// Fractions for one word: none, or a single bit from the highest place down.
 std::vector<uint64_t> SimplerFractions(const Format& f) {
   std::vector<uint64_t> fractions = {0};
   const int places = IsInteger(f) ? f.bits : f.fraction_bits;
@@ -24,7 +24,8 @@ std::vector<uint64_t> SimplerFractions(const Format& f) {
   return fractions;
 }
 
-// One term goes, the exponent of another one changes; with the fractions kept and cleared.
+// Drops one term and changes the exponent of a second one; with fractions kept, and with fractions
+// cleared.
 void DropAndShift(const Model& m, const DotProductCase& current, Offer offer) {
   const std::vector<int> terms = ActiveTerms(m, current);
   if (terms.size() > 5) return;
@@ -47,8 +48,8 @@ void DropAndShift(const Model& m, const DotProductCase& current, Offer offer) {
   }
 }
 
-// A simpler fraction of one word together with another exponent of one term, not far beyond that of
-// now.
+// A simpler fraction of one word together with a new exponent of one term, not far beyond the
+// current one.
 void SignificandAndExponent(const Model& m, const DotProductCase& current, Offer offer) {
   constexpr int kMaxDistance = 300;  // keeps the many places of wide formats affordable
   const std::vector<int> terms = ActiveTerms(m, current);
@@ -71,7 +72,7 @@ void SignificandAndExponent(const Model& m, const DotProductCase& current, Offer
   }
 }
 
-// What gets a new exponent: a term, or one word of a product none of whose words is near 1.0.
+// The target of a new exponent: a term, or one word of a product in which neither word is near 1.0.
 struct MovableExponent {
   int term;
   std::optional<int> word;
@@ -99,8 +100,8 @@ std::vector<MovableExponent> MovableExponents(const Model& m, const DotProductCa
   return movable;
 }
 
-// Two movable exponents get any pair of exponents, the smallest total distance from 1.0 first, at most that of
-// now unless one of them becomes 1.0.
+// Gives two movable exponents any pair of exponents, the smallest total distance from 1.0 first.
+// The distance is at most the current one unless one of the two becomes 1.0.
 void PairExponents(const Model& m, const DotProductCase& current, Offer offer) {
   constexpr int kMaxDistance = 300;  // keeps the pairs of wide formats affordable
   const std::vector<MovableExponent> movable = MovableExponents(m, current);
@@ -132,7 +133,7 @@ void PairExponents(const Model& m, const DotProductCase& current, Offer offer) {
   }
 }
 
-// Another exponent of one of them together with another sign of one word.
+// Changes one movable exponent together with the sign of one word.
 void ExponentAndSign(const Model& m, const DotProductCase& current, Offer offer) {
   const std::vector<MovableExponent> movable = MovableExponents(m, current);
   if (movable.size() > 5) return;
@@ -148,8 +149,8 @@ void ExponentAndSign(const Model& m, const DotProductCase& current, Offer offer)
   }
 }
 
-// Powers of two of both signs, nearest to 1.0 first; of a wide format those near 1.0 and near the
-// ends.
+// Powers of two of both signs, nearest to 1.0 first; for a wide format only those near 1.0 and near
+// the ends.
 std::vector<uint64_t> PowersOfTwo(const Format& f) {
   constexpr int kNear = 80;
   std::vector<uint64_t> words;
@@ -184,8 +185,8 @@ std::vector<uint64_t> SpecialWords(const Format& f) {
   return words;
 }
 
-// The simplest cases there are: no or one product at k = 0 and an addend, of powers of two and
-// specials.
+// The simplest possible cases: no product, or one product at k = 0, and an addend; all are powers
+// of two or specials.
 void OneProduct(const Model& m, const DotProductCase&, Offer offer) {
   std::vector<uint64_t> addends = SpecialWords(m.c), powers = PowersOfTwo(m.c);
   addends.insert(addends.end(), powers.begin(), powers.end());
@@ -212,8 +213,7 @@ void OneProduct(const Model& m, const DotProductCase&, Offer offer) {
   }
 }
 
-// One product alone, of any exponent, however divided, with at most one bit beyond the leading
-// ones.
+// A single product of any exponent, with every split, and at most one bit beyond the leading ones.
 void ProductAlone(const Model& m, const DotProductCase&, Offer offer) {
   const auto fractions = [](const Format& f) {
     return std::vector<uint64_t>{0, 1ull << 63, 1ull << (64 - std::max(f.fraction_bits, 1))};
@@ -237,7 +237,7 @@ void ProductAlone(const Model& m, const DotProductCase&, Offer offer) {
   }
 }
 
-// 1.0 or -1.0 at k = 0 and an addend with one bit beyond the leading one, or the other way round.
+// 1.0 or -1.0 at k = 0 and an addend with one bit beyond the leading one, or the other way around.
 void OneProductOneBit(const Model& m, const DotProductCase&, Offer offer) {
   DotProductCase dot = NeutralDotProduct(m);
   if (!EncodePowerOfTwo(m.b, false, 0, &dot.b[0])) return;
@@ -258,8 +258,8 @@ void OneProductOneBit(const Model& m, const DotProductCase&, Offer offer) {
   }
 }
 
-// 1.0 at k = 0, minus the same less 2^-bits at k = 1, and an addend that is a power of two: a unit
-// that is lost or won at the alignment is many in the place of what is left.
+// 1.0 at k = 0, minus (1.0 - 2^-bits) at k = 1, and an addend that is a power of two. A unit lost
+// or gained at the alignment is many units of the remaining difference.
 void NearlyCancelling(const Model& m, const DotProductCase&, Offer offer) {
   constexpr int kMaxDistance = 45;
   if (IsInteger(m.a) || m.k < 2) return;
@@ -280,7 +280,7 @@ void NearlyCancelling(const Model& m, const DotProductCase&, Offer offer) {
   }
 }
 
-// The first and the last k in use; false when there are not two to four.
+// The first and the last k in use; false unless two to four are in use.
 bool TwoPlaces(const Model& m, const DotProductCase& dot, int* first, int* last) {
   const std::vector<int> products = ActiveProducts(m, dot);
   if (products.size() < 2 || products.size() > 4) return false;
@@ -289,8 +289,8 @@ bool TwoPlaces(const Model& m, const DotProductCase& dot, int* first, int* last)
   return true;
 }
 
-// Powers of two at the first and the last k in use, and no addend; the nearest to 1.0 first, and
-// none far from it: this is tried again whenever another term went.
+// Powers of two at the first and the last k in use, without an addend. The nearest to 1.0 come
+// first, and none is far from it, because this pass runs again whenever a term was dropped.
 void TwoProductsAlone(const Model& m, const DotProductCase& current, Offer offer) {
   constexpr int kMaxDistance = 100;
   int first, last;
@@ -309,9 +309,9 @@ void TwoProductsAlone(const Model& m, const DotProductCase& current, Offer offer
   }
 }
 
-// Powers of two at k = 0 and 1, near enough to each other for one sum to see both, the larger one
-// near the largest term of now: a difference around the exponent floor or the smallest output needs
-// no more.
+// Powers of two at k = 0 and 1, near enough to each other that one sum contains both, the larger
+// one near the current largest term. A difference around the exponent floor or the smallest output
+// needs no more.
 void TwoProductsHere(const Model& m, const DotProductCase& current, Offer offer) {
   constexpr int kMaxGap = 64;
   if (ActiveProducts(m, current).size() < 3 || IsInteger(m.a)) return;
@@ -359,7 +359,8 @@ void TwoProducts(const Model& m, const DotProductCase& current, Offer offer) {
   }
 }
 
-// 1.0 or -1.0 at the first and the last k in use and an addend with one bit beyond the leading one.
+// 1.0 or -1.0 at the first and the last k in use, and an addend with one bit beyond the leading
+// one.
 void TwoProductsOneBit(const Model& m, const DotProductCase& current, Offer offer) {
   int first, last;
   if (!TwoPlaces(m, current, &first, &last)) return;

@@ -1,4 +1,4 @@
-// Reduction passes of very many proposals.
+// Reduction passes with very many proposals.
 #pragma once
 
 #include <span>
@@ -7,8 +7,8 @@
 
 namespace mmadiff {
 
-// Up to some hundred thousand proposals each, which leave a local minimum by two changes at once or
-// start from the simplest cases there are. A device whose answers no neighbour predicts is not
+// Up to some hundred thousand proposals each, which leave a local minimum with two changes at once
+// or start from the simplest possible cases. A device whose answers no neighbor predicts is not
 // asked about all of them.
 std::span<const Pass> WidePasses();
 

@@ -1,4 +1,4 @@
-// Candidates and vectors of a question: from its text to models and operands.
+// Turns the text of a question into models and operands.
 #include "triage/probe/candidates.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 
 std::string_view StdView(absl::string_view s) { return {s.data(), s.size()}; }
 
-// The values of a parameter, `list` as in Question::parameters.
+// The values of a parameter; `list` is as in Question::parameters.
 std::vector<int> ValuesOf(const Parameter& p, int value, absl::string_view list) {
   std::vector<int> values;
   if (list.empty()) {
@@ -26,7 +26,7 @@ std::vector<int> ValuesOf(const Parameter& p, int value, absl::string_view list)
     const std::pair<absl::string_view, absl::string_view> range = absl::StrSplit(item, "..");
     int low, high, number;
     if (absl::SimpleAtoi(range.first, &low) && absl::SimpleAtoi(range.second, &high)) {
-      if (value == kNoFloor) continue;  // nothing to be relative to
+      if (value == kNoFloor) continue;  // there is no base for relative values
       for (int offset = low; offset <= high; ++offset) values.push_back(value + offset);
     } else if (ParseValue(p, StdView(item), &number)) {
       values.push_back(number);

@@ -1,4 +1,4 @@
-// What a question could be answered with, and the vectors that it asks.
+// The candidate answers to a question, and the vectors that it asks.
 #pragma once
 
 #include <vector>
@@ -10,14 +10,14 @@
 
 namespace mmadiff {
 
-// The candidates of a question beside the model itself: those that some input may distinguish from
-// it.
+// The candidates other than the model itself that some input may distinguish from the model.
 std::vector<Neighbour> Candidates(const Question& question, const Model& model);
 
-// The vectors that a question names. nullptr for a name that there is not (a test looks).
+// The vectors that a question names. nullptr for an unknown name (a test checks that there are no
+// such names).
 std::vector<const Vector*> VectorsOf(const Question& question);
 
-// The dot products of these vectors whose formats the operation has.
+// The dot products of these vectors whose formats match the operation.
 struct VectorDot {
   const Vector* vector;
   DotProductCase dot;

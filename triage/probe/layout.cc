@@ -10,7 +10,7 @@
 namespace mmadiff {
 namespace {
 
-constexpr double kMaxSeconds = 10;  // of whole executions on a slow device
+constexpr double kMaxSeconds = 10;  // for whole executions on a slow device
 
 }  // namespace
 
@@ -33,19 +33,19 @@ absl::StatusOr<ProbeAnswer> AskLayout(Device& device, const Operation& op,
   const auto ask = [&](const Shape& s) {
     absl::Status said;
     return Repeated([&] {
-      if (!said.ok() && !device.Supports(op).ok()) return said;  // it asked again itself
+      if (!said.ok() && !device.Supports(op).ok()) return said;  // the device itself asked again
       return said = s == op.shape() ? ProbeLayout(device, op) : ProbeDotProduct(device, op);
     });
   };
   const auto asked =
       AskShapes(device, op, LayoutDotProducts(op, one), LayoutDotProducts(op, op.shape()), ask);
-  // A device that found it first has disabled the instruction.
+  // If the device found the error first, it has disabled the instruction.
   const bool wrong = absl::IsFailedPrecondition(asked.status()) || !device.Supports(op).ok();
   if (!asked.ok() && !wrong) return asked.status();
   ProbeAnswer answer = {.question = &question, .decides = "agrees"};
   if (asked.ok()) {
     answer.scope = *asked ? Scope::kWholeExecutions : Scope::kDotProducts;
-    answer.answer = *asked ? "as the tables say" : "as the tables say, of dot products alone";
+    answer.answer = *asked ? "as the tables say" : "as the tables say, for dot products alone";
     return answer;
   }
   answer.answer = "another";

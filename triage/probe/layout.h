@@ -1,5 +1,5 @@
-// Whether every matrix element is where the layout says (device/one_hot.h), and in which shapes a
-// device is asked about places.
+// Whether every matrix element is where the layout says (device/one_hot.h), and the shapes in which
+// positions are checked.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,10 @@
 
 namespace mmadiff {
 
-// Hands on the shape of an execution. Of a slow device (Device::IsSlow) first that of a dot product,
-// whose places are lines of a program, and then that of an execution only if its `whole` dot
-// products take at most ten seconds at the speed of the `alone` ones. Whether executions were asked.
+// Calls `ask` with the shape of an execution. On a slow device (Device::IsSlow) it first calls
+// `ask` with the shape of a dot product, whose positions are lines of a program, and then with the
+// shape of an execution only if its `whole` dot products take at most ten seconds at the speed of
+// the `alone` ones. Returns whether `ask` was called with executions.
 absl::StatusOr<bool> AskShapes(const Device& device, const Operation& op, int64_t alone,
                                int64_t whole, absl::FunctionRef<absl::Status(const Shape&)> ask);
 

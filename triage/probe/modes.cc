@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t kCases = 1024, kOfTile = 8;
 
-// A few dot products of tiles of every class.
+// A few dot products from tiles of every class.
 std::vector<DotProductCase> Cases(const Operation& op) {
   std::vector<DotProductCase> cases;
   Batch tile;
@@ -55,7 +55,7 @@ absl::StatusOr<ProbeAnswer> AskModes(Device& device, const Operation& op,
     answer.cases += dots.size();
     return RunTwice(device, op, batch);
   };
-  std::string first;  // that changed
+  std::string first;  // the first that changed
   for (const std::string& mode : device.Modes()) {
     ASSIGN_OR_RETURN(const auto d, ask(mode));
     size_t changed = 0;
@@ -70,7 +70,7 @@ absl::StatusOr<ProbeAnswer> AskModes(Device& device, const Operation& op,
   }
   ASSIGN_OR_RETURN(const auto again, ask(""));
   if (again != plain) {
-    return absl::AbortedError("other answers to the same inputs, in the same mode");
+    return absl::AbortedError("different answers to the same inputs in the same mode");
   }
   for (size_t i = 0; i < dots.size(); ++i) answer.observed.push_back({dots[i], plain[i]});
   const std::string change_none = absl::StrJoin(unread, ", ") + " change none";
@@ -81,7 +81,7 @@ absl::StatusOr<ProbeAnswer> AskModes(Device& device, const Operation& op,
     answer.answer = absl::StrCat(absl::StrJoin(read, ", "), " of ", dots.size(),
                                  unread.empty() ? "" : "; " + change_none);
     answer.agreement = Agreement::kOpen;
-    answer.decides = absl::StrCat("all else here is of the modes at the start: ", first);
+    answer.decides = absl::StrCat("all other answers here are for the startup modes: ", first);
   }
   return answer;
 }

@@ -12,7 +12,7 @@
 namespace mmadiff {
 namespace {
 
-// NaN patterns of a format, ascending.
+// The NaN patterns of a format, ascending.
 std::vector<uint64_t> NanWords(const Format& f) {
   std::vector<uint64_t> words;
   if (IsInteger(f)) return words;
@@ -65,7 +65,7 @@ ProbeAnswer PayloadAnswer(const Operation& op, const Question& question,
                           std::vector<Observed> observed) {
   ProbeAnswer answer = {.question = &question, .cases = observed.size()};
   std::map<uint64_t, size_t> words;
-  bool number = false;  // a wrong one, or one where a NaN must come, or a NaN in its place
+  bool number = false;  // a wrong number, a number in place of a NaN, or a NaN in place of a number
   for (const Observed& o : observed) {
     ++words[o.d];
     const uint64_t word = Simulate(op.model, o.dot);

@@ -15,18 +15,18 @@ namespace mmadiff {
 namespace {
 
 constexpr uint64_t kPrime = 2654435761;  // spreads the tiles over the domain
-constexpr int64_t kPortion = 1 << 18;    // dot products at a time
+constexpr int64_t kPortion = 1 << 18;    // dot products per batch
 
 std::vector<uint64_t> Addends(const Instruction& in) {
   std::vector<uint64_t> words = {0};
   const Format &a = *in.a, &b = *in.b, &c = *in.c;
   if (a.bits > 8 || b.bits > 8) return words;
   if (IsInteger(c)) {
-    words.push_back(LowBits(c.bits - 1));  // the largest and the least
+    words.push_back(LowBits(c.bits - 1));  // the largest and the smallest
     words.push_back(1ull << SignBit(c));
     return words;
   }
-  // Odd significands, so that whatever is cut shows.
+  // Odd significands, so that anything cut shows.
   const int low = a.min_exponent - a.fraction_bits + b.min_exponent - b.fraction_bits - 2;
   const int high = std::min(MaxExponent(a) + MaxExponent(b) + 2, MaxExponent(c));
   for (int e = std::max(low, c.min_exponent); e <= high; ++e) {
@@ -37,7 +37,7 @@ std::vector<uint64_t> Addends(const Instruction& in) {
   return words;
 }
 
-// The tiles that hold every triple: lines of A by lines of B by addends.
+// The tiles that contain every triple: rows of A by columns of B by addends.
 class Domain {
  public:
   explicit Domain(const Instruction& in)
@@ -150,13 +150,13 @@ class Sweep : public OperandSweeper {
   const Model model_;
   const TimeLimit limit_;
   const Domain domain_;
-  const int64_t most_;  // executions at a time
+  const int64_t most_;  // executions per batch
 
   absl::Mutex mutex_;
   int64_t at_once_ ABSL_GUARDED_BY(mutex_);
-  uint64_t tile_ ABSL_GUARDED_BY(mutex_) = 0;  // the next
+  uint64_t tile_ ABSL_GUARDED_BY(mutex_) = 0;  // the next tile
   uint64_t differing_ ABSL_GUARDED_BY(mutex_) = 0;
-  std::optional<uint64_t> first_tile_ ABSL_GUARDED_BY(mutex_);  // that differs
+  std::optional<uint64_t> first_tile_ ABSL_GUARDED_BY(mutex_);  // the first tile that differs
   std::vector<Observed> first_ ABSL_GUARDED_BY(mutex_);
   absl::Status status_ ABSL_GUARDED_BY(mutex_);
 };

@@ -26,11 +26,11 @@ namespace mmadiff {
 namespace {
 
 constexpr int kDistinguishing = 4;  // cases that distinguish each candidate from the model
-constexpr int kPlain = 32;          // cases besides, for answers that nobody thought of
-constexpr int kRounds = 4;          // of cases chosen, asked and explained
+constexpr int kPlain = 32;          // additional cases, for unexpected answers
+constexpr int kRounds = 4;          // each chooses, asks and explains cases
 constexpr int kMaxTried = 1 << 16;  // generated dot products to choose from
 
-// A parameter question and what the device answered.
+// A parameter question and the device's answers.
 struct Asked {
   const Question* question;
   std::vector<Observed> observed;
@@ -50,18 +50,18 @@ std::vector<DotProductCase> Choose(const Operation& op, const Question& q, const
     const int before = tried;
     for (const std::string& input_class : SplitWords(q.classes)) {
       if (!GenerateClass(op, input_class, index, tile)) continue;
-      // A few of its dot products, over all rows and columns.
+      // A few of its dot products, spread over all rows and columns.
       const int64_t all = tile.dot_products(), count = std::min<int64_t>(all, 8);
       for (int64_t i = 0; i < count; ++i, ++tried) {
         chooser.Consider(Extract(tile, (i * (all / count) + i) % all), tried < kPlain);
       }
     }
-    if (tried == before) break;  // no such classes
+    if (tried == before) break;  // there are no such classes
   }
   return std::move(chooser.chosen());
 }
 
-// Observations that a model does not give; stops counting above `most`.
+// The number of observations that a model does not reproduce; stops counting above `most`.
 size_t Misfits(const Operation& op, const Model& model, std::span<const Asked> all, size_t most) {
   size_t misfits = 0;
   for (const Asked& asked : all) {
@@ -78,7 +78,8 @@ bool Fits(const Operation& op, const Model& model, const Asked& asked) {
   return Misfits(op, model, {&asked, 1}, 0) == 0;
 }
 
-// The operation's model with the change that gives all answers of all questions, else the nearest.
+// The operation's model with the change that reproduces all answers to all questions, else the
+// nearest.
 Model Infer(const Operation& op, std::span<const Asked> all) {
   std::vector<Observed> observed;
   for (const Asked& asked : all) {
@@ -88,20 +89,21 @@ Model Infer(const Operation& op, std::span<const Asked> all) {
   return WithAlgorithm(op, d.changes.empty() ? d.nearest.algorithm : d.changes[0].algorithm);
 }
 
-// Whether the question asks for the parameter, and some input can distinguish another value of it.
+// Whether the question asks for the parameter and some input can distinguish a different value of
+// it.
 bool AsksFor(const Question& q, const Model& model, const Parameter* parameter) {
   return std::ranges::any_of(Candidates(q, model), [&](const Neighbour& n) {
     return n.changes.front().parameter == parameter;
   });
 }
 
-// Those of the changes that the question asks for.
+// The subset of the changes that the question asks for.
 std::vector<Change> AskedFor(const Question& q, const Model& table, std::vector<Change> changes) {
   std::erase_if(changes, [&](const Change& c) { return !AsksFor(q, table, c.parameter); });
   return changes;
 }
 
-// The first answer that no candidate gives, else the first that the model does not give.
+// The first answer that no candidate reproduces, else the first that the model does not reproduce.
 const Observed& Refuting(const Operation& op, const Asked& asked, const Model& model) {
   const std::vector<Neighbour> candidates = Candidates(*asked.question, model);
   const Observed* first = nullptr;
@@ -116,7 +118,7 @@ const Observed& Refuting(const Operation& op, const Asked& asked, const Model& m
   return *first;
 }
 
-// ProbeAnswer::facts. Where nothing was found that fits, the first of the others is without "or".
+// ProbeAnswer::facts. If nothing was found that fits, the first of the others has no "or".
 std::vector<std::string> Facts(bool fits, const std::vector<Change>& found,
                                const std::vector<std::string>& others) {
   std::vector<std::string> facts;
@@ -127,21 +129,22 @@ std::vector<std::string> Facts(bool fits, const std::vector<Change>& found,
   return facts;
 }
 
-// `all` holds `asked`; `own_model` is how the answer calls the operation's model.
+// `all` includes `asked`; `own_model` is the answer's name for the operation's model.
 ProbeAnswer Answer(const Operation& op, const Asked& asked, std::span<const Asked> all,
                    const Model& model, const char* own_model) {
   const Question& q = *asked.question;
   ProbeAnswer answer = {.question = &q, .cases = asked.observed.size(), .observed = asked.observed};
   const bool whole_model = q.parameters[0] == '*', fits = Fits(op, model, asked);
   const size_t misfits = Misfits(op, model, all, SIZE_MAX);
-  std::vector<std::string> others;  // other candidates that fit, and spoil no other question
+  std::vector<std::string> others;  // other candidates that fit and do not spoil other questions
   for (const Neighbour& n : Candidates(q, model)) {
     const Model other = WithAlgorithm(op, n.algorithm);
     if (Fits(op, other, asked) && (!fits || Misfits(op, other, all, misfits) <= misfits)) {
       others.push_back(Name(n));
     }
   }
-  // Of the whole model all that was found; of another question what it asks for.
+  // For the whole model everything that was found; for any other question the parameters that it
+  // asks for.
   std::vector<Change> changed = ChangesBetween(op.model.algorithm, model.algorithm);
   if (!whole_model) changed = AskedFor(q, op.model, std::move(changed));
   std::vector<Change> found = changed;
@@ -159,7 +162,7 @@ ProbeAnswer Answer(const Operation& op, const Asked& asked, std::span<const Aske
   const Parameter* nan_rule = FindParameter(op.model.algorithm.family, "nan_rule");
   const bool of_nan =
       q.nan_bits || (whole_model && changed.size() == 1 && changed.front().parameter == nan_rule);
-  // No promise frees the bits of a NaN alone: a number in its place contradicts.
+  // The table's silence on NaN bits covers payloads only: a number in place of a NaN contradicts.
   const bool payloads_alone = std::ranges::all_of(asked.observed, [&op](const Observed& o) {
     return SameResult(op, Simulate(op.model, o.dot), o.d);
   });
@@ -180,7 +183,7 @@ ProbeAnswer Answer(const Operation& op, const Asked& asked, std::span<const Aske
   }
   answer.refuting = Refuting(op, asked, model);
   answer.detail =
-      absl::StrCat(others.empty() ? "nothing gives all bits of " : "",
+      absl::StrCat(others.empty() ? "no candidate reproduces all bits of " : "",
                    FormatLine(*op.instruction, answer.refuting->dot, answer.refuting->d));
   return answer;
 }
@@ -190,26 +193,26 @@ std::string DecisionText(const ProbeAnswer& answer) {
     case Decision::kAgrees:
       return "agrees";
     case Decision::kAgreesAmong:
-      return "agrees, and the cases leave others open";
+      return "agrees; the cases leave other values open";
     case Decision::kAgreesInNans:
-      return "agrees, though the table promises no bits of a NaN";
+      return "agrees, although the table does not promise NaN bits";
     case Decision::kContradicts:
     case Decision::kNothingFits:
       return "contradicts the table: " + answer.detail;
     case Decision::kNanNotPromised:
-      return "the table promises no bits of a NaN: " + answer.detail;
+      return "the table does not promise NaN bits: " + answer.detail;
   }
   return "";
 }
 
-// Of an operation without a model nothing is decided, but whether it is as somebody supposed.
+// Without a model nothing is decided except whether the device matches the hypothesis.
 std::string DecisionText(const ProbeAnswer& answer, const Hypothesis& h) {
   if (answer.agreement == Agreement::kAgrees) return absl::StrCat("as supposed: ", h.text);
   return absl::StrCat(answer.decision == Decision::kContradicts ? "" : "not as ",
                       "supposed: ", answer.detail);
 }
 
-// Of an operation without a model or an idea of one: the question has nothing to decide.
+// For an operation without a model or a hypothesis: the question has nothing to decide.
 ProbeAnswer NoModelAnswer(const Question& q) {
   return {.question = &q,
           .answer = "not asked",
@@ -218,7 +221,7 @@ ProbeAnswer NoModelAnswer(const Question& q) {
           .left = Reason::kNoModel};
 }
 
-// With the model that it may have, where it has none.
+// The operation with its hypothetical model, if it has none of its own.
 Operation AsSupposed(const Operation& of) {
   Operation op = of;
   if (const Hypothesis* const hypothesis = HypothesisOf(of); hypothesis != nullptr) {
@@ -227,7 +230,7 @@ Operation AsSupposed(const Operation& of) {
   return op;
 }
 
-// Appends what the device answers, twice.
+// Appends the device's answers; asks twice.
 absl::Status Ask(Device& device, const Operation& op, const std::vector<DotProductCase>& dots,
                  bool nan_bits, std::vector<Observed>& observed) {
   ASSIGN_OR_RETURN(const auto d, RunTwice(device, op, MakeDotProductBatch(op.shape(), dots)));
@@ -235,7 +238,8 @@ absl::Status Ask(Device& device, const Operation& op, const std::vector<DotProdu
   return absl::OkStatus();
 }
 
-// What is asked of every device in one way. `op`: with the model that answers are compared with.
+// Asks the questions that are the same for every device. `supposed` has the model that answers are
+// compared with.
 absl::StatusOr<ProbeAnswer> AskAlone(Device& device, const Operation& asked,
                                      const Operation& supposed, const Question& q) {
   switch (q.method) {
@@ -263,7 +267,7 @@ absl::StatusOr<ProbeAnswer> AskAlone(Device& device, const Operation& asked,
 
 bool Applies(const Question& q, const Operation& of) {
   const Operation op = AsSupposed(of);
-  if (NeedsModel(q) && !IsModelled(op)) return true;  // it has an answer: there is no model
+  if (NeedsModel(q) && !IsModelled(op)) return true;  // the answer is that there is no model
   switch (q.method) {
     case Method::kReadings:
       return !VectorDotsOf(q, op).empty();
@@ -281,20 +285,21 @@ bool Applies(const Question& q, const Operation& of) {
 absl::StatusOr<OperationAnswers> ProbeOperation(Device& device, const Operation& of,
                                                 std::span<const Question* const> questions) {
   const Hypothesis* const hypothesis = HypothesisOf(of);
-  const Operation op = AsSupposed(of);  // what answers are held against; the device knows `of`
+  const Operation op = AsSupposed(of);  // for comparing answers; the device gets `of`
   OperationAnswers all = {op.model, {}};
   std::vector<Asked> asked;
   for (const Question* q : questions) {
     if (q->method == Method::kParameters && IsModelled(op) && Applies(*q, op))
       asked.push_back({q, {}});
   }
-  // Again with cases that distinguish candidates from the model that was found.
+  // Again, with cases that distinguish candidates from the model found so far.
   for (int round = 0; round < kRounds && !asked.empty(); ++round) {
     for (Asked& a : asked) {
       RETURN_IF_ERROR(
           Ask(device, of, Choose(op, *a.question, all.model), a.question->nan_bits, a.observed));
     }
-    // From the table's model each time: what fewer answers suggested may lead astray.
+    // Starts from the table's model each time, because the model suggested by fewer answers may be
+    // misleading.
     const Model model = Infer(op, asked);
     if (SameModel(model, all.model)) break;
     all.model = model;

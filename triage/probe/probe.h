@@ -1,10 +1,11 @@
 // Asks a device the questions of triage/probe/questions.h about one operation.
 //
 // A question about parameters is a set of candidates: the model with one of its parameters changed,
-// one for each possible value. Cases are chosen, by simulation, until each candidate differs from
-// the model in some of them; the device runs them; what fits all of its bits is the answer. When
-// the table's model does not fit, the single changes that make it fit most answers of all questions
-// are taken over one by one, so that one discovery does not spoil the other questions.
+// one candidate for each possible value. Simulation chooses cases until each candidate differs from
+// the model in some of them. The device runs these cases; the candidate that fits all of its bits
+// is the answer. If the table's model does not fit, the single-parameter changes that fit the most
+// answers to all questions are adopted one by one, so that one discovery does not spoil the other
+// questions.
 #pragma once
 
 #include <cstdint>
@@ -25,40 +26,41 @@
 
 namespace mmadiff {
 
-// Why an answer that is held against a model agrees, contradicts it, or is open.
+// Why an answer that is compared with a model agrees, contradicts it, or is open.
 enum class Decision : uint8_t {
-  kAgrees,          // and nothing else fits
+  kAgrees,          // and no other candidate fits
   kAgreesAmong,     // and the cases leave other values open
-  kAgreesInNans,    // where the table promises no bits of them
+  kAgreesInNans,    // where the table does not promise NaN bits
   kContradicts,     // another value fits
-  kNothingFits,     // no candidate gives all answers
+  kNothingFits,     // no candidate reproduces all answers
   kNanNotPromised,  // only bits of NaNs differ
 };
 
 struct ProbeAnswer {
   const Question* question = nullptr;
   std::string answer = {};   // the values that fit all answers; "none"; for people
-  std::string decides = {};  // what that says about the table; for people
-  // What `answer` says in words that do not change: two devices that give the same answers have the
-  // same. Changes that fit, "or CHANGE" beside them; "NAME: READING"; of payloads the number of words
-  // and the first of them; "MODE COUNT".
+  std::string decides = {};  // its consequence for the table; for people
+  // The content of `answer`, in words that do not change: two devices that give the same answers
+  // have the same facts. Changes that fit, "or CHANGE" for further ones; "NAME: READING"; for
+  // payloads the number of words and the first of them; "MODE COUNT".
   std::vector<std::string> facts = {};
-  // Of questions that need a model: `decides` is made from both.
+  // For questions that need a model: `decides` is made from `decision` and `detail`.
   Decision decision = Decision::kAgrees;
   std::string detail = {};
   Scope scope = Scope::kWholeExecutions;
   Agreement agreement = Agreement::kAgrees;
-  bool partial = false;                   // of kPairs: not all were asked
-  std::optional<Reason> left = {};        // why nothing was asked
+  bool partial = false;                   // kPairs: some pairs were not run
+  std::optional<Reason> left = {};        // why the question was skipped
   uint64_t cases = 0;                     // dot products asked, or executions of the layout probe
-  std::vector<Observed> observed = {};    // them with the device's words; not of kLayout, kPairs
-  std::optional<Observed> refuting = {};  // the first that no candidate explains
+  std::vector<Observed> observed = {};    // with the device's words; empty for kLayout and kPairs
+  std::optional<Observed> refuting = {};  // the first answer that no candidate explains
 };
 
-// The operation's model with what the device taught, and the answers in the order of the questions.
-// Questions that do not apply to the operation or the device, and kPairs, have none. Those that need a model start
-// from HypothesisOf() where there is none, and are open; without that either the device is not asked.
-// Errors are the device's.
+// The operation's model with the changes that the device revealed, and the answers in the order of
+// the questions. There is no answer to questions that do not apply to the operation or the device,
+// and none to kPairs. If the operation has no model, questions that need one start from
+// HypothesisOf() and are open; without a hypothesis the device is not asked. Errors are the
+// device's.
 struct OperationAnswers {
   Model model;
   std::vector<ProbeAnswer> answers;
@@ -66,8 +68,8 @@ struct OperationAnswers {
 absl::StatusOr<OperationAnswers> ProbeOperation(Device& device, const Operation& op,
                                                 std::span<const Question* const> questions);
 
-// Whether the question can be asked of the operation: kPairs by triage/probe/operand_sweep.h, the
-// others by ProbeOperation().
+// Whether the question fits the operation. kPairs uses triage/probe/operand_sweep.h, the others
+// ProbeOperation().
 bool Applies(const Question& question, const Operation& op);
 
 }  // namespace mmadiff

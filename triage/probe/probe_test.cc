@@ -471,7 +471,7 @@ TEST(Probe, Readings) {
   EXPECT_TRUE(rounded.refuting.has_value());
   Replacing strange(xf32, {{0x3f800000, 1}});
   EXPECT_THAT(AnswerOf(Probe(strange, xf32, low), "low_bits").answer,
-              HasSubstr("low_bits_of_tf32: another word, 00000001"));
+              HasSubstr("low_bits_of_tf32: a different word, 00000001"));
   const Operation& bf8 = *FindOperation("gfx942/v_mfma_f32_16x16x32_bf8_bf8");
   Replacing drops(bf8, {{0x7f800000, 0x4f440000}, {0x7fc00000, 0x4f440000}});
   const ProbeAnswer dropped =

@@ -1,5 +1,5 @@
-// The questions that only hardware answers, as data: what is asked, of which instructions, which
-// values could be the answer, and which inputs distinguish them.
+// The questions that only hardware can answer, as data: the question, its instructions, the values
+// that could be the answer, and the inputs that distinguish them.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 namespace mmadiff {
 
 enum class Method : uint8_t {
-  kParameters,  // which values of these parameters give every bit that the device answered?
+  kParameters,  // which values of these parameters reproduce every bit of the device's answers?
   kLayout,      // device/one_hot.h
   kRepeat,      // does one dot product have one answer, everywhere and always?
   kPayloads,    // which words do NaNs of every payload in every operand become?
@@ -22,28 +22,28 @@ struct Question {
   const char* id;
   const char* text;
   Method method = Method::kParameters;
-  // NAME or NAME=VALUES of sim/parameter.h, separated by spaces; a family without any of them is
-  // not asked. NAME alone is every value that has a name; VALUES are values and ranges relative to
-  // the table's, "-4..+4,none". "*" is every neighbour of the model.
+  // NAME or NAME=VALUES of sim/parameter.h, separated by spaces; a family without any of these
+  // parameters is not asked. NAME alone means every value that has a name; VALUES are values and
+  // ranges relative to the table's, "-4..+4,none". "*" means every neighbor of the model.
   const char* parameters = "";
   // Classes of generated inputs, separated by spaces; "*" is all of them.
   const char* classes = "*";
-  // Names of corpus/vector_file.h, separated by spaces, with braces; each is asked of the
+  // Names of corpus/vector_file.h, separated by spaces, with braces. Each vector runs on the
   // operations that it fits.
   const char* vectors = "";
-  bool nan_bits = false;  // NaNs are compared bit for bit even where the table promises none
+  bool nan_bits = false;  // compares NaNs bit for bit even where the table promises none
 };
 
-// Whether the device's answers are held against a model.
+// Whether the device's answers are compared with a model.
 bool NeedsModel(const Question& question);
 
-// Whether it is about the arithmetic, and asked of dot products of one's choice.
+// Whether the question is about arithmetic and uses freely chosen dot products.
 bool IsOfArithmetic(const Question& question);
 
-// In the order in which they are asked. A value that an early one finds holds in the later ones.
+// In the order of asking. A value that an early question finds holds in the later ones.
 std::span<const Question> Questions();
-const Question* FindQuestion(std::string_view id);  // nullptr when there is none
-// Of a stored answer, perhaps to a question that this version does not ask: then kParameters.
+const Question* FindQuestion(std::string_view id);  // nullptr if unknown
+// For a stored answer, perhaps to a question that this version does not ask: then kParameters.
 Method MethodOf(std::string_view id);
 
 }  // namespace mmadiff

@@ -29,7 +29,7 @@ absl::StatusOr<ProbeAnswer> AskReadings(Device& device, const Operation& op,
     const std::string word = HexWord(*v.d, observed.d);
     answer.facts.push_back(absl::StrCat(name, ": ", reading != nullptr ? *reading : word));
     texts.push_back(
-        absl::StrCat(name, ": ", reading != nullptr ? *reading : "another word, " + word));
+        absl::StrCat(name, ": ", reading != nullptr ? *reading : "a different word, " + word));
     answer.observed.push_back(observed);
     if (!IsModelled(op) || Fits(op, op.model, observed)) continue;
     answer.agreement = Agreement::kContradicts;

@@ -1,4 +1,4 @@
-// Vectors whose answers say which of several readings of an instruction is right.
+// Vectors whose answers show which of several readings of an instruction is right.
 #pragma once
 
 #include "absl/status/statusor.h"
@@ -7,8 +7,8 @@
 
 namespace mmadiff {
 
-// "VECTOR: READING" of each of VectorDotsOf(), "VECTOR: another word, 3f800000" for what is none. Without a model the
-// answer is open. Errors are the device's.
+// "VECTOR: READING" for each of VectorDotsOf(), or "VECTOR: a different word, 3f800000" if no
+// reading matches. Without a model the answer is open. Errors are the device's.
 absl::StatusOr<ProbeAnswer> AskReadings(Device& device, const Operation& op,
                                         const Question& question);
 

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int64_t kCases = 16, kRuns = 2, kExecutions = 2;
 
-// Every element of `count` executions computes the one dot product.
+// Every element of `count` executions computes the same dot product.
 Batch Everywhere(const Operation& op, const DotProductCase& dot, int64_t count) {
   Batch batch;
   batch.Resize(op.shape(), count);
@@ -38,8 +38,9 @@ std::vector<DotProductCase> Cases(const Operation& op) {
   return cases;
 }
 
-// Asks a batch of which `each` consecutive elements compute each of the dot products, whose first answers, alone or in an execution,
-// are `first`. False when one has two answers.
+// Runs a batch in which `each` consecutive elements compute the same dot product. `first` has the
+// first answers of the dot products, alone or in an execution. False if a dot product has two
+// answers.
 absl::StatusOr<bool> Ask(Device& device, const Operation& op, const Batch& batch,
                          std::span<const DotProductCase> dots, size_t each,
                          std::span<std::optional<uint64_t>> first, ProbeAnswer& answer) {
@@ -59,7 +60,7 @@ absl::StatusOr<bool> Ask(Device& device, const Operation& op, const Batch& batch
           absl::StrCat("two answers: ", HexWord(f, *first[i / each]), " and ", HexWord(f, d[i]),
                        " in block ", p.block, ", row ", p.i, ", column ", p.j, ", run ", run);
       answer.agreement = Agreement::kContradicts;
-      answer.decides = "not a function of the operands: what else it says is in doubt";
+      answer.decides = "not a function of the operands: its other answers are in doubt";
       answer.refuting = {dots[i / each], d[i]};
       return false;
     }
@@ -75,8 +76,8 @@ absl::StatusOr<ProbeAnswer> AskRepeat(Device& device, const Operation& op,
   const std::vector<DotProductCase> cases = Cases(op);
   const auto alone = static_cast<int64_t>(cases.size()) * kExecutions * kRuns;
   std::vector<std::optional<uint64_t>> first(cases.size());
-  bool one = true;      // answer
-  int64_t longest = 0;  // batch, dot products
+  bool one = true;      // there is one answer
+  int64_t longest = 0;  // batch, in dot products
   const auto asked = AskShapes(
       device, op, alone, alone * op.shape().d_words(), [&](const Shape& shape) -> absl::Status {
         if (shape != op.shape()) {
@@ -100,9 +101,9 @@ absl::StatusOr<ProbeAnswer> AskRepeat(Device& device, const Operation& op,
   RETURN_IF_ERROR(asked.status());
   if (!one) return answer;
   if (!*asked) answer.scope = Scope::kDotProducts;
-  answer.answer = *asked
-                      ? absl::StrCat("one answer at ", op.shape().d_words(), " places, four times")
-                      : "one answer to a dot product alone, four times";
+  answer.answer =
+      *asked ? absl::StrCat("the same answer at ", op.shape().d_words(), " positions, four times")
+             : "the same answer to a dot product alone, four times";
   if (device.StartsAnew()) {
     absl::StrAppend(&answer.answer, ", in processes of at most ", longest, " lines");
   }

@@ -1,4 +1,4 @@
-// Whether a device is a function of the operands: the same answer at every place, every time.
+// Whether a device is a function of its operands: the same answer at every position, every time.
 #pragma once
 
 #include "absl/status/statusor.h"
@@ -7,8 +7,8 @@
 
 namespace mmadiff {
 
-// Up to 16 dot products, each at every place of an execution, in two executions of two runs; what a
-// slow device is asked is in triage/probe/layout.h. Errors are the device's.
+// Asks up to 16 dot products, each at every position of an execution, in two executions of two
+// runs. For slow devices see triage/probe/layout.h. Errors are the device's.
 absl::StatusOr<ProbeAnswer> AskRepeat(Device& device, const Operation& op,
                                       const Question& question);
 

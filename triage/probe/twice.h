@@ -1,4 +1,4 @@
-// Nothing counts that a device did not say twice.
+// Asks a device everything twice; an answer counts only if it repeats.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace mmadiff {
 
-// What the device answers to the batch, asked twice. kAborted, with the first dot product that has two
-// answers; other errors are the device's.
+// The device's answers to the batch, which is run twice. kAborted if a dot product has two answers
+// (the message names the first one); other errors are the device's.
 absl::StatusOr<std::vector<uint64_t>> RunTwice(Device& device, const Operation& op,
                                                const Batch& batch);
 

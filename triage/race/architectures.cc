@@ -18,7 +18,8 @@ namespace {
 
 using Rows = std::vector<const Operation*>;
 
-// What the user chooses of the arithmetic by a part of the name: rows with different choices are different requests.
+// The parts of a name by which the user chooses the arithmetic: rows with different choices are
+// different requests.
 constexpr const char* kModes[] = {"rz", "rm", "rp", "satfinite", "and", "xor"};
 
 std::string ModeOf(const Instruction& i) {
@@ -29,10 +30,10 @@ std::string ModeOf(const Instruction& i) {
   return "";
 }
 
-// Wrapping or saturating, where a name of x86 says so.
+// Wrapping or saturating, for x86 names that state it.
 bool Saturates(const Operation& op) { return op.model.algorithm.overflow == Overflow::kSaturate; }
 
-// Without the rows.
+// The group without its rows.
 FormatGroup GroupOf(const Operation& op) {
   const Instruction& i = *op.instruction;
   FormatGroup group = {i.a->name, i.b->name, i.d->name, {}, {}, {}, {}};
@@ -62,7 +63,8 @@ std::vector<RowClass> ClassesOf(const Rows& rows, int k) {
   return classes;
 }
 
-// The rows of two classes with the least common k, which one of them has: the other is chained.
+// The rows of two classes with the smallest common k, which one of them has; the other row is
+// chained.
 std::pair<const Operation*, const Operation*> Nearest(const RowClass& x, const RowClass& y) {
   std::pair<const Operation*, const Operation*> nearest = {x.rows.front(), y.rows.front()};
   const auto cost = [](const Operation& a, const Operation& b) {
@@ -81,7 +83,7 @@ bool HasNative(const std::vector<RowClass>& classes) {
   return std::ranges::any_of(classes, [](const RowClass& c) { return !c.emulated; });
 }
 
-// "mma" of sm_90/mma.m16n8k16...; "tcgen05"; "v_mfma"; the whole name where it has no parts.
+// "mma" for sm_90/mma.m16n8k16...; "tcgen05"; "v_mfma"; the whole name if it has no parts.
 std::string VerbOf(const Operation& op) {
   const std::string& name = op.instruction->name;
   const size_t end = name.starts_with("v_") ? name.find('_', 2) : name.find('.');
@@ -96,7 +98,7 @@ std::string Subject(const std::vector<RowClass>& classes, size_t index) {
   return absl::StrCat(ArchOf(classes), " ", ClassName(classes, {&index, 1}));
 }
 
-// What algorithms of a family do, to stand behind a name.
+// A predicate for the algorithms of a family, to follow a name.
 const char* FamilyPredicate(Family family) {
   switch (family) {
     case Family::kFmaChain:
@@ -104,9 +106,9 @@ const char* FamilyPredicate(Family family) {
     case Family::kPairwiseSum:
       return "adds rounded products in pairs";
     case Family::kFusedSum:
-      return "cuts aligned products and adds them at once";
+      return "cuts aligned products and adds them together";
     case Family::kScaledSum:
-      return "cuts aligned scaled products and adds them at once";
+      return "cuts aligned scaled products and adds them together";
     case Family::kExactSum:
       return "adds products exactly";
     case Family::kTwoStageSum:
@@ -123,11 +125,12 @@ bool Agrees(const ClassPair& pair) {
   return pair.race.verdict == PairRace::kSame || pair.race.verdict == PairRace::kProved;
 }
 
-// What tells the classes of pairs apart, each class once: "sm_90 wgmma keeps 13 bits, sm_100 tcgen05 keeps 25 bits".
+// The differences between the classes of pairs, each class once: "sm_90 wgmma keeps 13 bits, sm_100
+// tcgen05 keeps 25 bits".
 std::string DifferenceText(const FormatGroup& group, const std::vector<const ClassPair*>& told) {
   std::vector<const Parameter*> with_words, all;
   bool families = false;
-  std::map<std::pair<bool, size_t>, const Algorithm*> algorithms;  // of y, index
+  std::map<std::pair<bool, size_t>, const Algorithm*> algorithms;  // whether of y, index
   for (const ClassPair* pair : told) {
     const Algorithm &x = pair->race.x.model.algorithm, &y = pair->race.y.model.algorithm;
     algorithms[{false, pair->x}] = &x;
@@ -157,7 +160,7 @@ std::string DifferenceText(const FormatGroup& group, const std::vector<const Cla
     for (const Parameter* p : parameters) {
       if (!families) predicates.push_back(Predicate(*algorithm, *p));
     }
-    if (predicates.empty()) predicates.push_back("differs by its steps");
+    if (predicates.empty()) predicates.push_back("differs in its steps");
     const bool of_y = of.first;
     const size_t index = of.second;
     const std::vector<RowClass>& classes = of_y ? group.y : group.x;
@@ -177,11 +180,12 @@ std::string DifferenceText(const FormatGroup& group, const std::vector<const Cla
     absl::StrAppend(out, ArchOf(classes), " ", ClassName(classes, part.classes), " ",
                     part.predicate);
   };
-  return absl::StrCat(absl::StrJoin(parts, ", ", text), others.empty() ? "" : "; they differ in ",
-                      absl::StrJoin(others, ", "), others.empty() ? "" : " too");
+  return absl::StrCat(absl::StrJoin(parts, ", ", text),
+                      others.empty() ? "" : "; they also differ in ", absl::StrJoin(others, ", "));
 }
 
-// Emulated classes say nothing of a chip where native ones meet.
+// Whether to set the pair aside: emulated classes show nothing about a chip where native classes
+// meet.
 bool IsBeside(const FormatGroup& group, const ClassPair& pair) {
   const auto meets_native = [&](size_t index, bool of_y) {
     return std::ranges::any_of(group.pairs, [&](const ClassPair& other) {
@@ -197,7 +201,7 @@ bool IsBeside(const FormatGroup& group, const ClassPair& pair) {
   return (x && y) || (x && meets_native(pair.y, true)) || (y && meets_native(pair.x, false));
 }
 
-// What native rows do, or emulated ones where an architecture has no others.
+// The verdict on native rows, or on emulated ones if an architecture has no native rows.
 std::string VerdictOf(const FormatGroup& group) {
   const bool native_x = HasNative(group.x), native_y = HasNative(group.y);
   const std::string text = native_x && native_y ? ""
@@ -228,8 +232,8 @@ std::string VerdictOf(const FormatGroup& group) {
   return text + absl::StrJoin(parts, "; ");
 }
 
-// Of a class without an equal: natives for a native one and emulated ones for an emulated one, if there are any; of these
-// the ones without an equal, if there are any.
+// Partners for a class without an equal: native classes for a native one and emulated classes for
+// an emulated one, if there are any; among these the ones without an equal, if there are any.
 std::vector<size_t> Partners(const RowClass& own, const std::vector<RowClass>& others,
                              const std::set<size_t>& equal) {
   for (const bool alike : {true, false}) {
@@ -253,7 +257,8 @@ bool HaveOneName(const RowClass& x, const RowClass& y) {
   });
 }
 
-// Which classes meet: equal ones, those with a row of the same name, and all without an equal with their Partners().
+// The pairs of classes that meet: equal ones, those with a row of the same name, and each class
+// without an equal with its Partners().
 std::vector<std::pair<size_t, size_t>> Meetings(const FormatGroup& group, int k) {
   std::set<std::pair<size_t, size_t>> meetings;
   std::set<size_t> met_x, met_y;
@@ -312,11 +317,11 @@ std::string SetText(const std::vector<std::string>& names) {
   return names.size() == 1 ? names.front() : absl::StrCat("{", absl::StrJoin(names, ", "), "}");
 }
 
-// Groups of one verdict and one d: "f32, {e4m3, e5m2} x {e4m3, e5m2} to f32": those of equal a and b, then every a with
-// every b.
+// Groups with one verdict and one d: "f32, {e4m3, e5m2} x {e4m3, e5m2} to f32": first those with
+// equal a and b, then every a with every b.
 std::string OperandsText(const std::vector<const FormatGroup*>& groups) {
   using Names = std::vector<std::string>;
-  std::vector<std::pair<std::string, Names>> b_of;  // a
+  std::vector<std::pair<std::string, Names>> b_of;  // by a
   for (const FormatGroup* g : groups) {
     auto of = std::ranges::find(b_of, g->a, &std::pair<std::string, Names>::first);
     if (of == b_of.end()) of = b_of.insert(of, {g->a, {}});

@@ -172,7 +172,7 @@ TEST(ArchitecturesTest, HopperAndBlackwell) {
   const std::string text = VerdictLines(race);
   EXPECT_THAT(text, testing::EndsWith(
                         "{e4m3, e5m2} x {e4m3, e5m2} to f32: sm_90 wgmma keeps 13 bits, sm_100 "
-                        "tcgen05 keeps 25 bits; they differ in output_fraction_bits too\n"
+                        "tcgen05 keeps 25 bits; they also differ in output_fraction_bits\n"
                         "{e4m3, e5m2} x {e4m3, e5m2} to f16: sm_90 wgmma keeps 13 bits, sm_100 "
                         "tcgen05 keeps 25 bits\n"));
   const FormatGroup& f16 =

@@ -6,7 +6,7 @@
 namespace mmadiff {
 namespace {
 
-constexpr int64_t kMaxLooks = 100'000'000;  // of the exact search at an element of a set
+constexpr int64_t kMaxLooks = 100'000'000;  // limit for lookups of the exact search
 
 using Sets = std::vector<std::vector<bool>>;
 
@@ -38,7 +38,7 @@ std::vector<size_t> Greedy(const Sets& sets, std::vector<bool> open, size_t most
   return chosen;
 }
 
-// Branches over the sets that have the open element which the fewest sets have.
+// Branches over the sets that contain one open element, the element that the fewest sets contain.
 class Exact {
  public:
   explicit Exact(const Sets& sets) : sets_(sets) {}
@@ -87,7 +87,7 @@ Cover LeastCover(const Sets& sets, size_t most) {
     if (exact.Find(all, size)) return {std::move(exact.chosen), true};
     if (exact.gave_up()) return {{greedy.begin(), greedy.begin() + std::min(greedy.size(), most)}};
   }
-  // No smaller number of sets does.
+  // No smaller number of sets suffices.
   if (greedy.size() <= most) return {greedy, true};
   return {{greedy.begin(), greedy.begin() + most}};
 }

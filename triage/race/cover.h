@@ -1,4 +1,4 @@
-// The least number of sets that have all elements of all.
+// Set cover: the smallest number of sets that contain all elements of all sets.
 #pragma once
 
 #include <cstddef>
@@ -8,11 +8,11 @@ namespace mmadiff {
 
 struct Cover {
   std::vector<size_t> chosen;  // indices of sets
-  bool least = false;          // fewer sets do not cover as much; else chosen greedily
+  bool least = false;          // no smaller number covers as much; else chosen greedily
 };
 
-// Sets over elements 0 .. size - 1, all of one size. At most `most` sets: with fewer than would be
-// needed, greedily what covers most. Of equal ones the first is taken.
+// Each set is a bit vector over elements 0 .. size - 1, all of one size. At most `most` sets: if
+// fewer than needed, greedily the sets that cover most. Among equal sets the first one is taken.
 Cover LeastCover(const std::vector<std::vector<bool>>& sets, size_t most);
 
 }  // namespace mmadiff

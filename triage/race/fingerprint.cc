@@ -14,9 +14,9 @@ namespace {
 
 constexpr uint64_t kGenerated = 4096;  // dot products
 
-using Pairs = std::vector<bool>;  // of (0, 1), (0, 2), ..., (1, 2), ...
+using Pairs = std::vector<bool>;  // in the order (0, 1), (0, 2), ..., (1, 2), ...
 
-// Of each set of pairs that some case tells apart the simplest case.
+// For each set of pairs that some case distinguishes, the simplest such case.
 class CasePool {
  public:
   explicit CasePool(const std::vector<Racer>& rows) : rows_(rows) {}
@@ -38,7 +38,7 @@ class CasePool {
     if (!added && Simpler(complexity, dot, known, simplest)) it->second = {complexity, dot};
   }
 
-  // In the order of their simplicity.
+  // Ordered by simplicity.
   void Ordered(std::vector<Pairs>& sets, std::vector<DotProductCase>& dots) const {
     std::vector<const std::pair<const Pairs, Case>*> all;
     for (const auto& entry : cases_) all.push_back(&entry);

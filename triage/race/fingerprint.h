@@ -1,4 +1,5 @@
-// The least set of dot products that tells models apart: together their words name one of them.
+// The smallest set of dot products that distinguishes models: together their words identify one of
+// them.
 #pragma once
 
 #include <string>
@@ -11,22 +12,22 @@
 
 namespace mmadiff {
 
-// Two rows that no case tells apart, by their indices.
+// Two rows that no case distinguishes, by index.
 struct Indistinct {
   size_t x = 0, y = 0;
   std::string why;          // for people
-  bool same_model = false;  // of all that was asked
+  bool same_model = false;  // for every instruction asked
 };
 
 struct Fingerprint {
   std::vector<DotProductCase> cases;
-  bool least = false;  // no fewer cases of the pool tell as much apart
-  size_t pool = 0;     // dot products that were looked at
+  bool least = false;  // whether no smaller set of cases of the pool distinguishes as much
+  size_t pool = 0;     // dot products that were examined
   std::vector<Indistinct> indistinct;
 };
 
-// Of at least two models with equal formats, k and scales. The pool has the smallest telling case
-// of each two models and cases of every class of the generator.
+// Takes at least two models with equal formats, k and scales. The pool has the smallest
+// distinguishing case of every two models and cases of every class of the generator.
 absl::StatusOr<Fingerprint> FindFingerprint(const std::vector<Racer>& rows);
 
 }  // namespace mmadiff

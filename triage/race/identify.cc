@@ -17,12 +17,12 @@
 namespace mmadiff {
 namespace {
 
-constexpr uint64_t kGeneratedOfRow = 256;  // dot products of a row
-constexpr size_t kMaxRaces = 16;           // for pairs that no generated one tells apart
+constexpr uint64_t kGeneratedOfRow = 256;  // dot products per row
+constexpr size_t kMaxRaces = 16;           // for pairs that no generated dot product distinguishes
 constexpr size_t kMaxChecked = 4;          // rows whose changes are to be refuted
-constexpr size_t kMaxPool = 512;           // dot products of each of them
+constexpr size_t kMaxPool = 512;           // dot products for each of them
 
-// What an architecture has of the name and the formats of an instruction.
+// An architecture's instruction with the same name and formats.
 struct Row {
   const Operation* op = nullptr;  // nullptr: no such instruction
   bool modelled() const { return op != nullptr && IsModelled(*op); }
@@ -43,7 +43,7 @@ class Identifier {
     if (result_.asked.empty()) {
       return absl::OutOfRangeError(
           absl::StrCat(device_.name(),
-                       ": nothing was asked: no architecture has a model of what it "
+                       ": no case was run: no architecture has a model of an instruction that it "
                        "answers"));
     }
     for (size_t a = 0; a < archs_.size(); ++a) {
@@ -72,14 +72,14 @@ class Identifier {
 
   // ---- Which architecture
 
-  // Whether some answer to the instruction may tell the architectures apart.
+  // Whether an answer to the instruction may distinguish the architectures.
   bool MayTell(size_t op, size_t x, size_t y) const {
     const Row &r = rows_[x][op], &s = rows_[y][op];
     if (r.op == nullptr || s.op == nullptr) return r.modelled() || s.modelled();
     return r.modelled() && s.modelled() && !SameModel(r.op->model, s.op->model);
   }
 
-  // Which pairs an answer tells apart: (0, 1), (0, 2), ..., (1, 2), ...
+  // The pairs that an answer distinguishes, in the order (0, 1), (0, 2), ..., (1, 2), ...
   std::vector<bool> Told(size_t op, const DotProductCase& dot) const {
     std::vector<uint64_t> words(archs_.size());
     for (size_t a = 0; a < archs_.size(); ++a) {
@@ -107,7 +107,7 @@ class Identifier {
     telling_.try_emplace(std::move(told), c);
   }
 
-  template <typename F>  // of x and y
+  template <typename F>  // called with x and y
   void ForOpenPairs(size_t op, const F& f) const {
     for (size_t x = 0, i = 0; x < archs_.size(); ++x) {
       for (size_t y = x + 1; y < archs_.size(); ++y, ++i) {
@@ -116,7 +116,7 @@ class Identifier {
     }
   }
 
-  // What the generator has, then races of those that it does not tell apart.
+  // Considers generated cases, then races for the pairs that these do not distinguish.
   absl::Status Generate() {
     for (size_t op = 0; op < ops_.size(); ++op) {
       bool useful = false;
@@ -160,9 +160,9 @@ class Identifier {
     return AskChosen(sets, cases);
   }
 
-  // ---- Whether the answers are of a model at all
+  // ---- Whether the answers fit a model at all
 
-  // A change of one parameter that gives the answers so far.
+  // A change of one parameter that reproduces the answers so far.
   struct ChangedModel {
     size_t op;
     const Operation* row;
@@ -170,7 +170,7 @@ class Identifier {
     Model model;
   };
 
-  // Of the models of those that give all answers, of few rows; those that were asked come first.
+  // Changes the models that reproduce all answers, for a few rows; rows in `asked` come first.
   void FindChanges() {
     std::vector<size_t> checked;
     for (const AskedCase& c : result_.asked) checked.push_back(IndexOf(c.op));
@@ -223,7 +223,8 @@ class Identifier {
                                                   Simulate(change.model, c.dot));
   }
 
-  // First the changes that gave all answers so far, then all of them by other cases again.
+  // First refutes the changes that reproduced all answers so far, then all changes again with other
+  // cases.
   absl::Status RefuteChanges() {
     FindChanges();
     std::vector<ChangedModel> all = changes_;
@@ -292,9 +293,9 @@ class Identifier {
     return absl::OkStatus();
   }
 
-  // ---- What came of it
+  // ---- Results
 
-  // Whether the architecture has one of the instructions that were asked.
+  // Whether the architecture has one of the instructions in `asked`.
   bool Knows(size_t arch) const {
     return std::ranges::any_of(result_.asked, [&](const AskedCase& c) {
       return rows_[arch][IndexOf(c.op)].op != nullptr;
@@ -323,7 +324,7 @@ class Identifier {
     return v;
   }
 
-  // Two architectures that give all answers, by their numbers.
+  // Compares two architectures, by index, that both reproduce all answers.
   Indistinct Both(size_t x, size_t y) const {
     Indistinct both = {x, y, "the same model", true};
     for (size_t op = 0; op < ops_.size(); ++op) {
@@ -338,9 +339,9 @@ class Identifier {
       const bool told = std::ranges::any_of(
           telling_, [&](const auto& entry) { return entry.first[PairOf(x, y)]; });
       return {x, y,
-              told    ? "a higher --most may tell them apart"
-              : live_ ? "no case was found that tells them apart"
-                      : "no recorded case tells them apart"};
+              told    ? "a higher --most may distinguish them"
+              : live_ ? "no case that distinguishes them was found"
+                      : "no recorded case distinguishes them"};
     }
     return both;
   }
@@ -363,7 +364,7 @@ class Identifier {
     }
   }
 
-  // A recording has more answers than those that were chosen, and none may contradict.
+  // A recording has more answers than were chosen; none of them may contradict.
   void CountMissed() {
     if (live_) return;
     result_.recorded = pool_.size();
@@ -384,8 +385,8 @@ class Identifier {
   const size_t most_;
   const bool live_;
   std::vector<std::string> archs_;
-  std::vector<std::vector<Row>> rows_;             // of each architecture for each of ops_
-  std::vector<bool> open_;                         // pairs that no case of the pool tells apart
+  std::vector<std::vector<Row>> rows_;             // for each architecture and each of ops_
+  std::vector<bool> open_;                         // pairs that no case of the pool distinguishes
   std::map<std::vector<bool>, PoolCase> telling_;  // a case for each set of pairs
   std::vector<ChangedModel> changes_;
   Identification result_;

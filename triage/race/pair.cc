@@ -24,7 +24,7 @@ StageTable Stages(const PairRace& pair) {
   return MakeStageTable({{"x", pair.x.model}, {"y", pair.y.model}}, pair.race.found->dot);
 }
 
-// FindSmallest(), whose generator needs a row with the k of both.
+// FindSmallest(), whose generator needs a row with the k of both models.
 absl::StatusOr<RaceResult> FindSmallestOf(const Racer& x, const Racer& y, RaceOptions options) {
   options.thorough &= x.model.executions == 1 && y.model.executions == 1;  // chains have no vectors
   if (x.op->shape().k == x.model.k) return FindSmallest(x, y, options);
@@ -52,13 +52,13 @@ std::string StratumText(const Stratum& s) {
 
 std::string Terms(int terms) { return absl::StrCat(terms, terms == 1 ? " term" : " terms"); }
 
-// WhySame() of equal chains: what holds in each execution holds in all.
+// WhySame() for chains of equal length: a proof for one execution holds for all.
 std::optional<std::vector<ProofStep>> WhyChainsSame(const Model& x, const Model& y) {
   if (x.executions != y.executions) return std::nullopt;
   return WhySame(OneExecution(x), OneExecution(y));
 }
 
-// WhyChainsSame(), also where the models differ in bits of NaNs that a row does not promise.
+// WhyChainsSame(); also applies if the models differ only in NaN bits that a row does not promise.
 std::optional<std::vector<ProofStep>> Proof(const Racer& x, const Racer& y) {
   const NanRule rule = x.model.algorithm.nan_rule;
   if (CommonNanVerdict(x, y) == NanVerdict::kBits || rule == y.model.algorithm.nan_rule) {
@@ -69,7 +69,7 @@ std::optional<std::vector<ProofStep>> Proof(const Racer& x, const Racer& y) {
   std::optional<std::vector<ProofStep>> proof = WhyChainsSame(x.model, same);
   if (proof) {
     proof->push_back({ChangesBetween(same.algorithm, y.model.algorithm).front(),
-                      "the row promises no bits of a NaN"});
+                      "the row does not promise NaN bits"});
   }
   return proof;
 }
@@ -142,10 +142,10 @@ std::string VerdictText(const PairRace& pair) {
     case PairRace::kProved:
       return ProofText(pair.proof);
     case PairRace::kTold:
-      return absl::StrCat("told apart by ", Terms(pair.race.found->terms));
+      return absl::StrCat("distinguished by a case with ", Terms(pair.race.found->terms));
     case PairRace::kUndecided:
-      return absl::StrCat("not known: none of ", pair.race.generated,
-                          " dot products of every class tells them apart, and there is no proof");
+      return absl::StrCat("undecided: none of ", pair.race.generated,
+                          " dot products of every class distinguishes them, and there is no proof");
     case PairRace::kNotComparable:
       return pair.why;
   }
@@ -157,11 +157,12 @@ std::string SmallerText(const RaceResult& race) {
   if (race.FewestTerms()) {
     uint64_t tried = 0;
     for (const Stratum& s : race.strata) tried += s.tried;
-    return absl::StrCat("No case of fewer terms does: all ", tried, " were tried", ones, ".");
+    return absl::StrCat("No case with fewer terms distinguishes them: all ", tried, " were tried",
+                        ones, ".");
   }
   if (race.strata.empty()) return "";
   return absl::StrCat(
-      race.found ? "Of cases with fewer terms none was found; tried: " : "Tried of few terms: ",
+      race.found ? "No case with fewer terms was found; tried: " : "Tried with few terms: ",
       absl::StrJoin(race.strata, ", ",
                     [](std::string* out, const Stratum& s) {
                       absl::StrAppend(out, s.all ? "all " : "", s.tried, " of ", StratumText(s));
@@ -173,8 +174,8 @@ std::string PairText(const PairRace& pair, const TextStyle& style) {
   const bool other_family = pair.x.model.algorithm.family != pair.y.model.algorithm.family;
   std::string head = absl::StrCat("x  ", pair.x.name, "  ", DescribeModel(pair.x.model), "\ny  ",
                                   pair.y.name, "  ", DescribeModel(pair.y.model), "\n");
-  if (!pair.changes.empty()) absl::StrAppend(&head, "y differs in ", Name(pair.changes), "\n");
-  if (other_family) absl::StrAppend(&head, "they are of different families\n");
+  if (!pair.changes.empty()) absl::StrAppend(&head, "y differs from x: ", Name(pair.changes), "\n");
+  if (other_family) absl::StrAppend(&head, "x and y belong to different families\n");
   absl::StrAppend(&head, VerdictText(pair), "\n");
   std::string text = Wrap(head, style.width, 3);
   const std::string smaller = SmallerText(pair.race);
@@ -197,7 +198,7 @@ std::string PairText(const PairRace& pair, const TextStyle& style) {
       absl::StrCat("x gives ", WordText(d, typical.x), "\ny gives ", WordText(d, typical.y),
                    HowFar(d, typical.x, typical.y), "\n");
   const std::string of_typical = FormatLine(*pair.op().instruction, typical.dot);
-  return absl::StrCat(text, "A typical case, of ordinary numbers:\n",
+  return absl::StrCat(text, "A typical case with ordinary numbers:\n",
                       CaseText(pair.op(), typical.dot, 2, style.width), Wrap(gives, style.width, 2),
                       Labelled("line  ", of_typical, style.width));
 }

@@ -1,4 +1,4 @@
-// Two models: the same, proved equal, told apart by a case, or not known.
+// Compares two models: the same, proved equal, distinguished by a case, or undecided.
 #pragma once
 
 #include <optional>
@@ -18,24 +18,25 @@ struct PairRace {
 
   Racer x, y;
   Verdict verdict = kUndecided;
-  std::string why = {};               // of kNotComparable
-  std::vector<ProofStep> proof = {};  // of kProved
-  RaceResult race = {};               // of kTold and kUndecided
-  std::vector<Change> changes = {};   // from x to y; none if they are of different families
-  std::string stage = {};  // of kTold: where they part, "" if their stages have nothing in common
-  // Of kTold: a dot product of ordinary numbers, if one was found, and the words of both models.
+  std::string why = {};               // for kNotComparable
+  std::vector<ProofStep> proof = {};  // for kProved
+  RaceResult race = {};               // for kTold and kUndecided
+  std::vector<Change> changes = {};   // from x to y; empty if the families differ
+  std::string stage = {};  // for kTold: where they diverge, "" if they have no stage in common
+  // For kTold: a dot product of ordinary numbers, if one was found, and the words of both models.
   std::optional<TellingCase> typical = {};
 
-  // The row whose dot products have the k of both models: the other is chained.
+  // The row whose dot products have the k of both models; the other row is chained.
   const Operation& op() const { return x.op->shape().k == x.model.k ? *x.op : *y.op; }
 };
 
-// Whether no input tells them apart, by their parameters alone. Models of equal formats, k and scales.
+// Whether the parameters alone show that no input distinguishes the models. They must have equal
+// formats, k and scales.
 bool AreSame(const Racer& x, const Racer& y);
 
 const char* Name(PairRace::Verdict verdict);  // "same_model", "proved_equal", "told_apart", ...
 
-// Remembers what it found: rows of many instructions have few models.
+// Caches its results: the rows of many instructions have few models.
 class Races {
  public:
   explicit Races(const RaceOptions& options = {}) : options_(options) {}
@@ -47,11 +48,12 @@ class Races {
   std::vector<PairRace> known_;
 };
 
-// "the same model", "2 terms", "equal: ...": without the case.
+// "the same model", "distinguished by a case with 2 terms", "no input distinguishes them: ...":
+// without the case.
 std::string VerdictText(const PairRace& pair);
-// What was tried of cases with fewer terms, one sentence; "" if there are none.
+// Reports the search for cases with fewer terms, one sentence; "" if nothing was tried.
 std::string SmallerText(const RaceResult& race);
-// Both models, the verdict, the case, its stages and words. Many lines.
+// Both models, the verdict, the case, its stages and words. Several lines.
 std::string PairText(const PairRace& pair, const TextStyle& style);
 
 }  // namespace mmadiff

@@ -20,8 +20,8 @@ namespace mmadiff {
 namespace {
 
 constexpr int64_t kOfExecution = 8;  // dot products
-constexpr int kStarts = 3;           // telling dot products that are shrunk
-constexpr int kMaxTerms = 2;         // of strata
+constexpr int kStarts = 3;           // distinguishing dot products to shrink
+constexpr int kMaxTerms = 2;         // in a stratum
 
 using Words = std::vector<uint64_t>;
 
@@ -32,8 +32,8 @@ Words AllWords(const Format& f) {
   return words;
 }
 
-// About `most` words: exponent fields at equal distances, of each both signs and four fractions;
-// integers at equal distances.
+// About `most` words. Floats: exponent fields at equal distances, each with both signs and four
+// fractions. Integers: values at equal distances.
 Words SomeWords(const Format& f, uint64_t most) {
   Words words = {0};
   if (IsInteger(f)) {
@@ -59,7 +59,7 @@ Words SomeWords(const Format& f, uint64_t most) {
   return words;
 }
 
-// Ways to choose the places of at most two products.
+// The number of ways to place at most two products.
 uint64_t Places(int k, int products) {
   return products == 0 ? 1 : products == 1 ? k : static_cast<uint64_t>(k) * (k - 1) / 2;
 }
@@ -124,7 +124,8 @@ class Search {
     return absl::OkStatus();
   }
 
-  // All of the stratum if there are not too many, else some of one word or one product.
+  // Tries the whole stratum if it is not too large; otherwise some of it, if it has one word or one
+  // product.
   void Try(Stratum stratum) {
     const Model& m = op_.model;
     const double log_size = std::log2(static_cast<double>(Places(m.k, stratum.products))) +
@@ -147,7 +148,7 @@ class Search {
     }
   }
 
-  // The words begin with +0.
+  // Each list of words begins with +0.
   void Enumerate(const Words& a, const Words& b, const Words& c, Stratum& stratum) {
     DotProductCase dot = NeutralDotProduct(op_.model);
     for (size_t i = stratum.addend ? 1 : 0; i < c.size(); ++i) {

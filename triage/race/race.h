@@ -1,4 +1,4 @@
-// The smallest dot product that tells two models apart.
+// The smallest dot product that distinguishes two models.
 #pragma once
 
 #include <cstdint>
@@ -12,20 +12,20 @@
 
 namespace mmadiff {
 
-// Terms that are not +0: products, and the addend. Fewer are smaller; of as many the simpler one
-// (triage/minimize/simplicity.h).
+// `terms` counts the terms that are not +0: products, and the addend. Fewer terms are smaller; with
+// equally many, the simpler dot product is smaller (triage/minimize/simplicity.h).
 struct TellingCase {
   DotProductCase dot;
   uint64_t x = 0, y = 0;  // the words of both models
   int terms = 0;
 };
 
-// All dot products of so many products and, or without, an addend; scales are 1.0.
+// All dot products with this many products, with or without an addend; scales are 1.0.
 struct Stratum {
   int products = 0;
   bool addend = false;
   uint64_t tried = 0;
-  bool all = false;  // those were all there are
+  bool all = false;  // whether those are all that exist
 
   int terms() const { return products + addend; }
 };
@@ -33,17 +33,17 @@ struct Stratum {
 struct RaceResult {
   std::optional<TellingCase> found;
   uint64_t generated = 0;  // dot products of every class that were tried before one was found
-  // Those of fewer terms than what was found, or of few terms if nothing was, ascending.
+  // Strata with fewer terms than `found`, or with few terms if nothing was found; ascending.
   std::vector<Stratum> strata;
-  bool scales = false;  // the models have some
+  bool scales = false;  // whether the models have scales
 
-  // Whether everything smaller in terms, with scales of 1.0, was tried.
+  // Whether everything with fewer terms, at scales of 1.0, was tried.
   bool FewestTerms() const;
 };
 
 struct RaceOptions {
-  uint64_t generated = 1 << 15;  // most dot products of the generator
-  uint64_t stratum = 1 << 19;    // larger ones are tried in part, or not at all
+  uint64_t generated = 1 << 15;  // limit for dot products of the generator
+  uint64_t stratum = 1 << 19;    // larger strata are tried in part, or not at all
   bool thorough = true;          // every pass of the minimizer, and several dot products to shrink
 };
 
@@ -52,7 +52,7 @@ absl::StatusOr<RaceResult> FindSmallest(const Racer& x, const Racer& y,
                                         const RaceOptions& options = {});
 
 // Calls `take` with dot products of every class of the generator, some of each execution, until it
-// returns true or `most` were taken; how many were.
+// returns true or `most` were taken. Returns the number taken.
 uint64_t ForEachGenerated(const Operation& op, uint64_t most,
                           absl::FunctionRef<bool(const DotProductCase&)> take);
 

@@ -63,9 +63,8 @@ absl::StatusOr<Racer> ParseRacer(absl::string_view text) {
   const Operation* op = FindOperation(name, Models::kOptional);
   if (op == nullptr) return absl::InvalidArgumentError(WhyNoOperation(Escaped(name)));
   if (!IsModelled(*op)) {
-    return absl::NotFoundError(absl::StrCat(op->name, " has no model (",
-                                            op->numerics->evidence.text,
-                                            "): there is nothing to tell apart"));
+    return absl::NotFoundError(absl::StrCat(
+        op->name, " has no model (", op->numerics->evidence.text, ") and cannot be compared"));
   }
   Racer racer = RacerOf(*op);
   if (colon == text.npos) return racer;
@@ -94,7 +93,7 @@ std::string WhyNotComparable(const Model& x, const Model& y) {
   same.algorithm = x.algorithm;
   same.executions = x.executions;
   if (SameModel(x, same)) return "";
-  return absl::StrCat("no input has both: ", Formats(x), " against ", Formats(y));
+  return absl::StrCat("no input fits both: ", Formats(x), " versus ", Formats(y));
 }
 
 bool Tell(const Racer& x, uint64_t of_x, const Racer& y, uint64_t of_y) {

@@ -1,4 +1,4 @@
-// Recorded answers as the pool of Identify().
+// Recorded answers as the pool for Identify().
 #pragma once
 
 #include <string>
@@ -9,8 +9,9 @@
 
 namespace mmadiff {
 
-// Dot products of the operations in `path` (as of `recorded:`), at most 16384 of each operation and
-// 8 of each execution. Errors as ReadRecordings(); kOutOfRange when there are none.
+// Dot products of the operations in `path` (a path as for `recorded:`), at most 16384 for each
+// operation and 8 for each execution. Errors as for ReadRecordings(); kOutOfRange if nothing can be
+// used.
 absl::StatusOr<std::vector<PoolCase>> RecordedPool(const std::string& path,
                                                    const std::vector<const Operation*>& ops);
 

@@ -23,7 +23,7 @@ class Chain {
   std::vector<ProofStep> steps;
 
  private:
-  // From `model`, which has yet to change the parameters of `left`.
+  // Continues from `model`; the parameters in `left` must still be changed.
   bool Follow(const Model& model, unsigned left) {
     if (left == 0) return true;
     if (!visited_.insert(left).second) return false;
@@ -60,7 +60,7 @@ std::string ProofText(const std::vector<ProofStep>& proof) {
   const auto text = [](std::string* out, const ProofStep& step) {
     absl::StrAppend(out, Name(step.change), ": ", step.reason);
   };
-  return absl::StrCat("no input tells them apart: ", absl::StrJoin(proof, "; ", text));
+  return absl::StrCat("no input distinguishes them: ", absl::StrJoin(proof, "; ", text));
 }
 
 }  // namespace mmadiff

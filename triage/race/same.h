@@ -1,4 +1,4 @@
-// Proofs that no input tells two models apart.
+// Proofs that no input distinguishes two models.
 #pragma once
 
 #include <optional>
@@ -12,15 +12,15 @@ namespace mmadiff {
 
 struct ProofStep {
   Change change;
-  std::string reason;  // why no input tells it from the model before it (WhyEquivalent())
+  std::string reason;  // why no input distinguishes it from the model before it (WhyEquivalent())
 };
 
-// A chain of changes of one parameter from `x` to `y`, each proved from the model before it; empty
-// for one model, nullopt if no chain was found: they may still be equal. The models have equal
-// formats, k and scales.
+// A chain of one-parameter changes from `x` to `y`, each proved equivalent to the model before it.
+// Empty for identical models; nullopt if no chain was found, though they may still be equal. The
+// models have equal formats, k and scales.
 std::optional<std::vector<ProofStep>> WhySame(const Model& x, const Model& y);
 
-// "the same model", or "no input tells them apart: NAME=VALUE: why; ...".
+// "the same model", or "no input distinguishes them: NAME=VALUE: why; ...".
 std::string ProofText(const std::vector<ProofStep>& proof);
 
 }  // namespace mmadiff

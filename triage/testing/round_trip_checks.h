@@ -80,7 +80,7 @@ inline void CheckExplained(const Operation& op, const Observed& observed, const 
   figures.exactly_explained +=
       std::ranges::any_of(explaining, [&](const Neighbour& n) { return Name(n) == change; });
   const std::string text = ExplainText(op, observed, {});
-  EXPECT_THAT(text, testing::HasSubstr(Name(explaining[0]) + " gives the device's bits"));
+  EXPECT_THAT(text, testing::HasSubstr(Name(explaining[0]) + " reproduces the device's bits"));
   const size_t mark = text.find("<--");
   ASSERT_NE(mark, std::string::npos) << text;
   EXPECT_EQ(text.find("<--", mark + 1), std::string::npos) << text;
