@@ -215,9 +215,9 @@ class Reader {
   absl::Status Deliver(const Block& block, const char* begin) {
     // A gap after damage is part of that damage.
     if (!damaged_ && block.sequence != next_sequence_) {
-      AddDamage({DamageKind::kMissingBlocks, window_.Offset(), 0,
-                 absl::StrCat("block ", block.sequence, " where block ", next_sequence_,
-                              " is expected")});
+      AddDamage(
+          {DamageKind::kMissingBlocks, window_.Offset(), 0,
+           absl::StrCat("found block ", block.sequence, ", expected block ", next_sequence_)});
     }
     for (absl::string_view record : block.records) {
       const uint64_t offset = window_.Offset() + (record.data() - begin);
@@ -301,11 +301,12 @@ absl::StatusOr<std::unique_ptr<BlockLogWriter>> BlockLogWriter::Create(const std
 
 absl::StatusOr<std::unique_ptr<BlockLogWriter>> BlockLogWriter::Continue(
     const std::string& path, RunId run, const BlockLogStats& read) {
-  if (read.ended) return absl::FailedPreconditionError(absl::StrCat(path, ": has its end mark"));
+  if (read.ended)
+    return absl::FailedPreconditionError(absl::StrCat(path, ": already has its end mark"));
   for (const Damage& d : read.damage) {
     if (d.at_end) continue;
     return absl::DataLossError(
-        absl::StrCat(path, ": ", Text(d), ": it is damaged and cannot be continued"));
+        absl::StrCat(path, ": ", Text(d), "; a damaged log cannot be continued"));
   }
   absl::StatusOr<Fd> file = OpenStored(path, O_WRONLY | O_APPEND);
   if (!file.ok()) return absl::DataLossError(file.status().message());
@@ -330,7 +331,7 @@ absl::Status BlockLogWriter::Append(absl::string_view record, uint32_t version) 
   RETURN_IF_ERROR(status_);
   if (record.size() > kMaxRecord) {
     return absl::InvalidArgumentError(
-        absl::StrCat(path_, ": a record of ", record.size(), " bytes; the most is ", kMaxRecord));
+        absl::StrCat(path_, ": a record of ", record.size(), " bytes; the limit is ", kMaxRecord));
   }
   const bool fits = buffer_.size() + VarintBytes(record.size()) + record.size() <= kMaxPayload;
   if (!fits || version != version_) {
@@ -352,7 +353,8 @@ absl::Status BlockLogWriter::Flush() {
 absl::Status BlockLogWriter::Finish() {
   absl::Status s = Flush();
   if (s.ok()) s = status_ = Write();
-  if (s.ok()) status_ = absl::FailedPreconditionError(absl::StrCat(path_, ": has its end mark"));
+  if (s.ok())
+    status_ = absl::FailedPreconditionError(absl::StrCat(path_, ": already has its end mark"));
   return s;
 }
 

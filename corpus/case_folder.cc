@@ -79,7 +79,7 @@ absl::StatusOr<RegressionCase> ReadCase(const std::string& path, bool question) 
   const std::string id = IdOfFileName(path);
   ASSIGN_OR_RETURN(RegressionCase c, ParseCase(text, path, !id.empty(), question));
   if (!id.empty() && id != CaseId(c)) {
-    return absl::DataLossError(absl::StrCat(path, ": the contents were changed: their id is ",
+    return absl::DataLossError(absl::StrCat(path, ": the contents were changed: their id is now ",
                                             CaseId(c), "; restore them, or rename the file to ",
                                             CaseFileName(c)));
   }
@@ -104,10 +104,10 @@ absl::StatusOr<std::string> WriteCase(const RegressionCase& c, const std::string
     absl::StatusOr<RegressionCase> stored = ReadCase(path);
     if (!stored.ok()) {
       return absl::DataLossError(
-          absl::StrCat(stored.status().message(), "; it is in the way: remove it"));
+          absl::StrCat(stored.status().message(), "; it blocks the write: remove it"));
     }
     if (!SameInputs(*stored, *wanted)) {
-      return absl::AlreadyExistsError(absl::StrCat(path, ": another case with the same id"));
+      return absl::AlreadyExistsError(absl::StrCat(path, ": a different case has this id"));
     }
     AddAnswers(*wanted, *stored);
     wanted = std::move(stored);

@@ -25,13 +25,13 @@ absl::Status NotRegular(const std::string& path, mode_t mode) {
                      : S_ISSOCK(mode) ? "a socket"
                                       : "a device";
   return absl::DataLossError(
-      absl::StrCat(path, ": is ", kind, ", no regular file",
-                   S_ISFIFO(mode) ? "; save what it gives in a file first" : ""));
+      absl::StrCat(path, ": is ", kind, ", not a regular file",
+                   S_ISFIFO(mode) ? "; save its output to a file first" : ""));
 }
 
 absl::Status TooLarge(const std::string& path, uint64_t max_bytes) {
   return absl::DataLossError(
-      absl::StrCat(path, ": larger than ", max_bytes, " bytes, the most that is read of it"));
+      absl::StrCat(path, ": larger than the limit of ", max_bytes, " bytes"));
 }
 
 bool IsStranger(uid_t user) { return user != 0 && user != geteuid(); }
@@ -49,8 +49,8 @@ absl::Status CheckLinks(const std::string& name, const fs::path& path, int most)
                       (folder.st_mode & (S_IWGRP | S_IWOTH)) == 0;
     if (IsStranger(s.st_uid) && !ours) {
       return absl::DataLossError(
-          absl::StrCat(name, ": the link ", link.string(), " is of another user (", s.st_uid,
-                       "), in a folder where others can write; it is not followed"));
+          absl::StrCat(name, ": the link ", link.string(), " belongs to another user (", s.st_uid,
+                       ") in a folder that others can write to; it is not followed"));
     }
     std::error_code error;
     fs::path target = parent / fs::read_symlink(link, error);
@@ -63,7 +63,7 @@ absl::Status CheckLinks(const std::string& name, const fs::path& path, int most)
 
 absl::Status NotDurable(const std::string& path, absl::string_view step, int error) {
   return absl::DataLossError(
-      absl::StrCat(path, ": ", step, ": ", std::strerror(error), "; its contents are not safe"));
+      absl::StrCat(path, ": ", step, ": ", std::strerror(error), "; its contents may be lost"));
 }
 
 // Gives a file another name, which must not be taken. 0 or errno.
@@ -84,7 +84,7 @@ absl::Status WriteAndRename(int fd, const std::string& temporary, const std::str
   RETURN_IF_ERROR(AppendDurably(fd, path, contents));
   if (exclusive) {
     const int error = RenameExclusively(temporary, path);
-    if (error == EEXIST) return absl::AlreadyExistsError(absl::StrCat(path, ": already there"));
+    if (error == EEXIST) return absl::AlreadyExistsError(absl::StrCat(path, ": already exists"));
     if (error != 0) return NotDurable(path, "link", error);
   } else if (std::rename(temporary.c_str(), path.c_str()) != 0) {
     return NotDurable(path, "rename", errno);
@@ -96,7 +96,7 @@ absl::Status WriteWholeFile(const std::string& path, absl::string_view contents,
   std::string temporary = path + ".tmpXXXXXX";
   const int fd = mkostemp(temporary.data(), O_CLOEXEC);
   if (fd < 0 && errno == ENOENT) {
-    return absl::DataLossError(absl::StrCat(path, ": not written, its folder is not there"));
+    return absl::DataLossError(absl::StrCat(path, ": not written: its folder does not exist"));
   }
   if (fd < 0) return NotDurable(path, "create a temporary file beside it", errno);
   absl::Status status = WriteAndRename(fd, temporary, path, contents, exclusive);
@@ -141,8 +141,8 @@ absl::Status CheckIsStill(int fd, const std::string& path) {
   if (fstat(fd, &open_file) != 0) return NotDurable(path, "fstat", errno);
   if (stat(path.c_str(), &named) != 0) return NotDurable(path, "stat", errno);
   if (open_file.st_dev == named.st_dev && open_file.st_ino == named.st_ino) return absl::OkStatus();
-  return absl::DataLossError(
-      absl::StrCat(path, ": was removed or replaced while it was written; its contents are lost"));
+  return absl::DataLossError(absl::StrCat(
+      path, ": was removed or replaced while it was being written; its contents are lost"));
 }
 
 absl::Status CannotOpen(const std::string& path, int error) {
@@ -162,7 +162,7 @@ absl::StatusOr<Fd> OpenStored(const std::string& path, int flags, uint64_t max_b
   Fd file(open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK | (reads ? 0 : O_NOFOLLOW), 0666));
   if (!file.open() && errno == ELOOP && !reads) {
     return absl::DataLossError(
-        absl::StrCat(path, ": is a link, which is not followed to be written to; remove it"));
+        absl::StrCat(path, ": is a link; links are not followed for writing; remove it"));
   }
   if (!file.open()) return CannotOpen(path, errno);
   if (fstat(file.get(), &s) != 0) return CannotOpen(path, errno);

@@ -91,7 +91,7 @@ class ProtoIo {
     int number = static_cast<int>(value);
     Scalar(name, number, &Reflection::GetEnumValue, &Reflection::SetEnumValue);
     if (Find(name)->enum_type()->FindValueByNumber(number) == nullptr) {
-      return Fail(absl::UnimplementedError("a number of a later version"));
+      return Fail(absl::UnimplementedError("a number from a later version"));
     }
     value = static_cast<E>(number);
   }

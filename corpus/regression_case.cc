@@ -91,7 +91,7 @@ class Parser {
     if (s.ok()) s = ParsePosition();
     if (s.ok()) s = ParseInputs();
     if (s.ok() && message_.answers_size() == 0 && !message_.has_no_word() && !question) {
-      s = Error("answers: none; at least one is expected");
+      s = Error("answers: none; expected at least one");
     }
     if (s.ok()) s = ParseAnswers();
     if (s.ok()) s = ParseNoWord();
@@ -189,7 +189,7 @@ class Parser {
       RETURN_IF_ERROR(
           ParseWords(field + ".d", LayoutsOf(*case_.op->instruction, shape).d, in.d(), answer.d));
       if (answer.age > 0 && shape != DotProductShape(shape)) {
-        return Error(field, ".age: of an execution; one dot product is expected");
+        return Error(field, ".age: with an execution; expected one dot product");
       }
       case_.answers.push_back(std::move(answer));
     }
@@ -199,7 +199,7 @@ class Parser {
   absl::Status CheckWho(absl::string_view field, const auto& in) const {
     std::string error;
     absl::Time ignored;
-    if (in.device().empty()) return Error(field, ".device: empty; a device is expected");
+    if (in.device().empty()) return Error(field, ".device: empty; expected a device");
     if (in.date().empty() || absl::ParseTime(absl::RFC3339_full, in.date(), &ignored, &error)) {
       return absl::OkStatus();
     }
@@ -217,7 +217,7 @@ class Parser {
                    "\", expected unknown_bits, width, text, early_end, crash_... or hang");
     }
     if (case_.inputs.shape != DotProductShape(case_.inputs.shape)) {
-      return Error("no_word: of an execution; one dot product is expected");
+      return Error("no_word: with an execution; expected one dot product");
     }
     failure->age = in.age();
     failure->text = in.text();
@@ -414,14 +414,14 @@ absl::StatusOr<RegressionCase> ParseCase(absl::string_view text, absl::string_vi
   proto::RegressionCase message;
   RETURN_IF_ERROR(ParseTextProto(text, where, message));
   if (!proto::CaseRole_IsValid(message.role())) {
-    return absl::DataLossError(absl::StrCat(where, ": role: a number of a later version"));
+    return absl::DataLossError(absl::StrCat(where, ": role: a number from a later version"));
   }
   absl::StatusOr<RegressionCase> c = Parser(message, where).Parse(question);
   if (!c.ok() || (message.checksum().empty() && !sealed)) return c;
   if (message.checksum() == ChecksumOf(*c)) return c;
   return absl::DataLossError(absl::StrCat(
-      where, ": checksum: ", message.checksum().empty() ? "none" : "not that of the contents",
-      "; they were changed or damaged: restore them"));
+      where, ": checksum: ", message.checksum().empty() ? "none" : "does not match the contents",
+      "; the contents were changed or damaged: restore them"));
 }
 
 }  // namespace mmadiff

@@ -42,11 +42,11 @@ class Reader {
   absl::Status Take(absl::string_view bytes) {
     proto::SurveyPart part;
     if (!part.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
-      return absl::DataLossError("a record that is no part of a survey");
+      return absl::DataLossError("a record that is not part of a survey");
     }
     const bool manifest = part.kind() == proto::SurveyPart::KIND_MANIFEST;
     if (!begun_ && !manifest) {
-      return absl::DataLossError("it does not begin with a manifest");
+      return absl::DataLossError("the log does not begin with a manifest");
     }
     if (part.number() == 0) joined_.clear(), next_ = 0;
     // The beginning is lost, or the process was killed before the end was written.
@@ -106,7 +106,7 @@ absl::StatusOr<StoredSurvey> ReadSurvey(const std::string& folder) {
   if (!wrong.ok()) return absl::DataLossError(absl::StrCat(path, ": ", wrong.message()));
   RETURN_IF_ERROR(stats.status());
   if (!reader.begun()) {
-    return absl::DataLossError(absl::StrCat(path, ": no survey: it has no manifest"));
+    return absl::DataLossError(absl::StrCat(path, ": not a survey: it has no manifest"));
   }
   stored.stats = *stats;
   stored.damaged = !stored.Damage().empty();

@@ -15,7 +15,7 @@ template <typename P, typename S>
 absl::StatusOr<S> Parse(absl::string_view bytes, absl::string_view what) {
   P message;
   S value;
-  const std::string error = absl::StrCat(bytes.size(), " bytes that are no ", what);
+  const std::string error = absl::StrCat(bytes.size(), " bytes that are not a ", what);
   RETURN_IF_ERROR(ProtoIo::Parse(bytes, error, message, value));
   return value;
 }
@@ -65,10 +65,9 @@ std::string SurveyTask::Text() const {
 }
 
 std::string Name(const KillingInput& input) {
-  const std::string before =
-      input.tried && !input.confirmed
-          ? "no input that is known: it survives zeros and, asked alone, the "
-          : "";
+  const std::string before = input.tried && !input.confirmed
+                                 ? "an unknown input: the device survives zeros and, alone, the "
+                                 : "";
   const bool one = input.confirmed && input.count == 1;
   switch (input.kind) {
     case KillingInput::kZeros:
@@ -92,7 +91,7 @@ static void StoredFields(ProtoIo& io, SurveyTask& task) {
   auto stage = static_cast<uint32_t>(task.stage);
   io.Field("stage", stage);
   if (stage >= kSurveyStages) {
-    return io.Fail(absl::DataLossError(absl::StrCat("no stage of a survey: ", stage)));
+    return io.Fail(absl::DataLossError(absl::StrCat("unknown survey stage: ", stage)));
   }
   task.stage = static_cast<SurveyStage>(stage);
   io.Field("instruction", task.op);
@@ -105,7 +104,7 @@ static void StoredFields(ProtoIo& io, KillingInput& input) {
   uint32_t kind = input.kind;
   io.Field("kind", kind);
   if (kind >= kKillingInputs) {
-    return io.Fail(absl::DataLossError(absl::StrCat("no kind of input: ", kind)));
+    return io.Fail(absl::DataLossError(absl::StrCat("unknown kind of input: ", kind)));
   }
   input.kind = static_cast<KillingInput::Kind>(kind);
   io.Field("first", input.first);
@@ -222,7 +221,7 @@ static void StoredFields(ProtoIo& io, SurveyResult& result) {
   std::string trap;
   io.Field("trap", trap);
   if (!trap.empty()) result.killing = {.kind = KillingInput::kOldText, .first = trap};
-  if (died_once && result.died_of.empty()) result.died_of = "a cause that was not kept";
+  if (died_once && result.died_of.empty()) result.died_of = "an unrecorded cause";
 }
 
 static void StoredFields(ProtoIo& io, SurveyEnd& end) {
@@ -288,15 +287,15 @@ std::string SerializeReply(const AskReply& reply) {
 }
 
 absl::StatusOr<SurveyManifest> ParseSurveyManifest(absl::string_view bytes) {
-  return Parse<proto::SurveyManifest, SurveyManifest>(bytes, "manifest of a survey");
+  return Parse<proto::SurveyManifest, SurveyManifest>(bytes, "survey manifest");
 }
 
 absl::StatusOr<SurveyResult> ParseSurveyResult(absl::string_view bytes) {
-  return Parse<proto::SurveyResult, SurveyResult>(bytes, "result of a survey");
+  return Parse<proto::SurveyResult, SurveyResult>(bytes, "survey result");
 }
 
 absl::StatusOr<SurveyEnd> ParseSurveyEnd(absl::string_view bytes) {
-  return Parse<proto::SurveyEnd, SurveyEnd>(bytes, "end of a survey");
+  return Parse<proto::SurveyEnd, SurveyEnd>(bytes, "survey end");
 }
 
 absl::StatusOr<AskRequest> ParseAskRequest(absl::string_view bytes) {

@@ -76,18 +76,18 @@ absl::Status ReadWords(absl::string_view text, const Format& f, std::span<uint64
   for (absl::string_view token : absl::StrSplit(text, ' ', absl::SkipEmpty())) {
     if (absl::ConsumePrefix(&token, "@")) {
       if (absl::SimpleAtoi(token, &at)) continue;
-      return absl::InvalidArgumentError(absl::StrCat(Quoted(token), " after '@' is no number"));
+      return absl::InvalidArgumentError(absl::StrCat(Quoted(token), " after '@' is not a number"));
     }
     const bool repeats = absl::ConsumeSuffix(&token, "*");
     if (token.size() != static_cast<size_t>(HexDigits(f))) {
       return absl::InvalidArgumentError(absl::StrCat(Quoted(token), " has ", token.size(),
-                                                     " digits; write the ", HexDigits(f), " of ",
+                                                     " digits; write all ", HexDigits(f), " of ",
                                                      f.name));
     }
     ASSIGN_OR_RETURN(const uint64_t word, ParseHexWord(f, token));
     if (at >= words.size()) {
       return absl::InvalidArgumentError(
-          absl::StrCat("word ", at, ", but there are ", words.size()));
+          absl::StrCat("word ", at, ", but there are only ", words.size()));
     }
     do {
       words[at++] = word;
@@ -124,7 +124,7 @@ std::string Unsafe(absl::string_view pattern) {
   size_t alternatives = 1, commas = 0;
   bool open = false;
   for (const char c : pattern) {
-    if (c == '$') return "'$' has no meaning here";
+    if (c == '$') return "'$' is not supported";
     if (c == ',') ++commas;
     if (c != '{' && c != '}') continue;
     if (open == (c == '{')) return "unbalanced braces";
@@ -144,26 +144,26 @@ class Parser {
 
   absl::StatusOr<VectorFile> Parse(absl::string_view text) {
     if (!IsName(stem_))
-      return Error("name the file [a-z0-9_]+.txt, it is part of the vectors' names");
+      return Error("name the file [a-z0-9_]+.txt; its name is part of the vectors' names");
     if (!text.empty() && text.back() != '\n') {
       line_ = std::ranges::count(text, '\n') + 1;
-      return Error("the last line has no end: the file was cut off; restore it");
+      return Error("the last line has no line end: the file was cut off; restore it");
     }
     for (const absl::string_view line : absl::StrSplit(text, '\n')) {
       ++line_;
       if (absl::EndsWith(line, "\r")) {
-        return Error("the line ends in CR LF; write the file with LF alone");
+        return Error("the line ends in CR LF; use LF only");
       }
       if (!IsPrintable(line)) {
-        return Error("a control character or no UTF-8: ", Quoted(line), "; remove it");
+        return Error("a control character or invalid UTF-8: ", Quoted(line), "; remove it");
       }
       if (absl::StartsWith(line, "#")) continue;
-      if (ended_ && !line.empty()) return Error(Quoted(line), " stands behind 'end'");
+      if (ended_ && !line.empty()) return Error(Quoted(line), " follows 'end'");
       ended_ |= line == "end";
       RETURN_IF_ERROR(line.empty() || ended_ ? Finish() : Field(line));
     }
     RETURN_IF_ERROR(Finish());
-    if (file_.source.empty()) return Error("empty; begin with 'source: ' and who wrote it");
+    if (file_.source.empty()) return Error("empty; begin with 'source: ' and the author");
     if (file_.vectors.empty()) return Error("no vector; add one, or remove the file");
     if (!ended_) return Error("the last line is not 'end': the file was cut off; restore it");
     return std::move(file_);
@@ -210,7 +210,7 @@ class Parser {
   }
 
   absl::Status Set(absl::string_view key, absl::string_view value, std::string& text) const {
-    if (!text.empty()) return Error(Quoted(key), " a second time; keep one");
+    if (!text.empty()) return Error(Quoted(key), " appears twice; keep one");
     text = std::string(value);
     return absl::OkStatus();
   }
@@ -219,7 +219,7 @@ class Parser {
     if (!IsName(name)) return Error("vector ", Quoted(name), ": name it [a-z0-9_]+");
     const std::string full = absl::StrCat(stem_, "/", name);
     for (const Vector& v : file_.vectors) {
-      if (v.name == full) return Error("vector ", Quoted(name), " a second time; rename it");
+      if (v.name == full) return Error("vector ", Quoted(name), " appears twice; rename one");
     }
     vector_.emplace();
     vector_->name = full;
@@ -227,7 +227,7 @@ class Parser {
   }
 
   absl::Status Formats(absl::string_view text) {
-    if (vector_->d != nullptr) return Error("formats a second time; keep one");
+    if (vector_->d != nullptr) return Error("formats: given twice; keep one");
     const std::vector<absl::string_view> names = absl::StrSplit(text, ' ', absl::SkipEmpty());
     if (names.size() != 4 && names.size() != 5) return Error("formats: write d a b c [scale]");
     const Format** const places[] = {&vector_->d, &vector_->a, &vector_->b, &vector_->c,
@@ -253,7 +253,7 @@ class Parser {
   absl::Status Finish() {
     if (!vector_.has_value()) return absl::OkStatus();
     const Vector& v = *vector_;
-    if (v.about.empty()) return Error(v.name, ": add 'about: ' with what it shows");
+    if (v.about.empty()) return Error(v.name, ": add 'about: ' and describe the vector");
     if (v.operands.empty()) return Error(v.name, ": add 'formats: ' and 'operands: '");
     if (answers_.empty() && stem_ != kQuestions) {
       return Error(v.name, ": add an answer, or move it to ", kQuestions, ".txt");
@@ -281,7 +281,8 @@ class Parser {
         absl::StrSplit(absl::StripAsciiWhitespace(who.first), absl::MaxSplits(' ', 1));
     answer.patterns = std::string(absl::StripAsciiWhitespace(parts.second));
     if (answer.who.empty() && line.kind != AnswerKind::kExpected) {
-      return Error(Name(line.kind), " by whom? add ' : ' and who or which device said so");
+      return Error(Name(line.kind),
+                   ": no source; add ' : ' and the person or device that reported it");
     }
     if (line.kind == AnswerKind::kContested && vector_->reason.empty()) {
       return Error("contested: add 'reason: ' with why the sources differ");
@@ -302,10 +303,10 @@ class Parser {
     const std::pair<absl::string_view, absl::string_view> parts =
         absl::StrSplit(text, absl::MaxSplits(' ', 1));
     VectorReading reading = {.text = std::string(absl::StripAsciiWhitespace(parts.second))};
-    if (reading.text.empty()) return Error("reading: write WORD and what it would say");
+    if (reading.text.empty()) return Error("reading: write WORD and its meaning");
     RETURN_IF_ERROR(ReadWord(parts.first, reading.d, reading.any_nan));
     for (const VectorReading& r : vector_->readings) {
-      if (r.d == reading.d) return Error("reading: ", parts.first, " a second time; keep one");
+      if (r.d == reading.d) return Error("reading: ", parts.first, " appears twice; keep one");
     }
     vector_->readings.push_back(std::move(reading));
     return absl::OkStatus();
@@ -365,7 +366,7 @@ class Parser {
       return absl::OkStatus();
     }
     const auto [at, added] = answered_.emplace(op, line_);
-    if (!added) return Error("line ", at->second, " answers for ", op->name, "; keep one");
+    if (!added) return Error("line ", at->second, " already answers for ", op->name, "; keep one");
     answer.ops.push_back(op);
     return absl::OkStatus();
   }

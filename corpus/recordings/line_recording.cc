@@ -153,7 +153,7 @@ class LineReader {
       }
       if (line.size() > kMaxLine) {
         return absl::DataLossError(absl::StrCat(path_, ":", number_ + 1, ": a line of more than ",
-                                                kMaxLine, " bytes; no line protocol"));
+                                                kMaxLine, " bytes; not the line protocol"));
       }
       RETURN_IF_ERROR(Fill());
       if (end_ > 0) continue;
@@ -203,11 +203,11 @@ absl::Status VerifyHash(const std::string& path) {
     const absl::StatusOr<bool> more = lines.Next(line);
     if (!more.ok() || !*more) {
       if (!demanded) return absl::OkStatus();
-      return dots ? error("the lines have no '# answers:' at their end") : more.status();
+      return dots ? error("'# answers:' is missing after the lines") : more.status();
     }
     absl::string_view text;
     if (IsLineComment(line, "answers", &text)) {
-      if (text != hash.Take()) return error("the lines before it are not those that were written");
+      if (text != hash.Take()) return error("the hash does not match the lines before it");
       demanded = true;
       dots = false;
       continue;
@@ -263,7 +263,7 @@ class LineRecordingReader {
       uint64_t lines;
       bool then_a_hash;  // VerifyHash() has seen to it
       if (!ParseLineCount(text, &lines, &then_a_hash)) {
-        return Error("after '# lines:' a number is expected");
+        return Error("expected a number after '# lines:'");
       }
       expected_ = lines;
       since_ = 0;
@@ -291,16 +291,16 @@ class LineRecordingReader {
   absl::Status DefaultOperation(absl::string_view line) {
     portion_.op = facts_.op;
     if (portion_.op != nullptr) return absl::OkStatus();
-    if (!IsLineProtocol(line)) return Error("no recording: neither a log nor hexadecimal words");
+    if (!IsLineProtocol(line)) return Error("not a recording: neither a log nor hexadecimal words");
     if (!instruction_.empty()) {
       const absl::Status s = SetOperation(instruction_);
       return s.ok() ? s : absl::InvalidArgumentError(s.message());
     }
-    return absl::InvalidArgumentError(
-        absl::StrCat(Name(lines_.Where()),
-                     ": of which instruction? Neither a line \"# instruction: ARCH/INSTRUCTION\" "
-                     "nor the file name says; write that line at its beginning, with any "
-                     "architecture that has the instruction (`replay` takes --instr)"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        Name(lines_.Where()),
+        ": for which instruction? The file has no line \"# instruction: ARCH/INSTRUCTION\" "
+        "and its name names no instruction; add that line at the top, with any "
+        "architecture that has the instruction (`replay` accepts --instr)"));
   }
 
   absl::Status ReadDotProduct(absl::string_view line) {
@@ -313,9 +313,10 @@ class LineRecordingReader {
       return Error("a recording needs the answer d as word ", WordsOfLine());
     }
     if (expected_.has_value() && since_ == *expected_) {
-      return Error("more dot products than the ", *expected_, " of '# lines:'");
+      return Error("more dot products than the ", *expected_, " that '# lines:' announces");
     }
-    if (expected_.has_value() && lines_.cut()) return Error("the line was cut off: it has no end");
+    if (expected_.has_value() && lines_.cut())
+      return Error("the line was cut off: it has no line end");
     ++since_;
     if (portion_.d.empty()) portion_.where = lines_.Where();
     Batch& inputs = portion_.inputs;

@@ -132,8 +132,8 @@ class RecordedAnswers {
     std::vector<std::string> names;
     for (const auto& [other, table] : tables_) names.push_back(other->name);
     std::ranges::sort(names);
-    return NotFound(Absence::kAnswer, absl::StrCat(name(), " has nothing of ", op.name,
-                                                   ", only of ", absl::StrJoin(names, ", ")));
+    return NotFound(Absence::kAnswer, absl::StrCat(name(), " has no answers for ", op.name,
+                                                   ", only for ", absl::StrJoin(names, ", ")));
   }
 
   // Appends the answers to executions of an operation that is supported.
@@ -288,7 +288,7 @@ class RecordedAnswers {
                                    part == table.parts.end() ? " has no answer for "
                                                              : " has several answers for ",
                                    op.name, " ", which, FormatLine(*op.instruction, dot),
-                                   "; `replay` takes the cases that a recording has"));
+                                   "; `replay` uses the recorded cases"));
     }
     return absl::OkStatus();
   }
@@ -310,9 +310,10 @@ class RecordedAnswers {
   absl::Status Conflict(const Operation& op, const Place& x, uint64_t dx, const Place& y,
                         uint64_t dy) const {
     const Format& format = *op.instruction->d;
-    return absl::DataLossError(absl::StrCat(
-        op.name, ": two answers for one input: ", HexWord(format, dx), " in ", Text(x), ", ",
-        HexWord(format, dy), " in ", Text(y), "; a recording must be of one device, remove one"));
+    return absl::DataLossError(
+        absl::StrCat(op.name, ": two answers for one input: ", HexWord(format, dx), " in ", Text(x),
+                     ", ", HexWord(format, dy), " in ", Text(y),
+                     "; a recording must come from one device; remove one"));
   }
 
   std::string path_;

@@ -102,10 +102,10 @@ std::string Wrong(const RecordingManifest& manifest, const std::string& folder,
     if (absl::IsNotFound(bytes.status())) return absl::StrCat(name, " is missing");
     if (!bytes.ok()) return std::string(bytes.status().message());
     if (bytes->size() != file.bytes) {
-      return absl::StrCat(name, " has ", bytes->size(), " bytes of ", file.bytes);
+      return absl::StrCat(name, " has ", bytes->size(), " of ", file.bytes, " bytes");
     }
     const bool same = Xxh3Hex(*bytes) == file.xxh3;
-    return same ? "" : absl::StrCat(name, " is not what was recorded");
+    return same ? "" : absl::StrCat(name, " does not match its recorded checksum");
   }
   return MayExist(In(folder, name)) ? absl::StrCat(name, " is not in ", kManifest) : "";
 }
@@ -156,7 +156,7 @@ static absl::StatusOr<RecordedDigests> ParseDigests(absl::string_view bytes,
   const auto error = [&where](const auto&... parts) {
     return absl::DataLossError(absl::StrCat(where, ": ", parts...));
   };
-  constexpr char kNoDigests[] = "no recorded digests";
+  constexpr char kNoDigests[] = "not recorded digests";
   proto::RecordedDigests message;
   RecordedDigests d;
   const absl::Status parsed = ProtoIo::Parse(bytes, kNoDigests, message, d);
@@ -164,7 +164,7 @@ static absl::StatusOr<RecordedDigests> ParseDigests(absl::string_view bytes,
   if (d.unit_cases == 0 || d.stream.empty()) return error(kNoDigests);
   const uint64_t units = d.digests.size();
   if (units > (UINT64_MAX - d.first) / d.unit_cases) {
-    return error(units, " units of ", d.unit_cases, " cases from ", d.first, " on");
+    return error(units, " units of ", d.unit_cases, " cases from ", d.first, " on exceed 2^64");
   }
   return d;
 }
@@ -177,7 +177,8 @@ absl::StatusOr<std::unique_ptr<RecordingFolderWriter>> RecordingFolderWriter::Cr
   const bool exists = fs::exists(name, error);
   if (error) return absl::DataLossError(absl::StrCat(name, ": stat: ", error.message()));
   if (exists) {
-    return absl::AlreadyExistsError(absl::StrCat(name, ": already there; recordings stay"));
+    return absl::AlreadyExistsError(
+        absl::StrCat(name, ": already exists; recordings are not overwritten"));
   }
   RemoveTorn(name);
   std::string temporary = name + ".tmpXXXXXX";
@@ -211,7 +212,7 @@ absl::Status RecordingFolderWriter::AppendRaw(const Operation& op, const Batch& 
   }
   if (raw_ == nullptr) {
     if (raw_files_ == kMaxRawFiles) {
-      return absl::ResourceExhaustedError("more raw answers than a folder of recordings holds");
+      return absl::ResourceExhaustedError("more raw answers than a recording folder holds");
     }
     ASSIGN_OR_RETURN(std::unique_ptr<RecordingWriter> writer,
                      RecordingWriter::Create(NewFile(RawFile(++raw_files_)), run_));
@@ -342,7 +343,7 @@ absl::Status ReadRecordingFolder(const std::string& folder,
     if (!read.ok() && name == kRegressions) wrong = absl::StrCat(name, " has no checksum");
     // Text has no checksums of its own: no line of it can be trusted.
     if (!wrong.empty() && name == kRegressions) {
-      damaged(absl::StrCat(wrong, ", none of it was used"));
+      damaged(absl::StrCat(wrong, "; none of it was used"));
       continue;
     }
     absl::Status delivered;
