@@ -16,7 +16,8 @@ namespace mmadiff {
 absl::StatusOr<RegressionCase> ReadCase(const std::string& path, bool question = false);
 // Adds to `stored` the information that only `added`, another file of the same case, has: answers
 // from a different device, from a different identity, or with different bits. Nonempty texts of
-// `stored` stay; empty ones are filled. Of two states, the one later in the enumeration wins.
+// `stored` stay; empty ones are filled. If the states differ, the one later in the enumeration
+// wins.
 void AddAnswers(const RegressionCase& added, RegressionCase& stored);
 // Writes the case below `folder` under CaseFileName(), atomically and durably, and returns the
 // path. An existing file with the same id, whatever its slug, gains the answers as with

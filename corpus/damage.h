@@ -10,10 +10,10 @@ enum class DamageKind : uint8_t {
   kNoMagic,         // no block of a log begins here
   kTruncatedBlock,  // the file ends inside the block
   kOldVersion,      // a block version that is no longer read
-  kUnknownVersion,  // of a block
+  kUnknownVersion,  // version of a block
   kHeaderChecksum,
   kPayloadChecksum,
-  kLength,  // of a block
+  kLength,  // length of a block
   kRecordLengths,
   kOtherRun,        // a good block of a different run
   kAfterEnd,        // a good block after the end mark
@@ -30,7 +30,7 @@ const char* Name(DamageKind kind);
 
 struct Damage {
   DamageKind kind = DamageKind::kNoMagic;
-  uint64_t offset = 0;      // of the first byte skipped
+  uint64_t offset = 0;      // first byte skipped
   uint64_t bytes = 0;       // skipped; 0: none
   std::string detail = {};  // for people; printed instead of the kind's name
   std::string file = {};    // for people; "" if the caller names the file

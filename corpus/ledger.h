@@ -1,4 +1,4 @@
-// Accounts for everything that a verb was asked to process. Each thing is either compared or left
+// Accounts for everything that a verb must process. Each thing is either compared or left
 // out for a reason: for each Thing, asked = compared + left out.
 #pragma once
 
@@ -18,7 +18,7 @@ enum class Thing : uint8_t {
   kQuestion,   // for one row
   kFile,       // named, or found in a folder
   kCase,       // regression cases, vectors, lines of a stream
-  kUnit,       // of a run or of recorded digests
+  kUnit,       // from a run or recorded digests
   kFinding,
 };
 inline constexpr int kThings = 6;
@@ -112,7 +112,7 @@ class [[nodiscard]] Filtered {
   friend class Ledger;
   Thing thing_;
   std::vector<T> kept_;
-  std::vector<std::pair<std::string, bool>> names_;  // of kept_: name and whether exact
+  std::vector<std::pair<std::string, bool>> names_;  // name of each kept_ and whether exact
   std::vector<LeftOut> left_;
 };
 
@@ -120,8 +120,7 @@ class Ledger {
  public:
   // Enters a requested thing. Idempotent by thing and name, so filters can be chained.
   void Ask(Thing thing, absl::string_view name, bool exact = false);
-  // Enters the outcome of a thing. Compared overrides left out; of several reasons, the first
-  // stays.
+  // Enters the outcome of a thing. Compared overrides left out; the first reason stays.
   void Compare(Thing thing, absl::string_view name);
   void Leave(const LeftOut& one);
   // Leaves out every thing that has no outcome yet.

@@ -39,7 +39,7 @@ struct Recording {
   const Operation* op = nullptr;
   Batch inputs;
   std::vector<uint64_t> d;  // inputs.dot_products() words
-  std::string identity;     // of the device that answered
+  std::string identity;     // the device that answered
   StoredAt where;           // dot product i is at line `where` + i
 };
 
@@ -58,8 +58,8 @@ struct RecordingStats {
   uint64_t dot_products = 0;
   std::set<std::string> dropped;  // operations of a folder of which `record` kept nothing as
                                   // evidence
-  std::vector<Damage> damage;     // of block logs; their good records are still delivered
-  Ledger ledger;                  // of the files of a folder
+  std::vector<Damage> damage;     // in block logs; their good records are still delivered
+  Ledger ledger;                  // the files of a folder
 };
 
 // Delivers everything in PATH in portions of at most about 64 K words. `instruction` names the

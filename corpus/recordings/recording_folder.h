@@ -35,7 +35,7 @@ struct RecordingManifest {
   struct File {
     std::string name;
     uint64_t bytes = 0;
-    std::string xxh3;  // of the contents, 32 hex digits
+    std::string xxh3;  // hash of the contents, 32 hex digits
   };
 
   std::string tool_version, model_version;
@@ -57,7 +57,7 @@ struct RecordedDigests {
   std::string stream;
   uint64_t first = 0, unit_cases = 0;
   std::vector<Digest> digests;
-  std::string identity;  // of the device that answered
+  std::string identity;  // the device that answered
 };
 
 // Writes to a temporary folder next to `path` and renames it to `path` in Commit(), so the
@@ -87,7 +87,7 @@ class RecordingFolderWriter {
   const RunId run_ = RandomRunId();
   std::string path_, temporary_;    // temporary_ is empty once committed
   Fd lock_;                         // on a file in the temporary folder, held while it is written
-  std::vector<std::string> names_;  // of the files
+  std::vector<std::string> names_;  // names of the files written
   std::unique_ptr<RecordingWriter> raw_;
   int raw_files_ = 0;
 };
@@ -99,7 +99,7 @@ bool IsRecordingFile(absl::string_view name);
 // All recording folders below a folder, sorted. Errors as FilesBelow().
 absl::StatusOr<std::vector<std::string>> RecordingFoldersBelow(const std::string& folder);
 
-// kNotFound or kDataLoss with a description of what is wrong with the file.
+// kNotFound or kDataLoss with a description of the problem.
 absl::StatusOr<RecordingManifest> ReadRecordingManifest(const std::string& folder);
 
 // The part of ReadRecordings() for a recording folder: raw answers and regressions. A file that is

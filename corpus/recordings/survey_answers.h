@@ -16,8 +16,8 @@ namespace mmadiff {
 // Answers of one kind: lines, outputs or digests.
 struct SurveyAnswers {
   const Operation* op = nullptr;        // may have no model
-  std::string identity = {};            // of the device that answered; for lines, with the variant
-  std::string name = {};                // for lines: of the question, vector or finding
+  std::string identity = {};            // the device that answered; for lines, with the variant
+  std::string name = {};                // for lines: the question, vector or finding
   std::vector<std::string> lines = {};  // line protocol, with answers
   const SurveyOutputs* outputs = nullptr;
   const SurveyDigests* digests = nullptr;
