@@ -21,7 +21,8 @@
 namespace mmadiff {
 namespace {
 
-// The first byte is no ASCII and no start of UTF-8, so no text file looks like a log.
+// The first byte is neither ASCII nor the start of a UTF-8 character, so no text file looks like a
+// log.
 constexpr char kMagicBytes[] = "\x93mmalog\n";
 constexpr absl::string_view kMagic(kMagicBytes, 8);
 constexpr size_t kMaxPayload = kMaxBlockBytes - kBlockHeaderBytes;
@@ -39,7 +40,8 @@ size_t VarintBytes(uint64_t value) {
   return bytes;
 }
 
-// Takes a record length off the front; false when there is none or it exceeds what follows it.
+// Removes a record length from the front. False if the payload has none, or if the length exceeds
+// the rest of the payload.
 bool TakeLength(absl::string_view& payload, size_t& length) {
   length = 0;
   for (int shift = 0; shift < 21 && !payload.empty(); shift += 7) {  // 2^21 exceeds any payload
@@ -51,7 +53,7 @@ bool TakeLength(absl::string_view& payload, size_t& length) {
   return false;
 }
 
-// All records of a payload, or false: then none of them is used.
+// Splits a payload into all its records, or returns false; then none is used.
 bool SplitRecords(absl::string_view payload, uint64_t count,
                   std::vector<absl::string_view>& records) {
   records.clear();
@@ -64,10 +66,10 @@ bool SplitRecords(absl::string_view payload, uint64_t count,
   return records.size() == count;
 }
 
-// What the bytes at the start of a view are. `error` says why they are no good block.
+// The block at the start of a view. `error` is the reason why it is not a good block.
 struct Block {
   std::optional<DamageKind> error;
-  size_t bytes = 0;  // of the block; 0 if its header cannot be trusted
+  size_t bytes = 0;  // size of the block; 0 if its header cannot be trusted
   uint64_t sequence = 0;
   RunId run = 0;
   std::vector<absl::string_view> records;
@@ -113,7 +115,7 @@ class Window {
  public:
   Window(int fd, const std::string& path) : fd_(fd), path_(path) {}
 
-  // At least `want` bytes, fewer only at the end of the file. Valid until the next call.
+  // At least `want` bytes, or fewer at the end of the file. Valid until the next call.
   absl::StatusOr<absl::string_view> View(size_t want) {
     while (buffer_.size() - begin_ < want && !at_end_) {
       buffer_.erase(0, begin_);
@@ -170,7 +172,7 @@ class Reader {
   }
 
  private:
-  // Why a block that is good in itself has no place here.
+  // The reason why a block that is itself good does not belong here.
   std::optional<DamageKind> WhyNotOurs(const Block& block) const {
     if (run_.has_value() && block.run != *run_) return DamageKind::kOtherRun;
     if (stats_.ended) return DamageKind::kAfterEnd;
@@ -178,8 +180,9 @@ class Reader {
     return std::nullopt;
   }
 
-  // How much to pass over: exactly the block when another or the end follows it (then a log inside
-  // its payload is not mistaken for blocks of this one), else up to the next magic.
+  // The number of bytes to skip. If a block or the end of the file follows, this is exactly the
+  // block, so a log inside its payload is not mistaken for blocks of this log. Otherwise skips to
+  // the next magic.
   static size_t BadBytes(absl::string_view view, const Block& block) {
     if (block.bytes > 0) {
       const absl::string_view rest = view.substr(block.bytes);
@@ -187,7 +190,8 @@ class Reader {
     }
     const size_t magic = view.find(kMagic, 1);
     if (magic != view.npos) return magic;
-    // A magic may begin in the last seven bytes; at the end of the file these are passed singly.
+    // A magic may begin in the last seven bytes. At the end of the file, these are skipped one by
+    // one.
     return view.size() < 8 ? 1 : view.size() - 7;
   }
 
@@ -314,7 +318,7 @@ absl::StatusOr<std::unique_ptr<BlockLogWriter>> BlockLogWriter::Continue(
   std::unique_ptr<BlockLogWriter> writer(new BlockLogWriter(fd, path, run));
   writer->sequence_ = read.blocks;
   writer->good_bytes_ = read.good_bytes;
-  // What an earlier process wrote may not be on the disk.
+  // Data from an earlier process may not be on disk.
   if (ftruncate(fd, static_cast<off_t>(read.good_bytes)) != 0 || fdatasync(fd) != 0) {
     return absl::DataLossError(absl::StrCat(path, ": ", std::strerror(errno)));
   }
@@ -366,7 +370,7 @@ absl::Status BlockLogWriter::Write() {
   const absl::Status s = AppendDurably(fd_, path_, block);
   if (s.ok()) {
     good_bytes_ += block.size();
-  } else {  // a reader passes over a torn block, should this fail too
+  } else {  // if this fails too, readers skip the torn block
     [[maybe_unused]] const int ignored = ftruncate(fd_, static_cast<off_t>(good_bytes_));
   }
   return s;

@@ -63,7 +63,8 @@ static_assert(std::size(kReasonTexts) == kReasons);
 const ThingText& TextOf(Thing thing) { return kThingTexts[static_cast<int>(thing)]; }
 const ReasonText& TextOf(Reason reason) { return kReasonTexts[static_cast<int>(reason)]; }
 
-// Of many files the first ones, of other things none: a glob named them.
+// A long list of files shows the first names. A long list of other things shows none, because a
+// glob named them.
 std::string NamesText(const LeftOutLine& line) {
   const bool many = !line.exact && line.count > kShownNames;
   if (line.names.empty() || (many && line.thing != Thing::kFile)) return "";
@@ -100,9 +101,10 @@ bool IsSaidElsewhere(const LeftOutLine& line) {
     case Reason::kMismatchLimit:
     case Reason::kNotNeeded:
       return true;
-    case Reason::kNoAnswers:  // of the folder of a run
+    case Reason::kNoAnswers:  // in a run folder
       return line.count < line.asked;
-    case Reason::kDoesNotApply:  // all questions to an operation, which have lines
+    case Reason::
+        kDoesNotApply:  // no question applies to the operation; its questions already have lines
       return line.thing == Thing::kOperation;
     default:
       return false;

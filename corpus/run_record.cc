@@ -16,14 +16,15 @@
 namespace mmadiff {
 namespace {
 
-constexpr size_t kMaxDropBytes = 2000;  // of a message
+constexpr size_t kMaxDropBytes = 2000;  // bytes of a message
 
 constexpr char kHeader[] =
     "# The facts of a run. Never edit: a run with other facts needs another folder.\n"
     "# proto-file: proto/run.proto\n"
     "# proto-message: mmadiff.proto.Manifest\n\n";
 
-// The header of the first manifests. Never change it: the ids of their runs are hashes that begin with it.
+// The header of the first manifests. Never change it: run ids are hashes of text that begins with
+// it.
 constexpr char kOldHeader[] =
     "# The facts of a run. Never edit: a run with other facts needs another folder.\n"
     "# proto-file: proto/run.proto\n"
@@ -36,7 +37,7 @@ std::string Describe(const RunManifest::Instruction& i) {
       i.earlier_cases.empty() ? "" : absl::StrCat(", at first ", i.FirstCases()), ")");
 }
 
-// Collects "FIELD: stored X, wanted Y" of what differs.
+// Collects "FIELD: stored X, wanted Y" for fields that differ.
 class Differences {
  public:
   template <typename T>
@@ -71,7 +72,7 @@ static void StoredFields(ProtoIo& io, RunManifest::Instruction& instruction) {
   io.Field("earlier_cases", instruction.earlier_cases);
 }
 
-// All but its id.
+// All fields except the id.
 static void StoredFields(ProtoIo& io, RunManifest& manifest) {
   ProvenanceFields(io, manifest);
   io.Field("strategy", manifest.strategy);
@@ -171,7 +172,7 @@ uint32_t BlockVersionOf(const UnitResult& unit) {
 
 static void StoredFields(ProtoIo& io, RowDrop& drop) { io.Status("code", "message", drop); }
 
-// All but `counts`, of which there are many.
+// All fields except `counts`, of which there are many.
 static void StoredFields(ProtoIo& io, UnitResult& unit) {
   io.Field("instruction", unit.instruction);
   io.Field("unit", unit.unit);
@@ -240,7 +241,7 @@ absl::StatusOr<UnitResult> ParseUnit(absl::string_view bytes) {
     return absl::DataLossError(absl::StrCat("unit ", unit.unit, ": ", unit.mismatches,
                                             " mismatches, which its digests contradict"));
   }
-  // What no run writes: such bytes are another message that happens to parse.
+  // No run writes such values; the bytes are a different message that happens to parse.
   if ((unit.dot_products == 0 && unit.failures == 0) || (unit.cases == 0 && !unit.part) ||
       (unit.failures > 0 && !unit.part) || unit.mismatches > unit.dot_products ||
       !(unit.seconds >= 0) || std::isinf(unit.seconds)) {

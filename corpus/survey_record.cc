@@ -10,7 +10,7 @@
 namespace mmadiff {
 namespace {
 
-// `what`: what the bytes are to be, for the error.
+// `what` describes the expected message in errors.
 template <typename P, typename S>
 absl::StatusOr<S> Parse(absl::string_view bytes, absl::string_view what) {
   P message;
@@ -20,7 +20,7 @@ absl::StatusOr<S> Parse(absl::string_view bytes, absl::string_view what) {
   return value;
 }
 
-// Collects "FIELD: stored X, wanted Y" of what differs.
+// Collects "FIELD: stored X, wanted Y" for fields that differ.
 template <typename T>
 void Compare(absl::string_view field, const T& stored, const T& wanted, std::string& text) {
   if (stored == wanted) return;
@@ -178,7 +178,7 @@ static void StoredFields(ProtoIo& io, SurveyFinding::Case& kept) {
   io.Field("why", kept.why);
 }
 
-// What is read gets a bucket that belongs to no family: its name.
+// When reading, the bucket has no family yet and holds only its name.
 static void StoredFields(ProtoIo& io, SurveyFinding& finding) {
   std::string bucket = Name(finding.bucket);
   io.Field("bucket", bucket);

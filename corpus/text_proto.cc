@@ -14,7 +14,7 @@ namespace {
 
 constexpr absl::string_view kSeal = "# xxh3: ";
 
-// Keeps the first error. Lines and columns come counted from 0, -1 if not known.
+// Keeps the first error. Lines and columns count from 0; -1 if unknown.
 class FirstError : public google::protobuf::io::ErrorCollector {
  public:
   void AddError(int line, int column, const std::string& message) override {

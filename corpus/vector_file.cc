@@ -23,12 +23,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kMaxWords = 1024;         // of an operand; no instruction has as many
-constexpr size_t kMaxAlternatives = 1000;  // of one operation pattern
-constexpr int kMaxStars = 3;               // fnmatch is exponential in them
+constexpr size_t kMaxWords = 1024;         // per operand; no instruction has this many
+constexpr size_t kMaxAlternatives = 1000;  // per operation pattern
+constexpr int kMaxStars = 3;               // fnmatch takes exponential time in their number
 constexpr absl::string_view kQuestions = "questions";
 
-// Text of the file as part of a message.
+// Quotes file text for a message.
 std::string Quoted(absl::string_view text) {
   return absl::StrCat("'", absl::CHexEscape(text.substr(0, 100)), "'");
 }
@@ -39,13 +39,14 @@ bool IsName(absl::string_view text) {
   });
 }
 
-// The length of the printable UTF-8 character that the text begins with; 0 if it begins with
+// Length of the printable UTF-8 character at the start of the text; 0 if the text starts with
 // anything else.
 size_t PrintableBytes(absl::string_view text) {
   const auto at = [text](size_t i) { return static_cast<uint8_t>(text[i]); };
   if (at(0) < 0x80) return at(0) >= 0x20 && at(0) != 0x7f;
   const size_t bytes = at(0) >= 0xf0 ? 4 : at(0) >= 0xe0 ? 3 : 2;
-  constexpr uint32_t kLeast[] = {0, 0, 0xa0, 0x800, 0x10000};  // U+0080 to U+009F are controls
+  constexpr uint32_t kLeast[] = {0, 0, 0xa0, 0x800, 0x10000};  // U+0080 to U+009F are control
+                                                               // characters
   if (at(0) < 0xc2 || at(0) > 0xf4 || text.size() < bytes) return 0;
   uint32_t code = at(0) & (0x7f >> bytes);
   for (size_t i = 1; i < bytes; ++i) {
@@ -70,7 +71,7 @@ const Format* FormatNamed(absl::string_view name) {
   return nullptr;
 }
 
-// An operand or its scales; `words` keeps what the text does not set.
+// Reads an operand or its scales. `words` keeps the values that the text does not set.
 absl::Status ReadWords(absl::string_view text, const Format& f, std::span<uint64_t> words) {
   size_t at = 0;
   for (absl::string_view token : absl::StrSplit(text, ' ', absl::SkipEmpty())) {
@@ -96,7 +97,7 @@ absl::Status ReadWords(absl::string_view text, const Format& f, std::span<uint64
   return absl::OkStatus();
 }
 
-// `k` elements and `scales` scales.
+// Reads `k` elements and `scales` scales.
 absl::StatusOr<DotProductCase> ReadOperands(const Vector& v, absl::string_view line, size_t k,
                                             size_t scales) {
   const std::vector<absl::string_view> parts = absl::StrSplit(line, '|');
@@ -119,7 +120,8 @@ absl::StatusOr<DotProductCase> ReadOperands(const Vector& v, absl::string_view l
   return dot;
 }
 
-// Why an operation pattern must not be given to Expand() and MatchOperations(); empty when it may.
+// The reason why an operation pattern must not be passed to Expand() and MatchOperations(); empty
+// if it may be.
 std::string Unsafe(absl::string_view pattern) {
   size_t alternatives = 1, commas = 0;
   bool open = false;
@@ -137,7 +139,7 @@ std::string Unsafe(absl::string_view pattern) {
   return std::ranges::count(pattern, '*') > kMaxStars ? "too many '*'" : "";
 }
 
-// Reads one file; every failure is kDataLoss with the file's name and the line.
+// Reads one file. Every failure is kDataLoss with the file name and the line.
 class Parser {
  public:
   Parser(absl::string_view where, std::string stem) : where_(where), stem_(std::move(stem)) {}
@@ -249,7 +251,7 @@ class Parser {
     return absl::OkStatus();
   }
 
-  // The end of a record.
+  // Ends a record.
   absl::Status Finish() {
     if (!vector_.has_value()) return absl::OkStatus();
     const Vector& v = *vector_;
@@ -329,7 +331,7 @@ class Parser {
       return Error(Quoted(pattern), ": ", why);
     }
     for (const Expansion& e : Expand({pattern.data(), pattern.size()})) {
-      // FindOperation first: it knows every size of an instruction.
+      // FindOperation first: it finds an instruction at every size.
       const Operation* one = FindOperation(e.text);
       const std::vector<const Operation*> ops =
           one ? std::vector<const Operation*>{one} : MatchOperations(e.text);
@@ -374,11 +376,11 @@ class Parser {
   const absl::string_view where_;
   const std::string stem_;
   int line_ = 0;
-  bool ended_ = false;  // by the line "end"
+  bool ended_ = false;  // seen the line "end"
   VectorFile file_;
-  std::optional<Vector> vector_;  // the one being read
+  std::optional<Vector> vector_;  // being read
   std::vector<AnswerLine> answers_;
-  std::map<const Operation*, int> answered_;  // and the line that did
+  std::map<const Operation*, int> answered_;  // with the line that answered
 };
 
 }  // namespace

@@ -27,7 +27,7 @@ namespace {
 using Deliver = absl::FunctionRef<absl::Status(const Recording&)>;
 using proto::RecordedOutputs;
 
-// Output bytes of one record; leaves room for the names beside it.
+// Output bytes per record; leaves room for the names in the same record.
 constexpr int64_t kMaxOutputBytes = 48 << 10;
 
 bool FitsFormat(const Format& f, std::span<const uint64_t> words) {
@@ -37,11 +37,11 @@ bool FitsFormat(const Format& f, std::span<const uint64_t> words) {
 // One record of a block log.
 struct Outputs {
   Recording recording;
-  bool whole = true;  // else a part of one execution, from word `element` of its results on
+  bool whole = true;  // else part of one execution, starting at word `element` of its results
   uint64_t element = 0;
 };
 
-// The checksum of the record was good, so what is wrong here was written wrong.
+// The record's checksum was good, so any error here was made by the writer.
 absl::StatusOr<Outputs> ParseOutputs(absl::string_view bytes, const std::string& where) {
   const auto error = [&where](const auto&... parts) {
     return absl::DataLossError(absl::StrCat(where, ": ", parts...));
@@ -89,8 +89,8 @@ absl::StatusOr<Outputs> ParseOutputs(absl::string_view bytes, const std::string&
   return Outputs{std::move(recording), whole, message.element()};
 }
 
-// Adds a part to those of the same execution before it. A part whose beginning was lost is dropped.
-// `part` may lose its recording.
+// Appends a part to the previous parts of the same execution. Drops a part if the beginning was
+// lost. May take the recording out of `part`.
 void Join(Outputs& part, Recording& joined) {
   Recording& added = part.recording;
   if (part.element == 0) {
@@ -145,7 +145,7 @@ absl::Status ReadOne(const std::string& path, FileKind kind, const std::string& 
   return ReadLineRecording(path, instruction, deliver, stats.dot_products);
 }
 
-// Vectors are no answers of one device.
+// Skips vectors: they are not answers of one device.
 absl::Status ReadAllBelow(const std::string& folder, const std::string& instruction,
                           Deliver deliver, RecordingStats& stats) {
   StoredFolders folders;
@@ -164,7 +164,7 @@ absl::Status ReadAllBelow(const std::string& folder, const std::string& instruct
   return absl::OkStatus();
 }
 
-// A folder of recordings is of several devices.
+// A folder of recordings mixes several devices.
 absl::Status NoRecordingFolderBelow(const std::string& folder) {
   const absl::StatusOr<std::vector<std::string>> below = RecordingFoldersBelow(folder);
   if (!below.ok() || below->empty()) return below.status();
@@ -224,7 +224,7 @@ absl::StatusOr<RecordingStats> ReadRecordings(const std::string& path,
       s = NoRecordingFolderBelow(path);
       if (s.ok()) s = ReadAllBelow(path, instruction, deliver, stats);
       break;
-    case PathKind::kNothing:  // its reader says so
+    case PathKind::kNothing:  // the reader reports it
     case PathKind::kCase:
     case PathKind::kFile:
       s = ReadOne(path, KindOfFile(path), instruction, deliver, stats, run);
@@ -277,7 +277,7 @@ absl::Status RecordingWriter::Append(const Operation& op, const Batch& batch,
     return absl::InvalidArgumentError(absl::StrCat(op.name, ": a batch of a different shape"));
   }
   const int64_t case_words = batch.shape.d_words();
-  // Whole cases of one record; or, when a case is too large, its words of one record.
+  // Writes whole cases per record; if a case is too large, as many of its words as fit.
   const int64_t most_words = kMaxOutputBytes / WordBytes(format);
   const int64_t most = most_words / case_words * case_words;
   RecordedOutputs message;

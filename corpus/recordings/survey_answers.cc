@@ -19,7 +19,7 @@ namespace {
 
 using Take = absl::FunctionRef<absl::Status(const SurveyAnswers&)>;
 
-// By name.
+// Groups lines by name.
 std::map<std::string, std::vector<std::string>> LinesOf(const SurveyResult& result) {
   std::map<std::string, std::vector<std::string>> named;
   const auto add = [&named](const std::string& name, const std::string& line) {
@@ -72,7 +72,7 @@ absl::StatusOr<Recording> OfOutputs(const SurveyAnswers& answers, const std::str
   return recording;
 }
 
-// One for each execution or line.
+// Calls `key` for each execution or line.
 template <typename Key>
 void ForEachKey(const Recording& r, const Key& key) {
   const std::string who = absl::StrCat(r.op->name, "\n", r.identity, "\n");
@@ -111,7 +111,7 @@ absl::Status ForEachAnswers(const SurveyManifest& manifest,
     const std::string& variant = result.task.variant;
     const std::string who =
         variant.empty() ? identity
-                        : absl::StrCat(identity, ", ", variant.substr(1));  // without its comma
+                        : absl::StrCat(identity, ", ", variant.substr(1));  // drops the comma
     for (auto& [name, lines] : LinesOf(result)) {
       RETURN_IF_ERROR(take({op, who, name, std::move(lines)}));
     }
