@@ -103,8 +103,7 @@ bool IsSaidElsewhere(const LeftOutLine& line) {
       return true;
     case Reason::kNoAnswers:  // in a run folder
       return line.count < line.asked;
-    case Reason::
-        kDoesNotApply:  // no question applies to the operation; its questions already have lines
+    case Reason::kDoesNotApply:  // the operation's questions already have lines
       return line.thing == Thing::kOperation;
     default:
       return false;

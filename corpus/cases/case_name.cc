@@ -37,7 +37,7 @@ bool ParseNumber(absl::string_view text, uint64_t* number) {
   return digits && absl::SimpleAtoi(text, number);
 }
 
-// Of each four neighbours of k in A two become +0.
+// In A, sets two of each four neighbors of k to +0.
 void MakeSparse(const Tile& t, Random& random) {
   for (int row = 0; row < t.rows(); ++row) {
     for (int k = 0; k < t.k(); k += 4) {
@@ -47,10 +47,11 @@ void MakeSparse(const Tile& t, Random& random) {
   }
 }
 
-// How many blocks a case of so many words mostly needs; 0: as many as are made at once, or more.
+// The number of blocks that a case with this many words usually needs; 0: as many as are made at
+// once, or more.
 uint32_t BlocksOf(int words) { return words <= 6 ? 4 : words <= 32 ? 8 : words <= 96 ? 16 : 0; }
 
-// The first random blocks of cases that follow each other at one distance, made for several at a time.
+// The first random blocks of cases at a fixed distance, made for several cases at a time.
 class FirstBlocks {
  public:
   FirstBlocks(uint64_t seed, uint32_t stream, uint32_t distance, uint32_t of_case)
@@ -167,7 +168,7 @@ void Generate(const CaseStream& stream, uint64_t first, int64_t count, Batch& ba
   batch.stream = stream.name();
   batch.first = first;
   const uint32_t id = StreamId(stream);
-  // Class by class: what the processor learns of one serves the next case.
+  // Fills class by class: the processor learns from each case for the next.
   const int64_t period = stream.class_period();
   const uint32_t of_case = BlocksOf(s.a_words() + s.b_words() + s.d_words());
   const TileKind kind = instruction;
