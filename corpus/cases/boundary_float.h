@@ -1,5 +1,5 @@
-// Boundary classes of floating-point instructions. Uniform bits almost never reach these cases: 64
-// % of uniform f16 dot products of 16 terms hold an infinity or a NaN, and hardly any cancels.
+// Boundary classes of floating-point instructions. Uniform bits almost never reach these cases:
+// 64 % of uniform f16 dot products of 16 terms hold an infinity or a NaN, and hardly any cancels.
 #pragma once
 
 #include <algorithm>
@@ -313,7 +313,7 @@ MMADIFF_HD_CALL inline void Vanish(const Tile& t, Random& r) {
   const int low = ProductRange(in).low;
   const int top = in.d->min_exponent + r.Below(in.d->fraction_bits);
   Aim(t, top, r);
-  // +0 in A, so the product's sign comes from B, even if the operand was flushed to zero.
+  // A is +0, so the sign of the product, also with a flushed operand, comes from B.
   const uint64_t one = ComposerOf(in.b_words())(!r.OneIn(4), 0, 0);
   for (int k = 0; k < t.k(); ++k) {
     for (int i = 0; i < t.rows(); ++i) t.a[i * t.stride() + k] = 0;

@@ -153,8 +153,7 @@ class Random {
   // Takes the next `count` pairs of `bytes` bytes each, at most 56 bytes in total. False if a
   // further group is needed; then nothing was taken.
   bool TakePairs(int bytes, int count, Pairs& pairs) {
-    const int room = end_ - 8 - position_, all = bytes * count;  // a draw begins at the latest
-                                                                 // there
+    const int room = end_ - 8 - position_, all = bytes * count;  // the last start of a draw
     const int whole = room < 0 ? -1 : room / bytes;
     const int first = whole < 0 ? 0 : whole * bytes + (room - whole * bytes < 2 ? 2 : bytes);
     const int end = end_ + (first < all ? kBytes : 0);

@@ -22,8 +22,8 @@
 namespace mmadiff {
 namespace {
 
-// XXH3-128 of operand words. Any two of n different inputs collide with probability below n^2 /
-// 2^129.
+// XXH3-128 of operand words. Among n different inputs, the probability that two collide is below
+// n^2 / 2^129.
 struct OperandKey {
   uint64_t low, high;
 
