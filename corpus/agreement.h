@@ -1,4 +1,4 @@
-// What an answer to a question says about the tables.
+// How a device's answer to a question compares with the tables.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,8 @@ inline const char* Name(Agreement agreement) {
   return kNames[static_cast<int>(agreement)];
 }
 
-// What a device was asked in. A slow one is asked dot products alone. Numbers are stored.
+// Whether the device was queried with whole executions or, if it is slow, with dot products only.
+// Numbers are stored.
 enum class Scope : uint8_t { kWholeExecutions, kDotProducts };
 inline constexpr int kScopes = static_cast<int>(Scope::kDotProducts) + 1;
 

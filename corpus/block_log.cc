@@ -21,7 +21,8 @@
 namespace mmadiff {
 namespace {
 
-// The first byte is no ASCII and no start of UTF-8, so no text file looks like a log.
+// The first byte is neither ASCII nor the start of a UTF-8 character, so no text file looks like a
+// log.
 constexpr char kMagicBytes[] = "\x93mmalog\n";
 constexpr absl::string_view kMagic(kMagicBytes, 8);
 constexpr size_t kMaxPayload = kMaxBlockBytes - kBlockHeaderBytes;
@@ -39,7 +40,8 @@ size_t VarintBytes(uint64_t value) {
   return bytes;
 }
 
-// Takes a record length off the front; false when there is none or it exceeds what follows it.
+// Removes a record length from the front. False if the payload has none, or if the length exceeds
+// the rest of the payload.
 bool TakeLength(absl::string_view& payload, size_t& length) {
   length = 0;
   for (int shift = 0; shift < 21 && !payload.empty(); shift += 7) {  // 2^21 exceeds any payload
@@ -51,7 +53,7 @@ bool TakeLength(absl::string_view& payload, size_t& length) {
   return false;
 }
 
-// All records of a payload, or false: then none of them is used.
+// Splits a payload into all its records, or returns false; then none is used.
 bool SplitRecords(absl::string_view payload, uint64_t count,
                   std::vector<absl::string_view>& records) {
   records.clear();
@@ -64,10 +66,10 @@ bool SplitRecords(absl::string_view payload, uint64_t count,
   return records.size() == count;
 }
 
-// What the bytes at the start of a view are. `error` says why they are no good block.
+// The block at the start of a view. `error` is the reason why it is not a good block.
 struct Block {
   std::optional<DamageKind> error;
-  size_t bytes = 0;  // of the block; 0 if its header cannot be trusted
+  size_t bytes = 0;  // size of the block; 0 if its header cannot be trusted
   uint64_t sequence = 0;
   RunId run = 0;
   std::vector<absl::string_view> records;
@@ -113,7 +115,7 @@ class Window {
  public:
   Window(int fd, const std::string& path) : fd_(fd), path_(path) {}
 
-  // At least `want` bytes, fewer only at the end of the file. Valid until the next call.
+  // At least `want` bytes, or fewer at the end of the file. Valid until the next call.
   absl::StatusOr<absl::string_view> View(size_t want) {
     while (buffer_.size() - begin_ < want && !at_end_) {
       buffer_.erase(0, begin_);
@@ -170,7 +172,7 @@ class Reader {
   }
 
  private:
-  // Why a block that is good in itself has no place here.
+  // The reason why a block that is itself good does not belong here.
   std::optional<DamageKind> WhyNotOurs(const Block& block) const {
     if (run_.has_value() && block.run != *run_) return DamageKind::kOtherRun;
     if (stats_.ended) return DamageKind::kAfterEnd;
@@ -178,8 +180,9 @@ class Reader {
     return std::nullopt;
   }
 
-  // How much to pass over: exactly the block when another or the end follows it (then a log inside
-  // its payload is not mistaken for blocks of this one), else up to the next magic.
+  // The number of bytes to skip. If a block or the end of the file follows, this is exactly the
+  // block, so a log inside its payload is not mistaken for blocks of this log. Otherwise skips to
+  // the next magic.
   static size_t BadBytes(absl::string_view view, const Block& block) {
     if (block.bytes > 0) {
       const absl::string_view rest = view.substr(block.bytes);
@@ -187,7 +190,8 @@ class Reader {
     }
     const size_t magic = view.find(kMagic, 1);
     if (magic != view.npos) return magic;
-    // A magic may begin in the last seven bytes; at the end of the file these are passed singly.
+    // A magic may begin in the last seven bytes. At the end of the file, these are skipped one by
+    // one.
     return view.size() < 8 ? 1 : view.size() - 7;
   }
 
@@ -215,9 +219,9 @@ class Reader {
   absl::Status Deliver(const Block& block, const char* begin) {
     // A gap after damage is part of that damage.
     if (!damaged_ && block.sequence != next_sequence_) {
-      AddDamage({DamageKind::kMissingBlocks, window_.Offset(), 0,
-                 absl::StrCat("block ", block.sequence, " where block ", next_sequence_,
-                              " is expected")});
+      AddDamage(
+          {DamageKind::kMissingBlocks, window_.Offset(), 0,
+           absl::StrCat("found block ", block.sequence, ", expected block ", next_sequence_)});
     }
     for (absl::string_view record : block.records) {
       const uint64_t offset = window_.Offset() + (record.data() - begin);
@@ -301,11 +305,12 @@ absl::StatusOr<std::unique_ptr<BlockLogWriter>> BlockLogWriter::Create(const std
 
 absl::StatusOr<std::unique_ptr<BlockLogWriter>> BlockLogWriter::Continue(
     const std::string& path, RunId run, const BlockLogStats& read) {
-  if (read.ended) return absl::FailedPreconditionError(absl::StrCat(path, ": has its end mark"));
+  if (read.ended)
+    return absl::FailedPreconditionError(absl::StrCat(path, ": already has its end mark"));
   for (const Damage& d : read.damage) {
     if (d.at_end) continue;
     return absl::DataLossError(
-        absl::StrCat(path, ": ", Text(d), ": it is damaged and cannot be continued"));
+        absl::StrCat(path, ": ", Text(d), "; a damaged log cannot be continued"));
   }
   absl::StatusOr<Fd> file = OpenStored(path, O_WRONLY | O_APPEND);
   if (!file.ok()) return absl::DataLossError(file.status().message());
@@ -313,7 +318,7 @@ absl::StatusOr<std::unique_ptr<BlockLogWriter>> BlockLogWriter::Continue(
   std::unique_ptr<BlockLogWriter> writer(new BlockLogWriter(fd, path, run));
   writer->sequence_ = read.blocks;
   writer->good_bytes_ = read.good_bytes;
-  // What an earlier process wrote may not be on the disk.
+  // Data from an earlier process may not be on disk.
   if (ftruncate(fd, static_cast<off_t>(read.good_bytes)) != 0 || fdatasync(fd) != 0) {
     return absl::DataLossError(absl::StrCat(path, ": ", std::strerror(errno)));
   }
@@ -330,7 +335,7 @@ absl::Status BlockLogWriter::Append(absl::string_view record, uint32_t version) 
   RETURN_IF_ERROR(status_);
   if (record.size() > kMaxRecord) {
     return absl::InvalidArgumentError(
-        absl::StrCat(path_, ": a record of ", record.size(), " bytes; the most is ", kMaxRecord));
+        absl::StrCat(path_, ": a record of ", record.size(), " bytes; the limit is ", kMaxRecord));
   }
   const bool fits = buffer_.size() + VarintBytes(record.size()) + record.size() <= kMaxPayload;
   if (!fits || version != version_) {
@@ -352,7 +357,8 @@ absl::Status BlockLogWriter::Flush() {
 absl::Status BlockLogWriter::Finish() {
   absl::Status s = Flush();
   if (s.ok()) s = status_ = Write();
-  if (s.ok()) status_ = absl::FailedPreconditionError(absl::StrCat(path_, ": has its end mark"));
+  if (s.ok())
+    status_ = absl::FailedPreconditionError(absl::StrCat(path_, ": already has its end mark"));
   return s;
 }
 
@@ -364,7 +370,7 @@ absl::Status BlockLogWriter::Write() {
   const absl::Status s = AppendDurably(fd_, path_, block);
   if (s.ok()) {
     good_bytes_ += block.size();
-  } else {  // a reader passes over a torn block, should this fail too
+  } else {  // if this fails too, readers skip the torn block
     [[maybe_unused]] const int ignored = ftruncate(fd_, static_cast<off_t>(good_bytes_));
   }
   return s;

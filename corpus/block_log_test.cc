@@ -323,12 +323,12 @@ TEST_F(BlockLog, ImpossibleHeaderFieldsLoseTheirBlockOnly) {
     size_t offset;
     uint32_t value;
     const char* what;
-  } kCases[] = {{12, 0xffffffff, "length of a block"},
-                {12, kMaxBlockBytes, "length of a block"},
+  } kCases[] = {{12, 0xffffffff, "block length"},
+                {12, kMaxBlockBytes, "block length"},
                 {12, 60000, "truncated block"},
                 {12, 3, "payload checksum"},
-                {8, kBlocksWithStops + 1, "unknown version of a block"},
-                {8, 1, "a block of version 1, which names no run and is not read any more"},
+                {8, kBlocksWithStops + 1, "unknown block version"},
+                {8, 1, "a version 1 block, which names no run and is no longer read"},
                 {24, 3, "record lengths"},
                 {24, 0, "record lengths"}};
   for (const auto& c : kCases) {
@@ -369,7 +369,7 @@ TEST_F(BlockLog, MissingBlocksShowInTheSequence) {
   ASSERT_EQ(c.stats.damage.size(), 1u);
   EXPECT_EQ(c.stats.damage[0].offset, block_);
   EXPECT_EQ(c.stats.damage[0].bytes, 0u);
-  EXPECT_EQ(Text(c.stats.damage[0]), "block 2 where block 1 is expected");
+  EXPECT_EQ(Text(c.stats.damage[0]), "found block 2, expected block 1");
 }
 
 TEST_F(BlockLog, ErrorOfTheCallerStopsTheReading) {

@@ -30,14 +30,16 @@ std::string NameOfKind(const Bucket& bucket) {
   return "";
 }
 
-// Without the repetition.
+// Parses a name without the repetition.
 Bucket ParseKind(Family family, absl::string_view name) {
   const size_t colon = name.find(':');
   if (colon != name.npos) {
     auto changes = ParseChanges(family, std::string(name.substr(colon + 1)));
     if (changes && !changes->empty()) {
       Bucket bucket = Bucket::Explained(*std::move(changes));
-      if (Name(bucket) == name) return bucket;  // else of another stage, or written in another way
+      if (Name(bucket) == name)
+        return bucket;  // else it has a different stage, or a different
+                        // spelling
     }
   }
   for (int i = 0; i < kDifferenceClasses; ++i) {

@@ -1,5 +1,5 @@
-// The bucket of a difference between a device and the model, by which findings are grouped; and why a
-// case of it was kept.
+// The bucket that groups findings by how the device and the model differ, and the reason why a case
+// was kept.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,13 @@ namespace mmadiff {
 
 enum class Repetition : uint8_t {
   kRepeats,      // every time
-  kFlaky,        // it gave another answer
-  kUnconfirmed,  // the device could not be asked again
-  kAged,  // every time in a process that has given some answers before, and not in a fresh one
+  kFlaky,        // it gave a different answer
+  kUnconfirmed,  // the device could not be queried again
+  kAged,  // every time in a process that has already given some answers, but not in a fresh process
 };
 inline constexpr int kRepetitions = static_cast<int>(Repetition::kAged) + 1;
 
-// How two result words differ, the later the graver.
+// How two result words differ, least serious first.
 enum class DifferenceClass : uint8_t {
   kNone,
   kNanPayload,  // both are NaNs
@@ -30,7 +30,7 @@ enum class DifferenceClass : uint8_t {
   kZeroSign,
   kSign,
   kInfinity,
-  kNan,  // one of them
+  kNan,  // only one is a NaN
   kInteger,
 };
 inline constexpr int kDifferenceClasses = static_cast<int>(DifferenceClass::kInteger) + 1;
@@ -38,11 +38,11 @@ const char* Name(DifferenceClass difference);  // "", "1ulp", "ulps", "zero_sign
 
 struct Bucket {
   enum Kind : uint8_t {
-    kNone,         // nothing differs, or nobody looked
-    kExplained,    // `changes` give what the device answered
-    kUnexplained,  // no change does; of one answer `difference` says how it differs
+    kNone,         // no difference, or not examined
+    kExplained,    // `changes` reproduce the device's answers
+    kUnexplained,  // no change reproduces them; for a single answer, `difference` is set
     kNoWord,       // the device gave no word: `failure`, without age and text
-    kUnknown,      // `unknown`: the name, which this version does not write
+    kUnknown,      // `unknown`: a name that this version does not write
   };
 
   Repetition repetition = Repetition::kRepeats;
@@ -54,26 +54,28 @@ struct Bucket {
 
   static Bucket Explained(std::vector<Change> changes);  // at least one
   static Bucket Unexplained(DifferenceClass difference = DifferenceClass::kNone);
-  static Bucket NoWord(const InputFailure& failure);  // kAged if it has an age
+  static Bucket NoWord(const InputFailure& failure);  // kAged if the failure has an age
 
   bool Repeats() const { return repetition == Repetition::kRepeats; }
   explicit operator bool() const { return *this != Bucket(); }
   friend bool operator==(const Bucket&, const Bucket&) = default;
 };
-// "aligned_term:fraction_bits=24" with the stage at which the first change acts, "unexplained:ulps",
-// "unexplained", "crash_exit_3", "flaky:unexplained:ulps", "flaky"; "" for none. Files store it.
+// "aligned_term:fraction_bits=24" with the stage at which the first change acts,
+// "unexplained:ulps", "unexplained", "crash_exit_3", "flaky:unexplained:ulps", "flaky"; "" if the
+// bucket is empty. Stored in files.
 std::string Name(const Bucket& bucket);
-// Of any text, and exactly: Name() gives it back. `family`: of the operation's algorithm.
+// Accepts any text and is exact: Name() returns the same text. `family` is the family of the
+// operation's algorithm.
 Bucket ParseBucket(Family family, absl::string_view name);
 
 // Numbers are stored (proto CaseRole).
 enum class CaseRole : uint8_t {
-  kUnknown,   // filed before roles were stored, or written by hand
+  kUnknown,   // stored before roles existed, or written by hand
   kMinimal,   // the simplest mismatch: it names the finding
-  kConfirms,  // what no preferred change gives, but the explanation does
-  kRefutes,   // refutes other changes; the device may agree with the model
-  kAsFound,   // the mismatch before it was made smaller
-  kSeenOnce,  // the device did not repeat it, or could not be asked again; it names the finding
+  kConfirms,  // reproduced by the explanation but by no preferred change
+  kRefutes,   // rules out other changes; the device may agree with the model
+  kAsFound,   // the mismatch before minimization
+  kSeenOnce,  // the device did not repeat it or could not be queried again; it names the finding
   kTypical,   // a mismatch of ordinary numbers (triage/typical.h)
 };
 inline constexpr int kCaseRoles = static_cast<int>(CaseRole::kTypical) + 1;

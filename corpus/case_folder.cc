@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The id in a file name that ends in "-ID12.txtpb"; empty without one.
+// The id from a file name that ends in "-ID12.txtpb"; empty if it does not.
 std::string IdOfFileName(const std::string& path) {
   constexpr size_t kDigits = 12;
   const std::string name = fs::path(path).stem().string();
@@ -30,7 +30,7 @@ std::string IdOfFileName(const std::string& path) {
   return hex && name[name.size() - kDigits - 1] == '-' ? id : "";
 }
 
-// The file in `folder` that holds the case with this id, whatever its slug if that is empty.
+// The file in `folder` that holds the case with this id. An empty slug matches any slug.
 absl::StatusOr<std::optional<std::string>> FindId(const fs::path& folder, const std::string& id,
                                                   const std::string& slug) {
   ASSIGN_OR_RETURN(std::vector<std::string> paths, ListCases(folder.string()));
@@ -79,7 +79,7 @@ absl::StatusOr<RegressionCase> ReadCase(const std::string& path, bool question) 
   const std::string id = IdOfFileName(path);
   ASSIGN_OR_RETURN(RegressionCase c, ParseCase(text, path, !id.empty(), question));
   if (!id.empty() && id != CaseId(c)) {
-    return absl::DataLossError(absl::StrCat(path, ": the contents were changed: their id is ",
+    return absl::DataLossError(absl::StrCat(path, ": the contents were changed: their id is now ",
                                             CaseId(c), "; restore them, or rename the file to ",
                                             CaseFileName(c)));
   }
@@ -89,7 +89,7 @@ absl::StatusOr<RegressionCase> ReadCase(const std::string& path, bool question) 
 absl::StatusOr<std::string> WriteCase(const RegressionCase& c, const std::string& folder,
                                       bool own_slug) {
   std::string path = (fs::path(folder) / CaseFileName(c)).string();
-  // Nothing is written that could not be read again.
+  // Never write a case that could not be read back.
   absl::StatusOr<RegressionCase> wanted = ParseCase(FormatCase(c, folder), path);
   if (!wanted.ok()) return absl::InvalidArgumentError(wanted.status().message());
   if (!SameInputs(c, *wanted)) {
@@ -104,10 +104,10 @@ absl::StatusOr<std::string> WriteCase(const RegressionCase& c, const std::string
     absl::StatusOr<RegressionCase> stored = ReadCase(path);
     if (!stored.ok()) {
       return absl::DataLossError(
-          absl::StrCat(stored.status().message(), "; it is in the way: remove it"));
+          absl::StrCat(stored.status().message(), "; it blocks the write: remove it"));
     }
     if (!SameInputs(*stored, *wanted)) {
-      return absl::AlreadyExistsError(absl::StrCat(path, ": another case with the same id"));
+      return absl::AlreadyExistsError(absl::StrCat(path, ": a different case has this id"));
     }
     AddAnswers(*wanted, *stored);
     wanted = std::move(stored);
@@ -133,7 +133,7 @@ absl::StatusOr<std::vector<std::string>> ListCases(const std::string& path) {
     return absl::NotFoundError(absl::StrCat(path, ": no such file or folder"));
   if (!fs::is_directory(status)) return std::vector<std::string>{path};
   ASSIGN_OR_RETURN(std::vector<std::string> paths, FilesBelow(path));
-  // The manifest of a run is text of another kind.
+  // Run manifests have the same extension but are not cases.
   std::erase_if(paths, [](const auto& file) {
     return fs::path(file).extension() != kCaseExtension ||
            fs::path(file).filename() == kRunManifest;

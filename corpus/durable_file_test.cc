@@ -62,7 +62,7 @@ TEST_F(DurableFile, DevicesPipesFoldersAndLinksStay) {
   for (const std::string& path : {Path("pipe"), Path("folder"), std::string("/dev/null")}) {
     const absl::Status s = WriteFileDurably(path, "x");
     EXPECT_EQ(s.code(), absl::StatusCode::kDataLoss);
-    EXPECT_THAT(s.message(), HasSubstr("no regular file"));
+    EXPECT_THAT(s.message(), HasSubstr("not a regular file"));
     EXPECT_FALSE(std::filesystem::is_regular_file(path));
   }
   ASSERT_TRUE(WriteFileDurably(Path("file"), "x").ok());
@@ -145,7 +145,7 @@ TEST_F(DurableFile, LinksOfStrangersAreFollowedWhereNobodyElseWrites) {
   ASSERT_EQ(chown(Path("folder").c_str(), 65534, 65534), 0);
   ASSERT_EQ(chmod(Path("folder").c_str(), 0755), 0);
   for (const std::string& path : all) {
-    EXPECT_THAT(ReadFile(path).status().message(), HasSubstr("of another user (65534)"));
+    EXPECT_THAT(ReadFile(path).status().message(), HasSubstr("belongs to another user (65534)"));
     EXPECT_EQ(WriteFileDurably(path, "y").code(), absl::StatusCode::kDataLoss);
   }
   EXPECT_EQ(*ReadFile(Path("file")), "x");
@@ -156,7 +156,7 @@ TEST_F(DurableFile, MissingFolderIsDataLossWithThePath) {
   const absl::Status s = WriteFileDurably(Path("none/file"), "x");
   EXPECT_EQ(s.code(), absl::StatusCode::kDataLoss);
   EXPECT_THAT(s.message(), HasSubstr("none/file"));
-  EXPECT_THAT(s.message(), HasSubstr("its folder is not there"));
+  EXPECT_THAT(s.message(), HasSubstr("its folder does not exist"));
 }
 
 TEST(AppendDurably, FullDiskIsDataLoss) {

@@ -1,4 +1,4 @@
-// How hashes, digests and ids of 128 bits are written.
+// Text form of 128-bit hashes, digests and ids.
 #pragma once
 
 #include <cstdint>

@@ -31,14 +31,14 @@ struct ReasonText {
 constexpr ReasonText kReasonTexts[] = {
     {"other_shard", "in a different shard"},
     {"not_sampled", "not in the sample"},
-    {"not_selected", "not asked for"},
+    {"not_selected", "not selected"},
     {"no_formats", "the tables lack formats of $0"},
-    {"only_in_one", "the other one lacks $0"},
-    {"no_model", "no model of $0 is known"},
-    {"no_arithmetic", "nothing is known of the arithmetic"},
+    {"only_in_one", "the other side lacks $0"},
+    {"no_model", "no model is known for $0"},
+    {"no_arithmetic", "nothing is known about the arithmetic"},
     {"device_lacks", "the device lacks $0"},
-    {"cannot_start", "the program that answers for $0 cannot be started"},
-    {"not_recorded", "the recording lacks answers of $0"},
+    {"cannot_start", "the program for $0 cannot be started"},
+    {"not_recorded", "the recording has no answers for $0"},
     {"does_not_apply", "not applicable"},
     {"not_offered", "the device does not offer $0"},
     {"unknown_here", "this version does not have $0"},
@@ -47,23 +47,24 @@ constexpr ReasonText kReasonTexts[] = {
     {"does_not_repeat", "answers that do not repeat"},
     {"damaged", "damaged"},
     {"not_understood", "not understood"},
-    {"other_file", "no files of mmadiff"},
+    {"other_file", "not mmadiff files"},
     {"not_followed", "links to folders are not followed"},
-    {"temporary", "temporary, of a killed process"},
+    {"temporary", "temporary, left by a killed process"},
     {"no_answers", "no answers in $0"},
-    {"other_run", "of a different run"},
+    {"other_run", "from a different run"},
     {"not_reached", "not reached"},
     {"mismatch_limit", "enough mismatches were found (--max_mismatches)"},
     {"too_slow", "the device is too slow for $0"},
-    {"contradicted", "the instruction is contradicted already"},
-    {"not_needed", "others decided"},
+    {"contradicted", "the instruction is already contradicted"},
+    {"not_needed", "the others decided"},
 };
 static_assert(std::size(kReasonTexts) == kReasons);
 
 const ThingText& TextOf(Thing thing) { return kThingTexts[static_cast<int>(thing)]; }
 const ReasonText& TextOf(Reason reason) { return kReasonTexts[static_cast<int>(reason)]; }
 
-// Of many files the first ones, of other things none: a glob named them.
+// A long list of files shows the first names. A long list of other things shows none, because a
+// glob named them.
 std::string NamesText(const LeftOutLine& line) {
   const bool many = !line.exact && line.count > kShownNames;
   if (line.names.empty() || (many && line.thing != Thing::kFile)) return "";
@@ -100,9 +101,9 @@ bool IsSaidElsewhere(const LeftOutLine& line) {
     case Reason::kMismatchLimit:
     case Reason::kNotNeeded:
       return true;
-    case Reason::kNoAnswers:  // of the folder of a run
+    case Reason::kNoAnswers:  // in a run folder
       return line.count < line.asked;
-    case Reason::kDoesNotApply:  // all questions to an operation, which have lines
+    case Reason::kDoesNotApply:  // the operation's questions already have lines
       return line.thing == Thing::kOperation;
     default:
       return false;

@@ -1,5 +1,5 @@
-// Accounts for everything that a verb was asked to do: each thing is compared, or left out for a
-// reason. For each Thing, asked = compared + left out.
+// Accounts for everything that a verb must process. Each thing is either compared or left
+// out for a reason: for each Thing, asked = compared + left out.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,10 @@ namespace mmadiff {
 
 enum class Thing : uint8_t {
   kOperation,  // a row, with its variant
-  kQuestion,   // of one row
+  kQuestion,   // for one row
   kFile,       // named, or found in a folder
   kCase,       // regression cases, vectors, lines of a stream
-  kUnit,       // of a run or of recorded digests
+  kUnit,       // from a run or recorded digests
   kFinding,
 };
 inline constexpr int kThings = 6;
@@ -27,42 +27,42 @@ enum class Reason : uint8_t {
   // Excluded by the user.
   kOtherShard,
   kNotSampled,   // --sample, --every, --unit
-  kNotSelected,  // --instr of a folder, --question, --most
-  // Cannot be asked here.
-  kNoFormats,     // the tables have its name alone
-  kOnlyInOne,     // of two that are compared
+  kNotSelected,  // --instr for a folder, --question, --most
+  // Cannot be queried on this device.
+  kNoFormats,     // the tables have only its name
+  kOnlyInOne,     // when two things are compared
   kNoModel,       // nothing to compare with
   kNoArithmetic,  // not even a hypothesis
   kDeviceLacks,
-  kCannotStart,   // the program behind exec:
+  kCannotStart,   // the program of an exec: device
   kNotRecorded,   // recorded:PATH has no answer
   kDoesNotApply,  // a question, to this row
-  kNotOffered,    // by this device: modes, variants
+  kNotOffered,    // this device has no such mode or variant
   kUnknownHere,   // a stored row that this version does not have
   kPrediction,    // a stored answer of the model itself
   // Went wrong.
-  kDropped,  // the dispatcher's cause says why
+  kDropped,  // the dispatcher's error gives the reason
   kDoesNotRepeat,
   kDamaged,
-  kNotUnderstood,  // a file whose name says that it is one of ours, and its bytes do not
-  kOtherFile,      // of somebody else
+  kNotUnderstood,  // its name is one of ours but its contents are not
+  kOtherFile,      // not written by mmadiff
   kNotFollowed,    // a link to a folder
-  kTemporary,      // a killed process left the file
-  kNoAnswers,      // a file of a run, say
+  kTemporary,      // left by a killed process
+  kNoAnswers,      // for example, a file of a run
   kOtherRun,
   // Not done yet, or not worth doing.
   kNotReached,     // time, signal, full folder, budget
   kMismatchLimit,  // --max_mismatches
-  kTooSlow,        // a question that takes a slow device hours
-  kContradicted,   // pairs of a row that differs already
-  kNotNeeded,      // others decided
+  kTooSlow,        // a question that would take a slow device hours
+  kContradicted,   // pairs of a row that already differs
+  kNotNeeded,      // the others decided
 };
 inline constexpr int kReasons = 28;
 
-// The words of JSON and of what is stored: "instruction", "device_lacks".
+// The words in JSON and in stored files: "instruction", "device_lacks".
 const char* Name(Thing thing);
 const char* Name(Reason reason);
-// Nothing for any other word.
+// nullopt for any other word.
 std::optional<Thing> ParseThing(absl::string_view name);
 std::optional<Reason> ParseReason(absl::string_view name);
 
@@ -75,26 +75,26 @@ struct LeftOut {
   bool exact = false;
 };
 
-// What was left out of a thing for a reason, summed up.
+// Summary of the things left out for one reason.
 struct LeftOutLine {
   static constexpr size_t kMaxNames = 100;
 
   Thing thing;
   Reason reason;
   bool exact;
-  uint64_t count = 0, asked = 0;        // of `asked` things `count`
+  uint64_t count = 0, asked = 0;        // `count` of the `asked` things were left out
   std::vector<std::string> names = {};  // at most kMaxNames
-  std::string detail = {};              // the first that there is
+  std::string detail = {};              // the first nonempty detail
   friend bool operator==(const LeftOutLine&, const LeftOutLine&) = default;
 };
-// Whether the verb itself says more of each, so that this line is not printed.
+// Whether the verb itself already prints more about each thing, so this line is not printed.
 bool IsSaidElsewhere(const LeftOutLine& line);
-// "2 of 159 instructions left out: the device lacks them (sm_90/mma..., sm_90/mma...)"; of many
-// files the first names, of many other things none.
+// "2 of 159 instructions left out: the device lacks them (sm_90/mma..., sm_90/mma...)". A long list
+// of files shows the first names; a long list of other things shows none.
 std::string Text(const LeftOutLine& line);
 
-// The result of a filter. Only a ledger can take the kept part, and it enters the rest, so no filter
-// can be silent.
+// The result of a filter. Only a ledger can take the kept part, and it also enters the rest, so a
+// filter cannot drop anything silently.
 template <class T>
 class [[nodiscard]] Filtered {
  public:
@@ -112,20 +112,20 @@ class [[nodiscard]] Filtered {
   friend class Ledger;
   Thing thing_;
   std::vector<T> kept_;
-  std::vector<std::pair<std::string, bool>> names_;  // of kept_, and whether exact
+  std::vector<std::pair<std::string, bool>> names_;  // name of each kept_ and whether exact
   std::vector<LeftOut> left_;
 };
 
 class Ledger {
  public:
-  // Enters a thing that was asked for. Idempotent by thing and name, so filters can be chained.
+  // Enters a requested thing. Idempotent by thing and name, so filters can be chained.
   void Ask(Thing thing, absl::string_view name, bool exact = false);
-  // What became of it. Compared wins over left out; of several reasons the first stays.
+  // Enters the outcome of a thing. Compared overrides left out; the first reason stays.
   void Compare(Thing thing, absl::string_view name);
   void Leave(const LeftOut& one);
-  // All of which nothing became yet.
+  // Leaves out every thing that has no outcome yet.
   void LeaveRest(Thing thing, Reason reason);
-  // Things without names of their own: lines, units.
+  // For things without names of their own: lines, units.
   void Count(Thing thing, uint64_t asked, uint64_t compared);
   void LeaveMany(Thing thing, Reason reason, uint64_t count);
 
@@ -145,10 +145,10 @@ class Ledger {
   Tally tally(Thing thing) const;
   // Whether asked = compared + left for every thing, and nothing else was compared or left out.
   bool Balances() const { return Unbalanced().empty(); }
-  // The first thing that does not balance, for people; "" if everything does.
+  // The first thing that does not balance, for people; "" if everything balances.
   std::string Unbalanced() const;
 
-  // A line for each thing, reason and whether exact, in this order.
+  // One line per combination of thing, reason and `exact`, in this order.
   std::vector<LeftOutLine> lines() const;
 
  private:

@@ -102,7 +102,7 @@ TEST(LedgerTest, ShowsTheFirstOfManyFiles) {
     ledger.Ask(Thing::kFile, name);
     ledger.Leave({Thing::kFile, Reason::kOtherFile, name});
   }
-  EXPECT_EQ(Text(ledger.lines()[0]), "4 of 4 files left out: no files of mmadiff (a, b, c, ...)");
+  EXPECT_EQ(Text(ledger.lines()[0]), "4 of 4 files left out: not mmadiff files (a, b, c, ...)");
 }
 
 TEST(LedgerTest, WordsOfJsonAreDifferentAndLowerCase) {

@@ -10,7 +10,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// `Iterator`: of the folder, recursive or not.
+// `Iterator` is a folder iterator, recursive or not.
 template <typename Iterator, typename Keep>
 absl::StatusOr<std::vector<std::string>> List(const std::string& folder, Keep keep) {
   std::vector<std::string> paths;
@@ -33,7 +33,7 @@ absl::StatusOr<std::vector<std::string>> List(const std::string& folder, Keep ke
 
 absl::StatusOr<std::vector<std::string>> FilesBelow(const std::string& folder) {
   return List<fs::recursive_directory_iterator>(folder, [](const fs::directory_entry& entry) {
-    std::error_code ignored;  // a file that vanishes meanwhile is none
+    std::error_code ignored;  // a file that vanishes meanwhile is skipped
     return entry.is_symlink(ignored) || (entry.exists(ignored) && !entry.is_directory(ignored));
   });
 }

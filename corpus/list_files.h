@@ -1,4 +1,4 @@
-// Files below a folder, with nothing left out in silence.
+// Lists files below a folder without silently leaving any out.
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@
 
 namespace mmadiff {
 
-// All below a folder that is no folder, sorted by path: also pipes and links to what is not there, of
-// which who opens them complains. Links to folders are among them and are not followed. kNotFound when there is no such folder; kDataLoss when it or a folder below it
-// cannot be read.
+// All entries below a folder that are not folders, sorted by path. Includes pipes and dangling
+// links; opening them reports the error. Includes links to folders but does not follow them.
+// kNotFound if the folder does not exist, kDataLoss if it or a folder below it cannot be read.
 absl::StatusOr<std::vector<std::string>> FilesBelow(const std::string& folder);
 
 // The files and folders in a folder, sorted by path; errors as above.

@@ -37,8 +37,7 @@ void IdentityFields(ProtoIo& io, Identity& identity) {
   for (const auto& [stored_key, value] : facts) {
     const IdentityKey* const key = FindIdentityKey(stored_key);
     if (key == nullptr) {
-      return io.Fail(
-          absl::DataLossError(absl::StrCat("unknown fact '", stored_key, "' of a device")));
+      return io.Fail(absl::DataLossError(absl::StrCat("unknown device fact '", stored_key, "'")));
     }
     const bool contents = key == FindIdentityKey("contents");
     identity.facts.push_back({key, contents ? ContentsOfOld(value) : value});

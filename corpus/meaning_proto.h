@@ -1,4 +1,4 @@
-// Meanings as they are stored (proto/meaning.proto), for the .cc files of corpus/ that read and write
+// Stored form of meanings (proto/meaning.proto), for the .cc files of corpus/ that read and write
 // protos.
 #pragma once
 
@@ -18,10 +18,10 @@ void StoredFields(ProtoIo& io, StopCause& cause);
 void StoredFields(ProtoIo& io, Machine& machine);
 void StoredFields(ProtoIo& io, unsigned __int128& digest);
 
-// The fields `identity` and `device_identity`: its name is all that files from before facts were stored have. kDataLoss
-// for a fact that this program does not know.
+// The fields `identity` and `device_identity`. Files written before facts were stored have only the
+// name. kDataLoss for a fact that this program does not support.
 void IdentityFields(ProtoIo& io, Identity& identity);
-// What all manifests have: who asked, and who answered.
+// The fields that all manifests share: the program that ran and the device that answered.
 template <typename Manifest>
 void ProvenanceFields(ProtoIo& io, Manifest& manifest) {
   io.Field("tool_version", manifest.tool_version);
@@ -31,7 +31,8 @@ void ProvenanceFields(ProtoIo& io, Manifest& manifest) {
   io.Field("device", manifest.device);
   IdentityFields(io, manifest.device_identity);
 }
-// Of what was not named only a few names. kDataLoss for a thing or a reason that this program does not know.
+// Stores only some of the names of things that were not named exactly. kDataLoss for a thing or a
+// reason that this program does not support.
 void StoredFields(ProtoIo& io, LeftOutLine& line);
 
 }  // namespace mmadiff

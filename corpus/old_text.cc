@@ -14,13 +14,13 @@
 namespace mmadiff {
 namespace {
 
-// What stands before and behind the first `mark`; the second is empty without one.
+// The text before and after the first `mark`. The second part is empty if there is no `mark`.
 std::pair<absl::string_view, absl::string_view> Cut(absl::string_view text,
                                                     absl::string_view mark) {
   return absl::StrSplit(text, absl::MaxSplits(mark, 1));
 }
 
-// "130 of 132 multiprocessors answered"; any other text is of no use.
+// "130 of 132 multiprocessors answered"; ignores any other text.
 void ReadAnswered(absl::string_view text, Hardware& hardware) {
   if (absl::ConsumeSuffix(&text, " multiprocessors answered")) {
     hardware.part = Hardware::kMultiprocessors;

@@ -1,5 +1,5 @@
-// What files say in sentences that were written before their meaning had fields of its own. Nothing
-// else may read a sentence of a stored file.
+// Reads the meaning of sentences in files that were written before these meanings had fields of
+// their own. No other code may interpret a sentence of a stored file.
 #pragma once
 
 #include <string>
@@ -23,7 +23,7 @@ void AddMeaningOfOld(SurveyAnswer& answer);
 Machine MachineOfOld(absl::string_view text);
 // IdentityFact.value of the key "contents": "contents xxh3 7ab2...".
 std::string ContentsOfOld(absl::string_view value);
-// A line of the file `hardware` in the folder of a run: the same without the name of the machine.
+// A line of the file `hardware` in a run folder: the same without the machine name.
 Hardware HardwareOfLine(absl::string_view text);
 
 }  // namespace mmadiff

@@ -1,4 +1,4 @@
-// What is stored at a path. Nothing else decides it.
+// Decides what kind of data a path holds. No other code decides this.
 #pragma once
 
 #include <cstdint>
@@ -7,22 +7,22 @@
 namespace mmadiff {
 
 enum class PathKind : uint8_t {
-  kNothing,    // nobody can look there, or there is nothing
-  kOther,      // a pipe or a device: it gives its bytes once
-  kFile,       // a log of answers, vectors, lines, or no file of ours
+  kNothing,    // does not exist, or cannot be examined
+  kOther,      // a pipe or a device: its bytes can be read only once
+  kFile,       // a log of answers, vectors, lines, or a foreign file
   kCase,       // *.txtpb: a regression case
-  kFolder,     // none of the following; these may be below it
-  kRun,        // a folder with the manifest of a run
-  kRecording,  // a folder with the manifest, the digests or the answers of a recording
-  kSurvey,     // a folder with the log of a survey
+  kFolder,     // none of the following; these may exist below it
+  kRun,        // contains the manifest of a run
+  kRecording,  // contains the manifest, the digests or the answers of a recording
+  kSurvey,     // contains the log of a survey
 };
 
-// By the names of files; no file is opened.
+// Decides by file names only; opens no file.
 PathKind KindOf(const std::string& path);
-// The last four.
+// True for the last four kinds.
 bool IsFolder(PathKind kind);
 
-inline constexpr char kRunManifest[] = "manifest.txtpb";  // in the folder of a run
+inline constexpr char kRunManifest[] = "manifest.txtpb";  // in a run folder
 inline constexpr char kCaseExtension[] = ".txtpb";
 
 }  // namespace mmadiff

@@ -1,11 +1,12 @@
-// One list of a struct's fields writes it to a proto message and reads it back:
+// A single list of a struct's fields both writes the struct to a proto message and reads it back:
 //
 //   void StoredFields(ProtoIo& io, Machine& machine) {
 //     io.Field("host", machine.host);
 //     io.Field("hardware", machine.hardware);  // by its own list
 //   }
 //
-// For the .cc files of corpus/ that read and write protos. A name or type that the .proto does not have aborts.
+// For the .cc files of corpus/ that read and write protos. Aborts on a field name or type that the
+// .proto does not have.
 #pragma once
 
 #include <google/protobuf/message.h>
@@ -33,7 +34,8 @@ class ProtoIo {
     ProtoIo io(message, &message, nullptr);
     StoredFields(io, value);
   }
-  // The first error that StoredFields() gave to Fail(), or kUnimplemented for an unknown number of an enum field.
+  // Returns the first error that StoredFields() passed to Fail(), or kUnimplemented for an unknown
+  // number in an enum field.
   template <typename S>
   static absl::Status Read(const Message& message, S& value) {
     absl::Status status;
@@ -47,8 +49,8 @@ class ProtoIo {
     Write(std::move(value), message);
     return message.SerializeAsString();
   }
-  // As Read(), of the bytes of an empty `message`. kDataLoss with the text `no_message` if they are none, also if they
-  // have an unknown number.
+  // As Read(), from bytes; `message` must be empty. kDataLoss with the text `no_message` if the
+  // bytes are not such a message or have an unknown enum number.
   template <typename S>
   static absl::Status Parse(absl::string_view bytes, absl::string_view no_message, Message& message,
                             S& value) {
@@ -60,11 +62,11 @@ class ProtoIo {
   }
 
   bool reading() const { return out_ == nullptr; }
-  // What is written is not checked.
+  // Has an effect only while reading; written values are not checked.
   void Fail(absl::Status error) {
     if (reading()) status_->Update(error);
   }
-  // Whether the message that is read has the field, one with presence.
+  // Whether the message being read has the field. The field must have presence.
   bool Has(const char* name) const { return reflection_.HasField(in_, Find(name)); }
 
   void Field(const char* name, std::string& value) {
@@ -91,13 +93,13 @@ class ProtoIo {
     int number = static_cast<int>(value);
     Scalar(name, number, &Reflection::GetEnumValue, &Reflection::SetEnumValue);
     if (Find(name)->enum_type()->FindValueByNumber(number) == nullptr) {
-      return Fail(absl::UnimplementedError("a number of a later version"));
+      return Fail(absl::UnimplementedError("a number from a later version"));
     }
     value = static_cast<E>(number);
   }
   void Field(const char* name, std::vector<std::string>& values) { Repeated(name, values); }
   void Field(const char* name, std::vector<uint64_t>& values) { Repeated(name, values); }
-  // A struct with StoredFields(); it is written even where it is empty.
+  // A struct with StoredFields(); written even if it is empty.
   template <typename S>
   void Field(const char* name, S& value) {
     ProtoIo io = Inside(name);
@@ -125,7 +127,7 @@ class ProtoIo {
     Field(message_name, text);
     if (reading()) status = absl::Status(static_cast<absl::StatusCode>(code), text);
   }
-  // Of the message that is a field.
+  // Access to a field that is a message.
   ProtoIo Inside(const char* name) {
     Message* const inside = reading() ? nullptr : reflection_.MutableMessage(out_, Find(name));
     return ProtoIo(reflection_.GetMessage(in_, Find(name)), inside, status_);

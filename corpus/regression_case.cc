@@ -25,7 +25,7 @@ namespace {
 using TextRows = google::protobuf::RepeatedPtrField<std::string>;
 
 constexpr size_t kIdDigits = 12;
-// Of RegressionCase.state_by.
+// Values of RegressionCase.state_by.
 constexpr char kRunName[] = "run", kModelName[] = "model:";
 
 bool IsSlug(absl::string_view text) {
@@ -34,19 +34,19 @@ bool IsSlug(absl::string_view text) {
   });
 }
 
-// The slug of a file name SLUG-ID12.txtpb; "case" when it is not of that form.
+// The slug of a file name SLUG-ID12.txtpb; "case" for any other name.
 std::string SlugOfFileName(absl::string_view where) {
   const std::string name = std::filesystem::path(std::string(where)).filename().string();
   const absl::string_view slug = absl::string_view(name).substr(0, name.rfind('-'));
   return slug.size() < name.size() && IsSlug(slug) ? std::string(slug) : "case";
 }
 
-// A row of words as the text has it: their number and the format of each.
+// A row of words in the text: the number of words and the format of each.
 struct RowLayout {
   int words;
-  const Format* format;  // of the first `elements`
+  const Format* format;  // format of the first `elements`
   int elements;
-  const Format* scale;  // of the others
+  const Format* scale;  // format of the others
 
   const Format& FormatOf(int word) const { return word < elements ? *format : *scale; }
 };
@@ -79,7 +79,7 @@ std::string Describe(const RowLayout& layout) {
                       scales == 0 ? "" : absl::StrCat(" and ", scales, " of ", layout.scale->name));
 }
 
-// Reads one case; every failure is kDataLoss that starts with the file name and the field.
+// Reads one case. Every failure is kDataLoss that starts with the file name and the field.
 class Parser {
  public:
   Parser(const proto::RegressionCase& message, absl::string_view where)
@@ -91,7 +91,7 @@ class Parser {
     if (s.ok()) s = ParsePosition();
     if (s.ok()) s = ParseInputs();
     if (s.ok() && message_.answers_size() == 0 && !message_.has_no_word() && !question) {
-      s = Error("answers: none; at least one is expected");
+      s = Error("answers: none; expected at least one");
     }
     if (s.ok()) s = ParseAnswers();
     if (s.ok()) s = ParseNoWord();
@@ -108,7 +108,7 @@ class Parser {
   absl::Status ParseOperation() {
     case_.op = FindOperation(message_.instruction());
     if (case_.op != nullptr) return absl::OkStatus();
-    // The search for similar names is quadratic in their length; no name is nearly this long.
+    // The search for similar names is quadratic in their length. No name is nearly this long.
     const std::string name = message_.instruction().substr(0, 100);
     return Error("instruction: ", WhyNoOperation(absl::CHexEscape(name)));
   }
@@ -189,7 +189,7 @@ class Parser {
       RETURN_IF_ERROR(
           ParseWords(field + ".d", LayoutsOf(*case_.op->instruction, shape).d, in.d(), answer.d));
       if (answer.age > 0 && shape != DotProductShape(shape)) {
-        return Error(field, ".age: of an execution; one dot product is expected");
+        return Error(field, ".age: with an execution; expected one dot product");
       }
       case_.answers.push_back(std::move(answer));
     }
@@ -199,7 +199,7 @@ class Parser {
   absl::Status CheckWho(absl::string_view field, const auto& in) const {
     std::string error;
     absl::Time ignored;
-    if (in.device().empty()) return Error(field, ".device: empty; a device is expected");
+    if (in.device().empty()) return Error(field, ".device: empty; expected a device");
     if (in.date().empty() || absl::ParseTime(absl::RFC3339_full, in.date(), &ignored, &error)) {
       return absl::OkStatus();
     }
@@ -217,7 +217,7 @@ class Parser {
                    "\", expected unknown_bits, width, text, early_end, crash_... or hang");
     }
     if (case_.inputs.shape != DotProductShape(case_.inputs.shape)) {
-      return Error("no_word: of an execution; one dot product is expected");
+      return Error("no_word: with an execution; expected one dot product");
     }
     failure->age = in.age();
     failure->text = in.text();
@@ -237,7 +237,7 @@ class Parser {
         const Format& format = layout.FormatOf(k);
         const absl::StatusOr<uint64_t> word = ParseHexWord(format, texts[k]);
         if (!word.ok()) return Error(field, "[", i, "] word ", k, ": ", word.status().message());
-        // A word with a digit missing is another number.
+        // A word with a missing digit would be a different number.
         if (texts[k].size() != static_cast<size_t>(HexDigits(format))) {
           return Error(field, "[", i, "] word ", k, ": '", texts[k], "', expected ",
                        HexDigits(format), " digits of ", format.name);
@@ -266,10 +266,10 @@ std::string CanonicalInputs(const RegressionCase& c) {
   return bytes;
 }
 
-// Of all that a case says: its inputs; its texts, each after its length in 8 bytes; its position in
-// 4 bytes each; the texts and words of every answer; of a state that is not open name and origin; its
-// role in a byte, if it has one. An age that is not 0 in 8 bytes behind the words of its answer. The texts of
-// what is no word, and its age in 8 bytes. What is shared, a text, if it is there.
+// Hashes the whole case: its inputs; its texts, each after its length in 8 bytes; its position in 4
+// bytes each; the texts and words of every answer; name and origin of a state that is not open; its
+// role in a byte, if it has one. A nonzero age is 8 bytes after the words of its answer. A device
+// failure adds its texts and its age in 8 bytes. `shared` is added as a text if it is not empty.
 std::string ChecksumOf(const RegressionCase& c) {
   std::string bytes = CanonicalInputs(c);
   const auto put_text = [&bytes](absl::string_view text) {
@@ -414,14 +414,14 @@ absl::StatusOr<RegressionCase> ParseCase(absl::string_view text, absl::string_vi
   proto::RegressionCase message;
   RETURN_IF_ERROR(ParseTextProto(text, where, message));
   if (!proto::CaseRole_IsValid(message.role())) {
-    return absl::DataLossError(absl::StrCat(where, ": role: a number of a later version"));
+    return absl::DataLossError(absl::StrCat(where, ": role: a number from a later version"));
   }
   absl::StatusOr<RegressionCase> c = Parser(message, where).Parse(question);
   if (!c.ok() || (message.checksum().empty() && !sealed)) return c;
   if (message.checksum() == ChecksumOf(*c)) return c;
   return absl::DataLossError(absl::StrCat(
-      where, ": checksum: ", message.checksum().empty() ? "none" : "not that of the contents",
-      "; they were changed or damaged: restore them"));
+      where, ": checksum: ", message.checksum().empty() ? "none" : "does not match the contents",
+      "; the contents were changed or damaged: restore them"));
 }
 
 }  // namespace mmadiff

@@ -1,4 +1,4 @@
-// A regression case: one execution or one dot product with what devices answered, as a small text
+// A regression case: one execution or one dot product with the answers of devices, as a small text
 // proto for people and git (proto/case.proto). Code uses this struct, never the proto class.
 #pragma once
 
@@ -19,28 +19,28 @@ namespace mmadiff {
 
 struct Answer {
   std::string device;    // the device specification, or "model" with its version for a prediction
-  std::string identity;  // what really answered: CPU or GPU, driver, toolkit
+  std::string identity;  // the hardware and software that answered: CPU or GPU, driver, toolkit
   std::string date;      // RFC 3339
   std::vector<uint64_t> d;  // shape.d_words() words
-  uint64_t age = 0;  // answers that its process had given before, if a fresh one answers otherwise
+  uint64_t age = 0;         // earlier answers of its process, if a fresh one answers differently
 
   bool IsPrediction() const { return device == "model" || device.starts_with("model:"); }
 };
 
-// Where a finding is in its life (fuzz/folder/finding_life.h), in the order in which one counts more than
-// another where copies of a case differ.
+// The state of a finding (fuzz/folder/finding_life.h). Where copies of a case differ, the state
+// later in this order wins.
 enum class FindingState {
   kOpen,
-  kExplained,  // somebody wrote why
-  kFixed,      // model and device agree now
+  kExplained,  // a person wrote down the reason
+  kFixed,      // model and device now agree
   kFlaky,      // the device did not repeat its answer
-  kRegressed,  // was fixed, differs again
+  kRegressed,  // was fixed, now differs again
 };
 inline constexpr const char* kFindingStates[] = {"open", "explained", "fixed", "flaky",
                                                  "regressed"};
 inline const char* Name(FindingState state) { return kFindingStates[static_cast<int>(state)]; }
 
-// Who moved a finding to its state.
+// The actor that moved a finding to its state.
 struct MovedBy {
   enum Kind : uint8_t {
     kNobody,
@@ -50,17 +50,17 @@ struct MovedBy {
   };
 
   Kind kind = kNobody;
-  int model_version = 0;    // of kModel
-  std::string device = {};  // of kDevice: its specification
+  int model_version = 0;    // for kModel
+  std::string device = {};  // for kDevice: its specification
 
-  static MovedBy ThisModel();  // of this version
+  static MovedBy ThisModel();  // the model of this version
   static MovedBy Device(std::string specification);
   friend auto operator<=>(const MovedBy&, const MovedBy&) = default;
 };
-std::string Name(const MovedBy& by);  // "", "run", "model:3", the specification; files store it
+std::string Name(const MovedBy& by);  // "", "run", "model:3", the specification; stored in files
 MovedBy ParseMovedBy(absl::string_view name);
 
-// What a device gave in place of a word.
+// A device failure in place of a result word.
 struct NoWord {
   std::string device, identity, date;  // as in Answer
   InputFailure failure;
@@ -71,42 +71,43 @@ struct NoWord {
 struct RegressionCase {
   const Operation* op = nullptr;
   Batch inputs;                 // count 1
-  std::vector<Answer> answers;  // at least one, but in a question written by hand
-  std::string slug;             // for the file name: [a-z0-9_]+; empty reads as "case"
-  std::string why;              // what the case shows, in words; no decision reads it
-  Bucket bucket;                // of the difference; of a case without one none
-  std::string source;           // paper, recording or case name it came from
-  Position position;            // of the dot product in the tile it was found in
+  std::vector<Answer> answers;  // at least one, except in a handwritten question
+  std::string slug;             // for the file name: [a-z0-9_]+; empty is read as "case"
+  std::string why;              // for people: the point of the case; no decision depends on it
+  Bucket bucket;                // bucket of the difference; empty without a difference
+  std::string source;           // the paper, recording or case name that the case came from
+  Position position;            // position of the dot product in its original tile
   FindingState state = FindingState::kOpen;
   MovedBy moved_by = {};
-  CaseRole role = CaseRole::kUnknown;  // as it is stored: RoleOf()
+  CaseRole role = CaseRole::kUnknown;  // as stored; RoleOf() gives the role
   std::optional<NoWord> no_word = {};
-  std::string shared = {};  // by what differs where it was found, in words; no decision reads it
+  std::string shared = {};  // for people: the common property of the mismatches in the original
+                            // run; no decision depends on it
 
-  // The specification of the device that it was found with; "" of one that no device was asked.
+  // The specification of the device that the case was found with; "" if no device was queried.
   std::string device() const;
-  // Answers that the device's process had given before its answer or failure.
+  // The number of answers that the device's process had given before its answer or failure.
   uint64_t age() const;
-  // Whether the device with this specification answered it, or failed on it.
+  // Whether the device with this specification answered the case or failed on it.
   bool IsOf(absl::string_view device) const;
 };
 
-// Also of a case that was filed before roles were stored.
+// Also handles cases stored before roles existed.
 CaseRole RoleOf(const RegressionCase& c);
 
-// First 12 hex digits of the XXH3-128 of our own canonical bytes (operation name, shape, operand
-// words). Answers and texts do not count.
+// First 12 hex digits of the XXH3-128 of our own canonical bytes: operation name, shape, operand
+// words. Independent of answers and texts.
 std::string CaseId(const RegressionCase& c);
 
 // "<arch>/<slug>-<id12>.txtpb"
 std::string CaseFileName(const RegressionCase& c);
 
-// `folder` is the one the case is to be stored below; its first line says how to replay it from
-// there.
+// `folder` is the folder that the case is to be stored below. The first line of the text is the
+// command that replays the case from there.
 std::string FormatCase(const RegressionCase& c, absl::string_view folder = "corpus/regressions");
-// kDataLoss names `where` (a file name), the field and its position. A case without a slug takes it
-// from `where`. The checksum of all that the case says is verified when it is there, and must be
-// there if `sealed`. A case without an answer is an error unless it is a `question`.
+// kDataLoss with `where` (a file name), the field and its position. A case without a slug takes its
+// slug from `where`. Verifies the checksum of the whole case if it exists; `sealed` requires it. A
+// case without an answer is an error unless `question` is set.
 absl::StatusOr<RegressionCase> ParseCase(absl::string_view text, absl::string_view where,
                                          bool sealed = false, bool question = false);
 

@@ -364,10 +364,10 @@ TEST(ParseCase, FailuresAreChecked) {
   RegressionCase tile = Execution(kName);
   tile.no_word = Failing().no_word;
   EXPECT_THAT(ErrorOf(FormatCase(tile)),
-              HasSubstr("no_word: of an execution; one dot product is expected"));
+              HasSubstr("no_word: with an execution; expected one dot product"));
   tile.no_word.reset();
   tile.answers.front().age = 1;
-  EXPECT_THAT(ErrorOf(FormatCase(tile)), HasSubstr("answers[0].age: of an execution"));
+  EXPECT_THAT(ErrorOf(FormatCase(tile)), HasSubstr("answers[0].age: with an execution"));
 }
 
 TEST(ParseCase, TextErrorsHaveLineAndColumn) {
@@ -375,7 +375,7 @@ TEST(ParseCase, TextErrorsHaveLineAndColumn) {
   EXPECT_THAT(ErrorOf("a: \"1\nb: 2"), HasSubstr("x.txtpb:1:"));
   EXPECT_THAT(ErrorOf("why: \"a\"\nwhy: \"b\""), HasSubstr("x.txtpb:2:"));
   EXPECT_THAT(ErrorOf(std::string("\0\xff", 2)), HasSubstr("x.txtpb:1:"));
-  EXPECT_THAT(ErrorOf(std::string((4 << 20) + 1, '\n')), HasSubstr("the most is 4194304"));
+  EXPECT_THAT(ErrorOf(std::string((4 << 20) + 1, '\n')), HasSubstr("the limit is 4194304"));
 }
 
 TEST(ParseCase, NoPrefixCrashesOrReadsAsAnotherCase) {
@@ -498,7 +498,7 @@ TEST_F(CaseFolder, EverythingThatAFileSaysBelongsToItsChecksum) {
       std::ofstream(name) << changed;
       const absl::Status s = ReadCase(name).status();
       EXPECT_EQ(s.code(), absl::StatusCode::kDataLoss) << from;
-      EXPECT_THAT(s.message(), HasSubstr("checksum: not that of the contents")) << from;
+      EXPECT_THAT(s.message(), HasSubstr("checksum: does not match the contents")) << from;
     }
   }
   const std::string none = text.substr(0, text.find("checksum: "));

@@ -16,14 +16,15 @@
 namespace mmadiff {
 namespace {
 
-constexpr size_t kMaxDropBytes = 2000;  // of a message
+constexpr size_t kMaxDropBytes = 2000;  // bytes of a message
 
 constexpr char kHeader[] =
     "# The facts of a run. Never edit: a run with other facts needs another folder.\n"
     "# proto-file: proto/run.proto\n"
     "# proto-message: mmadiff.proto.Manifest\n\n";
 
-// The header of the first manifests. Never change it: the ids of their runs are hashes that begin with it.
+// The header of the first manifests. Never change it: run ids are hashes of text that begins with
+// it.
 constexpr char kOldHeader[] =
     "# The facts of a run. Never edit: a run with other facts needs another folder.\n"
     "# proto-file: proto/run.proto\n"
@@ -36,7 +37,7 @@ std::string Describe(const RunManifest::Instruction& i) {
       i.earlier_cases.empty() ? "" : absl::StrCat(", at first ", i.FirstCases()), ")");
 }
 
-// Collects "FIELD: stored X, wanted Y" of what differs.
+// Collects "FIELD: stored X, wanted Y" for fields that differ.
 class Differences {
  public:
   template <typename T>
@@ -71,7 +72,7 @@ static void StoredFields(ProtoIo& io, RunManifest::Instruction& instruction) {
   io.Field("earlier_cases", instruction.earlier_cases);
 }
 
-// All but its id.
+// All fields except the id.
 static void StoredFields(ProtoIo& io, RunManifest& manifest) {
   ProvenanceFields(io, manifest);
   io.Field("strategy", manifest.strategy);
@@ -110,7 +111,7 @@ absl::StatusOr<RunManifest> ParseManifest(absl::string_view text, absl::string_v
   proto::Manifest message;
   RETURN_IF_ERROR(ParseTextProto(unsealed, where, message));
   if (message.instruction_size() == 0) {
-    return absl::DataLossError(absl::StrCat(where, ": no instruction; at least one is expected"));
+    return absl::DataLossError(absl::StrCat(where, ": no instruction; expected at least one"));
   }
   if (message.shard() >= message.shards()) {
     return absl::DataLossError(
@@ -123,21 +124,20 @@ absl::StatusOr<RunManifest> ParseManifest(absl::string_view text, absl::string_v
   for (size_t i = 0; i < manifest.instructions.size(); ++i) {
     const RunManifest::Instruction& instruction = manifest.instructions[i];
     if (instruction.name.empty() || instruction.unit_cases == 0) {
-      return absl::DataLossError(absl::StrCat(where, ": instruction[", i, "]: a name and ",
-                                              "unit_cases of at least 1 are expected"));
+      return absl::DataLossError(absl::StrCat(where, ": instruction[", i, "]: expected a name and ",
+                                              "unit_cases of at least 1"));
     }
     std::vector<uint64_t> counts = instruction.earlier_cases;
     counts.push_back(instruction.cases);
     if (std::ranges::adjacent_find(counts, std::greater_equal()) != counts.end()) {
-      return absl::DataLossError(absl::StrCat(where, ": instruction[", i, "]: earlier_cases that ",
-                                              "ascend to below cases are expected"));
+      return absl::DataLossError(absl::StrCat(where, ": instruction[", i, "]: expected ascending ",
+                                              "earlier_cases, all below cases"));
     }
   }
   if (message.run() == FormatRunId(RunIdOf(manifest))) return manifest;
   manifest.id_of_text = true;
   if (!message.run().empty() && message.run() != FormatRunId(RunIdOf(manifest))) {
-    return absl::DataLossError(
-        absl::StrCat(where, ": its facts are not those of run ", message.run()));
+    return absl::DataLossError(absl::StrCat(where, ": its facts do not match run ", message.run()));
   }
   return manifest;
 }
@@ -172,7 +172,7 @@ uint32_t BlockVersionOf(const UnitResult& unit) {
 
 static void StoredFields(ProtoIo& io, RowDrop& drop) { io.Status("code", "message", drop); }
 
-// All but `counts`, of which there are many.
+// All fields except `counts`, of which there are many.
 static void StoredFields(ProtoIo& io, UnitResult& unit) {
   io.Field("instruction", unit.instruction);
   io.Field("unit", unit.unit);
@@ -222,25 +222,26 @@ std::string SerializeUnit(const UnitResult& unit) {
 absl::StatusOr<UnitResult> ParseUnit(absl::string_view bytes) {
   proto::UnitRecord message;
   UnitResult unit;
-  const std::string error = absl::StrCat("a record of ", bytes.size(), " bytes is no UnitRecord");
+  const std::string error =
+      absl::StrCat("a record of ", bytes.size(), " bytes is not a UnitRecord");
   RETURN_IF_ERROR(ProtoIo::Parse(bytes, error, message, unit));
   if (unit.drop || unit.mismatch_limit > 0) {
     const bool empty = unit.cases == 0 && unit.dot_products == 0 && unit.mismatches == 0;
     if (unit.part && empty && unit.device_digest == 0 && unit.model_digest == 0) return unit;
     return absl::DataLossError(
-        absl::StrCat("unit ", unit.unit, ": a ", unit.drop ? "drop" : "stop", " that has results"));
+        absl::StrCat("unit ", unit.unit, ": a ", unit.drop ? "drop" : "stop", " with results"));
   }
   for (const proto::ClassCount& c : message.count()) {
     if (!unit.counts.emplace(c.name(), c.count()).second) {
-      return absl::DataLossError(absl::StrCat("unit ", unit.unit, ": two counts of ", c.name()));
+      return absl::DataLossError(absl::StrCat("unit ", unit.unit, ": two counts for ", c.name()));
     }
   }
   const bool with_digests = !unit.part || unit.IsBegun();
   if (with_digests && (unit.mismatches == 0) != (unit.device_digest == unit.model_digest)) {
     return absl::DataLossError(absl::StrCat("unit ", unit.unit, ": ", unit.mismatches,
-                                            " mismatches, and digests that do not agree with it"));
+                                            " mismatches, which its digests contradict"));
   }
-  // What no run writes: such bytes are another message that happens to parse.
+  // No run writes such values; the bytes are a different message that happens to parse.
   if ((unit.dot_products == 0 && unit.failures == 0) || (unit.cases == 0 && !unit.part) ||
       (unit.failures > 0 && !unit.part) || unit.mismatches > unit.dot_products ||
       !(unit.seconds >= 0) || std::isinf(unit.seconds)) {

@@ -78,7 +78,7 @@ TEST(Manifest, EveryChangedByteShows) {
     bad[i] ^= 1;
     const absl::Status s = ParseManifest(bad, "m.txtpb").status();
     EXPECT_EQ(s.code(), absl::StatusCode::kDataLoss) << i;
-    EXPECT_THAT(s.message(), HasSubstr("m.txtpb: its last line is not the checksum")) << i;
+    EXPECT_THAT(s.message(), HasSubstr("m.txtpb: its last line does not match the checksum")) << i;
     EXPECT_FALSE(ParseManifest(good.substr(0, i), "m.txtpb").ok()) << i;
   }
 }
@@ -113,7 +113,8 @@ TEST(Manifest, RaisedCasesLeaveTheRunIdAsItWas) {
     raised.instructions[1].earlier_cases = wrong;
     const absl::Status s = ParseManifest(FormatManifest(raised), "m.txtpb").status();
     EXPECT_EQ(s.code(), absl::StatusCode::kDataLoss);
-    EXPECT_THAT(std::string(s.message()), HasSubstr("instruction[1]: earlier_cases"));
+    EXPECT_THAT(std::string(s.message()),
+                HasSubstr("instruction[1]: expected ascending earlier_cases"));
   }
 }
 

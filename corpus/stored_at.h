@@ -1,4 +1,4 @@
-// Where an answer is stored.
+// The place where an answer is stored.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 namespace mmadiff {
 
 struct StoredAt {
-  std::string file;   // or file and record, for people: never parsed
-  uint64_t line = 0;  // from 1; 0: not in the line protocol
+  std::string file;   // the file, or file and record; for people, never parsed
+  uint64_t line = 0;  // counted from 1; 0: not in the line protocol
 
   StoredAt operator+(int64_t lines) const { return {file, line == 0 ? 0 : line + lines}; }
 };

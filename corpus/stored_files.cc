@@ -27,9 +27,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kStartBytes = 64 << 10;  // that are looked at, unpacked
+constexpr size_t kStartBytes = 64 << 10;  // bytes that are examined, unpacked
 
-// The first bytes, unpacked; none of what is no regular file or cannot be read.
+// The first bytes, unpacked; empty if the file is not regular or cannot be read.
 std::string StartOf(const std::string& path) {
   absl::StatusOr<Fd> file = OpenStored(path);
   if (!file.ok()) return "";
@@ -43,14 +43,14 @@ std::string StartOf(const std::string& path) {
   return start;
 }
 
-// Whether a killed process left it: NAME.tmpXXXXXX.
+// Whether the name, NAME.tmpXXXXXX, is that of a leftover from a killed process.
 bool IsTemporary(absl::string_view name) {
   constexpr absl::string_view kMiddle = ".tmp";
   const size_t at = name.rfind(kMiddle);
   return at != name.npos && name.size() == at + kMiddle.size() + 6;
 }
 
-// Whether the first line of the text that is no comment may be a dot product: a number alone is none.
+// Whether the first line that is not a comment may be a dot product. A single number is not.
 bool BeginsWithADotProduct(absl::string_view text) {
   constexpr size_t kMinWords = 4;
   for (const absl::string_view line : absl::StrSplit(text, '\n')) {
@@ -62,9 +62,9 @@ bool BeginsWithADotProduct(absl::string_view text) {
   return false;
 }
 
-// By its header; kOther if it has none.
+// The kind given by the header of a text; kOther without a header.
 FileKind KindOfText(absl::string_view text) {
-  absl::ConsumePrefix(&text, "\xef\xbb\xbf");  // some editors begin files so
+  absl::ConsumePrefix(&text, "\xef\xbb\xbf");  // some editors start files with this
   for (const absl::string_view line : absl::StrSplit(text, '\n')) {
     if (absl::EndsWith(line, "mmadiff.proto.RegressionCase")) return FileKind::kCase;
     for (const char* const manifest :
@@ -99,7 +99,7 @@ bool IsOfSurvey(absl::string_view name) {
   return name == "answers.log" || name == "writer.lock" || IsSurveyPage(name);
 }
 
-// Of the folders that have these files. A survey is one also without its log.
+// The folders that have these files. A survey also counts without its log.
 StoredFolders FoldersOf(const std::vector<std::string>& files) {
   std::set<std::string> surveys, recordings;
   for (const std::string& file : files) {

@@ -14,12 +14,12 @@
 namespace mmadiff {
 namespace {
 
-constexpr size_t kPartBytes = 48 << 10;  // of a record
+constexpr size_t kPartBytes = 48 << 10;  // per record
 constexpr auto kFlushEvery = absl::Milliseconds(500);
 
 RunId RunOf(const std::string& manifest) { return ParseRunId(Xxh3Hex(manifest)).value(); }
 
-// Records that hold the bytes of a message.
+// Splits the bytes of a message into records.
 std::vector<std::string> Parts(const std::string& bytes, proto::SurveyPart::Kind kind) {
   const size_t count = std::max<size_t>(1, (bytes.size() + kPartBytes - 1) / kPartBytes);
   std::vector<std::string> parts;
@@ -34,7 +34,7 @@ std::vector<std::string> Parts(const std::string& bytes, proto::SurveyPart::Kind
   return parts;
 }
 
-// Puts results together again from records.
+// Joins records back into results.
 class Reader {
  public:
   explicit Reader(StoredSurvey& stored) : stored_(stored) {}
@@ -42,14 +42,14 @@ class Reader {
   absl::Status Take(absl::string_view bytes) {
     proto::SurveyPart part;
     if (!part.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
-      return absl::DataLossError("a record that is no part of a survey");
+      return absl::DataLossError("a record that is not part of a survey");
     }
     const bool manifest = part.kind() == proto::SurveyPart::KIND_MANIFEST;
     if (!begun_ && !manifest) {
-      return absl::DataLossError("it does not begin with a manifest");
+      return absl::DataLossError("the log does not begin with a manifest");
     }
     if (part.number() == 0) joined_.clear(), next_ = 0;
-    // The beginning is lost, or the process was killed before the end was written.
+    // The beginning is lost, or a process was killed before it wrote the end.
     if (part.number() != next_) return absl::OkStatus();
     joined_ += part.bytes();
     if (++next_ < part.of()) return absl::OkStatus();
@@ -81,7 +81,7 @@ class Reader {
 
   StoredSurvey& stored_;
   std::string joined_;
-  uint32_t next_ = ~0u;  // number of the part that is expected
+  uint32_t next_ = ~0u;  // number of the next part
   bool begun_ = false;
 };
 
@@ -106,7 +106,7 @@ absl::StatusOr<StoredSurvey> ReadSurvey(const std::string& folder) {
   if (!wrong.ok()) return absl::DataLossError(absl::StrCat(path, ": ", wrong.message()));
   RETURN_IF_ERROR(stats.status());
   if (!reader.begun()) {
-    return absl::DataLossError(absl::StrCat(path, ": no survey: it has no manifest"));
+    return absl::DataLossError(absl::StrCat(path, ": not a survey: it has no manifest"));
   }
   stored.stats = *stats;
   stored.damaged = !stored.Damage().empty();
@@ -115,7 +115,7 @@ absl::StatusOr<StoredSurvey> ReadSurvey(const std::string& folder) {
 
 absl::StatusOr<std::unique_ptr<SurveyLog>> SurveyLog::Create(const std::string& folder,
                                                              const SurveyManifest& manifest) {
-  // The manifest is there as soon as the file is.
+  // The file is created together with its manifest.
   const std::string bytes = SerializeManifest(manifest);
   const std::string log =
       EncodeRecords(Parts(bytes, proto::SurveyPart::KIND_MANIFEST), RunOf(bytes));

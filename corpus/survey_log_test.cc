@@ -202,7 +202,7 @@ TEST(SurveyRecord, RequestsAndRepliesComeBack) {
 TEST(SurveyRecord, InputsThatKillHaveNames) {
   KillingInput input = {.kind = KillingInput::kLines, .first = "00", .count = 2, .tried = true};
   EXPECT_EQ(Name(input),
-            "no input that is known: it survives zeros and, asked alone, the 2 dot products, the "
+            "an unknown input: the device survives zeros and, alone, the 2 dot products, the "
             "first 00");
   input.confirmed = true;
   EXPECT_EQ(Name(input), "2 dot products, the first 00");

@@ -10,17 +10,17 @@
 namespace mmadiff {
 namespace {
 
-// `what`: what the bytes are to be, for the error.
+// `what` describes the expected message in errors.
 template <typename P, typename S>
 absl::StatusOr<S> Parse(absl::string_view bytes, absl::string_view what) {
   P message;
   S value;
-  const std::string error = absl::StrCat(bytes.size(), " bytes that are no ", what);
+  const std::string error = absl::StrCat(bytes.size(), " bytes that are not a ", what);
   RETURN_IF_ERROR(ProtoIo::Parse(bytes, error, message, value));
   return value;
 }
 
-// Collects "FIELD: stored X, wanted Y" of what differs.
+// Collects "FIELD: stored X, wanted Y" for fields that differ.
 template <typename T>
 void Compare(absl::string_view field, const T& stored, const T& wanted, std::string& text) {
   if (stored == wanted) return;
@@ -65,10 +65,9 @@ std::string SurveyTask::Text() const {
 }
 
 std::string Name(const KillingInput& input) {
-  const std::string before =
-      input.tried && !input.confirmed
-          ? "no input that is known: it survives zeros and, asked alone, the "
-          : "";
+  const std::string before = input.tried && !input.confirmed
+                                 ? "an unknown input: the device survives zeros and, alone, the "
+                                 : "";
   const bool one = input.confirmed && input.count == 1;
   switch (input.kind) {
     case KillingInput::kZeros:
@@ -92,7 +91,7 @@ static void StoredFields(ProtoIo& io, SurveyTask& task) {
   auto stage = static_cast<uint32_t>(task.stage);
   io.Field("stage", stage);
   if (stage >= kSurveyStages) {
-    return io.Fail(absl::DataLossError(absl::StrCat("no stage of a survey: ", stage)));
+    return io.Fail(absl::DataLossError(absl::StrCat("unknown survey stage: ", stage)));
   }
   task.stage = static_cast<SurveyStage>(stage);
   io.Field("instruction", task.op);
@@ -105,7 +104,7 @@ static void StoredFields(ProtoIo& io, KillingInput& input) {
   uint32_t kind = input.kind;
   io.Field("kind", kind);
   if (kind >= kKillingInputs) {
-    return io.Fail(absl::DataLossError(absl::StrCat("no kind of input: ", kind)));
+    return io.Fail(absl::DataLossError(absl::StrCat("unknown kind of input: ", kind)));
   }
   input.kind = static_cast<KillingInput::Kind>(kind);
   io.Field("first", input.first);
@@ -179,7 +178,7 @@ static void StoredFields(ProtoIo& io, SurveyFinding::Case& kept) {
   io.Field("why", kept.why);
 }
 
-// What is read gets a bucket that belongs to no family: its name.
+// When reading, the bucket has no family yet and holds only its name.
 static void StoredFields(ProtoIo& io, SurveyFinding& finding) {
   std::string bucket = Name(finding.bucket);
   io.Field("bucket", bucket);
@@ -222,7 +221,7 @@ static void StoredFields(ProtoIo& io, SurveyResult& result) {
   std::string trap;
   io.Field("trap", trap);
   if (!trap.empty()) result.killing = {.kind = KillingInput::kOldText, .first = trap};
-  if (died_once && result.died_of.empty()) result.died_of = "a cause that was not kept";
+  if (died_once && result.died_of.empty()) result.died_of = "an unrecorded cause";
 }
 
 static void StoredFields(ProtoIo& io, SurveyEnd& end) {
@@ -288,15 +287,15 @@ std::string SerializeReply(const AskReply& reply) {
 }
 
 absl::StatusOr<SurveyManifest> ParseSurveyManifest(absl::string_view bytes) {
-  return Parse<proto::SurveyManifest, SurveyManifest>(bytes, "manifest of a survey");
+  return Parse<proto::SurveyManifest, SurveyManifest>(bytes, "survey manifest");
 }
 
 absl::StatusOr<SurveyResult> ParseSurveyResult(absl::string_view bytes) {
-  return Parse<proto::SurveyResult, SurveyResult>(bytes, "result of a survey");
+  return Parse<proto::SurveyResult, SurveyResult>(bytes, "survey result");
 }
 
 absl::StatusOr<SurveyEnd> ParseSurveyEnd(absl::string_view bytes) {
-  return Parse<proto::SurveyEnd, SurveyEnd>(bytes, "end of a survey");
+  return Parse<proto::SurveyEnd, SurveyEnd>(bytes, "survey end");
 }
 
 absl::StatusOr<AskRequest> ParseAskRequest(absl::string_view bytes) {

@@ -14,7 +14,7 @@ namespace {
 
 constexpr absl::string_view kSeal = "# xxh3: ";
 
-// Keeps the first error. Lines and columns come counted from 0, -1 if not known.
+// Keeps the first error. Lines and columns count from 0; -1 if unknown.
 class FirstError : public google::protobuf::io::ErrorCollector {
  public:
   void AddError(int line, int column, const std::string& message) override {
@@ -38,7 +38,7 @@ absl::Status ParseTextProto(absl::string_view text, absl::string_view where,
                             google::protobuf::Message& message) {
   if (text.size() > kMaxTextProtoBytes) {
     return absl::DataLossError(absl::StrCat(
-        where, ": ", text.size(), " bytes of text proto; the most is ", kMaxTextProtoBytes));
+        where, ": ", text.size(), " bytes of text proto; the limit is ", kMaxTextProtoBytes));
   }
   google::protobuf::io::ArrayInputStream input(text.data(), static_cast<int>(text.size()));
   FirstError errors;
@@ -69,7 +69,7 @@ absl::StatusOr<absl::string_view> Unseal(absl::string_view text, absl::string_vi
   if (text.substr(sealed.size()) == absl::StrCat(kSeal, Xxh3Hex(sealed), "\n")) return sealed;
   return absl::DataLossError(
       absl::StrCat(where,
-                   ": its last line is not the checksum of the others: it was changed, "
+                   ": its last line does not match the checksum of the others: it was changed, "
                    "damaged or cut off"));
 }
 

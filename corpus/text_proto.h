@@ -14,23 +14,24 @@ class Message;
 
 namespace mmadiff {
 
-// No text proto of ours comes near this; a larger text is refused before it is parsed.
+// Our text protos are far smaller. A larger text is refused before it is parsed.
 inline constexpr size_t kMaxTextProtoBytes = 4 << 20;
 
-// kDataLoss names `where`, line and column of the first error and how many follow. Unknown
-// and repeated singular fields are errors.
+// kDataLoss with `where`, the line and column of the first error, and the number of further errors.
+// Unknown fields and repeated singular fields are errors.
 absl::Status ParseTextProto(absl::string_view text, absl::string_view where,
                             google::protobuf::Message& message);
 
 std::string FormatTextProto(const google::protobuf::Message& message);
 
-// The text with a last line that holds the XXH3-128 of all before it.
+// Returns the text plus a last line with the XXH3-128 of everything before it.
 std::string Seal(std::string text);
-// What Seal() was given; kDataLoss names `where` when the text was changed or damaged since.
+// Returns the text that was passed to Seal(). kDataLoss with `where` if the text was changed or
+// damaged since.
 absl::StatusOr<absl::string_view> Unseal(absl::string_view text, absl::string_view where);
 
 unsigned __int128 Xxh3(absl::string_view bytes);
-// It as 32 hexadecimal digits.
+// XXH3-128 as 32 hexadecimal digits.
 std::string Xxh3Hex(absl::string_view bytes);
 
 }  // namespace mmadiff

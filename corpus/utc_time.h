@@ -1,4 +1,4 @@
-// Times as they are stored and printed.
+// Stored and printed form of times.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace mmadiff {
 inline std::string UtcTime(absl::Time time) {
   return absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", time, absl::UTCTimeZone());
 }
-// Seconds since 1970; "" for 0, which is not known.
+// `seconds` since 1970; "" for 0, an unknown time.
 inline std::string UtcTime(uint64_t seconds) {
   return seconds == 0 ? "" : UtcTime(absl::FromUnixSeconds(static_cast<int64_t>(seconds)));
 }

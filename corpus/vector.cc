@@ -18,7 +18,7 @@ std::vector<VectorCase> CasesOf(const Vector& vector) {
     for (const Operation* op : answer.ops) {
       for (const std::string& operands : vector.operands) {
         absl::StatusOr<DotProductCase> dot = DotProductOf(vector, operands, *op);
-        if (dot.ok()) cases.push_back({&answer, op, *std::move(dot)});  // the parser has looked
+        if (dot.ok()) cases.push_back({&answer, op, *std::move(dot)});  // checked by the parser
       }
     }
   }

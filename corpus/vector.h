@@ -1,4 +1,5 @@
-// A vector of the literature: a dot product, and what sources say that hardware or a model answers.
+// A vector from the literature: a dot product, and the answers that sources report for hardware or
+// a model.
 #pragma once
 
 #include <cstdint>
@@ -11,23 +12,23 @@
 namespace mmadiff {
 
 enum class AnswerKind : uint8_t {
-  kObserved,   // hardware gave it, says the source
-  kPublished,  // the source states it of that architecture, and names no device that gave it
-  kExpected,   // worked out by hand or by an independent model
-  kContested,  // somebody said it, and the model gives another word: a known difference
+  kObserved,   // the source reports it as an answer of hardware
+  kPublished,  // the source states it for that architecture, but names no device that gave it
+  kExpected,   // computed by hand or by an independent model
+  kContested,  // claimed, but the model gives a different word: a known difference
 };
 const char* Name(AnswerKind kind);
 
 struct VectorAnswer {
   AnswerKind kind = AnswerKind::kExpected;
   uint64_t d = 0;
-  bool any_nan = false;               // the word is NAN; d is one of them
-  std::string patterns;               // of the operations, as written
+  bool any_nan = false;               // the word is NAN; `d` is one NaN
+  std::string patterns;               // operation patterns, as written
   std::vector<const Operation*> ops;  // at least one
-  std::string who;                    // empty: not said
+  std::string who;                    // who reported it; empty: unknown
 };
 
-// What an answer would say of the hardware.
+// The conclusion about the hardware from one possible answer.
 struct VectorReading {
   uint64_t d = 0;
   bool any_nan = false;
@@ -39,11 +40,11 @@ struct Vector {
   std::string about, section, reason;
   const Format *d = nullptr, *a = nullptr, *b = nullptr, *c = nullptr, *scale = nullptr;
   std::vector<std::string> operands;  // at least one
-  std::vector<VectorAnswer> answers;  // none where only a question needs the vector
+  std::vector<VectorAnswer> answers;  // none if only a question needs the vector
   std::vector<VectorReading> readings;
 };
 
-// What there is to compare: every answer x its operations x the operand lines, in this order.
+// All comparisons: every answer x its operations x the operand lines, in this order.
 struct VectorCase {
   const VectorAnswer* answer = nullptr;
   const Operation* op = nullptr;
@@ -51,14 +52,14 @@ struct VectorCase {
 };
 std::vector<VectorCase> CasesOf(const Vector& vector);
 
-// Whether `d` is the answer: equal bits, or two NaNs where the answer or the operation leaves their
+// Whether `d` is the answer: equal bits, or two NaNs if the answer or the operation leaves their
 // bits open.
 bool Is(const VectorAnswer& answer, const Operation& op, uint64_t d);
 
-// The text of the reading that `d` is; nullptr if it is none.
+// The text of the reading for `d`; nullptr if there is no such reading.
 const std::string* ReadingOf(const Vector& vector, uint64_t d);
 
-// The word of an answer as the file has it.
+// The word of an answer, as written in the file.
 std::string WordText(const Vector& vector, const VectorAnswer& answer);
 
 }  // namespace mmadiff

@@ -23,12 +23,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kMaxWords = 1024;         // of an operand; no instruction has as many
-constexpr size_t kMaxAlternatives = 1000;  // of one operation pattern
-constexpr int kMaxStars = 3;               // fnmatch is exponential in them
+constexpr size_t kMaxWords = 1024;         // per operand; no instruction has this many
+constexpr size_t kMaxAlternatives = 1000;  // per operation pattern
+constexpr int kMaxStars = 3;               // fnmatch takes exponential time in their number
 constexpr absl::string_view kQuestions = "questions";
 
-// Text of the file as part of a message.
+// Quotes file text for a message.
 std::string Quoted(absl::string_view text) {
   return absl::StrCat("'", absl::CHexEscape(text.substr(0, 100)), "'");
 }
@@ -39,13 +39,14 @@ bool IsName(absl::string_view text) {
   });
 }
 
-// The length of the printable UTF-8 character that the text begins with; 0 if it begins with
+// Length of the printable UTF-8 character at the start of the text; 0 if the text starts with
 // anything else.
 size_t PrintableBytes(absl::string_view text) {
   const auto at = [text](size_t i) { return static_cast<uint8_t>(text[i]); };
   if (at(0) < 0x80) return at(0) >= 0x20 && at(0) != 0x7f;
   const size_t bytes = at(0) >= 0xf0 ? 4 : at(0) >= 0xe0 ? 3 : 2;
-  constexpr uint32_t kLeast[] = {0, 0, 0xa0, 0x800, 0x10000};  // U+0080 to U+009F are controls
+  constexpr uint32_t kLeast[] = {0, 0, 0xa0, 0x800, 0x10000};  // U+0080 to U+009F are control
+                                                               // characters
   if (at(0) < 0xc2 || at(0) > 0xf4 || text.size() < bytes) return 0;
   uint32_t code = at(0) & (0x7f >> bytes);
   for (size_t i = 1; i < bytes; ++i) {
@@ -70,24 +71,24 @@ const Format* FormatNamed(absl::string_view name) {
   return nullptr;
 }
 
-// An operand or its scales; `words` keeps what the text does not set.
+// Reads an operand or its scales. `words` keeps the values that the text does not set.
 absl::Status ReadWords(absl::string_view text, const Format& f, std::span<uint64_t> words) {
   size_t at = 0;
   for (absl::string_view token : absl::StrSplit(text, ' ', absl::SkipEmpty())) {
     if (absl::ConsumePrefix(&token, "@")) {
       if (absl::SimpleAtoi(token, &at)) continue;
-      return absl::InvalidArgumentError(absl::StrCat(Quoted(token), " after '@' is no number"));
+      return absl::InvalidArgumentError(absl::StrCat(Quoted(token), " after '@' is not a number"));
     }
     const bool repeats = absl::ConsumeSuffix(&token, "*");
     if (token.size() != static_cast<size_t>(HexDigits(f))) {
       return absl::InvalidArgumentError(absl::StrCat(Quoted(token), " has ", token.size(),
-                                                     " digits; write the ", HexDigits(f), " of ",
+                                                     " digits; write all ", HexDigits(f), " of ",
                                                      f.name));
     }
     ASSIGN_OR_RETURN(const uint64_t word, ParseHexWord(f, token));
     if (at >= words.size()) {
       return absl::InvalidArgumentError(
-          absl::StrCat("word ", at, ", but there are ", words.size()));
+          absl::StrCat("word ", at, ", but there are only ", words.size()));
     }
     do {
       words[at++] = word;
@@ -96,7 +97,7 @@ absl::Status ReadWords(absl::string_view text, const Format& f, std::span<uint64
   return absl::OkStatus();
 }
 
-// `k` elements and `scales` scales.
+// Reads `k` elements and `scales` scales.
 absl::StatusOr<DotProductCase> ReadOperands(const Vector& v, absl::string_view line, size_t k,
                                             size_t scales) {
   const std::vector<absl::string_view> parts = absl::StrSplit(line, '|');
@@ -119,12 +120,13 @@ absl::StatusOr<DotProductCase> ReadOperands(const Vector& v, absl::string_view l
   return dot;
 }
 
-// Why an operation pattern must not be given to Expand() and MatchOperations(); empty when it may.
+// The reason why an operation pattern must not be passed to Expand() and MatchOperations(); empty
+// if it may be.
 std::string Unsafe(absl::string_view pattern) {
   size_t alternatives = 1, commas = 0;
   bool open = false;
   for (const char c : pattern) {
-    if (c == '$') return "'$' has no meaning here";
+    if (c == '$') return "'$' is not supported";
     if (c == ',') ++commas;
     if (c != '{' && c != '}') continue;
     if (open == (c == '{')) return "unbalanced braces";
@@ -137,33 +139,33 @@ std::string Unsafe(absl::string_view pattern) {
   return std::ranges::count(pattern, '*') > kMaxStars ? "too many '*'" : "";
 }
 
-// Reads one file; every failure is kDataLoss with the file's name and the line.
+// Reads one file. Every failure is kDataLoss with the file name and the line.
 class Parser {
  public:
   Parser(absl::string_view where, std::string stem) : where_(where), stem_(std::move(stem)) {}
 
   absl::StatusOr<VectorFile> Parse(absl::string_view text) {
     if (!IsName(stem_))
-      return Error("name the file [a-z0-9_]+.txt, it is part of the vectors' names");
+      return Error("name the file [a-z0-9_]+.txt; its name is part of the vectors' names");
     if (!text.empty() && text.back() != '\n') {
       line_ = std::ranges::count(text, '\n') + 1;
-      return Error("the last line has no end: the file was cut off; restore it");
+      return Error("the last line has no line end: the file was cut off; restore it");
     }
     for (const absl::string_view line : absl::StrSplit(text, '\n')) {
       ++line_;
       if (absl::EndsWith(line, "\r")) {
-        return Error("the line ends in CR LF; write the file with LF alone");
+        return Error("the line ends in CR LF; use LF only");
       }
       if (!IsPrintable(line)) {
-        return Error("a control character or no UTF-8: ", Quoted(line), "; remove it");
+        return Error("a control character or invalid UTF-8: ", Quoted(line), "; remove it");
       }
       if (absl::StartsWith(line, "#")) continue;
-      if (ended_ && !line.empty()) return Error(Quoted(line), " stands behind 'end'");
+      if (ended_ && !line.empty()) return Error(Quoted(line), " follows 'end'");
       ended_ |= line == "end";
       RETURN_IF_ERROR(line.empty() || ended_ ? Finish() : Field(line));
     }
     RETURN_IF_ERROR(Finish());
-    if (file_.source.empty()) return Error("empty; begin with 'source: ' and who wrote it");
+    if (file_.source.empty()) return Error("empty; begin with 'source: ' and the author");
     if (file_.vectors.empty()) return Error("no vector; add one, or remove the file");
     if (!ended_) return Error("the last line is not 'end': the file was cut off; restore it");
     return std::move(file_);
@@ -210,7 +212,7 @@ class Parser {
   }
 
   absl::Status Set(absl::string_view key, absl::string_view value, std::string& text) const {
-    if (!text.empty()) return Error(Quoted(key), " a second time; keep one");
+    if (!text.empty()) return Error(Quoted(key), " appears twice; keep one");
     text = std::string(value);
     return absl::OkStatus();
   }
@@ -219,7 +221,7 @@ class Parser {
     if (!IsName(name)) return Error("vector ", Quoted(name), ": name it [a-z0-9_]+");
     const std::string full = absl::StrCat(stem_, "/", name);
     for (const Vector& v : file_.vectors) {
-      if (v.name == full) return Error("vector ", Quoted(name), " a second time; rename it");
+      if (v.name == full) return Error("vector ", Quoted(name), " appears twice; rename one");
     }
     vector_.emplace();
     vector_->name = full;
@@ -227,7 +229,7 @@ class Parser {
   }
 
   absl::Status Formats(absl::string_view text) {
-    if (vector_->d != nullptr) return Error("formats a second time; keep one");
+    if (vector_->d != nullptr) return Error("formats: given twice; keep one");
     const std::vector<absl::string_view> names = absl::StrSplit(text, ' ', absl::SkipEmpty());
     if (names.size() != 4 && names.size() != 5) return Error("formats: write d a b c [scale]");
     const Format** const places[] = {&vector_->d, &vector_->a, &vector_->b, &vector_->c,
@@ -249,11 +251,11 @@ class Parser {
     return absl::OkStatus();
   }
 
-  // The end of a record.
+  // Ends a record.
   absl::Status Finish() {
     if (!vector_.has_value()) return absl::OkStatus();
     const Vector& v = *vector_;
-    if (v.about.empty()) return Error(v.name, ": add 'about: ' with what it shows");
+    if (v.about.empty()) return Error(v.name, ": add 'about: ' and describe the vector");
     if (v.operands.empty()) return Error(v.name, ": add 'formats: ' and 'operands: '");
     if (answers_.empty() && stem_ != kQuestions) {
       return Error(v.name, ": add an answer, or move it to ", kQuestions, ".txt");
@@ -281,7 +283,8 @@ class Parser {
         absl::StrSplit(absl::StripAsciiWhitespace(who.first), absl::MaxSplits(' ', 1));
     answer.patterns = std::string(absl::StripAsciiWhitespace(parts.second));
     if (answer.who.empty() && line.kind != AnswerKind::kExpected) {
-      return Error(Name(line.kind), " by whom? add ' : ' and who or which device said so");
+      return Error(Name(line.kind),
+                   ": no source; add ' : ' and the person or device that reported it");
     }
     if (line.kind == AnswerKind::kContested && vector_->reason.empty()) {
       return Error("contested: add 'reason: ' with why the sources differ");
@@ -302,10 +305,10 @@ class Parser {
     const std::pair<absl::string_view, absl::string_view> parts =
         absl::StrSplit(text, absl::MaxSplits(' ', 1));
     VectorReading reading = {.text = std::string(absl::StripAsciiWhitespace(parts.second))};
-    if (reading.text.empty()) return Error("reading: write WORD and what it would say");
+    if (reading.text.empty()) return Error("reading: write WORD and its meaning");
     RETURN_IF_ERROR(ReadWord(parts.first, reading.d, reading.any_nan));
     for (const VectorReading& r : vector_->readings) {
-      if (r.d == reading.d) return Error("reading: ", parts.first, " a second time; keep one");
+      if (r.d == reading.d) return Error("reading: ", parts.first, " appears twice; keep one");
     }
     vector_->readings.push_back(std::move(reading));
     return absl::OkStatus();
@@ -328,7 +331,7 @@ class Parser {
       return Error(Quoted(pattern), ": ", why);
     }
     for (const Expansion& e : Expand({pattern.data(), pattern.size()})) {
-      // FindOperation first: it knows every size of an instruction.
+      // FindOperation first: it finds an instruction at every size.
       const Operation* one = FindOperation(e.text);
       const std::vector<const Operation*> ops =
           one ? std::vector<const Operation*>{one} : MatchOperations(e.text);
@@ -365,7 +368,7 @@ class Parser {
       return absl::OkStatus();
     }
     const auto [at, added] = answered_.emplace(op, line_);
-    if (!added) return Error("line ", at->second, " answers for ", op->name, "; keep one");
+    if (!added) return Error("line ", at->second, " already answers for ", op->name, "; keep one");
     answer.ops.push_back(op);
     return absl::OkStatus();
   }
@@ -373,11 +376,11 @@ class Parser {
   const absl::string_view where_;
   const std::string stem_;
   int line_ = 0;
-  bool ended_ = false;  // by the line "end"
+  bool ended_ = false;  // seen the line "end"
   VectorFile file_;
-  std::optional<Vector> vector_;  // the one being read
+  std::optional<Vector> vector_;  // being read
   std::vector<AnswerLine> answers_;
-  std::map<const Operation*, int> answered_;  // and the line that did
+  std::map<const Operation*, int> answered_;  // with the line that answered
 };
 
 }  // namespace

@@ -11,8 +11,8 @@ namespace mmadiff {
 
 absl::StatusOr<VectorFile> ReadVectors(const std::string& path);  // errors as ParseVectors()
 
-// Whether a text holds dot products in the line protocol: it says "# instruction: ", or its first
-// line that is no comment has nothing but hexadecimal words.
+// Whether a text holds dot products in the line protocol: it contains "# instruction: ", or its
+// first line that is not a comment has only hexadecimal words.
 bool IsLineProtocol(absl::string_view text);
 
 }  // namespace mmadiff

@@ -1,5 +1,5 @@
-// Boundary classes of floating-point instructions. Uniform bits almost never reach these: 64 % of
-// uniform f16 dot products of 16 terms hold an infinity or a NaN, and next to none cancels.
+// Boundary classes of floating-point instructions. Uniform bits almost never reach these cases:
+// 64 % of uniform f16 dot products of 16 terms hold an infinity or a NaN, and hardly any cancels.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace mmadiff::float_classes {
 
 MMADIFF_HD_CALL inline int Precision(const TileKind& in) { return in.d->fraction_bits + 1; }
 
-// Another term than x, under the same scales; k must be at least 2.
+// A term other than x, under the same scales; k must be at least 2.
 MMADIFF_HD_CALL inline int Partner(const Tile& t, int x, Random& r) {
   const int span = t.scales() == 0 ? t.k() : t.scale_block();
   return x / span * span + (x % span + 1 + r.Below(span - 1)) % span;
@@ -26,7 +26,8 @@ MMADIFF_HD_CALL inline void Band(const Tile& t, Random& r) {
   FillAddends(t, top + 1, top - width - 1, r);
 }
 
-// The addend against a power of two in term x: exactly, or one unit in the last place beside it.
+// The addend against a power of two in term x: exactly its negative, or one unit in the last place
+// away.
 MMADIFF_HD_CALL inline void CancelAddend(const Tile& t, int x, int top, Random& r) {
   const TileKind& in = t.instruction;
   FillPowers(t, x, top, r);
@@ -37,7 +38,7 @@ MMADIFF_HD_CALL inline void CancelAddend(const Tile& t, int x, int top, Random& 
   }
 }
 
-// Pairs of terms (or a term and the addend) that cancel exactly; what is left is small.
+// Pairs of terms (or a term and the addend) that cancel exactly and leave a small remainder.
 MMADIFF_HD_CALL inline void Cancel(const Tile& t, Random& r) {
   const int top = MiddleExponent(t.instruction, r);
   const int gap = r.Between(8, Precision(t.instruction) + 16);
@@ -57,12 +58,12 @@ MMADIFF_HD_CALL inline void Cancel(const Tile& t, Random& r) {
   }
 }
 
-// A sum half way between two outputs, and a straggler below that decides it, or is lost.
+// A sum halfway between two outputs, and a straggler below it that decides the tie or is lost.
 MMADIFF_HD_CALL inline void Tie(const Tile& t, Random& r) {
   const TileKind& in = t.instruction;
   const int top = MiddleExponent(in, r), half = top - Precision(in);
   const int low = ProductRange(in).low;
-  // Sums without error hear of stragglers hundreds of bits below.
+  // Error-free sums notice stragglers hundreds of bits below.
   const int straggler =
       r.OneIn(4) && low < half ? r.Between(low, half - 1) : half - r.Between(1, 18);
   Aim(t, half, r);
@@ -81,7 +82,7 @@ MMADIFF_HD_CALL inline void Tie(const Tile& t, Random& r) {
   FillAddends(t, addend_leads ? top : straggler, addend_leads ? top : straggler, r);
 }
 
-// The least output or half of it, a straggler of either sign below, and nothing else: where an
+// The smallest output or half of it, a straggler of either sign below, and nothing else: where an
 // exponent floor cuts.
 MMADIFF_HD_CALL inline void Floor(const Tile& t, Random& r) {
   const TileKind& in = t.instruction;
@@ -93,13 +94,13 @@ MMADIFF_HD_CALL inline void Floor(const Tile& t, Random& r) {
   }
   const int first = r.Below(t.k());
   FillPowers(t, first, least + r.Below(2), r);
-  // Neighbours join the same step.
+  // Neighbors join the same step.
   if (t.k() >= 2) FillPowers(t, first ^ 1, least - 1, r, 35);
   FillZeros(*in.c, t.c, t.results(), 1, r);
 }
 
-// A power of two and a little of the other sign, in a term and in the addend: the sum falls just
-// below the power, and has one bit less.
+// A power of two and a small value of the other sign, in a term and in the addend. The sum falls
+// just below the power of two and has one bit fewer.
 MMADIFF_HD_CALL inline void Borrow(const Tile& t, Random& r) {
   const TileKind& in = t.instruction;
   const int top = r.OneIn(4) ? in.d->min_exponent : MiddleExponent(in, r);
@@ -141,10 +142,11 @@ MMADIFF_HD_CALL inline void ZeroTimesHuge(const Tile& t, Random& r) {
   r.OneIn(3) ? FillZeros(*in.c, t.c, t.results(), 1, r) : FillAddends(t, top, top - 24, r);
 }
 
-// Every product -0, in a tile whose addends have both signs: chance would make 32 of them never.
+// All products are -0, in a tile whose addends have both signs. Random draws would never make 32
+// such products.
 MMADIFF_HD_CALL inline void NegativeZeros(const Tile& t, Random& r) {
   const Format &a = *t.instruction.a, &b = *t.instruction.b;
-  // Half of the tiles have the sign in B alone: A has no -0, or one that is read as +0.
+  // In half of the tiles only B has the sign: A may have no -0, or a -0 that is read as +0.
   const bool signs_in_b = a.nonfinite == Nonfinite::kNanMinusZero || r.Coin();
   for (int k = 0; k < t.k(); ++k) {
     const bool negative_a = !signs_in_b && r.Coin();
@@ -157,7 +159,7 @@ MMADIFF_HD_CALL inline void NegativeZeros(const Tile& t, Random& r) {
   FillZeros(*t.instruction.c, t.c, t.results(), 1, r);
 }
 
-// Zeros of both signs everywhere: the sign of a zero sum.
+// Zeros of both signs everywhere, for the sign of a zero sum.
 MMADIFF_HD_CALL inline void SignedZeros(const Tile& t, Random& r) {
   const TileKind& in = t.instruction;
   Aim(t, 0, r);
@@ -205,8 +207,8 @@ MMADIFF_HD_CALL inline void Underflow(const Tile& t, Random& r) {
   const int top = r.Coin() ? in.d->min_exponent + r.Between(-2, 2) : bottom + r.Between(-12, 4);
   const int width = r.Below(r.Coin() ? 4 : 20);
   const bool powers = r.OneIn(3);
-  // Where no product is so small (f16 with f32 output) only an addend among zeros is, half the
-  // time.
+  // Where products cannot be this small (f16 with f32 output), half of the tiles have only an
+  // addend this small, among zeros.
   const bool only_addend = top < ProductRange(in).low && r.Coin();
   Aim(t, top, r);
   for (int k = 0; k < t.k(); ++k) {
@@ -218,8 +220,8 @@ MMADIFF_HD_CALL inline void Underflow(const Tile& t, Random& r) {
   FillZeros(*in.c, t.c, t.results(), 1, r);
 }
 
-// Results around the largest finite output, products on both sides of where they leave its range;
-// one time in eight against addends from the edges, infinities among them.
+// Results around the largest finite output, with products on both sides of where they leave its
+// range. One time in eight, the addends come from the edges, including infinities.
 MMADIFF_HD_CALL inline void OverflowEdge(const Tile& t, Random& r) {
   const TileKind& in = t.instruction;
   const int top = MaxExponent(*in.d) + r.Between(-1, 1);
@@ -230,13 +232,13 @@ MMADIFF_HD_CALL inline void OverflowEdge(const Tile& t, Random& r) {
     FillProducts(t, k, products_lead && r.Coin() ? top - r.Below(4) : ulp + r.Between(-3, 2), r);
   }
   if (r.OneIn(8)) return FillEdgeRows(in.c_words(), true, t.c, 1, t.results(), 0, r);
-  // An addend wider than the output has its largest digits and exponent.
+  // If the addend is wider than the output, it uses the output's largest digits and exponent.
   const int digits = std::min(in.c->fraction_bits, in.d->fraction_bits);
   const int largest = std::min(MaxExponent(*in.c), MaxExponent(*in.d));
   const Composer& compose = ComposerOf(in.c_words());
   const RandomWords any(ComposerOf(in.c_words()));
   const int up = in.c->fraction_bits - digits;
-  for (int e = 0; e < t.results(); ++e) {  // without branches on random data
+  for (int e = 0; e < t.results(); ++e) {  // no branches on random data
     const bool fewer = !r.Coin();
     const uint64_t fraction = LowBits(digits) - r.BelowIf(fewer, 4);
     const bool is_ulp = products_lead && r.Coin();
@@ -246,7 +248,7 @@ MMADIFF_HD_CALL inline void OverflowEdge(const Tile& t, Random& r) {
   }
 }
 
-// Infinities and NaNs of every payload in every operand position, zeros as their partners.
+// Infinities and NaNs of every payload in every operand position, with zeros as partners.
 MMADIFF_HD_CALL inline void Specials(const Tile& t, Random& r) {
   const TileKind& in = t.instruction;
   Band(t, r);
@@ -274,8 +276,8 @@ MMADIFF_HD_CALL inline void Specials(const Tile& t, Random& r) {
   }
 }
 
-// Every operand from the edges of its format. Mostly the finite ones: one special in eight words
-// would decide nearly every dot product of 16 terms.
+// Every operand from the edges of its format, mostly the finite ones: with one special in eight
+// words, specials would decide nearly every dot product of 16 terms.
 MMADIFF_HD_CALL inline void Edges(const Tile& t, Random& r) {
   const TileKind& in = t.instruction;
   const bool specials = r.OneIn(4);
@@ -285,7 +287,7 @@ MMADIFF_HD_CALL inline void Edges(const Tile& t, Random& r) {
   FillEdgeRows(in.c_words(), specials, t.c, 1, t.results(), 0, r);
 }
 
-// One product that is not zero, alone or beside an addend: what one term does on its own.
+// One nonzero product, alone or with an addend: the effect of a single term.
 MMADIFF_HD_CALL inline void OneProduct(const Tile& t, Random& r) {
   const TileKind& in = t.instruction;
   const Range reach = ProductRange(in);
@@ -303,15 +305,15 @@ MMADIFF_HD_CALL inline void OneProduct(const Tile& t, Random& r) {
              : FillZeros(*in.c, t.c, t.results(), 1, r);
 }
 
-// The addend against a power of two, so near that what is left lies below the normal range, or an
-// addend from there where no product is so small. The other products are zeros of one sign, which
-// shows what became of the sign.
+// The addend almost cancels a power of two, so the remainder is below the normal range. Where
+// products cannot be this small, the addend comes from that range instead. The other products are
+// zeros of one sign, which shows the effect on the sign.
 MMADIFF_HD_CALL inline void Vanish(const Tile& t, Random& r) {
   const TileKind& in = t.instruction;
   const int low = ProductRange(in).low;
   const int top = in.d->min_exponent + r.Below(in.d->fraction_bits);
   Aim(t, top, r);
-  // A +0: that of a flushed operand too has its sign from B.
+  // A is +0, so the sign of the product, also with a flushed operand, comes from B.
   const uint64_t one = ComposerOf(in.b_words())(!r.OneIn(4), 0, 0);
   for (int k = 0; k < t.k(); ++k) {
     for (int i = 0; i < t.rows(); ++i) t.a[i * t.stride() + k] = 0;
@@ -328,20 +330,20 @@ MMADIFF_HD_CALL inline void Vanish(const Tile& t, Random& r) {
   }
 }
 
-// yes ? x : y, of random data, which no branch predicts.
+// yes ? x : y for random data, which no branch predictor predicts.
 MMADIFF_HD constexpr uint64_t Chosen(bool yes, uint64_t x, uint64_t y) {
   return y ^ ((x ^ y) & (0 - static_cast<uint64_t>(yes)));
 }
 
 // Infinities against zeros and against each other in two terms and in the addend, or in the addend
-// alone; one tile in four has NaNs too.
+// alone. One tile in four also has NaNs.
 MMADIFF_HD_CALL inline void Infinities(const Tile& t, Random& r) {
   const TileKind& in = t.instruction;
   const int top = MiddleExponent(in, r), kind = r.Below(4);
   Aim(t, top, r);
   for (int k = 0; k < t.k(); ++k) FillProducts(t, k, top - r.Below(8), r);
   FillAddends(t, top, top - 8, r);
-  // Once in `one_in`, `word` with or without the sign.
+  // Puts `word`, with or without the sign, in one of `one_in` places.
   const auto sprinkle = [&](uint64_t word, uint64_t sign, Words out, int count, int stride,
                             int one_in) {
     const auto put = [&](int i, bool negative, bool here) {
@@ -385,9 +387,9 @@ MMADIFF_HD_CALL inline void Infinities(const Tile& t, Random& r) {
 
 inline constexpr InputClass kClasses[] = {
     {"band", "exponents from a band of 0 to 72 bits", Band},
-    {"cancel", "terms that cancel exactly, small remainder", Cancel},
+    {"cancel", "terms that cancel exactly, with a small remainder", Cancel},
     {"tie", "half an ulp and a straggler below it", Tie},
-    {"floor", "the least output and a straggler below it", Floor},
+    {"floor", "the smallest output and a straggler below it", Floor},
     {"borrow", "sums just below or above a power of two", Borrow},
     {"zero_times_huge", "zeros against the largest partners", ZeroTimesHuge},
     {"signed_zeros", "zeros of both signs", SignedZeros},
@@ -397,12 +399,12 @@ inline constexpr InputClass kClasses[] = {
     {"overflow", "results around the largest output", OverflowEdge},
     {"specials", "infinities and NaN payloads in every position", Specials},
     {"edges", "every operand from the edges of its format", Edges},
-    {"one_product", "one product that is not zero", OneProduct},
-    {"vanish", "an addend that all but cancels one product", Vanish},
+    {"one_product", "a single nonzero product", OneProduct},
+    {"vanish", "an addend that almost cancels one product", Vanish},
     {"infinities", "infinities against zeros and each other", Infinities},
 };
 
-// One row or column element: of an exponent, with a significand of many ones.
+// One row or column element of the given exponent, with many ones in its significand.
 MMADIFF_HD_CALL inline void FillLarge(const Format& f, bool negative, int exponent, Words out,
                                       int count, int stride, Random& r) {
   const uint64_t ones = LowBits(f.fraction_bits);
@@ -413,7 +415,7 @@ MMADIFF_HD_CALL inline void FillLarge(const Format& f, bool negative, int expone
   }
 }
 
-// Products of one sign, near the largest of one exponent: sums carry as far as they can.
+// Products of one sign, near the largest of one exponent: sums carry as far as possible.
 MMADIFF_HD_CALL inline void Carry(const Tile& t, Random& r) {
   const TileKind& in = t.instruction;
   const int top = MiddleExponent(in, r);
@@ -428,10 +430,10 @@ MMADIFF_HD_CALL inline void Carry(const Tile& t, Random& r) {
            : FillAddends(t, top, top - 24, r);
 }
 
-// Classes that came after cases of `mixed` and `boundary` had names: strategies of their own, and
-// part of schedules. They join the others with the next version of the generator.
+// Classes added after cases of `mixed` and `boundary` had names. They have strategies of their own
+// and are part of schedules. They join the others in the next generator version.
 inline constexpr InputClass kLateClasses[] = {
-    {"carry", "products of one sign and one exponent, as large as can be", Carry},
+    {"carry", "products of one sign and one exponent, as large as possible", Carry},
 };
 
 }  // namespace mmadiff::float_classes

@@ -14,7 +14,7 @@ MMADIFF_HD_CALL inline uint64_t Max(const Format& f) {
   return LowBits(f.is_signed ? f.bits - 1 : f.bits);
 }
 
-// Six edges of a format, a power of two and any word, equally likely. Without branches on what is drawn.
+// Six edges of a format, a power of two and any word, equally likely. No branches on drawn data.
 class EdgeWords {
  public:
   MMADIFF_HD explicit EdgeWords(const Format& f)
@@ -25,15 +25,15 @@ class EdgeWords {
     const int which = r.Below(8);
     return Word(which, r.Bits32(MoreBits(which)));
   }
-  // Bits to draw for word number 0 to 7, beyond its number.
+  // Additional bits to draw for word number 0 to 7.
   MMADIFF_HD int MoreBits(int which) const { return which < 6 ? 0 : which == 6 ? 16 : bits_; }
-  // Of these bits, and others above them.
+  // The word, made of the low bits of `more`; higher bits are ignored.
   MMADIFF_HD uint64_t Word(int which, uint32_t more) {
     words_[6] = 1ull << Random::BelowOf(more & 0xffff, bits_);
     words_[7] = more & LowBits(bits_);
     return words_[which];
   }
-  // The same of the bytes of both draws; `bytes` counts them.
+  // The same from the bytes of both draws. `bytes` returns their number.
   MMADIFF_HD uint64_t OfBytes(uint64_t eight, int& bytes) {
     const int which = Random::BelowOf(eight & 0xffff, 8);
     bytes = 2 + (MoreBits(which) + 7) / 8;
@@ -59,7 +59,7 @@ MMADIFF_HD_CALL inline void FillEdges(const Format& f, Words out, int count, int
 
 MMADIFF_HD_CALL inline uint64_t Edge(const Format& f, Random& r) { return EdgeWords(f)(r); }
 
-// A magnitude below 2^bits, of either sign where the format has one: of two draws.
+// A magnitude below 2^bits, from two draws. Either sign if the format is signed.
 MMADIFF_HD inline uint64_t SmallOf(const Format& f, uint64_t magnitude, bool negative) {
   const uint64_t sign = -static_cast<uint64_t>(negative);
   return ((magnitude ^ sign) - sign) & LowBits(f.bits);
@@ -87,8 +87,9 @@ MMADIFF_HD inline void FillFactorEdges(const Tile& t, Random& r) {
   FillEdges(*t.instruction.b, t.b, t.columns() * t.k(), 1, r);
 }
 
-// Any factors, any addend at an edge of its format. One time in four whole operands are of one
-// word: the largest sums, and bits that are all zeros or all ones but one.
+// Factors and addends from the edges of their formats. One time in four, all elements of A are one
+// word, and so are those of B: the largest sums, and bits that are all zeros or all ones except
+// one.
 MMADIFF_HD_CALL inline void Edges(const Tile& t, Random& r) {
   if (r.OneIn(4)) {
     const uint64_t a = Edge(*t.instruction.a, r), b = Edge(*t.instruction.b, r);
@@ -102,13 +103,13 @@ MMADIFF_HD_CALL inline void Edges(const Tile& t, Random& r) {
   FillEdges(*t.instruction.c, t.c, t.results(), 1, r);
 }
 
-// The addend within a few products of the largest or the smallest accumulator.
+// The addend is within a few products of the largest or smallest accumulator value.
 MMADIFF_HD_CALL inline void Limit(const Tile& t, Random& r) {
   const int most = std::max(1, std::min(t.instruction.a->bits, t.instruction.b->bits) - 1);
   const int bits = r.Between(1, most);
   FillSmallFactors(t, bits, r);
   const Format& c = *t.instruction.c;
-  int width = 2 * bits;  // of a sum of products
+  int width = 2 * bits;  // width of a sum of products
   for (int k = t.k(); k > 1; k /= 2) ++width;
   for (int e = 0; e < t.results(); ++e) {
     const uint64_t distance = r.Bits(r.Below(width + 2));
@@ -118,7 +119,7 @@ MMADIFF_HD_CALL inline void Limit(const Tile& t, Random& r) {
   }
 }
 
-// Products that cancel between the two halves of k or between neighbours: partial sums leave the
+// Products that cancel between the two halves of k or between neighbors: partial sums leave the
 // range although the total does not.
 MMADIFF_HD_CALL inline void Cancel(const Tile& t, Random& r) {
   FillFactorEdges(t, r);
@@ -157,7 +158,7 @@ MMADIFF_HD_CALL inline void SmallNumbers(const Tile& t, Random& r) {
   FillSmall(*t.instruction.c, 2 * bits, t.c, t.results(), r);
 }
 
-// One product that is not zero, against an addend from the edges or its negative.
+// One nonzero product, against an addend from the edges or its negative.
 MMADIFF_HD_CALL inline void OneProduct(const Tile& t, Random& r) {
   const TileKind& in = t.instruction;
   const int x = r.Below(t.k());
@@ -179,7 +180,7 @@ inline constexpr InputClass kClasses[] = {
     {"limit", "sums around the accumulator's limits", Limit},
     {"cancel", "products that cancel in pairs", Cancel},
     {"small", "small numbers and zeros", SmallNumbers},
-    {"one_product", "one product that is not zero", OneProduct},
+    {"one_product", "a single nonzero product", OneProduct},
 };
 
 }  // namespace mmadiff::integer_classes

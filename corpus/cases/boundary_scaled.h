@@ -1,6 +1,6 @@
-// Boundary classes of block-scaled instructions beside the floating-point ones: groups of products
-// that lie near each other or far apart, cancel, vanish, or have scales from the edges of their
-// format.
+// Boundary classes of block-scaled instructions, in addition to the floating-point classes: groups
+// of products that are close together or far apart, cancel, vanish, or have scales from the edges
+// of their format.
 #pragma once
 
 #include <algorithm>
@@ -9,8 +9,8 @@
 
 namespace mmadiff::scaled_classes {
 
-// Products that are added before they are scaled: 16, and never more than share a scale. Half of a
-// block of 32 is a group too.
+// Number of products that are added before they are scaled: 16, and at most as many as share a
+// scale. Half of a block of 32 is also a group.
 inline constexpr int kGroup = 16;
 
 MMADIFF_HD_CALL inline int Groups(const Tile& t) { return t.k() / kGroup; }
@@ -29,7 +29,7 @@ MMADIFF_HD_CALL inline void ZeroGroup(const Tile& t, int group, Random& r) {
   for (int k = group * kGroup; k < (group + 1) * kGroup; ++k) ZeroRows(t, k, r);
 }
 
-// One element of a group is kept: its product is the least one, or any power of two.
+// Keeps one element of a group: its product is the smallest product, or any power of two.
 MMADIFF_HD_CALL inline void ThinGroup(const Tile& t, int group, Random& r) {
   const int low = Lowest(*t.instruction.a) + Lowest(*t.instruction.b);
   ZeroGroup(t, group, r);
@@ -37,7 +37,8 @@ MMADIFF_HD_CALL inline void ThinGroup(const Tile& t, int group, Random& r) {
   FillPowers(t, k, ScaleExponent(t, k) + (r.Coin() ? low : r.Between(low, 2)), r);
 }
 
-// Scales of the blocks from a band of width 0 to 60, and the addend in it: what alignment loses.
+// Block scales from a band of width 0 to 60, with the addend in the band: values that alignment
+// loses.
 MMADIFF_HD_CALL inline void Scales(const Tile& t, Random& r) {
   const int top = MiddleExponent(t.instruction, r);
   const int width = r.Below(r.Coin() ? 6 : 61);
@@ -51,8 +52,8 @@ MMADIFF_HD_CALL inline void Scales(const Tile& t, Random& r) {
   FillAddends(t, top + 8, top - width - 8, r);
 }
 
-// A power of two in one group, and a little of either sign 0 to 45 bits below in the others: the
-// last bits that are kept.
+// A power of two in one group, and small values of either sign 0 to 45 bits below in the others:
+// the last bits that are kept.
 MMADIFF_HD_CALL inline void LastBits(const Tile& t, Random& r) {
   const TileKind& in = t.instruction;
   const int top = r.Coin() ? Lowest(*in.d) + r.Between(-2, 6) : MiddleExponent(in, r);
@@ -65,8 +66,9 @@ MMADIFF_HD_CALL inline void LastBits(const Tile& t, Random& r) {
   r.Coin() ? FillZeros(*in.c, t.c, t.results(), 1, r) : FillAddends(t, top - 20, top - 45, r);
 }
 
-// Sums of many products around the least output: the carries of what a floor would cut. Where
-// elements have few exponents these need positive products alone, some large and many least ones.
+// Sums of many products around the smallest output: the carries of bits that a floor would cut.
+// Where elements have few exponents, these sums need only positive products: some large ones and
+// many of the smallest.
 MMADIFF_HD_CALL inline void SmallSums(const Tile& t, Random& r) {
   const TileKind& in = t.instruction;
   const int low = Lowest(*in.a) + Lowest(*in.b), high = MaxExponent(*in.a) + MaxExponent(*in.b);
@@ -85,7 +87,8 @@ MMADIFF_HD_CALL inline void SmallSums(const Tile& t, Random& r) {
   }
 }
 
-// A group against the negative of another, under equal scales; the rest 20 to 45 bits below.
+// A group against the negative of a different group, under equal scales. The rest is 20 to 45 bits
+// below.
 MMADIFF_HD_CALL inline void GroupsCancel(const Tile& t, Random& r) {
   const int top = MiddleExponent(t.instruction, r);
   const int low = top - r.Between(20, 45);
@@ -101,7 +104,7 @@ MMADIFF_HD_CALL inline void GroupsCancel(const Tile& t, Random& r) {
              : FillAddends(t, low + 4, low - 8, r);
 }
 
-// A group of zeros, or one that adds up to zero, with the largest scales; the others far below.
+// A group of zeros, or one that sums to zero, with the largest scales. The others are far below.
 MMADIFF_HD_CALL inline void ZeroGroups(const Tile& t, Random& r) {
   const int top = MiddleExponent(t.instruction, r);
   const int low = top - r.Between(20, 45);
@@ -109,7 +112,7 @@ MMADIFF_HD_CALL inline void ZeroGroups(const Tile& t, Random& r) {
   const int group = r.Below(Groups(t));
   for (int block = 0; block < t.scales(); ++block) FillScales(t, block, low - r.Below(4), r);
   FillScales(t, BlockOf(t, group), top, r);
-  // Its neighbour under the same scales must not lead.
+  // A neighbor group under the same scales must not dominate.
   for (int g = 0; g < Groups(t); ++g) {
     if (g != group && BlockOf(t, g) == BlockOf(t, group) && !r.OneIn(4)) ZeroGroup(t, g, r);
   }
@@ -123,7 +126,7 @@ MMADIFF_HD_CALL inline void ZeroGroups(const Tile& t, Random& r) {
            : FillAddends(t, low + 4, low - 8, r);
 }
 
-// Scale codes from the edges of their format: zero, the least, one, the largest, NaN.
+// Scale codes from the edges of their format: zero, smallest, one, largest, NaN.
 MMADIFF_HD_CALL inline void ScaleEdges(const Tile& t, Random& r) {
   const Format& f = *t.instruction.scale;
   const bool nan = r.OneIn(4);
@@ -152,8 +155,8 @@ MMADIFF_HD_CALL inline void ScaleEdges(const Tile& t, Random& r) {
   FillEdgeRows(t.instruction.c_words(), nan, t.c, 1, t.results(), 0, r);
 }
 
-// NaN scales, zero scales and the largest: in rows, in columns, over infinities, over zeros alone,
-// beside infinite addends.
+// NaN, zero and largest scales: in rows, in columns, over infinities, over zeros alone, with
+// infinite addends.
 MMADIFF_HD_CALL inline void ScaleSpecials(const Tile& t, Random& r) {
   const TileKind& in = t.instruction;
   const Format& f = *in.scale;
@@ -179,8 +182,8 @@ MMADIFF_HD_CALL inline void ScaleSpecials(const Tile& t, Random& r) {
   }
 }
 
-// The bits of scales that no manual gives a meaning. No other class sets them: one such bit that
-// the hardware does read would hide everything else.
+// Scale bits to which no manual gives a meaning. No other class sets these bits: if the hardware
+// reads one of them, the difference would hide all others.
 MMADIFF_HD_CALL inline void ScaleUnreadBits(const Tile& t, Random& r) {
   const Format& f = *t.instruction.scale;
   Scales(t, r);
@@ -196,14 +199,14 @@ MMADIFF_HD_CALL inline void ScaleUnreadBits(const Tile& t, Random& r) {
 }
 
 inline constexpr InputClass kClasses[] = {
-    {"scales", "scales of the blocks from a band of 0 to 60 bits", Scales},
+    {"scales", "block scales from a band of 0 to 60 bits", Scales},
     {"last_bits", "a power of two and the last kept bits below it, in other groups", LastBits},
-    {"small_sums", "many products around the least output", SmallSums},
+    {"small_sums", "sums of many products around the smallest output", SmallSums},
     {"groups_cancel", "groups that cancel under equal scales", GroupsCancel},
-    {"zero_groups", "zero groups and groups that add up to zero under huge scales", ZeroGroups},
+    {"zero_groups", "groups of zeros or summing to zero, under huge scales", ZeroGroups},
     {"scale_edges", "scale codes from the edges of their format", ScaleEdges},
     {"scale_specials", "NaN, zero and largest scales beside specials and zeros", ScaleSpecials},
-    {"unread_bits", "scales with bits that have no meaning", ScaleUnreadBits},
+    {"unread_bits", "scales with bits that have no defined meaning", ScaleUnreadBits},
 };
 
 }  // namespace mmadiff::scaled_classes

@@ -37,7 +37,7 @@ bool ParseNumber(absl::string_view text, uint64_t* number) {
   return digits && absl::SimpleAtoi(text, number);
 }
 
-// Of each four neighbours of k in A two become +0.
+// In A, sets two of each four neighbors of k to +0.
 void MakeSparse(const Tile& t, Random& random) {
   for (int row = 0; row < t.rows(); ++row) {
     for (int k = 0; k < t.k(); k += 4) {
@@ -47,10 +47,11 @@ void MakeSparse(const Tile& t, Random& random) {
   }
 }
 
-// How many blocks a case of so many words mostly needs; 0: as many as are made at once, or more.
+// The number of blocks that a case with this many words usually needs; 0: as many as are made at
+// once, or more.
 uint32_t BlocksOf(int words) { return words <= 6 ? 4 : words <= 32 ? 8 : words <= 96 ? 16 : 0; }
 
-// The first random blocks of cases that follow each other at one distance, made for several at a time.
+// The first random blocks of cases at a fixed distance, made for several cases at a time.
 class FirstBlocks {
  public:
   FirstBlocks(uint64_t seed, uint32_t stream, uint32_t distance, uint32_t of_case)
@@ -103,7 +104,7 @@ std::string FormatCaseName(const CaseName& name) {
 
 absl::StatusOr<CaseStream> ParseStreamName(absl::string_view text, Models models) {
   const std::vector<absl::string_view> halves = absl::StrSplit(text, '@');
-  if (halves.size() != 2) return BadName(text, "there must be one '@'");
+  if (halves.size() != 2) return BadName(text, "expected one '@'");
   CaseStream stream;
   stream.op = FindOperation({halves[0].data(), halves[0].size()}, models);
   if (stream.op == nullptr) {
@@ -115,25 +116,26 @@ absl::StatusOr<CaseStream> ParseStreamName(absl::string_view text, Models models
   if (parts[0] == "g2" && stream.op->instruction->scale == nullptr) {
     stream.version = 2;
   } else if (parts[0] != absl::StrCat("g", kGeneratorVersion)) {
-    return BadName(text, absl::StrCat("generator version '", parts[0], "' is not this program's"));
+    return BadName(text, absl::StrCat("generator version '", parts[0], "' is not supported"));
   }
   const size_t dot = parts[1].find('.');
   stream.strategy = &Strategies().front();
   if (dot != parts[1].npos) {
     stream.strategy = FindStrategy({parts[1].data(), dot});
     if (stream.strategy == nullptr) {
-      return BadName(text, absl::StrCat("no strategy '", parts[1].substr(0, dot), "'; there are ",
-                                        absl::StrJoin(Strategies(), ", ", AppendName),
-                                        " and those of `mmadiff list strategies`"));
+      return BadName(
+          text, absl::StrCat("no strategy '", parts[1].substr(0, dot), "'; the strategies are ",
+                             absl::StrJoin(Strategies(), ", ", AppendName),
+                             " and those of `mmadiff list strategies`"));
     }
   }
   if (!HasClasses(*stream.strategy, *stream.op->instruction)) {
-    return BadName(text,
-                   absl::StrCat("'", stream.strategy->name, "' is no class of this instruction"));
+    return BadName(
+        text, absl::StrCat("'", stream.strategy->name, "' is not a class of this instruction"));
   }
   const absl::string_view seed = parts[1].substr(dot == parts[1].npos ? 0 : dot + 1);
   if (!ParseNumber(seed, &stream.seed)) {
-    return BadName(text, absl::StrCat("seed '", seed, "' is no number below 2^64"));
+    return BadName(text, absl::StrCat("seed '", seed, "' is not a number below 2^64"));
   }
   return stream;
 }
@@ -144,13 +146,13 @@ bool LooksLikeCaseName(absl::string_view argument) {
 
 absl::StatusOr<CaseName> ParseCaseName(absl::string_view text, Models models) {
   const size_t colon = text.rfind(':');
-  if (colon == text.npos) return BadName(text, "there is no index");
+  if (colon == text.npos) return BadName(text, "the index is missing");
   absl::StatusOr<CaseStream> stream = ParseStreamName(text.substr(0, colon), models);
   if (!stream.ok()) return stream.status();
   CaseName name = {*stream, 0};
   if (!ParseNumber(text.substr(colon + 1), &name.index)) {
     return BadName(text,
-                   absl::StrCat("index '", text.substr(colon + 1), "' is no number below 2^64"));
+                   absl::StrCat("index '", text.substr(colon + 1), "' is not a number below 2^64"));
   }
   return name;
 }
@@ -166,7 +168,7 @@ void Generate(const CaseStream& stream, uint64_t first, int64_t count, Batch& ba
   batch.stream = stream.name();
   batch.first = first;
   const uint32_t id = StreamId(stream);
-  // Class by class: what the processor learns of one serves the next case.
+  // Fills class by class: the processor learns from each case for the next.
   const int64_t period = stream.class_period();
   const uint32_t of_case = BlocksOf(s.a_words() + s.b_words() + s.d_words());
   const TileKind kind = instruction;

@@ -8,12 +8,12 @@
 
 namespace mmadiff {
 
-// Exponent of the least positive number: a subnormal, or where zero is missing the field 0.
+// Exponent of the smallest positive number: a subnormal, or field 0 if the format has no zero.
 MMADIFF_HD constexpr int Lowest(const Format& f) {
   return f.has_zero ? f.min_exponent - f.fraction_bits : f.min_exponent - 1;
 }
 
-// Bits of a draw that has a fraction, its style and more.
+// Bits of a draw that holds a fraction, its style and more.
 MMADIFF_HD constexpr int DrawOf(const Format& f) {
   return f.fraction_bits + 9 <= 16 ? 16 : f.fraction_bits + 9 <= 32 ? 32 : 64;
 }
@@ -30,8 +30,8 @@ struct Composer {
         draw_bits(DrawOf(f)),
         largest(MaxFiniteWord(f) >> f.ignored_bits) {}
 
-  // `exponent` is clamped to the format, and a pattern beyond the largest number (all ones of e4m3) becomes the
-  // largest; below min_exponent the number is subnormal.
+  // Clamps `exponent` to the format. A pattern beyond the largest number (all ones of e4m3) becomes
+  // the largest. Below min_exponent, the number is subnormal.
   MMADIFF_HD uint64_t operator()(bool negative, int exponent, uint64_t fraction) const {
     exponent = std::max(lowest, std::min(exponent, highest));
     const int normal = std::max(exponent, min_exponent);
@@ -47,7 +47,7 @@ struct Composer {
   uint64_t largest;  // magnitude, without ignored bits
 };
 
-// Numbers at the edges of a format, positive: kEdges words.
+// The positive numbers at the edges of a format: kEdges words.
 inline constexpr int kEdges = 10;
 template <class Out>
 MMADIFF_HD void ComposeEdges(const Composer& compose, Out out) {
@@ -60,15 +60,15 @@ MMADIFF_HD void ComposeEdges(const Composer& compose, Out out) {
   add(compose.min_exponent - 1, ones);  // largest subnormal
   add(compose.min_exponent, 0);         // smallest normal
   add(compose.min_exponent, 1);
-  add(0, 0);  // 1, and its neighbours
+  add(0, 0);  // 1 and its neighbors
   add(0, 1);
   add(-1, ones);
   add(compose.highest, 0);
-  add(compose.highest, ones - 1);  // largest but one (e4m3: the largest)
+  add(compose.highest, ones - 1);  // second largest (e4m3: the largest)
   add(compose.highest, ones);      // largest
 }
 
-// What is kept of a format that is filled again and again.
+// Cached values for a format that is filled repeatedly.
 #if defined(MMADIFF_ON_GPU)
 using WordFormat = Format;
 MMADIFF_HD inline Composer ComposerOf(const WordFormat& f) { return Composer(f); }

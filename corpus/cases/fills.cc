@@ -1,4 +1,4 @@
-// Compiled once for each kind of vectors: foreach_target.h includes this file again and again.
+// Compiled once per vector target: foreach_target.h includes this file repeatedly.
 #include "corpus/cases/fills.h"
 
 #include <algorithm>
@@ -12,10 +12,10 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "corpus/cases/fills.cc"
 #include <hwy/foreach_target.h>
-// Behind it: this is included once for each.
+// Must follow foreach_target.h: this header is included once per target.
 #include <hwy/highway.h>
 
-#if HWY_TARGET != HWY_SCALAR  // none
+#if HWY_TARGET != HWY_SCALAR  // no vectors
 
 HWY_BEFORE_NAMESPACE();
 namespace mmadiff {
@@ -33,7 +33,7 @@ MMADIFF_LANES Lanes<T> All(uint64_t x) {
   return hn::Set(Tag<T>(), static_cast<T>(x));
 }
 
-// As many draws as a vector has lanes of T.
+// A tag and a vector for as many draws as a vector of T has lanes.
 template <class T, class Draw>
 using DrawTag = hn::Rebind<Draw, Tag<T>>;
 template <class T, class Draw>
@@ -43,7 +43,7 @@ template <class T, class Draw>
 MMADIFF_LANES Draws<T, Draw> LoadDraws(const uint8_t* from) {
   return hn::LoadU(DrawTag<T, Draw>(), reinterpret_cast<const Draw*>(from));
 }
-// Each in a lane of T.
+// Widens each draw to a lane of T.
 template <class T, class Draw>
 MMADIFF_LANES Lanes<T> Widened(Draws<T, Draw> draws) {
   if constexpr (sizeof(Draw) == sizeof(T)) {
@@ -54,7 +54,7 @@ MMADIFF_LANES Lanes<T> Widened(Draws<T, Draw> draws) {
     return hn::PromoteTo(Tag<T>(), draws);
   }
 }
-// The next `count` draws, at most a vector of them.
+// Takes the next `count` draws, at most one vector.
 template <class T, class Draw>
 MMADIFF_LANES Lanes<T> Next(int count, Random& r) {
   constexpr int kSize = sizeof(Draw);
@@ -79,14 +79,15 @@ MMADIFF_LANES hn::Mask<Tag<T>> Has(Lanes<T> bits, uint64_t any) {
   return hn::Ne(hn::And(bits, All<T>(any)), hn::Zero(Tag<T>()));
 }
 
-// The significands of draws, by their styles: 4 to 7 keep random bits of the fraction, 1 to 3 set some.
+// The significands of draws by style: styles 4 to 7 keep random fraction bits, 1 to 3 set some
+// bits.
 template <class T>
 MMADIFF_LANES Lanes<T> Significand(Lanes<T> bits, int fraction_bits) {
   const Lanes<T> random = hn::ShiftRight<9>(bits);
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2
   constexpr Tag<T> kTag;
   if constexpr (hn::MaxLanes(kTag) >=
-                8) {  // the table in a vector, whose indices are taken modulo its size
+                8) {  // the table fits in a vector; indices are taken modulo its size
     const Styles<T>& styles = kStyles<T>[fraction_bits];
     const auto style = hn::IndicesFromVec(kTag, hn::And(hn::ShiftRight<1>(bits), All<T>(7)));
     const Lanes<T> keep = hn::TableLookupLanes(hn::Load(kTag, styles.keep), style);
@@ -104,7 +105,7 @@ MMADIFF_LANES Lanes<T> Significand(Lanes<T> bits, int fraction_bits) {
   return hn::Or(hn::And(random, keep), hn::Or(set, All<T>(one)));
 }
 
-// An exponent as a word and as a shift of significands, beside that of the format.
+// An exponent as a word and as a shift of significands, both relative to the format.
 template <class T>
 struct At {
   MMADIFF_LANES At() : base(hn::Zero(Tag<T>())), shift(hn::Zero(Tag<T>())) {}
@@ -120,7 +121,7 @@ struct At {
   Lanes<T> base, shift;
 };
 
-// By code 0 to 3 of a draw.
+// Selects by code 0 to 3 of a draw.
 template <class T>
 class FourExponents {
  public:
@@ -141,11 +142,11 @@ class FourExponents {
   }
 
  private:
-  const bool alike_;  // but the fourth
+  const bool alike_;  // all except the fourth
   At<T> first_, second_, third_, fourth_;
 };
 
-// Of draws: sign 1, style 3, exponent 2, zero 3, fraction.
+// Bits of a draw: sign 1, style 3, exponent 2, zero 3, fraction.
 template <class T>
 MMADIFF_LANES Lanes<T> Composed(const WordFormat& f, Lanes<T> bits, const At<T>& at, bool zeros) {
   const Lanes<T> significand = Significand<T>(bits, f.fraction_bits);
@@ -156,7 +157,7 @@ MMADIFF_LANES Lanes<T> Composed(const WordFormat& f, Lanes<T> bits, const At<T>&
   return f.ignored_bits == 0 ? word : hn::ShiftLeftSame(word, f.ignored_bits);
 }
 
-// A vector of words side by side.
+// Stores a vector of adjacent words.
 template <class T>
 MMADIFF_LANES void Store(Lanes<T> words, uint64_t* out) {
   if constexpr (sizeof(T) == 4) {
@@ -169,7 +170,7 @@ MMADIFF_LANES void Store(Lanes<T> words, uint64_t* out) {
   }
 }
 
-// Words that lie apart.
+// Stores words that are not adjacent.
 #if HWY_ARCH_X86
 template <class Some>
 MMADIFF_LANES void SpreadAll(Some some, hn::Vec<Some> words, uint64_t* out, int64_t stride) {
@@ -227,7 +228,7 @@ MMADIFF_LANES void StoreApart(Lanes<T> words, int count, uint64_t* out, int64_t 
   stride == 1 && whole ? Store<T>(words, out) : Spread<T>(words, count, out, stride);
 }
 
-// Words of exponents.Of(draw).
+// Makes words from exponents.Of(draw).
 template <class T, class Draw, class Exponents>
 MMADIFF_LANES void MakeOf(const WordFormat& f, const Exponents& exponents, bool zeros, int count,
                           uint64_t* out, int64_t stride, Random& r) {
@@ -289,10 +290,10 @@ void MakeSigned(uint64_t word, uint64_t sign, bool wide, int count, uint64_t* ou
        : MakeSignedOf<uint32_t>(word, sign, count, out, stride, r);
 }
 
-// As RandomWords makes them.
+// Makes the same words as RandomWords.
 template <class Draw>
 MMADIFF_LANES bool MakeAnyOf(const WordFormat& f, int count, uint64_t* out, Random& r) {
-#if HWY_TARGET == HWY_AVX3  // which has pairs of bytes in any order
+#if HWY_TARGET == HWY_AVX3  // can permute pairs of bytes freely
   using T = uint32_t;
   constexpr Tag<T> kTag;
   constexpr Tag<uint8_t> kByte;
@@ -302,13 +303,13 @@ MMADIFF_LANES bool MakeAnyOf(const WordFormat& f, int count, uint64_t* out, Rand
   const auto bytes = hn::IfThenElse(hn::FirstN(kByte, pairs.first), hn::LoadU(kByte, pairs.at),
                                     hn::LoadU(kByte, pairs.rest));
   const Lanes<T> first = hn::Mul(hn::Iota(kTag, 0), All<T>(kPair / 2 * 0x10001));
-  const auto halves = [&](uint32_t from) {  // those behind the first of each pair, in its lane
+  const auto halves = [&](uint32_t from) {  // the bytes after the first of each pair, in its lane
     const Lanes<T> which = hn::Add(first, All<T>(from));
     return Lanes<T>{_mm512_permutexvar_epi16(which.raw, bytes.raw)};
   };
   const Lanes<T> draw = hn::And(halves(0), All<T>(0xffff)),
                  least = All<T>(f.min_exponent - f.lowest);
-  // Exponents above the lowest.
+  // Exponents relative to the lowest.
   const Lanes<T> exponent = hn::ShiftRight<16>(hn::Mul(draw, All<T>(f.highest - f.lowest + 1)));
   const Lanes<T> normal = hn::Max(exponent, least);
   At<T> at;

@@ -1,4 +1,5 @@
-// Words in vectors, where a machine has them: most of the bits of a run.
+// Makes words with vector instructions where the machine has them. These are most of the bits of a
+// run.
 #pragma once
 
 #include <cstdint>
@@ -10,27 +11,29 @@ namespace mmadiff {
 
 class Random;
 
-// What makes `count` words, `stride` apart.
+// Functions that make `count` words, `stride` apart.
 struct FillTarget {
-  const char* name;  // of the vectors
-  // Words of one of four exponents, one in eight zero if `zeros`, as FillWordsOf() makes them.
+  const char* name;  // name of the vector target
+  // Words with one of four exponents, as FillWordsOf() makes them. If `zeros`, one word in eight is
+  // zero.
   void (*make)(const WordFormat& words, const int (&exponents)[4], bool zeros, int count,
                uint64_t* out, int stride, Random& r);
-  // The same without zeros, where the fourth exponent is one less than the others.
+  // The same without zeros; the fourth exponent is one less than the others.
   void (*make_near)(const WordFormat& words, int exponent, int count, uint64_t* out, int stride,
                     Random& r);
-  // `word`, in which a draw of a byte sets the bits of `sign` or does not; of up to 32 bits if not `wide`.
+  // `word`, with the bits of `sign` set or not by a draw of one byte. Words have at most 32 bits
+  // unless `wide`.
   void (*make_signed)(uint64_t word, uint64_t sign, bool wide, int count, uint64_t* out, int stride,
                       Random& r);
-  // Words of any exponent of the format, at most 5, side by side. Behind them as many words may be written as make
-  // a vector. False: none was made, nothing drawn.
+  // At most 5 adjacent words of any exponent of the format. May overwrite up to one vector of words
+  // after them. False: nothing was made or drawn.
   bool (*make_any)(const WordFormat& words, int count, uint64_t* out, Random& r);
-  // `bits` random bits; side by side.
+  // Adjacent words of `bits` random bits.
   void (*make_bits)(int bits, int count, uint64_t* out, Random& r);
 };
-// All that this machine has, the best first.
+// All targets that this machine supports, best first.
 std::span<const FillTarget> FillTargets();
-// The first one; nullptr if there is none.
+// The first of FillTargets(); nullptr if the list is empty.
 const FillTarget* BestFill();
 
 }  // namespace mmadiff

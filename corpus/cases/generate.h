@@ -1,5 +1,5 @@
-// The generator as numbers and one function: which class a case is of, and its bits. One text for
-// the host and for resident.cu.
+// The generator as numbers and one function: the class of a case, and its bits. The host and
+// resident.cu share this text.
 #pragma once
 
 #include <cstdint>
@@ -45,19 +45,20 @@ inline constexpr int kIntegerClasses = std::size(integer_classes::kClasses);
 // Number of the first class of float_classes::kLateClasses.
 inline constexpr int kFirstLateClass = 1 + kFloatClasses + kScaledClasses;
 
-// Boundary classes of the formats; block-scaled instructions have the floating-point ones first.
-// The last scaled class is for scales with bits that are not read.
+// Number of boundary classes for the formats. For block-scaled instructions, the floating-point
+// classes come first. The last scaled class is for scales with unread bits.
 MMADIFF_HD inline int BoundaryClassCount(const TileKind& in) {
   if (IsInteger(*in.d)) return kIntegerClasses;
   if (in.scale == nullptr) return kFloatClasses;
   return kFloatClasses + kScaledClasses - (FieldBits(*in.scale) == in.scale->bits);
 }
 
-// Those of generator version 2, of instructions without scales: the first ones of the tables.
+// The number in generator version 2, for instructions without scales: the first classes of the
+// tables.
 inline int BoundaryClassCountOfVersion2(const TileKind& in) { return IsInteger(*in.d) ? 4 : 13; }
 
-// Class of case `index`: 0 is uniform bits, 1 + i boundary class i of `boundary` ones. A pure
-// function, so every class has its share of any range of indices.
+// The class of case `index`: 0 is uniform bits, 1 + i is boundary class i of `boundary` classes. A
+// pure function, so every class gets its share of any range of indices.
 MMADIFF_HD inline int ClassNumber(StrategyKind kind, int boundary, uint64_t index) {
   if (kind == StrategyKind::kBits) return 0;
   if (kind >= StrategyKind::kOneClass) {
@@ -77,7 +78,8 @@ MMADIFF_HD inline int ClassPeriod(StrategyKind kind, int boundary) {
                                            : 1;
 }
 
-// Class number `number` of a table: calls that a GPU can make, which has no table of functions.
+// Calls class number `number` of a table with direct calls, because a GPU has no table of
+// functions.
 template <const auto& kTable, int kFirst = 0>
 MMADIFF_HD inline void FillFromTable(int number, const Tile& t, Random& r) {
   if constexpr (kFirst < static_cast<int>(std::size(kTable))) {
@@ -87,7 +89,7 @@ MMADIFF_HD inline void FillFromTable(int number, const Tile& t, Random& r) {
   }
 }
 
-// `number` as of ClassNumber().
+// `number` is from ClassNumber().
 MMADIFF_HD inline void FillTile(int number, const Tile& t, Random& r) {
   if (number == 0) return FillUniform(t, r);
   if (IsInteger(*t.instruction.d)) {

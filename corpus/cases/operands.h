@@ -1,8 +1,8 @@
-// Words of given exponents, and the operands of a tile made of them: what the boundary classes are
-// built from.
+// Words with given exponents, and the tile operands made of them: the building blocks of the
+// boundary classes.
 //
-// Exponents are drawn per k for a whole tile, split between the row of A, the column of B and their
-// scales, so that every dot product of a tile has the structure of its class.
+// Exponents are drawn per k for a whole tile. They are split between the row of A, the column of B
+// and their scales, so every dot product of a tile has the structure of its class.
 #pragma once
 
 #include <algorithm>
@@ -16,19 +16,19 @@
 
 namespace mmadiff {
 
-// Bits of a scale that have a meaning; those above are not read.
+// Bits of a scale that have a meaning. Higher bits are not read.
 MMADIFF_HD constexpr int FieldBits(const Format& f) { return f.exponent_bits + f.fraction_bits; }
 
-// Exponents that products of elements have, their scales included.
+// Exponents of element products, including their scales.
 struct Range {
   int low, high;
 };
 
-// A number of an exponent, without sign and fraction.
+// An exponent, without sign and fraction.
 template <class Bits>
 struct Exponent {
-  Bits base;   // word of the exponent field less one: adding a significand gives the word
-  Bits shift;  // of the significand
+  Bits base;   // word of the exponent field minus one; base + significand is the word
+  Bits shift;  // shift of the significand
 };
 
 template <class Bits>
@@ -39,14 +39,14 @@ MMADIFF_HD inline Exponent<Bits> ExponentOf(const Format& f, int exponent) {
           static_cast<Bits>(normal - exponent)};
 }
 
-// Fractions are often all zeros, all ones, or the lowest or the highest bit alone: by style 0..7,
-// the random bits that are kept and the bits that are set, the hidden one among them.
+// Fractions are often all zeros, all ones, only the lowest bit or only the highest bit. For each
+// style 0..7: the random bits that are kept, and the bits that are set, including the hidden bit.
 template <class Bits>
 struct Styles {
 #if defined(MMADIFF_ON_GPU)
   static constexpr int kNumbers = 8;
 #else
-  static constexpr int kNumbers = 16;  // twice, so that they fill a vector
+  static constexpr int kNumbers = 16;  // the 8 styles twice, to fill a vector
 #endif
   alignas(kNumbers * sizeof(Bits) % 64 == 0 ? 64 : alignof(Bits)) Bits keep[kNumbers] = {};
   Bits set[kNumbers] = {};
@@ -66,7 +66,7 @@ struct Styles {
 };
 
 #if !defined(MMADIFF_ON_GPU)
-// By fraction bits, of words of Bits.
+// Indexed by fraction bits, for words of Bits.
 template <class Bits>
 inline constexpr auto kStyles = [] {
   std::array<Styles<Bits>, sizeof(Bits) == 4 ? 24 : 53> all;
@@ -75,7 +75,7 @@ inline constexpr auto kStyles = [] {
 }();
 #endif
 
-// Made once for the host; on a GPU it lies in registers.
+// Made once on the host; kept in registers on a GPU.
 template <class Bits>
 MMADIFF_HD decltype(auto) StylesOf(const Format& f) {
 #if defined(MMADIFF_ON_GPU)
@@ -89,7 +89,8 @@ MMADIFF_HD inline int Sum(const TileKind& in, int (*of)(const Format&)) {
   return of(*in.a) + of(*in.b);
 }
 
-// Two exponents that add up to `sum`, each in the range of its format, or as near as can be.
+// Two exponents with the given sum, each in the range of its format. If the sum is out of reach, as
+// near as possible.
 struct ExponentPair {
   int a, b;
 };
@@ -106,7 +107,7 @@ MMADIFF_HD_CALL inline ExponentPair SplitExponent(const Format& a, const Format&
   return {x, sum - x};
 }
 
-// Exponent of a scale, its fraction aside.
+// Exponent of a scale without its fraction.
 MMADIFF_HD inline int ExponentOfScale(const Format& f, uint64_t word) {
   const Unpacked u = Decode(f, word);
   int exponent = u.exponent;
@@ -119,7 +120,7 @@ MMADIFF_HD_CALL inline uint64_t Compose(const Format& f, bool negative, int expo
   return Composer(f)(negative, exponent, fraction);
 }
 
-// Words as FillWords() makes them, one by one.
+// Makes the same words as FillWords(), one at a time.
 class RandomWords {
  public:
   MMADIFF_HD explicit RandomWords(const Format& f) : RandomWords(Composer(f)) {}
@@ -132,13 +133,13 @@ class RandomWords {
   MMADIFF_HD uint64_t Of(uint64_t draw, int exponent) const {
     return compose_(draw & 1, exponent, FractionOf(draw));
   }
-  // That of a draw, with the hidden bit.
+  // The fraction for a draw, with the hidden bit.
   MMADIFF_HD uint64_t FractionOf(uint64_t draw) const {
     const int style = (draw >> 1) & 7;
     return (draw >> 9 & styles_.keep[style]) | styles_.set[style];
   }
   MMADIFF_HD int draw() const { return compose_.draw_bits; }
-  // Of any exponent of the format.
+  // A word of any exponent of the format.
   MMADIFF_HD uint64_t operator()(Random& r) const {
     const int exponent = r.Between(compose_.lowest, compose_.highest);
     return (*this)(exponent, r);
@@ -153,7 +154,7 @@ class RandomWords {
 #endif
 };
 
-// FillWords() in words that hold a draw of `draw` bits, and so a word of the format.
+// FillWords() for words that hold a draw of `draw` bits and therefore a word of the format.
 template <class Bits>
 MMADIFF_HD void FillWordsOf(const Format& f, const int (&exponents)[4], bool zeros, int draw,
                             Words out, int count, int stride, Random& r) {
@@ -162,10 +163,10 @@ MMADIFF_HD void FillWordsOf(const Format& f, const int (&exponents)[4], bool zer
       ExponentOf<Bits>(f, exponents[0]), ExponentOf<Bits>(f, exponents[1]),
       ExponentOf<Bits>(f, exponents[2]), ExponentOf<Bits>(f, exponents[3])};
   const int sign_shift = f.fraction_bits + f.exponent_bits, ignored = f.ignored_bits;
-  const Bits zero_code = zeros ? 0 : 8;  // 8 is no value of three bits
+  const Bits zero_code = zeros ? 0 : 8;  // 8 is not a value of three bits
   const Bits largest = static_cast<Bits>(MaxFiniteWord(f) >> ignored);
   for (int i = 0; i < count; ++i, out += stride) {
-    // Sign 1, style 3, exponent 2, zero 3, fraction.
+    // Bits: sign 1, style 3, exponent 2, zero 3, fraction.
     const Bits bits = sizeof(Bits) == 4 ? r.Bits32(draw) : static_cast<Bits>(r.Bits(draw));
     const int style = (bits >> 1) & 7;
     const Exponent<Bits> e = by_code[(bits >> 4) & 3];
@@ -176,10 +177,10 @@ MMADIFF_HD void FillWordsOf(const Format& f, const int (&exponents)[4], bool zer
   }
 }
 
-// `count` words, `stride` apart, each of one of four exponents, one in eight zero if `zeros`. The
-// format must have a sign and a fraction.
-// Without branches on random data, which no processor predicts: this makes most of the bits of a
-// run.
+// `count` words, `stride` apart, each with one of four exponents. If `zeros`, one word in eight is
+// zero. The format must have a sign and a fraction.
+// No branches on random data, because no processor predicts them: this function makes most of the
+// bits of a run.
 MMADIFF_HD_CALL inline void FillWords(const WordFormat& words, const int (&exponents)[4],
                                       bool zeros, Words out, int count, int stride, Random& r) {
 #if defined(MMADIFF_ON_GPU)
@@ -206,12 +207,12 @@ MMADIFF_HD inline bool HasMinusZero(const Format& f) {
   return f.is_signed && f.nonfinite != Nonfinite::kNanMinusZero;
 }
 
-// Zero of either sign, as far as the format has them.
+// Zero of either sign, if the format has both.
 MMADIFF_HD inline uint64_t Zero(const Format& f, Random& r) {
   return static_cast<uint64_t>(r.Coin() && HasMinusZero(f)) << SignBit(f);
 }
 
-// `word`, with the bits of `sign` or without.
+// `word`, with or without the bits of `sign`.
 MMADIFF_HD inline void FillSigned(uint64_t word, uint64_t sign, Words out, int count, int stride,
                                   Random& r) {
 #if !defined(MMADIFF_ON_GPU)
@@ -229,7 +230,7 @@ MMADIFF_HD_CALL inline void FillZeros(const Format& f, Words out, int count, int
   FillSigned(0, HasMinusZero(f) ? 1ull << SignBit(f) : 0, out, count, stride, r);
 }
 
-// Infinity, or a NaN of any payload (quiet or signalling, in ignored bits too); any number if the
+// Infinity, or a NaN of any payload (quiet or signaling, including ignored bits). Any number if the
 // format has neither.
 MMADIFF_HD_CALL inline uint64_t Special(const Format& f, Random& r) {
   const uint64_t bits = r.Bits(f.bits > 32 ? 64 : 32) & LowBits(f.bits);
@@ -245,9 +246,9 @@ MMADIFF_HD_CALL inline uint64_t Special(const Format& f, Random& r) {
   return InfinityWord(f, false) | sign | (kind == 0 ? 0 : payload);
 }
 
-// Words that FillEdges() chooses from.
+// The words that FillEdges() chooses from.
 struct EdgesOf {
-  // A zero, the edges of the format, then any that are drawn anew for each row.
+  // A zero, the edges of the format, then random words, drawn again for each row.
   static constexpr int kZero = 0, kAny = 1 + kEdges, kWords = 16, kBehind = 16;
   uint64_t words[kWords + kBehind];
   RandomWords any;
@@ -261,7 +262,7 @@ struct EdgesOf {
   }
 };
 
-// `count` words from the edges of a format, of either sign; infinities and NaNs only if `specials`.
+// `count` words from the edges of a format, of either sign. Infinities and NaNs only if `specials`.
 MMADIFF_HD_CALL inline void FillEdges(const WordFormat& words, EdgesOf& edges, bool specials,
                                       Words out, int count, Random& r) {
   const Format& f = FormatOf(words);
@@ -276,7 +277,7 @@ MMADIFF_HD_CALL inline void FillEdges(const WordFormat& words, EdgesOf& edges, b
   const bool made = fill != nullptr && fill->make_any(words, left, edges.words + any, r);
 #endif
   for (int i = 0; !made && i < left; ++i) edges.words[any + i] = edges.any(r);
-  // The pattern of -0 may be a NaN.
+  // The bit pattern of -0 may be a NaN.
   const uint64_t minus_zero = f.nonfinite == Nonfinite::kNanMinusZero ? 1ull << SignBit(f) : ~0ull;
   const int up = SignBit(f);
   r.Each<uint8_t>(count, [&](int i, uint64_t bits) {
@@ -286,7 +287,7 @@ MMADIFF_HD_CALL inline void FillEdges(const WordFormat& words, EdgesOf& edges, b
   });
 }
 
-// The same in `rows` rows of `count` words, `stride` apart, each with edges of its own.
+// The same for `rows` rows of `count` words, `stride` apart. Each row has its own edges.
 MMADIFF_HD_CALL inline void FillEdgeRows(const WordFormat& words, bool specials, Words out,
                                          int rows, int count, int stride, Random& r) {
   EdgesOf edges(words);
@@ -304,18 +305,18 @@ MMADIFF_HD inline Range ProductRange(const TileKind& in) {
   return range;
 }
 
-// An exponent that products and output both reach, mostly far from the edges.
+// An exponent that both products and output reach, mostly far from the edges.
 MMADIFF_HD_CALL inline int MiddleExponent(const TileKind& in, Random& r) {
   const Range reach = ProductRange(in);
-  const int margin = std::min(8, (reach.high - reach.low) / 4);  // of formats with few exponents
+  const int margin = std::min(8, (reach.high - reach.low) / 4);  // for formats with few exponents
   const int low = std::max(reach.low + margin, in.d->min_exponent);
   const int high = std::min(reach.high - margin, MaxExponent(*in.d) - 6);
   if (r.Coin()) return r.Between(std::max(low, -12), std::min(high, 12));
   return r.Between(low, high);
 }
 
-// Exponent that the scales over term k add to that of its products.
-// Those of the first row and column; the others have the same exponent, unless they were spread.
+// The exponent that the scales of term k add to that of its products. Uses the first row and
+// column; the others have the same exponent unless they were spread.
 MMADIFF_HD_CALL inline int ScaleExponent(const Tile& t, int k) {
   const TileKind& in = t.instruction;
   if (in.scale == nullptr) return 0;
@@ -323,8 +324,8 @@ MMADIFF_HD_CALL inline int ScaleExponent(const Tile& t, int k) {
   return ExponentOfScale(*in.scale, t.a[at]) + ExponentOfScale(*in.scale, t.b[at]);
 }
 
-// Scales of one block: their product is near 2^exponent; `spread`: near that or as many powers of
-// two less, per row of A.
+// Sets the scales of one block so their product is near 2^exponent, or, per row of A, up to
+// `spread` powers of two less.
 MMADIFF_HD_CALL inline void FillScales(const Tile& t, int block, int exponent, Random& r,
                                        int spread = 0) {
   const Format& f = *t.instruction.scale;
@@ -340,8 +341,8 @@ MMADIFF_HD_CALL inline void FillScales(const Tile& t, int block, int exponent, R
   fill(t.b + t.k() + block, t.columns(), split.b, 0);
 }
 
-// Sets the scales of one block, or of all, so that products of elements reach 2^exponent, or come
-// near. Without scales there is nothing to do.
+// Sets the scales of one block, or of all, so products of elements can reach 2^exponent or come
+// near. Does nothing without scales.
 MMADIFF_HD inline void AimBlock(const Tile& t, int block, int exponent, Random& r) {
   const TileKind& in = t.instruction;
   FillScales(t, block, exponent - r.Between(Sum(in, Lowest), Sum(in, MaxExponent)), r);
@@ -351,8 +352,8 @@ MMADIFF_HD inline void Aim(const Tile& t, int exponent, Random& r) {
   for (int block = 0; block < t.scales(); ++block) AimBlock(t, block, exponent, r);
 }
 
-// Products of term k near 2^product, or as near as its scales allow.
-// The fourth exponent of a term is one lower, so that rows differ.
+// Makes products of term k near 2^product, or as near as its scales allow. The fourth exponent of a
+// term is one lower, so rows differ.
 MMADIFF_HD_CALL inline void FillProducts(const Tile& t, int k, int product, Random& r) {
   const TileKind& in = t.instruction;
   const auto [a, b] = SplitExponent(*in.a, *in.b, product - ScaleExponent(t, k), r);
@@ -368,8 +369,8 @@ MMADIFF_HD_CALL inline void FillProducts(const Tile& t, int k, int product, Rand
   FillWords(in.b_words(), {b, b, b, b - 1}, false, t.b + k, t.columns(), t.stride(), r);
 }
 
-// Products of term k exactly +-2^product, or as many as `spread` powers of two less; sign and
-// exponent per row of A.
+// Makes products of term k exactly +-2^product, or up to `spread` powers of two less. Sign and
+// exponent vary per row of A.
 MMADIFF_HD_CALL inline void FillPowers(const Tile& t, int k, int product, Random& r,
                                        int spread = 0) {
   const TileKind& in = t.instruction;
@@ -389,12 +390,12 @@ MMADIFF_HD_CALL inline void FillPowers(const Tile& t, int k, int product, Random
   for (int j = 0; j < t.columns(); ++j) t.b[j * stride + k] = power_b;
 }
 
-// Zeros of term k in all rows of A.
+// Sets term k to zero in all rows of A.
 MMADIFF_HD_CALL inline void ZeroRows(const Tile& t, int k, Random& r) {
   FillZeros(*t.instruction.a, t.a + k, t.rows(), t.stride(), r);
 }
 
-// Term y becomes the negative of term x.
+// Sets term y to the negative of term x.
 MMADIFF_HD_CALL inline void Negate(const Tile& t, int x, int y) {
   const Format& f = *t.instruction.b;
   const uint64_t zero = f.nonfinite == Nonfinite::kNanMinusZero ? 0 : ~0ull;
@@ -405,7 +406,7 @@ MMADIFF_HD_CALL inline void Negate(const Tile& t, int x, int y) {
   }
 }
 
-// Addends of exponents `low` to `high`.
+// Addends with exponents from `low` to `high`.
 MMADIFF_HD_CALL inline void FillAddends(const Tile& t, int high, int low, Random& r) {
   FillWords(t.instruction.c_words(),
             {high, r.Between(low, high), r.Between(low, high), r.Between(low, high)}, true, t.c,

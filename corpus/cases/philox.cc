@@ -1,4 +1,4 @@
-// Compiled once for each kind of vectors: foreach_target.h includes this file again and again.
+// Compiled once per vector target: foreach_target.h includes this file repeatedly.
 #include "corpus/cases/philox.h"
 
 #include <Random123/philox.h>
@@ -12,10 +12,10 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "corpus/cases/philox.cc"
 #include <hwy/foreach_target.h>
-// Behind it: this is included once for each.
+// Must follow foreach_target.h: this header is included once per target.
 #include <hwy/highway.h>
 
-#if HWY_TARGET != HWY_SCALAR  // none
+#if HWY_TARGET != HWY_SCALAR  // no vectors
 
 HWY_BEFORE_NAMESPACE();
 namespace mmadiff {
@@ -23,7 +23,7 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// A word of a block in the low half of each 64-bit lane; the high half is anything.
+// A word of a block in the low half of each 64-bit lane. The high half is arbitrary.
 using Wide = hn::CappedTag<uint64_t, kPhiloxBlocks>;
 using Word = hn::Vec<Wide>;
 
@@ -37,14 +37,14 @@ HWY_INLINE Word HighHalf(Word x) {
   return hn::BitCast(Wide(), hn::Shuffle2301(hn::BitCast(kHalves, x)));
 }
 
-// The low halves of both.
+// Combines the low halves of both.
 HWY_INLINE Word Both(Word low, Word high) {
   constexpr hn::Repartition<uint32_t, Wide> kHalves;
   const auto doubled = hn::DupEven(hn::BitCast(kHalves, high));
   return hn::BitCast(Wide(), hn::OddEven(doubled, hn::BitCast(kHalves, low)));
 }
 
-// Of the lanes' blocks, numbered from 0.
+// The blocks of the lanes, numbered from 0.
 HWY_INLINE Word BlockOf(Word number, const PhiloxCounters& counters) {
   constexpr Wide kWide;
   return hn::Add(hn::And(number, hn::Set(kWide, counters.of_case - 1)),
@@ -74,7 +74,7 @@ struct Blocks {
   HWY_INLINE void Store(uint32_t* words) const {
     const Word w01 = Both(w0, w1), w23 = Both(w2, w3);
     auto* const pairs = reinterpret_cast<uint64_t*>(words);
-#if HWY_TARGET == HWY_AVX3  // where two permutations do it
+#if HWY_TARGET == HWY_AVX3  // two permutations suffice
     const auto store = [&](int block, uint64_t* to) {
       const __m512i even = _mm512_set_epi64(11, 3, 10, 2, 9, 1, 8, 0);
       const __m512i which = _mm512_add_epi64(even, _mm512_set1_epi64(block));
@@ -88,7 +88,7 @@ struct Blocks {
   Word w0, w1, w2, w3;
 };
 
-// Up to four vectors at a time: independent work that hides the latency of the rounds.
+// Up to four vectors at a time: independent work hides the latency of the rounds.
 template <int kVectors>
 HWY_INLINE void MakeSome(const PhiloxCounters& counters, const uint32_t key[2], size_t first,
                          uint32_t* words) {
@@ -102,7 +102,7 @@ HWY_INLINE void MakeSome(const PhiloxCounters& counters, const uint32_t key[2], 
     if (kVectors > 1) y.Round(key0, key1);
     if (kVectors > 2) z.Round(key0, key1);
     if (kVectors > 3) u.Round(key0, key1);
-    // What leaves the low half stays in the high one, which is not read.
+    // Overflow from the low half stays in the high half, which is not read.
     key0 = hn::Add(key0, hn::Set(kWide, PHILOX_W32_0));
     key1 = hn::Add(key1, hn::Set(kWide, PHILOX_W32_1));
   }
@@ -115,7 +115,7 @@ HWY_INLINE void MakeSome(const PhiloxCounters& counters, const uint32_t key[2], 
 
 void MakePhilox(const PhiloxCounters& counters, const uint32_t key[2], uint32_t* words) {
   constexpr bool kManyRegisters = HWY_TARGET == HWY_AVX3 || HWY_ARCH_ARM_A64;
-  constexpr int kMax = kManyRegisters ? 4 : 3;  // whose words lie in registers
+  constexpr int kMax = kManyRegisters ? 4 : 3;  // the words stay in registers
   const size_t lanes = hn::Lanes(Wide()), vectors = kPhiloxBlocks / lanes;
   size_t first = 0;
   for (; first + kMax <= vectors; first += kMax) {

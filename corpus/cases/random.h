@@ -1,5 +1,5 @@
-// Random bits of one case: Philox4x32-10 (Random123) in counter mode, so that the bits of a case
-// are a pure function of its name and cases can be made in any order, anywhere.
+// Random bits of one case: Philox4x32-10 (Random123) in counter mode. The bits of a case are a pure
+// function of its name, so cases can be made in any order and anywhere.
 #pragma once
 
 #include <Random123/philox.h>
@@ -14,15 +14,15 @@
 
 namespace mmadiff {
 
-// A draw is a few instructions, and not worth a call.
+// Inlined: a draw is only a few instructions.
 #if defined(__GNUC__) && !defined(MMADIFF_ON_GPU)
 #define MMADIFF_HD_DRAW [[gnu::always_inline]] MMADIFF_HD
 #else
 #define MMADIFF_HD_DRAW MMADIFF_HD
 #endif
 
-// The bytes of the blocks in order; a draw of n bits takes the next ceil(n/8) bytes. What is left
-// of the last 8 bytes of a group of blocks is dropped.
+// The bytes of the blocks in order. A draw of n bits takes the next ceil(n/8) bytes. If fewer than
+// 8 bytes of a group of blocks are left, they are dropped.
 class Random {
  public:
   MMADIFF_HD Random(uint64_t seed, uint32_t stream, uint64_t index)
@@ -31,7 +31,7 @@ class Random {
     words_[kBefore + kGroups * kBytes / 4] = 0;
   }
 #if !defined(MMADIFF_ON_GPU)
-  // The same, of which some first groups of blocks are made already.
+  // The same, with some first groups of blocks already made.
   Random(uint64_t seed, uint32_t stream, uint64_t index, std::span<const uint32_t> first_groups)
       : Random(seed, stream, index) {
     const int bytes = static_cast<int>(first_groups.size_bytes());
@@ -58,21 +58,21 @@ class Random {
   MMADIFF_HD_DRAW uint32_t Bits32(int n) {
     return WordFrom(Take(n)) & static_cast<uint32_t>((1ull << n) - 1);
   }
-  // 0 .. n-1, 1 <= n <= 4096. No value is more than 1/16 likelier than another.
+  // 0 .. n-1, 1 <= n <= 4096. No value is more than 1/16 likelier than any other.
   MMADIFF_HD_DRAW int Below(int n) { return BelowOf(Bits32(16), n); }
-  // That of a draw of 16 bits.
+  // The same for a given draw of 16 bits.
   MMADIFF_HD_DRAW static int BelowOf(uint32_t draw, int n) {
     return static_cast<int>((draw * static_cast<uint32_t>(n)) >> 16);
   }
-  // The same if `draws`, else 0 and nothing taken; without a branch.
+  // The same if `draws`, else 0 and takes nothing. No branch.
   MMADIFF_HD_DRAW int BelowIf(bool draws, int n) { return BelowOf(Bits32(16 * draws), n); }
-  // low .. high, both included.
+  // low .. high, inclusive.
   MMADIFF_HD_DRAW int Between(int low, int high) { return low + Below(high - low + 1); }
-  // True once in n.
+  // True once in n on average.
   MMADIFF_HD_DRAW bool OneIn(int n) { return Below(n) == 0; }
   MMADIFF_HD_DRAW bool Coin() { return Bits32(1) != 0; }
 
-  // use(i, draw) for i = 0 .. count-1, of draws of all bits of T.
+  // Calls use(i, draw) for i = 0 .. count-1; each draw has all bits of T.
   template <class T, class Use>
   MMADIFF_HD void Each(int count, Use use) {
 #if defined(MMADIFF_ON_GPU)
@@ -92,9 +92,9 @@ class Random {
 #endif
   }
 
-  // For i = 0 .. count-1 either one(i), which draws, or on a host, where that is faster, use(i, bytes), which
-  // is given what the next eight bytes hold and says how many of them it took. The last draw of i begins at most
-  // `span` bytes behind the first.
+  // For i = 0 .. count-1, calls either one(i), which draws, or use(i, bytes), which is faster and
+  // only on the host. use() gets the next eight bytes and returns the number of bytes it took. The
+  // last draw of i must begin at most `span` bytes after the first.
   template <class Use, class One>
   MMADIFF_HD void EachByBytes(int count, int span, Use use, One one) {
 #if defined(MMADIFF_ON_GPU)
@@ -112,28 +112,28 @@ class Random {
   }
 
 #if !defined(MMADIFF_ON_GPU)
-  // Draws of one size that lie side by side.
+  // Adjacent draws of one size.
   struct Run {
     const uint8_t* at;
     int count;
   };
-  // Takes the next draws of `bytes` bytes, 1 to 8: as many as lie side by side, at most `most`. Until the next
-  // draw, kBytes bytes before and behind them may be read.
+  // Takes the next draws of `bytes` bytes, 1 to 8: all adjacent ones, at most `most`. Until the
+  // next draw, kBytes bytes before and after them may be read.
   Run TakeRun(int bytes, int most) {
     if (position_ > end_ - 8) NextGroup();
     const Run run = {begin() + position_, std::min(most, (end_ - 8 - position_) / bytes + 1)};
     position_ += run.count * bytes;
     return run;
   }
-  // `count` draws that lie side by side but for a gap: the first `first` of them at `at`, those behind as if
-  // they began at `rest`.
+  // `count` draws, adjacent except for one gap: the first `first` draws are at `at`, the later ones
+  // are placed as if all draws began at `rest`.
   struct TwoRuns {
     const uint8_t* at;
     const uint8_t* rest;
     int first;
   };
-  // Takes the next `count` draws, as TakeRun(), but without a branch that depends on where a group ends. False:
-  // more runs or groups are needed, and nothing was taken.
+  // Takes the next `count` draws, as TakeRun(), but without a branch that depends on where a group
+  // ends. False if more runs or groups are needed; then nothing was taken.
   bool TakeTwoRuns(int bytes, int count, TwoRuns& runs) {
     const int first = std::clamp((end_ - 8 - position_ + bytes) / bytes, 0, count);
     const int more = count - first, end = end_ + (more > 0 ? kBytes : 0);
@@ -143,17 +143,17 @@ class Random {
     end_ = end;
     return true;
   }
-  // Pairs of draws, one of 2 bytes and one of others, in turn. Byte n of them, without the gap at the end of
-  // a group, lies at at[n], from `first` on at rest[n].
+  // Alternating draws of 2 bytes and of a second size. Byte n, not counting the gap at the end of a
+  // group, is at[n] if n < first, else rest[n].
   struct Pairs {
     const uint8_t* at;
     const uint8_t* rest;
     int first;
   };
-  // Takes the next `count` pairs of `bytes` bytes each, of at most 56 bytes together. False: another group is
-  // needed, and nothing was taken.
+  // Takes the next `count` pairs of `bytes` bytes each, at most 56 bytes in total. False if a
+  // further group is needed; then nothing was taken.
   bool TakePairs(int bytes, int count, Pairs& pairs) {
-    const int room = end_ - 8 - position_, all = bytes * count;  // a draw begins at most there
+    const int room = end_ - 8 - position_, all = bytes * count;  // the last start of a draw
     const int whole = room < 0 ? -1 : room / bytes;
     const int first = whole < 0 ? 0 : whole * bytes + (room - whole * bytes < 2 ? 2 : bytes);
     const int end = end_ + (first < all ? kBytes : 0);
@@ -163,7 +163,7 @@ class Random {
     end_ = end;
     return true;
   }
-  // `count` draws of all bits of T. kBytes bytes behind them are written too.
+  // Makes `count` draws of all bits of T. Also overwrites kBytes bytes after them.
   template <class T>
   void Draw(T* draws, int count) {
     while (count > 0) {
@@ -174,10 +174,10 @@ class Random {
     }
   }
 #endif
-  static constexpr int kBytes = 64;  // of a group of blocks
+  static constexpr int kBytes = 64;  // bytes of a group of blocks
 
  private:
-  // Groups made at a time: independent work that hides the latency of the rounds.
+  // Groups made at a time: independent work hides the latency of the rounds.
 #if defined(MMADIFF_ON_GPU)
   static constexpr int kGroups = 1;
 #else
@@ -191,9 +191,9 @@ class Random {
     position_ += (n + 7) / 8;
     return byte;
   }
-  // Four bytes from any byte on.
+  // Four bytes, starting at any byte.
   MMADIFF_HD uint32_t WordFrom(int byte) const {
-#if defined(MMADIFF_ON_GPU)  // two aligned words: it has no other loads
+#if defined(MMADIFF_ON_GPU)  // two aligned words: GPUs have no unaligned loads
     const uint64_t both = static_cast<uint64_t>(words_[byte / 4 + 1]) << 32 | words_[byte / 4];
     return static_cast<uint32_t>(both >> byte % 4 * 8);
 #else
@@ -240,16 +240,16 @@ class Random {
   r123::Philox4x32::ctr_type counter_;  // {block, case index low, high, stream}
   r123::Philox4x32::key_type key_;      // {seed low, high}
   int position_ = kGroups * kBytes;
-  // Of the group, in bytes of words_.
+  // End of the group, in bytes of words_.
 #if defined(MMADIFF_ON_GPU)
   static constexpr int end_ = kBytes;
 #else
   int end_ = kGroups * kBytes;
 #endif
 #if defined(MMADIFF_ON_GPU)
-  static constexpr int kBefore = 0, kBehind = 1;  // words that are only shifted out
+  static constexpr int kBefore = 0, kBehind = 1;  // read but shifted out
 #else
-  static constexpr int kBefore = kBytes / 4, kBehind = kBytes / 4;  // or read beside others
+  static constexpr int kBefore = kBytes / 4, kBehind = kBytes / 4;  // may be read with other bytes
 #endif
   uint32_t words_[kBefore + kGroups * kBytes / 4 + kBehind];
 };

@@ -15,7 +15,7 @@ const InputClass& ClassOf(const Instruction& instruction, int boundary, uint64_t
   return number == 0 ? kUniformBits : BoundaryClasses(instruction)[number - 1];
 }
 
-// BoundaryClassCount() leaves the last one out where all bits of a scale are read.
+// BoundaryClassCount() omits the last class if all bits of a scale are read.
 static_assert(std::end(scaled_classes::kClasses)[-1].name == std::string_view("unread_bits"));
 
 std::vector<InputClass> ScaledClasses() {
@@ -26,7 +26,7 @@ std::vector<InputClass> ScaledClasses() {
 }
 
 struct Numbered {
-  int number = 0;  // as ClassNumber(); 0: the instruction has no such class
+  int number = 0;  // as from ClassNumber(); 0: the instruction has no such class
   const InputClass* input_class = nullptr;
 };
 
@@ -46,7 +46,7 @@ Numbered ClassNamed(const Instruction& instruction, std::string_view name) {
 template <const auto& kTable, size_t kClass>
 const InputClass& OnlyClass(const Instruction& instruction, int, uint64_t) {
   const Numbered named = ClassNamed(instruction, kTable[kClass].name);
-  if (named.number == 0) std::abort();  // HasClasses() was not asked
+  if (named.number == 0) std::abort();  // the caller must check HasClasses()
   return *named.input_class;
 }
 
@@ -76,7 +76,7 @@ std::vector<Strategy> MakeClassStrategies() {
 }
 
 constexpr Strategy kStrategies[] = {
-    {"mixed", "one case in four of `bits`, the others of `boundary`", StrategyKind::kMixed,
+    {"mixed", "one case in four from `bits`, the others from `boundary`", StrategyKind::kMixed,
      ClassOf<StrategyKind::kMixed>},
     {"boundary", "the boundary classes in turn", StrategyKind::kBoundary,
      ClassOf<StrategyKind::kBoundary>},

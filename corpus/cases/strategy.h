@@ -1,4 +1,4 @@
-// Where the bits of a case come from.
+// Strategies: the sources of a case's bits.
 #pragma once
 
 #include <cstdint>
@@ -11,35 +11,36 @@
 
 namespace mmadiff {
 
-// The boundary classes for an instruction's formats, in the order that numbers them.
+// The boundary classes for an instruction's formats, in order of their numbers.
 std::span<const InputClass> BoundaryClasses(const Instruction& instruction);
 
-// Classes that only strategies of their own and schedules have, of floating-point instructions.
+// Classes that only their own strategies and schedules use, for floating-point instructions.
 std::span<const InputClass> LateClasses();
 
-// Uniform bits in every operand, those that a scale has no meaning for aside.
+// Uniform bits in every operand, except scale bits without a meaning.
 const InputClass& UniformBits();
 
 struct Strategy {
   const char* name;
   const char* what;
-  StrategyKind kind;  // for GPUs as KindOn()
-  // Class of case `index`, where the first `boundary` boundary classes are used.
+  StrategyKind kind;  // KindOn() gives the kind for GPUs
+  // The class of case `index` if the first `boundary` boundary classes are used.
   const InputClass& (*class_of)(const Instruction& instruction, int boundary, uint64_t index);
 };
 
-std::span<const Strategy> Strategies();  // the default one first
-// One for each boundary class that some instruction has, of its name: nothing but that class.
+std::span<const Strategy> Strategies();  // default first
+// One strategy per boundary class of any instruction, named after the class: it uses only that
+// class.
 std::span<const Strategy> ClassStrategies();
-const Strategy* FindStrategy(std::string_view name);  // of both; nullptr when there is none
+const Strategy* FindStrategy(std::string_view name);  // in both lists; nullptr if not found
 
-// Whether the instruction has the classes: false for another one's boundary class alone. Nothing
-// else may be asked of a strategy on such an instruction.
+// Whether the instruction has the classes. False only for the boundary class of a different
+// instruction; then no other function may be called with this pair.
 bool HasClasses(const Strategy& strategy, const Instruction& instruction);
-// As ClassNumber() takes it.
+// The kind, as ClassNumber() takes it.
 StrategyKind KindOn(const Strategy& strategy, const Instruction& instruction);
 
-// Every class that the strategy uses on the instruction.
+// All classes that the strategy uses on the instruction.
 std::vector<const InputClass*> ClassesOf(const Strategy& strategy, const Instruction& instruction);
 
 }  // namespace mmadiff

@@ -1,5 +1,5 @@
-// What the generator fills: the operands of one execution, and the classes that fill them. Headers
-// from here to boundary_*.h are one text for the host and for the kernels of resident.cu.
+// The operands of one execution, and the input classes that fill them. The host and the kernels of
+// resident.cu share the text of the headers from this one to boundary_*.h.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace mmadiff {
 
-// What the generator knows of an instruction: its shape and formats.
+// The properties of an instruction that the generator needs: its shape and formats.
 struct TileKind {
   Shape shape;
   const Format *d, *a, *b, *c;
@@ -50,8 +50,8 @@ struct TileKind {
 #endif
 };
 
-// Tiles lie together in the memory of a GPU, word by word, this many of them: threads that fill
-// neighbouring tiles write side by side, and no more is fetched for one tile than two sectors a word.
+// On a GPU, this many tiles are interleaved in memory word by word. Threads that fill neighboring
+// tiles write to adjacent addresses, and a tile needs at most two sectors per word.
 inline constexpr int kInterleaved = 8;
 
 // Words `step` apart. On a GPU this is always kInterleaved.
@@ -79,8 +79,8 @@ class Words {
 #endif
 };
 
-// One execution, to be filled: a[rows][stride], b[columns][stride], c[results], all blocks of it; a
-// row of A and a column of B are k elements and then their scales. The rows of A of all blocks
+// One execution to be filled: a[rows][stride], b[columns][stride], c[results], for all blocks. A
+// row of A and a column of B are k elements followed by their scales. The rows of A of all blocks
 // share one structure, and so do the columns of B; their values differ.
 struct Tile {
 #if defined(MMADIFF_ON_GPU)
@@ -94,18 +94,17 @@ struct Tile {
   MMADIFF_HD int columns() const { return instruction.shape.blocks * instruction.shape.n; }
   MMADIFF_HD int k() const { return instruction.shape.k; }
   MMADIFF_HD int scales() const { return instruction.shape.scales; }
-  // Elements that share a scale; there must be scales.
+  // Elements that share a scale. Requires scales.
   MMADIFF_HD int scale_block() const { return k() / scales(); }
   MMADIFF_HD int stride() const { return instruction.shape.row_words(); }
   MMADIFF_HD int results() const { return instruction.shape.d_words(); }
 };
 
-// Which classes follow each other in a stream (ClassNumber()). From kOneClass on: kOneClass + N has
-// class number N alone.
+// The sequence of classes in a stream (ClassNumber()). Values from kOneClass on mean a single
+// class: kOneClass + N has only class number N.
 enum class StrategyKind : uint8_t { kMixed, kBoundary, kBits, kOneClass };
 
-// A kind of input with a name, counted in every run. A class that no case of
-// a run was of is reported.
+// A named kind of input, counted in every run. A run reports classes that it had no case of.
 struct InputClass {
   const char* name;
   const char* what;

@@ -26,14 +26,14 @@ namespace mmadiff {
 namespace {
 
 constexpr size_t kMaxLine = 64 << 10;        // bytes; far more than any instruction needs
-constexpr int64_t kPortionWords = 64 << 10;  // operands and results of one delivery
+constexpr int64_t kPortionWords = 64 << 10;  // operands and results per delivery
 constexpr size_t kMaxSilence = 64 << 20;     // bytes of blank lines and comments in a row
 constexpr char kSilence[] = "64 MiB without an answer; no line was used";
 
-// A few packed bytes make any number of blank lines.
+// Limits runs of blank lines: a few packed bytes can expand to any number of them.
 class Silence {
  public:
-  // The next bytes of the text. True if there were too many without an answer.
+  // Takes the next bytes of the text. True if too many came without an answer.
   bool IsTooLong(absl::string_view bytes) {
     bytes_ += bytes.size();
     for (size_t at = 0; at < bytes.size(); ++at) {
@@ -47,22 +47,22 @@ class Silence {
   }
 
  private:
-  size_t bytes_ = 0;      // since the last answer
-  bool in_line_ = false;  // and not in the blanks at its beginning
+  size_t bytes_ = 0;      // bytes since the last answer
+  bool in_line_ = false;  // past the blanks at the start of a line
 };
 
 bool IsGzip(const std::string& path, absl::string_view start) {
   return absl::StartsWith(start, "\x1f\x8b") || absl::EndsWith(path, ".gz");
 }
 
-// One gzip member after the other up to the end of the file, and nothing else.
+// Accepts only gzip members, one after the other up to the end of the file.
 class GzipVerifier {
  public:
   GzipVerifier() { ok_ = inflateInit2(&stream_, 15 + 16) == Z_OK; }
   ~GzipVerifier() { inflateEnd(&stream_); }
   GzipVerifier(const GzipVerifier&) = delete;
 
-  // False when the bytes cannot be the next ones of such a file, or are silent().
+  // False if the bytes cannot be the next part of such a file, or if silent().
   bool Add(std::string& bytes) {
     stream_.next_in = reinterpret_cast<Bytef*>(bytes.data());
     stream_.avail_in = static_cast<uInt>(bytes.size());
@@ -87,8 +87,8 @@ class GzipVerifier {
   char ignored_[64 << 10];
 };
 
-// A gzip file to its end, checksum and length of every member; other files are passed. Before that
-// no line counts: damage may show only at the end.
+// Verifies a gzip file up to its end, with the checksum and length of every member; accepts other
+// files. No line may be used before, because damage may appear only at the end.
 absl::Status VerifyGzip(const std::string& path) {
   ASSIGN_OR_RETURN(const Fd file, OpenStored(path));
   GzipVerifier verifier;
@@ -113,7 +113,7 @@ absl::Status VerifyGzip(const std::string& path) {
                                        " bytes; no line was used"));
 }
 
-// Lines of a plain or gzip file (zlib reads both).
+// Reads lines of a plain or gzip file (zlib reads both).
 class LineReader {
  public:
   explicit LineReader(const std::string& path) : path_(path) {
@@ -138,7 +138,7 @@ class LineReader {
   bool cut() const { return cut_; }  // the last line has no line end
   StoredAt Where() const { return {path_, number_}; }
 
-  // False at the end.
+  // False at the end of the file.
   absl::StatusOr<bool> Next(std::string& line) {
     line.clear();
     for (;;) {
@@ -147,13 +147,13 @@ class LineReader {
       line.append(begin, end);
       begin_ = end - buffer_;
       if (begin_ < end_) {
-        ++begin_;  // the line end
+        ++begin_;  // skips the line end
         ++number_;
         return true;
       }
       if (line.size() > kMaxLine) {
         return absl::DataLossError(absl::StrCat(path_, ":", number_ + 1, ": a line of more than ",
-                                                kMaxLine, " bytes; no line protocol"));
+                                                kMaxLine, " bytes; not the line protocol"));
       }
       RETURN_IF_ERROR(Fill());
       if (end_ > 0) continue;
@@ -165,11 +165,11 @@ class LineReader {
   }
 
  private:
-  // The next bytes; none at the end.
+  // Reads the next bytes; none at the end of the file.
   absl::Status Fill() {
     begin_ = end_ = 0;
     const int got = gzread(file_, buffer_, sizeof buffer_);
-    if (got < 0) {  // VerifyGzip() has read it before
+    if (got < 0) {  // VerifyGzip() has already read it
       int error = Z_OK;
       return absl::DataLossError(absl::StrCat(path_, ": cannot be read after line ", number_, ": ",
                                               gzerror(file_, &error)));
@@ -183,16 +183,16 @@ class LineReader {
   gzFile file_ = nullptr;
   absl::Status opened_;
   Silence silence_;
-  uint64_t number_ = 0;  // of the line that Next() gave last, from 1
+  uint64_t number_ = 0;  // number of the line last returned by Next(), from 1
   bool cut_ = false;
   char buffer_[64 << 10];
   size_t begin_ = 0, end_ = 0;
 };
 
-// Where there is a hash, or should be one, it must be right for every line before any counts.
+// If the file has a hash or must have one, the hash must match all lines before any line is used.
 absl::Status VerifyHash(const std::string& path) {
   LineReader lines(path);
-  if (!lines.opened().ok()) return absl::OkStatus();  // LineRecordingReader says why
+  if (!lines.opened().ok()) return absl::OkStatus();  // LineRecordingReader reports the reason
   TextHash hash;
   std::string line;
   bool demanded = false, dots = false;
@@ -203,11 +203,11 @@ absl::Status VerifyHash(const std::string& path) {
     const absl::StatusOr<bool> more = lines.Next(line);
     if (!more.ok() || !*more) {
       if (!demanded) return absl::OkStatus();
-      return dots ? error("the lines have no '# answers:' at their end") : more.status();
+      return dots ? error("'# answers:' is missing after the lines") : more.status();
     }
     absl::string_view text;
     if (IsLineComment(line, "answers", &text)) {
-      if (text != hash.Take()) return error("the lines before it are not those that were written");
+      if (text != hash.Take()) return error("the hash does not match the lines before it");
       demanded = true;
       dots = false;
       continue;
@@ -251,7 +251,7 @@ class LineRecordingReader {
 
  private:
   absl::Status ReadComment(absl::string_view line) {
-    // The lines of a portion follow each other, so that the numbers of all of them are known.
+    // All lines of a portion must be adjacent, so that each has a known number.
     RETURN_IF_ERROR(Deliver());
     absl::string_view text;
     if (IsLineComment(line, "device", &text)) {
@@ -261,9 +261,9 @@ class LineRecordingReader {
     } else if (IsLineComment(line, "lines", &text)) {
       RETURN_IF_ERROR(CheckLines());
       uint64_t lines;
-      bool then_a_hash;  // VerifyHash() has seen to it
+      bool then_a_hash;  // checked by VerifyHash()
       if (!ParseLineCount(text, &lines, &then_a_hash)) {
-        return Error("after '# lines:' a number is expected");
+        return Error("expected a number after '# lines:'");
       }
       expected_ = lines;
       since_ = 0;
@@ -287,20 +287,20 @@ class LineRecordingReader {
     return Error(WhyNoOperation(absl::CHexEscape(name.substr(0, 100))));
   }
 
-  // The operation of a file without an instruction comment before its first dot product.
+  // Sets the operation of a file without an instruction comment before its first dot product.
   absl::Status DefaultOperation(absl::string_view line) {
     portion_.op = facts_.op;
     if (portion_.op != nullptr) return absl::OkStatus();
-    if (!IsLineProtocol(line)) return Error("no recording: neither a log nor hexadecimal words");
+    if (!IsLineProtocol(line)) return Error("not a recording: neither a log nor hexadecimal words");
     if (!instruction_.empty()) {
       const absl::Status s = SetOperation(instruction_);
       return s.ok() ? s : absl::InvalidArgumentError(s.message());
     }
-    return absl::InvalidArgumentError(
-        absl::StrCat(Name(lines_.Where()),
-                     ": of which instruction? Neither a line \"# instruction: ARCH/INSTRUCTION\" "
-                     "nor the file name says; write that line at its beginning, with any "
-                     "architecture that has the instruction (`replay` takes --instr)"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        Name(lines_.Where()),
+        ": for which instruction? The file has no line \"# instruction: ARCH/INSTRUCTION\" "
+        "and its name names no instruction; add that line at the top, with any "
+        "architecture that has the instruction (`replay` accepts --instr)"));
   }
 
   absl::Status ReadDotProduct(absl::string_view line) {
@@ -313,9 +313,10 @@ class LineRecordingReader {
       return Error("a recording needs the answer d as word ", WordsOfLine());
     }
     if (expected_.has_value() && since_ == *expected_) {
-      return Error("more dot products than the ", *expected_, " of '# lines:'");
+      return Error("more dot products than the ", *expected_, " that '# lines:' announces");
     }
-    if (expected_.has_value() && lines_.cut()) return Error("the line was cut off: it has no end");
+    if (expected_.has_value() && lines_.cut())
+      return Error("the line was cut off: it has no line end");
     ++since_;
     if (portion_.d.empty()) portion_.where = lines_.Where();
     Batch& inputs = portion_.inputs;
@@ -327,7 +328,7 @@ class LineRecordingReader {
     return words < kPortionWords ? absl::OkStatus() : Deliver();
   }
 
-  // With the answer.
+  // Includes the answer.
   int WordsOfLine() const { return 2 * portion_.op->shape().row_words() + 2; }
 
   absl::Status Deliver() {
@@ -346,12 +347,13 @@ class LineRecordingReader {
   uint64_t& dot_products_;
   FileNameFacts facts_;
   LineReader lines_;
-  Recording portion_;                 // read and not yet delivered
-  std::optional<uint64_t> expected_;  // dot products after the last "# lines:"
-  uint64_t since_ = 0;                // dot products since then
+  Recording portion_;                 // read but not yet delivered
+  std::optional<uint64_t> expected_;  // dot products that must follow the last "# lines:"
+  uint64_t since_ = 0;                // dot products read since then
 };
 
-// In the table, or an instruction of the table at another legal size on some architecture.
+// True for an instruction of the tables, or for such an instruction at a different legal size on
+// some architecture.
 bool IsInstruction(const std::string& name) {
   if (FindInstruction(name) != nullptr) return true;
   const auto architectures = Architectures();
@@ -371,7 +373,7 @@ FileNameFacts FactsOfFileName(absl::string_view path) {
   if (dot == rest.npos) return {};
   const std::string arch(rest.substr(0, dot));
   rest.remove_prefix(dot);  // ".INSTRUCTION" or ".ANYTHING.INSTRUCTION"
-  // From the left, so that the first name found is the longest.
+  // Searches from the left, so the first name found is the longest.
   for (size_t start = 0; start != rest.npos; start = rest.find('.', start + 1)) {
     const std::string name_after_dot(rest.substr(start + 1));
     const Operation* op = FindOperation(absl::StrCat(arch, "/", name_after_dot), Models::kOptional);

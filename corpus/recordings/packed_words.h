@@ -1,4 +1,4 @@
-// Words of a format as bytes: each little-endian in ceil(bits / 8) bytes.
+// Packs the words of a format into bytes, each little-endian in ceil(bits / 8) bytes.
 #pragma once
 
 #include <bit>
@@ -16,7 +16,8 @@ namespace mmadiff {
 
 inline int WordBytes(const Format& f) { return (f.bits + 7) / 8; }
 
-// use(T()), where T is the unsigned integer whose bytes in memory are a word; false if there is none.
+// Calls use(T()), where T is the unsigned integer whose bytes in memory are a packed word. False if
+// no such integer type exists.
 template <class Use>
 bool AsIntegers(const Format& f, const Use& use) {
   if (std::endian::native != std::endian::little) return false;
@@ -54,7 +55,7 @@ inline uint64_t UnpackWord(const Format& f, absl::string_view packed, int64_t in
   return ReadLittleEndian(packed.substr(index * WordBytes(f), WordBytes(f)));
 }
 
-// The first words; words.size() * WordBytes(f) <= packed.size().
+// The first words.size() words; words.size() * WordBytes(f) <= packed.size().
 inline void UnpackWords(const Format& f, absl::string_view packed, std::span<uint64_t> words) {
   const char* from = packed.data();
   const bool done = AsIntegers(f, [&]<class T>(T narrow) {

@@ -22,7 +22,8 @@
 namespace mmadiff {
 namespace {
 
-// XXH3-128 of operand words. Two of n different inputs share it with probability below n^2 / 2^129.
+// XXH3-128 of operand words. Among n different inputs, the probability that two collide is below
+// n^2 / 2^129.
 struct OperandKey {
   uint64_t low, high;
 
@@ -45,7 +46,7 @@ OperandKey KeyOf(const DotProductCase& dot) {
   return HashWords(words);
 }
 
-// Of execution number `execution`, all its operands.
+// The key of all operands of execution number `execution`.
 OperandKey KeyOf(const Batch& batch, int64_t execution) {
   const Shape& s = batch.shape;
   std::vector<uint64_t> words;
@@ -58,7 +59,7 @@ OperandKey KeyOf(const Batch& batch, int64_t execution) {
   return HashWords(words);
 }
 
-// Where an answer stands; without a line the file is the whole place.
+// The place of an answer. Without a line, the file is the whole place.
 struct Place {
   uint32_t file = 0;  // index of a name
   uint32_t line = 0;
@@ -81,9 +82,9 @@ struct Range {
   Place place;
 };
 
-using Ranges = std::map<uint64_t, Range>;  // by their first case; they do not overlap
+using Ranges = std::map<uint64_t, Range>;  // by first case; ranges do not overlap
 
-// The range that has case `at`, or the end.
+// The range that contains case `at`, or the end.
 template <typename R>
 auto Containing(R& ranges, uint64_t at) {
   auto it = ranges.upper_bound(at);
@@ -92,18 +93,18 @@ auto Containing(R& ranges, uint64_t at) {
   return at - it->first < it->second.count ? it : ranges.end();
 }
 
-// All that is recorded of one operation.
+// All recorded answers for one operation.
 struct Table {
   absl::flat_hash_map<OperandKey, DotAnswer> dots;
   absl::flat_hash_map<OperandKey, ExecutionAnswer> executions;
-  // Dot products inside `executions`; nullopt where two places gave different answers.
+  // Dot products inside `executions`; nullopt if two places gave different answers.
   absl::flat_hash_map<OperandKey, std::optional<uint64_t>> parts;
   std::map<std::pair<bool, std::string>, Ranges> streams;  // by (dot products?, stream)
 };
 
 bool IsDotProduct(const Shape& s) { return s == DotProductShape(s); }
 
-// All that is recorded in a path.
+// All recorded answers in a path.
 class RecordedAnswers {
  public:
   explicit RecordedAnswers(std::string path) : path_(std::move(path)) {}
@@ -122,7 +123,7 @@ class RecordedAnswers {
                                : Identity().Add("recorded", absl::StrJoin(identities_, "; "));
   }
 
-  // Of the operations, inputs and answers, in whatever order and portions they came.
+  // Hash of the operations, inputs and answers; independent of their order and portions.
   std::string ContentsHash() const {
     return absl::StrFormat("%016x%016x", contents_.high, contents_.low);
   }
@@ -132,11 +133,11 @@ class RecordedAnswers {
     std::vector<std::string> names;
     for (const auto& [other, table] : tables_) names.push_back(other->name);
     std::ranges::sort(names);
-    return NotFound(Absence::kAnswer, absl::StrCat(name(), " has nothing of ", op.name,
-                                                   ", only of ", absl::StrJoin(names, ", ")));
+    return NotFound(Absence::kAnswer, absl::StrCat(name(), " has no answers for ", op.name,
+                                                   ", only for ", absl::StrJoin(names, ", ")));
   }
 
-  // Appends the answers to executions of an operation that is supported.
+  // Appends the answers to executions of a supported operation.
   absl::Status Answer(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) const {
     const Table& table = *tables_.at(&op);
     const auto stream = table.streams.find({IsDotProduct(batch.shape), batch.stream});
@@ -163,7 +164,7 @@ class RecordedAnswers {
     return IsDotProduct(r.inputs.shape) ? AddDotProducts(r, *table) : AddExecutions(r, *table);
   }
 
-  // Each input once.
+  // Call once per input.
   void AddToContents(const Operation& op, absl::string_view input, std::span<const uint64_t> d) {
     std::string bytes = absl::StrCat(op.name, "\n", input, "\n");
     bytes.append(reinterpret_cast<const char*>(d.data()), d.size_bytes());
@@ -205,7 +206,7 @@ class RecordedAnswers {
     return absl::OkStatus();
   }
 
-  // Adds the cases that are not there yet and compares the others.
+  // Adds the cases that are new and compares the others.
   absl::Status AddRange(const Recording& r, Table& table) {
     const Format& format = *r.op->instruction->d;
     const int words = r.inputs.shape.d_words();
@@ -239,7 +240,7 @@ class RecordedAnswers {
     return absl::OkStatus();
   }
 
-  // Those from execution `i` on that lie together; their number.
+  // Copies the adjacent cases from execution `i` on and returns their number.
   static int64_t FindCases(const Operation& op, const Ranges& ranges, const Batch& batch, int64_t i,
                            std::vector<uint64_t>& d) {
     const uint64_t at = batch.first + i;
@@ -288,7 +289,7 @@ class RecordedAnswers {
                                    part == table.parts.end() ? " has no answer for "
                                                              : " has several answers for ",
                                    op.name, " ", which, FormatLine(*op.instruction, dot),
-                                   "; `replay` takes the cases that a recording has"));
+                                   "; `replay` uses the recorded cases"));
     }
     return absl::OkStatus();
   }
@@ -310,9 +311,10 @@ class RecordedAnswers {
   absl::Status Conflict(const Operation& op, const Place& x, uint64_t dx, const Place& y,
                         uint64_t dy) const {
     const Format& format = *op.instruction->d;
-    return absl::DataLossError(absl::StrCat(
-        op.name, ": two answers for one input: ", HexWord(format, dx), " in ", Text(x), ", ",
-        HexWord(format, dy), " in ", Text(y), "; a recording must be of one device, remove one"));
+    return absl::DataLossError(
+        absl::StrCat(op.name, ": two answers for one input: ", HexWord(format, dx), " in ", Text(x),
+                     ", ", HexWord(format, dy), " in ", Text(y),
+                     "; a recording must come from one device; remove one"));
   }
 
   std::string path_;

@@ -7,18 +7,18 @@
 
 namespace mmadiff {
 
-// The device. Generated batches (Batch::stream) are looked up by case when the recording has them,
-// others as whole executions (text cases have them), then dot product by dot product by their
-// operands. A case that was not recorded is kNotFound. Two answers for one input are kDataLoss that
-// names both places; only a dot product that differs between places in recorded executions is
-// kNotFound instead.
+// Opens the device. It looks up generated batches (Batch::stream) by case if the recording has
+// these cases. It looks up other batches as whole executions (text cases have them), then by the
+// operands of each dot product. A case that was not recorded is kNotFound. Two answers for one
+// input are kDataLoss with both places, with one exception: a dot product that differs between
+// places in recorded executions is kNotFound.
 //
 // Memory: about 60 bytes for each dot product that comes with operands (they are kept as a 128-bit
-// hash), and the output bytes themselves of block logs; once for all devices of one path that are
-// open at a time, which see what the path held when the first was opened.
+// hash), plus the output bytes of block logs. Devices of one path that are open at the same time
+// share this memory and see the contents at the time when the first was opened.
 //
-// Errors as ReadRecordings(); kDataLoss also for a recording with damage. ContentsHash() is a hash
-// of all inputs and answers.
+// Errors as ReadRecordings(); kDataLoss also for a damaged recording. ContentsHash() is a hash of
+// all inputs and answers.
 DeviceOr OpenRecorded(const std::string& path);
 
 }  // namespace mmadiff

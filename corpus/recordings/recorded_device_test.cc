@@ -91,7 +91,7 @@ TEST_F(RecordedDevice, MissingCasesAndOperationsAreNotFound) {
   EXPECT_THAT(s.message(), AllOf(HasSubstr("has no answer for x86/vfmadd231ss"),
                                  HasSubstr("00000001 00000002 00000005")));
   EXPECT_EQ(device->Supports(mma_).code(), absl::StatusCode::kNotFound);
-  EXPECT_THAT(device->Supports(mma_).message(), HasSubstr("only of x86/vfmadd231ss"));
+  EXPECT_THAT(device->Supports(mma_).message(), HasSubstr("only for x86/vfmadd231ss"));
   Batch tile;
   tile.Resize(mma_.shape(), 1);
   EXPECT_EQ(device->Run(mma_, tile).status().code(), absl::StatusCode::kNotFound);
@@ -136,7 +136,7 @@ TEST_F(RecordedDevice, CannotOpenWhatCannotBeRead) {
   }
   const absl::Status many = OpenRecorded(Path("many")).status();
   EXPECT_EQ(many.code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_THAT(many.message(), testing::HasSubstr("holds 2 recordings, name one of them"));
+  EXPECT_THAT(many.message(), testing::HasSubstr("contains 2 recordings; name one of them"));
 }
 
 // A block log; each word of case i is i.

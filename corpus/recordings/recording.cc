@@ -27,7 +27,7 @@ namespace {
 using Deliver = absl::FunctionRef<absl::Status(const Recording&)>;
 using proto::RecordedOutputs;
 
-// Output bytes of one record; leaves room for the names beside it.
+// Output bytes per record; leaves room for the names in the same record.
 constexpr int64_t kMaxOutputBytes = 48 << 10;
 
 bool FitsFormat(const Format& f, std::span<const uint64_t> words) {
@@ -37,18 +37,18 @@ bool FitsFormat(const Format& f, std::span<const uint64_t> words) {
 // One record of a block log.
 struct Outputs {
   Recording recording;
-  bool whole = true;  // else a part of one execution, from word `element` of its results on
+  bool whole = true;  // else part of one execution, starting at word `element` of its results
   uint64_t element = 0;
 };
 
-// The checksum of the record was good, so what is wrong here was written wrong.
+// The record's checksum was good, so any error here was made by the writer.
 absl::StatusOr<Outputs> ParseOutputs(absl::string_view bytes, const std::string& where) {
   const auto error = [&where](const auto&... parts) {
     return absl::DataLossError(absl::StrCat(where, ": ", parts...));
   };
   RecordedOutputs message;
   if (!message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
-    return error(bytes.size(), " bytes that are no recorded outputs");
+    return error(bytes.size(), " bytes that are not recorded outputs");
   }
   Recording recording;
   recording.op = FindOperation(message.instruction(), Models::kOptional);
@@ -62,7 +62,7 @@ absl::StatusOr<Outputs> ParseOutputs(absl::string_view bytes, const std::string&
   } else if (message.shape_kind() == RecordedOutputs::SHAPE_KIND_DOT_PRODUCT) {
     recording.inputs.shape = DotProductShape(own);
   } else {
-    return error("unknown kind of shape ", message.shape_kind());
+    return error("unknown shape kind ", message.shape_kind());
   }
   const Format& format = *recording.op->instruction->d;
   const uint64_t words = recording.inputs.shape.d_words(), d_bytes = message.d().size();
@@ -77,7 +77,7 @@ absl::StatusOr<Outputs> ParseOutputs(absl::string_view bytes, const std::string&
                  message.count(), " cases");
   }
   if (message.first() + (message.count() - 1) < message.first()) {
-    return error("cases beyond 2^64 from ", message.first(), " on");
+    return error("cases from ", message.first(), " on exceed 2^64");
   }
   recording.inputs.count = static_cast<int64_t>(message.count());
   recording.inputs.stream = message.stream();
@@ -89,8 +89,8 @@ absl::StatusOr<Outputs> ParseOutputs(absl::string_view bytes, const std::string&
   return Outputs{std::move(recording), whole, message.element()};
 }
 
-// Adds a part to those of the same execution before it. A part whose beginning was lost is dropped.
-// `part` may lose its recording.
+// Appends a part to the previous parts of the same execution. Drops a part if the beginning was
+// lost. May take the recording out of `part`.
 void Join(Outputs& part, Recording& joined) {
   Recording& added = part.recording;
   if (part.element == 0) {
@@ -145,7 +145,7 @@ absl::Status ReadOne(const std::string& path, FileKind kind, const std::string& 
   return ReadLineRecording(path, instruction, deliver, stats.dot_products);
 }
 
-// Vectors are no answers of one device.
+// Skips vectors: they are not answers of one device.
 absl::Status ReadAllBelow(const std::string& folder, const std::string& instruction,
                           Deliver deliver, RecordingStats& stats) {
   StoredFolders folders;
@@ -154,7 +154,7 @@ absl::Status ReadAllBelow(const std::string& folder, const std::string& instruct
   for (const LeftOutLine& line : stats.ledger.lines()) {
     if (line.reason == Reason::kNotUnderstood) {
       return absl::DataLossError(
-          absl::StrCat(folder, ": ", Text(line), "; move it away, or name the files that count"));
+          absl::StrCat(folder, ": ", Text(line), "; move it away, or name the files to read"));
     }
   }
   for (const StoredFile& file : files) {
@@ -164,13 +164,13 @@ absl::Status ReadAllBelow(const std::string& folder, const std::string& instruct
   return absl::OkStatus();
 }
 
-// A folder of recordings is of several devices.
+// A folder of recordings mixes several devices.
 absl::Status NoRecordingFolderBelow(const std::string& folder) {
   const absl::StatusOr<std::vector<std::string>> below = RecordingFoldersBelow(folder);
   if (!below.ok() || below->empty()) return below.status();
   return absl::InvalidArgumentError(
-      absl::StrCat(folder, ": holds ", below->size(),
-                   " recordings, name one of them: ", absl::StrJoin(*below, ", ")));
+      absl::StrCat(folder, ": contains ", below->size(),
+                   " recordings; name one of them: ", absl::StrJoin(*below, ", ")));
 }
 
 }  // namespace
@@ -210,7 +210,7 @@ absl::StatusOr<RecordingStats> ReadRecordings(const std::string& path,
     case PathKind::kOther:
       s = absl::InvalidArgumentError(
           absl::StrCat(path,
-                       ": no regular file; a recording is read more than once, so save it in a "
+                       ": not a regular file; a recording is read more than once, so save it to a "
                        "file first"));
       break;
     case PathKind::kRecording:
@@ -224,7 +224,7 @@ absl::StatusOr<RecordingStats> ReadRecordings(const std::string& path,
       s = NoRecordingFolderBelow(path);
       if (s.ok()) s = ReadAllBelow(path, instruction, deliver, stats);
       break;
-    case PathKind::kNothing:  // its reader says so
+    case PathKind::kNothing:  // the reader reports it
     case PathKind::kCase:
     case PathKind::kFile:
       s = ReadOne(path, KindOfFile(path), instruction, deliver, stats, run);
@@ -233,7 +233,7 @@ absl::StatusOr<RecordingStats> ReadRecordings(const std::string& path,
   RETURN_IF_ERROR(s);
   if (stats.dot_products > 0) return stats;
   return absl::DataLossError(absl::StrCat(
-      path, ": no recorded answer in it",
+      path, ": contains no recorded answer",
       stats.damage.empty() ? ""
                            : absl::StrCat("; ", stats.damage.size(),
                                           " damaged places, first: ", Text(stats.damage[0]))));
@@ -243,13 +243,14 @@ absl::Status CheckWhole(const std::string& path, const RecordingStats& stats) {
   ASSIGN_OR_RETURN(const auto others, OtherAnswersBelow(path));
   if (!others.empty()) {
     return absl::DataLossError(
-        absl::StrCat(path, ": a recording with answers beside it that are no part of it (",
+        absl::StrCat(path, ": the folder also has answers that are not part of the recording (",
                      absl::StrJoin(others, ", "), "); move them away"));
   }
   if (stats.damage.empty()) return absl::OkStatus();
-  return absl::DataLossError(absl::StrCat(
-      path, ": ", Text(stats.damage[0]), ", ", stats.damage.size(),
-      " damaged places in all; a damaged recording is no device (`replay` uses its good records)"));
+  return absl::DataLossError(absl::StrCat(path, ": ", Text(stats.damage[0]), ", ",
+                                          stats.damage.size(),
+                                          " damaged places in total; a damaged recording cannot be "
+                                          "a device (`replay` uses its good records)"));
 }
 
 absl::StatusOr<std::unique_ptr<RecordingWriter>> RecordingWriter::Create(const std::string& path,
@@ -265,7 +266,7 @@ absl::Status RecordingWriter::Append(const Operation& op, const Batch& batch,
   const Format& format = *op.instruction->d;
   if (batch.stream.empty()) {
     return absl::InvalidArgumentError(
-        absl::StrCat(op.name, ": only generated batches are recorded, this one has no stream"));
+        absl::StrCat(op.name, ": only generated batches are recorded; this one has no stream"));
   }
   if (static_cast<int64_t>(d.size()) != batch.dot_products() || !FitsFormat(format, d)) {
     return absl::InvalidArgumentError(absl::StrCat(op.name, ": ", d.size(), " answers, expected ",
@@ -273,10 +274,10 @@ absl::Status RecordingWriter::Append(const Operation& op, const Batch& batch,
   }
   const bool whole = batch.shape == op.shape();
   if (!whole && batch.shape != DotProductShape(op.shape())) {
-    return absl::InvalidArgumentError(absl::StrCat(op.name, ": a batch of another shape"));
+    return absl::InvalidArgumentError(absl::StrCat(op.name, ": a batch of a different shape"));
   }
   const int64_t case_words = batch.shape.d_words();
-  // Whole cases of one record; or, when a case is too large, its words of one record.
+  // Writes whole cases per record; if a case is too large, as many of its words as fit.
   const int64_t most_words = kMaxOutputBytes / WordBytes(format);
   const int64_t most = most_words / case_words * case_words;
   RecordedOutputs message;

@@ -1,12 +1,15 @@
 // Recorded answers of hardware.
 //
-// PATH is a block log (written by `record`: outputs only, inputs named by their cases), a folder
-// that `record` wrote (corpus/recordings/recording_folder.h), the folder of a survey
-// (corpus/recordings/survey_answers.h), a folder of text cases and line-protocol files whose names
-// say their operation, one text case (*.txtpb), or a line-protocol file, as text or gzip. A line-protocol file says its operation in a
-// comment `# instruction: ARCH/INSTRUCTION` or in its name, ARCH[.ANYTHING].INSTRUCTION.txt[.gz],
-// and who answered in `# device: IDENTITY` (else ANYTHING).
-// Predictions, the answers of "model" in text cases, are no recordings and are passed over.
+// PATH is one of:
+//   a block log (written by `record`: outputs only, inputs named by their cases)
+//   a folder that `record` wrote (corpus/recordings/recording_folder.h)
+//   the folder of a survey (corpus/recordings/survey_answers.h)
+//   a folder of text cases and of line-protocol files whose names give their operation
+//   one text case (*.txtpb)
+//   a line-protocol file, as text or gzip
+// A line-protocol file names its operation in a comment `# instruction: ARCH/INSTRUCTION` or in its
+// file name, ARCH[.ANYTHING].INSTRUCTION.txt[.gz], and the device in `# device: IDENTITY` (else
+// ANYTHING). Predictions, the answers of "model" in text cases, are not recordings and are skipped.
 #pragma once
 
 #include <cstdint>
@@ -29,46 +32,52 @@
 
 namespace mmadiff {
 
-// Consecutive recorded executions of one operation, perhaps one without a model. When inputs.stream is not empty, inputs.a, b
-// and c are empty: they are the cases stream:first .. stream:first+count-1, and InputsOf()
-// generates them.
+// Consecutive recorded executions of one operation, which may have no model. If inputs.stream is
+// not empty, then inputs.a, b and c are empty: the inputs are the cases stream:first ..
+// stream:first+count-1, and InputsOf() generates them.
 struct Recording {
   const Operation* op = nullptr;
   Batch inputs;
   std::vector<uint64_t> d;  // inputs.dot_products() words
-  std::string identity;     // of the device that answered
-  StoredAt where;           // dot product i is in the line `where` + i
+  std::string identity;     // the device that answered
+  StoredAt where;           // dot product i is at line `where` + i
 };
 
-// The inputs, generated where a recording only names them; kDataLoss when it names none, or those
-// of another operation.
+// The inputs, generated if the recording only names them. kDataLoss if the name is invalid or
+// belongs to a different operation.
 absl::StatusOr<Batch> InputsOf(const Recording& recording);
 
-// The stream that a file names beside the operation; kDataLoss when it is none, or of another
-// operation.
+// The stream that a file names together with the operation. kDataLoss if the name is invalid or
+// belongs to a different operation.
 absl::StatusOr<CaseStream> StoredStream(const std::string& name, const Operation& op);
 
-// Of dot product `index` of a recording: "FILE:LINE", or the place and the case.
+// The place of dot product `index` in a recording: "FILE:LINE", or the place and the case.
 std::string WhereOf(const Recording& recording, int64_t index);
 
 struct RecordingStats {
   uint64_t dot_products = 0;
-  std::set<std::string> dropped;  // operations of a folder, of which `record` kept none as evidence
-  std::vector<Damage> damage;     // of block logs; good records were delivered all the same
-  Ledger ledger;                  // of the files of a folder
+  std::set<std::string> dropped;  // operations of a folder of which `record` kept nothing as
+                                  // evidence
+  std::vector<Damage> damage;     // in block logs; their good records are still delivered
+  Ledger ledger;                  // the files of a folder
 };
 
 // Delivers everything in PATH in portions of at most about 64 K words. `instruction` names the
-// operation of line-protocol files that do not say it; empty to rely on the file, and when neither
-// says it, that is kInvalidArgument; so is a PATH that is neither folder nor regular file, such as
-// a pipe: it is read more than once; so is a folder with folders that `record` wrote. `run` is that of a block log, when the caller knows it.
-// kNotFound for no file. A malformed line is kDataLoss with FILE:LINE and the word, after the lines
-// before it; so is an empty recording. Of a damaged or truncated gzip file no line is delivered.
+// operation of line-protocol files that do not name it; if it is empty, every file must name its
+// own. `run` is the run of a block log, if the caller has it. Errors:
+//   kNotFound           no such file
+//   kInvalidArgument    the operation is named neither by the file nor by `instruction`; PATH is
+//                       neither a folder nor a regular file, such as a pipe (PATH is read more than
+//                       once); PATH is a folder that contains folders written by `record`
+//   kDataLoss           an empty recording; a malformed line, with FILE:LINE and the word, after the
+//                       lines before it were delivered
+// Delivers no line of a damaged or truncated gzip file.
 absl::StatusOr<RecordingStats> ReadRecordings(
     const std::string& path, const std::string& instruction,
     absl::FunctionRef<absl::Status(const Recording&)> deliver, std::optional<RunId> run = {});
 
-// Whether that is all that the path has of one device: kDataLoss for damage, and for answers beside a recording.
+// Whether the recording is complete and the path has no other answers: kDataLoss for damage, and
+// for answers next to a recording.
 absl::Status CheckWhole(const std::string& path, const RecordingStats& stats);
 
 // Writes a recording as a block log: portions of outputs keyed by Batch::stream and Batch::first.
@@ -76,7 +85,7 @@ class RecordingWriter {
  public:
   static absl::StatusOr<std::unique_ptr<RecordingWriter>> Create(const std::string& path,
                                                                  RunId run = RandomRunId());
-  // batch.stream must not be empty. Splits what does not fit a block.
+  // batch.stream must not be empty. Splits outputs that do not fit in one block.
   absl::Status Append(const Operation& op, const Batch& batch, const std::vector<uint64_t>& d,
                       const std::string& identity);
   absl::Status Flush();

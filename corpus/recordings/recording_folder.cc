@@ -30,8 +30,8 @@ namespace fs = std::filesystem;
 constexpr char kManifest[] = "recording.txtpb";
 constexpr char kRegressions[] = "regressions.txt";
 constexpr char kDigests[] = "digests.log";
-constexpr char kLock[] = "writer.lock";  // has the host of the process that locks it
-constexpr size_t kMaxDigests = 2000;     // of one record: 40 KB
+constexpr char kLock[] = "writer.lock";  // names the host of the process that holds the lock
+constexpr size_t kMaxDigests = 2000;     // per record: 40 KB
 constexpr char kHeader[] =
     "# Recorded answers of a device: ./mmadiff replay FOLDER verifies them without it.\n"
     "# proto-file: proto/run.proto\n"
@@ -41,7 +41,7 @@ std::string In(const std::string& folder, absl::string_view name) {
   return absl::StrCat(folder, "/", name);
 }
 
-// True also when that cannot be known: then opening it says why.
+// True also if it cannot be determined; then opening the path reports the reason.
 bool MayExist(const std::string& path) {
   std::error_code ignored;
   return fs::status(path, ignored).type() != fs::file_type::not_found;
@@ -53,7 +53,7 @@ std::string Host() {
   return host;
 }
 
-// Without a lock, as on a file system that has none, the folder is nobody's leftover.
+// Without a lock, as on a file system without locks, the folder is never treated as a leftover.
 Fd LockTemporary(const std::string& temporary) {
   const std::string host = Host();
   absl::StatusOr<Fd> lock = OpenStored(In(temporary, kLock), O_WRONLY | O_CREAT);
@@ -62,7 +62,8 @@ Fd LockTemporary(const std::string& temporary) {
   return *std::move(lock);
 }
 
-// What killed processes left of the same recording. Locks may not be seen on other hosts.
+// Removes leftovers of the same recording from killed processes. Locks may be invisible on other
+// hosts.
 void RemoveTorn(const std::string& name) {
   std::error_code ignored;
   const fs::path path = fs::absolute(name, ignored);
@@ -84,7 +85,7 @@ void RemoveTorn(const std::string& name) {
 
 std::string RawFile(int number) { return absl::StrCat("raw-", number, ".log"); }
 
-// The raw logs and regressions.txt of a folder that is there, in order.
+// The raw logs and regressions.txt that exist in a folder, in order.
 std::vector<std::string> AnswerFiles(const std::string& folder) {
   std::vector<std::string> names;
   for (int i = 1; i <= kMaxRawFiles; ++i) names.push_back(RawFile(i));
@@ -93,7 +94,8 @@ std::vector<std::string> AnswerFiles(const std::string& folder) {
   return names;
 }
 
-// What is wrong with a file as a whole; empty: nothing, or it is neither there nor in the manifest.
+// The problem with a file as a whole. Empty if the file is good, or if it neither exists nor is in
+// the manifest.
 std::string Wrong(const RecordingManifest& manifest, const std::string& folder,
                   const std::string& name) {
   for (const RecordingManifest::File& file : manifest.files) {
@@ -102,10 +104,10 @@ std::string Wrong(const RecordingManifest& manifest, const std::string& folder,
     if (absl::IsNotFound(bytes.status())) return absl::StrCat(name, " is missing");
     if (!bytes.ok()) return std::string(bytes.status().message());
     if (bytes->size() != file.bytes) {
-      return absl::StrCat(name, " has ", bytes->size(), " bytes of ", file.bytes);
+      return absl::StrCat(name, " has ", bytes->size(), " of ", file.bytes, " bytes");
     }
     const bool same = Xxh3Hex(*bytes) == file.xxh3;
-    return same ? "" : absl::StrCat(name, " is not what was recorded");
+    return same ? "" : absl::StrCat(name, " does not match its recorded checksum");
   }
   return MayExist(In(folder, name)) ? absl::StrCat(name, " is not in ", kManifest) : "";
 }
@@ -136,7 +138,7 @@ static void StoredFields(ProtoIo& io, RecordingManifest& manifest) {
   io.Field("file", manifest.files);
 }
 
-// Of one record.
+// One record.
 static void StoredFields(ProtoIo& io, RecordedDigests& digests) {
   std::string instruction = digests.op == nullptr ? "" : digests.op->name;
   io.Field("instruction", instruction);
@@ -156,7 +158,7 @@ static absl::StatusOr<RecordedDigests> ParseDigests(absl::string_view bytes,
   const auto error = [&where](const auto&... parts) {
     return absl::DataLossError(absl::StrCat(where, ": ", parts...));
   };
-  constexpr char kNoDigests[] = "no recorded digests";
+  constexpr char kNoDigests[] = "not recorded digests";
   proto::RecordedDigests message;
   RecordedDigests d;
   const absl::Status parsed = ProtoIo::Parse(bytes, kNoDigests, message, d);
@@ -164,7 +166,7 @@ static absl::StatusOr<RecordedDigests> ParseDigests(absl::string_view bytes,
   if (d.unit_cases == 0 || d.stream.empty()) return error(kNoDigests);
   const uint64_t units = d.digests.size();
   if (units > (UINT64_MAX - d.first) / d.unit_cases) {
-    return error(units, " units of ", d.unit_cases, " cases from ", d.first, " on");
+    return error(units, " units of ", d.unit_cases, " cases from ", d.first, " on exceed 2^64");
   }
   return d;
 }
@@ -177,7 +179,8 @@ absl::StatusOr<std::unique_ptr<RecordingFolderWriter>> RecordingFolderWriter::Cr
   const bool exists = fs::exists(name, error);
   if (error) return absl::DataLossError(absl::StrCat(name, ": stat: ", error.message()));
   if (exists) {
-    return absl::AlreadyExistsError(absl::StrCat(name, ": already there; recordings stay"));
+    return absl::AlreadyExistsError(
+        absl::StrCat(name, ": already exists; recordings are not overwritten"));
   }
   RemoveTorn(name);
   std::string temporary = name + ".tmpXXXXXX";
@@ -198,7 +201,7 @@ RecordingFolderWriter::~RecordingFolderWriter() {
 absl::Status RecordingFolderWriter::AppendRaw(const Operation& op, const Batch& batch,
                                               const std::vector<uint64_t>& d,
                                               const std::string& identity) {
-  // Beside what is on the disk a log holds up to one block, and these answers.
+  // Besides the data on disk, a log buffers up to one block; these answers come on top.
   const uint64_t added = 2 * kMaxBlockBytes + d.size() * 8;
   if (raw_ != nullptr) {
     const std::string path = In(temporary_, RawFile(raw_files_));
@@ -211,7 +214,7 @@ absl::Status RecordingFolderWriter::AppendRaw(const Operation& op, const Batch& 
   }
   if (raw_ == nullptr) {
     if (raw_files_ == kMaxRawFiles) {
-      return absl::ResourceExhaustedError("more raw answers than a folder of recordings holds");
+      return absl::ResourceExhaustedError("more raw answers than a recording folder holds");
     }
     ASSIGN_OR_RETURN(std::unique_ptr<RecordingWriter> writer,
                      RecordingWriter::Create(NewFile(RawFile(++raw_files_)), run_));
@@ -262,10 +265,11 @@ absl::Status RecordingFolderWriter::Commit(RecordingManifest manifest) {
   RETURN_IF_ERROR(
       WriteFileDurably(In(temporary_, kManifest), Seal(kHeader + FormatTextProto(message))));
   std::error_code ignored;
-  // mkdtemp() makes folders private; this is an ordinary one, except that only its owner writes.
+  // mkdtemp() creates private folders; this one gets normal permissions, except that only its owner
+  // can write.
   fs::permissions(temporary_, fs::perms(0755), ignored);
   std::error_code kept;
-  fs::remove(In(temporary_, kLock), kept);  // it is locked until it has its name
+  fs::remove(In(temporary_, kLock), kept);  // the folder stays locked until it has its final name
   if (kept) return absl::DataLossError(absl::StrCat(In(temporary_, kLock), ": ", kept.message()));
   if (std::rename(temporary_.c_str(), path_.c_str()) != 0) {
     return absl::DataLossError(absl::StrCat(path_, ": rename: ", std::strerror(errno)));
@@ -310,7 +314,7 @@ absl::StatusOr<RecordingManifest> ReadRecordingManifest(const std::string& folde
 
 namespace {
 
-// Raw answers of a device that failed before all of them were asked.
+// Whether these are raw answers of a device that failed before it gave all of them.
 bool IsDropped(const RecordingManifest& manifest, const Recording& recording) {
   if (recording.inputs.stream.empty()) return false;
   return std::ranges::count(manifest.instructions, recording.op->name,
@@ -340,9 +344,9 @@ absl::Status ReadRecordingFolder(const std::string& folder,
   for (const std::string& name : present) {
     std::string wrong = read.ok() ? Wrong(manifest, folder, name) : "";
     if (!read.ok() && name == kRegressions) wrong = absl::StrCat(name, " has no checksum");
-    // Text has no checksums of its own: no line of it can be trusted.
+    // Text has no checksums of its own, so no line of it can be trusted.
     if (!wrong.empty() && name == kRegressions) {
-      damaged(absl::StrCat(wrong, ", none of it was used"));
+      damaged(absl::StrCat(wrong, "; none of it was used"));
       continue;
     }
     absl::Status delivered;

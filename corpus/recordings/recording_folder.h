@@ -1,6 +1,6 @@
-// A folder of recorded answers, at most eight files of less than 16 MB that anyone can verify
+// A folder of recorded answers: at most eight files of less than 16 MB that anyone can verify
 // without the device:
-//   recording.txtpb   who answered, when, to what; size and checksum of the other files
+//   recording.txtpb   the device, the time, the instructions; size and checksum of the other files
 //   raw-N.log         answers to the first cases of every strategy (block logs)
 //   regressions.txt   answers to regression cases (line protocol)
 //   digests.log       digests of the answers to many units of cases (block log)
@@ -28,14 +28,14 @@ struct RecordingManifest {
     std::string name;
     bool emulated = false;
     uint64_t raw_cases = 0;  // whole executions of each strategy, from case 0
-    uint64_t repeated = 0;   // dot products of these that were asked for twice, with equal answers
+    uint64_t repeated = 0;   // of these dot products, the number queried twice with equal answers
     uint64_t regressions = 0;
     uint64_t digest_units = 0, unit_cases = 0;
   };
   struct File {
     std::string name;
     uint64_t bytes = 0;
-    std::string xxh3;  // of the contents, 32 hex digits
+    std::string xxh3;  // hash of the contents, 32 hex digits
   };
 
   std::string tool_version, model_version;
@@ -46,30 +46,31 @@ struct RecordingManifest {
   std::string date;
   std::vector<Instruction> instructions;
   // Filled by RecordingFolderWriter::Commit():
-  std::string run;  // that every block of the logs names, 32 hex digits
+  std::string run;  // named by every block of the logs, 32 hex digits
   std::vector<File> files;
 };
 
-// Digests of consecutive units: unit u is the cases first + u * unit_cases and the unit_cases - 1
-// after it.
+// Digests of consecutive units. Unit u is the cases from first + u * unit_cases to first + (u + 1)
+// * unit_cases - 1.
 struct RecordedDigests {
   const Operation* op = nullptr;
   std::string stream;
   uint64_t first = 0, unit_cases = 0;
   std::vector<Digest> digests;
-  std::string identity;  // of the device that answered
+  std::string identity;  // the device that answered
 };
 
-// Writes into a folder beside `path` that gets its name at Commit(): it is whole or not there. What a
-// killed process of this host left of the same recording is removed first.
+// Writes to a temporary folder next to `path` and renames it to `path` in Commit(), so the
+// recording is complete or does not exist. Create() first removes leftovers of the same recording
+// from killed processes on this host.
 class RecordingFolderWriter {
  public:
-  // kAlreadyExists when there is something of that name; kDataLoss when nothing can be written.
+  // kAlreadyExists if the path exists; kDataLoss if nothing can be written.
   static absl::StatusOr<std::unique_ptr<RecordingFolderWriter>> Create(const std::string& path);
-  ~RecordingFolderWriter();  // removes what was not committed
+  ~RecordingFolderWriter();  // removes the folder if it was not committed
 
-  // As RecordingWriter::Append(); begins another file when one is full. kResourceExhausted when all
-  // are.
+  // As RecordingWriter::Append(). Starts a new file when one is full. kResourceExhausted when all
+  // are full.
   absl::Status AppendRaw(const Operation& op, const Batch& batch, const std::vector<uint64_t>& d,
                          const std::string& identity);
   absl::Status WriteRegressions(const std::string& lines);
@@ -80,36 +81,36 @@ class RecordingFolderWriter {
   RecordingFolderWriter(std::string path, std::string temporary, Fd lock)
       : path_(std::move(path)), temporary_(std::move(temporary)), lock_(std::move(lock)) {}
 
-  std::string NewFile(const std::string& name);  // its path
+  std::string NewFile(const std::string& name);  // returns its path
   absl::Status FinishRaw();
 
   const RunId run_ = RandomRunId();
-  std::string path_, temporary_;    // the latter empty once committed
-  Fd lock_;                         // of a file in the temporary folder, while it is written
-  std::vector<std::string> names_;  // of the files
+  std::string path_, temporary_;    // temporary_ is empty once committed
+  Fd lock_;                         // on a file in the temporary folder, held while it is written
+  std::vector<std::string> names_;  // names of the files written
   std::unique_ptr<RecordingWriter> raw_;
   int raw_files_ = 0;
 };
 
-// True for a folder that has at least one of these files.
+// True if the folder has at least one of these files.
 bool IsRecordingFolder(const std::string& path);
-// Whether it is the name of one of these files.
+// Whether the name is that of one of these files.
 bool IsRecordingFile(absl::string_view name);
-// Those below a folder, sorted. Errors as FilesBelow().
+// All recording folders below a folder, sorted. Errors as FilesBelow().
 absl::StatusOr<std::vector<std::string>> RecordingFoldersBelow(const std::string& folder);
 
-// kNotFound or kDataLoss says what is wrong with the file.
+// kNotFound or kDataLoss with a description of the problem.
 absl::StatusOr<RecordingManifest> ReadRecordingManifest(const std::string& folder);
 
-// A part of ReadRecordings(): raw answers and regressions. Files that are missing or are not the
-// bytes that the manifest says are damage; block logs give their good records all the same. Without
-// a good manifest nothing vouches for the regressions: none is used.
+// The part of ReadRecordings() for a recording folder: raw answers and regressions. A file that is
+// missing or does not match the manifest is damage; block logs still deliver their good records.
+// Without a good manifest, the regressions cannot be verified and are not used.
 absl::Status ReadRecordingFolder(const std::string& folder,
                                  absl::FunctionRef<absl::Status(const Recording&)> deliver,
                                  RecordingStats& stats);
 
-// Delivers all digests of the folder; returns the damage of digests.log. kDataLoss when a digest
-// names no operation, no unit, or cases beyond 2^64.
+// Delivers all digests of the folder and returns the damage of digests.log. kDataLoss if a digest
+// has an invalid operation, an invalid unit, or cases beyond 2^64.
 absl::StatusOr<std::vector<Damage>> ReadDigests(
     const std::string& folder, absl::FunctionRef<absl::Status(const RecordedDigests&)> deliver);
 

@@ -185,10 +185,10 @@ TEST_F(RecordingFile, TheInstructionHelpsOnlyFilesThatDoNotSayTheirs) {
             "x86/vfmadd231sd");
   EXPECT_EQ(Read(Put("x86.vfmadd231ss.txt", "1 2 3 4\n"), "x86/vfmadd231sd").recordings[0].op->name,
             kFma);
-  EXPECT_THAT(ErrorOf("\x93mmalo 1 2 3 4\n", "lines"), HasSubstr("lines:1: no recording"));
+  EXPECT_THAT(ErrorOf("\x93mmalo 1 2 3 4\n", "lines"), HasSubstr("lines:1: not a recording"));
   const absl::Status none = Read(Put("lines", "1 2 3 4\n")).status;
   EXPECT_EQ(none.code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_THAT(none.message(), HasSubstr("lines:1: of which instruction?"));
+  EXPECT_THAT(none.message(), HasSubstr("lines:1: for which instruction?"));
   const absl::Status no_op = Read(Put("lines", "1 2 3 4\n"), "x86/vfmadd").status;
   EXPECT_EQ(no_op.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(no_op.message(), HasSubstr("the nearest names are x86/vfmadd231s"));
@@ -234,9 +234,9 @@ TEST_F(RecordingFile, TheNumberOfLinesIsDemandedWhereItIsSaid) {
   EXPECT_THAT(ErrorOf("# lines: 3\n" + lines + "# lines: 0\n"), HasSubstr("txt:4: 2 dot products"));
   EXPECT_THAT(ErrorOf("# lines: 1\n" + lines), HasSubstr("txt:3: more dot products than the 1"));
   EXPECT_THAT(ErrorOf("# lines: 1\n1 2 3 4"), HasSubstr("txt:2: the line was cut off"));
-  EXPECT_THAT(ErrorOf("# lines: some\n" + lines), HasSubstr("txt:1: after '# lines:'"));
-  EXPECT_THAT(ErrorOf("# lines: 18446744073709551616\n" + lines),
-              HasSubstr("a number is expected"));
+  EXPECT_THAT(ErrorOf("# lines: some\n" + lines),
+              HasSubstr("txt:1: expected a number after '# lines:'"));
+  EXPECT_THAT(ErrorOf("# lines: 18446744073709551616\n" + lines), HasSubstr("expected a number"));
 }
 
 TEST_F(RecordingFile, WhatAHashVouchesForIsDeliveredWholeOrNotAtAll) {
@@ -258,12 +258,12 @@ TEST_F(RecordingFile, WhatAHashVouchesForIsDeliveredWholeOrNotAtAll) {
     bad[i / 8] ^= 1 << i % 8;
     expect_none(bad, "");
   }
-  expect_none(without, "no '# answers:' at their end");
-  expect_none(without.substr(0, without.size() - 8), "no '# answers:' at their end");
-  expect_none(text + lines, "no '# answers:' at their end");
-  expect_none(optional + lines, "no '# answers:' at their end");
-  expect_none("# lines: 2\n" + optional, "txt:4: the lines before it are not those");
-  expect_none("# lines: 2 then a hush\n" + lines, "a number is expected");
+  expect_none(without, "'# answers:' is missing");
+  expect_none(without.substr(0, without.size() - 8), "'# answers:' is missing");
+  expect_none(text + lines, "'# answers:' is missing");
+  expect_none(optional + lines, "'# answers:' is missing");
+  expect_none("# lines: 2\n" + optional, "txt:4: the hash does not match the lines");
+  expect_none("# lines: 2 then a hush\n" + lines, "expected a number");
 }
 
 TEST_F(RecordingFile, OfADamagedGzipFileNoLineIsDelivered) {

@@ -19,7 +19,7 @@ namespace {
 
 using Take = absl::FunctionRef<absl::Status(const SurveyAnswers&)>;
 
-// By name.
+// Groups lines by name.
 std::map<std::string, std::vector<std::string>> LinesOf(const SurveyResult& result) {
   std::map<std::string, std::vector<std::string>> named;
   const auto add = [&named](const std::string& name, const std::string& line) {
@@ -42,7 +42,7 @@ absl::StatusOr<Recording> OfLines(const SurveyAnswers& answers, const std::strin
   for (const std::string& line : answers.lines) {
     absl::StatusOr<ProtocolLine> parsed = ParseLine(*answers.op->instruction, line);
     if (!parsed.ok() || !parsed->d.has_value()) {
-      return absl::DataLossError(absl::StrCat(log, ": ", answers.name, ": no answer of ",
+      return absl::DataLossError(absl::StrCat(log, ": ", answers.name, ": not an answer of ",
                                               answers.op->name, ": ",
                                               parsed.ok() ? line : parsed.status().message()));
     }
@@ -59,7 +59,7 @@ absl::StatusOr<Recording> OfOutputs(const SurveyAnswers& answers, const std::str
   const Format& format = *answers.op->instruction->d;
   const uint64_t bytes = answers.op->shape().d_words() * WordBytes(format);
   if (outputs.count != outputs.d.size() / bytes || outputs.d.size() % bytes != 0) {
-    return absl::DataLossError(absl::StrCat(log, ": ", outputs.d.size(), " bytes of results of ",
+    return absl::DataLossError(absl::StrCat(log, ": ", outputs.d.size(), " bytes of results for ",
                                             outputs.count, " cases of ", answers.op->name));
   }
   Recording recording;
@@ -72,7 +72,7 @@ absl::StatusOr<Recording> OfOutputs(const SurveyAnswers& answers, const std::str
   return recording;
 }
 
-// One for each execution or line.
+// Calls `key` for each execution or line.
 template <typename Key>
 void ForEachKey(const Recording& r, const Key& key) {
   const std::string who = absl::StrCat(r.op->name, "\n", r.identity, "\n");
@@ -111,7 +111,7 @@ absl::Status ForEachAnswers(const SurveyManifest& manifest,
     const std::string& variant = result.task.variant;
     const std::string who =
         variant.empty() ? identity
-                        : absl::StrCat(identity, ", ", variant.substr(1));  // without its comma
+                        : absl::StrCat(identity, ", ", variant.substr(1));  // drops the comma
     for (auto& [name, lines] : LinesOf(result)) {
       RETURN_IF_ERROR(take({op, who, name, std::move(lines)}));
     }
@@ -144,7 +144,8 @@ absl::Status DeliverSurveyDigests(const StoredSurvey& stored,
   return ForEachAnswers(stored.manifest, stored.results, [&](const SurveyAnswers& answers) {
     if (answers.digests == nullptr) return absl::OkStatus();
     const SurveyDigests& d = *answers.digests;
-    if (d.unit_cases == 0) return absl::DataLossError("digests of no cases of " + answers.op->name);
+    if (d.unit_cases == 0)
+      return absl::DataLossError("digests without cases for " + answers.op->name);
     return deliver({answers.op, d.stream, 0, d.unit_cases, d.digests, answers.identity});
   });
 }
@@ -156,7 +157,7 @@ std::vector<std::string> WrongRecording(const std::string& folder, const StoredS
   const absl::StatusOr<RecordingManifest> manifest = ReadRecordingManifest(path);
   if (!manifest.ok()) return {std::string(manifest.status().message())};
   if (manifest->device_identity != stored.manifest.device_identity) {
-    return {absl::StrCat(path, ": of another device: ", Name(manifest->device_identity))};
+    return {absl::StrCat(path, ": from a different device: ", Name(manifest->device_identity))};
   }
   absl::flat_hash_set<std::string> known;
   const auto know = [&known](const auto& answers) {

@@ -330,7 +330,7 @@ expect 1 identify --device=recorded:sm_80.one_changed.mma.m16n8k8.f32.f16.f16.f3
 expect 2 run $mma; warns "did you mean --instr=$mma?"; expect 2 eval $mma x y; warns 'needs quotes'
 expect 2 list instruction; warns 'did you mean instructions'; expect 2 list instructions 'hoper/*'; warns 'are hopper'
 expect 4 probe --all --device=host --instr=$mma; warns "not an instruction that host can run"
-expect 6 replay "$mma@g3:1:5" --device=faulty:none=0 --junit=nowhere/x.xml; warns 'its folder is not there'
+expect 6 replay "$mma@g3:1:5" --device=faulty:none=0 --junit=nowhere/x.xml; warns 'its folder does not exist'
 # What a dot product costs, against an earlier output; files that are none.
 expect 0 bench --instr=$fma --rounds=1 --time=0 --json; json; cp "$out" costs.json
 has_bf16=0; grep -q avx512_bf16 /proc/cpuinfo || has_bf16=4
@@ -384,7 +384,7 @@ done
 
 # Malformed and damaged cases.
 expect 2 replay none; warns 'no such file, folder or case name'
-expect 2 replay $mma@g3:1:x --device=faulty:none=0; warns "index 'x' is no number"
+expect 2 replay $mma@g3:1:x --device=faulty:none=0; warns "index 'x' is not a number"
 sed 's/^a: "3/a: "g/' "$finding" >broken.txtpb; expect 5 replay broken.txtpb; warns broken.txtpb; warns ' a'
 echo 'instruction: "x' >syntax.txtpb; expect 5 replay syntax.txtpb; warns 'syntax.txtpb'
 mkdir -p folder empty; cp "$finding" folder; cp broken.txtpb folder
@@ -466,7 +466,7 @@ says 'column 3 is'; is "$(stat_of answers)" 1
 expect 75 probe --question=floor --device=faulty:dead=1 --instr=$bf16
 # An answer or left out, never both.
 expect 1 probe --question=payloads,pairs,integers --device="exec:python3 $(dirname "$script")/docs/example/my_rtl.py" --instr=$mma
-is "$(stat_of answers)" 1; warns '1 of 3 questions left out, although named: the instruction is contradicted already'; warns '1 of 3 questions left out, although named: not applicable'
+is "$(stat_of answers)" 1; warns '1 of 3 questions left out, although named: the instruction is already contradicted'; warns '1 of 3 questions left out, although named: not applicable'
 expect 0 probe --question=layout,order --device="$simulator" --instr=$fma; says 'addend_joins=first_step'
 expect 75 probe --question=floor --device=faulty:none=0 --instr="$bf16,$mma" --max_total_time=0
 warns "1 of the instructions, from $bf16, were not asked all"; is "$(stat_of answers)" 1
@@ -500,7 +500,7 @@ mkdir -p cases/sm_90 && cp "$finding" cases/sm_90
 expect 0 $record --device=faulty:none=0 folder1 --regressions=cases; says '7680 dot products, '
 asked=$(sed -n 's/.* products, \([0-9]*\) regression cases and vectors.*/\1/p' "$out"); is "$((asked > 50))" 1
 is "$(cd folder1 && echo *)" 'digests.log raw-1.log recording.txtpb regressions.txt'
-expect 2 $record --device=faulty:none=0 folder1; warns 'already there'
+expect 2 $record --device=faulty:none=0 folder1; warns 'already exists'
 both=$((7680 + asked))
 expect 0 replay folder1; says "$both of $both dot products equal"; says ' units of digests equal'
 expect 0 replay folder1 --device=faulty:none=0; says "$both of $both dot products equal"
@@ -513,7 +513,7 @@ run 0 --device=recorded:folder1 --instr=$mma --cases=20 --workdir=recf
 expect 0 $record --device=faulty:fraction_bits=24 folder2 --threads=3
 expect 1 replay folder2 --max_reports=1e6; says "DIGEST $mma@g3:1:0 to 2047"; says 'fraction_bits=24'
 printf 'XXXX' | dd of=folder1/raw-1.log bs=1 seek=9000 conv=notrunc 2>/dev/null
-expect 5 replay folder1; warns 'raw-1.log is not what was recorded'; says '(damaged data skipped)'
+expect 5 replay folder1; warns 'raw-1.log does not match its recorded checksum'; says '(damaged data skipped)'
 expect 75 $record --device=faulty:dead=2 folder3; is "$(ls -d folder3* 2>/dev/null)" ''
 expect 2 $record --device=faulty:none=0 folder3 --regressions=none; expect 2 record folder3 --max_bytes=1 --instr=$fma
 expect 2 record folder3 --max_total_time=soon --instr=$fma; expect 6 $record --device=faulty:none=0 none/folder3
@@ -579,7 +579,7 @@ is "$(stat_of digest)" "$whole"
 # The log of a run with another seed is damage too.
 run 0 --device=faulty:none=0 --instr=$mma --cases=9000 --seed=2 --workdir=other
 cp other/units-*.log whole/units-000009-1.log
-run 0 --device=faulty:none=0 --instr=$mma --cases=9000 --workdir=whole; warns 'a block of another run'
+run 0 --device=faulty:none=0 --instr=$mma --cases=9000 --workdir=whole; warns 'a block of a different run'
 is "$(stat_of digest)" "$whole"; is "$(stat_of resumed_units)" 5
 sed -i 's/^seed: 1/seed: 2/' whole/manifest.txtpb
 run 5 --device=faulty:none=0 --instr=$mma --cases=9000 --seed=2 --workdir=whole; warns manifest.txtpb
@@ -592,7 +592,7 @@ is "$(stat_of resumed_units)" 0; is "$(ls mmadiff-runs/*/units-*.log | wc -l)" 1
 # A full disk: exit code 6, and with room again the run goes on. A file size limit stands in for the
 # disk where mounting is not allowed.
 (ulimit -f 1; "$m" run --device=faulty:none=0 --instr="$mma,x86/*" --cases=3000 --threads=1 --workdir=full \
-  >"$out" 2>"$err"); is $? 6; warns 'not safe'
+  >"$out" 2>"$err"); is $? 6; warns 'may be lost'
 run 0 --device=faulty:none=0 --instr="$mma,x86/*" --cases=3000 --workdir=full; full=$(stat_of digest)
 run 0 --device=faulty:none=0 --instr="$mma,x86/*" --cases=3000 --workdir=roomy; is "$(stat_of digest)" "$full"
 mkdir disk

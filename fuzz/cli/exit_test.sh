@@ -49,8 +49,8 @@ lacks="1 of 2 instructions left out, although named: the device lacks it ($mma)"
 # Why nobody answers, in the same words by each verb.
 "$m" record one_case.log --device=faulty:none=0 --instr=$mma --cases=1
 for verb in 'run --cases=9 --workdir=absent' 'probe --question=order' "replay $mma@g3:1:8"; do
-  expect 4 $verb --instr=$mma --device=exec:/no/such; warns ': the program that answers for it cannot be started ('; rm -rf absent
-  expect 4 $verb --instr=$mma --device=recorded:one_case.log; warns ': the recording lacks answers of it ('
+  expect 4 $verb --instr=$mma --device=exec:/no/such; warns ': the program for it cannot be started ('; rm -rf absent
+  expect 4 $verb --instr=$mma --device=recorded:one_case.log; warns ': the recording has no answers for it ('
   rm -rf absent
 done
 expect 0 list instructions 'sm_100/*tcgen05*'; warns 'left out: the tables lack formats of them'
@@ -70,8 +70,8 @@ expect 4 identify --device=host --instr="$fma,$mma"; warns "$lacks"
 expect 1 run --device=faulty:fraction_bits=24 --instr="$fma,$mma" --cases=200 --workdir=left_differs; warns "1 of 2 instructions left out, although named"
 expect 2 verify left --device=faulty:none=0; warns 'the model held against itself'
 unknown=gfx950/v_mfma_f32_16x16x32_f16
-for verb in mutants coverage bench; do expect 4 $verb --instr=$unknown; warns 'although named: no model of it is known'; done
-expect 0 mutants --instr='gfx950/*' --cases=2000; warns 'left out: no model of them is known'
+for verb in mutants coverage bench; do expect 4 $verb --instr=$unknown; warns 'although named: no model is known for it'; done
+expect 0 mutants --instr='gfx950/*' --cases=2000; warns 'left out: no model is known for them'
 expect 4 run --device=faulty:none=0 --instr=$fma,sm_90/mma.sp.m16n8k128.s32.s4.s4.s32 --cases=50; warns 'the tables lack formats of it'
 # A shard without a unit of one of its instructions is whole.
 for shard in 0 1 2; do
@@ -93,20 +93,20 @@ mkdir mixed; "$m" gen $mma --cases=1 | "$m" eval $mma >mixed/sm_90.mma.m16n8k16.
 expect 0 replay mixed
 "$m" gen $mma --cases=1 | "$m" eval $mma --device=faulty:fraction_bits=24 | tee mixed/night2.txt >mixed/answers
 ln -s ../good.log mixed/linked.log; mkdir beyond; ln -s ../beyond mixed/beyond; cp good.log mixed/good.log.tmpAbC123
-expect 1 replay mixed; warns '1 of 6 files left out: links to folders are not followed (mixed/beyond)'; warns '1 of 6 files left out: temporary, of a killed process (mixed/good.log.tmpAbC123)'
+expect 1 replay mixed; warns '1 of 6 files left out: links to folders are not followed (mixed/beyond)'; warns '1 of 6 files left out: temporary, left by a killed process (mixed/good.log.tmpAbC123)'
 rm mixed/linked.log mixed/beyond mixed/good.log.tmpAbC123
 touch mixed/LICENSE; echo text >mixed/README.md; cp good.log mixed/NIGHT
-expect 1 replay mixed --json; warns '2 of 6 files left out: no files of mmadiff (mixed/LICENSE, mixed/README.md)'; says '"compared": 434'
+expect 1 replay mixed --json; warns '2 of 6 files left out: not mmadiff files (mixed/LICENSE, mixed/README.md)'; says '"compared": 434'
 rm mixed/night2.txt mixed/answers; noise 90 >mixed/one.LOG
 expect 5 replay mixed; warns '1 of 5 files left out: not understood (mixed/one.LOG)'; expect 5 infer --device=recorded:mixed --instr=$mma
 rm mixed/one.LOG
 "$m" gen $mma --cases=1 | "$m" eval $mma --device=faulty:fraction_bits=24 | sed '/^#/d' >mixed/night3
 expect 5 replay mixed; warns '1 of 5 files left out: not understood (mixed/night3)'; expect 1 replay mixed --instr=$mma; rm mixed/night3; echo broken >mixed/my_answers.txt; for verb in replay explain 'list findings'; do expect 5 $verb mixed; warns '1 of 5 files left out: not understood (mixed/my_answers.txt)'; done
 expect 5 run --device=recorded:mixed --instr=$mma --workdir=none; warns my_answers.txt
-rm mixed/my_answers.txt; expect 0 identify --device=recorded:mixed --instr='sm_90/*'; warns '2 of 4 files left out: no files of mmadiff'
+rm mixed/my_answers.txt; expect 0 identify --device=recorded:mixed --instr='sm_90/*'; warns '2 of 4 files left out: not mmadiff files'
 expect 0 record --device=faulty:none=0 --instr='x86/vfmadd231s?' --cases=5 --max_total_time=0 two_units
 expect 0 replay two_units --every=4; warns '1 of 2 units left out: not in the sample'
-expect 4 list instructions 'gfx1100/*'; warns 'no model of them is known: --evidence lists them too'
+expect 4 list instructions 'gfx1100/*'; warns 'no model is known for them: --evidence lists them too'
 expect 3 run --device=faulty:none=0 --instr=$fma --cases=10 --shard=7/16 --workdir=empty_shard; warns 'shard 7/16 has no unit'
 expect 0 probe --device=faulty:none=0 --instr=$mma --question=pairs --max_total_time=0; says 'agrees so far'; warns 'until --max_total_time=0'
 expect 75 probe --device=faulty:none=0 --instr=$mma,$fma --question=floor --max_total_time=0; warns '--instr asks fewer'
@@ -160,7 +160,7 @@ expect 5 changes --file=empty.txt
 # Pipes give their bytes once.
 mkfifo pipe.txt pipe
 for pipe in pipe.txt pipe /dev/stdin; do
-  expect 2 replay $pipe < <(cat good.log); warns 'no regular file'
+  expect 2 replay $pipe < <(cat good.log); warns 'not a regular file'
   expect 2 run --device=recorded:$pipe --instr=$fma --workdir=none < <(cat good.log)
 done
 # Not to be read (root reads everything).

@@ -308,8 +308,8 @@ TEST_F(UnitLogTest, UnitsThatTheRunCannotHave) {
       {"1599 dot products of 1600", [](UnitResult& u) { u.dot_products = 1599; }},
       {"cases of other units", [](UnitResult& u) { u.mismatching_cases = {200}; }},
       {"cases of other units", [](UnitResult& u) { u.mismatching_cases = {99}; }},
-      {"do not agree", [](UnitResult& u) { u.mismatches = 0; }},
-      {"do not agree", [](UnitResult& u) { u.model_digest = u.device_digest; }},
+      {"contradict", [](UnitResult& u) { u.mismatches = 0; }},
+      {"contradict", [](UnitResult& u) { u.model_digest = u.device_digest; }},
   };
   for (const auto& c : kCases) {
     UnitResult unit = Unit(0, 1);
@@ -358,7 +358,7 @@ TEST_F(UnitLogTest, UnitsOfAnotherShardOrRun) {
   EXPECT_THAT(Numbers(stored->done[0]), ElementsAre(3));
   ASSERT_EQ(stored->damage.size(), 1u);
   EXPECT_THAT(Text(stored->damage[0]), HasSubstr("units-000000"));
-  EXPECT_THAT(Text(stored->damage[0]), HasSubstr("a block of another run"));
+  EXPECT_THAT(Text(stored->damage[0]), HasSubstr("a block of a different run"));
 }
 
 // Every byte of the middle block, flipped: that unit is missing, the others are not.

@@ -269,14 +269,14 @@ TEST_F(RecordTest, DamageIsReportedAndTheRestIsUsed) {
     Put("out/recording.txtpb", manifest);
   };
   Damage("raw-1.log", [](std::string& bytes) { bytes[bytes.size() / 2] ^= 1; });
-  expect("raw-1.log is not what was recorded", true, false);
+  expect("raw-1.log does not match its recorded checksum", true, false);
   Damage("raw-1.log", [](std::string& bytes) { bytes.resize(bytes.size() - 7); });
   expect("raw-1.log: truncated block", false, false);  // it was the end mark
   Damage("raw-1.log", [](std::string& bytes) {         // the end mark and the block before it
     bytes.resize(bytes.rfind("\x93mmalog\n"));
     bytes.resize(bytes.rfind("\x93mmalog\n"));
   });
-  expect("raw-1.log: ends before its end", true, false);
+  expect("raw-1.log: has no end mark", true, false);
   fs::remove(Path("out/raw-1.log"));
   expect("raw-1.log is missing", true, false);
   Damage("regressions.txt", [](std::string& bytes) { bytes[bytes.size() - 2] ^= 1; });
@@ -290,7 +290,7 @@ TEST_F(RecordTest, DamageIsReportedAndTheRestIsUsed) {
   Put("out/recording.txtpb", "nonsense");
   expect("recording.txtpb", true, false);  // nothing vouches for the answers in text
   Damage("recording.txtpb", [](std::string& bytes) { bytes[bytes.size() / 2] ^= 1; });
-  expect("recording.txtpb: its last line is not the checksum", true, false);
+  expect("recording.txtpb: its last line does not match the checksum", true, false);
   fs::remove(Path("out/recording.txtpb"));
   expect("recording.txtpb", true, false);
   EXPECT_THAT(Verify(Path("out")).damage, testing::IsEmpty());

@@ -104,7 +104,7 @@ TEST_F(FolderTest, ARecordingOfAnotherDeviceIsDamage) {
   Survey("other");
   std::filesystem::remove_all(Path("s/recording"));
   std::filesystem::rename(Path("other/recording"), Path("s/recording"));
-  ExpectDamage("of another device: another");
+  ExpectDamage("from a different device: another");
 }
 
 TEST_F(FolderTest, ARecordingOfOtherAnswersIsDamage) {

@@ -32,7 +32,7 @@ TEST(ClassStrategyTest, HasNothingButItsClass) {
     for (const Strategy& s : ClassStrategies()) {
       if (!HasClasses(s, *op.instruction)) {
         const auto parsed = ParseCaseName(absl::StrCat(name, "@g3:", s.name, ".1:5"));
-        EXPECT_THAT(std::string(parsed.status().message()), HasSubstr("is no class of this"));
+        EXPECT_THAT(std::string(parsed.status().message()), HasSubstr("is not a class of this"));
         continue;
       }
       ++made;
