@@ -17,7 +17,7 @@ for file in share/man/man1/mmadiff.1 share/bash-completion/completions/mmadiff \
   [ -s "$tmp/moved/$file" ] || fail "no $file"
 done
 
-# Data of the repository is found beside the program, and a folder here comes first.
+# The program finds the repository's data beside itself; a folder in the current directory has priority.
 "$m" changes | grep -q '^0 changes' || fail 'no digests'
 cases() { "$m" -q record "$1" --instr=$fma --device=faulty:none=0 --cases=1 --max_total_time=0 | sed 's/.* \([0-9]*\) regression.*/\1/'; }
 [ "$(cases with)" -gt "$(mkdir -p corpus/regressions && cases without)" ] || fail 'no regression cases'
