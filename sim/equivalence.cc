@@ -80,10 +80,10 @@ bool IsFused(const Model& m) {
 std::string SameSteps(const Model& m, const Algorithm& changed) {
   const Algorithm& alg = m.algorithm;
   const bool one_step = std::min(changed.terms, m.k) == std::min(alg.terms, m.k);
-  if (changed.terms != alg.terms && one_step) return "a step has all the products";
-  if (changed.order != alg.order && m.k == 1) return "one product has no order";
+  if (changed.terms != alg.terms && one_step) return "one step takes all the products";
+  if (changed.order != alg.order && m.k == 1) return "a single product has no order";
   if (alg.family == Family::kFusedSum && changed.grouping != alg.grouping && alg.terms >= m.k) {
-    return "a step has all the products";
+    return "one step takes all the products";
   }
   return "";
 }
@@ -102,7 +102,7 @@ std::string SameFloor(const Model& m, const Algorithm& changed) {
   const Range range = RangeOf(m);
   const int floor = std::max(changed.exponent_floor, alg.exponent_floor);
   if (HasOperandExponents(m) && range.least_exponent >= floor) {
-    return "every term that is not zero lies above the floor";
+    return "every nonzero term is above the floor";
   }
   return range.quantum >= floor - alg.fraction_bits
              ? "no term has bits below those that the floor keeps"
@@ -112,21 +112,21 @@ std::string SameFloor(const Model& m, const Algorithm& changed) {
 std::string SameAlignment(const Model& m, const Algorithm& changed) {
   const Algorithm& alg = m.algorithm;
   if (changed.addend_exponent != alg.addend_exponent && m.c.min_exponent == m.d.min_exponent) {
-    return "the addend's format has the least exponent of the output's";
+    return "the addend's and the output's format have the same least exponent";
   }
   if (changed.zero_term != alg.zero_term && alg.family == Family::kFusedSum &&
       HasOperandExponents(m) && RangeOf(m).quantum >= LargestZeroExponent(m) - alg.fraction_bits) {
-    return "no zero product lies high enough to cut a bit of another term";
+    return "no zero product has an exponent high enough to cut a bit of another term";
   }
   const auto of_operands = [](ProductExponent e) { return e != ProductExponent::kNormalized; };
   if (changed.product_exponent != alg.product_exponent && of_operands(changed.product_exponent) &&
       of_operands(alg.product_exponent)) {
     if (std::max(m.a.min_exponent, m.b.min_exponent) <= kF16.min_exponent) {
-      return "no operand is subnormal and would be normal in f16";
+      return "no subnormal operand would be normal in f16";
     }
     if (alg.family == Family::kFusedSum && alg.zero_term == ZeroTerm::kIgnored &&
         RangeOf(m).quantum >= LargestZeroExponent(m) - alg.fraction_bits) {
-      return "no product of a subnormal lies high enough to cut a bit of another term";
+      return "no product of a subnormal has an exponent high enough to cut a bit of another term";
     }
   }
   if (changed.zero_group != alg.zero_group && alg.group_terms == 1) {
@@ -139,8 +139,8 @@ std::string SameAlignment(const Model& m, const Algorithm& changed) {
   const bool directed =
       alg.sum_rounding != Rounding::kNearestEven && alg.sum_rounding != Rounding::kToOdd;
   if (changed.zero_addend != alg.zero_addend && directed) {
-    return "with a zero addend the sum is only rounded to ever coarser units, one direction for "
-           "all";
+    return "with a zero addend the sum is only rounded to ever coarser units, always in the same "
+           "direction";
   }
   return "";
 }
@@ -148,13 +148,13 @@ std::string SameAlignment(const Model& m, const Algorithm& changed) {
 std::string SameProducts(const Model& m, const Algorithm& changed) {
   const Algorithm& alg = m.algorithm;
   if (changed.product_overflow != alg.product_overflow && ProductBound(m) <= MaxExponent(m.d) + 1) {
-    return "no product is as large as that";
+    return "no product is that large";
   }
   const bool exact = m.a.fraction_bits + m.b.fraction_bits + 1 <= alg.output_fraction_bits &&
                      ProductQuantum(m) >= m.d.min_exponent &&
                      ProductBound(m) <= MaxExponent(m.d) + 1;
   return changed.product_rounding != alg.product_rounding && exact
-             ? "every product is a number of the output's format"
+             ? "the output format represents every product exactly"
              : "";
 }
 
@@ -195,12 +195,12 @@ bool AddendsArePositiveZeros(const Model& m) {
 std::string SameAddendFlush(const Model& m, const Algorithm& changed) {
   const Algorithm& alg = m.algorithm;
   if (changed.addend_flush == alg.addend_flush) return "";
-  if (alg.terms >= m.k) return "a step has all the products";
+  if (alg.terms >= m.k) return "one step takes all the products";
   if (alg.addend_subnormals == Subnormals::kKeep) return "no addend is flushed";
   if (alg.output_subnormals != Subnormals::kKeep &&
       (alg.addend_subnormals == Subnormals::kFlush ||
        alg.output_subnormals == Subnormals::kFlushPositive)) {
-    return "a step has flushed its result already";
+    return "each step has already flushed its result";
   }
   return ResultsAreNormal(m) && AddendsArePositiveZeros(m)
              ? "the sum that one step hands to the next is never subnormal or -0"
@@ -227,7 +227,7 @@ std::string SameSubnormals(const Model& m, const Algorithm& changed) {
   if (changed.input_subnormals != alg.input_subnormals &&
       alg.input_subnormals != Subnormals::kKeep && changed.input_subnormals != Subnormals::kKeep &&
       alg.family == Family::kPairwiseSum && AddendsArePositiveZeros(m)) {
-    return "the addend is never -0, so that the sign of a zero product does not show";
+    return "the addend is never -0, so the sign of a zero product does not show";
   }
   return "";
 }
@@ -236,7 +236,7 @@ std::string SameTininess(const Model& m, const Algorithm& changed) {
   const Algorithm& alg = m.algorithm;
   if (changed.tininess == alg.tininess) return "";
   if (alg.output_subnormals == Subnormals::kKeep) {
-    return "only a flushing output asks when a result is tiny";
+    return "tininess matters only if the output is flushed";
   }
   if (alg.output_rounding == Rounding::kTowardZero || alg.output_rounding == Rounding::kToOdd) {
     return "this rounding never carries into the normal range";
@@ -262,7 +262,7 @@ std::string SameZeroSign(const Model& m, const Algorithm& changed) {
   const int least_cut = std::max(range.least_exponent, alg.exponent_floor) - alg.fraction_bits;
   const int quantum =
       IsFused(m) && HasOperandExponents(m) ? std::max(range.quantum, least_cut) : range.quantum;
-  return quantum >= m.d.min_exponent - alg.output_fraction_bits ? "no sum but zero rounds to zero"
+  return quantum >= m.d.min_exponent - alg.output_fraction_bits ? "no nonzero sum rounds to zero"
                                                                 : "";
 }
 
@@ -270,7 +270,7 @@ std::string SameOverflow(const Model& m, const Algorithm& changed) {
   const Algorithm& alg = m.algorithm;
   if (changed.range_overflow == alg.range_overflow) return "";
   if (alg.output_rounding == Rounding::kNearestEven) {
-    return "rounding to nearest overflows to infinity by both rules";
+    return "under both rules, rounding to nearest overflows to infinity";
   }
   // An addend of the largest exponent has all products cut to zero; with a smaller one, or none,
   // all of them together do not reach the largest output.

@@ -262,7 +262,7 @@ std::string Hint(std::string_view name) {
   }
   const bool known = std::ranges::count(archs, product) != 0;
   if (!known && product.size() > 2 && product.size() < name.size()) {
-    const std::string near = NearestText("; the nearest architectures are ", product, archs, 2);
+    const std::string near = NearestText("; nearest architectures: ", product, archs, 2);
     if (!near.empty()) return near;
   }
   if (const auto formats = QuotedFormats(name); !formats.empty() && formats[0] != name) {
@@ -306,7 +306,7 @@ std::string WhyNoOperation(std::string_view name) {
   if (names.empty()) {
     for (const Operation& op : Operations()) names.push_back(op.name);
   }
-  const std::string near = NearestText("; the nearest names are ", resolved, names, 3);
+  const std::string near = NearestText("; nearest names: ", resolved, names, 3);
   return "no instruction '" + std::string(name) + "'" +
          (elsewhere.empty() ? "" : "; it exists on " + elsewhere) +
          (near.empty() && elsewhere.empty() ? Hint(name) : near) + " (mmadiff list instructions)";

@@ -201,7 +201,7 @@ std::string InvalidFloats(const Model& m) {
            m.d.name;
   }
   if (Propagates(alg.nan_rule) && alg.family != Family::kFmaChain) {
-    return "only fma_chain has a NaN to propagate";
+    return "only fma_chain can propagate a NaN";
   }
   switch (alg.family) {
     case Family::kFmaChain:

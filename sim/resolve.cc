@@ -64,7 +64,7 @@ class Resolver {
       if (*arch.like == '\0') continue;
       RequireKnown(arch.like, arch.name);
       if (table_.numerics.size() > before) continue;
-      Error(std::string(arch.name) + ": as '" + arch.like +
+      Error(std::string(arch.name) + ": like '" + arch.like +
             "', but no instruction has numerics there");
     }
     std::set<const Instruction*> listed;
@@ -104,7 +104,8 @@ class Resolver {
       n.nan_verdict = NanVerdict::kBits;
     }
     if (measured == 0) {
-      Error(std::string(m.archs) + ": nothing to measure is named '" + m.instructions + "'");
+      Error(std::string(m.archs) + ": the measurement's pattern matches nothing: '" +
+            m.instructions + "'");
     }
   }
 
@@ -119,7 +120,7 @@ class Resolver {
     return std::ranges::any_of(architectures_, [&](const auto& a) { return a.name == arch; });
   }
   void RequireKnown(const std::string& arch, const std::string& where) {
-    if (!IsKnown(arch)) Error(where + ": no table knows the architecture '" + arch + "'");
+    if (!IsKnown(arch)) Error(where + ": no table has the architecture '" + arch + "'");
   }
 
   void AddChoices(const NumericsEntry& entry) {
