@@ -21,12 +21,12 @@ enum class Family : uint8_t {
 inline constexpr int kFamilyCount = 7;  // without kNone
 
 enum class Rounding : uint8_t { kNearestEven, kTowardZero, kDown, kUp, kToOdd };
-enum class Order : uint8_t { kAscending, kDescending };  // of k
+enum class Order : uint8_t { kAscending, kDescending };  // sequence of k
 // Exponent of a product.
 enum class ProductExponent : uint8_t {
   kRaw,         // the sum of the operands' exponents
   kNormalized,  // floor(log2 |product|)
-  kAsF16,  // kRaw after conversion to f16, in which subnormals of e4m3 and narrower are normal
+  kAsF16,       // kRaw after conversion to f16, in which subnormals of e4m3 and narrower are normal
 };
 // Whether a zero product can raise the alignment exponent, by the sum of its exponent fields.
 enum class ZeroTerm : uint8_t { kIgnored, kRaises };
@@ -63,7 +63,8 @@ enum class Grouping : uint8_t {
   // of 4.
   kPairsOfFour,
   // kFmaChain: one chain of the even k and one of the odd k, both from +0; then even + odd, then
-  // the addend, so kLastAdd is required. kTwoStageSum: even and odd k are aligned and cut separately.
+  // the addend, so kLastAdd is required. kTwoStageSum: even and odd k are aligned and cut
+  // separately.
   kEvenOdd,
 };
 enum class AddendJoins : uint8_t {
@@ -92,7 +93,7 @@ enum class GroupExponent : uint8_t { kProducts, kScales };
 enum class ZeroGroup : uint8_t { kCounts, kIgnored };
 // "Product" of two 1-bit operands.
 enum class BitOperation : uint8_t { kAnd, kXor };
-enum class Overflow : uint8_t { kWrap, kSaturate };  // of integers
+enum class Overflow : uint8_t { kWrap, kSaturate };  // kIntegerDot
 
 // No floor: below the exponent of every product of two supported formats.
 inline constexpr int kNoFloor = -10000;

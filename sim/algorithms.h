@@ -224,8 +224,8 @@ inline Algorithm TwoStageFp8(const Instruction& i) {
   return a;
 }
 
-// For each pair of products in turn: two products and the addend are aligned, cut, added and rounded
-// to nearest even.
+// For each pair of products in turn: two products and the addend are aligned, cut, added and
+// rounded to nearest even.
 inline Algorithm PairsOfGrid(const Instruction& i) {
   Algorithm a = TruncatedFusedSum<2, 24>(i);
   a.exponent_floor = kNoFloor;
@@ -234,8 +234,8 @@ inline Algorithm PairsOfGrid(const Instruction& i) {
   return a;
 }
 
-// A sparse instruction. Unselected products stay in place as zeros, so a step of twice the terms has
-// as many selected products as a dense step has products.
+// A sparse instruction. Unselected products stay in place as zeros, so a step of twice the terms
+// has as many selected products as a dense step has products.
 template <Algorithm (*dense)(const Instruction&)>
 Algorithm Sparse(const Instruction& i) {
   Algorithm a = dense(i);

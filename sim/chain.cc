@@ -15,13 +15,13 @@ bool HasEqualSteps(const Model& one) {
   if (alg.family == Family::kFmaChain)
     return consecutive && (alg.order == Order::kAscending || one.k == 1);
   if (alg.family == Family::kIntegerDot) {
-    // Sums modulo 2^32; and sums that only grow, which stay at the largest number once they are there.
+    // Sums modulo 2^32, and sums that only grow, which stay at the largest number once they reach it.
     return alg.overflow == Overflow::kWrap || (!one.a.is_signed && !one.b.is_signed);
   }
   if (alg.terms > one.k || one.k % alg.terms != 0) return false;
   if (alg.family == Family::kTwoStageSum) return consecutive || one.k % 2 == 0;
-  // An addend that is flushed only at entry is flushed at the entry of each execution. That changes nothing if the result was
-  // flushed the same way.
+  // An addend that is flushed only at entry is flushed at the entry of each execution. That changes
+  // nothing if the result was flushed the same way.
   const bool flushes =
       alg.family == Family::kPairwiseSum && alg.addend_subnormals != Subnormals::kKeep &&
       alg.addend_flush == AddendFlush::kAtEntry && alg.addend_subnormals != alg.output_subnormals;

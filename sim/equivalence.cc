@@ -29,8 +29,8 @@ int ProductBound(const Model& m) {
   return MaxExponent(m.a) + MaxExponent(m.b) + 2 + scales;
 }
 
-// The least exponent that a nonzero number of the format contributes to a product's exponent, if the
-// product is not normalized.
+// The least exponent that a nonzero number of the format contributes to a product's exponent, if
+// the product is not normalized.
 int LeastOffer(const Model& m, const Format& f) {
   if (m.algorithm.product_exponent != ProductExponent::kAsF16) return f.min_exponent;
   return std::max(f.min_exponent - f.fraction_bits, std::min(f.min_exponent, kF16.min_exponent));
@@ -254,8 +254,8 @@ std::string SameTininess(const Model& m, const Algorithm& changed) {
 
 std::string SameZeroSign(const Model& m, const Algorithm& changed) {
   const Algorithm& alg = m.algorithm;
-  // IEEE 754 requires a negative zero if every term is -0; a step that starts from +0 never has only
-  // such terms.
+  // IEEE 754 requires a negative zero if every term is -0; a step that starts from +0 never has
+  // only such terms.
   const bool ieee = (changed.zero_sign == ZeroSign::kIeee || alg.zero_sign == ZeroSign::kIeee) &&
                     alg.addend_joins == AddendJoins::kFirstStep;
   if (changed.zero_sign == alg.zero_sign || ieee) return "";

@@ -11,8 +11,8 @@
 namespace mmadiff {
 
 // The first NaN of a, b and c in the order of the rule, quieted, in the output format. c has that
-// format; the fractions of a and b are no longer. The default NaN if no operand is a NaN or the rule
-// does not propagate.
+// format; the fractions of a and b are no longer. The default NaN if no operand is a NaN or the
+// rule does not propagate.
 MMADIFF_HD constexpr uint64_t SelectNan(const Format& d, NanRule rule, const Unpacked& a,
                                         const Unpacked& b, const Unpacked& c, int a_fraction_bits,
                                         int b_fraction_bits) {
@@ -65,7 +65,7 @@ MMADIFF_HD_RARE constexpr uint64_t FmaSpecials(const Format& d, NanRule rule, co
 
 template <class Wide>
 struct SignedSum {
-  bool negative;  // of a zero: whether both terms were negative
+  bool negative;  // for a zero, whether both terms were negative
   Wide magnitude;
   int lsb;  // exponent of the unit of magnitude; its last bit is sticky
 };

@@ -83,8 +83,8 @@ MMADIFF_HD constexpr int MaxExponent(const Format& f) {
   return f.min_exponent + MaxExponentField(f) - (top_is_special ? 2 : 1);
 }
 
-// Exponent of the smallest normal number. In a format with a zero, that number has exponent field 1.
-// In a format without one (ue8m0), even field 0 encodes a normal number, one exponent lower.
+// Exponent of the smallest normal number. In a format with a zero it is min_exponent (exponent field
+// 1). In a format without a zero (ue8m0), field 0 is also normal, with an exponent one lower.
 MMADIFF_HD constexpr int LeastExponent(const Format& f) {
   return f.has_zero ? f.min_exponent : f.min_exponent - 1;
 }

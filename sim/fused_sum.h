@@ -65,7 +65,7 @@ MMADIFF_HD constexpr int GroupedK(const Model& m, int position) {
   return p / 2 * 4 + p % 2 + position / half * 2;
 }
 
-// Exponent of an operand as an f16 number. Formats with smaller normal numbers than f16 keep theirs.
+// Exponent of an operand as an f16 number. Formats with smaller normal numbers than f16 keep it.
 MMADIFF_HD constexpr int ExponentAsF16(const Format& f, const Unpacked& x) {
   const int own = LeastExponent(f);
   const int least = own < kF16.min_exponent ? own : kF16.min_exponent;
@@ -100,8 +100,8 @@ MMADIFF_HD constexpr bool AllNegativeZeros(Row a, Row b, int terms, const Unpack
   return all;
 }
 
-// magnitude * 2^(up - down) cut to an integer. `up` is a constant of the model. With it, `down` is a
-// right shift for every term whose raw exponent is below the alignment exponent; random shift
+// magnitude * 2^(up - down) cut to an integer. `up` is a constant of the model. With it, `down` is
+// a right shift for every term whose raw exponent is below the alignment exponent; random shift
 // directions would cost more than the arithmetic.
 MMADIFF_HD constexpr Shifted<uint64_t> CutTerm(uint64_t magnitude, int up, int down,
                                                Rounding rounding, bool negative) {
@@ -241,7 +241,7 @@ MMADIFF_HD constexpr uint64_t RoundStep(const Model& m, const Row&, bool negativ
                                         uint64_t magnitude, int lsb, int step, Trace& trace) {
   return RoundSum(m, negative, magnitude, lsb, step, trace);
 }
-// With narrow rows, sums have at most 38 bits. Of a sum with more than 32, the last six bits become
+// With narrow rows, sums have at most 38 bits. If a sum has more than 32, its last six bits become
 // one sticky bit.
 MMADIFF_HD constexpr uint64_t RoundStep(const Model& m, const NarrowRow&, bool negative,
                                         uint64_t magnitude, int lsb, int, NullTrace&) {
@@ -259,7 +259,8 @@ MMADIFF_HD constexpr uint64_t Magnitude(int64_t x) {
   return x < 0 ? -static_cast<uint64_t>(x) : static_cast<uint64_t>(x);
 }
 
-// One step: align, cut and add, round. Its products begin at a and b; c is a decoded word of `c_format`.
+// One step: align, cut and add, round. Its products begin at a and b; c is a decoded word of
+// `c_format`.
 template <class Row, class Trace>
 MMADIFF_HD constexpr uint64_t FusedStep(const Model& m, Row a, Row b, const Step& s,
                                         const Format& c_format, const Unpacked& c, Trace& trace) {

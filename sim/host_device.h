@@ -24,8 +24,8 @@
 #else
 #define MMADIFF_HD_CALL MMADIFF_HD
 #endif
-// For functions that handle rare cases, such as operands that are not finite: the host compiler would
-// otherwise inline them into each caller.
+// For functions that handle rare cases, such as operands that are not finite: the host compiler
+// would otherwise inline them into each caller.
 #if defined(__CUDACC__) || defined(__HIP__)
 #define MMADIFF_HD_RARE MMADIFF_HD
 #else

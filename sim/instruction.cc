@@ -112,7 +112,8 @@ constexpr Entry kEntries[] = {
     {"mma.m16n8k32.mxf8f6f4.f32." MMADIFF_F8F6F4 "." MMADIFF_F8F6F4 ".f32.ue8m0", Scaled(1), "f32 $1 $2 f32 ue8m0", kMmaBytes, kRtxBlackwell, kMmaPage},
     {"mma.m16n8k64.mxf4.f32.e2m1.e2m1.f32.ue8m0", Scaled(2), "f32 e2m1 e2m1 f32 ue8m0", kMma, kRtxBlackwell, kMmaPage},
     {"mma.m16n8k64.mxf4nvf4.f32.e2m1.e2m1.f32.ue8m0.2x", Scaled(2), "f32 e2m1 e2m1 f32 ue8m0", kMma, kRtxBlackwell, kMmaPage},
-    // ue8m0.4x is new in PTX ISA 9.1: ptxas 13.0 rejects it, so this project has not seen its machine code.
+    // ue8m0.4x is new in PTX ISA 9.1: ptxas 13.0 rejects it, so this project has not seen its
+    // machine code.
     {"mma.m16n8k64.mxf4nvf4.f32.e2m1.e2m1.f32.{ue8m0,ue4m3}.4x", Scaled(4), "f32 e2m1 e2m1 f32 $1", kMma, kRtxBlackwell, kMmaPage},
     {"mma.m8n8k16{,.satfinite}.s32.{s8,u8}.{s8,u8}.s32", kNamed, "s32 $2 $3 s32", kMma, kFromTuring, kMmaPage},
     {"mma.m16n8k{16,32}{,.satfinite}.s32.{s8,u8}.{s8,u8}.s32", kNamed, "s32 $3 $4 s32", kMma, kFromAmpere, kMmaPage},
@@ -210,7 +211,8 @@ constexpr Entry kEntries[] = {
     {"v_mfma_scale_f32_16x16x128_f8f6f4." MMADIFF_F8F6F4 "." MMADIFF_F8F6F4 ".ue8m0", Scaled(4), "f32 $1 $2 f32 ue8m0", kWave, "gfx950", kCdna4},
     {"v_mfma_scale_f32_32x32x64_f8f6f4." MMADIFF_F8F6F4 "." MMADIFF_F8F6F4 ".ue8m0", Scaled(2), "f32 $1 $2 f32 ue8m0", kWave, "gfx950", kCdna4},
 
-    // neg_lo selects whether elements of A and B are signed; 16-bit results are in the half that OPSEL = 0 selects.
+    // neg_lo selects whether elements of A and B are signed; 16-bit results are in the half that
+    // OPSEL = 0 selects.
     {"v_wmma_f32_16x16x16_{f16,bf16}", kNamed, "f32 $1 $1 f32", kHalves, kGfx11, kRdna3},
     {"v_wmma_{f16,bf16}_16x16x16_$1", kNamed, "$1 $1 $1 $1", kHalves, kGfx11, kRdna3},
     {"v_wmma_i32_16x16x16_iu8.{s8,u8}.{s8,u8}", kNamed, "s32 $1 $2 s32", kHalves, kGfx11, kRdna3},

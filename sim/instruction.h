@@ -70,7 +70,7 @@ struct Instruction {
   const Format& b_format(int index) const { return index < shape.k ? *b : *scale; }
 };
 
-// One per name, or one per group of architectures where a name stands for several instructions. An
+// One per name, or one per group of architectures where a name means several instructions. An
 // instruction with several sizes appears once, with its first size.
 std::span<const Instruction> Instructions();
 

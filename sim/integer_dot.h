@@ -1,5 +1,5 @@
-// Integer dot product: each step adds `terms` exact products to the accumulator, then reduces the sum
-// to the output by wrapping or saturation. The "product" of two bits is their and or their xor.
+// Integer dot product: each step adds `terms` exact products to the accumulator, then reduces the
+// sum to the output by wrapping or saturation. The "product" of two bits is their and or their xor.
 #pragma once
 
 #include <cstdint>

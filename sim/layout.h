@@ -1,5 +1,5 @@
-// The place of each matrix element in the storage that an instruction reads and writes (registers of
-// lanes, shared memory, tensor memory), as closed formulas per layout.
+// The place of each matrix element in the storage that an instruction reads and writes (registers
+// of lanes, shared memory, tensor memory), as closed formulas per layout.
 #pragma once
 
 #include <vector>
@@ -9,8 +9,8 @@
 namespace mmadiff {
 
 // kALanes: A in registers (wgmma) or tensor memory (tcgen05) instead of shared memory.
-// kAColumns, kBRows, kCColumns, kDColumns: wmma operands in memory in the opposite order: A, C and D
-// by columns instead of rows, B by rows instead of columns.
+// kAColumns, kBRows, kCColumns, kDColumns: wmma operands in memory in the opposite order: A, C and
+// D by columns instead of rows, B by rows instead of columns.
 // kAIndex: for sparse instructions, the position (0 to 3) of each stored element of A within its
 // group of four k. Their kA holds only the stored elements, two per group.
 enum class Operand {
@@ -38,8 +38,8 @@ struct Element {
 
 // A 32-bit register of a lane, and the element's lowest bit in it. For x86, the lane is the 32- or
 // 64-bit lane of the vector and the register is 0. A 64-bit element occupies registers reg and
-// reg + 1. Shared and global memory count as one lane of 32-bit words; in tensor memory, the columns
-// of a lane are its registers. A 6-bit element may extend into the next word.
+// reg + 1. Shared and global memory count as one lane of 32-bit words; in tensor memory, the
+// columns of a lane are its registers. A 6-bit element may extend into the next word.
 struct Place {
   int lane, reg, bit;
   friend auto operator<=>(const Place&, const Place&) = default;

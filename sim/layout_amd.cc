@@ -7,8 +7,8 @@
 namespace mmadiff {
 namespace {
 
-// A row of A or column of B is spread over `groups` lanes; each lane holds `runs` runs of consecutive
-// k. In ascending k, the first runs of all lanes come first, then their second runs.
+// A row of A or column of B is spread over `groups` lanes; each lane holds `runs` runs of
+// consecutive k. In ascending k, the first runs of all lanes come first, then their second runs.
 struct Runs {
   int groups, runs;
 };

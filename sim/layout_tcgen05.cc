@@ -22,14 +22,14 @@ Place InShared(int row, int k, int bits, int all_k) {
   return place;
 }
 
-// M = 128: each row of A and D is a lane (layout D). M = 64: each warp has 16 rows, in the lower half
-// of its 32 lanes (layout F with lane alignment 0; A must use the same).
+// M = 128: each row of A and D is a lane (layout D). M = 64: each warp has 16 rows, in the lower
+// half of its 32 lanes (layout F with lane alignment 0; A must use the same).
 int LaneOf(int row, int m) { return m == 64 ? row / 16 * 32 + row % 16 : row; }
 
 // Tensor memory: an element takes 256 / k bits. The kinds f8f6f4 and mxf8f6f4 store 4- and 6-bit
-// elements in bytes (9.7.16.10.4.3): 6 bits in bits 5:0, 4 bits in bits 5:2, as in fragments of mma.
-// Only figures 199 to 201 of the manual show the position within the byte: to be confirmed by a
-// one-hot probe on hardware.
+// elements in bytes (9.7.16.10.4.3): 6 bits in bits 5:0, 4 bits in bits 5:2, as in fragments of
+// mma. Only figures 199 to 201 of the manual show the position within the byte: to be confirmed by
+// a one-hot probe on hardware.
 Place InTensorMemory(int lane, int k, int bits, int all_k) {
   const int container = 8 * kRowBytes / all_k;
   const int bit = k * container + (bits == 4 && container == 8 ? 2 : 0);

@@ -11,8 +11,8 @@
 namespace mmadiff {
 
 // value = the signed significand, times 2^up in a row of A; 0 if the operand is not finite.
-// Special exponents mark zeros, infinities and NaNs. No sum of two exponents that includes a special
-// one can be mistaken for a different sum, and a zero never raises the alignment.
+// Special exponents mark zeros, infinities and NaNs. No sum of two exponents that includes a
+// special one can be mistaken for a different sum, and a zero never raises the alignment.
 struct NarrowOperand {
   int32_t value;
   int32_t exponent;
@@ -20,7 +20,7 @@ struct NarrowOperand {
 
 inline constexpr int32_t kNarrowZero = -(1 << 20);   // +0; -0 is one less
 inline constexpr int32_t kNarrowInfinity = 1 << 24;  // positive; negative is one more
-inline constexpr int32_t kNarrowNan = 1 << 26;       // of any sign
+inline constexpr int32_t kNarrowNan = 1 << 26;       // any sign
 // Sums of two exponents: the least with an infinity or a NaN, and the least with a NaN.
 inline constexpr int32_t kLeastNarrowSpecial = 1 << 23;
 inline constexpr int32_t kLeastNarrowNan = 3 << 24;
@@ -74,8 +74,8 @@ MMADIFF_HD constexpr int NarrowUp(const Model& m) {
 }
 
 // Decoding constants of a floating-point format of at most 32 bits, not kIeeeAllBits. They are
-// computed once; a GPU would otherwise compute them for every word. Masks and magnitudes are those of
-// a word without its ignored bits.
+// computed once; a GPU would otherwise compute them for every word. Masks and magnitudes are those
+// of a word without its ignored bits.
 struct NarrowFormat {
   int32_t fraction_bits, ignored_bits, min_exponent;
   int32_t up;  // left shift of values
@@ -131,8 +131,8 @@ inline constexpr int kNarrowTerms = 4;
 // Most fraction bits of an addend or a result.
 inline constexpr int kNarrowFraction = 23;
 
-// Whether all subnormals of the format are normal in f16, or the format's own normal range reaches at
-// least as low as that of f16.
+// Whether all subnormals of the format are normal in f16, or the format's own normal range reaches
+// at least as low as that of f16.
 constexpr bool FitsF16(const Format& f) {
   return f.min_exponent <= kF16.min_exponent ||
          f.min_exponent - f.fraction_bits >= kF16.min_exponent;

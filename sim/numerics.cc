@@ -80,9 +80,9 @@ constexpr char kLikeAmpere[] =
 constexpr char kWmmaFirst[] =
     "the architecture's mma steps in ascending k; Khattak & Mikaitis recorded the first step, the "
     "others were never recorded";
-// Each operation with f16, bf16 or tf32 inputs matches MMA-Sim 2.1.1 on at least 40,960 dot products
-// of all classes, each native FP8 operation on 16,384 (`mmadiff run --device=exec:`, 2026-11-20).
-// Two models agree there; no hardware was involved.
+// Each operation with f16, bf16 or tf32 inputs matches MMA-Sim 2.1.1 on at least 40,960 dot
+// products of all classes, each native FP8 operation on 16,384 (`mmadiff run --device=exec:`,
+// 2026-11-20). Two models agree there; no hardware was involved.
 constexpr Evidence kMmaSim = {
     kPublished,
     "MMA-Sim 2.1.1; its authors claim that it equals hardware on 1e6 random bit patterns (arXiv "
@@ -358,8 +358,9 @@ constexpr NumericsEntry kEntries[] = {
 #undef MMADIFF_HALF
 #undef MMADIFF_MIXED_FP8
 
-// From `mmadiff run`, strategy mixed, seed 1; each answer was compared when it was made. 7.2e11 dot products on an H200, 2026-11-26; 1e9 of
-// each operation on an H100, 2026-11-27. The folder holds answers and digests from a `mmadiff survey` of the H200; nvidia_h100 holds the H100's.
+// From `mmadiff run`, strategy mixed, seed 1; each answer was compared when it was made. 7.2e11 dot
+// products on an H200, 2026-11-26; 1e9 of each operation on an H100, 2026-11-27. The folder holds
+// answers and digests from a `mmadiff survey` of the H200; nvidia_h100 holds the H100's.
 #define MMADIFF_H200 "0 of at least 8e8 dot products differ on an H200, 0 of 1e9 on an H100, driver 580.159.04; some of their answers and digests are stored"
 constexpr char kH200[] = "corpus/observations/nvidia_h200";
 constexpr char kEmulatedFp8OnH200[] = MMADIFF_H200 ". Not native: ptxas of CUDA 13.0 compiles it to two f16 steps, each with half the k, and an addition";

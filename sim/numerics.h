@@ -51,8 +51,8 @@ struct NumericsEntry {
 };
 std::span<const NumericsEntry> NumericsEntries();
 
-// Operations that this project ran on hardware. This evidence replaces that of their table line. NaNs
-// were compared bit by bit.
+// Operations that this project ran on hardware. This evidence replaces that of their table line.
+// NaNs were compared bit by bit.
 struct Measurement {
   const char* archs;         // separated by spaces; does not extend to their relatives
   const char* instructions;  // as NumericsEntry::instructions
@@ -75,14 +75,15 @@ std::span<const UnknownNumerics> AllUnknown();
 // A guess at the arithmetic of an instruction without a model: a starting point for questions to a
 // device, not a prediction.
 struct Hypothesis {
-  const char* archs;         // separated by spaces
-  const char* instructions;  // as NumericsEntry::instructions
+  const char* archs;                           // separated by spaces
+  const char* instructions;                    // as NumericsEntry::instructions
   Algorithm (*algorithm)(const Instruction&);  // from sim/algorithms.h
   const char* text;                            // reason
 };
 std::span<const Hypothesis> Hypotheses();
 
-// An architecture, its common name, and the relative (`like`) whose operations it is assumed to have.
+// An architecture, its common name, and the relative (`like`) whose operations it is assumed to
+// have.
 struct Architecture {
   const char* name;
   const char* alias = "";

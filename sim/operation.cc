@@ -124,8 +124,8 @@ std::string LegalSizes(std::span<const Sizes> sizes) {
 }
 
 // Edit distances from the first 128 characters of one text to other texts: Myers' bit-parallel
-// algorithm (1999) in the form of Hyyro (2003), with one step per character of the other text. Bit i
-// of a word describes the first i + 1 characters.
+// algorithm (1999) in the form of Hyyro (2003), with one step per character of the other text. Bit
+// i of a word describes the first i + 1 characters.
 class EditDistances {
  public:
   explicit EditDistances(std::string_view name) : length_(std::min<size_t>(name.size(), 128)) {
@@ -249,7 +249,8 @@ std::vector<std::string> MatchUnknown(std::string_view glob) {
 
 namespace {
 
-// For names without a similar one: "; h100 is sm_90", the nearest architectures, or a glob that finds the text.
+// For names without a similar one: "; h100 is sm_90", the nearest architectures, or a glob that
+// finds the text.
 std::string Hint(std::string_view name) {
   const std::string product(name.substr(0, name.find('/')));
   const std::string arch = ArchitectureOf(product);

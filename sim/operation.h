@@ -27,8 +27,8 @@ struct Operation {
 std::span<const Operation> Operations();
 
 // The entries of AllUnknown() whose instruction is in the table and native or emulated on their
-// architecture: devices can run them, but there is no model to compare with. Their grade is kUnknown,
-// no NaN bits are promised, and their model has formats but the family kNone.
+// architecture: devices can run them, but there is no model to compare with. Their grade is
+// kUnknown, no NaN bits are promised, and their model has formats but the family kNone.
 std::span<const Operation> UnmodelledOperations();
 
 // Whether the operation has a model, so that it can be simulated and answers can be compared.
@@ -50,16 +50,17 @@ std::vector<const Operation*> DistinctOperations();
 // "hopper/X" to "sm_90/X"; names without an alias are returned unchanged.
 std::string ResolveAlias(std::string_view name);
 
-// nullptr if there is no such operation. Accepts aliases of architectures, and every legal m and n of
-// an instruction with several sizes. Calls with the same name return the same operation. Thread-safe.
+// nullptr if there is no such operation. Accepts aliases of architectures, and every legal m and n
+// of an instruction with several sizes. Calls with the same name return the same operation.
+// Thread-safe.
 const Operation* FindOperation(std::string_view name, Models models = Models::kRequired);
 
 // The entry of UnmodelledOperations() with this name, or an operation outside the tables
 // (sim/unlisted.h), or nullptr. Accepts aliases.
 const Operation* FindUnmodelled(std::string_view name);
 
-// Whether the architecture's machine code has the instruction as a single matrix instruction. If not,
-// it is emulated: its assembler compiles it to several.
+// Whether the architecture's machine code has the instruction as a single matrix instruction. If
+// not, it is emulated: its assembler compiles it to several.
 bool IsNative(const Operation& op);
 
 // Operations whose name matches a shell glob, those without a model last; "*" also matches "/".
@@ -67,12 +68,12 @@ bool IsNative(const Operation& op);
 std::vector<const Operation*> MatchOperations(std::string_view glob,
                                               Models models = Models::kRequired);
 
-// Names of AllUnknown() that match the glob but are not operations: the tables lack their formats, so
-// no device can run them.
+// Names of AllUnknown() that match the glob but are not operations: the tables lack their formats,
+// so no device can run them.
 std::vector<std::string> MatchUnknown(std::string_view glob);
 
-// Why FindOperation(name) is nullptr, as a message: missing knowledge, legal sizes, architectures that
-// have the instruction, or similar names.
+// Why FindOperation(name) is nullptr, as a message: missing knowledge, legal sizes, architectures
+// that have the instruction, or similar names.
 std::string WhyNoOperation(std::string_view name);
 
 // Up to `count` candidates, most similar first, that begin with `name` or differ from its first 128

@@ -69,7 +69,8 @@ MMADIFF_HD constexpr uint64_t FlushedWord(const Format& f, Subnormals rule, uint
   return rule == Subnormals::kFlush ? sign : 0;
 }
 
-// a and b hold m.k decoded operands; m.k is a multiple of the terms. c is a word of the output format.
+// a and b hold m.k decoded operands; m.k is a multiple of the terms. c is a word of the output
+// format.
 template <class Row, class Trace>
 MMADIFF_HD constexpr uint64_t PairwiseSum(const Model& m, Row a, Row b, uint64_t c, Trace& trace) {
   const Algorithm& alg = m.algorithm;

@@ -217,8 +217,8 @@ std::string InvalidFloats(const Model& m) {
   }
 }
 
-// Calls `visit` for every valid one-parameter change to one of the values from `values_of`, with the
-// change and the changed algorithm.
+// Calls `visit` for every valid one-parameter change to one of the values from `values_of`, with
+// the change and the changed algorithm.
 template <class Visit>
 void ForEachChange(const Model& m, std::vector<int> (*values_of)(const Parameter&, int),
                    Visit visit) {

@@ -24,8 +24,8 @@ struct Parameter {
   bool structural;                      // determines which products are added together
 };
 
-// In the order in which neighbors are preferred as explanations. The first neighbor of every model is
-// the fault that each run plants and must find.
+// In the order in which neighbors are preferred as explanations. The first neighbor of every model
+// is the fault that each run plants and must find.
 std::span<const Parameter> Parameters();
 
 // nullptr if the family has no parameter of that name.
@@ -37,7 +37,7 @@ std::string ValueText(const Parameter& p, int value);
 bool ParseValue(const Parameter& p, std::string_view text, int* value);
 
 // Empty if the model can be simulated; otherwise the reason. Models from a table operation or from
-// Neighbours() are valid; check models that are built from a user's NAME=VALUE.
+// `Neighbours()` are valid; check models that are built from a user's NAME=VALUE.
 std::string WhyInvalid(const Model& model);
 
 // One parameter and its value.
@@ -49,11 +49,11 @@ struct Change {
 };
 std::string Name(const Change& change);             // "fraction_bits=24"
 std::string Name(std::span<const Change> changes);  // "terms=8 fraction_bits=24"; "" for none
-// Parses exactly the output of Name(). nullopt for other text, for a parameter that the family does not
-// read, or for a value that the parameter cannot have.
+// Parses exactly the output of Name(). nullopt for other text, for a parameter that the family does
+// not read, or for a value that the parameter cannot have.
 std::optional<std::vector<Change>> ParseChanges(Family family, std::string_view text);
-// The parameters whose values differ, with their values in `to`, in table order. Both algorithms must
-// be of one family.
+// The parameters whose values differ, with their values in `to`, in table order. Both algorithms
+// must be of one family.
 std::vector<Change> ChangesBetween(const Algorithm& from, const Algorithm& to);
 Algorithm WithChanges(Algorithm algorithm, std::span<const Change> changes);
 
@@ -73,20 +73,20 @@ std::string Name(const Neighbour& neighbour);  // the name of its changes
 // `to` as a neighbor of `from`; both must be of one family.
 Neighbour NeighbourOf(const Algorithm& from, const Algorithm& to);
 
-// Every algorithm with one changed parameter: numbers move one up or down (terms are halved or doubled;
-// a floor can also become none), named values take each other value. Leaves out algorithms that no
-// input can distinguish from the model (WhyEquivalent).
+// Every algorithm with one changed parameter: numbers move one up or down (terms are halved or
+// doubled; a floor can also become none), named values take each other value. Leaves out algorithms
+// that no input can distinguish from the model (WhyEquivalent).
 std::vector<Neighbour> Neighbours(const Model& model);
 
-// All values other than `value` that a parameter can have, numbers nearest first. For terms only 1..32
-// and powers of two; for floors only -320..128 and none.
+// All values other than `value` that a parameter can have, numbers nearest first. For terms only
+// 1..32 and powers of two; for floors only -320..128 and none.
 std::vector<int> OtherValues(const Parameter& p, int value);
 
-// Every algorithm with one changed parameter, at any distance: Neighbours() first, then the others by
-// OtherValues(). Leaves out algorithms that no input can distinguish from the model.
+// Every algorithm with one changed parameter, at any distance: `Neighbours()` first, then the others
+// by OtherValues(). Leaves out algorithms that no input can distinguish from the model.
 std::vector<Neighbour> SingleChanges(const Model& model);
 
-// A neighbor that Neighbours() leaves out, and why no input can distinguish it from the model.
+// A neighbor that `Neighbours()` leaves out, and why no input can distinguish it from the model.
 struct EquivalentNeighbour {
   Change change;
   std::string reason;

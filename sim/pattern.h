@@ -1,5 +1,4 @@
-// Names with alternatives, for the two tables: "mma.m16n8k32.{f32,f16}.{e4m3,e5m2}" stands for four
-// names.
+// Names with alternatives, for the two tables: "mma.m16n8k32.{f32,f16}.{e4m3,e5m2}" means four names.
 #pragma once
 
 #include <string>

@@ -33,7 +33,8 @@ constexpr Product kProducts[] = {
     {"rx9060xt", "gfx1200"},  {"rx9070xt", "gfx1201"},  {"r9700", "gfx1201"},
 };
 
-// Whether `plain` spells `arch`: "sm90", "sm_90a" and "sm_90f" spell "sm_90"; "gfx1201" only itself.
+// Whether `plain` spells `arch`: "sm90", "sm_90a" and "sm_90f" spell "sm_90"; "gfx1201" only
+// itself.
 bool Spells(std::string_view arch, std::string_view plain) {
   if (plain == arch) return true;
   if (!arch.starts_with("sm_") || !plain.starts_with("sm")) return false;
@@ -42,7 +43,8 @@ bool Spells(std::string_view arch, std::string_view plain) {
   return plain == arch.substr(3);
 }
 
-// Words that drivers and shops put around a product: "NVIDIA H100 80GB HBM3", "A100-SXM4-40GB", "AMD Instinct MI300X".
+// Words that drivers and shops put around a product: "NVIDIA H100 80GB HBM3", "A100-SXM4-40GB",
+// "AMD Instinct MI300X".
 bool IsMaker(std::string_view word) {
   constexpr std::string_view kMakers[] = {"nvidia", "tesla",    "geforce",
                                           "amd",    "instinct", "radeon"};

@@ -14,8 +14,8 @@ struct Product {
 // To support a new product, add a line.
 std::span<const Product> Products();
 
-// The architecture of a product, an alias or a spelling of its name ("SM90a", "Hopper", "RTX 4090", "h100"); empty if there
-// is none. The tables may have nothing for the architecture.
+// The architecture of a product, an alias or a spelling of its name ("SM90a", "Hopper", "RTX 4090",
+// "h100"); empty if unknown. The tables may have nothing for the architecture.
 std::string ArchitectureOf(std::string_view name);
 
 // Whether the tables have the architecture.

@@ -27,7 +27,7 @@ enum class Dialect : uint8_t {
 };
 
 struct Verb {
-  const char* prefix;  // of the quoted name, in lower case
+  const char* prefix;  // beginning of the quoted name, in lower case
   Dialect dialect;
   const char* verb;          // in the tables' name
   const char* formats = "";  // kSass: how the formats in the name map to d a b c, see Pattern()
@@ -216,7 +216,7 @@ bool ReadShape(std::string_view word, Dialect dialect, Parts& parts, size_t* rea
          (text.starts_with("16") ? reads("%2d%1d%3d%n") : reads("%1d%1d%3d%n"));
 }
 
-// Formats written without separators: "f32f16f16f32". AMD's formats keep their names, as in the tables.
+// Formats written without separators: "f32f16f16f32". AMD's formats keep their names.
 bool ReadFormats(std::string_view word, Dialect dialect, std::vector<Choice>& formats) {
   static const auto& names = *[] {
     auto* all = new Words;
@@ -276,7 +276,7 @@ std::vector<Choice> Pattern(const char* pattern, const std::vector<Choice>& give
   return formats;
 }
 
-// Formats of a tcgen05 kind that is not in the tables' names. CUTLASS has its own names for two kinds.
+// Formats of a tcgen05 kind that is not in the tables' names. CUTLASS renames two of the kinds.
 struct KindFormats {
   const char *kind, *formats;
 };
@@ -284,7 +284,8 @@ constexpr KindFormats kKinds[] = {
     {"f16", "* f16|bf16 f16|bf16"}, {"f16bf16", "* f16|bf16 f16|bf16"}, {"tf32", "* tf32 tf32"},
     {"f8f6f4", kAnyNarrow},         {"i8", "s32 s8|u8 s8|u8"},          {"s8", "s32 s8|u8 s8|u8"}};
 
-// PTX omits formats that follow from others: wmma and LLVM's names give d and c, or only the input format.
+// PTX omits formats that follow from others: wmma and LLVM's names give d and c, or only the input
+// format.
 void CompletePtx(Parts& parts) {
   std::vector<Choice>& f = parts.formats;
   if (parts.verb == "wmma" || parts.verb == "mma") {

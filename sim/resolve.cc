@@ -132,7 +132,7 @@ class Resolver {
     }
   }
 
-  // The choices for the architecture itself; if there are none, those for its relative.
+  // The choices for the architecture itself, or else those for its relative.
   std::vector<Choice*> Candidates(const Architecture& arch, size_t instruction) {
     for (const std::string_view name : {arch.name, arch.like}) {
       std::vector<Choice*> candidates;

@@ -1,5 +1,5 @@
-// Resolves the lines of the numerics table to operations. The order of lines does not matter: it is an
-// error if two lines match an instruction, unless one is declared an exception to the other.
+// Resolves the lines of the numerics table to operations. The order of lines does not matter: it is
+// an error if two lines match an instruction, unless one is declared an exception to the other.
 #pragma once
 
 #include <span>

@@ -35,7 +35,8 @@ struct Shifted {
   bool inexact;
 };
 
-// `kept` rounded according to the bits `lost` in a right shift: 0 <= lost < 2^shift, half = 2^shift / 2.
+// `kept` rounded according to the bits that a right shift lost: 0 <= lost < 2^shift, half is half of
+// 2^shift.
 template <class Wide>
 MMADIFF_HD constexpr Wide RoundedUp(Wide kept, Wide lost, Wide half, Rounding rounding,
                                     bool negative) {

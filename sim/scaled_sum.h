@@ -1,6 +1,6 @@
-// Block-scaled fused sum (ST-FDPA and GST-FDPA of MMA-Sim 2: mxf8f6f4, mxf4, mxf4nvf4). Products are
-// added exactly in groups of consecutive k. Each group is multiplied by its scales of A and B. Groups
-// and addend are then aligned, cut and added as in a fused sum.
+// Block-scaled fused sum (ST-FDPA and GST-FDPA of MMA-Sim 2: mxf8f6f4, mxf4, mxf4nvf4). Products
+// are added exactly in groups of consecutive k. Each group is multiplied by its scales of A and B.
+// Groups and addend are then aligned, cut and added as in a fused sum.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,8 @@ struct ScaledGroup {
   bool counts;  // whether it offers its exponent
 };
 
-// A scaled step: `terms` products from index `first` of rows a and b. In a row, scales follow the m.k
-// elements.
+// A scaled step: `terms` products from index `first` of rows a and b. In a row, scales follow the
+// m.k elements.
 template <class Row>
 struct ScaledStep {
   Row a;

@@ -73,8 +73,8 @@ void SimulateBatch(const Model& m, const Batch& batch, std::span<uint64_t> d) {
                                             : SimulateFloats(m, batch, d);
 }
 
-// Uses the shifts and the leading-zero count of x86-64-v3 where g++ can select them; results are the same.
-// (`target_clones` with arch=haswell selects only Haswell itself.)
+// Uses the shifts and the leading-zero count of x86-64-v3 where g++ can select them; results are
+// the same. (`target_clones` with arch=haswell selects only Haswell itself.)
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 [[gnu::target("bmi,bmi2,lzcnt"), gnu::flatten]] void SimulateWithBmi(const Model& m,
@@ -94,7 +94,7 @@ void SimulateScalar(const Model& m, const Batch& batch, std::span<uint64_t> d) {
 }
 #endif
 
-// nullptr if there is none or it is not worthwhile.
+// nullptr if unavailable or not worthwhile.
 const LaneTarget* LanesFor(const Model& m, const Batch& batch) {
   static const std::span<const LaneTarget> targets = LaneTargets();
   const LaneWidth width = m.executions > 1 ? LaneWidth::kNone : LaneWidthOf(m);

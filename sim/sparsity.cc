@@ -8,7 +8,7 @@ std::string WhyNotSparse(const Instruction& instruction, std::span<const uint64_
     const size_t k = instruction.shape.k, row = w / k, first = w % k;
     return instruction.name + " is sparse: at most two of each group of four elements of A may " +
            "differ from +0, but more do in a" + std::to_string(first) + " to a" +
-           std::to_string(first + 3) + (a.size() == k ? "" : " of row " + std::to_string(row));
+           std::to_string(first + 3) + (a.size() == k ? "" : " in row " + std::to_string(row));
   }
   return "";
 }

@@ -1,5 +1,6 @@
-// Sparse instructions store two elements of each group of four consecutive k in a row of A, with their
-// positions. A dot product has all k words of A; at most two of each group may differ from +0.
+// Sparse instructions store two elements of each group of four consecutive k in a row of A, with
+// their positions. A dot product has all k words of A; at most two of each group may differ from
+// +0.
 #pragma once
 
 #include <array>
@@ -12,8 +13,8 @@
 
 namespace mmadiff {
 
-// The two stored positions, 0 to 3, ascending: those of words other than +0, then the lowest others.
-// nullopt if more than two words differ from +0.
+// The two stored positions, 0 to 3, ascending: those of words other than +0, then the lowest
+// others. nullopt if more than two words differ from +0.
 inline std::optional<std::array<int, 2>> StoredPositions(std::span<const uint64_t, 4> words) {
   int stored = 0, count = 0;  // bit p: position p
   for (const bool zero : {false, true}) {

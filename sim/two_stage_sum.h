@@ -1,6 +1,6 @@
 // Two-stage fused sum (TR-FDPA and GTR-FDPA of MMA-Sim 2: AMD CDNA3). The products of a step are
-// aligned, cut and added, all together or even and odd k separately. Their sum and the addend are then
-// aligned and rounded down, added, cut again below the leading one, and rounded.
+// aligned, cut and added, all together or even and odd k separately. Their sum and the addend are
+// then aligned and rounded down, added, cut again below the leading one, and rounded.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace mmadiff {
 
-// sum * 2^lsb. If no term offers an alignment exponent, there is none and the sum is zero.
+// sum * 2^lsb. If no term offers an alignment exponent, `exponent` is kNoFloor and the sum is zero.
 struct AlignedPart {
   int64_t sum;
   int exponent;  // kNoFloor: none
@@ -55,7 +55,7 @@ MMADIFF_HD_RARE constexpr uint64_t TwoStageSpecials(const Model& m, Row a, Row b
   return SumSpecials(m, x, b, terms, c);
 }
 
-// The step's products at first, first + stride, ..., aligned to the largest exponent among them and cut.
+// The step's products at first, first + stride, ..., aligned to their largest exponent and cut.
 template <class Row, class Trace>
 MMADIFF_HD constexpr AlignedPart AlignedProducts(const Model& m, Row a, Row b, const Step& s,
                                                  int first, int stride, Trace& trace) {

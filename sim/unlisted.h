@@ -1,6 +1,6 @@
-// Operations outside the tables: only their formats and k are known. Their architecture is "unlisted";
-// their name gives all of that: "unlisted/kK.D.A.B.C" or "unlisted/kK.D.A.B.C.SCALE.BLOCK", where
-// BLOCK consecutive k share a scale.
+// Operations outside the tables: only their formats and k are known. Their architecture is
+// "unlisted"; their name spells out the rest: "unlisted/kK.D.A.B.C" or
+// "unlisted/kK.D.A.B.C.SCALE.BLOCK", where BLOCK consecutive k share a scale.
 #pragma once
 
 #include <string_view>
@@ -10,8 +10,8 @@
 namespace mmadiff {
 
 // nullptr if the name does not have that form: K is 1 to kMaxK, BLOCK divides K, formats are from
-// kFormats, and integers and floating point do not mix. The operation has the shape of one dot product
-// and no model. Calls with the same name return the same operation. Thread-safe.
+// kFormats, and integers and floating point do not mix. The operation has the shape of one dot
+// product and no model. Calls with the same name return the same operation. Thread-safe.
 const Operation* FindUnlisted(std::string_view name);
 
 }  // namespace mmadiff

@@ -33,7 +33,7 @@ bool EncodeInteger(const Format& f, const Value& o, uint64_t* word) {
   return true;
 }
 
-// Exponent field and fraction of an infinity or a NaN. EncodeValue() checks which of the two results.
+// Exponent field and fraction of an infinity or a NaN. EncodeValue() checks which of them it is.
 bool EncodeSpecial(const Format& f, const Value& o, uint64_t* bits) {
   const bool nan = o.kind == Class::kNan;
   if ((!nan && !HasInfinity(f)) || (o.fraction & ~LowBits(f.fraction_bits)) != 0) return false;
@@ -75,8 +75,8 @@ bool EncodeValue(const Format& f, const Value& o, uint64_t* word) {
   }
   const uint64_t sign = static_cast<uint64_t>(o.negative) << (f.fraction_bits + f.exponent_bits);
   const uint64_t packed = (sign | bits) << f.ignored_bits;
-  // The pattern may not be the requested value: in a format without infinity, the largest pattern or
-  // -0 may be a NaN.
+  // The pattern may not be the requested value: in a format without infinity, the largest pattern
+  // or -0 may be a NaN.
   if (IsNan(f, packed) != (o.kind == Class::kNan)) return false;
   *word = packed;
   return true;

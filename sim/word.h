@@ -14,8 +14,8 @@ struct Value {
   enum class Class : uint8_t { kZero, kFinite, kInfinite, kNan };
   Class kind = Class::kZero;
   bool negative = false;
-  int exponent = 0;       // of a finite, nonzero value
-  uint64_t fraction = 0;  // of a finite value, left-aligned; or a NaN's payload, right-aligned
+  int exponent = 0;       // for a finite, nonzero value
+  uint64_t fraction = 0;  // left-aligned for a finite value; a NaN's payload is right-aligned
 };
 
 // `word` is a bit pattern of `format`; ignored bits are dropped.
@@ -24,8 +24,8 @@ Value DecodeValue(const Format& format, uint64_t word);
 // Returns false and leaves `word` unchanged if the format cannot represent the value exactly.
 bool EncodeValue(const Format& format, const Value& value, uint64_t* word);
 
-// The simplest NaN with that sign: the quiet one without payload, in formats with payloads. False if
-// the format has no such NaN.
+// The simplest NaN with that sign: the quiet one without payload, in formats with payloads. False
+// if the format has no such NaN.
 bool EncodeNan(const Format& format, bool negative, uint64_t* word);
 
 // The word of 2^exponent or its negative; false if the format has none.
