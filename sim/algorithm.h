@@ -140,7 +140,8 @@ struct Algorithm {
   friend bool operator==(const Algorithm&, const Algorithm&) = default;
 };
 
-// Whether subnormal factors of the format are aligned as f16 numbers, which are normal.
+// Whether subnormal factors of the format are aligned by the exponents that they have in f16, where
+// they are normal.
 MMADIFF_HD constexpr bool NormalizesSubnormals(ProductExponent rule, const Format& f) {
   return rule == ProductExponent::kAsF16 && f.min_exponent > kF16.min_exponent;
 }

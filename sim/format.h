@@ -12,7 +12,7 @@ namespace mmadiff {
 // How a format encodes infinities and NaNs.
 enum class Nonfinite : uint8_t {
   kIeee,          // largest exponent field: fraction 0 is infinity, any other is NaN
-  kIeeeAllBits,   // as kIeee, but a nonzero ignored bit also makes a NaN of an infinity
+  kIeeeAllBits,   // as kIeee, but a nonzero ignored bit turns an infinity into a NaN
   kNanAllOnes,    // only the all-ones pattern is NaN; no infinity (OCP e4m3, scales)
   kNanMinusZero,  // only the pattern of -0 is NaN; no infinity and no -0 (fnuz)
   kNone,          // every pattern is a number (OCP e2m1, e2m3, e3m2; integers)
@@ -83,8 +83,9 @@ MMADIFF_HD constexpr int MaxExponent(const Format& f) {
   return f.min_exponent + MaxExponentField(f) - (top_is_special ? 2 : 1);
 }
 
-// Exponent of the smallest normal number. In a format with a zero it is min_exponent (exponent field
-// 1). In a format without a zero (ue8m0), field 0 is also normal, with an exponent one lower.
+// Exponent of the smallest normal number. In most formats, that number has exponent field 1 and
+// exponent min_exponent. In a format without a zero (ue8m0), field 0 is a normal number too, with
+// exponent min_exponent - 1.
 MMADIFF_HD constexpr int LeastExponent(const Format& f) {
   return f.has_zero ? f.min_exponent : f.min_exponent - 1;
 }

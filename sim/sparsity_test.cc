@@ -54,7 +54,7 @@ TEST(Sparsity, OfRows) {
   rows[37] = 1;
   const std::string why =
       "v_smfmac_f32_16x16x32_f16 is sparse: at most two of each group of four elements of A may "
-      "differ from +0, but more do in a4 to a7";
+      "differ from +0; too many differ: a4 to a7";
   EXPECT_EQ(WhyNotSparse(sparse, rows), why + " in row 1");
   EXPECT_EQ(WhyNotSparse(sparse, std::span(rows).last(32)), why);
   EXPECT_EQ(WhyNotSparse(*FindInstruction("v_mfma_f32_16x16x32_f16"), rows), "");

@@ -169,7 +169,7 @@ expect 0 mutants --instr="*/${mma#*/}" --cases=2000 --threads=2; says "arch: sm_
 says 'stat::instructions: 7'; says 'stat::models: 2'; says 'stat::arch_pairs: 1'; says 'stat::arch_pairs_equal: 9'
 expect 0 mutants --instr=$mma --cases=2000 --json; json; expect 2 mutants --threads=0
 expect 1 mutants --instr=$mma --cases=1; says 'survivor: '
-expect 0 mutants --instr=$mma --cases=2000 --equivalent; says 'equivalent: '; says 'lies above the floor'
+expect 0 mutants --instr=$mma --cases=2000 --equivalent; says 'equivalent: '; says 'is above the floor'
 
 # ---- run
 run 0 --device=faulty:none=0 --instr=$mma --cases=500 --workdir=clean
@@ -205,7 +205,7 @@ run 4 --device=cuda:0 --instr=$mma; warns 'no CUDA driver here'; silent "$out"
 run 4 --device=cuda:7 --instr=$mma; warns 'no CUDA driver here'
 run 2 --device=cuda:x; run 2 --device=cuda; expect 0 list devices; says 'no CUDA driver here'
 says ' native, 0 emulated'
-run 2 --device=faulty:none=0 --instr=sm_90/nma.m16n8k16.f32.f16.f16.f32; warns "nearest names are $mma"
+run 2 --device=faulty:none=0 --instr=sm_90/nma.m16n8k16.f32.f16.f16.f32; warns "nearest names: $mma"
 run 2 --device=faulty:none=0 --instr=sm_99/mma.m16n8k8.f32.f16.f16.f32; warns 'it exists on sm_75'
 run 2 --device=faulty:none=0 --instr='sm_99/*'
 run 4 --device=host --instr=$mma; warns "left out, although named: the device lacks it ($mma)"; silent "$out"
