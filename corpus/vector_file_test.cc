@@ -100,7 +100,7 @@ TEST(ParseVectors, DenseOperandsAreNotForASparseInstruction) {
   const Vector v = {"f/v", "", "", "", &kF32, &kF16, &kF16, &kF32, nullptr, {}, {}, {}};
   EXPECT_TRUE(DotProductOf(v, "3c00 3c00 | 3c00 | 00000000", sparse).ok());
   EXPECT_THAT(std::string(DotProductOf(v, "3c00* | 3c00 | 00000000", sparse).status().message()),
-              testing::HasSubstr("is sparse: of four neighbours of k in A at most two"));
+              testing::HasSubstr("is sparse: at most two of each group of four elements of A"));
 }
 
 TEST(Is, BitsOrAnyNan) {

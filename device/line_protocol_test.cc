@@ -147,8 +147,8 @@ TEST(LineProtocol, DenseFactorsOfASparseInstruction) {
   std::string zeros;
   for (int k = 0; k < 60; ++k) zeros += " 0";
   const absl::string_view name = "v_smfmac_f32_16x16x32_f16";
-  EXPECT_THAT(Error(name, "1 0 1 1" + zeros + " 0"), HasSubstr("is sparse: of four"));
-  EXPECT_THAT(Error(name, "1 0 1 1" + zeros + " 0 0"), HasSubstr("not as a0 to a3"));
+  EXPECT_THAT(Error(name, "1 0 1 1" + zeros + " 0"), HasSubstr("is sparse: at most two"));
+  EXPECT_THAT(Error(name, "1 0 1 1" + zeros + " 0 0"), HasSubstr("too many differ: a0 to a3"));
   EXPECT_TRUE(ParseLine(Find("v_smfmac_f32_16x16x32_f16"), "0 0 1 1" + zeros + " 0").ok());
 }
 

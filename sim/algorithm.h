@@ -1,5 +1,5 @@
-// What an instruction computes, as data: an algorithm is a family and a handful of small numbers.
-// One step joins `terms` products and one addend; the result of a step is the addend of the next.
+// An instruction's arithmetic as data: a family and a handful of parameters. One step adds `terms`
+// products and one addend; its result is the addend of the next step.
 #pragma once
 
 #include <cstdint>
@@ -10,106 +10,108 @@ namespace mmadiff {
 
 enum class Family : uint8_t {
   kFmaChain,     // d = fma(a_k, b_k, d), one rounding per product
-  kPairwiseSum,  // products added in pairs, pairs in pairs, then the addend; every operation rounds
+  kPairwiseSum,  // a binary tree of products, then the addend; every operation rounds
   kFusedSum,     // products and addend aligned to one exponent, cut, added exactly, rounded once
-  kScaledSum,    // as kFusedSum, over groups of products with a scale each
+  kScaledSum,    // as kFusedSum, over groups of products with one scale per group
   kExactSum,     // products and addend added exactly, rounded once
   kTwoStageSum,  // a fused sum of the products, then a fused sum of that and the addend
   kIntegerDot,   // exact integer sum, reduced to the output once per step
-  kNone,         // nobody knows what it computes: Simulate() ends the program
+  kNone,         // no model: Simulate() aborts
 };
-inline constexpr int kFamilyCount = 7;  // of those that compute
+inline constexpr int kFamilyCount = 7;  // without kNone
 
 enum class Rounding : uint8_t { kNearestEven, kTowardZero, kDown, kUp, kToOdd };
-enum class Order : uint8_t { kAscending, kDescending };  // of k
+enum class Order : uint8_t { kAscending, kDescending };  // sequence of k
 // Exponent of a product.
 enum class ProductExponent : uint8_t {
   kRaw,         // the sum of the operands' exponents
   kNormalized,  // floor(log2 |product|)
-  kAsF16,  // kRaw once the operands are f16, where subnormals of e4m3 and narrower formats are normal
+  kAsF16,       // kRaw after conversion to f16, in which subnormals of e4m3 and narrower are normal
 };
-// A zero product either leaves the alignment exponent alone or raises it by its exponent fields.
+// Whether a zero product can raise the alignment exponent, by the sum of its exponent fields.
 enum class ZeroTerm : uint8_t { kIgnored, kRaises };
-// Exponent of a subnormal addend: its own format's minimum, or normalised to the output format.
+// Exponent of a subnormal addend: its own format's minimum, or normalized in the output format.
 enum class AddendExponent : uint8_t { kOwnFormat, kOutputFormat };
 enum class Subnormals : uint8_t {
   kKeep,
   kFlush,          // to zero of the same sign
   kFlushPositive,  // subnormals and zeros to +0
 };
-// Where a flushing output decides that a result is tiny.
+// When an output that is flushed is tested for tininess.
 enum class Tininess : uint8_t { kBeforeRounding, kAfterRounding };
-// kPairwiseSum: whether addend_subnormals acts on c alone, or also on the sum that one step hands
-// to the next.
+// kPairwiseSum: whether addend_subnormals applies only to c, or also to the sum passed from one
+// step to the next.
 enum class AddendFlush : uint8_t { kAtEntry, kEveryStep };
 enum class NanRule : uint8_t {
   kAllOnes,        // one canonical NaN: sign 0, all other bits 1 (NVIDIA)
   kQuietPositive,  // one canonical NaN: sign 0, quiet bit only (Arm default NaN)
   kPropagate,  // first NaN of (a, b, addend), quieted; invalid gives the negative quiet NaN (x86)
-  kPropagateBca,  // the same of (b, addend, a) (NVIDIA f64)
+  kPropagateBca,  // the same with the order (b, addend, a) (NVIDIA f64)
 };
 MMADIFF_HD constexpr bool Propagates(NanRule rule) {
   return rule == NanRule::kPropagate || rule == NanRule::kPropagateBca;
 }
 enum class ZeroSign : uint8_t {
   kPositive,     // every zero result is +0
-  kSumPositive,  // an exact sum of zero is +0; a nonzero sum that rounds to zero keeps its sign
+  kSumPositive,  // an exact zero sum is +0; a nonzero sum that rounds to zero keeps its sign
   kIeee,         // -0 when the addend and every product are -0 before alignment
 };
-// Which products are summed apart.
+// Which products are summed separately.
 enum class Grouping : uint8_t {
   kConsecutive,
-  // kFusedSum: steps take first every k with k mod 4 in {0, 1}, then the others; k a multiple of 4.
+  // kFusedSum: steps first take every k with k mod 4 in {0, 1}, then the others; m.k is a multiple
+  // of 4.
   kPairsOfFour,
   // kFmaChain: one chain of the even k and one of the odd k, both from +0; then even + odd, then
-  // the addend: implies kLastAdd. kTwoStageSum: even and odd k are aligned and cut apart.
+  // the addend, so kLastAdd is required. kTwoStageSum: even and odd k are aligned and cut
+  // separately.
   kEvenOdd,
 };
 enum class AddendJoins : uint8_t {
   kFirstStep,
-  // Steps start from +0; the addend comes last, in an addition of its own, addend + sum. That of
-  // kFusedSum rounds to nearest even with all digits of the output, that of kFmaChain as its steps.
+  // Steps start from +0; a separate final addition computes addend + sum. In kFusedSum it rounds to
+  // nearest even with all digits of the output, in kFmaChain as the steps do.
   kLastAdd,
 };
 // A finite result beyond the largest number: infinity in every rounding mode (NVIDIA's truncated
 // sums, Arm's round to odd), or IEEE 754's rule by rounding mode, 7.4.
 enum class RangeOverflow : uint8_t { kInfinity, kIeee };
-// Products of kPairwiseSum: each rounded to the output, or exact so that only sums of pairs round.
+// kPairwiseSum: products are rounded to the output, or are exact and only sums of pairs round.
 enum class ProductRounding : uint8_t { kRounded, kExact };
-// Products of kTwoStageSum of 2^(largest exponent of the output + 1) or more: infinite, or not.
+// kTwoStageSum: whether products of at least 2^(largest exponent of the output + 1) are infinite.
 enum class ProductOverflow : uint8_t { kInfinity, kNone };
-// Addend of kTwoStageSum below 2^(alignment exponent - fraction_bits - 1): cut like any, or dropped
-// before it can round the sum down.
+// kTwoStageSum: an addend below 2^(alignment exponent - fraction_bits - 1) is cut like any other,
+// or dropped before it can round the sum down.
 enum class SmallAddend : uint8_t { kCut, kDropped };
-// Alignment exponent offered by a zero addend of kTwoStageSum: the output's least, or none.
+// kTwoStageSum: alignment exponent that a zero addend offers: the output's least, or none.
 enum class ZeroAddend : uint8_t { kLeastExponent, kIgnored };
-// Alignment exponent of a group of kScaledSum: that of its largest product plus its scales', or its
-// scales' alone.
+// kScaledSum: alignment exponent of a group: its largest product's plus its scales', or only its
+// scales'.
 enum class GroupExponent : uint8_t { kProducts, kScales };
-// A group of kScaledSum whose products are not all zero but add up to zero: offers its exponent, or
-// not.
+// kScaledSum: whether a group whose products cancel to zero, without all being zero, offers its
+// exponent.
 enum class ZeroGroup : uint8_t { kCounts, kIgnored };
 // "Product" of two 1-bit operands.
 enum class BitOperation : uint8_t { kAnd, kXor };
-enum class Overflow : uint8_t { kWrap, kSaturate };  // of integers
+enum class Overflow : uint8_t { kWrap, kSaturate };  // kIntegerDot
 
-// "No floor": below the exponent of every product of two supported formats.
+// No floor: below the exponent of every product of two supported formats.
 inline constexpr int kNoFloor = -10000;
 
-// Largest k of a model; longer ones are refused (WhyInvalid() of sim/parameter.h).
+// Largest k of a model; WhyInvalid() of sim/parameter.h rejects larger ones.
 inline constexpr int kMaxK = 256;
 // Largest k with Grouping::kPairsOfFour.
 inline constexpr int kMaxGroupedK = 64;
 
 struct Algorithm {
   Family family;
-  int terms = 1;  // products per step, 1..1024; k must be a multiple, or less than it
+  int terms = 1;  // products per step, 1..1024; k must be a multiple of it, or less
   Order order = Order::kAscending;
   Grouping grouping = Grouping::kConsecutive;
   AddendJoins addend_joins = AddendJoins::kFirstStep;
   int group_terms = 1;            // kScaledSum: consecutive products added exactly before alignment
   int fraction_bits = 0;          // kept below the alignment exponent, 1..37
-  int sum_fraction_bits = 0;      // kTwoStageSum: kept of its final sum, 1..37
+  int sum_fraction_bits = 0;      // kTwoStageSum: kept in the final sum, 1..37
   int exponent_floor = kNoFloor;  // least alignment exponent
   ProductExponent product_exponent = ProductExponent::kRaw;
   ZeroTerm zero_term = ZeroTerm::kIgnored;
@@ -120,13 +122,13 @@ struct Algorithm {
   SmallAddend small_addend = SmallAddend::kCut;
   ProductOverflow product_overflow = ProductOverflow::kNone;
   ProductRounding product_rounding = ProductRounding::kRounded;
-  Rounding align_rounding = Rounding::kTowardZero;  // of products, at the alignment
-  Rounding sum_rounding = Rounding::kDown;          // of everything later in kTwoStageSum
+  Rounding align_rounding = Rounding::kTowardZero;  // when products are aligned
+  Rounding sum_rounding = Rounding::kDown;          // kTwoStageSum: everything after that
   Rounding output_rounding = Rounding::kNearestEven;
-  int output_fraction_bits = 0;  // significand bits of the result after the leading one
+  int output_fraction_bits = 0;  // bits of the result after the leading one
   RangeOverflow range_overflow = RangeOverflow::kInfinity;
-  Subnormals input_subnormals = Subnormals::kKeep;   // of a and b
-  Subnormals addend_subnormals = Subnormals::kKeep;  // of c and of the result of an earlier step
+  Subnormals input_subnormals = Subnormals::kKeep;   // in a and b
+  Subnormals addend_subnormals = Subnormals::kKeep;  // in c and in the result of an earlier step
   AddendFlush addend_flush = AddendFlush::kAtEntry;
   Subnormals output_subnormals = Subnormals::kKeep;
   Tininess tininess = Tininess::kAfterRounding;
@@ -138,26 +140,28 @@ struct Algorithm {
   friend bool operator==(const Algorithm&, const Algorithm&) = default;
 };
 
-// Whether subnormal factors of the format are aligned as the normal numbers that they are in f16.
+// Whether subnormal factors of the format are aligned by the exponents that they have in f16, where
+// they are normal.
 MMADIFF_HD constexpr bool NormalizesSubnormals(ProductExponent rule, const Format& f) {
   return rule == ProductExponent::kAsF16 && f.min_exponent > kF16.min_exponent;
 }
 
-// Everything the arithmetic reads: plain data, passed by value to a GPU kernel.
+// All inputs of the arithmetic except operands: plain data, passed by value to a GPU kernel.
 struct Model {
   Format a, b, c, d;
   int k;  // products per dot product
   Algorithm algorithm;
-  Format scale = {};    // of kScaledSum
+  Format scale = {};    // kScaledSum only
   int scale_block = 0;  // consecutive k that share a scale, for a and for b; 0: no scales
-  // Of a chain (sim/chain.h): k / executions products each, the result of one is the addend of the next.
+  // Executions in a chain (sim/chain.h), each with k / executions products; the result of one is
+  // the addend of the next.
   int executions = 1;
 
-  // Scales of a row of A, and of a column of B; they follow its k elements.
+  // Scales per row of A and per column of B; they follow its k elements.
   MMADIFF_HD constexpr int scales() const { return scale_block == 0 ? 0 : k / scale_block; }
 };
 
-// The model of one execution of a chain.
+// The model of a single execution in a chain.
 MMADIFF_HD constexpr Model OneExecution(const Model& m) {
   Model one = m;
   one.k /= m.executions;

@@ -1,5 +1,5 @@
-// Algorithms as the lines of sim/numerics.cc name them, from the formats and the shape of an
-// instruction.
+// The algorithms that the lines of sim/numerics.cc name, each built from the formats and the shape
+// of an instruction.
 #pragma once
 
 #include "sim/algorithm.h"
@@ -7,7 +7,7 @@
 
 namespace mmadiff {
 
-// FMA chain: IEEE 754 but for what an operation changes.
+// FMA chain: IEEE 754, except for the operation's changes.
 constexpr Algorithm Fma(const Format& d) {
   return {.family = Family::kFmaChain,
           .output_fraction_bits = d.fraction_bits,
@@ -22,8 +22,8 @@ Algorithm FmaRounded(const Instruction& i) {
   return a;
 }
 
-// NVIDIA's f64, of CUDA cores and of matrix instructions: the first NaN of (b, addend, a), quieted;
-// invalid operations make the negative default NaN (an H200, corpus/observations/nvidia_h200).
+// NVIDIA's f64 on CUDA cores and in matrix instructions: the first NaN of (b, addend, a), quieted;
+// invalid operations give the negative default NaN (an H200, corpus/observations/nvidia_h200).
 template <Rounding rounding>
 Algorithm CudaF64(const Instruction& i) {
   Algorithm a = FmaRounded<rounding>(i);
@@ -31,7 +31,7 @@ Algorithm CudaF64(const Instruction& i) {
   return a;
 }
 
-// The scalar fma of a CUDA core: f32 has one canonical NaN.
+// A CUDA core's scalar fma: f32 has one canonical NaN.
 template <Rounding rounding>
 Algorithm CudaFma(const Instruction& i) {
   Algorithm a = FmaRounded<rounding>(i);
@@ -39,14 +39,15 @@ Algorithm CudaFma(const Instruction& i) {
   return a;
 }
 
-// x86: the first NaN operand, quieted; invalid operations make the negative default NaN.
+// x86: the first NaN operand, quieted; invalid operations give the negative default NaN.
 inline Algorithm X86Fma(const Instruction& i) {
   Algorithm a = Fma(*i.d);
   a.nan_rule = NanRule::kPropagate;
   return a;
 }
 
-// VDPBF16PS: the odd element of a pair first, subnormals flushed on all sides, MXCSR ignored.
+// VDPBF16PS: the odd element of a pair comes first; inputs, addend and output are flushed; MXCSR is
+// ignored.
 inline Algorithm X86Dot(const Instruction& i) {
   Algorithm a = X86Fma(i);
   a.order = Order::kDescending;
@@ -63,14 +64,14 @@ inline Algorithm AmxDot(const Instruction& i) {
   return a;
 }
 
-// TDPFP16PS: as TDPBF16PS, but f16 subnormals are read as they are.
+// TDPFP16PS: as TDPBF16PS, but f16 subnormals are kept.
 inline Algorithm AmxF16(const Instruction& i) {
   Algorithm a = AmxDot(i);
   a.input_subnormals = Subnormals::kKeep;
   return a;
 }
 
-// TMMULTF32PS: one chain from +0, then the addend; input subnormals are read as they are.
+// TMMULTF32PS: one chain from +0, then the addend; subnormal inputs and addends are kept.
 inline Algorithm AmxTf32(const Instruction& i) {
   Algorithm a = AmxF16(i);
   a.grouping = Grouping::kConsecutive;
@@ -91,7 +92,8 @@ inline Algorithm ArmBfdot(const Instruction& i) {
           .nan_rule = NanRule::kQuietPositive};
 }
 
-// With FPCR.EBF = 1: the sum of two exact products rounded once, subnormals kept (FZ = FIZ = 0).
+// With FPCR.EBF = 1: the sum of two exact products is rounded once; subnormals are kept (FZ = FIZ =
+// 0).
 inline Algorithm ArmExtendedBfdot(const Instruction& i) {
   return {.family = Family::kPairwiseSum,
           .terms = 2,
@@ -109,8 +111,8 @@ Algorithm Integer(const Instruction& i) {
           .overflow = overflow};
 }
 
-// NVIDIA's truncated fused sum of `terms` products with F fraction bits. The exponent floor follows
-// one rule, emin(output) - (F - 18): the values of Khattak & Mikaitis and of MMA-Sim 2.1.1. Every
+// NVIDIA's truncated fused sum of `terms` products with F fraction bits. The exponent floor is
+// emin(output) - (F - 18), which gives the values of Khattak & Mikaitis and of MMA-Sim 2.1.1. Every
 // zero result is +0 (MMA-Sim 2.1.1).
 template <int terms, int fraction_bits>
 Algorithm TruncatedFusedSum(const Instruction& i) {
@@ -124,7 +126,7 @@ Algorithm TruncatedFusedSum(const Instruction& i) {
           .zero_sign = ZeroSign::kPositive};
 }
 
-// The same, an f16 addend converted to f32 first: its subnormals have their own exponents.
+// The same, but an f16 addend is first converted to f32, in which its subnormals are normal.
 template <int terms, int fraction_bits>
 Algorithm WidenedAddend(const Instruction& i) {
   Algorithm a = TruncatedFusedSum<terms, fraction_bits>(i);
@@ -132,8 +134,8 @@ Algorithm WidenedAddend(const Instruction& i) {
   return a;
 }
 
-// FP8 sums with F = 13 and f32 results of 13 fraction bits (Ada mma, Hopper wgmma); the floor is
-// that of the architecture's other sums, of `fraction_bits`.
+// FP8 sums with F = 13 and f32 results of 13 fraction bits (Ada mma, Hopper wgmma). The floor is
+// that of the architecture's other sums, which have `fraction_bits`.
 template <int terms, int fraction_bits>
 Algorithm NarrowFp8(const Instruction& i) {
   Algorithm a = TruncatedFusedSum<terms, fraction_bits>(i);
@@ -142,7 +144,7 @@ Algorithm NarrowFp8(const Instruction& i) {
   return a;
 }
 
-// FP8 where ptxas makes f16 instructions of it: two f16 steps over interleaved k, then one addition.
+// FP8 that ptxas compiles to f16 instructions: two f16 steps over interleaved k, then one addition.
 inline Algorithm EmulatedFp8(const Instruction& i) {
   Algorithm a = TruncatedFusedSum<16, 25>(i);
   a.terms = i.shape.k / 2;
@@ -152,7 +154,7 @@ inline Algorithm EmulatedFp8(const Instruction& i) {
   return a;
 }
 
-// m8n8k4 where ptxas makes FFMA of it: a chain from +0, then the addend.
+// m8n8k4 that ptxas compiles to FFMA: a chain from +0, then the addend.
 inline Algorithm EmulatedFfma(const Instruction& i) {
   Algorithm a = CudaFma<Rounding::kNearestEven>(i);
   a.addend_joins = AddendJoins::kLastAdd;
@@ -166,7 +168,7 @@ inline Algorithm ScaledProducts(const Instruction& i) {
   return a;
 }
 
-// Exact sums of 16 products aligned by their scales' exponents alone (GST-FDPA).
+// Exact sums of 16 products, aligned only by their scales' exponents (GST-FDPA).
 inline Algorithm ScaledGroups(const Instruction& i) {
   Algorithm a = ScaledProducts(i);
   a.terms = 64;
@@ -187,8 +189,8 @@ Algorithm Exact(const Instruction& i) {
           .zero_sign = ZeroSign::kSumPositive};
 }
 
-// CDNA2: operands and addend flushed to +0 once; every product and every sum rounded to f32 and
-// flushed with its sign (FTZ-AddMul).
+// CDNA2: operands and addend are flushed to +0 once; every product and every sum is rounded to f32
+// and flushed to a zero of its sign (FTZ-AddMul).
 template <int terms>
 Algorithm Pairwise(const Instruction& i) {
   return {.family = Family::kPairwiseSum,
@@ -201,7 +203,7 @@ Algorithm Pairwise(const Instruction& i) {
           .nan_rule = NanRule::kQuietPositive};
 }
 
-// CDNA3: products cut toward zero, their sum and the addend rounded down (TR-FDPA).
+// CDNA3: products are cut toward zero; their sum and the addend are rounded down (TR-FDPA).
 template <int terms>
 Algorithm TwoStage(const Instruction& i) {
   return {.family = Family::kTwoStageSum,
@@ -214,7 +216,7 @@ Algorithm TwoStage(const Instruction& i) {
           .zero_sign = ZeroSign::kSumPositive};
 }
 
-// CDNA3 FP8: even and odd k apart, an addend too small to count dropped (GTR-FDPA).
+// CDNA3 FP8: even and odd k are summed separately; a small addend is dropped (GTR-FDPA).
 inline Algorithm TwoStageFp8(const Instruction& i) {
   Algorithm a = TwoStage<16>(i);
   a.grouping = Grouping::kEvenOdd;
@@ -222,8 +224,8 @@ inline Algorithm TwoStageFp8(const Instruction& i) {
   return a;
 }
 
-// Two products and the addend aligned, cut, added and rounded to nearest even, one pair after the
-// other.
+// For each pair of products in turn: two products and the addend are aligned, cut, added and
+// rounded to nearest even.
 inline Algorithm PairsOfGrid(const Instruction& i) {
   Algorithm a = TruncatedFusedSum<2, 24>(i);
   a.exponent_floor = kNoFloor;
@@ -232,8 +234,8 @@ inline Algorithm PairsOfGrid(const Instruction& i) {
   return a;
 }
 
-// Of a sparse instruction whose unselected products are zeros in place: as many others in a step as
-// a dense one has.
+// A sparse instruction. Unselected products stay in place as zeros, so a step of twice the terms
+// has as many selected products as a dense step has products.
 template <Algorithm (*dense)(const Instruction&)>
 Algorithm Sparse(const Instruction& i) {
   Algorithm a = dense(i);

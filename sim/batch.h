@@ -9,17 +9,17 @@
 
 namespace mmadiff {
 
-// Words are bit patterns in the operand's own format, right-aligned. `shape` is the instruction's
-// own or DotProductShape() of it; a device places single dot products itself.
+// Words are right-aligned bit patterns in the operand's own format. `shape` is the instruction's or
+// its DotProductShape(); a device chooses where to place single dot products.
 struct Batch {
   Shape shape;
   int64_t count = 0;  // executions
   // Rows of A and columns of B: k elements, then the scales if the instruction has them.
   std::vector<uint64_t> a;  // [count][blocks][m][k + scales]
   std::vector<uint64_t> b;  // [count][blocks][n][k + scales]
-  std::vector<uint64_t> c;  // [count][blocks][m][n], as the results d
+  std::vector<uint64_t> c;  // [count][blocks][m][n], like the results d
 
-  // Where generated bits come from: execution i is case `stream`:`first`+i. Empty if not generated.
+  // Source of generated bits: execution i is case `stream`:`first`+i. Empty if not generated.
   std::string stream;
   uint64_t first = 0;
 
@@ -54,13 +54,13 @@ int64_t IndexOf(const Shape& shape, const Position& p);  // the inverse
 // Dot product number `index` of the batch, 0 <= index < batch.dot_products().
 DotProductCase Extract(const Batch& batch, int64_t index);
 
-// Execution number `execution` as a batch of its own, which keeps the case's name.
+// Execution number `execution` as a separate batch, which keeps the case's name.
 Batch Slice(const Batch& batch, int64_t execution);
 
-// Writes a dot product over row i, column j and element (i, j) of execution `execution`.
+// Overwrites row i of A, column j of B and element (i, j) of C in execution `execution`.
 void Insert(const DotProductCase& dot, int64_t execution, const Position& p, Batch& batch);
 
-// Dot products on their own: a batch of DotProductShape(shape).
+// Single dot products as a batch of DotProductShape(shape).
 Batch MakeDotProductBatch(const Shape& shape, const std::vector<DotProductCase>& dots);
 
 }  // namespace mmadiff

@@ -15,12 +15,13 @@ bool HasEqualSteps(const Model& one) {
   if (alg.family == Family::kFmaChain)
     return consecutive && (alg.order == Order::kAscending || one.k == 1);
   if (alg.family == Family::kIntegerDot) {
-    // Sums modulo 2^32; and sums that only grow, which stay at the largest number once they are there.
+    // Sums modulo 2^32, and sums that only grow, which stay at the largest number once they reach it.
     return alg.overflow == Overflow::kWrap || (!one.a.is_signed && !one.b.is_signed);
   }
   if (alg.terms > one.k || one.k % alg.terms != 0) return false;
   if (alg.family == Family::kTwoStageSum) return consecutive || one.k % 2 == 0;
-  // An addend that is flushed at entry alone is flushed at each entry; of a result that was flushed already that changes nothing.
+  // An addend that is flushed only at entry is flushed at the entry of each execution. That changes
+  // nothing if the result was flushed the same way.
   const bool flushes =
       alg.family == Family::kPairwiseSum && alg.addend_subnormals != Subnormals::kKeep &&
       alg.addend_flush == AddendFlush::kAtEntry && alg.addend_subnormals != alg.output_subnormals;
@@ -32,7 +33,7 @@ bool HasEqualSteps(const Model& one) {
 std::string WhyNoChain(const Model& one, int executions) {
   if (executions == 1) return "";
   if (std::string_view(one.c.name) != one.d.name) {
-    return std::string("its result is ") + one.d.name + ", its addend " + one.c.name;
+    return std::string("its result is ") + one.d.name + ", but its addend is " + one.c.name;
   }
   if (executions < 1 || one.k * one.executions > kMaxK / executions) {
     return "a chain has 1.." + std::to_string(kMaxK) + " products";
@@ -42,8 +43,8 @@ std::string WhyNoChain(const Model& one, int executions) {
 
 Model Chain(const Model& one, int executions) {
   if (!WhyNoChain(one, executions).empty()) {
-    std::fputs("Chain() of a model that has none\n", stderr);
-    std::abort();  // WhyNoChain() was not asked: programmer error
+    std::fputs("Chain() of a model that cannot be chained\n", stderr);
+    std::abort();  // the caller did not check WhyNoChain(): programmer error
   }
   Model chain = one;
   chain.k *= executions;

@@ -1,4 +1,5 @@
-// Executions of one instruction in a chain, as a kernel accumulates over K: the result of each is the addend of the next.
+// Chained executions of one instruction, as in a kernel that accumulates over K: each result is the
+// next addend.
 #pragma once
 
 #include <optional>
@@ -8,15 +9,16 @@
 
 namespace mmadiff {
 
-// Why the result of the model cannot be its next addend, or the chain is too long; empty if Chain() may be called.
+// Why the model's result cannot be its next addend, or why the chain is too long; empty if Chain()
+// may be called.
 std::string WhyNoChain(const Model& one, int executions);
 
-// The model of a dot product of one.k * executions products; rows hold all elements, then all scales. It is exact for every
-// model; only changing Model::k is not: an addend that joins last joins after each execution, a sum that is rounded once is
-// rounded in each.
+// The model of a dot product with one.k * executions products; rows hold all elements, then all
+// scales. It is exact for every model. Only increasing Model::k would not be: an addend that joins
+// last joins after each execution, and a sum that is rounded once is rounded in each execution.
 Model Chain(const Model& one, int executions);
 
-// A model of one execution that computes the same as the chain; nullopt where none is known to.
+// A single-execution model that computes the same as the chain; nullopt if none is known.
 std::optional<Model> AsOneExecution(const Model& chain);
 
 }  // namespace mmadiff

@@ -135,7 +135,7 @@ TEST(Chain, Stages) {
 
 TEST(Chain, WhatHasNone) {
   EXPECT_EQ(WhyNoChain(FindOperation("sm_70/mma.m8n8k4.f32.f16.f16.f16")->model, 2),
-            "its result is f32, its addend f16");
+            "its result is f32, but its addend is f16");
   EXPECT_EQ(WhyNoChain(FindOperation("sm_80/mma.m16n8k256.s32.b1.b1.s32.xor.popc")->model, 2),
             "a chain has 1..256 products");
   EXPECT_NE(WhyNoChain(FindOperation("x86/vfmadd231ss")->model, 0), "");

@@ -1,4 +1,4 @@
-// One dot product of any model, from words to a word: the scalar text of the simulator.
+// One dot product of any model, from words to a word: the scalar implementation of the simulator.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,7 @@ MMADIFF_HD constexpr uint64_t FmaChainOf(const Model& m, Row a, Row b, uint64_t 
                                                     : FmaChain<uint64_t>(m, a, b, c, trace);
 }
 
-// Decoded operands in, word out. For the floating-point families; rows hold the scales behind the
-// elements.
+// Decoded operands in, word out, for the floating-point families. In rows, scales follow elements.
 template <class Trace>
 MMADIFF_HD constexpr uint64_t FloatDotProduct(const Model& m, const Unpacked* a, const Unpacked* b,
                                               uint64_t c, Trace& trace) {
@@ -53,7 +52,7 @@ MMADIFF_HD constexpr uint64_t DotProductOfOne(const Model& m, const uint64_t* a,
   return FloatDotProduct(m, ua, ub, c, trace);
 }
 
-// Passes on the events of an execution of a chain, whose steps and k follow those before it.
+// Forwards the events of one execution in a chain; its steps and k continue those before it.
 template <class Trace>
 struct LaterExecution {
   Trace& trace;
@@ -89,8 +88,8 @@ MMADIFF_HD constexpr uint64_t ChainedDotProduct(const Model& m, const uint64_t* 
   return c;
 }
 
-// a and b hold m.k words of formats m.a and m.b and the scales behind them, c a word of m.c; the
-// result is a word of m.d.
+// a and b hold m.k words of formats m.a and m.b, then the scales; c is a word of m.c; the result is
+// a word of m.d.
 template <class Trace>
 MMADIFF_HD constexpr uint64_t DotProduct(const Model& m, const uint64_t* a, const uint64_t* b,
                                          uint64_t c, Trace& trace) {

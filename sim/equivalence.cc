@@ -7,7 +7,7 @@
 namespace mmadiff {
 namespace {
 
-int ScaleLeast(const Model& m) {  // raw exponent of the scales of A and B together
+int ScaleLeast(const Model& m) {  // least raw exponent of a scale of A times a scale of B
   return m.scale_block == 0 ? 0 : 2 * LeastExponent(m.scale);
 }
 
@@ -23,22 +23,23 @@ int ProductQuantum(const Model& m) {
          ScaleLeast(m) - 2 * m.scale.fraction_bits;
 }
 
-// Every product of a finite a, b and scales is less than 2^this.
+// Every product of finite a, b and scales is below 2^this.
 int ProductBound(const Model& m) {
   const int scales = m.scale_block == 0 ? 0 : 2 * MaxExponent(m.scale) + 2;
   return MaxExponent(m.a) + MaxExponent(m.b) + 2 + scales;
 }
 
-// The least exponent that a number of the format, not zero, gives a product that is not normalised.
+// The least exponent that a nonzero number of the format contributes to a product's exponent, if
+// the product is not normalized.
 int LeastOffer(const Model& m, const Format& f) {
   if (m.algorithm.product_exponent != ProductExponent::kAsF16) return f.min_exponent;
   return std::max(f.min_exponent - f.fraction_bits, std::min(f.min_exponent, kF16.min_exponent));
 }
 
-// The values of one step and of its result, as exponents of powers of two.
+// Bounds of the terms of a step and of its result, as exponents of powers of two.
 struct Range {
-  int least_exponent;  // that the smallest term offers which is not zero
-  int quantum;         // every term is a multiple of 2^quantum, however it is cut
+  int least_exponent;  // least exponent that a nonzero term can offer
+  int quantum;         // every term is a multiple of 2^quantum, even after it is cut
 };
 
 Range RangeOf(const Model& m) {
@@ -46,20 +47,20 @@ Range RangeOf(const Model& m) {
   const int elements = LeastOffer(m, m.a) + LeastOffer(m, m.b);
   const int product = ScaleLeast(m) + (scales_alone ? 0 : elements);
   const int product_quantum = ProductQuantum(m);
-  // Steps that start from zero: sums of products, and results that are multiples of the same
+  // Steps start from zero, so they add only products and results that are multiples of the same
   // quantum.
   if (m.algorithm.addend_joins == AddendJoins::kLastAdd) return {product, product_quantum};
   int least = std::min(product, m.c.min_exponent);
   const int quantum = std::min(product_quantum, m.c.min_exponent - m.c.fraction_bits);
   if (m.algorithm.terms < m.k) {
-    // The addend of a later step has the output's format. It is a multiple of the quantum: cutting
-    // and rounding make multiples of a larger power of two.
+    // The addend of a later step has the output's format. It is a multiple of the quantum, because
+    // cutting and rounding give multiples of a larger power of two.
     least = std::min(least, std::max(quantum, m.d.min_exponent));
   }
   return {least, quantum};
 }
 
-// The largest exponent that a zero product can offer: its fields are those of the least exponent.
+// The largest exponent that a zero product can offer: a zero has the format's least exponent.
 int LargestZeroExponent(const Model& m) {
   return std::max(m.a.min_exponent + MaxExponent(m.b), MaxExponent(m.a) + m.b.min_exponent);
 }
@@ -75,15 +76,15 @@ bool IsFused(const Model& m) {
   return m.algorithm.family == Family::kFusedSum || m.algorithm.family == Family::kScaledSum;
 }
 
-// ---- One function for each group of parameters
+// ---- One function per group of parameters
 
 std::string SameSteps(const Model& m, const Algorithm& changed) {
   const Algorithm& alg = m.algorithm;
   const bool one_step = std::min(changed.terms, m.k) == std::min(alg.terms, m.k);
-  if (changed.terms != alg.terms && one_step) return "a step has all the products";
-  if (changed.order != alg.order && m.k == 1) return "one product has no order";
+  if (changed.terms != alg.terms && one_step) return "one step takes all the products";
+  if (changed.order != alg.order && m.k == 1) return "a single product has no order";
   if (alg.family == Family::kFusedSum && changed.grouping != alg.grouping && alg.terms >= m.k) {
-    return "a step has all the products";
+    return "one step takes all the products";
   }
   return "";
 }
@@ -102,7 +103,7 @@ std::string SameFloor(const Model& m, const Algorithm& changed) {
   const Range range = RangeOf(m);
   const int floor = std::max(changed.exponent_floor, alg.exponent_floor);
   if (HasOperandExponents(m) && range.least_exponent >= floor) {
-    return "every term that is not zero lies above the floor";
+    return "every nonzero term is above the floor";
   }
   return range.quantum >= floor - alg.fraction_bits
              ? "no term has bits below those that the floor keeps"
@@ -112,21 +113,21 @@ std::string SameFloor(const Model& m, const Algorithm& changed) {
 std::string SameAlignment(const Model& m, const Algorithm& changed) {
   const Algorithm& alg = m.algorithm;
   if (changed.addend_exponent != alg.addend_exponent && m.c.min_exponent == m.d.min_exponent) {
-    return "the addend's format has the least exponent of the output's";
+    return "the addend's and the output's format have the same least exponent";
   }
   if (changed.zero_term != alg.zero_term && alg.family == Family::kFusedSum &&
       HasOperandExponents(m) && RangeOf(m).quantum >= LargestZeroExponent(m) - alg.fraction_bits) {
-    return "no zero product lies high enough to cut a bit of another term";
+    return "no zero product has an exponent high enough to cut a bit of another term";
   }
   const auto of_operands = [](ProductExponent e) { return e != ProductExponent::kNormalized; };
   if (changed.product_exponent != alg.product_exponent && of_operands(changed.product_exponent) &&
       of_operands(alg.product_exponent)) {
     if (std::max(m.a.min_exponent, m.b.min_exponent) <= kF16.min_exponent) {
-      return "no operand is subnormal and would be normal in f16";
+      return "no subnormal operand would be normal in f16";
     }
     if (alg.family == Family::kFusedSum && alg.zero_term == ZeroTerm::kIgnored &&
         RangeOf(m).quantum >= LargestZeroExponent(m) - alg.fraction_bits) {
-      return "no product of a subnormal lies high enough to cut a bit of another term";
+      return "no product of a subnormal has an exponent high enough to cut a bit of another term";
     }
   }
   if (changed.zero_group != alg.zero_group && alg.group_terms == 1) {
@@ -139,8 +140,8 @@ std::string SameAlignment(const Model& m, const Algorithm& changed) {
   const bool directed =
       alg.sum_rounding != Rounding::kNearestEven && alg.sum_rounding != Rounding::kToOdd;
   if (changed.zero_addend != alg.zero_addend && directed) {
-    return "with a zero addend the sum is only rounded to ever coarser units, one direction for "
-           "all";
+    return "with a zero addend the sum is only rounded to ever coarser units, always in the same "
+           "direction";
   }
   return "";
 }
@@ -148,13 +149,13 @@ std::string SameAlignment(const Model& m, const Algorithm& changed) {
 std::string SameProducts(const Model& m, const Algorithm& changed) {
   const Algorithm& alg = m.algorithm;
   if (changed.product_overflow != alg.product_overflow && ProductBound(m) <= MaxExponent(m.d) + 1) {
-    return "no product is as large as that";
+    return "no product is that large";
   }
   const bool exact = m.a.fraction_bits + m.b.fraction_bits + 1 <= alg.output_fraction_bits &&
                      ProductQuantum(m) >= m.d.min_exponent &&
                      ProductBound(m) <= MaxExponent(m.d) + 1;
   return changed.product_rounding != alg.product_rounding && exact
-             ? "every product is a number of the output's format"
+             ? "the output format represents every product exactly"
              : "";
 }
 
@@ -163,14 +164,14 @@ bool ResultsAreNormal(const Model& m) {
   const Algorithm& alg = m.algorithm;
   const bool joins = alg.addend_joins == AddendJoins::kFirstStep;
   if (IsFused(m)) return joins && RangeOf(m).quantum >= m.d.min_exponent;
-  // An addend that is zero or normal and nearly cancels a sum of products has their size, so that
-  // its last place lies at most fraction_bits + 1 below their quantum.
+  // Addends are zero or normal. One that nearly cancels a sum of products is about as large as the
+  // sum, so its last place is at most fraction_bits + 1 below the quantum of the products.
   const bool rounds_often = alg.family == Family::kFmaChain || alg.family == Family::kPairwiseSum;
   return rounds_often && alg.addend_subnormals != Subnormals::kKeep &&
          ProductQuantum(m) - m.d.fraction_bits - 1 >= m.d.min_exponent;
 }
 
-// Given ResultsAreNormal: whether the sign of a zero sum of products never reaches a result, and no
+// If ResultsAreNormal(): whether the sign of a zero sum of products never reaches a result and no
 // result is -0.
 bool ZerosArePositive(const Model& m) {
   const Algorithm& alg = m.algorithm;
@@ -182,8 +183,8 @@ bool ZerosArePositive(const Model& m) {
           alg.addend_subnormals == Subnormals::kFlushPositive);
 }
 
-// Whether no addend of a step of kPairwiseSum is -0. A sum of a +0 that is exactly zero is +0; one
-// that is flushed to zero may be -0.
+// Whether no addend of a kPairwiseSum step is -0. If a +0 addend and a sum give exactly zero, the
+// result is +0; a result that is flushed to zero may be -0.
 bool AddendsArePositiveZeros(const Model& m) {
   const Algorithm& alg = m.algorithm;
   const bool positive =
@@ -195,12 +196,12 @@ bool AddendsArePositiveZeros(const Model& m) {
 std::string SameAddendFlush(const Model& m, const Algorithm& changed) {
   const Algorithm& alg = m.algorithm;
   if (changed.addend_flush == alg.addend_flush) return "";
-  if (alg.terms >= m.k) return "a step has all the products";
+  if (alg.terms >= m.k) return "one step takes all the products";
   if (alg.addend_subnormals == Subnormals::kKeep) return "no addend is flushed";
   if (alg.output_subnormals != Subnormals::kKeep &&
       (alg.addend_subnormals == Subnormals::kFlush ||
        alg.output_subnormals == Subnormals::kFlushPositive)) {
-    return "a step has flushed its result already";
+    return "each step has already flushed its result";
   }
   return ResultsAreNormal(m) && AddendsArePositiveZeros(m)
              ? "the sum that one step hands to the next is never subnormal or -0"
@@ -227,7 +228,7 @@ std::string SameSubnormals(const Model& m, const Algorithm& changed) {
   if (changed.input_subnormals != alg.input_subnormals &&
       alg.input_subnormals != Subnormals::kKeep && changed.input_subnormals != Subnormals::kKeep &&
       alg.family == Family::kPairwiseSum && AddendsArePositiveZeros(m)) {
-    return "the addend is never -0, so that the sign of a zero product does not show";
+    return "the addend is never -0, so the sign of a zero product does not show";
   }
   return "";
 }
@@ -236,7 +237,7 @@ std::string SameTininess(const Model& m, const Algorithm& changed) {
   const Algorithm& alg = m.algorithm;
   if (changed.tininess == alg.tininess) return "";
   if (alg.output_subnormals == Subnormals::kKeep) {
-    return "only a flushing output asks when a result is tiny";
+    return "tininess matters only if the output is flushed";
   }
   if (alg.output_rounding == Rounding::kTowardZero || alg.output_rounding == Rounding::kToOdd) {
     return "this rounding never carries into the normal range";
@@ -253,8 +254,8 @@ std::string SameTininess(const Model& m, const Algorithm& changed) {
 
 std::string SameZeroSign(const Model& m, const Algorithm& changed) {
   const Algorithm& alg = m.algorithm;
-  // IEEE 754 asks for a negative sum when every term is -0, which a step that starts from +0 never
-  // has.
+  // IEEE 754 requires a negative zero if every term is -0; a step that starts from +0 never has
+  // only such terms.
   const bool ieee = (changed.zero_sign == ZeroSign::kIeee || alg.zero_sign == ZeroSign::kIeee) &&
                     alg.addend_joins == AddendJoins::kFirstStep;
   if (changed.zero_sign == alg.zero_sign || ieee) return "";
@@ -262,7 +263,7 @@ std::string SameZeroSign(const Model& m, const Algorithm& changed) {
   const int least_cut = std::max(range.least_exponent, alg.exponent_floor) - alg.fraction_bits;
   const int quantum =
       IsFused(m) && HasOperandExponents(m) ? std::max(range.quantum, least_cut) : range.quantum;
-  return quantum >= m.d.min_exponent - alg.output_fraction_bits ? "no sum but zero rounds to zero"
+  return quantum >= m.d.min_exponent - alg.output_fraction_bits ? "no nonzero sum rounds to zero"
                                                                 : "";
 }
 
@@ -270,10 +271,10 @@ std::string SameOverflow(const Model& m, const Algorithm& changed) {
   const Algorithm& alg = m.algorithm;
   if (changed.range_overflow == alg.range_overflow) return "";
   if (alg.output_rounding == Rounding::kNearestEven) {
-    return "rounding to nearest overflows to infinity by both rules";
+    return "under both rules, rounding to nearest overflows to infinity";
   }
-  // An addend of the largest exponent has all products cut to zero; with a smaller one, or none,
-  // all of them together do not reach the largest output.
+  // If the addend has the largest exponent, all products are cut to zero. With a smaller addend, or
+  // none, all products together do not reach the largest output.
   if (IsFused(m) && alg.align_rounding == Rounding::kTowardZero &&
       ProductBound(m) + Log2Up(m.k) <= MaxExponent(m.d) - alg.fraction_bits) {
     return "products are too small to carry the largest addend out of range";

@@ -1,4 +1,4 @@
-// Why a one-parameter change of an algorithm cannot be seen: proofs from formats and parameters.
+// Proofs, from formats and parameters, that a one-parameter change never changes a result.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace mmadiff {
 
-// Why no input distinguishes `changed`, a valid one-parameter change, from the model; empty if some
-// may.
+// Why no input can distinguish `changed`, a valid one-parameter change, from the model; empty if an
+// input might.
 std::string WhyEquivalent(const Model& model, const Algorithm& changed);
 
 }  // namespace mmadiff

@@ -1,5 +1,5 @@
-// Exact fused dot product-add: the products of a step and the addend are added without any error
-// and rounded once (E-FDPA of MMA-Sim 2: AMD CDNA1). The sum is held in limbs of 32 bits.
+// Exact fused dot product-add: the products of a step and the addend are added without error, then
+// rounded once (E-FDPA of MMA-Sim 2: AMD CDNA1). The sum is kept in 32-bit limbs.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@ namespace mmadiff {
 // Signed sum of numbers magnitude * 2^(lsb - base) with 0 <= lsb - base < 32 * (kLimbs - 3).
 class LongSum {
  public:
-  // Products of 8-bit exponents and an f32 span 2^-272 .. 2^258, and sums of 2^10 of them.
+  // Enough for sums of 2^10 terms: products with 8-bit exponents and an f32 span 2^-272 .. 2^258.
   static constexpr int kLimbs = 24;
 
-  // `limbs` of them are used: the largest term's bits and carries must fit.
+  // `limbs` is the number used: it must hold the largest term and the carries.
   MMADIFF_HD constexpr LongSum(int base, int limbs) : base_(base), limbs_(limbs) {
     for (int i = 0; i < limbs; ++i) limb_[i] = 0;
   }
@@ -31,7 +31,7 @@ class LongSum {
     limb_[i + 2] += sign * static_cast<int64_t>(high >> 32);
   }
 
-  // The sum to odd: at least 33 significant bits, the last one sticky.
+  // The sum rounded to odd: at least 33 significant bits, the last one sticky.
   MMADIFF_HD constexpr SignedSum<uint64_t> ToOdd() {
     const bool negative = Carry() < 0;
     if (negative) {
@@ -48,7 +48,7 @@ class LongSum {
   }
 
  private:
-  // Brings every limb to 0 .. 2^32 - 1; returns what is left above the last: -1 or 0.
+  // Brings every limb to 0 .. 2^32 - 1; returns the carry out of the last: -1 or 0.
   MMADIFF_HD constexpr int64_t Carry() {
     int64_t carry = 0;
     for (int i = 0; i < limbs_; ++i) {
@@ -64,7 +64,7 @@ class LongSum {
   int base_, limbs_;
 };
 
-// One step, whose products begin at a and b. c is a decoded word of `c_format`.
+// One step; its products begin at a and b. c is a decoded word of `c_format`.
 template <class Row, class Trace>
 MMADIFF_HD constexpr uint64_t ExactStep(const Model& m, Row a, Row b, const Step& s,
                                         const Format& c_format, const Unpacked& c, Trace& trace) {
@@ -72,7 +72,7 @@ MMADIFF_HD constexpr uint64_t ExactStep(const Model& m, Row a, Row b, const Step
   const int product_bits = m.a.fraction_bits + m.b.fraction_bits;
   const int c_lsb = c.exponent - c_format.fraction_bits;
   unsigned kinds = static_cast<unsigned>(c.kind);
-  int low = c_lsb, high = c_lsb;  // of the terms' units
+  int low = c_lsb, high = c_lsb;  // least and largest unit of a term
   for (int i = 0; i < terms; ++i) {
     kinds |= static_cast<unsigned>(a[i].kind) | static_cast<unsigned>(b[i].kind);
     const int lsb = a[i].exponent + b[i].exponent - product_bits;

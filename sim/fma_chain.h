@@ -1,5 +1,5 @@
-// Chains of fused multiply-adds, one rounding to the output format each: d = fma(a_k, b_k, d) for
-// every k in order, from the addend or from +0 (AddendJoins), in one chain or two (Grouping).
+// Chains of fused multiply-adds, each rounded once to the output format: d = fma(a_k, b_k, d) for
+// every k in order, starting from the addend or +0 (AddendJoins), in one chain or two (Grouping).
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace mmadiff {
 
-// The first NaN of a, b and c in the order of the rule, quieted, in the output format; c has that
-// format, a and b have fractions that are no longer. The default NaN if there is none, or if the
+// The first NaN of a, b and c in the order of the rule, quieted, in the output format. c has that
+// format; the fractions of a and b are no longer. The default NaN if no operand is a NaN or the
 // rule does not propagate.
 MMADIFF_HD constexpr uint64_t SelectNan(const Format& d, NanRule rule, const Unpacked& a,
                                         const Unpacked& b, const Unpacked& c, int a_fraction_bits,
@@ -31,7 +31,7 @@ MMADIFF_HD constexpr uint64_t SelectNan(const Format& d, NanRule rule, const Unp
   return InfinityWord(d, nan.negative) | 1ull << (d.fraction_bits - 1) | payload;
 }
 
-// x * 2^-shift to odd, shift >= 0; x < 2^(bits - 1). Without branches.
+// x * 2^-shift rounded to odd, shift >= 0, x < 2^(bits - 1). Branch-free.
 template <class Wide>
 MMADIFF_HD constexpr Wide Jam(Wide x, int shift) {
   constexpr int kMax = 8 * sizeof(Wide) - 1;
@@ -47,7 +47,7 @@ MMADIFF_HD constexpr Unpacked Flushed(const Format& f, Subnormals rule, Unpacked
   return x;
 }
 
-// The specials of a * b + c: some operand is not finite. c has the output format d.
+// a * b + c where at least one operand is not finite. c has the output format d.
 MMADIFF_HD_RARE constexpr uint64_t FmaSpecials(const Format& d, NanRule rule, const Unpacked& a,
                                                const Unpacked& b, const Unpacked& c,
                                                int a_fraction_bits, int b_fraction_bits) {
@@ -65,18 +65,18 @@ MMADIFF_HD_RARE constexpr uint64_t FmaSpecials(const Format& d, NanRule rule, co
 
 template <class Wide>
 struct SignedSum {
-  bool negative;  // of a zero: both terms were
+  bool negative;  // for a zero, whether both terms were negative
   Wide magnitude;
   int lsb;  // exponent of the unit of magnitude; its last bit is sticky
 };
 
-// (-1)^x_negative * x * 2^x_lsb plus the same of y, to odd; x, y < 2^(bits of Wide - 2).
+// (-1)^x_negative * x * 2^x_lsb plus the same for y, rounded to odd; x, y < 2^(bits of Wide - 2).
 template <class Wide>
 MMADIFF_HD constexpr SignedSum<Wide> AddToOdd(bool x_negative, Wide x, int x_lsb, bool y_negative,
                                               Wide y, int y_lsb) {
-  // Both terms with their leading one just below the top two bits: room for the sign and the carry
-  // of the sum, and far more trailing zeros than the one bit that a cancellation of shifted terms
-  // can cost. A zero takes the other's exponent.
+  // Both terms are shifted so that their leading one is just below the top two bits. That leaves
+  // room for the sum's sign and carry, and far more trailing zeros than the one bit that
+  // cancellation of shifted terms can cost. A zero takes the other term's exponent.
   constexpr int kTop = 8 * sizeof(Wide) - 2, kSign = 8 * sizeof(Wide) - 1;
   const int x_up = kTop - BitWidth(x), y_up = kTop - BitWidth(y);
   x_lsb = x == 0 ? y_lsb - y_up : x_lsb - x_up;
@@ -91,7 +91,7 @@ MMADIFF_HD constexpr SignedSum<Wide> AddToOdd(bool x_negative, Wide x, int x_lsb
   return {negative, (sum ^ sign) - sign, lsb};
 }
 
-// x + y, which are exact, rounded once to the output.
+// The exact x + y, rounded once to the output.
 template <class Wide, class Trace>
 MMADIFF_HD constexpr uint64_t RoundTwo(const Model& m, SignedSum<Wide> x, SignedSum<Wide> y,
                                        int step, int k, Trace& trace) {
@@ -102,7 +102,7 @@ MMADIFF_HD constexpr uint64_t RoundTwo(const Model& m, SignedSum<Wide> x, Signed
     sum.negative = alg.output_rounding == Rounding::kDown;
   }
   trace(Event{Stage::kSum, step, k, sum.negative, sum.magnitude, sum.lsb, false});
-  // 64 bits, the last one sticky, are enough to round to the 53 of f64.
+  // 64 bits with a sticky last one are enough to round to the 53 bits of f64.
   const int excess = BitWidth(sum.magnitude) > 64 ? BitWidth(sum.magnitude) - 64 : 0;
   const uint64_t magnitude = static_cast<uint64_t>(Jam<Wide>(sum.magnitude, excess));
   bool inexact = false;
@@ -112,8 +112,8 @@ MMADIFF_HD constexpr uint64_t RoundTwo(const Model& m, SignedSum<Wide> x, Signed
   return word;
 }
 
-// One fused multiply-add with a single rounding. c is in the output format. `Wide` holds twice the
-// significand of a product: uint64_t up to 24-bit operands, unsigned __int128 for f64.
+// One fused multiply-add with a single rounding. c is in the output format. `Wide` is uint64_t for
+// operands of up to 24 bits, unsigned __int128 for f64.
 template <class Wide, class Trace>
 MMADIFF_HD constexpr uint64_t FmaStep(const Model& m, Unpacked a, Unpacked b, Unpacked c, int step,
                                       int k, Trace& trace) {
@@ -139,7 +139,7 @@ MMADIFF_HD constexpr uint64_t FmaStep(const Model& m, Unpacked a, Unpacked b, Un
   return RoundTwo<Wide>(m, {negative, product, product_lsb}, addend, step, k, trace);
 }
 
-// x + y, words of the output format flushed by the rule, rounded by the algorithm; NaNs as those of
+// x + y for words of the output format: flushed by `rule`, rounded by the algorithm, NaNs as for
 // x * 1 + y.
 template <class Wide, class Trace>
 MMADIFF_HD constexpr uint64_t Add(const Model& m, Subnormals rule, uint64_t x_word, uint64_t y_word,
@@ -160,7 +160,7 @@ MMADIFF_HD constexpr uint64_t Add(const Model& m, Subnormals rule, uint64_t x_wo
                         trace);
 }
 
-// The chain over every `stride`-th k from `first` on, starting with the word c. `step` counts.
+// The chain over every `stride`-th k from `first` on, starting with the word c. Advances `step`.
 template <class Wide, class Row, class Trace>
 MMADIFF_HD constexpr uint64_t Chain(const Model& m, Row a, Row b, uint64_t c, int first, int stride,
                                     int& step, Trace& trace) {

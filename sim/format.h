@@ -1,6 +1,6 @@
-// Number formats as rows of a table, and decoding of a bit pattern into integers.
+// Number formats as a table, and the decoding of bit patterns into integers.
 //
-// A word is a bit pattern right-aligned in a uint64_t. Oddities of a format are columns, not code.
+// A word is a bit pattern, right-aligned in a uint64_t. A format's oddities are columns, not code.
 #pragma once
 
 #include <cstdint>
@@ -9,25 +9,25 @@
 
 namespace mmadiff {
 
-// What the largest exponent field means.
+// How a format encodes infinities and NaNs.
 enum class Nonfinite : uint8_t {
-  kIeee,          // fraction 0 is infinity, any other NaN
-  kIeeeAllBits,   // as kIeee, but the ignored bits count where infinity and NaN are distinguished
-  kNanAllOnes,    // only the all-ones pattern is NaN; there is no infinity (OCP e4m3, scales)
-  kNanMinusZero,  // only the pattern of -0 is NaN; there is no infinity and no -0 (fnuz)
+  kIeee,          // largest exponent field: fraction 0 is infinity, any other is NaN
+  kIeeeAllBits,   // as kIeee, but a nonzero ignored bit turns an infinity into a NaN
+  kNanAllOnes,    // only the all-ones pattern is NaN; no infinity (OCP e4m3, scales)
+  kNanMinusZero,  // only the pattern of -0 is NaN; no infinity and no -0 (fnuz)
   kNone,          // every pattern is a number (OCP e2m1, e2m3, e3m2; integers)
 };
 
 struct Format {
   const char* name;
-  int bits;           // width of a word, ignored bits included
+  int bits;           // width of a word, including ignored bits
   int exponent_bits;  // 0 for integers
-  int fraction_bits;  // stored significand bits, the implicit one excluded
-  int min_exponent;   // exponent of the smallest normal number; also of every subnormal
+  int fraction_bits;  // stored significand bits, without the implicit one
+  int min_exponent;   // exponent of normal numbers with exponent field 1, and of subnormals
   int ignored_bits;   // low bits that the hardware does not read (tf32 in a 32-bit register)
   Nonfinite nonfinite;
   bool is_signed;
-  bool has_zero = true;  // exponent field 0 holds zero and subnormals; else 2^(min_exponent - 1)
+  bool has_zero = true;  // field 0 encodes zero and subnormals; if false, 2^(min_exponent - 1)
 };
 
 // Sources: IEEE 754-2019 table 3.5 (f64 f32 f16); PTX ISA "Alternate floating-point data formats"
@@ -47,7 +47,7 @@ inline constexpr Format kE5m2fnuz = {"e5m2fnuz", 8, 5, 2, -15, 0, Nonfinite::kNa
 inline constexpr Format kE2m3 = {"e2m3", 6, 2, 3, 0, 0, Nonfinite::kNone, true};
 inline constexpr Format kE3m2 = {"e3m2", 6, 3, 2, -2, 0, Nonfinite::kNone, true};
 inline constexpr Format kE2m1 = {"e2m1", 4, 2, 1, 0, 0, Nonfinite::kNone, true};
-// Scales: 8 exponent bits and no fraction; and e4m3 whose top bit is not read.
+// Scales: ue8m0 has 8 exponent bits and no fraction; ue4m3 is e4m3 whose top bit is not read.
 inline constexpr Format kUe8m0 = {"ue8m0", 8, 8, 0, -126, 0, Nonfinite::kNanAllOnes, false, false};
 inline constexpr Format kUe4m3 = {"ue4m3", 8, 4, 3, -6, 0, Nonfinite::kNanAllOnes, false};
 inline constexpr Format kS32 = {"s32", 32, 0, 0, 0, 0, Nonfinite::kNone, true};
@@ -58,8 +58,7 @@ inline constexpr Format kS4 = {"s4", 4, 0, 0, 0, 0, Nonfinite::kNone, true};
 inline constexpr Format kU4 = {"u4", 4, 0, 0, 0, 0, Nonfinite::kNone, false};
 inline constexpr Format kB1 = {"b1", 1, 0, 0, 0, 0, Nonfinite::kNone, false};
 
-// Every format, for `mmadiff list formats`, for the table of instructions and for the exhaustive
-// tests.
+// Every format, for `mmadiff list formats`, the table of instructions and the exhaustive tests.
 inline constexpr const Format* kFormats[] = {
     &kF64,      &kF32,      &kTf32, &kTf32Amx, &kF16,  &kBf16,  &kE4m3,  &kE5m2,
     &kE4m3fnuz, &kE5m2fnuz, &kE2m3, &kE3m2,    &kE2m1, &kUe8m0, &kUe4m3, &kS32,
@@ -70,21 +69,23 @@ MMADIFF_HD constexpr bool HasInfinity(const Format& f) {
   return f.nonfinite == Nonfinite::kIeee || f.nonfinite == Nonfinite::kIeeeAllBits;
 }
 MMADIFF_HD constexpr uint64_t LowBits(int n) { return n >= 64 ? ~0ull : (1ull << n) - 1; }
-// Hex digits of a word in the line protocol: whole bytes.
+// Hex digits of a word in the line protocol, which writes whole bytes.
 MMADIFF_HD constexpr int HexDigits(const Format& f) { return (f.bits + 7) / 8 * 2; }
 MMADIFF_HD constexpr int SignBit(const Format& f) { return f.bits - 1; }
 MMADIFF_HD constexpr int MaxExponentField(const Format& f) { return (1 << f.exponent_bits) - 1; }
 
 // Exponent of the largest finite number.
 MMADIFF_HD constexpr int MaxExponent(const Format& f) {
-  // The top field holds no number at all if there is infinity, or no fraction to distinguish it
-  // from NaN.
+  // The top field encodes no finite number if the format has infinities, or if it has a NaN but no
+  // fraction bits.
   const bool top_is_special =
       HasInfinity(f) || (f.nonfinite == Nonfinite::kNanAllOnes && f.fraction_bits == 0);
   return f.min_exponent + MaxExponentField(f) - (top_is_special ? 2 : 1);
 }
 
-// Exponent of the smallest number with a leading one: without a zero, field 0 has one of its own.
+// Exponent of the smallest normal number. In most formats, that number has exponent field 1 and
+// exponent min_exponent. In a format without a zero (ue8m0), field 0 is a normal number too, with
+// exponent min_exponent - 1.
 MMADIFF_HD constexpr int LeastExponent(const Format& f) {
   return f.has_zero ? f.min_exponent : f.min_exponent - 1;
 }
@@ -101,7 +102,7 @@ MMADIFF_HD constexpr uint64_t MaxFiniteWord(const Format& f) {
 enum class Kind : uint8_t { kFinite = 0, kInfinite = 1, kNan = 2 };
 
 // value = (-1)^negative * significand * 2^(exponent - fraction bits of the format).
-// The exponent of zero and of subnormals is the format's min_exponent ("raw" exponent).
+// Zeros and subnormals have the format's min_exponent (the "raw" exponent).
 struct Unpacked {
   uint64_t significand;
   int32_t exponent;
@@ -109,10 +110,10 @@ struct Unpacked {
   Kind kind;
 };
 
-// `word` must be a bit pattern of the floating-point format `f`. Ignored bits are dropped first,
-// so a tf32 NaN whose payload lies only in them reads as infinity (not in kIeeeAllBits).
+// `word` must be a bit pattern of the floating-point format `f`. Ignored bits are dropped first, so
+// a tf32 NaN with a payload only in those bits decodes as infinity (except with kIeeeAllBits).
 MMADIFF_HD constexpr Unpacked Decode(const Format& f, uint64_t word) {
-  // Branches ask the format, never the word: random operands would mispredict them.
+  // Branches depend on the format, never on the word: random operands would cause mispredictions.
   const bool all_bits = f.nonfinite == Nonfinite::kIeeeAllBits;
   const bool ignored = all_bits && (word & LowBits(f.ignored_bits)) != 0;
   word >>= f.ignored_bits;

@@ -1,6 +1,6 @@
 // Truncated fused dot-product-add (T-FDPA of MMA-Sim, arXiv 2511.10909): the products of a step and
 // the addend are aligned to one exponent, cut to `fraction_bits` below it, added exactly, and
-// rounded once. Steps are chained in ascending k through words of the output format.
+// rounded once. Each step passes a word of the output format to the next, in ascending k.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,11 @@
 
 namespace mmadiff {
 
-// A row of A or a column of B is anything that gives decoded operands by `row[i]` and its rest by
+// A row of A or a column of B is any type with decoded operands `row[i]` and the rest of the row
 // `row + i`: const Unpacked*, NarrowRow.
 
-// Specials before the arithmetic: NaN operand, Inf x 0 and opposite infinities are NaN, otherwise
-// an infinity decides. Products cannot overflow. Some operand must not be finite.
+// The result if at least one operand is not finite: a NaN operand, Inf x 0 and opposite infinities
+// give NaN; otherwise an infinity decides. Products cannot overflow.
 template <class RowA, class RowB>
 MMADIFF_HD_RARE constexpr uint64_t SumSpecials(const Model& m, RowA a, RowB b, int terms,
                                                const Unpacked& c) {
@@ -37,7 +37,7 @@ MMADIFF_HD_RARE constexpr uint64_t SumSpecials(const Model& m, RowA a, RowB b, i
   return nan ? DefaultNan(m.d, m.algorithm.nan_rule) : InfinityWord(m.d, infinite[1]);
 }
 
-// `align`: the alignment exponent, which says with narrow rows whether there is a NaN.
+// `align` is the alignment exponent; with narrow rows its value also shows whether there is a NaN.
 template <class Row>
 MMADIFF_HD constexpr uint64_t StepSpecials(const Model& m, int, Row a, Row b, int terms,
                                            const Unpacked& c) {
@@ -58,14 +58,14 @@ MMADIFF_HD constexpr uint64_t StepSpecials(const Model& m, int align, const Narr
   return nan ? DefaultNan(m.d, m.algorithm.nan_rule) : InfinityWord(m.d, infinite[1]);
 }
 
-// Index k of the operand at a position in the order of the steps.
+// Index k of the operand at `position` in step order.
 MMADIFF_HD constexpr int GroupedK(const Model& m, int position) {
   if (m.algorithm.grouping == Grouping::kConsecutive) return position;
   const int half = m.k / 2, p = position % half;
   return p / 2 * 4 + p % 2 + position / half * 2;
 }
 
-// Exponent of an operand as an f16 number; formats with smaller normal numbers than f16 keep theirs.
+// Exponent of an operand as an f16 number. Formats with smaller normal numbers than f16 keep it.
 MMADIFF_HD constexpr int ExponentAsF16(const Format& f, const Unpacked& x) {
   const int own = LeastExponent(f);
   const int least = own < kF16.min_exponent ? own : kF16.min_exponent;
@@ -73,7 +73,7 @@ MMADIFF_HD constexpr int ExponentAsF16(const Format& f, const Unpacked& x) {
   return x.significand == 0 || leading < least ? least : leading;
 }
 
-// Exponent that a product offers for the alignment.
+// The exponent that a product offers for alignment.
 MMADIFF_HD constexpr int ProductExponentOf(const Model& m, const Unpacked& a, const Unpacked& b,
                                            uint64_t product) {
   const ProductExponent rule = m.algorithm.product_exponent;
@@ -83,7 +83,7 @@ MMADIFF_HD constexpr int ProductExponentOf(const Model& m, const Unpacked& a, co
   return raw + BitWidth(product) - 1 - m.a.fraction_bits - m.b.fraction_bits;
 }
 
-// Exponent that the addend offers for the alignment; c is not zero.
+// The exponent that the addend offers for alignment; c must not be zero.
 MMADIFF_HD constexpr int AddendExponentOf(const Model& m, const Format& format, const Unpacked& c) {
   if (m.algorithm.addend_exponent == AddendExponent::kOwnFormat) return c.exponent;
   const int leading = c.exponent + BitWidth(c.significand) - 1 - format.fraction_bits;
@@ -100,12 +100,12 @@ MMADIFF_HD constexpr bool AllNegativeZeros(Row a, Row b, int terms, const Unpack
   return all;
 }
 
-// magnitude * 2^(up - down) cut to an integer. `up` is a constant of the model that makes `down` a
-// right shift for every term that has its raw exponent below the alignment exponent: random shift
-// directions cost more than the arithmetic.
+// magnitude * 2^(up - down) cut to an integer. `up` is a constant of the model. With it, `down` is
+// a right shift for every term whose raw exponent is below the alignment exponent; random shift
+// directions would cost more than the arithmetic.
 MMADIFF_HD constexpr Shifted<uint64_t> CutTerm(uint64_t magnitude, int up, int down,
                                                Rounding rounding, bool negative) {
-  if (down < 0) {  // a zero above the alignment exponent, or a normalised subnormal
+  if (down < 0) {  // a zero above the alignment exponent, or a normalized subnormal
     return {magnitude == 0 ? 0 : magnitude << (up - down), false};
   }
   const uint64_t wide = magnitude << up;
@@ -118,11 +118,11 @@ MMADIFF_HD constexpr Shifted<uint64_t> CutTerm(uint64_t magnitude, int up, int d
 }
 
 struct Alignment {
-  int exponent;  // the largest of the floor and of the terms that are not zero
-  bool special;  // some operand is not finite
+  int exponent;  // the larger of the floor and the largest exponent of a nonzero term
+  bool special;  // at least one operand is not finite
 };
 
-// The larger of the floor and of what the addend offers.
+// The larger of the floor and the exponent that the addend offers.
 MMADIFF_HD constexpr int AddendAlignment(const Model& m, const Format& c_format,
                                          const Unpacked& c) {
   const int floor = m.algorithm.exponent_floor;
@@ -166,7 +166,7 @@ MMADIFF_HD constexpr Alignment AlignmentOf(const Model& m, Row a, Row b, int ter
   return {align, kinds != 0};
 }
 
-// The addend cut to a multiple of 2^lsb, in units of 2^lsb.
+// The addend, cut to a multiple of 2^lsb, in units of 2^lsb.
 template <class Trace>
 MMADIFF_HD constexpr int64_t AlignedAddend(const Model& m, const Format& c_format,
                                            const Unpacked& c, int lsb, int step, Trace& trace) {
@@ -179,8 +179,8 @@ MMADIFF_HD constexpr int64_t AlignedAddend(const Model& m, const Format& c_forma
   return c.negative ? -magnitude : magnitude;
 }
 
-// The same with narrow rows: the exponent of the addend is not above that of the alignment, so that
-// 32 bits hold it.
+// The same with narrow rows: the addend's exponent is at most the alignment exponent, so 32 bits
+// hold the addend.
 MMADIFF_HD constexpr int32_t NarrowAddend(const Format& c_format, const Unpacked& c, int lsb) {
   if (c.significand == 0) return 0;
   const int down = lsb - c.exponent + c_format.fraction_bits;
@@ -190,7 +190,7 @@ MMADIFF_HD constexpr int32_t NarrowAddend(const Format& c_format, const Unpacked
   return c.negative ? -magnitude : magnitude;
 }
 
-// The exact sum of all terms cut to multiples of 2^lsb, in units of 2^lsb.
+// The exact sum of all terms, each cut to a multiple of 2^lsb, in units of 2^lsb.
 MMADIFF_HD constexpr int64_t AlignedSum(const Model& m, const NarrowRow& a, const NarrowRow& b,
                                         const Step& s, const Format& c_format, const Unpacked& c,
                                         int lsb, NullTrace&) {
@@ -222,7 +222,7 @@ MMADIFF_HD constexpr int64_t AlignedSum(const Model& m, Row a, Row b, const Step
   return sum;
 }
 
-// The result word of a step whose sum is (-1)^negative * magnitude * 2^lsb; `negative` is also the
+// The result word of a step with the sum (-1)^negative * magnitude * 2^lsb. `negative` is also the
 // sign of an exact zero.
 template <class Trace>
 MMADIFF_HD constexpr uint64_t RoundSum(const Model& m, bool negative, uint64_t magnitude, int lsb,
@@ -241,8 +241,8 @@ MMADIFF_HD constexpr uint64_t RoundStep(const Model& m, const Row&, bool negativ
                                         uint64_t magnitude, int lsb, int step, Trace& trace) {
   return RoundSum(m, negative, magnitude, lsb, step, trace);
 }
-// With narrow rows, whose sums have at most 38 bits: where there are more than 32, the last six say
-// no more than whether there is something left.
+// With narrow rows, sums have at most 38 bits. If a sum has more than 32, its last six bits become
+// one sticky bit.
 MMADIFF_HD constexpr uint64_t RoundStep(const Model& m, const NarrowRow&, bool negative,
                                         uint64_t magnitude, int lsb, int, NullTrace&) {
   uint32_t kept = static_cast<uint32_t>(magnitude);
@@ -259,7 +259,8 @@ MMADIFF_HD constexpr uint64_t Magnitude(int64_t x) {
   return x < 0 ? -static_cast<uint64_t>(x) : static_cast<uint64_t>(x);
 }
 
-// One step, whose products begin at a and b: align, cut and add, round. c is a decoded word of `c_format`.
+// One step: align, cut and add, round. Its products begin at a and b; c is a decoded word of
+// `c_format`.
 template <class Row, class Trace>
 MMADIFF_HD constexpr uint64_t FusedStep(const Model& m, Row a, Row b, const Step& s,
                                         const Format& c_format, const Unpacked& c, Trace& trace) {
@@ -285,7 +286,7 @@ MMADIFF_HD constexpr uint64_t FusedStep(const Model& m, Row a, Row b, const Step
   return RoundStep(m, a, negative, Magnitude(sum), lsb, step, trace);
 }
 
-// a and b hold m.k decoded operands in the order of the steps; c is a word of m.c.
+// a and b hold m.k decoded operands in step order; c is a word of m.c.
 template <class Row, class Trace>
 MMADIFF_HD constexpr uint64_t FusedSteps(const Model& m, Row a, Row b, uint64_t c, Trace& trace) {
   const bool last_add = m.algorithm.addend_joins == AddendJoins::kLastAdd;

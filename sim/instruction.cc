@@ -28,12 +28,12 @@ constexpr char kRdna3[] = "AMD RDNA3 ISA, WMMA";
 constexpr char kRdna4[] = "AMD RDNA4 ISA, WMMA";
 constexpr char kRdna4Sparse[] = "AMD RDNA4 ISA, SWMMAC";
 
-// Native: one instruction in machine code made by ptxas 13.0 (device/cuda/native_test.cc).
+// Native: one instruction in the machine code that ptxas 13.0 emits (device/cuda/native_test.cc).
 constexpr char kCuda[] = "sm_70 sm_75 sm_80 sm_86 sm_89 sm_90 sm_100 sm_103 sm_120";
 constexpr char kVolta[] = "sm_70 sm_75";  // emulated with FFMA from sm_80 on
 constexpr char kFromTuring[] = "sm_75 sm_80 sm_86 sm_89 sm_90 sm_100 sm_103 sm_120";
 constexpr char kFromAmpere[] = "sm_80 sm_86 sm_89 sm_90 sm_100 sm_103 sm_120";
-constexpr char kFp8[] = "sm_89 sm_120";  // elsewhere from sm_90 on ptxas makes f16 steps of it
+constexpr char kFp8[] = "sm_89 sm_120";  // on others from sm_90 on, ptxas compiles it to f16 steps
 constexpr char kHopper[] = "sm_90";
 constexpr char kBlackwell[] = "sm_100 sm_103";
 constexpr char kRtxBlackwell[] = "sm_120";
@@ -57,7 +57,7 @@ constexpr Layout kWave32 = Layout::kAmdWmma12;
 constexpr Layout kTensorMemory = Layout::kNvidiaTcgen05;
 constexpr Layout kNoLanes = Layout::kNoLanes;
 
-// PTX ISA, wgmma and tcgen05 shapes; CUTLASS asserts the same of tcgen05 (cta_group::1).
+// PTX ISA, wgmma and tcgen05 shapes; CUTLASS asserts the same for tcgen05 (cta_group::1).
 constexpr Sizes kWgmma[] = {{64, 8, 256, 8}};
 constexpr Sizes kWgmmaInteger[] = {{64, 8, 24, 8}, {64, 32, 256, 16}};
 constexpr Sizes kTcgen05[] = {{64, 8, 256, 8}, {128, 16, 256, 16}};
@@ -66,7 +66,7 @@ constexpr Sizes kTcgen05Scaled[] = {{128, 8, 256, 8}};
 
 struct Entry {
   const char* name;     // pattern of sim/pattern.h
-  Shape shape;          // m == 0: m, n and k stand in the name
+  Shape shape;          // m == 0: the name gives m, n and k
   const char* formats;  // d a b c [scale]
   Layout layout;
   const char* native_on;
@@ -112,7 +112,8 @@ constexpr Entry kEntries[] = {
     {"mma.m16n8k32.mxf8f6f4.f32." MMADIFF_F8F6F4 "." MMADIFF_F8F6F4 ".f32.ue8m0", Scaled(1), "f32 $1 $2 f32 ue8m0", kMmaBytes, kRtxBlackwell, kMmaPage},
     {"mma.m16n8k64.mxf4.f32.e2m1.e2m1.f32.ue8m0", Scaled(2), "f32 e2m1 e2m1 f32 ue8m0", kMma, kRtxBlackwell, kMmaPage},
     {"mma.m16n8k64.mxf4nvf4.f32.e2m1.e2m1.f32.ue8m0.2x", Scaled(2), "f32 e2m1 e2m1 f32 ue8m0", kMma, kRtxBlackwell, kMmaPage},
-    // ue8m0.4x is of PTX ISA 9.1: ptxas 13.0 refuses it, and nobody here has seen its machine code.
+    // ue8m0.4x is new in PTX ISA 9.1: ptxas 13.0 rejects it, so this project has not seen its
+    // machine code.
     {"mma.m16n8k64.mxf4nvf4.f32.e2m1.e2m1.f32.{ue8m0,ue4m3}.4x", Scaled(4), "f32 e2m1 e2m1 f32 $1", kMma, kRtxBlackwell, kMmaPage},
     {"mma.m8n8k16{,.satfinite}.s32.{s8,u8}.{s8,u8}.s32", kNamed, "s32 $2 $3 s32", kMma, kFromTuring, kMmaPage},
     {"mma.m16n8k{16,32}{,.satfinite}.s32.{s8,u8}.{s8,u8}.s32", kNamed, "s32 $3 $4 s32", kMma, kFromAmpere, kMmaPage},
@@ -205,12 +206,13 @@ constexpr Entry kEntries[] = {
     {"v_mfma_i32_{32x32x32,16x16x64}_i8", kNamed, "s32 s8 s8 s32", kWave, "gfx950", kCdna4},
     {"v_mfma_f32_{16x16x32,32x32x16}_{f16,bf16}", kNamed, "f32 $2 $2 f32", kWave, "gfx950", kCdna4},
     {"v_mfma_f32_{16x16x32,32x32x16}_{fp8,bf8}_{fp8,bf8}", kNamed, "f32 $2 $3 f32", kWave, "gfx950", kCdna4},
-    // A and B have the formats that cbsz and blgp choose.
+    // cbsz and blgp select the formats of A and B.
     {"v_mfma_f32_{16x16x128,32x32x64}_f8f6f4." MMADIFF_F8F6F4 "." MMADIFF_F8F6F4, kNamed, "f32 $2 $3 f32", kWave, "gfx950", kCdna4},
     {"v_mfma_scale_f32_16x16x128_f8f6f4." MMADIFF_F8F6F4 "." MMADIFF_F8F6F4 ".ue8m0", Scaled(4), "f32 $1 $2 f32 ue8m0", kWave, "gfx950", kCdna4},
     {"v_mfma_scale_f32_32x32x64_f8f6f4." MMADIFF_F8F6F4 "." MMADIFF_F8F6F4 ".ue8m0", Scaled(2), "f32 $1 $2 f32 ue8m0", kWave, "gfx950", kCdna4},
 
-    // neg_lo chooses whether elements of A and B have signs; results of 16 bits lie in the half of OPSEL = 0.
+    // neg_lo selects whether elements of A and B are signed; 16-bit results are in the half that
+    // OPSEL = 0 selects.
     {"v_wmma_f32_16x16x16_{f16,bf16}", kNamed, "f32 $1 $1 f32", kHalves, kGfx11, kRdna3},
     {"v_wmma_{f16,bf16}_16x16x16_$1", kNamed, "$1 $1 $1 $1", kHalves, kGfx11, kRdna3},
     {"v_wmma_i32_16x16x16_iu8.{s8,u8}.{s8,u8}", kNamed, "s32 $1 $2 s32", kHalves, kGfx11, kRdna3},
@@ -222,7 +224,7 @@ constexpr Entry kEntries[] = {
     {"v_wmma_i32_16x16x32_iu4.{s4,u4}.{s4,u4}", kNamed, "s32 $1 $2 s32", kWave32, "gfx1200", kRdna4},
     {"v_wmma_f32_16x16x16_{fp8,bf8}_{fp8,bf8}", kNamed, "f32 $1 $2 f32", kWave32, "gfx1200", kRdna4},
 
-    // k is that of B: half of it is stored of A.
+    // k is that of B; half as many elements of A are stored.
     {"v_smfmac_f32_{16x16x32,32x32x16}_{f16,bf16}", kNamed, "f32 $2 $2 f32", kWave, kGfx942Up, kCdna3Sparse, {}, true},
     {"v_smfmac_i32_{16x16x64,32x32x32}_i8", kNamed, "s32 s8 s8 s32", kWave, kGfx942Up, kCdna3Sparse, {}, true},
     {"v_smfmac_f32_{16x16x64,32x32x32}_{fp8,bf8}_{fp8,bf8}", kNamed, "f32 $2fnuz $3fnuz f32", kWave, "gfx942", kCdna3Sparse, {}, true},
@@ -238,14 +240,14 @@ constexpr Entry kEntries[] = {
 #undef MMADIFF_F8F6F4
 // clang-format on
 
-// AMD's fp8 is e4m3, its bf8 e5m2, on gfx942 with fnuz.
+// AMD's fp8 is e4m3 and its bf8 is e5m2, on gfx942 the fnuz variants.
 const Format* FormatNamed(std::string name) {
   if (name.starts_with("fp8")) name.replace(0, 3, "e4m3");
   if (name.starts_with("bf8")) name.replace(0, 3, "e5m2");
   for (const Format* f : kFormats) {
     if (name == f->name) return f;
   }
-  std::abort();  // a table names no format: programmer error
+  std::abort();  // a table names an unknown format: programmer error
 }
 
 // m, n and k from "m16n8k32" or "16x16x32" in a name.

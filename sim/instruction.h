@@ -1,4 +1,5 @@
-// Table 1 of 2: what the vendors' manuals say. What the hardware computes is in sim/numerics.h.
+// Table 1 of 2: instructions as the vendors' manuals describe them. Table 2, sim/numerics.h, has
+// their arithmetic.
 #pragma once
 
 #include <span>
@@ -14,44 +15,44 @@ namespace mmadiff {
 // One execution multiplies `blocks` independent pairs: D(m x n) = A(m x k) B(k x n) + C(m x n).
 struct Shape {
   int m, n, k, blocks;
-  int scales = 0;  // of each row of A and each column of B; k / scales elements share one
+  int scales = 0;  // per row of A and per column of B; k / scales elements share one
 
-  // Of a row of A or a column of B: scales come last.
+  // Words of a row of A or a column of B; scales come last.
   MMADIFF_HD constexpr int row_words() const { return k + scales; }
   MMADIFF_HD constexpr int a_words() const { return blocks * m * row_words(); }
   MMADIFF_HD constexpr int b_words() const { return blocks * n * row_words(); }
-  // Also of c; the dot products of one execution.
+  // Also the words of c, and the dot products of one execution.
   MMADIFF_HD constexpr int d_words() const { return blocks * m * n; }
   friend bool operator==(const Shape&, const Shape&) = default;
 };
 
-// One dot product of an instruction on its own.
+// The shape of a single dot product of an instruction.
 inline Shape DotProductShape(const Shape& s) { return {1, 1, s.k, 1, s.scales}; }
 
-// How matrix elements lie in registers (sim/layout.h).
+// Arrangement of matrix elements in registers (sim/layout.h).
 enum class Layout : uint8_t {
   kVectorLanes,  // x86, Arm dot products: block i is 32- or 64-bit lane i, k from low to high bits
   kNvidiaMma,    // mma.sync m16n8kK and m8n8kK fragments
-  kNvidiaMmaBytes,  // the same, with each element of A and B in a byte of its own
+  kNvidiaMmaBytes,  // the same, but each element of A and B has its own byte
   kNvidiaMma884,    // mma.sync m8n8k4 f16 on quad pairs
   kNvidiaWmma,      // wmma: matrices in global memory, by rows or by columns
   kNvidiaWgmma,     // wgmma: A and B in shared memory (A also in registers), C and D in registers
   kNvidiaTcgen05,   // tcgen05.mma: shared memory, tensor memory
   kAmdMfma,         // v_mfma_* and v_smfmac_*, 64 lanes
-  kAmdWmma11,       // v_wmma_* of gfx11, 32 lanes: A and B once in each half of the wave
+  kAmdWmma11,       // v_wmma_* of gfx11, 32 lanes: each half of the wave has a copy of A and B
   kAmdWmma12,       // v_wmma_* and v_swmmac_* of gfx12, 32 lanes
-  kNoLanes,         // tiles; or not described yet
+  kNoLanes,         // tiles, or not described yet
 };
 
-// Values of m and n that an instruction has beside those of its line: m, and n from n_min to n_max
-// in steps of n_step.
+// Further values of m and n that an instruction allows besides those in its line: m, and n from
+// n_min to n_max in steps of n_step.
 struct Sizes {
   int m, n_min, n_max, n_step;
 };
 
 struct Instruction {
   std::string name;  // NVIDIA: field order of PTX, shape.d.a.b.c; others: the vendor's mnemonic,
-                     // and behind a dot what its modifiers choose: formats of A and B, of scales
+                     // then, after dots, the formats of A, B and scales that its modifiers select
   Shape shape;
   const Format* d;
   const Format* a;
@@ -59,28 +60,28 @@ struct Instruction {
   const Format* c;
   const Format* scale;  // nullptr: no scales
   Layout layout;
-  const char* native_on;  // architectures whose machine code has it as one instruction
+  const char* native_on;  // architectures on which it is one machine instruction
   const char* source;     // manual and section
   std::span<const Sizes> sizes;
-  bool sparse = false;  // of each four k of A two are stored, with their positions (sim/sparsity.h)
+  bool sparse = false;  // two of each four k of A are stored, with their positions (sim/sparsity.h)
 
   // Format of word `index` of a row of A or a column of B.
   const Format& a_format(int index) const { return index < shape.k ? *a : *scale; }
   const Format& b_format(int index) const { return index < shape.k ? *b : *scale; }
 };
 
-// One for each name, or for each group of architectures where one name is several instructions; of
-// those with several sizes the first.
+// One per name, or one per group of architectures where a name means several instructions. An
+// instruction with several sizes appears once, with its first size.
 std::span<const Instruction> Instructions();
 
-// The one that is native on the architecture, else the first of that name; nullptr when there is
-// none.
+// The instruction of that name that is native on the architecture, else the first of that name;
+// nullptr if no instruction has the name.
 const Instruction* FindInstruction(std::string_view name, std::string_view arch = {});
 
-// Whether the architecture's machine code has it as one matrix instruction.
+// Whether the architecture's machine code has it as a single matrix instruction.
 bool IsNativeOn(const Instruction& instruction, std::string_view arch);
 
-// The instruction with another m and n; `name` changes accordingly.
+// The instruction with a different m and n; `name` changes accordingly.
 Instruction WithSize(const Instruction& instruction, int m, int n);
 
 }  // namespace mmadiff

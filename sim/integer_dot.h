@@ -1,5 +1,5 @@
-// Integer dot product: each step adds `terms` exact products to the accumulator and reduces the sum
-// to the output once, by wrapping or by saturation. "Products" of bits are their and or their xor.
+// Integer dot product: each step adds `terms` exact products to the accumulator, then reduces the
+// sum to the output by wrapping or saturation. The "product" of two bits is their and or their xor.
 #pragma once
 
 #include <cstdint>
@@ -10,19 +10,19 @@
 
 namespace mmadiff {
 
-// An element of a row: a word, or the integer that it stands for.
+// The integer value of an element of a row, which is a word or already an integer.
 MMADIFF_HD constexpr int64_t IntegerAt(const Format& f, uint64_t word) {
   return DecodeInteger(f, word);
 }
 MMADIFF_HD constexpr int32_t IntegerAt(const Format&, int32_t integer) { return integer; }
 
-// Whether products of decoded elements and sums of them fit 32 bits.
+// Whether products of decoded elements, and their sums, fit 32 bits.
 constexpr bool HasNarrowIntegers(const Model& m) {
   return m.a.bits <= 8 && m.b.bits <= 8 && m.k <= 1 << 14;
 }
 
-// c is a word, and so are the elements of a and b (uint64_t), or they are decoded (int32_t) and the
-// model HasNarrowIntegers(); m.d is a signed format of at most 32 bits, so 64-bit sums are exact.
+// c is a word. Elements of a and b are words (uint64_t), or decoded (int32_t) if the model
+// HasNarrowIntegers(). m.d is a signed format of at most 32 bits, so 64-bit sums are exact.
 template <class Row, class Trace>
 MMADIFF_HD constexpr uint64_t IntegerDot(const Model& m, Row a, Row b, uint64_t c, Trace& trace) {
   using Exact = decltype(IntegerAt(m.a, a[0]));

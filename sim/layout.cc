@@ -9,8 +9,9 @@
 namespace mmadiff {
 namespace {
 
-// What holds one element of A or B: a whole byte in the instructions of kind f8f6f4 and mxf8f6f4,
-// e2m1 in its bits 5 to 2, six bits in 5 to 0 (PTX ISA 9.0, 9.7.14.5 mma); else its own bits.
+// The bits that hold one element of A or B. Instructions of kind f8f6f4 and mxf8f6f4 use a whole
+// byte: e2m1 in bits 5 to 2, six-bit elements in bits 5 to 0 (PTX ISA 9.0, 9.7.14.5 mma). In others
+// an element takes just its own bits.
 struct Container {
   int bits, shift;
 };
@@ -23,8 +24,8 @@ Container ContainerOf(const Instruction& in, Operand operand) {
 }
 
 Place NvidiaMma(const Instruction& in, Operand operand, const Element& e) {
-  // Thread-id 0 and byte-id 0: the scales of row g of A are in thread 0 of group g, those of row
-  // g + 8 in thread 1, of column g of B in thread 0; in bytes from the lowest on.
+  // Thread-id 0 and byte-id 0. In group g, thread 0 has the scales of row g of A, thread 1 those of
+  // row g + 8, and thread 0 those of column g of B; in bytes, from the lowest on.
   if (operand == Operand::kScaleA) return {e.row % 8 * 4 + e.row / 8, 0, e.column * 8};
   if (operand == Operand::kScaleB) return {e.column * 4, 0, e.row * 8};
   const Container container = ContainerOf(in, operand);
@@ -33,8 +34,8 @@ Place NvidiaMma(const Instruction& in, Operand operand, const Element& e) {
   return p;
 }
 
-// mma.sync m8n8k4 with f16 (PTX ISA, "Matrix fragments for mma.m8n8k4 with .f16"): quad pair b is
-// the lanes 4b..4b+3 and 4b+16..4b+19.
+// mma.sync m8n8k4 with f16 (PTX ISA, "Matrix fragments for mma.m8n8k4 with .f16"). Quad pair b
+// consists of lanes 4b..4b+3 and 4b+16..4b+19.
 Place NvidiaMma884(const Instruction& in, Operand operand, const Element& e) {
   const auto lane = [&e](int upper, int thread) { return e.block * 4 + upper * 16 + thread; };
   if (operand == Operand::kA) return {lane(e.row / 4, e.row % 4), e.column / 2, e.column % 2 * 16};
@@ -48,7 +49,7 @@ Place NvidiaMma884(const Instruction& in, Operand operand, const Element& e) {
   return {lane(e.row / 4, (e.row & 1) | (e.column & 2)), value, 0};
 }
 
-// x86: one dot product a lane, k from the low bits up.
+// x86: one dot product per lane, k from the low bits up.
 Place VectorLane(const Instruction& in, Operand operand, const Element& e) {
   const int k = operand == Operand::kA ? e.column : operand == Operand::kB ? e.row : 0;
   return {e.block, 0, k * FormatOf(in, operand).bits};

@@ -1,5 +1,5 @@
-// Where each element of a matrix lies in what the instruction reads and writes, as closed formulas
-// per layout: registers of lanes, shared memory, tensor memory.
+// The place of each matrix element in the storage that an instruction reads and writes (registers
+// of lanes, shared memory, tensor memory), as closed formulas per layout.
 #pragma once
 
 #include <vector>
@@ -8,10 +8,11 @@
 
 namespace mmadiff {
 
-// kALanes: A in registers (wgmma) or tensor memory (tcgen05) instead of shared memory. The others: of
-// wmma in memory in the other order, A, C and D by columns instead of rows, B by rows instead of
-// columns. kAIndex: of sparse instructions the position, 0 to 3, of each stored element of A among
-// its four neighbours; their kA is the stored elements, two in the place of each four.
+// kALanes: A in registers (wgmma) or tensor memory (tcgen05) instead of shared memory.
+// kAColumns, kBRows, kCColumns, kDColumns: wmma operands in memory in the opposite order: A, C and
+// D by columns instead of rows, B by rows instead of columns.
+// kAIndex: for sparse instructions, the position (0 to 3) of each stored element of A within its
+// group of four k. Their kA holds only the stored elements, two per group.
 enum class Operand {
   kA,
   kB,
@@ -29,27 +30,27 @@ enum class Operand {
 // "A", "B", "C", "D", "SA", "SB", "A_lanes", "A_col", "B_row", "C_col", "D_col", "A_index"
 const char* Name(Operand operand);
 
-// Row and column in the mathematical matrix: A is m x k, B is k x n, C and D are m x n, the scales
-// of A are m x scales, those of B scales x n.
+// Row and column in the mathematical matrix: A is m x k, B is k x n, C and D are m x n; scales are
+// m x scales for A and scales x n for B.
 struct Element {
   int block, row, column;
 };
 
-// A 32-bit register of a lane and the lowest bit in it. For x86 the "lane" is the 32- or 64-bit
-// lane of the vector and the register is 0. A 64-bit element occupies register reg and reg + 1.
-// Shared and global memory is one lane of 32-bit words; a lane of tensor memory has columns as
-// registers. An element of 6 bits may go on in the next word.
+// A 32-bit register of a lane, and the element's lowest bit in it. For x86, the lane is the 32- or
+// 64-bit lane of the vector and the register is 0. A 64-bit element occupies registers reg and
+// reg + 1. Shared and global memory count as one lane of 32-bit words; in tensor memory, the
+// columns of a lane are its registers. A 6-bit element may extend into the next word.
 struct Place {
   int lane, reg, bit;
   friend auto operator<=>(const Place&, const Place&) = default;
 };
 
-// What holds an operand: `lanes` lanes of `registers` 32-bit words each.
+// The size of an operand's storage: `lanes` lanes of `registers` 32-bit words each.
 struct Extent {
   int lanes, registers;
 };
 
-// Of NVIDIA's and AMD's instructions; the layout must be described.
+// Only for NVIDIA's and AMD's instructions with a described layout.
 Extent ExtentOf(const Instruction& instruction, Operand operand);
 
 // Every element of one execution, block by block, row by row.
@@ -58,8 +59,8 @@ std::vector<Element> Elements(const Instruction& instruction, Operand operand);
 // The instruction's layout must not be kNoLanes.
 Place PlaceOf(const Instruction& instruction, Operand operand, const Element& element);
 
-// The same where the instruction wants an element in several places (A and B of kAmdWmma11);
-// PlaceOf() gives the first.
+// The same for instructions that need copies of an element in several places (A and B of
+// kAmdWmma11); PlaceOf() returns the first.
 std::vector<Place> PlacesOf(const Instruction& instruction, Operand operand,
                             const Element& element);
 

@@ -7,8 +7,8 @@
 namespace mmadiff {
 namespace {
 
-// How the k of a row of A, or of a column of B, lie in `groups` lanes: each lane has `runs` runs of
-// neighbours. The first runs of all lanes come first, then the second.
+// A row of A or column of B is spread over `groups` lanes; each lane holds `runs` runs of
+// consecutive k. In ascending k, the first runs of all lanes come first, then their second runs.
 struct Runs {
   int groups, runs;
 };
@@ -24,7 +24,8 @@ Runs RunsOf(const Instruction& in, int bits, int words) {
       break;
   }
   // f8f6f4 with 8 bits (AMD's blog "Matrix Core Programming on AMD CDNA3 and CDNA4"). Contested for
-  // sparse instructions of gfx950, taken as those of gfx942: AMD's emulator rocjitsu has other runs.
+  // gfx950's sparse instructions: assumed here as on gfx942, but AMD's emulator rocjitsu has
+  // different runs.
   const int groups = 64 / (s.m * s.blocks);
   return {groups, bits == 8 && words / groups > 16 && !in.sparse ? 2 : 1};
 }
@@ -34,7 +35,7 @@ Place Factor(const Instruction& in, Operand operand, const Element& e) {
   const int k = column ? e.row : e.column, line = column ? e.column : e.row;
   const Matrix matrix = MatrixOf(in, operand);
   const int words = column ? matrix.rows : matrix.columns;
-  // The index of an element lies as the element itself, in 2 bits.
+  // An element's index is placed like the element itself, in 2 bits.
   const Operand like = operand == Operand::kAIndex ? Operand::kA : operand;
   const auto [groups, runs] = RunsOf(in, FormatOf(in, like).bits, words);
   const int run = words / groups / runs, number = k / run;
@@ -68,7 +69,7 @@ Extent AmdExtent(const Instruction& in, Operand operand) {
   return {in.layout == Layout::kAmdMfma ? 64 : 32, (bits + 31) / 32};
 }
 
-// As AMD's matrix instruction calculator gives it for CDNA 1 to 3, RDNA 3 and 4.
+// Follows AMD's matrix instruction calculator for CDNA 1 to 3, RDNA 3 and 4.
 Place AmdPlace(const Instruction& in, Operand operand, const Element& e) {
   const int bits = FormatOf(in, operand).bits;
   switch (operand) {
@@ -76,8 +77,9 @@ Place AmdPlace(const Instruction& in, Operand operand, const Element& e) {
     case Operand::kAIndex:
     case Operand::kB:
       return Factor(in, operand, e);
-    // Contested. A scale lies beside the elements that it scales, in the byte that op_sel = 0
-    // selects (AMD's blog; Modular); AMD's emulator rocjitsu takes that of the lane of the result.
+    // Contested. A scale is in the same lane as the elements that it scales, in the byte that
+    // op_sel = 0 selects (AMD's blog; Modular). AMD's emulator rocjitsu instead reads the scale in
+    // the lane of the result.
     case Operand::kScaleA:
       return {e.row + in.shape.m * e.column, 0, 0};
     case Operand::kScaleB:
@@ -86,7 +88,7 @@ Place AmdPlace(const Instruction& in, Operand operand, const Element& e) {
       break;
   }
   switch (in.layout) {
-    case Layout::kAmdWmma11:  // results of 16 bits in the half that OPSEL = 0 selects
+    case Layout::kAmdWmma11:  // 16-bit results are in the half that OPSEL = 0 selects
       return {e.row % 2 * 16 + e.column, e.row / 2, 0};
     case Layout::kAmdWmma12:
       return {e.row / 8 * 16 + e.column, e.row % 8 * bits / 32, e.row % 8 * bits % 32};

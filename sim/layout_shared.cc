@@ -55,8 +55,7 @@ Matrix MatrixOf(const Instruction& in, Operand operand) {
   return {s.m, s.n};
 }
 
-// A lane belongs to group lane / 4 and is thread lane % 4 of it; a register holds `per`
-// neighbouring elements of k.
+// A lane is thread lane % 4 of group lane / 4. A register holds `per` consecutive elements along k.
 Place MmaFragment(Operand operand, int m, int bits, const Element& e) {
   const int per = bits >= 32 ? 1 : 32 / bits;
   if (operand == Operand::kC || operand == Operand::kD) {

@@ -1,4 +1,4 @@
-// Formulas that several layouts share; for sim/layout*.cc alone.
+// Formulas that several layouts share. Only for sim/layout*.cc.
 #pragma once
 
 #include "sim/layout.h"
@@ -12,11 +12,11 @@ struct Matrix {
 };
 Matrix MatrixOf(const Instruction& instruction, Operand operand);
 
-// mma.sync m16n8kK, and with m == 8 m8n8kK (PTX ISA, "Matrix fragments for mma.m16n8kK"): A, B, C
-// or D with elements of `bits` bits; `operand` says which.
+// mma.sync m16n8kK, or m8n8kK if m == 8 (PTX ISA, "Matrix fragments for mma.m16n8kK"). `operand` is
+// A, B, C or D; its elements have `bits` bits.
 Place MmaFragment(Operand operand, int m, int bits, const Element& element);
 
-// Shared memory in the canonical K-major layout without swizzle: core matrices of 8 rows of 16
+// Shared memory in the canonical K-major layout without swizzle. Core matrices have 8 rows of 16
 // bytes; those adjacent in K are 128 bytes apart, those adjacent in M or N 128 * (k_bytes / 16).
 // `row` counts along M or N, `k_byte` < `k_bytes` along K.
 inline Place CoreMatrixPlace(int row, int k_byte, int k_bytes) {

@@ -1,4 +1,4 @@
-// tcgen05.mma with cta_group::1, not .ws, dense (PTX ISA 9.0, 9.7.16.10). Whatever the kind, the k
+// tcgen05.mma with cta_group::1, dense, without .ws (PTX ISA 9.0, 9.7.16.10). For every kind, the k
 // elements of a row of A or a column of B take 32 bytes: two core matrices of shared memory, or
 // eight columns of tensor memory.
 #include "sim/layout_tcgen05.h"
@@ -12,7 +12,7 @@ namespace {
 constexpr int kRowBytes = 32;
 
 // Shared memory: each 16 bytes hold k / 2 elements, packed from the low bits up. The kinds f8f6f4
-// and mxf8f6f4 leave the rest of the 16 bytes empty: 8 bytes behind 4-bit elements, 4 bytes behind
+// and mxf8f6f4 leave the rest of the 16 bytes empty: 8 bytes after 4-bit elements, 4 bytes after
 // 6-bit ones (9.7.16.10.4.4; cuda.h, CU_TENSOR_MAP_DATA_TYPE_16U4_ALIGN16B, _16U6_ALIGN16B).
 Place InShared(int row, int k, int bits, int all_k) {
   const int per_chunk = all_k / 2;
@@ -22,22 +22,22 @@ Place InShared(int row, int k, int bits, int all_k) {
   return place;
 }
 
-// M = 128: a row of A and D is a lane (layout D). M = 64: each warp's 32 lanes have 16 rows in
-// their lower half (layout F with lane alignment 0; A must have the same).
+// M = 128: each row of A and D is a lane (layout D). M = 64: each warp has 16 rows, in the lower
+// half of its 32 lanes (layout F with lane alignment 0; A must use the same).
 int LaneOf(int row, int m) { return m == 64 ? row / 16 * 32 + row % 16 : row; }
 
-// Tensor memory: the 256 / k bits of an element. The kinds f8f6f4 and mxf8f6f4 hold elements of 4
-// and 6 bits in bytes (9.7.16.10.4.3): 6 bits in bits 5:0, 4 bits in bits 5:2, as fragments of mma
-// do. The manual says the position within the byte by its figures 199 to 201 alone: to be confirmed
-// by a one-hot probe on hardware.
+// Tensor memory: an element takes 256 / k bits. The kinds f8f6f4 and mxf8f6f4 store 4- and 6-bit
+// elements in bytes (9.7.16.10.4.3): 6 bits in bits 5:0, 4 bits in bits 5:2, as in fragments of
+// mma. Only figures 199 to 201 of the manual show the position within the byte: to be confirmed by
+// a one-hot probe on hardware.
 Place InTensorMemory(int lane, int k, int bits, int all_k) {
   const int container = 8 * kRowBytes / all_k;
   const int bit = k * container + (bits == 4 && container == 8 ? 2 : 0);
   return {lane, bit / 32, bit % 32};
 }
 
-// Scale `index` of a row of A or a column of B, scale id 0: byte `index` of a word, 32 rows a
-// column (9.7.16.10.7.2 and .3).
+// Scale `index` of a row of A or a column of B, with scale id 0: byte `index` of a word; one column
+// of words holds 32 rows (9.7.16.10.7.2 and .3).
 Place OfScale(int row, int index) { return {row % 32, row / 32, 8 * index}; }
 
 }  // namespace
@@ -72,7 +72,7 @@ Place Tcgen05Place(const Instruction& in, Operand operand, const Element& e) {
     case Operand::kALanes:
       return InTensorMemory(LaneOf(e.row, s.m), e.column, in.a->bits, s.k);
     case Operand::kC:
-    case Operand::kD:  // 16-bit elements are not packed: one in the low half of each word
+    case Operand::kD:  // 16-bit elements are not packed: each is in the low half of a word
       return {LaneOf(e.row, s.m), e.column, 0};
     case Operand::kScaleA:
       return OfScale(e.row, e.column);

@@ -25,7 +25,7 @@ Place WgmmaPlace(const Instruction& in, Operand operand, const Element& e) {
     p.bit += k * bits % 8;
     return p;
   }
-  // Warp w holds rows 16w to 16w + 15, as mma.m16n8 has them.
+  // Warp w holds rows 16w to 16w + 15, in the layout of mma.m16n8.
   const bool a = operand == Operand::kALanes;
   const Element in_warp = {0, e.row % 16, a ? e.column : e.column % 8};
   Place p = MmaFragment(a ? Operand::kA : operand, 16, bits, in_warp);

@@ -5,7 +5,7 @@
 
 namespace mmadiff {
 
-// `elements`: of the operand.
+// `elements` is the operand's number of elements.
 Extent WgmmaExtent(const Instruction& instruction, Operand operand, int elements);
 Place WgmmaPlace(const Instruction& instruction, Operand operand, const Element& element);
 

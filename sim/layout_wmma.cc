@@ -1,5 +1,6 @@
-// wmma.load and wmma.store (PTX ISA 9.0, 9.7.14.4.2): a matrix lies row by row or column by column.
-// Each row or column begins at a multiple of the bytes of a lane's fragment; these are 32 at most.
+// wmma.load and wmma.store (PTX ISA 9.0, 9.7.14.4.2): a matrix is stored row by row or column by
+// column. Each row or column begins at a multiple of the size of a lane's fragment, which has at
+// most 32 bytes.
 #include "sim/layout_wmma.h"
 
 #include <algorithm>

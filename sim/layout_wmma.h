@@ -5,11 +5,11 @@
 
 namespace mmadiff {
 
-// Whether the columns of the operand lie one after the other in memory, and not its rows.
+// Whether the operand is stored column by column instead of row by row.
 bool ByColumns(Operand operand);
 
-// Elements from the start of a row of the operand, or of a column where it lies by columns, to that
-// of the next.
+// Elements from the start of a row of the operand to the start of the next, or of a column if
+// ByColumns().
 int LeadingDimension(const Instruction& instruction, Operand operand);
 
 Extent WmmaExtent(const Instruction& instruction, Operand operand);

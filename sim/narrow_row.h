@@ -1,5 +1,6 @@
-// Rows of decoded operands for processors with 32-bit registers: 8 bytes an operand, products and
-// sums of four products in 32 bits. Bits equal those of the wide arithmetic (narrow_row_test).
+// Rows of decoded operands for processors with 32-bit registers: 8 bytes per operand; products, and
+// sums of four products, fit 32 bits. Results equal the wide arithmetic bit for bit
+// (narrow_row_test).
 #pragma once
 
 #include <cstdint>
@@ -9,9 +10,9 @@
 
 namespace mmadiff {
 
-// value = significand with its sign, times 2^up in a row of A; 0 if the operand is not finite.
-// Zeros and operands that are not finite have an exponent that says so: no sum of two that holds a
-// special one is mistaken for another, and a zero never raises the alignment.
+// value = the signed significand, times 2^up in a row of A; 0 if the operand is not finite.
+// Special exponents mark zeros, infinities and NaNs. No sum of two exponents that includes a
+// special one can be mistaken for a different sum, and a zero never raises the alignment.
 struct NarrowOperand {
   int32_t value;
   int32_t exponent;
@@ -19,20 +20,20 @@ struct NarrowOperand {
 
 inline constexpr int32_t kNarrowZero = -(1 << 20);   // +0; -0 is one less
 inline constexpr int32_t kNarrowInfinity = 1 << 24;  // positive; negative is one more
-inline constexpr int32_t kNarrowNan = 1 << 26;       // of any sign
-// Of sums of two exponents: the least with a special operand, and the least with a NaN.
+inline constexpr int32_t kNarrowNan = 1 << 26;       // any sign
+// Sums of two exponents: the least with an infinity or a NaN, and the least with a NaN.
 inline constexpr int32_t kLeastNarrowSpecial = 1 << 23;
 inline constexpr int32_t kLeastNarrowNan = 3 << 24;
 
-// Of an operand that is neither zero nor a NaN.
+// `x` must be neither zero nor a NaN.
 MMADIFF_HD constexpr bool IsNegative(const NarrowOperand& x) {
   return x.exponent >= kLeastNarrowSpecial ? x.exponent != kNarrowInfinity : x.value < 0;
 }
 
-// x * 2^-shift rounded down, for any shift from 0 on.
+// x * 2^-shift rounded down, for any shift >= 0.
 MMADIFF_HD constexpr int32_t ShiftDown(int32_t x, uint32_t shift) {
 #if defined(__CUDA_ARCH__)
-  int32_t result = 0;  // the machine's own shift is defined where that of the language is not
+  int32_t result = 0;  // unlike the language's shift, the machine's is defined for any shift
   asm("shr.s32 %0, %1, %2;" : "=r"(result) : "r"(x), "r"(shift));
   return result;
 #else
@@ -40,15 +41,15 @@ MMADIFF_HD constexpr int32_t ShiftDown(int32_t x, uint32_t shift) {
 #endif
 }
 
-// A row of A or a column of B in the order of the steps.
+// A row of A or a column of B in step order.
 class NarrowRow {
  public:
-  // `up` is 0 in a column of B.
+  // `up` is 0 for a column of B.
   MMADIFF_HD constexpr NarrowRow(const NarrowOperand* operands, int up)
       : operands_(operands), up_(up) {}
 
   MMADIFF_HD constexpr const NarrowOperand& at(int i) const { return operands_[i]; }
-  // As decoded, but for what no result depends on: exponents of zeros, payloads of NaNs.
+  // As decoded, except for exponents of zeros and payloads of NaNs, on which no result depends.
   MMADIFF_HD constexpr Unpacked operator[](int i) const {
     const NarrowOperand x = operands_[i];
     if (x.exponent >= kLeastNarrowNan) return {1, 0, false, Kind::kNan};
@@ -66,27 +67,28 @@ class NarrowRow {
   int up_;
 };
 
-// What products are shifted up so that alignment never shifts them further up.
+// By how many bits products are shifted up so that alignment only ever shifts them down.
 MMADIFF_HD constexpr int NarrowUp(const Model& m) {
   const int up = m.algorithm.fraction_bits - m.a.fraction_bits - m.b.fraction_bits;
   return up > 0 ? up : 0;
 }
 
-// What decoding needs of a floating-point format of at most 32 bits, not kIeeeAllBits; found out
-// once, for otherwise a GPU finds it out for every word. Bits are those of a word without its
-// ignored ones.
+// Decoding constants of a floating-point format of at most 32 bits, not kIeeeAllBits. They are
+// computed once; a GPU would otherwise compute them for every word. Masks and magnitudes are those
+// of a word without its ignored bits.
 struct NarrowFormat {
   int32_t fraction_bits, ignored_bits, min_exponent;
-  int32_t up;  // what values are shifted up
+  int32_t up;  // left shift of values
   uint32_t sign, magnitude, fraction;
   uint32_t least_normal;   // magnitude; 0: all are normal
   uint32_t least_special;  // magnitude of the least infinity or NaN; ~0: none
   uint32_t infinity;       // its magnitude; ~0: none
-  uint32_t minus_nan;      // the NaN in the place of -0; ~0: none
-  bool normalizes;         // subnormals get a leading one and its exponent
+  uint32_t minus_nan;      // the NaN that replaces -0; ~0: none
+  bool normalizes;         // subnormals get a leading one and the matching exponent
 };
 
-// `rule`: of products. Of formats narrower than f16 it normalises all subnormals: f16 has the room.
+// `rule` is the model's product_exponent. kAsF16 normalizes all subnormals of formats with a larger
+// min_exponent than f16, which has room for them.
 MMADIFF_HD constexpr NarrowFormat NarrowFormatOf(const Format& f, int up,
                                                  ProductExponent rule = ProductExponent::kRaw) {
   const int width = f.fraction_bits + f.exponent_bits;
@@ -101,7 +103,7 @@ MMADIFF_HD constexpr NarrowFormat NarrowFormatOf(const Format& f, int up,
           one - 1,         f.has_zero ? one : 0, least_special,  infinity, minus_nan, normalizes};
 }
 
-// `word` is a bit pattern of the format. `scale`: added to the exponent of a finite operand.
+// `word` is a bit pattern of the format. `scale` is added to the exponent of a finite operand.
 MMADIFF_HD constexpr NarrowOperand DecodeNarrow(const NarrowFormat& f, uint32_t word, int scale) {
   const uint32_t bits = word >> f.ignored_bits, magnitude = bits & f.magnitude;
   const bool negative = (bits & f.sign) != 0;
@@ -123,20 +125,22 @@ MMADIFF_HD constexpr NarrowOperand DecodeNarrow(const NarrowFormat& f, uint32_t 
   return {negative ? -value : value, exponent};
 }
 
-// Products added in 32 bits before they join a sum of 64. Most steps have a multiple of it.
+// Products that are added in 32 bits before they join a 64-bit sum. Most steps have a multiple.
 inline constexpr int kNarrowTerms = 4;
 
-// Fraction bits of an addend or a result, at most.
+// Most fraction bits of an addend or a result.
 inline constexpr int kNarrowFraction = 23;
 
-// Whether f16 has all subnormal numbers of the format as normal ones, or the format has its own.
+// Whether all subnormals of the format are normal in f16, or the format's own normal range reaches
+// at least as low as that of f16.
 constexpr bool FitsF16(const Format& f) {
   return f.min_exponent <= kF16.min_exponent ||
          f.min_exponent - f.fraction_bits >= kF16.min_exponent;
 }
 
-// Whether NarrowRow serves a model of kFusedSum, or one of kScaledSum whose scales are powers of
-// two, each product aligned on its own: their exponents join those of the row of A or column of B.
+// Whether NarrowRow can be used: for models of kFusedSum, and of kScaledSum if scales are powers of
+// two and each product is aligned separately. The exponents of the scales then join those of the
+// elements of A and B.
 constexpr bool HasNarrowRows(const Model& m) {
   const Algorithm& alg = m.algorithm;
   const int product_bits = m.a.fraction_bits + m.b.fraction_bits;
@@ -154,8 +158,8 @@ constexpr bool HasNarrowRows(const Model& m) {
          alg.zero_term == ZeroTerm::kIgnored && alg.align_rounding == Rounding::kTowardZero;
 }
 
-// A row of integers for a model of kScaledSum with HasNarrowGroups(): k elements in units of the
-// least number of their format, then significand and exponent of each scale (kNarrowNan: NaN).
+// A row of integers for a kScaledSum model with HasNarrowGroups(): k elements in units of the least
+// number of their format, then significand and exponent of each scale (kNarrowNan: NaN).
 class NarrowGroupRow {
  public:
   MMADIFF_HD constexpr explicit NarrowGroupRow(const int32_t* words) : words_(words) {}
@@ -170,12 +174,12 @@ class NarrowGroupRow {
   const int32_t* words_;
 };
 
-// Bits of the largest number of a format in units of the least.
+// Bits of the format's largest number in units of its least.
 constexpr int IntegerBits(const Format& f) {
   return f.fraction_bits + 1 + MaxExponent(f) - f.min_exponent;
 }
 
-// Whether sums of groups fit 32 bits, and nothing but these and the scales decides.
+// Whether sums of groups fit 32 bits, and only these sums and the scales decide.
 constexpr bool HasNarrowGroups(const Model& m) {
   const Algorithm& alg = m.algorithm;
   int bits = IntegerBits(m.a) + IntegerBits(m.b);
@@ -186,15 +190,14 @@ constexpr bool HasNarrowGroups(const Model& m) {
          alg.zero_sign == ZeroSign::kPositive;
 }
 
-// The sum of `terms` products cut to multiples of 2^lsb, in units of 2^lsb.
+// The sum of `terms` products, each cut to a multiple of 2^lsb, in units of 2^lsb.
 MMADIFF_HD constexpr int64_t NarrowSum(const Model& m, const NarrowRow& a, const NarrowRow& b,
                                        int terms, int lsb) {
   const int down = lsb + m.a.fraction_bits + m.b.fraction_bits + NarrowUp(m);
   const auto cut = [&](int i) {
     const NarrowOperand x = a.at(i), y = b.at(i);
     const int32_t product = x.value * y.value;
-    // Toward zero: of a negative one, the product of the magnitudes less one, rounded down, and
-    // one again.
+    // Rounds toward zero. For a negative product: subtract 1, shift down, add 1.
     const int32_t sign = product >> 31;
     const uint32_t shift = static_cast<uint32_t>(down - x.exponent - y.exponent);
     return ShiftDown(product + sign, shift) - sign;

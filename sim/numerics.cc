@@ -14,101 +14,101 @@ namespace {
 constexpr Grade kMeasured = Grade::kMeasured, kPublished = Grade::kPublished,
                 kAssumed = Grade::kAssumed, kUnknown = Grade::kUnknown;
 
-// `mmadiff run`, strategy mixed, seed 1, 2026-11-20. The file of an operation holds recorded
+// From `mmadiff run`, strategy mixed, seed 1, 2026-11-20. Each operation's file holds recorded
 // answers.
 #define MMADIFF_INTEL(instruction) \
   "corpus/observations/intel_avx512_bf16_model167/x86." instruction ".txt.gz"
-// Each file holds some of these answers; the others were compared as they were made.
+// Each file holds some of these answers; the others were compared when they were made.
 constexpr char kDots[] =
-    "0 of 1.6e9 dot products differ on an Intel Xeon with AVX512_BF16, which its virtual machine "
-    "calls model 167, and 0 of 1.6e8 on an AMD EPYC, Zen 4 [corpus/observations/amd_epyc_zen4]";
+    "0 of 1.6e9 dot products differ on an Intel Xeon with AVX512_BF16 (model 167 according to its "
+    "virtual machine), and 0 of 1.6e8 on an AMD EPYC, Zen 4 [corpus/observations/amd_epyc_zen4]";
 constexpr char kFmas[] =
-    "0 of 2e7 dot products differ on an Intel Xeon, which its virtual machine calls model 167, and "
-    "0 of 3.0e7 on an AMD EPYC, Zen 3 [corpus/observations/amd_epyc_zen3], and 0 of 6.2e7 on a Zen "
-    "4 "
-    "[corpus/observations/amd_epyc_zen4]";
+    "0 of 2e7 dot products differ on an Intel Xeon (model 167 according to its virtual machine), "
+    "0 of 3.0e7 on an AMD EPYC, Zen 3 [corpus/observations/amd_epyc_zen3], and 0 of 6.2e7 on a "
+    "Zen 4 [corpus/observations/amd_epyc_zen4]";
 constexpr char kIntegers[] =
-    "0 of 3.2e8 dot products differ on an Intel Xeon, which its virtual machine calls model 167, "
+    "0 of 3.2e8 dot products differ on an Intel Xeon (model 167 according to its virtual machine), "
     "and 0 of 1.2e8 on an AMD EPYC, Zen 4 [corpus/observations/amd_epyc_zen4]";
 constexpr char kTiles[] =
-    "0 of 2.56e8 dot products differ on an Intel Xeon with AMX-BF16 and AMX-INT8, which its "
-    "virtual machine calls model 167";
+    "0 of 2.56e8 dot products differ on an Intel Xeon with AMX-BF16 and AMX-INT8 (model 167 "
+    "according to its virtual machine)";
 
 constexpr Evidence kAmxText = {
     kPublished,
-    "Intel's pseudo-code; the chains, order, NaN rule and flushing of TDPBF16PS were "
-    "measured, this instruction was not"};
+    "Intel's pseudo-code. The chains, order, NaN rule and flushing were measured for TDPBF16PS, "
+    "not for this instruction"};
 constexpr Evidence kArmText = {
     kPublished,
     "Arm's pseudo-code BFDotAdd with FPCR.EBF = 0: round to odd, flushed, default NaN; "
-    "equals QEMU 7.2 (-cpu max, an emulator) on 10^6 dot products (not filed)"};
+    "matches QEMU 7.2 (-cpu max, an emulator) on 1e6 dot products (answers not stored)"};
 constexpr Evidence kArmExtended = {
     kPublished,
     "Arm's pseudo-code BFDotAdd with FPCR.EBF = 1, RMode nearest, FZ = FIZ = 0; no second source"};
 constexpr Evidence kArmInteger = {
     kPublished,
-    "Arm's pseudo-code: exact, modulo 2^32; equals QEMU 7.2 on 10^6 dot products (not filed)"};
+    "Arm's pseudo-code: exact, modulo 2^32; matches QEMU 7.2 on 1e6 dot products (answers not "
+    "stored)"};
 
 constexpr Evidence kFmaF32 = {
     kPublished,
-    "PTX ISA: one rounding in the named mode, subnormals kept; CUDA Programming Guide: of NaN "
-    "operands 7fffffff. Open: the NaN of an invalid operation"};
+    "PTX ISA: one rounding in the named mode, subnormals kept; CUDA Programming Guide: NaN "
+    "operands give 7fffffff. Open: the NaN of an invalid operation"};
 constexpr Evidence kFmaF64 = {kPublished,
-                              "PTX ISA: one rounding in the named mode, subnormals kept. NaN "
-                              "as on an H200. Open: NaN payload here"};
-// Recordings by Khattak & Mikaitis (MATLAB-tensor-core, model_validation); the README of the folder
-// says what they decide. Those of f16, bf16 and tf32 were made through wmma, with no more k in use
-// than one step has.
+                              "PTX ISA: one rounding in the named mode, subnormals kept. NaNs "
+                              "as on an H200. Open: NaN payload on this architecture"};
+// Recordings by Khattak & Mikaitis (MATLAB-tensor-core, model_validation). The folder's README
+// explains what they decide. The f16, bf16 and tf32 recordings were made through wmma and use no
+// more of k than one step has.
 constexpr char kRecordings[] = "corpus/observations/khattak_mikaitis";
 constexpr Evidence Recorded(const char* text, Grade grade = kPublished) {
   return {grade, text, kRecordings};
 }
 #define MMADIFF_RECORDED(gpus) \
   "recorded on " gpus          \
-  " by Khattak & Mikaitis, values like N(0, 1), all equal; the rest: MMA-Sim 2.1.1"
-#define MMADIFF_STEP(gpus)                    \
-  "MMA-Sim 2.1.1; its step recorded on " gpus \
-  " by Khattak & Mikaitis through wmma, values like N(0, 1), all equal"
-#define MMADIFF_WMMA(gpus)                                                     \
-  "recorded on " gpus                                                          \
-  " by Khattak & Mikaitis, values like N(0, 1), all equal; the rest: as mma, " \
-  "the same machine instruction (ptxas 13.0)"
+  " by Khattak & Mikaitis with values like N(0, 1): all match; the rest: MMA-Sim 2.1.1"
+#define MMADIFF_STEP(gpus)                        \
+  "MMA-Sim 2.1.1; its step was recorded on " gpus \
+  " by Khattak & Mikaitis through wmma with values like N(0, 1): all match"
+#define MMADIFF_WMMA(gpus)                                                        \
+  "recorded on " gpus                                                             \
+  " by Khattak & Mikaitis with values like N(0, 1): all match; the rest as mma, " \
+  "which is the same machine instruction (ptxas 13.0)"
 constexpr char kLikeAmpere[] =
-    "as sm_80; its step recorded on A2 by Khattak & Mikaitis through wmma, values like N(0, 1), "
-    "all equal";
+    "as sm_80; its step was recorded on A2 by Khattak & Mikaitis through wmma with values like "
+    "N(0, 1): all match";
 
 constexpr char kWmmaFirst[] =
-    "the mma steps of the architecture in ascending k; the first step was recorded by Khattak & "
-    "Mikaitis, the others never";
-// Operations with f16, bf16 and tf32 inputs equal MMA-Sim 2.1.1 on at least 40960 dot products of
-// all classes each, native FP8 operations on 16384 (`mmadiff run --device=exec:`, 2026-11-20). That
-// is agreement of models, not of hardware.
+    "the architecture's mma steps in ascending k; Khattak & Mikaitis recorded the first step, the "
+    "others were never recorded";
+// Each operation with f16, bf16 or tf32 inputs matches MMA-Sim 2.1.1 on at least 40,960 dot
+// products of all classes, each native FP8 operation on 16,384 (`mmadiff run --device=exec:`,
+// 2026-11-20). Two models agree there; no hardware was involved.
 constexpr Evidence kMmaSim = {
     kPublished,
-    "MMA-Sim 2.1.1; its authors claim equality with hardware on 10^6 random bit patterns (arXiv "
-    "2511.10909v2, with other f16 floors), which reach neither floors nor zero sums; no recording "
-    "was replayed here"};
+    "MMA-Sim 2.1.1; its authors claim that it equals hardware on 1e6 random bit patterns (arXiv "
+    "2511.10909v2, with different f16 floors), which reach neither floors nor zero sums; this "
+    "project replayed no recording"};
 constexpr Evidence kMmaSimLike = {
     kAssumed,
-    "MMA-Sim 2.1.1 has it as it has FP8, with a kernel for hardware but no stated result; it "
-    "ignores the padding bits of the containers"};
+    "MMA-Sim 2.1.1 models it like FP8, with a kernel for hardware but no stated result; it "
+    "ignores the containers' padding bits"};
 constexpr Evidence kMixedTypes = {
     kAssumed,
-    "PTX ISA: f16 and bf16 may be mixed; taken as the forms with one type. Open: nobody "
-    "has published tests"};
+    "PTX ISA: f16 and bf16 may be mixed; assumed to compute as the forms with one type. Open: no "
+    "published tests"};
 constexpr Evidence kMixedAddend = {
     kPublished,
-    "MMA-Sim 2.1.1: an f16 addend is aligned with its own exponent (version 1 widened it to f32 "
-    "first; they differ for subnormal addends); no recording was replayed here"};
+    "MMA-Sim 2.1.1: an f16 addend is aligned with its own exponent (version 1 first widened it to "
+    "f32; the two differ for subnormal addends); this project replayed no recording"};
 constexpr Evidence kTuring884 = {
     kPublished,
-    "MMA-Sim 2.1.1: Turing runs m8n8k4 with Volta's numbers (version 1 said F=24); no "
-    "recording was replayed here"};
-// Emulation belongs to ptxas, not to the chip: recordings and recipe are of one version of it.
+    "MMA-Sim 2.1.1: Turing runs m8n8k4 with Volta's numbers (version 1 had F=24); this project "
+    "replayed no recording"};
+// ptxas emulates, not the chip: recordings and recipe hold for one version of ptxas.
 #define MMADIFF_EMULATED(gpus)                          \
   "emulated by ptxas with f16 steps; recorded on " gpus \
-  " by Khattak & Mikaitis, values like "                \
-  "N(0, 1), all equal; the rest as the f16 steps"
+  " by Khattak & Mikaitis with values "                 \
+  "like N(0, 1): all match; the rest as the f16 steps"
 constexpr Evidence kFfma = {
     kAssumed,
     "emulated by ptxas with FFMA, no tensor core; the chain and the last addition were measured on "
@@ -120,79 +120,79 @@ constexpr Evidence kLikeEmulated16 = {
     "emulated by ptxas with two f16 steps of 8 products and an addition, as measured on an H200"};
 constexpr Evidence kF64 = {
     kPublished,
-    "PTX ISA: as fma.rn; MMA-Sim 2.1.1, whose hardware test leaves out what the hardware made NaN. "
-    "NaN and order of k as on an H200. Open: both here"};
+    "PTX ISA: as fma.rn; MMA-Sim 2.1.1, whose hardware test skips results that the hardware made "
+    "NaN. NaNs and order of k as on an H200. Open: both on this architecture"};
 constexpr Evidence kWmmaF64 = {
     kPublished,
     "PTX ISA: as fma.rn; Fasi et al. 2021 saw round to nearest even after each addition on A100, "
-    "through wmma. NaN and order of k as on an H200. Open: both here"};
+    "through wmma. NaNs and order of k as on an H200. Open: both on this architecture"};
 constexpr Evidence kF64Assumed = {
     kAssumed,
-    "a chain of fma like the shapes that are native (ptxas makes m8n8k4 steps of it). "
-    "Open: NaN payload, order of k here"};
+    "a chain of fma like the native shapes (ptxas compiles it to m8n8k4 steps). "
+    "Open: NaN payload and order of k on this architecture"};
 constexpr Evidence kF64Rounded = {
     kAssumed,
-    "PTX ISA: rounding modes exist; they apply to each fma, with IEEE 754's overflow, on an H200. "
-    "Open: nobody has measured them here"};
+    "PTX ISA: rounding modes exist; on an H200 they apply to each fma, with IEEE 754's overflow. "
+    "Open: never measured on this architecture"};
 constexpr Evidence kIntegerText = {
     kPublished,
-    "PTX ISA: exact products and 32-bit sums that wrap; no order or rounding to differ"};
+    "PTX ISA: exact products and 32-bit sums that wrap; neither order nor rounding can differ"};
 constexpr Evidence kIntegerLike = {
     kAssumed,
-    "exact products and sums that wrap, as mma; its own page does not say that they wrap"};
+    "exact products and sums that wrap, as mma; its own page does not state that sums wrap"};
 constexpr Evidence kSaturated = {
     kAssumed,
-    "PTX ISA: the accumulated value is clamped; taken to be clamped once an instruction. "
+    "PTX ISA: the accumulated value is clamped; assumed to be clamped once per instruction. "
     "Open: hardware, or ptxas where it emulates, may clamp after each step"};
-// Machine code by ptxas 13.0 for sm_75 to sm_120, read on 2026-11-21: m16n16k16 of f16 and bf16 is
-// HMMA.1688 (sm_75) or HMMA.16816, tf32 is two HMMA.1684 everywhere.
+// Machine code by ptxas 13.0 for sm_75 to sm_120, read on 2026-11-21: m16n16k16 with f16 or bf16 is
+// HMMA.1688 (sm_75) or HMMA.16816; tf32 is two HMMA.1684 everywhere.
 constexpr Evidence kWmmaText = {
     kAssumed,
-    "compiled to the mma steps of the architecture (ptxas 13.0), taken to be in ascending k "
-    "(Fasi et al. 2021 measured through wmma, one step alone). Open: order of the steps"};
+    "compiled to the architecture's mma steps (ptxas 13.0), assumed to be in ascending k "
+    "(Fasi et al. 2021 measured one step alone, through wmma). Open: order of the steps"};
 constexpr Evidence kWmmaVolta = {
     Grade::kContested,
-    "the mma steps from C in ascending k, as ptxas 12.9 chains them; Hickmann & Bradford 2019 "
-    "report for m16n16k16 on V100 (C + (T0 + T1)) + (T2 + T3), C to nearest even, f32 subnormals "
-    "flushed. Recordings of one step and Fasi et al. 2021 refute the last two. Open: the order of "
-    "the "
-    "four steps"};
+    "the mma steps start from C, in ascending k, as ptxas 12.9 chains them. Hickmann & Bradford "
+    "2019 report for m16n16k16 on V100: the order (C + (T0 + T1)) + (T2 + T3); C added to nearest "
+    "even; f32 subnormals flushed. Recordings of one step and Fasi et al. 2021 refute the last "
+    "two. Open: the order of the four steps"};
 constexpr Evidence kWmmaMixed = {
     kAssumed,
-    "the steps of the form with an f32 addend, to which ptxas 13.0 first converts the f16 one"};
+    "the steps of the form with an f32 addend; ptxas 13.0 first converts the f16 addend to f32"};
 constexpr Evidence kWmmaMixedVolta = {
-    kAssumed, "the mma steps of the architecture, the first with the f16 addend (ptxas 12.9)"};
+    kAssumed, "the architecture's mma steps, the first with the f16 addend (ptxas 12.9)"};
 constexpr Evidence kScaledLike = {
     kAssumed,
-    "MMA-Sim 2.1.1 has it, with a kernel for hardware but no stated result; width: as the others"};
+    "MMA-Sim 2.1.1 models it, with a kernel for hardware but no stated result; width as the "
+    "others"};
 constexpr Evidence kScaledGroups = {
     kPublished,
     "MMA-Sim 2.1.1, as for FP8; users of a B200 could not decide between 34 and 37 fraction bits, "
     "and another project says 25 (`mmadiff list differences`)"};
-#define MMADIFF_NO_NAN "What the hardware made NaN was never compared"
+#define MMADIFF_NO_NAN "Results that the hardware made NaN were never compared"
 constexpr Evidence kChained = {kPublished,
-                               "MMA-Sim 2.1.1: chain of fma in ascending k, subnormals kept; 10^6 "
+                               "MMA-Sim 2.1.1: chain of fma in ascending k, subnormals kept; 1e6 "
                                "random tests. " MMADIFF_NO_NAN ". Open: MODE register"};
 constexpr Evidence kCdna1 = {
     kPublished, "MMA-Sim 2.1.1 and Khattak & Mikaitis: exact sum, rounded once. " MMADIFF_NO_NAN
                 ". Open: zero sign"};
 constexpr Evidence kCdna2 = {kPublished,
-                             "MMA-Sim, paper and 2.1.1: operands and addend flushed to +0 once, "
-                             "f32 products and sums in pairs "
-                             "flushed with their sign. " MMADIFF_NO_NAN};
+                             "MMA-Sim, paper and 2.1.1: operands and addend are flushed to +0 "
+                             "once; f32 products and pairwise sums are flushed to zeros of their "
+                             "sign. " MMADIFF_NO_NAN};
 constexpr Evidence kCdna3 = {kPublished, "MMA-Sim 2.1.1 (TR-FDPA). " MMADIFF_NO_NAN
                                          ". Open: exponent of a zero addend, zero sign"};
 constexpr Evidence kCdna3Fp8 = {kPublished, "MMA-Sim 2.1.1 (GTR-FDPA). " MMADIFF_NO_NAN};
 constexpr Evidence kCdna3Recorded = {
     kPublished,
-    "MMA-Sim 2.1.1 (GTR-FDPA) and its recorded MI300X answers, all equal "
+    "MMA-Sim 2.1.1 (GTR-FDPA) and its recorded MI300X answers, which all match "
     "(corpus/vectors/mi300x_notebook.txt). " MMADIFF_NO_NAN};
 constexpr Evidence kCdna3Bf8 = {
     kPublished,
-    "MMA-Sim 2.1.1 (GTR-FDPA), but for an infinite or NaN addend beside products above 2^24, which "
-    "it drops (`mmadiff list differences`). " MMADIFF_NO_NAN};
+    "MMA-Sim 2.1.1 (GTR-FDPA), except that it drops an infinite or NaN addend beside products "
+    "above 2^24 (`mmadiff list differences`). " MMADIFF_NO_NAN};
 constexpr Evidence kAmdInteger = {
-    kAssumed, "exact, sums modulo 2^32: no manual read here says what an overflow does"};
+    kAssumed, "exact, sums modulo 2^32: no manual that this project read describes overflow"};
 
 constexpr char kCuda[] = "sm_70 sm_75 sm_80 sm_89 sm_90 sm_100 sm_120";
 constexpr char kFromTuring[] = "sm_75 sm_80 sm_89 sm_90 sm_100 sm_120";
@@ -323,7 +323,7 @@ constexpr NumericsEntry kEntries[] = {
 
     {"sm_90", "wgmma.m64n8k16.{f32.f16.f16,f16.f16.f16,f32.bf16.bf16}", TruncatedFusedSum<16, 25>, kMmaSim},
     {"sm_90", "wgmma.m64n8k8.f32.tf32.tf32", TruncatedFusedSum<8, 25>, kMmaSim},
-    {"sm_90", "wgmma.m64n8k32.f32." MMADIFF_FP8 ".$1", NarrowFp8<32, 25>, Recorded(MMADIFF_RECORDED("H100 and H200, taken to be through this instruction as the addends are zero,"))},
+    {"sm_90", "wgmma.m64n8k32.f32." MMADIFF_FP8 ".$1", NarrowFp8<32, 25>, Recorded(MMADIFF_RECORDED("H100 and H200 (assumed to be through this instruction, because the addends are zero)"))},
     {"sm_90", "wgmma.m64n8k32.f32." MMADIFF_MIXED_FP8, NarrowFp8<32, 25>, kMmaSim},
     {"sm_90", "wgmma.m64n8k32.f16." MMADIFF_FP8 "." MMADIFF_FP8, NarrowFp8<32, 25>, kMmaSim},
     {"sm_90", "wgmma.m64n8k{32,256}.s32.*", kWrap, kIntegerText},
@@ -358,12 +358,13 @@ constexpr NumericsEntry kEntries[] = {
 #undef MMADIFF_HALF
 #undef MMADIFF_MIXED_FP8
 
-// `mmadiff run`, strategy mixed, seed 1, each answer compared as it was made: 7.2e11 dot products on an H200, 2026-11-26; 1e9 of each
-// operation on an H100, 2026-11-27. The folder holds answers and digests of a `mmadiff survey` of the H200; nvidia_h100 those of the H100.
+// From `mmadiff run`, strategy mixed, seed 1; each answer was compared when it was made. 7.2e11 dot
+// products on an H200, 2026-11-26; 1e9 of each operation on an H100, 2026-11-27. The folder holds
+// answers and digests from a `mmadiff survey` of the H200; nvidia_h100 holds the H100's.
 #define MMADIFF_H200 "0 of at least 8e8 dot products differ on an H200, 0 of 1e9 on an H100, driver 580.159.04; some of their answers and digests are stored"
 constexpr char kH200[] = "corpus/observations/nvidia_h200";
-constexpr char kEmulatedFp8OnH200[] = MMADIFF_H200 ". Not native: ptxas of CUDA 13.0 makes two f16 steps of half the k and an addition of it";
-constexpr char kEmulatedOnH200[] = MMADIFF_H200 ". Not native: as ptxas of CUDA 13.0 makes it";
+constexpr char kEmulatedFp8OnH200[] = MMADIFF_H200 ". Not native: ptxas of CUDA 13.0 compiles it to two f16 steps, each with half the k, and an addition";
+constexpr char kEmulatedOnH200[] = MMADIFF_H200 ". Not native: as compiled by ptxas of CUDA 13.0";
 constexpr Measurement kMeasurements[] = {
     {"sm_90", "fma.* wgmma.* mma.m16n8k{4,8,16}.{f32,f16}.{f16,bf16,tf32}.* {mma,wmma}.*.f64.* mma.*.{s8,u8}.{s8,u8}.s32 {mma,wmma}.*.and.popc", MMADIFF_H200, kH200},
     {"sm_90", "mma.*.e?m?.e?m?.*", kEmulatedFp8OnH200, kH200},
@@ -377,19 +378,19 @@ struct UnknownEntry {
   Evidence evidence;
 };
 
-constexpr char kSparse[] = "numerics of sparse instructions are published nowhere; likely the dense sum over the selected products";
-constexpr char kCdna4Text[] = "no arithmetic of CDNA4 is published; AMD's own emulator tickets (rocm-systems #10330, #10344) call it unknown";
-constexpr char kRdnaText[] = "no arithmetic of RDNA is published but parts of a user's model of gfx1151 (rocm-systems #12056): two products and the addend on one grid, "
-    "what opposes the addend's sign as one's complement, subnormal bf16 factors flushed; the grid's width and the order of k are in files that its text only names";
+constexpr char kSparse[] = "the numerics of sparse instructions are unpublished; likely the dense sum over the selected products";
+constexpr char kCdna4Text[] = "CDNA4's arithmetic is unpublished; AMD's own emulator tickets (rocm-systems #10330, #10344) call it unknown";
+constexpr char kRdnaText[] = "RDNA's arithmetic is unpublished except for parts of a user's model of gfx1151 (rocm-systems #12056): two products and the addend on one grid, "
+    "terms that oppose the addend's sign as one's complement, subnormal bf16 factors flushed; the grid's width and the order of k are in files that its text only names";
 constexpr char kTpuText[] = "bf16 operands, f32 sums, bf16 subnormals flushed (cloud.google.com/tpu/docs/bfloat16); rounding, order and width are undocumented";
 constexpr UnknownEntry kUnknowns[] = {
     {"sm_80 sm_86 sm_89 sm_90 sm_100 sm_103 sm_120", "mma.m8n8k4.f32.f16.f16.f16",
-     {kUnknown, "as the form with an f32 addend, after the f16 one was converted: so are all recorded answers of an H100 and an H200; this model has no such conversion", kH200}},
+     {kUnknown, "all recorded answers of an H100 and an H200 are those of the form with an f32 addend, after conversion of the f16 addend; this model has no such conversion", kH200}},
     {"sm_80 sm_86 sm_89 sm_90 sm_100 sm_103 sm_120", "mma.m8n8k4.f16.f16.f16.f16",
-     {kUnknown, "((a0 * b0 + a1 * b1) + c) + (a2 * b2 + a3 * b3) by FFMA in f32, then converted to f16: so are all recorded answers of an H100 and an "
-                "H200; this model has no such order", kH200}},
+     {kUnknown, "all recorded answers of an H100 and an H200 are ((a0 * b0 + a1 * b1) + c) + (a2 * b2 + a3 * b3) by FFMA in f32, then converted to f16; "
+                "this model has no such order", kH200}},
     {"sm_70 sm_75 sm_80 sm_86 sm_89 sm_90 sm_100 sm_103 sm_120", "wmma.{m16n16,m32n8,m8n32}k16.f16.f16.f16.f32",
-     {kUnknown, "ptxas makes steps with f32 results of it and converts their last one to f16: so are all recorded answers of an H100 and an H200; this model has no such conversion", kH200}},
+     {kUnknown, "ptxas compiles it to steps with f32 results and converts the last result to f16; all recorded answers of an H100 and an H200 match that; this model has no such conversion", kH200}},
     {"sm_80 sm_86 sm_89 sm_90 sm_100 sm_103 sm_120",
      "mma.sp.m16n8k{16,32}.{f32,f16}.f16.f16.$2 mma.sp.m16n8k{16,32}.f32.bf16.bf16.f32 mma.sp.m16n8k{8,16}.f32.tf32.tf32.f32 "
      "mma.sp.m16n8k{32,64}{,.satfinite}.s32.{s8,u8}.{s8,u8}.s32 mma.sp.m16n8k{64,128}{,.satfinite}.s32.{s4,u4}.{s4,u4}.s32",
@@ -400,7 +401,7 @@ constexpr UnknownEntry kUnknowns[] = {
     {"sm_100 sm_103", "tcgen05.mma.sp.m64n8k32.f32.{f16,bf16}.$1 tcgen05.mma.sp.m64n8k16.f32.tf32.tf32 "
      "tcgen05.mma.sp.m64n8k64.{f32,f16}." MMADIFF_FP8 "." MMADIFF_FP8, {kUnknown, kSparse}},
     {"sm_103", "tcgen05.mma.m128n8k96.{mxf4,mxf4nvf4}.f32.e2m1.e2m1.ue8m0 tcgen05.mma.m128n8k96.mxf4nvf4.f32.e2m1.e2m1.ue4m3",
-     {kUnknown, "k = 96 exists on sm_103a alone; nobody has published its steps"}},
+     {kUnknown, "k = 96 exists only on sm_103a; its steps are unpublished"}},
     {"gfx942", "v_smfmac_f32_{16x16x32,32x32x16}_{f16,bf16} v_smfmac_i32_{16x16x64,32x32x32}_i8 "
      "v_smfmac_f32_{16x16x64,32x32x32}_{fp8,bf8}_{fp8,bf8}", {kUnknown, kSparse}},
     {"gfx950", "v_mfma_f32_{32x32x1_2b,16x16x1_4b,4x4x1_16b,32x32x2,16x16x4}_f32 v_mfma_f64_{16x16x4,4x4x4_4b}_f64 "
@@ -416,13 +417,13 @@ constexpr UnknownEntry kUnknowns[] = {
     {"gfx1200", "v_swmmac_f32_16x16x32_{f16,bf16} v_swmmac_{f16,bf16}_16x16x32_$1 v_swmmac_f32_16x16x32_{fp8,bf8}_{fp8,bf8} "
      "v_swmmac_i32_16x16x32_iu8.{s8,u8}.{s8,u8} v_swmmac_i32_{16x16x32,16x16x64}_iu4.{s4,u4}.{s4,u4}", {kUnknown, kSparse}},
     {"x86", "tdpbf8ps tdpbhf8ps tdphbf8ps tdphf8ps",
-     {kUnknown, "AMX-FP8: exact sums of products and one addition by the compiler's header; rounding, NaN and subnormals are not described"}},
+     {kUnknown, "AMX-FP8: exact sums of products and one addition, according to the compiler's header, which does not describe rounding, NaN and subnormals"}},
     {"tpu_v2 tpu_v3", "mxu.f32.bf16.bf16.f32", {kUnknown, kTpuText}},
 };
 
 constexpr char kAsCdna3[] = "as CDNA3";
 constexpr char kAsDense[] = "as the dense instruction, each step with as many selected products";
-constexpr char kScaledText[] = "each product aligned by its own and its scales' exponents, as published of NVIDIA; AMD's blog words it as a scale after the sum of 32";
+constexpr char kScaledText[] = "each product is aligned by its own and its scales' exponents, as published for NVIDIA; AMD's blog describes a scale after the sum of 32";
 constexpr Hypothesis kHypotheses[] = {
     {"gfx950", "v_mfma_f32_*_f32 v_mfma_f64_*_f64", kNearest, kAsCdna3},
     {"gfx950", "v_mfma_f32_*_{f16,bf16}", TwoStage<8>, kAsCdna3},
@@ -432,7 +433,7 @@ constexpr Hypothesis kHypotheses[] = {
     {"gfx942 gfx950", "v_smfmac_f32_*_{fp8,bf8}_{fp8,bf8}", Sparse<TwoStageFp8>, kAsDense},
     {"gfx942 gfx950", "v_smfmac_i32_*", kWrap, kAsDense},
     {"gfx1100 gfx1151 gfx1200", "v_wmma_i32_* v_swmmac_i32_*", kWrap, "integers that wrap"},
-    {"gfx1100 gfx1151 gfx1200", "v_wmma_{f32,f16,bf16}_*", PairsOfGrid, "two products and the addend on one grid (rocm-systems #12056), of 24 fraction bits, in ascending k"},
+    {"gfx1100 gfx1151 gfx1200", "v_wmma_{f32,f16,bf16}_*", PairsOfGrid, "two products and the addend on one grid (rocm-systems #12056) with 24 fraction bits, in ascending k"},
     {"gfx1200", "v_swmmac_{f32,f16,bf16}_*", Sparse<PairsOfGrid>, kAsDense},
     {"sm_80 sm_86 sm_89 sm_90 sm_100 sm_103 sm_120", "mma.m8n8k4.f16.f16.f16.f16", EmulatedFfma, "as the form with f32 results, which an H200 refutes"},
 };
@@ -450,7 +451,7 @@ constexpr Architecture kArchitectures[] = {
     {"sm_89", "ada", true},
     {"sm_90", "hopper", true},
     {"sm_100", "blackwell", true},
-    {"sm_103", "", true, "sm_100", {kAssumed, "as sm_100; nobody has published sm_103"}},
+    {"sm_103", "", true, "sm_100", {kAssumed, "as sm_100; nothing is published about sm_103"}},
     {"sm_120", "rtx_blackwell", true},
     {"gfx908", "cdna1"},
     {"gfx90a", "cdna2"},
@@ -463,7 +464,7 @@ constexpr Architecture kArchitectures[] = {
     {"tpu_v3"},
 };
 
-// A table with errors is no table: programmer error.
+// Aborts if the table has errors (programmer error).
 std::vector<Numerics> MakeNumerics() {
   NumericsTable table = Resolve(kEntries, kArchitectures, kMeasurements);
   for (const std::string& error : table.errors) std::fprintf(stderr, "%s\n", error.c_str());
@@ -478,7 +479,7 @@ std::vector<UnknownNumerics> MakeUnknown() {
       const auto* known = std::find_if(std::begin(kArchitectures), std::end(kArchitectures),
                                        [&](const Architecture& a) { return a.name == arch; });
       if (known == std::end(kArchitectures)) {  // programmer error
-        std::fprintf(stderr, "unknown '%s': no table knows the architecture '%s'\n",
+        std::fprintf(stderr, "unknown '%s': no table has the architecture '%s'\n",
                      entry.instructions, arch.c_str());
         std::abort();
       }

@@ -1,4 +1,4 @@
-// Table 2 of 2: what an architecture was measured (or is believed) to compute, with the evidence.
+// Table 2 of 2: the measured or assumed arithmetic of each architecture, with the evidence.
 #pragma once
 
 #include <span>
@@ -11,24 +11,24 @@
 namespace mmadiff {
 
 enum class Grade : uint8_t {
-  kMeasured,   // by this project, on hardware; `file` proves it
-  kPublished,  // somebody else's recordings, bit-accurate claim or specification
-  kAssumed,    // inferred from a relative
-  kContested,  // sources contradict each other: `mmadiff list differences` says who says what
-  kUnknown,    // nobody has published it: the operation is listed and refuses to simulate
+  kMeasured,   // by this project, on hardware; `file` has the proof
+  kPublished,  // recordings, a bit-accurate claim or a specification by others
+  kAssumed,    // inferred from a related operation or architecture
+  kContested,  // sources contradict each other; `mmadiff list differences` shows each one's claim
+  kUnknown,    // unpublished: the operation is listed but cannot be simulated
 };
 
 struct Evidence {
   Grade grade;
   const char* text;
   const char* file = "";    // below the repository root; required for kMeasured
-  const char* others = "";  // of a Measurement: what others said who recorded answers
+  const char* others = "";  // if this project measured: evidence by others who recorded answers
 };
 
 // Which bits of a NaN result are promised.
 enum class NanVerdict : uint8_t {
   kBits,    // all of them
-  kAnyNan,  // any NaN equals any NaN: nobody has measured the payload
+  kAnyNan,  // none: any NaN equals any other, because the payload was never measured
 };
 
 struct Numerics {
@@ -39,32 +39,32 @@ struct Numerics {
   NanVerdict nan_verdict = NanVerdict::kBits;
 };
 
-// A line of the table: some instructions of some architectures that share an algorithm.
+// A line of the table: instructions, on one or more architectures, that share an algorithm.
 struct NumericsEntry {
   const char* archs;         // separated by spaces
-  const char* instructions;  // patterns of sim/pattern.h whose choices are shell globs, by spaces
+  const char* instructions;  // space-separated patterns of sim/pattern.h, whose choices are globs
   Algorithm (*algorithm)(const Instruction&);
   Evidence evidence;
   NanVerdict nan_verdict = NanVerdict::kBits;
-  // A pattern of another line of the architecture, from which this line takes its instructions out.
+  // A pattern in a different line of the architecture; this line removes its instructions from it.
   const char* except_from = "";
 };
 std::span<const NumericsEntry> NumericsEntries();
 
-// Operations that this project ran on hardware: their evidence, before that of their line. NaNs were
-// compared bit by bit.
+// Operations that this project ran on hardware. This evidence replaces that of their table line.
+// NaNs were compared bit by bit.
 struct Measurement {
-  const char* archs;         // separated by spaces; not their relatives
+  const char* archs;         // separated by spaces; does not extend to their relatives
   const char* instructions;  // as NumericsEntry::instructions
   const char* text;
   const char* file;
 };
 std::span<const Measurement> Measurements();
 
-// What the lines mean (sim/resolve.h): by architecture, then in the order of the instruction table.
+// The resolved table (sim/resolve.h), by architecture, then in the order of the instruction table.
 std::span<const Numerics> AllNumerics();
 
-// Instructions that exist and that nobody can simulate bit for bit.
+// Instructions that exist but have no known bit-accurate model.
 struct UnknownNumerics {
   const char* arch;
   std::string instruction;
@@ -72,29 +72,30 @@ struct UnknownNumerics {
 };
 std::span<const UnknownNumerics> AllUnknown();
 
-// What an instruction without a model may compute: what questions to a device start from, no
-// prediction. An algorithm of sim/algorithms.h, and why it.
+// A guess at the arithmetic of an instruction without a model: a starting point for questions to a
+// device, not a prediction.
 struct Hypothesis {
-  const char* archs;         // separated by spaces
-  const char* instructions;  // as NumericsEntry::instructions
-  Algorithm (*algorithm)(const Instruction&);
-  const char* text;
+  const char* archs;                           // separated by spaces
+  const char* instructions;                    // as NumericsEntry::instructions
+  Algorithm (*algorithm)(const Instruction&);  // from sim/algorithms.h
+  const char* text;                            // reason
 };
 std::span<const Hypothesis> Hypotheses();
 
-// An architecture, the name people give it, and the one whose operations it has by assumption.
+// An architecture, its common name, and the relative (`like`) whose operations it is assumed to
+// have.
 struct Architecture {
   const char* name;
   const char* alias = "";
-  bool emulates = false;  // ptxas makes other instructions of what is not native
+  bool emulates = false;  // ptxas compiles instructions that are not native to others
   const char* like = "";
-  Evidence evidence = {Grade::kAssumed, ""};  // that it is
+  Evidence evidence = {Grade::kAssumed, ""};  // for `like`
 };
 std::span<const Architecture> Architectures();
 
 const char* Name(Grade grade);
 
-// Increases with any change of an operation or of the arithmetic that changes a result bit.
+// Increases with every change to an operation or the arithmetic that changes a result bit.
 inline constexpr int kModelVersion = 4;
 
 }  // namespace mmadiff

@@ -32,8 +32,7 @@ std::vector<Operation> MakeOperations() {
   return ops;
 }
 
-// Whether the architecture has the instruction in its machine code, or its assembler makes it of
-// others.
+// Whether the instruction is native on the architecture or emulated by its assembler.
 bool HasInstruction(std::string_view arch, const Instruction& i) {
   const std::span<const Architecture> all = Architectures();
   return IsNativeOn(i, arch) || std::ranges::any_of(all, [arch](const Architecture& a) {
@@ -58,7 +57,7 @@ std::vector<Operation> MakeUnmodelled() {
   return ops;
 }
 
-// "mMnNk" of a name, the text before it and the text behind.
+// The m and n of "mMnNk" in a name, and the text before and after.
 struct SizedName {
   std::string before, behind;
   int m = 0, n = 0;
@@ -82,7 +81,7 @@ bool IsLegal(std::span<const Sizes> sizes, int m, int n) {
   });
 }
 
-// The operation of the table that differs from `name` at most in a legal or illegal m and n.
+// The table's operation whose name equals `name` except perhaps for m and n, legal or not.
 const Operation* TableOperationOfAnySize(const std::string& name, SizedName* wanted) {
   if (!ParseSizes(name, wanted)) return nullptr;
   for (const Operation& op : Operations()) {
@@ -95,7 +94,7 @@ const Operation* TableOperationOfAnySize(const std::string& name, SizedName* wan
   return nullptr;
 }
 
-// An operation of another size, made when it is first asked for and kept.
+// An operation with a different size; created at its first use and kept.
 const Operation* SizedOperation(const std::string& name) {
   struct Made {
     Instruction instruction;
@@ -124,9 +123,9 @@ std::string LegalSizes(std::span<const Sizes> sizes) {
   return text;
 }
 
-// Edit distances of other texts to the first 128 characters of one: Myers' bit-parallel algorithm
-// (1999) in the form of Hyyro (2003), a step for each character of the other text. Bit i of a word
-// is about the first i + 1 characters.
+// Edit distances from the first 128 characters of one text to other texts: Myers' bit-parallel
+// algorithm (1999) in the form of Hyyro (2003), with one step per character of the other text. Bit
+// i of a word describes the first i + 1 characters.
 class EditDistances {
  public:
   explicit EditDistances(std::string_view name) : length_(std::min<size_t>(name.size(), 128)) {
@@ -135,7 +134,7 @@ class EditDistances {
 
   size_t To(std::string_view other) const {
     if (length_ == 0) return other.size();
-    Bits more = ~Bits{0}, less = 0;  // where the distance grows and falls down the column
+    Bits more = ~Bits{0}, less = 0;  // where the distance grows or falls down the column
     size_t distance = length_;
     for (const char c : other) {
       const Bits equal = places_[static_cast<uint8_t>(c)];
@@ -250,7 +249,8 @@ std::vector<std::string> MatchUnknown(std::string_view glob) {
 
 namespace {
 
-// "; h100 is sm_90", the nearest architectures, or which glob finds the text: of names of which none is near.
+// For names without a similar one: "; h100 is sm_90", the nearest architectures, or a glob that
+// finds the text.
 std::string Hint(std::string_view name) {
   const std::string product(name.substr(0, name.find('/')));
   const std::string arch = ArchitectureOf(product);
@@ -262,7 +262,7 @@ std::string Hint(std::string_view name) {
   }
   const bool known = std::ranges::count(archs, product) != 0;
   if (!known && product.size() > 2 && product.size() < name.size()) {
-    const std::string near = NearestText("; the nearest architectures are ", product, archs, 2);
+    const std::string near = NearestText("; nearest architectures: ", product, archs, 2);
     if (!near.empty()) return near;
   }
   if (const auto formats = QuotedFormats(name); !formats.empty() && formats[0] != name) {
@@ -297,7 +297,7 @@ std::string WhyNoOperation(std::string_view name) {
   for (const Operation& op : Operations()) {
     if (!instruction.empty() && instruction.substr(1) == op.instruction->name) add(op.arch());
   }
-  // Of an architecture that exists, names of its own.
+  // If the architecture exists, suggest only its names.
   const std::string_view arch = std::string_view(resolved).substr(0, resolved.find('/'));
   std::vector<std::string> names;
   for (const Operation& op : Operations()) {
@@ -306,7 +306,7 @@ std::string WhyNoOperation(std::string_view name) {
   if (names.empty()) {
     for (const Operation& op : Operations()) names.push_back(op.name);
   }
-  const std::string near = NearestText("; the nearest names are ", resolved, names, 3);
+  const std::string near = NearestText("; nearest names: ", resolved, names, 3);
   return "no instruction '" + std::string(name) + "'" +
          (elsewhere.empty() ? "" : "; it exists on " + elsewhere) +
          (near.empty() && elsewhere.empty() ? Hint(name) : near) + " (mmadiff list instructions)";

@@ -1,4 +1,4 @@
-// An operation joins both tables: "sm_90/mma.m16n8k16.f32.f16.f16.f32" is an architecture and an
+// An operation joins both tables: "sm_90/mma.m16n8k16.f32.f16.f16.f32" names an architecture and an
 // instruction.
 #pragma once
 
@@ -23,70 +23,71 @@ struct Operation {
   const Shape& shape() const { return instruction->shape; }
 };
 
-// All operations, in table order; of instructions with several sizes the first.
+// All operations, in table order; instructions with several sizes appear with their first.
 std::span<const Operation> Operations();
 
-// Of AllUnknown() those whose instruction the table has and their architecture has or emulates: a
-// device can be asked, and nobody can say what it should answer. Their grade is kUnknown, no bits
-// of a NaN are promised, and their model has formats, but its family is kNone.
+// The entries of AllUnknown() whose instruction is in the table and native or emulated on their
+// architecture: devices can run them, but there is no model to compare with. Their grade is
+// kUnknown, no NaN bits are promised, and their model has formats but the family kNone.
 std::span<const Operation> UnmodelledOperations();
 
-// Whether there is a model: whether it can be simulated, and answers be compared with it.
+// Whether the operation has a model, so that it can be simulated and answers can be compared.
 bool IsModelled(const Operation& op);
 
-// What it may compute if there is no model; nullptr if nobody has an idea, or if there is one.
+// A guess for an operation without a model; nullptr if there is no guess, or if there is a model.
 const Hypothesis* HypothesisOf(const Operation& op);
 
-// Which operations are meant.
+// Whether operations must have a model.
 enum class Models : uint8_t {
   kRequired,  // Operations()
   kOptional,  // UnmodelledOperations() too
 };
 
-// The first operation of each model: the others differ from one of these in name and shape alone.
+// The first operation of each model. Each of the others differs from one of these only in name and
+// shape.
 std::vector<const Operation*> DistinctOperations();
 
 // "hopper/X" to "sm_90/X"; names without an alias are returned unchanged.
 std::string ResolveAlias(std::string_view name);
 
-// nullptr when there is no such operation. Aliases of architectures are accepted, and every legal m
-// and n of an instruction with several sizes; two calls return the same operation. Safe in several
-// threads.
+// nullptr if there is no such operation. Accepts aliases of architectures, and every legal m and n
+// of an instruction with several sizes. Calls with the same name return the same operation.
+// Thread-safe.
 const Operation* FindOperation(std::string_view name, Models models = Models::kRequired);
 
-// The one of UnmodelledOperations() with this name, or one that no table has (sim/unlisted.h), or
-// nullptr. Aliases are accepted.
+// The entry of UnmodelledOperations() with this name, or an operation outside the tables
+// (sim/unlisted.h), or nullptr. Accepts aliases.
 const Operation* FindUnmodelled(std::string_view name);
 
-// Whether the architecture's machine code has the instruction as one matrix instruction. Otherwise
-// its assembler makes several of it: the instruction is emulated.
+// Whether the architecture's machine code has the instruction as a single matrix instruction. If
+// not, it is emulated: its assembler compiles it to several.
 bool IsNative(const Operation& op);
 
 // Operations whose name matches a shell glob, those without a model last; "*" also matches "/".
-// Aliases are accepted. A name without wildcards finds what FindOperation finds.
+// Accepts aliases. A name without wildcards finds the same operation as FindOperation().
 std::vector<const Operation*> MatchOperations(std::string_view glob,
                                               Models models = Models::kRequired);
 
-// Names of AllUnknown() that match the glob and name no operation: the tables lack their formats, and
-// nobody can be asked.
+// Names of AllUnknown() that match the glob but are not operations: the tables lack their formats,
+// so no device can run them.
 std::vector<std::string> MatchUnknown(std::string_view glob);
 
-// Why FindOperation(name) is nullptr, in words: what is unknown about it, which sizes are legal,
-// which architectures have it, which names are near.
+// Why FindOperation(name) is nullptr, as a message: missing knowledge, legal sizes, architectures
+// that have the instruction, or similar names.
 std::string WhyNoOperation(std::string_view name);
 
-// The candidates that begin with `name`, or differ from its first 128 characters by at most two
-// edits or a third of their number; the most similar ones first, at most `count`.
+// Up to `count` candidates, most similar first, that begin with `name` or differ from its first 128
+// characters by at most two edits or a third of their number.
 std::vector<std::string> Nearest(std::string_view name, std::span<const std::string> candidates,
                                  size_t count);
-// These after `lead`, separated by commas; empty if there is none.
+// `lead` and these candidates, separated by commas; empty if there are no candidates.
 std::string NearestText(std::string_view lead, std::string_view name,
                         std::span<const std::string> candidates, size_t count);
 
-// The model of an operation with another algorithm.
+// The operation's model with a different algorithm.
 Model WithAlgorithm(const Operation& op, const Algorithm& algorithm);
 
-// Whether two models compute the same from the same words.
+// Whether two models give the same results for the same words.
 bool SameModel(const Model& x, const Model& y);
 
 }  // namespace mmadiff

@@ -333,17 +333,15 @@ TEST(Operations, WhyThereIsNone) {
             "'sm_90/wgmma.m64n12k16.f32.f16.f16' has no such size; it has m = 64 and n = 8..256 in "
             "steps of 8");
   EXPECT_THAT(WhyNoOperation("cdna4/v_mfma_f32_16x16x16_f16"),
-              testing::HasSubstr("exists, but cannot be simulated: no arithmetic of CDNA4"));
+              testing::HasSubstr("exists, but cannot be simulated: CDNA4's arithmetic"));
   EXPECT_THAT(WhyNoOperation("sm_90/mma.m16n8k16.f32.f16.f16.f23"),
-              testing::HasSubstr(std::string("nearest names are ") + kHopper));
-  EXPECT_THAT(WhyNoOperation("x86/vfma"), testing::HasSubstr("nearest names are x86/"));
-  EXPECT_THAT(WhyNoOperation("x87/vdpbf16ps"),
-              testing::HasSubstr("nearest names are x86/vdpbf16ps"));
+              testing::HasSubstr(std::string("nearest names: ") + kHopper));
+  EXPECT_THAT(WhyNoOperation("x86/vfma"), testing::HasSubstr("nearest names: x86/"));
+  EXPECT_THAT(WhyNoOperation("x87/vdpbf16ps"), testing::HasSubstr("nearest names: x86/vdpbf16ps"));
   EXPECT_EQ(WhyNoOperation("A100/*"),
             "no instruction 'A100/*'; A100 is sm_80 (mmadiff list instructions)");
   EXPECT_EQ(WhyNoOperation("hoper/*"),
-            "no instruction 'hoper/*'; the nearest architectures are hopper (mmadiff list "
-            "instructions)");
+            "no instruction 'hoper/*'; nearest architectures: hopper (mmadiff list instructions)");
   EXPECT_EQ(WhyNoOperation("bf16"), "no instruction 'bf16'; '*bf16*' matches " +
                                         std::to_string(MatchOperations("*bf16*").size()) +
                                         " (mmadiff list instructions)");

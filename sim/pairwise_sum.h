@@ -1,4 +1,4 @@
-// Products of a step added in pairs, pairs in pairs, then the addend; every operation rounds to the
+// Products of a step are added as a binary tree, then to the addend; every addition rounds to the
 // output format (AMD CDNA2: products too; Arm BFDOT: pairs of rounded or of exact products).
 #pragma once
 
@@ -15,7 +15,7 @@ namespace mmadiff {
 
 inline constexpr int kMaxPairwiseTerms = 8;
 
-// The special word of one product or of the sum of two: some operand is not finite.
+// The word of one product, or of the sum of two, where at least one operand is not finite.
 template <class Row>
 MMADIFF_HD_RARE constexpr uint64_t ProductSpecials(const Model& m, Row a, Row b, int products) {
   Unpacked x[2] = {}, y[2] = {};
@@ -27,7 +27,7 @@ MMADIFF_HD_RARE constexpr uint64_t ProductSpecials(const Model& m, Row a, Row b,
   return SumSpecials(m, x, y, products, no_addend);
 }
 
-// Exact.
+// The exact product of flushed operands.
 MMADIFF_HD constexpr SignedSum<uint64_t> FlushedProduct(const Model& m, const Unpacked& a,
                                                         const Unpacked& b) {
   const Unpacked x = Flushed(m.a, m.algorithm.input_subnormals, a);
@@ -36,7 +36,7 @@ MMADIFF_HD constexpr SignedSum<uint64_t> FlushedProduct(const Model& m, const Un
           x.exponent + y.exponent - m.a.fraction_bits - m.b.fraction_bits};
 }
 
-// One rounding of the exact sum of one or two products, k and k + 1.
+// The exact sum of product k, or of products k and k + 1, rounded once.
 template <class Row, class Trace>
 MMADIFF_HD constexpr uint64_t RoundedProducts(const Model& m, Row a, Row b, int products, int step,
                                               int k, Trace& trace) {
@@ -69,7 +69,8 @@ MMADIFF_HD constexpr uint64_t FlushedWord(const Format& f, Subnormals rule, uint
   return rule == Subnormals::kFlush ? sign : 0;
 }
 
-// a and b hold m.k decoded operands, m.k a multiple of the terms; c is a word of the output format.
+// a and b hold m.k decoded operands; m.k is a multiple of the terms. c is a word of the output
+// format.
 template <class Row, class Trace>
 MMADIFF_HD constexpr uint64_t PairwiseSum(const Model& m, Row a, Row b, uint64_t c, Trace& trace) {
   const Algorithm& alg = m.algorithm;
@@ -81,7 +82,7 @@ MMADIFF_HD constexpr uint64_t PairwiseSum(const Model& m, Row a, Row b, uint64_t
       const int k = s.first + leaf * i;
       word[i] = RoundedProducts(m, a + k, b + k, leaf, s.number, k, trace);
     }
-    // The operands of the tree are results: they are not flushed again.
+    // The tree adds results, so operands are not flushed again.
     for (; words > 1; words /= 2) {
       for (int i = 0; i < words / 2; ++i) {
         word[i] =

@@ -36,9 +36,9 @@ constexpr const char* kZeroGroups[] = {"counts", "ignored"};
 constexpr const char* kBitOperations[] = {"and", "xor"};
 constexpr const char* kOverflows[] = {"wrap", "saturate"};
 
-// Exponent floors that OtherValues() has: the exponents of products and of f32, and some more.
+// Range of exponent floors in OtherValues(): the exponents of products and of f32, and some more.
 constexpr int kMinFloor = -320, kMaxFloor = 128;
-constexpr int kMaxTerms = 32;  // beyond it OtherValues() has powers of two
+constexpr int kMaxTerms = 32;  // above it, OtherValues() has only powers of two
 
 constexpr unsigned Bit(Family f) { return 1u << static_cast<int>(f); }
 constexpr unsigned kChain = Bit(Family::kFmaChain);
@@ -113,7 +113,7 @@ bool IsPowerOfTwo(const Parameter& p) {
   return p.name == std::string_view("terms") || p.name == std::string_view("group_terms");
 }
 
-// Values that a neighbour may take; the current one is skipped by the caller.
+// Values that a neighbor may have. The caller skips the current one.
 std::vector<int> NearValues(const Parameter& p, int value) {
   if (!p.values.empty()) return OtherValues(p, value);
   if (IsPowerOfTwo(p)) return {value / 2, value * 2};
@@ -157,7 +157,7 @@ std::string InvalidPairs(const Model& m) {
   return exact && terms < 2 ? "product_rounding=exact needs pairs of products" : "";
 }
 
-// Products and what is kept of them fit 64-bit sums.
+// Ensures that products and their kept bits fit 64-bit sums.
 std::string InvalidAligned(const Model& m) {
   const Algorithm& alg = m.algorithm;
   const bool stages = alg.family == Family::kTwoStageSum;
@@ -182,7 +182,7 @@ std::string InvalidScaled(const Model& m) {
     return "group_terms must divide terms and the " + std::to_string(m.scale_block) +
            " products that share a scale";
   }
-  // A group's exact sum and what alignment to the scales alone leaves above them fit 64 bits.
+  // A group's exact sum, and its bits above the exponent of the scales, must fit 64 bits.
   const bool wide = MaxExponent(m.a) + MaxExponent(m.b) > 8;
   if (wide && (group > 1 || m.algorithm.group_exponent == GroupExponent::kScales)) {
     return "groups of products need inputs of a narrower range";
@@ -201,7 +201,7 @@ std::string InvalidFloats(const Model& m) {
            m.d.name;
   }
   if (Propagates(alg.nan_rule) && alg.family != Family::kFmaChain) {
-    return "only fma_chain has a NaN to propagate";
+    return "only fma_chain can propagate a NaN";
   }
   switch (alg.family) {
     case Family::kFmaChain:
@@ -217,8 +217,8 @@ std::string InvalidFloats(const Model& m) {
   }
 }
 
-// Calls `visit` with every valid one-parameter change to one of the values that `values_of` names,
-// and with the changed algorithm.
+// Calls `visit` for every valid one-parameter change to one of the values from `values_of`, with
+// the change and the changed algorithm.
 template <class Visit>
 void ForEachChange(const Model& m, std::vector<int> (*values_of)(const Parameter&, int),
                    Visit visit) {

@@ -1,5 +1,5 @@
-// The parameters of an algorithm as a table, and its one-parameter neighbours. Sabotaged devices
-// (`faulty:NAME=VALUE`), `explain` and mutants are all this one function.
+// The parameters of an algorithm as a table, and its one-parameter neighbors. Faulty devices
+// (`faulty:NAME=VALUE`), `explain` and mutants all use it.
 #pragma once
 
 #include <optional>
@@ -15,32 +15,32 @@ namespace mmadiff {
 
 struct Parameter {
   const char* name;
-  Stage stage;        // at which it acts
+  Stage stage;        // where it acts
   unsigned families;  // bit 1 << Family for each family that reads it
   int (*get)(const Algorithm&);
   void (*set)(Algorithm&, int);
   std::span<const char* const> values;  // names of the values 0, 1, ...; empty for a number
-  int min, max;                         // of a number
-  bool structural;                      // says which products are added with which
+  int min, max;                         // range of a number
+  bool structural;                      // determines which products are added together
 };
 
-// In the order in which a neighbour is preferred as an explanation. The first neighbour of every
-// model is the fault that each run plants and must find.
+// In the order in which neighbors are preferred as explanations. The first neighbor of every model
+// is the fault that each run plants and must find.
 std::span<const Parameter> Parameters();
 
-// nullptr when there is none, or none of that name for the family.
+// nullptr if the family has no parameter of that name.
 const Parameter* FindParameter(Family family, std::string_view name);
 
 // "25", "toward_zero", "none" (exponent_floor).
 std::string ValueText(const Parameter& p, int value);
-// False when `text` is no value of the parameter.
+// False if `text` is not a value of the parameter.
 bool ParseValue(const Parameter& p, std::string_view text, int* value);
 
-// Empty when the model can be simulated; otherwise what is wrong with it. Models made from a table
-// operation or by Neighbours() are valid; one made from a user's NAME=VALUE must be asked.
+// Empty if the model can be simulated; otherwise the reason. Models from a table operation or from
+// `Neighbours()` are valid; check models that are built from a user's NAME=VALUE.
 std::string WhyInvalid(const Model& model);
 
-// One parameter and a value of it.
+// One parameter and its value.
 struct Change {
   const Parameter* parameter = nullptr;  // an entry of Parameters()
   int value = 0;
@@ -49,43 +49,44 @@ struct Change {
 };
 std::string Name(const Change& change);             // "fraction_bits=24"
 std::string Name(std::span<const Change> changes);  // "terms=8 fraction_bits=24"; "" for none
-// Reads exactly what Name() writes; nothing for other text, for a parameter that the family does
+// Parses exactly the output of Name(). nullopt for other text, for a parameter that the family does
 // not read, or for a value that the parameter cannot have.
 std::optional<std::vector<Change>> ParseChanges(Family family, std::string_view text);
-// The parameters of `to` that `from`, of the same family, sets differently, in table order.
+// The parameters whose values differ, with their values in `to`, in table order. Both algorithms
+// must be of one family.
 std::vector<Change> ChangesBetween(const Algorithm& from, const Algorithm& to);
 Algorithm WithChanges(Algorithm algorithm, std::span<const Change> changes);
 
 const char* Name(Family family);  // "fused_sum"; "no model"
-// Every parameter that the algorithm's family reads, with its value, in table order.
+// All parameters that the algorithm's family reads, with their values, in table order.
 std::vector<Change> AlgorithmFields(const Algorithm& algorithm);
 
-// A model beside another one. Most have one change; diagnosis and `infer` also find several.
+// A model with changed parameters. Most have one change; diagnosis and `infer` also find several.
 struct Neighbour {
-  std::vector<Change> changes;  // in table order; empty for the other model itself
+  std::vector<Change> changes;  // in table order; empty for the unchanged model
   Algorithm algorithm;
 
   // The only change; nullptr if there are several.
   const Change* single() const { return changes.size() == 1 ? &changes.front() : nullptr; }
 };
-std::string Name(const Neighbour& neighbour);  // of its changes
-// With the changes between the algorithms, which are of one family.
+std::string Name(const Neighbour& neighbour);  // the name of its changes
+// `to` as a neighbor of `from`; both must be of one family.
 Neighbour NeighbourOf(const Algorithm& from, const Algorithm& to);
 
-// Every algorithm that differs in one parameter: numbers one up and down (terms: halved and
-// doubled; floor: also none), named values to each other value. Those that no input can distinguish
-// from the model (WhyEquivalent) are left out.
+// Every algorithm with one changed parameter: numbers move one up or down (terms are halved or
+// doubled; a floor can also become none), named values take each other value. Leaves out algorithms
+// that no input can distinguish from the model (WhyEquivalent).
 std::vector<Neighbour> Neighbours(const Model& model);
 
-// The values beside `value` that a parameter can have, numbers nearest first. All of them; of terms
-// only 1..32 and powers of two, of floors -320..128 and none.
+// All values other than `value` that a parameter can have, numbers nearest first. For terms only
+// 1..32 and powers of two; for floors only -320..128 and none.
 std::vector<int> OtherValues(const Parameter& p, int value);
 
-// Every algorithm that differs in one parameter, whatever the distance: Neighbours() first, then
-// the others by OtherValues(). Without those that no input can distinguish from the model.
+// Every algorithm with one changed parameter, at any distance: `Neighbours()` first, then the others
+// by OtherValues(). Leaves out algorithms that no input can distinguish from the model.
 std::vector<Neighbour> SingleChanges(const Model& model);
 
-// A neighbour that is left out, and why no input can distinguish it from the model.
+// A neighbor that `Neighbours()` leaves out, and why no input can distinguish it from the model.
 struct EquivalentNeighbour {
   Change change;
   std::string reason;

@@ -234,7 +234,7 @@ TEST(Neighbours, OfIntegersAndChains) {
   EXPECT_THAT(NeighbourNames(FindOperation("x86/vpdpbusds")->model),
               testing::AllOf(IsSupersetOf({"terms=2", "overflow=wrap"}), Not(Contains("terms=8")),
                              Not(Contains(HasSubstr("bit_operation=")))));
-  // One product has no order; only a flushing output asks when a result is tiny.
+  // One product has no order; tininess matters only if the output is flushed.
   EXPECT_THAT(
       NeighbourNames(FindOperation("x86/vfmadd231ss")->model),
       testing::AllOf(Not(Contains(HasSubstr("order="))), Not(Contains(HasSubstr("tininess=")))));
@@ -253,21 +253,21 @@ std::string ReasonFor(const char* op, std::string_view change) {
 TEST(EquivalentNeighbours, HaveReasons) {
   constexpr char kHalf[] = "sm_90/mma.m16n8k16.f32.f16.f16.f32";
   for (const char* change : {"exponent_floor=-134", "exponent_floor=-132", "exponent_floor=none"}) {
-    EXPECT_EQ(ReasonFor(kHalf, change), "every term that is not zero lies above the floor");
+    EXPECT_EQ(ReasonFor(kHalf, change), "every nonzero term is above the floor");
     EXPECT_EQ(ReasonFor("sm_90/mma.m16n8k16.f32.bf16.bf16.f32", change), "");
   }
-  EXPECT_EQ(ReasonFor(kHalf, "zero_sign=sum_positive"), "no sum but zero rounds to zero");
+  EXPECT_EQ(ReasonFor(kHalf, "zero_sign=sum_positive"), "no nonzero sum rounds to zero");
   EXPECT_EQ(ReasonFor(kHalf, "zero_sign=ieee"), "");
   EXPECT_EQ(ReasonFor(kHalf, "addend_exponent=output_format"),
-            "the addend's format has the least exponent of the output's");
+            "the addend's and the output's format have the same least exponent");
   EXPECT_EQ(ReasonFor("sm_70/mma.m8n8k4.f32.f16.f16.f16", "addend_exponent=output_format"), "");
   EXPECT_EQ(ReasonFor("sm_70/mma.m8n8k4.f32.f16.f16.f16", "output_subnormals=flush"),
             "no result is subnormal");
   EXPECT_EQ(ReasonFor(kHalf, "output_subnormals=flush"), "");
   EXPECT_EQ(ReasonFor("x86/vpdpbusd", "terms=2"),
             "sums modulo a power of two do not depend on the steps");
-  EXPECT_EQ(ReasonFor("x86/vfmadd231ss", "order=descending"), "one product has no order");
-  EXPECT_EQ(ReasonFor(kHalf, "terms=32"), "a step has all the products");
+  EXPECT_EQ(ReasonFor("x86/vfmadd231ss", "order=descending"), "a single product has no order");
+  EXPECT_EQ(ReasonFor(kHalf, "terms=32"), "one step takes all the products");
 }
 
 // What is printed is explained: a row for each name, with each value that has one.

@@ -1,4 +1,4 @@
-// Names with alternatives, for the two tables: "mma.m16n8k32.{f32,f16}.{e4m3,e5m2}" is four names.
+// Names with alternatives, for the two tables: "mma.m16n8k32.{f32,f16}.{e4m3,e5m2}" means four names.
 #pragma once
 
 #include <string>
@@ -9,17 +9,17 @@ namespace mmadiff {
 
 struct Expansion {
   std::string text;
-  std::vector<std::string> choices;  // of each pair of braces, in their order
+  std::vector<std::string> choices;  // one per pair of braces, in order
 };
 
-// Every choice of one alternative from each pair of braces, the last pair varying fastest. $1 to $9
-// in the pattern stand for earlier choices. An alternative may be empty: "m8n8k4{,.rz}".
+// All combinations of one alternative from each pair of braces; the last pair varies fastest. $1 to
+// $9 in the pattern refer to earlier choices. An alternative may be empty: "m8n8k4{,.rz}".
 std::vector<Expansion> Expand(std::string_view pattern);
 
-// $1 to $9 replaced by choices.
+// Replaces $1 to $9 by choices.
 std::string Substitute(std::string_view text, const std::vector<std::string>& choices);
 
-// Whether the name matches one of the patterns, separated by spaces, whose choices are shell globs.
+// Whether the name matches one of the space-separated patterns, whose choices are shell globs.
 bool MatchesAny(std::string_view patterns, const std::string& name);
 
 // The parts of a text between spaces.

@@ -33,7 +33,8 @@ constexpr Product kProducts[] = {
     {"rx9060xt", "gfx1200"},  {"rx9070xt", "gfx1201"},  {"r9700", "gfx1201"},
 };
 
-// "sm_90" of "sm90", "sm_90a", "sm_90f"; "gfx1201": as some product or table has it.
+// Whether `plain` spells `arch`: "sm90", "sm_90a" and "sm_90f" spell "sm_90"; "gfx1201" only
+// itself.
 bool Spells(std::string_view arch, std::string_view plain) {
   if (plain == arch) return true;
   if (!arch.starts_with("sm_") || !plain.starts_with("sm")) return false;
@@ -42,7 +43,8 @@ bool Spells(std::string_view arch, std::string_view plain) {
   return plain == arch.substr(3);
 }
 
-// What drivers and shops write around a product: "NVIDIA H100 80GB HBM3", "A100-SXM4-40GB", "AMD Instinct MI300X".
+// Words that drivers and shops put around a product: "NVIDIA H100 80GB HBM3", "A100-SXM4-40GB",
+// "AMD Instinct MI300X".
 bool IsMaker(std::string_view word) {
   constexpr std::string_view kMakers[] = {"nvidia", "tesla",    "geforce",
                                           "amd",    "instinct", "radeon"};
@@ -58,7 +60,7 @@ bool IsForm(std::string_view word) {
   return memory || std::ranges::find(kForms, word) != std::end(kForms);
 }
 
-// In lower case, without spaces, dashes and what stands around the name.
+// The name in lower case, without spaces, dashes and surrounding words.
 std::string Plain(std::string_view name) {
   std::vector<std::string> words(1);
   for (const char c : name) {
@@ -75,7 +77,7 @@ std::string Plain(std::string_view name) {
   for (size_t i = begin; i < end; ++i) plain += words[i];
   if (plain.starts_with("compute_")) plain = "sm_" + plain.substr(8);
   return plain.starts_with("gfx") ? plain.substr(0, plain.find(':'))
-                                  : plain;  // a target's features
+                                  : plain;  // cuts a target's features
 }
 
 }  // namespace

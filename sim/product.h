@@ -1,4 +1,4 @@
-// Names that people have for architectures.
+// Common names of architectures.
 #pragma once
 
 #include <span>
@@ -9,13 +9,13 @@ namespace mmadiff {
 
 struct Product {
   const char* name;  // lower case, without spaces and dashes
-  const char* arch;  // perhaps one of which the tables have nothing
+  const char* arch;  // may be missing in the tables
 };
-// To support one more, add a line.
+// To support a new product, add a line.
 std::span<const Product> Products();
 
-// The architecture that a product, an alias or a spelling of its name ("SM90a", "Hopper", "RTX 4090", "h100") means; empty
-// if it means none. The architecture may be one of which the tables have nothing.
+// The architecture of a product, an alias or a spelling of its name ("SM90a", "Hopper", "RTX 4090",
+// "h100"); empty if unknown. The tables may have nothing for the architecture.
 std::string ArchitectureOf(std::string_view name);
 
 // Whether the tables have the architecture.

@@ -16,22 +16,21 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-// How the formats and modifiers behind a verb are to be read.
+// The syntax of the formats and modifiers after a verb.
 enum class Dialect : uint8_t {
   kPtx,      // d a b c [scale]
   kTcgen05,  // kind::...
-  kSass,     // shape without letters; d a b, or a b, or what the verb implies
-  kAtom,     // CUTLASS: the verb follows from the architecture
+  kSass,     // shape without letters; d a b, or a b, or formats that the verb implies
+  kAtom,     // CUTLASS: the architecture determines the verb
   kAmd,      // d a [b]
   kWhole,    // the name has no parts
 };
 
 struct Verb {
-  const char* prefix;  // of the name, in lower case
+  const char* prefix;  // beginning of the quoted name, in lower case
   Dialect dialect;
-  const char* verb;  // of the tables' name
-  const char* formats =
-      "";  // of kSass: pattern of what its formats $1, $2, ... mean, see SassFormats()
+  const char* verb;          // in the tables' name
+  const char* formats = "";  // kSass: how the formats in the name map to d a b c, see Pattern()
   const char* modifiers = "";
 };
 
@@ -105,7 +104,7 @@ constexpr Verb kVerbs[] = {
     {"rocdl.wmma.", Dialect::kAmd, "v_wmma"},
 };
 
-// Whole names, "$" at the end: whatever follows. Vector width and the order of the operands of an FMA change no bits.
+// Complete names. The vector width and the operand order of an FMA change no bits.
 struct Synonym {
   const char *name, *meaning;
 };
@@ -125,20 +124,20 @@ constexpr Synonym kSynonyms[] = {
     {"vus{dot,mmla}{,q}{,_lane,_laneq}_s32", "arm/us$1"},
 };
 
-// What a name may contain and changes no bits, or says again what others say.
+// Words in a name that change no bits or repeat information.
 constexpr const char* kNoise[] = {
     "sync",  "aligned", "row",   "col",     "mma",    "mma_async", "async",   "kind",
     "block", "scale",   "vec",   "cta",     "group",  "1",         "noftz",   "reuse",
     "tn",    "nt",      "nn",    "tt",      "ss",     "rs",        "ts",      "step0",
     "step1", "step2",   "step3", "block",   "dense",  "metadata",  "ordered", "collector",
     "a",     "fill",    "use",   "lastuse", "discard"};
-// Modifiers that name no other instruction where none of the tables has them.
+// Optional modifiers: names that differ only in these match if no name matches exactly.
 constexpr const char* kSoft[] = {"2x", "2b", "4b", "16b", "w32", "w64", "e64", "rn", "block32"};
 constexpr Synonym kModifiers[] = {{"sat", "satfinite"},    {"saturate", "satfinite"},
                                   {"xorpopc", "xor popc"}, {"andpopc", "and popc"},
                                   {"block16", "4x"},       {"1x", ""}};
 
-// What people call the formats: names and meanings, each several with blanks between them.
+// Common names of formats and their meanings; both are lists separated by blanks.
 constexpr Synonym kFormatNames[] = {
     {"half half_t fp16 float16", "f16"},
     {"bfloat16 bfloat16_t bfloat bf16_t", "bf16"},
@@ -188,17 +187,17 @@ Words Split(std::string_view text, const char* separators) {
 
 using Choice = std::set<std::string>;  // empty: any
 
-// What a name says.
+// The parts of a name.
 struct Parts {
   std::string verb;
-  int m = 0, n = 0, k = 0;  // 0: not said
+  int m = 0, n = 0, k = 0;  // 0: not given
   std::vector<Choice> formats;
   std::set<std::string> modifiers;
   bool native = false;  // machine code: no emulation
-  std::string arch;     // of an atom; or what the architecture begins with
+  std::string arch;     // architecture of an atom, or a prefix of the architecture
 };
 
-// "m16n8k16", "16x8x16", and of SASS "16816": the first digits are m = 8 or 16, n = 8.
+// "m16n8k16", "16x8x16", or "16816" in SASS, where the first digits are m = 8 or 16, then n = 8.
 bool ReadShape(std::string_view word, Dialect dialect, Parts& parts, size_t* read) {
   const std::string text(word);
   const auto reads = [&](const char* form) {
@@ -217,7 +216,7 @@ bool ReadShape(std::string_view word, Dialect dialect, Parts& parts, size_t* rea
          (text.starts_with("16") ? reads("%2d%1d%3d%n") : reads("%1d%1d%3d%n"));
 }
 
-// Formats written without separators: "f32f16f16f32". Of AMD they keep their names, which are those of the tables' names.
+// Formats written without separators: "f32f16f16f32". AMD's formats keep their names.
 bool ReadFormats(std::string_view word, Dialect dialect, std::vector<Choice>& formats) {
   static const auto& names = *[] {
     auto* all = new Words;
@@ -259,9 +258,9 @@ std::vector<Choice> Pattern(const char* pattern, const std::vector<Choice>& give
   for (const std::string& word : SplitWords(pattern)) {
     if (word == "d") {
       formats.push_back(at(0));
-    } else if (word == "i") {  // the input type of HMMA and HGMMA, f16 if none is named
+    } else if (word == "i") {  // the input type of HMMA and HGMMA, f16 if the name has none
       formats.push_back(is_input(1) ? given[1] : Choice{"f16"});
-    } else if (word == "c") {  // of Volta the second type is that of c
+    } else if (word == "c") {  // in Volta's names, the second type is that of c
       formats.push_back(given.size() > 1 && !is_input(1) ? given[1] : at(0));
     } else if (word == "*") {
       formats.emplace_back();
@@ -277,7 +276,7 @@ std::vector<Choice> Pattern(const char* pattern, const std::vector<Choice>& give
   return formats;
 }
 
-// Of tcgen05 a kind stands for formats, if it does not stand in the tables' names; CUTLASS has names of its own for two.
+// Formats of a tcgen05 kind that is not in the tables' names. CUTLASS renames two of the kinds.
 struct KindFormats {
   const char *kind, *formats;
 };
@@ -285,7 +284,8 @@ constexpr KindFormats kKinds[] = {
     {"f16", "* f16|bf16 f16|bf16"}, {"f16bf16", "* f16|bf16 f16|bf16"}, {"tf32", "* tf32 tf32"},
     {"f8f6f4", kAnyNarrow},         {"i8", "s32 s8|u8 s8|u8"},          {"s8", "s32 s8|u8 s8|u8"}};
 
-// PTX leaves out formats that follow from others: of wmma and of LLVM's names it says d and c, or the inputs' alone.
+// PTX omits formats that follow from others: wmma and LLVM's names give d and c, or only the input
+// format.
 void CompletePtx(Parts& parts) {
   std::vector<Choice>& f = parts.formats;
   if (parts.verb == "wmma" || parts.verb == "mma") {
@@ -304,7 +304,7 @@ void CompletePtx(Parts& parts) {
   }
 }
 
-// The verb of an atom follows from its architecture and shape.
+// An atom's architecture and shape determine the verb.
 bool ReadAtom(std::string_view name, Parts& parts) {
   const size_t end = std::min(name.find('_'), name.size());
   parts.arch = ArchitectureOf(name.substr(0, end));
@@ -336,7 +336,7 @@ bool ReadWords(std::string_view rest, const Verb& verb, Parts& parts) {
   return true;
 }
 
-// Template arguments of an atom that has not all types in its name: a, b, c, of scales, m, n.
+// Template arguments of an atom whose name does not have all types: a, b, c, scales, m, n.
 void ReadArguments(std::string_view arguments, Parts& parts) {
   std::vector<Choice> given;
   std::vector<int> sizes;
@@ -358,7 +358,7 @@ void ReadArguments(std::string_view arguments, Parts& parts) {
   }
 }
 
-// "SM90_64x64x16_..." of "SM90::GMMA::MMA_64x64x16_...", the last name of others.
+// "SM90_64x64x16_..." for "SM90::GMMA::MMA_64x64x16_..."; the last component of other names.
 std::string WithoutNamespaces(const std::string& name) {
   const size_t last = name.rfind("::");
   if (last == name.npos || !(name.starts_with("sm") || name.starts_with("cute::"))) return name;
@@ -370,7 +370,7 @@ std::string WithoutNamespaces(const std::string& name) {
   return own;
 }
 
-// `arguments`: of a template.
+// `arguments` are template arguments.
 bool Read(std::string_view name, std::string_view arguments, Parts& parts) {
   const Verb* verb = nullptr;
   for (const Verb& v : kVerbs) {
@@ -388,7 +388,7 @@ bool Read(std::string_view name, std::string_view arguments, Parts& parts) {
   if (verb->dialect == Dialect::kAtom) {
     const bool untyped = parts.formats.empty();
     ReadArguments(arguments, parts);
-    if (parts.arch == "sm_120" && untyped) {  // those with types in their names are sm_80's
+    if (parts.arch == "sm_120" && untyped) {  // atoms with types in their names are sm_80's
       if (parts.modifiers.erase("vs") == 0) parts.modifiers.insert("f8f6f4");
     }
   }
@@ -403,8 +403,8 @@ bool Read(std::string_view name, std::string_view arguments, Parts& parts) {
 
 // An operation, or a name of AllUnknown().
 struct Own {
-  std::string arch, name;  // of the instruction
-  const Operation* op;     // nullptr: not even formats are known
+  std::string arch, name;  // architecture and instruction
+  const Operation* op;     // nullptr: not even the formats are known
   Parts parts;
 };
 
@@ -422,7 +422,7 @@ const std::vector<Own>& AllOwn() {
       if (FindUnmodelled(u.arch + ("/" + u.instruction)) == nullptr)
         add(u.arch, u.instruction, nullptr);
     }
-    // What replaced an instruction has its name without the suffix.
+    // Successors of gfx90a's "1k" instructions have the same name without that suffix.
     for (Own& later : *own) {
       if (later.parts.verb != "v_mfma" || later.arch == "gfx90a") continue;
       const bool replaces = std::ranges::any_of(*own, [&](const Own& old) {
@@ -446,7 +446,7 @@ bool Agree(const std::vector<Choice>& quoted, const std::vector<Choice>& own) {
   return true;
 }
 
-// How well the modifiers agree, less is better; 3: they do not.
+// How well the modifiers agree, from 0 (the best) to 3 (they do not agree).
 int Distance(const std::set<std::string>& quoted, const std::set<std::string>& own) {
   if (quoted == own) return 0;
   const auto hard = [](const std::set<std::string>& all) {
@@ -459,7 +459,7 @@ int Distance(const std::set<std::string>& quoted, const std::set<std::string>& o
   return q == o ? 1 : std::ranges::includes(o, q) ? 2 : 3;
 }
 
-// The own name with the quoted m and n; empty if it has no such size.
+// The name of `own` with the quoted m and n; empty if it has no such size.
 std::string Sized(const Own& own, const Parts& q) {
   const std::string name = own.arch + "/" + own.name;
   const bool same_k = q.k == 0 || q.k == own.parts.k;
@@ -471,7 +471,7 @@ std::string Sized(const Own& own, const Parts& q) {
 
 std::vector<std::string> Matching(const Parts& quoted, const std::string& arch) {
   std::array<std::vector<std::string>, 3> found;  // by Distance()
-  bool named_elsewhere = false;  // another architecture has the instruction without more modifiers
+  bool named_elsewhere = false;  // a different architecture has it without further modifiers
   for (const Own& own : AllOwn()) {
     if (own.parts.verb != quoted.verb) continue;
     if (quoted.native && own.op != nullptr && !IsNative(*own.op)) continue;
@@ -488,7 +488,7 @@ std::vector<std::string> Matching(const Parts& quoted, const std::string& arch) 
   return best == found.end() ? std::vector<std::string>() : *best;
 }
 
-// A name of kSynonyms, or one of the tables without an architecture.
+// Matches names of kSynonyms, and names of the tables without an architecture.
 std::vector<std::string> MatchingWhole(const std::string& name, const std::string& arch) {
   std::vector<std::string> found;
   const auto add = [&](const std::string& operation) {
@@ -509,12 +509,12 @@ std::vector<std::string> MatchingWhole(const std::string& name, const std::strin
 }
 
 struct Quote {
-  std::string arch;  // "" if none is said
+  std::string arch;  // "" if not given
   std::string name;  // without arguments, in lower case
-  Parts parts;       // without a verb if the name has none that is known
+  Parts parts;       // no verb if the name begins with an unknown one
 };
 
-// Nothing if the architecture is none.
+// nullopt if the text before the slash is not an architecture.
 std::optional<Quote> ReadQuote(std::string_view text) {
   Quote quote;
   if (const size_t slash = text.find('/'); slash != text.npos) {
@@ -545,7 +545,7 @@ std::vector<std::string> QuotedOperations(std::string_view text) {
 
 std::string NotUnderstood(std::string_view text) {
   std::optional<Quote> quote = ReadQuote(text);
-  constexpr size_t kMax = 8;  // words: no name has so many
+  constexpr size_t kMax = 8;  // modifiers; no name has more
   if (!quote || quote->parts.modifiers.size() > kMax || !QuotedOperations(text).empty()) return "";
   for (const std::string& modifier : quote->parts.modifiers) {
     Parts without = quote->parts;

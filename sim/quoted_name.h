@@ -1,5 +1,5 @@
-// Names of instructions as people quote them: PTX, SASS, CUTLASS atoms, builtins and intrinsics of compilers, vendors'
-// mnemonics in capitals or without what their modifiers choose.
+// Names of instructions as people quote them: PTX, SASS, CUTLASS atoms, compiler builtins and
+// intrinsics, vendors' mnemonics in capitals or without the formats that their modifiers select.
 #pragma once
 
 #include <string>
@@ -8,19 +8,21 @@
 
 namespace mmadiff {
 
-// Names of the operations that `text` may mean, in table order, those without a model last: all of them where `text` leaves
-// something open, none if it is not understood. `text` may begin with an architecture as ArchitectureOf() takes it and a slash,
-// and what stands behind the name, operands or template arguments, is not read. Names of AllUnknown() are among them.
-//   "h100/HGMMA.64x8x16.F32"    sm_90/wgmma.m64n8k16.f32.f16.f16: without an input type SASS means f16
-//   "HMMA.16816.F32"            an operation of each architecture that has the instruction
-//   "wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32"    d and c: a and b are f16
+// Names of the operations that `text` may mean, in table order, those without a model last. Returns
+// several if `text` is ambiguous, none if it is not understood. Names of AllUnknown() are included.
+// `text` may begin with an architecture, as ArchitectureOf() accepts it, and a slash. Operands
+// after the name are not read.
+//   "h100/HGMMA.64x8x16.F32"    sm_90/wgmma.m64n8k16.f32.f16.f16: without an input type, SASS means f16
+//   "HMMA.16816.F32"            one operation for each architecture that has the instruction
+//   "wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32"    types of d and c; a and b are f16
 std::vector<std::string> QuotedOperations(std::string_view text);
 
-// What of the text the tables do not know, if without it the text would mean some: "cta_group::2"; else "".
+// The part of the text, such as "cta_group::2", that is not in the tables, if the text without it
+// would name an operation; else "".
 std::string NotUnderstood(std::string_view text);
 
-// Formats that a name means: "half", "float16", "fp16" are f16; "fp8" is one of four. Those of the tables mean themselves.
-// None if it is no format.
+// Formats that a name means: "half", "float16" and "fp16" mean f16; "fp8" may be any of four. Names
+// of the tables mean themselves. None if the name is not a format.
 std::vector<std::string> QuotedFormats(std::string_view name);
 
 }  // namespace mmadiff

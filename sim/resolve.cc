@@ -15,17 +15,17 @@ bool Lists(const std::vector<std::string>& words, std::string_view word) {
   return std::ranges::find(words, word) != words.end();
 }
 
-// One choice of one pattern of a line.
+// One choice of one pattern in a line.
 struct Choice {
   const NumericsEntry* entry;
   std::string pattern, glob;
   size_t literal;  // characters of the glob before its first wildcard
   std::vector<std::string> archs;
   std::set<std::string_view>
-      unused;  // architectures on which it gave no instruction its operation yet
+      unused;  // architectures on which it has not given an instruction its operation yet
 
   bool Matches(const std::string& name) const {
-    // Most names differ in the last of these characters, few in the first.
+    // Checks the last literal character first: most names differ there, few in the first one.
     const bool may =
         literal == 0 || (literal <= name.size() && name[literal - 1] == glob[literal - 1]);
     return may && name.compare(0, literal, glob, 0, literal) == 0 &&
@@ -64,7 +64,7 @@ class Resolver {
       if (*arch.like == '\0') continue;
       RequireKnown(arch.like, arch.name);
       if (table_.numerics.size() > before) continue;
-      Error(std::string(arch.name) + ": as '" + arch.like +
+      Error(std::string(arch.name) + ": like '" + arch.like +
             "', but no instruction has numerics there");
     }
     std::set<const Instruction*> listed;
@@ -104,7 +104,8 @@ class Resolver {
       n.nan_verdict = NanVerdict::kBits;
     }
     if (measured == 0) {
-      Error(std::string(m.archs) + ": nothing to measure is named '" + m.instructions + "'");
+      Error(std::string(m.archs) + ": the measurement's pattern matches nothing: '" +
+            m.instructions + "'");
     }
   }
 
@@ -119,7 +120,7 @@ class Resolver {
     return std::ranges::any_of(architectures_, [&](const auto& a) { return a.name == arch; });
   }
   void RequireKnown(const std::string& arch, const std::string& where) {
-    if (!IsKnown(arch)) Error(where + ": no table knows the architecture '" + arch + "'");
+    if (!IsKnown(arch)) Error(where + ": no table has the architecture '" + arch + "'");
   }
 
   void AddChoices(const NumericsEntry& entry) {
@@ -131,7 +132,7 @@ class Resolver {
     }
   }
 
-  // Those of the architecture itself; without any, those of its relative.
+  // The choices for the architecture itself, or else those for its relative.
   std::vector<Choice*> Candidates(const Architecture& arch, size_t instruction) {
     for (const std::string_view name : {arch.name, arch.like}) {
       std::vector<Choice*> candidates;
@@ -145,7 +146,7 @@ class Resolver {
 
   bool Exists(const Architecture& arch, const Instruction& i, size_t instruction) const {
     if (Lists(native_on_[instruction], arch.name)) return true;
-    // kind::i8 of tcgen05 ends with sm_100 (PTX ISA 9.0); its relative has no emulation of it.
+    // tcgen05's kind::i8 ends with sm_100 (PTX ISA 9.0); sm_100's relative does not emulate it.
     return arch.emulates && i.native_on != std::string_view("sm_100");
   }
 

@@ -1,5 +1,5 @@
-// From the lines of the numerics table to operations. Order decides nothing: an instruction that
-// two lines match is an error, unless one line is declared an exception to the other.
+// Resolves the lines of the numerics table to operations. The order of lines does not matter: it is
+// an error if two lines match an instruction, unless one is declared an exception to the other.
 #pragma once
 
 #include <span>
@@ -12,11 +12,16 @@ namespace mmadiff {
 
 struct NumericsTable {
   std::vector<Numerics> numerics;  // by architecture, then in the order of the instruction table
-  // What is wrong with the lines: an instruction that two of them match, an architecture that no
-  // table knows, a pattern that gives no instruction its operation (each choice of a pattern
-  // counts, on each of its architectures), an exception to nothing, a native instruction without an
-  // operation, an instruction or a relative of another architecture without any, a measurement of
-  // nothing, an operation that was measured twice.
+  // Errors in the lines:
+  // - two lines match an instruction
+  // - an unknown architecture
+  // - a pattern that gives no instruction its operation (each choice of the pattern is checked, on
+  //   each of its architectures)
+  // - an exception to nothing
+  // - a native instruction without an operation
+  // - an instruction without any operation, or an architecture with a relative but without any
+  // - a measurement of nothing
+  // - an operation that was measured twice
   std::vector<std::string> errors;
 };
 

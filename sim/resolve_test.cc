@@ -94,7 +94,7 @@ TEST(Resolve, WhatWinsNothingIsAnError) {
 
 TEST(Resolve, AnArchitectureThatNoTableKnowsIsAnError) {
   EXPECT_THAT(ErrorsWith({{"sm_91", "mma.m16n8k16.*", One, kText}}),
-              ElementsAre("pattern 'mma.m16n8k16.*': no table knows the architecture 'sm_91'",
+              ElementsAre("pattern 'mma.m16n8k16.*': no table has the architecture 'sm_91'",
                           HasSubstr("sm_91: pattern")));
 }
 
@@ -119,11 +119,11 @@ TEST(Resolve, ARelativeWithoutOperationsIsAnError) {
   EXPECT_THAT(Resolve(NumericsEntries(), all).errors, IsEmpty());
   all.back().like = "sm_81";
   EXPECT_THAT(Resolve(NumericsEntries(), all).errors,
-              ElementsAre("elsewhere: no table knows the architecture 'sm_81'",
-                          "elsewhere: as 'sm_81', but no instruction has numerics there"));
+              ElementsAre("elsewhere: no table has the architecture 'sm_81'",
+                          "elsewhere: like 'sm_81', but no instruction has numerics there"));
   all.back() = {.name = "nowhere", .like = "gfx942"};  // in no `native_on`
   EXPECT_THAT(Resolve(NumericsEntries(), all).errors,
-              ElementsAre("nowhere: as 'gfx942', but no instruction has numerics there"));
+              ElementsAre("nowhere: like 'gfx942', but no instruction has numerics there"));
 }
 
 // sm_86 has the operations of sm_80 by assumption, and lines of its own where it was recorded.

@@ -1,4 +1,4 @@
-// Rounding and packing of an exact magnitude into a format. `Wide` is uint32_t (for formats of fewer
+// Rounds and packs an exact magnitude into a format. `Wide` is uint32_t (for formats with fewer
 // bits), uint64_t or unsigned __int128.
 #pragma once
 
@@ -19,7 +19,7 @@ MMADIFF_HD constexpr int BitWidth(Wide x) {
   return low == 0 ? 0 : 64 - __builtin_clzll(low);
 }
 
-// What holds a rounded magnitude.
+// The type of a rounded magnitude.
 template <class Wide>
 struct RoundedBits {
   using Type = uint64_t;
@@ -35,7 +35,8 @@ struct Shifted {
   bool inexact;
 };
 
-// `kept` rounded by what a right shift left over: 0 <= lost < 2^shift, half of it is `half`.
+// `kept` rounded according to the bits that a right shift lost: 0 <= lost < 2^shift, half is half of
+// 2^shift.
 template <class Wide>
 MMADIFF_HD constexpr Wide RoundedUp(Wide kept, Wide lost, Wide half, Rounding rounding,
                                     bool negative) {
@@ -70,19 +71,19 @@ MMADIFF_HD constexpr Shifted<Wide> ShiftRight(Wide magnitude, int shift, Roundin
   return {RoundedUp<Wide>(magnitude >> shift, lost, half, rounding, negative), lost != 0};
 }
 
-// Whether a result below the normal range is flushed: `leading` is the exponent of its leading one.
+// Whether a result below the normal range is flushed. `leading` is the exponent of its leading one.
 template <class Wide>
 MMADIFF_HD constexpr bool IsTiny(const Format& f, const Algorithm& alg, bool negative,
                                  Wide magnitude, int lsb_exponent, int leading) {
   if (alg.tininess == Tininess::kBeforeRounding || leading != f.min_exponent - 1) return true;
-  // Rounded as if the exponent were unbounded, does it still lie below the normal range?
+  // Rounded with an unbounded exponent, is it still below the normal range?
   const int digits = alg.output_fraction_bits;
   const Shifted<Wide> unbounded =
       ShiftRight<Wide>(magnitude, leading - digits - lsb_exponent, alg.output_rounding, negative);
   return BitWidth(unbounded.magnitude) <= digits + 1;
 }
 
-// The result of a rounded magnitude beyond the largest finite number.
+// The result if a rounded magnitude exceeds the largest finite number.
 MMADIFF_HD constexpr uint64_t OverflowWord(const Format& f, const Algorithm& alg, bool negative) {
   const Rounding away = negative ? Rounding::kDown : Rounding::kUp;
   if (alg.range_overflow == RangeOverflow::kInfinity ||
@@ -120,13 +121,13 @@ MMADIFF_HD constexpr uint64_t RoundPack(const Format& f, const Algorithm& alg, b
     return zero;
   }
   if (significand == 0) return zero;
-  // The leading one of a normal number adds one to the field, a carry another.
+  // The leading one of a normal number adds one to the field; a carry adds one more.
   const Bits field = static_cast<Bits>(exponent - f.min_exponent) << f.fraction_bits;
   const uint64_t rest = field + (significand << (f.fraction_bits - digits));
   return (sign | rest) << f.ignored_bits;
 }
 
-// The NaN that an invalid operation makes.
+// The NaN of an invalid operation.
 MMADIFF_HD constexpr uint64_t DefaultNan(const Format& f, NanRule rule) {
   if (f.nonfinite == Nonfinite::kNanAllOnes || rule == NanRule::kAllOnes) {
     return LowBits(f.fraction_bits + f.exponent_bits) << f.ignored_bits;

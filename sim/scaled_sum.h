@@ -1,6 +1,6 @@
-// Block-scaled fused sum (ST-FDPA and GST-FDPA of MMA-Sim 2: mxf8f6f4, mxf4, mxf4nvf4): products
-// are added exactly in groups of consecutive k, each group is multiplied by the scales of A and B
-// that cover it, and the groups and the addend are aligned, cut and added as in a fused sum.
+// Block-scaled fused sum (ST-FDPA and GST-FDPA of MMA-Sim 2: mxf8f6f4, mxf4, mxf4nvf4). Products
+// are added exactly in groups of consecutive k. Each group is multiplied by its scales of A and B.
+// Groups and addend are then aligned, cut and added as in a fused sum.
 #pragma once
 
 #include <cstdint>
@@ -12,17 +12,17 @@
 
 namespace mmadiff {
 
-// One group: (-1)^negative * magnitude * 2^lsb, and what it offers for the alignment.
+// One group: (-1)^negative * magnitude * 2^lsb, and the exponent that it offers for alignment.
 struct ScaledGroup {
   bool negative;
   uint64_t magnitude;
   int lsb;
   int exponent;
-  bool counts;  // offers its exponent
+  bool counts;  // whether it offers its exponent
 };
 
-// A scaled step: `terms` products from index `first` of rows a and b; scales lie behind the m.k
-// elements of a row.
+// A scaled step: `terms` products from index `first` of rows a and b. In a row, scales follow the
+// m.k elements.
 template <class Row>
 struct ScaledStep {
   Row a;
@@ -48,7 +48,7 @@ MMADIFF_HD constexpr bool HasSpecials(const Model& m, const ScaledStep<Row>& s, 
   return kinds != 0;
 }
 
-// A NaN scale makes NaN even of a block of zeros; infinity times a zero scale is NaN.
+// A NaN scale gives NaN even for a block of zeros; infinity times a zero scale is NaN.
 template <class Row>
 MMADIFF_HD_RARE constexpr uint64_t ScaledSpecials(const Model& m, const ScaledStep<Row>& s,
                                                   const Unpacked& c) {
@@ -67,7 +67,7 @@ template <class Row>
 MMADIFF_HD constexpr ScaledGroup GroupAt(const Model& m, const ScaledStep<Row>& s, int first) {
   const Algorithm& alg = m.algorithm;
   const int product_bits = m.a.fraction_bits + m.b.fraction_bits;
-  // Products in units of the least product of the formats; a single one in its own.
+  // Products are in units of the formats' least product; a single product is in its own unit.
   const bool single = alg.group_terms == 1;
   const int least =
       single ? s.a[first].exponent + s.b[first].exponent : m.a.min_exponent + m.b.min_exponent;
@@ -135,13 +135,13 @@ MMADIFF_HD constexpr uint64_t ScaledSpecials(const Model& m, const ScaledStep<Na
                             : SumSpecials(m, none, none, 0, c);
 }
 
-// Every zero of the models with such rows is positive.
+// Models with such rows give only positive zeros.
 MMADIFF_HD constexpr bool AllNegativeZeros(const Model&, const ScaledStep<NarrowGroupRow>&,
                                            const Unpacked&) {
   return false;
 }
 
-// Every product of elements and scales, and the addend, is -0.
+// Whether the addend and every product of elements and scales are -0.
 template <class Row>
 MMADIFF_HD constexpr bool AllNegativeZeros(const Model& m, const ScaledStep<Row>& s,
                                            const Unpacked& c) {
@@ -154,7 +154,7 @@ MMADIFF_HD constexpr bool AllNegativeZeros(const Model& m, const ScaledStep<Row>
   return all;
 }
 
-// The exact sum of all groups and the addend cut to multiples of 2^lsb, in units of 2^lsb.
+// The exact sum of all groups and the addend, each cut to a multiple of 2^lsb, in units of 2^lsb.
 template <class Row, class Trace>
 MMADIFF_HD constexpr int64_t AlignedGroups(const Model& m, const ScaledStep<Row>& s,
                                            const ScaledGroup* groups, const Format& c_format,
@@ -199,7 +199,7 @@ MMADIFF_HD constexpr uint64_t ScaledStepResult(const Model& m, const ScaledStep<
   return RoundSum(m, sum == 0 ? minus_zero : sum < 0, Magnitude(sum), lsb, step, trace);
 }
 
-// a and b hold m.k decoded elements and the scales behind them; c is a word of m.c.
+// a and b hold m.k decoded elements, then the scales; c is a word of m.c.
 template <class Row, class Trace>
 MMADIFF_HD constexpr uint64_t ScaledSum(const Model& m, Row a, Row b, uint64_t c, Trace& trace) {
   return ChainSteps(m, c, [&](const Step& s, uint64_t addend) {

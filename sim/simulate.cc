@@ -15,7 +15,7 @@ void DecodeAll(const Format& format, const uint64_t* words, int64_t count, Unpac
   for (int64_t i = 0; i < count; ++i) out[i] = Decode(f, words[i]);
 }
 
-// `rows` rows of m.k elements of a format and m.scales() scales.
+// `rows` rows, each with m.k elements of `format` and m.scales() scales.
 void DecodeRows(const Model& m, const Format& format, const uint64_t* words, int64_t rows,
                 Unpacked* out) {
   if (m.scale_block == 0) return DecodeAll(format, words, rows * m.k, out);
@@ -42,7 +42,7 @@ void SimulateFloats(const Model& model, const Batch& batch, std::span<uint64_t> 
   const Model m = model;  // a copy, which the results cannot overwrite
   NullTrace trace;
   const Shape& s = batch.shape;
-  // A portion of the blocks at a time: few enough to stay in the cache.
+  // A portion of the blocks at a time, small enough to stay in the cache.
   const int64_t blocks = batch.count * s.blocks;
   const int row = s.row_words();
   const int64_t portion = std::max(1, 1024 / ((s.m + s.n) * row));
@@ -73,8 +73,8 @@ void SimulateBatch(const Model& m, const Batch& batch, std::span<uint64_t> d) {
                                             : SimulateFloats(m, batch, d);
 }
 
-// With the shifts and the leading-zero count of x86-64-v3 where g++ can say so, and the result is the same.
-// (`target_clones` with arch=haswell takes Haswell itself alone.)
+// Uses the shifts and the leading-zero count of x86-64-v3 where g++ can select them; results are
+// the same. (`target_clones` with arch=haswell selects only Haswell itself.)
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 [[gnu::target("bmi,bmi2,lzcnt"), gnu::flatten]] void SimulateWithBmi(const Model& m,
@@ -94,7 +94,7 @@ void SimulateScalar(const Model& m, const Batch& batch, std::span<uint64_t> d) {
 }
 #endif
 
-// nullptr: none, or not worth it.
+// nullptr if unavailable or not worthwhile.
 const LaneTarget* LanesFor(const Model& m, const Batch& batch) {
   static const std::span<const LaneTarget> targets = LaneTargets();
   const LaneWidth width = m.executions > 1 ? LaneWidth::kNone : LaneWidthOf(m);
@@ -109,7 +109,7 @@ const LaneTarget* LanesFor(const Model& m, const Batch& batch) {
 void RequireModel(const Model& m) {
   if (m.algorithm.family != Family::kNone) return;
   std::fputs("an operation without a model cannot be simulated\n", stderr);
-  std::abort();  // IsModelled() was not asked: programmer error
+  std::abort();  // the caller did not check IsModelled(): programmer error
 }
 
 void Simulate(const Model& m, const Batch& batch, std::span<uint64_t> d) {

@@ -1,4 +1,4 @@
-// Dot products a second of the scalar simulator on one core, one line per algorithm and shape.
+// Dot products per second of the scalar simulator on one core, one line per algorithm and shape.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -12,7 +12,8 @@
 namespace mmadiff {
 namespace {
 
-// Finite operands of a few binades around 1: no early exit through a NaN, every term is aligned.
+// Finite operands within a few binades of 1: no NaN ends a dot product early, and every term is
+// aligned.
 uint64_t RandomWord(const Format& f, std::mt19937_64& random) {
   if (IsInteger(f)) return random() & LowBits(f.bits);
   const int largest = static_cast<int>(MaxFiniteWord(f) >> f.ignored_bits >> f.fraction_bits);

@@ -1,5 +1,6 @@
-// Sparse instructions: of each four neighbours of k in a row of A two are stored, with their
-// positions. A dot product has all k words of A; at most two of four may differ from +0.
+// Sparse instructions store two elements of each group of four consecutive k in a row of A, with
+// their positions. A dot product has all k words of A; at most two of each group may differ from
+// +0.
 #pragma once
 
 #include <array>
@@ -12,8 +13,8 @@
 
 namespace mmadiff {
 
-// The positions, 0 to 3 and ascending, that are stored: those of words other than +0, filled up
-// with the lowest others. nullopt if more than two words are not +0.
+// The two stored positions, 0 to 3, ascending: those of words other than +0, then the lowest
+// others. nullopt if more than two words differ from +0.
 inline std::optional<std::array<int, 2>> StoredPositions(std::span<const uint64_t, 4> words) {
   int stored = 0, count = 0;  // bit p: position p
   for (const bool zero : {false, true}) {
@@ -31,7 +32,7 @@ inline std::optional<std::array<int, 2>> StoredPositions(std::span<const uint64_
   return positions;
 }
 
-// Why rows of A are no operands of the instruction: it is sparse, and they are not. "" if they are.
+// Why rows of A cannot be operands: the instruction is sparse and the rows are not. "" if they can.
 std::string WhyNotSparse(const Instruction& instruction, std::span<const uint64_t> a);
 
 }  // namespace mmadiff

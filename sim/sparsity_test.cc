@@ -53,9 +53,9 @@ TEST(Sparsity, OfRows) {
   EXPECT_EQ(WhyNotSparse(sparse, rows), "");
   rows[37] = 1;
   const std::string why =
-      "v_smfmac_f32_16x16x32_f16 is sparse: of four neighbours of k in A at most two may differ "
-      "from 0, not as a4 to a7";
-  EXPECT_EQ(WhyNotSparse(sparse, rows), why + " of row 1");
+      "v_smfmac_f32_16x16x32_f16 is sparse: at most two of each group of four elements of A may "
+      "differ from +0; too many differ: a4 to a7";
+  EXPECT_EQ(WhyNotSparse(sparse, rows), why + " in row 1");
   EXPECT_EQ(WhyNotSparse(sparse, std::span(rows).last(32)), why);
   EXPECT_EQ(WhyNotSparse(*FindInstruction("v_mfma_f32_16x16x32_f16"), rows), "");
 }

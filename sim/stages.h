@@ -9,8 +9,8 @@
 
 namespace mmadiff {
 
-// The stages of one dot product in the order they happen; the last event carries the result word. Ends the
-// program, with a message, when the model is none.
+// The stages of one dot product in the order they happen; the last event carries the result word.
+// Prints a message and aborts if there is no model.
 std::vector<Event> TraceStages(const Model& model, const DotProductCase& dot);
 
 }  // namespace mmadiff

@@ -7,14 +7,13 @@
 
 namespace mmadiff {
 
-// Consecutive products of a dot product that are added at once: the model's `terms`, fewer at the
-// end of m.k.
+// Consecutive products that are added at once: the model's `terms`, or fewer at the end of m.k.
 struct Step {
   int number;        // from 0
   int first, terms;  // products first, ..., first + terms - 1
 };
 
-// `result` of (Step, addend word) is a word of m.d. The addend of the first step is c.
+// `result`(Step, addend word) returns a word of m.d. The addend of the first step is c.
 template <class Result>
 MMADIFF_HD constexpr uint64_t ChainSteps(const Model& m, uint64_t c, Result result) {
   const int terms = m.algorithm.terms < m.k ? m.algorithm.terms : m.k;

@@ -1,5 +1,5 @@
-// The arithmetic reports its stages to a tracer, a template parameter. NullTrace compiles to
-// nothing; TraceStages() of sim/stages.h records them for `explain`.
+// The arithmetic reports its stages to a tracer, which is a template parameter. NullTrace compiles
+// to nothing; TraceStages() of sim/stages.h records the stages for `explain`.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 namespace mmadiff {
 
 enum class Stage : uint8_t {
-  kProduct,        // exact product of term k; k = -1: first summand of an addition on its own
-  kSpecial,        // the step is decided by a NaN or an infinity; magnitude is the result word
+  kProduct,        // exact product of term k; k = -1: first summand of a separate addition
+  kSpecial,        // a NaN or an infinity decides the step; magnitude is the result word
   kAlignExponent,  // lsb_exponent is the common exponent
   kAlignedTerm,    // product k after alignment; k = -1 is the addend
   kSum,            // exact sum of the aligned terms
@@ -20,7 +20,7 @@ inline constexpr const char* kStageNames[] = {"product",      "special", "align_
                                               "aligned_term", "sum",     "rounded"};
 inline const char* Name(Stage stage) { return kStageNames[static_cast<int>(stage)]; }
 
-// value = (-1)^negative * magnitude * 2^lsb_exponent, unless the stage says otherwise.
+// value = (-1)^negative * magnitude * 2^lsb_exponent, except as noted at the stage.
 struct Event {
   Stage stage;
   int step;
@@ -37,7 +37,7 @@ struct NullTrace {
   MMADIFF_HD void operator()(const Event&) const {}
 };
 
-// Whether anyone looks at the events.
+// Whether events are used.
 template <class Trace>
 inline constexpr bool kTraces = true;
 template <>

@@ -1,6 +1,6 @@
-// Two-stage fused sum (TR-FDPA and GTR-FDPA of MMA-Sim 2: AMD CDNA3): the products of a step are
-// aligned, cut and added, all together or even and odd k apart; then their sum and the addend are
-// aligned and rounded down, added, cut once more below the leading one, and rounded.
+// Two-stage fused sum (TR-FDPA and GTR-FDPA of MMA-Sim 2: AMD CDNA3). The products of a step are
+// aligned, cut and added, all together or even and odd k separately. Their sum and the addend are
+// then aligned and rounded down, added, cut again below the leading one, and rounded.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace mmadiff {
 
-// sum * 2^lsb; there is no alignment exponent when no term offers one, and the sum is zero.
+// sum * 2^lsb. If no term offers an alignment exponent, `exponent` is kNoFloor and the sum is zero.
 struct AlignedPart {
   int64_t sum;
   int exponent;  // kNoFloor: none
@@ -42,7 +42,7 @@ MMADIFF_HD constexpr bool HasSpecials(const Model& m, Row a, Row b, int terms, c
   return special;
 }
 
-// As SumSpecials, where products that overflow are infinities.
+// As SumSpecials(), but products that overflow are infinities.
 template <class Row>
 MMADIFF_HD_RARE constexpr uint64_t TwoStageSpecials(const Model& m, Row a, Row b, int terms,
                                                     const Unpacked& c) {
@@ -55,7 +55,7 @@ MMADIFF_HD_RARE constexpr uint64_t TwoStageSpecials(const Model& m, Row a, Row b
   return SumSpecials(m, x, b, terms, c);
 }
 
-// The products of a step at `first`, first + stride, ... aligned to the largest exponent among them and cut.
+// The step's products at first, first + stride, ..., aligned to their largest exponent and cut.
 template <class Row, class Trace>
 MMADIFF_HD constexpr AlignedPart AlignedProducts(const Model& m, Row a, Row b, const Step& s,
                                                  int first, int stride, Trace& trace) {
@@ -92,7 +92,7 @@ MMADIFF_HD constexpr AlignedPart FirstStage(const Model& m, Row a, Row b, const 
   if (alg.grouping == Grouping::kConsecutive) {
     return AlignedProducts(m, a, b, s, 0, 1, trace);
   }
-  // The parity is that of k: steps have an even number of terms, or one that starts at an even k.
+  // Even and odd refer to k, which counts from the start of the dot product, not of the step.
   const int even = s.first % 2;
   const AlignedPart x = AlignedProducts(m, a, b, s, even, 2, trace);
   const AlignedPart y = AlignedProducts(m, a, b, s, 1 - even, 2, trace);
@@ -124,7 +124,7 @@ MMADIFF_HD constexpr int64_t SecondStage(const Model& m, const AlignedPart& dot,
   return sum + (c.negative ? -addend : addend);
 }
 
-// One step, whose products begin at a and b; c is a decoded word of the output format.
+// One step; its products begin at a and b. c is a decoded word of the output format.
 template <class Row, class Trace>
 MMADIFF_HD constexpr uint64_t TwoStageStep(const Model& m, Row a, Row b, const Step& s,
                                            const Unpacked& c, Trace& trace) {

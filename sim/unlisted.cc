@@ -25,7 +25,7 @@ const Format* FormatNamed(std::string_view name) {
   return found == std::end(kFormats) ? nullptr : *found;
 }
 
-// A number as it is written, from 1 to `most`; else 0.
+// The value of a decimal number from 1 to `most` without leading zeros; else 0.
 int NumberOf(std::string_view text, int most) {
   int number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);

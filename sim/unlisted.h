@@ -1,6 +1,6 @@
-// Operations that no table has: their formats and k are known, nothing else. Their architecture is
-// "unlisted", their name says all of them: "unlisted/kK.D.A.B.C" or "unlisted/kK.D.A.B.C.SCALE.BLOCK",
-// BLOCK consecutive k sharing a scale.
+// Operations outside the tables: only their formats and k are known. Their architecture is
+// "unlisted"; their name spells out the rest: "unlisted/kK.D.A.B.C" or
+// "unlisted/kK.D.A.B.C.SCALE.BLOCK", where BLOCK consecutive k share a scale.
 #pragma once
 
 #include <string_view>
@@ -9,9 +9,9 @@
 
 namespace mmadiff {
 
-// nullptr for a name that is not one of these: K is 1 to kMaxK, BLOCK divides it, the formats are of
-// kFormats, integers and floating point do not mix. Two calls return the same operation, which has
-// the shape of one dot product and no model. Safe in several threads.
+// nullptr if the name does not have that form: K is 1 to kMaxK, BLOCK divides K, formats are from
+// kFormats, and integers and floating point do not mix. The operation has the shape of one dot
+// product and no model. Calls with the same name return the same operation. Thread-safe.
 const Operation* FindUnlisted(std::string_view name);
 
 }  // namespace mmadiff

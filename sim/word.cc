@@ -15,7 +15,7 @@ Value FromMagnitude(bool negative, uint64_t magnitude, int lsb_exponent) {
   return {Class::kFinite, negative, leading + lsb_exponent, fraction};
 }
 
-// The leading one and the top `bits` fraction bits; false if lower ones are set.
+// The leading one and the top `bits` fraction bits; false if lower bits are set.
 bool Significand(uint64_t fraction, int bits, uint64_t* significand) {
   if (bits < 0 || bits > 63 || (bits < 64 && (fraction << bits) != 0)) return false;
   *significand = 1ull << bits | (bits == 0 ? 0 : fraction >> (64 - bits));
@@ -33,13 +33,13 @@ bool EncodeInteger(const Format& f, const Value& o, uint64_t* word) {
   return true;
 }
 
-// Exponent field and fraction of an infinity or a NaN; EncodeValue() decides which of them it is.
+// Exponent field and fraction of an infinity or a NaN. EncodeValue() checks which of them it is.
 bool EncodeSpecial(const Format& f, const Value& o, uint64_t* bits) {
   const bool nan = o.kind == Class::kNan;
   if ((!nan && !HasInfinity(f)) || (o.fraction & ~LowBits(f.fraction_bits)) != 0) return false;
   *bits = static_cast<uint64_t>(MaxExponentField(f)) << f.fraction_bits;
   if (nan) *bits |= o.fraction;
-  // The NaN of these formats is the pattern of -0.
+  // In these formats the pattern of -0 is the NaN.
   if (f.nonfinite == Nonfinite::kNanMinusZero) *bits = o.fraction;
   return true;
 }
@@ -75,8 +75,8 @@ bool EncodeValue(const Format& f, const Value& o, uint64_t* word) {
   }
   const uint64_t sign = static_cast<uint64_t>(o.negative) << (f.fraction_bits + f.exponent_bits);
   const uint64_t packed = (sign | bits) << f.ignored_bits;
-  // The pattern may mean something else than was asked for: the largest one of a format without
-  // infinity, or its -0, is a NaN.
+  // The pattern may not be the requested value: in a format without infinity, the largest pattern
+  // or -0 may be a NaN.
   if (IsNan(f, packed) != (o.kind == Class::kNan)) return false;
   *word = packed;
   return true;

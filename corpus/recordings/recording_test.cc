@@ -191,7 +191,7 @@ TEST_F(RecordingFile, TheInstructionHelpsOnlyFilesThatDoNotSayTheirs) {
   EXPECT_THAT(none.message(), HasSubstr("lines:1: for which instruction?"));
   const absl::Status no_op = Read(Put("lines", "1 2 3 4\n"), "x86/vfmadd").status;
   EXPECT_EQ(no_op.code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_THAT(no_op.message(), HasSubstr("the nearest names are x86/vfmadd231s"));
+  EXPECT_THAT(no_op.message(), HasSubstr("nearest names: x86/vfmadd231s"));
 }
 
 TEST_F(RecordingFile, MalformedLinesAreNamed) {

@@ -49,7 +49,7 @@ TEST_F(HipTest, DenseFactorsOfASparseInstruction) {
   std::fill_n(&batch.a[36], 3, 0x3c00);
   const absl::Status s = Open("gfx942")->Run(op, batch).status();
   EXPECT_EQ(s.code(), StatusCode::kInvalidArgument);
-  EXPECT_THAT(std::string(s.message()), HasSubstr("not as a4 to a7 of row 1"));
+  EXPECT_THAT(std::string(s.message()), HasSubstr("too many differ: a4 to a7 in row 1"));
 }
 
 TEST_F(HipTest, Identity) {

@@ -49,7 +49,7 @@ expect 0 layout sm_120/mma.m16n8k32.mxf8f6f4.f32.e4m3.e2m1.f32.ue8m0 --csv; says
 expect 0 layout rdna3/v_wmma_f32_16x16x16_f16 --csv; says 'A,0,3,2,3,1,0'; says 'A,0,3,2,19,1,0'
 expect 0 layout gfx942/v_smfmac_f32_16x16x32_f16 --csv; says 'A_index,0,1,6,17,0,4'
 expect 0 layout hopper/mma.m16n8k16.f32.f16.f16.f32
-expect 2 layout sm_90/mma.m16n8k16.f32.f16.f16.f33; warns "the nearest names are $mma"; silent "$out"
+expect 2 layout sm_90/mma.m16n8k16.f32.f16.f16.f33; warns "nearest names: $mma"; silent "$out"
 expect 2 layout; expect 2 layout --json --csv $mma; warns 'either --csv or --json'
 
 # ---- gen | eval | check on one row of each family and kind of format
@@ -169,7 +169,7 @@ expect 0 mutants --instr="*/${mma#*/}" --cases=2000 --threads=2; says "arch: sm_
 says 'stat::instructions: 7'; says 'stat::models: 2'; says 'stat::arch_pairs: 1'; says 'stat::arch_pairs_equal: 9'
 expect 0 mutants --instr=$mma --cases=2000 --json; json; expect 2 mutants --threads=0
 expect 1 mutants --instr=$mma --cases=1; says 'survivor: '
-expect 0 mutants --instr=$mma --cases=2000 --equivalent; says 'equivalent: '; says 'lies above the floor'
+expect 0 mutants --instr=$mma --cases=2000 --equivalent; says 'equivalent: '; says 'is above the floor'
 
 # ---- run
 run 0 --device=faulty:none=0 --instr=$mma --cases=500 --workdir=clean
@@ -205,7 +205,7 @@ run 4 --device=cuda:0 --instr=$mma; warns 'no CUDA driver found'; silent "$out"
 run 4 --device=cuda:7 --instr=$mma; warns 'no CUDA driver found'
 run 2 --device=cuda:x; run 2 --device=cuda; expect 0 list devices; says 'no CUDA driver found'
 says ' native, 0 emulated'
-run 2 --device=faulty:none=0 --instr=sm_90/nma.m16n8k16.f32.f16.f16.f32; warns "nearest names are $mma"
+run 2 --device=faulty:none=0 --instr=sm_90/nma.m16n8k16.f32.f16.f16.f32; warns "nearest names: $mma"
 run 2 --device=faulty:none=0 --instr=sm_99/mma.m16n8k8.f32.f16.f16.f32; warns 'it exists on sm_75'
 run 2 --device=faulty:none=0 --instr='sm_99/*'
 run 4 --device=host --instr=$mma; warns "left out, although named: the device lacks it ($mma)"; silent "$out"

@@ -395,7 +395,7 @@ TEST(CaseName, MalformedNamesSayWhatIsWrong) {
       {"x86/vdpbf16ps@@g3:1:2", "expected one '@'"},
       {"x86/vdpbf16ps@g3:1", "the version and the seed must follow '@'"},
       {"x86/vdpbf16ps@g3:1:2:3", "the version and the seed must follow '@'"},
-      {"x86/vdpbf16p@g3:1:2", "no instruction 'x86/vdpbf16p'; the nearest names are x86/vdpbf16ps"},
+      {"x86/vdpbf16p@g3:1:2", "no instruction 'x86/vdpbf16p'; nearest names: x86/vdpbf16ps"},
       {"@g3:1:2", "no instruction ''"},
       {"x86/vdpbf16ps@g1:1:2", "generator version 'g1' is not supported"},
       {"sm_120/mma.m16n8k64.mxf4.f32.e2m1.e2m1.f32.ue8m0@g2:1:2", "generator version 'g2'"},

@@ -1,4 +1,4 @@
-// kExactSum in lanes, as sim/exact_sum.h says it.
+// kExactSum in lanes; the scalar version is sim/exact_sum.h.
 #if defined(MMADIFF_SIM_LANES_EXACT_SUM_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef MMADIFF_SIM_LANES_EXACT_SUM_INL_H_
 #undef MMADIFF_SIM_LANES_EXACT_SUM_INL_H_
@@ -17,10 +17,11 @@ namespace mmadiff {
 namespace HWY_NAMESPACE {
 namespace MMADIFF_WIDTH {
 
-// The sum is a number of 32-bit limbs, from the lowest unit among a lane's own terms on, and no bit of it
-// is ever lost: a term that begins within limb i is added there whole, shifted up by at most 31, and 63
-// bits hold the sum of all terms of a limb and the carry (FitsLimbs() of lanes.cc). What stays below 2^32
-// is the limb, the rest is the carry with its sign: two's complement, whose sign only the last carry says.
+// The sum consists of 32-bit limbs, which start at the lowest unit among the lane's own terms. No
+// bit is ever lost: a term that begins within limb i is added there whole, shifted up by at most
+// 31, and 63 bits hold the carry and the sum of all terms of a limb (FitsLimbs() of lanes.cc). The
+// limb keeps the low 32 bits; the rest is the signed carry. The limbs are in two's complement, so
+// only the last carry shows the sign.
 class ExactSumLanes : public NumberElements {
  public:
   explicit ExactSumLanes(const Model& m)
@@ -40,26 +41,26 @@ class ExactSumLanes : public NumberElements {
  private:
   static constexpr int kLimb = 32;
 
-  // The terms of a step, as numbers value * 2^lsb.
+  // The terms of a step, each value * 2^lsb.
   struct Terms {
     MMADIFF_LANES Terms() : low(All(-kNarrowZero)), high(All(kNarrowZero)), count(0) {}
     MMADIFF_LANES void Add(Lanes sign, Lanes magnitude, Lanes unit) {
       value[count] = WithSign(magnitude, sign);
       lsb[count++] = unit;
-      // A zero is far below all, and nothing begins with it.
+      // The unit of a zero is far below all others and must not become the lowest.
       low = hn::Min(low, Pick(hn::Lt(unit, All(kNarrowZero / 2)), low, unit));
       high = hn::Max(high, unit);
     }
 
     Lanes value[kMaxK + 1], lsb[kMaxK + 1];
-    Lanes low, high;  // of the units
+    Lanes low, high;  // least and largest unit
     int count;
   };
 
-  // The sum to odd: all of it, or at least 30 bits and then whether there is something left. Lanes that
-  // are special give anything.
+  // The sum rounded to odd: all of it, or at least 30 bits and a sticky bit. Special lanes get
+  // arbitrary results.
   static MMADIFF_LANES Sum ToOdd(Terms& terms, Mask special) {
-    // Limbs that hold the beginning of a term in some lane: a zero has none.
+    // The number of limbs in which a term of some lane begins. Zeros do not count.
     const Lanes span = hn::IfThenZeroElse(special, terms.high - terms.low);
     int limbs = 1;
     while (!None(AtLeast(span, kLimb * limbs))) ++limbs;
@@ -77,8 +78,9 @@ class ExactSumLanes : public NumberElements {
       limb[j] = sum & All(0xffffffff);
       sum = hn::ShiftRight<kLimb>(sum);
     }
-    // From the last carry down, until 30 bits are there. The bits behind, if there are any, add less than
-    // a unit to a number that is cut downwards: one in its last bit is to odd, whatever its sign.
+    // Collects limbs from the last carry down until there are 30 bits. Lower bits are cut downward
+    // and would add less than a unit, so setting the last bit if any is lost rounds to odd for
+    // either sign.
     Lanes lost = Zero(), taken = Zero();
     for (int j = limbs - 1; j >= 0; --j) {
       const Mask more = hn::Eq(hn::ShiftRight<30>(sum), hn::BroadcastSignBit(sum));

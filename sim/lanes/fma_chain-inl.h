@@ -1,4 +1,4 @@
-// kFmaChain in lanes, as sim/fma_chain.h says it.
+// kFmaChain in lanes; the scalar version is sim/fma_chain.h.
 #if defined(MMADIFF_SIM_LANES_FMA_CHAIN_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef MMADIFF_SIM_LANES_FMA_CHAIN_INL_H_
 #undef MMADIFF_SIM_LANES_FMA_CHAIN_INL_H_
@@ -19,15 +19,15 @@ namespace MMADIFF_WIDTH {
 
 // Products of at most 24 bits, or 53 in wide lanes.
 struct ShortProducts {
-  static constexpr bool kTwoColumns = false;  // too little is gained
+  static constexpr bool kTwoColumns = false;  // gains too little
   static constexpr bool kNormalizes = false;
 
   static MMADIFF_LANES Operand Decode(const LaneFormat& f, Lanes word) {
     return DecodeLanes(f, word);
   }
-  // The product and the addend begin at one of the highest bits, so that a term which loses bits is
-  // too small to cancel the other. Only an addend that is subnormal begins lower; its last bit is that
-  // of the least result, and there are more below.
+  // The leading ones of product and addend are among the highest bits, so a term that loses bits is
+  // too small to cancel the other. Only a subnormal addend begins lower; its last bit is that of
+  // the least result, with more bits below it.
   static MMADIFF_LANES Sum Add(const Model& m, const Operand& a, const Operand& b,
                                const Operand& c) {
     const int product_bits = m.a.fraction_bits + m.b.fraction_bits;
@@ -49,16 +49,16 @@ struct ShortProducts {
 };
 
 #if defined(MMADIFF_WIDE_LANES)
-// Products of operands of 53 bits, in two limbs of 62. Operands have their leading one at bit 60, so that
-// products have theirs at bit 120 or 121.
+// Products of 53-bit operands, in two limbs of 62 bits. Operands have their leading one at bit 60,
+// products at bit 120 or 121.
 struct LongProducts {
   static constexpr bool kTwoColumns = true;
-  static constexpr bool kNormalizes = true;  // operands of any fraction bits
+  static constexpr bool kNormalizes = true;  // operands with any number of fraction bits
   static constexpr int kLimb = 62, kHalf = kLimb / 2, kDigits = kLimb - 1;
 
   static MMADIFF_LANES Operand Decode(const LaneFormat& f, Lanes word) {
     Operand x = DecodeLanes(f, word);
-    // A zero and what is not finite keep their exponents.
+    // Zeros, infinities and NaNs keep their exponents.
     const Lanes up = hn::Max(All(kDigits) - BitWidth(x.magnitude), Zero());
     const Mask finite =
         hn::And(AtLeast(x.exponent, kNarrowZero / 2), hn::Lt(x.exponent, All(kLeastNarrowSpecial)));
@@ -89,7 +89,7 @@ struct LongProducts {
                    Product(a_low, b_low) + Up(Below(kHalf, middle), kHalf));
   }
 
-  // x * 2^-shift to odd, 0 <= shift <= 2 * kLimb.
+  // x * 2^-shift rounded to odd, 0 <= shift <= 2 * kLimb.
   static MMADIFF_LANES Long Jammed(const Long& x, Lanes shift) {
     const Lanes up = All(kLimb) - shift;
     const Lanes lost = UpAny(x.low, hn::Max(up, Zero())) | UpAny(x.high, All(2 * kLimb) - shift);
@@ -99,25 +99,26 @@ struct LongProducts {
 
   static MMADIFF_LANES Sum Add(const Model& m, const Operand& a, const Operand& b,
                                const Operand& c) {
-    // The addend in the high limb, its leading one at bit 121 of both if it is normal. The term with the
-    // smaller unit moves down: what it loses lies far below the leading one, or below the output's unit.
+    // The addend is in the high limb; if it is normal, its leading one is at bit 121 of both limbs.
+    // The term with the smaller unit is shifted down; the bits that it loses are far below the
+    // leading one, or below the output's unit.
     const Long product = Multiplied(a.magnitude, b.magnitude);
     const Lanes addend = Up(c.magnitude, kLimb - 3 - m.d.fraction_bits);
     const Lanes lsb = a.exponent + b.exponent - All(2 * (kDigits - 1));
     const Lanes above = c.exponent - All(2 * kDigits - 1) - lsb;
-    const Mask moves = AtLeast(above, 1);  // the product
+    const Mask moves = AtLeast(above, 1);  // whether the product is shifted
     const Long x = {Pick(moves, addend, product.high), hn::IfThenZeroElse(moves, product.low)};
     const Long y =
         Jammed({Pick(moves, product.high, addend), hn::IfThenElseZero(moves, product.low)},
                hn::Min(hn::Max(above, Zero() - above), All(2 * kLimb)));
-    // With the sign of x.
+    // The sum relative to the sign of x.
     const Lanes product_sign = a.sign ^ b.sign, apart = product_sign ^ c.sign;
     const Lanes high = x.high + WithSign(y.high, apart), low = x.low + WithSign(y.low, apart);
     const Lanes turned = hn::BroadcastSignBit(high + hn::ShiftRight<kLimb>(low));
     const Long sum = Carried(WithSign(high, turned), WithSign(low, turned));
     const Mask zero = hn::Eq(sum.high | sum.low, Zero());
     const Lanes sign = Pick(moves, c.sign, product_sign) ^ turned;
-    // One limb to odd.
+    // Round to odd in one limb.
     const Lanes width = BitWidth(sum.high), up = All(kLimb) - width;
     return {Pick(zero, product_sign & c.sign, sign),
             UpAny(sum.high, up) | DownAny(sum.low, width) | Sticky(UpAny(sum.low, up)),
@@ -126,11 +127,12 @@ struct LongProducts {
 };
 #endif
 
-// Index k of step `i` of `count` ones.
+// Index k of step `i` of `count` steps.
 MMADIFF_LANES int ChainIndex(const Model& m, int i, int count) {
   return m.algorithm.order == Order::kAscending ? i : count - 1 - i;
 }
-// The steps of a chain in their order: step(k, sum) is the word behind one more product, add(x, y) that of a sum.
+// Runs the steps of a chain in order. step(k, sum) returns the word after adding product k; add(x,
+// y) returns the word of x + y.
 template <class Step, class Add>
 MMADIFF_LANES Lanes ChainOf(const Model& m, Lanes c, const Step& step, const Add& add) {
   const bool joins_last = m.algorithm.addend_joins != AddendJoins::kFirstStep;
@@ -139,7 +141,7 @@ MMADIFF_LANES Lanes ChainOf(const Model& m, Lanes c, const Step& step, const Add
     for (int i = 0; i < m.k; ++i) sum = step(ChainIndex(m, i, m.k), sum);
     return joins_last ? add(c, sum) : sum;
   }
-  // Two chains at a time: each step waits for the one before.
+  // Interleaves two chains, because each step waits for the previous one of its chain.
   const int evens = (m.k + 1) / 2, odds = m.k / 2;
   Lanes even = Zero(), odd = Zero();
   for (int i = 0; i < evens; ++i) {
@@ -159,7 +161,7 @@ class FmaChainLanes : public FlushedElements {
     return Products::Decode(f, word);
   }
 
-  // Rows give the operand of index k by row.At(k).
+  // row.At(k) is the operand at index k.
   template <class RowA, class RowB>
   MMADIFF_LANES Lanes Result(const RowA& a, const RowB& b, Lanes c) const {
     return ChainOf(
@@ -167,7 +169,8 @@ class FmaChainLanes : public FlushedElements {
         [&](Lanes x, Lanes y) HWY_ATTR { return Added(x, y); });
   }
 
-  // Of two columns: each step of a chain waits for the one before, and the other chain fills the time.
+  // The same for two columns. Each step of a chain waits for the previous one; the other chain
+  // fills the gaps.
   template <class RowA, class RowB>
   requires(Products::kTwoColumns) MMADIFF_LANES
       void ResultOfTwo(const RowA& a, const RowB& b0, const RowB& b1, Lanes& c0, Lanes& c1) const {
@@ -186,7 +189,7 @@ class FmaChainLanes : public FlushedElements {
     }
   }
 
-  // The words of x * y + c, and of x + y.
+  // The words of x * y + c and of x + y.
   MMADIFF_LANES Lanes StepOf(const Operand& x, const Operand& y, Lanes c) const {
     const Operand z = DecodeLanes(addend_, c);
     return Rounded(x, y, z, Products::Add(m_, x, y, z));
@@ -210,8 +213,8 @@ class FmaChainLanes : public FlushedElements {
   const LaneFormat addend_;
 };
 
-// Rounds floats as a model does, in this thread and as long as it lives. Whoever it is, the caller's rounding,
-// flags and traps come back.
+// While it exists, floats in this thread are rounded as in the model. The destructor restores the
+// caller's rounding, flags and traps.
 class FloatRounding {
  public:
   explicit FloatRounding(Rounding rounding) {
@@ -232,7 +235,7 @@ class FloatRounding {
       case Rounding::kUp:
         return FE_UPWARD;
       case Rounding::kNearestEven:
-      case Rounding::kToOdd:  // which no processor has
+      case Rounding::kToOdd:  // no processor has it
         break;
     }
     return FE_TONEAREST;
@@ -240,8 +243,8 @@ class FloatRounding {
   std::fenv_t before_;
 };
 
-// Whether floats of a lane's size are those of the output, and the processor's own multiply-add gives the
-// results: it must round once.
+// Whether a lane-sized float has the output format and the processor's multiply-add gives the
+// results. It must round only once.
 inline bool HasFloatChain(const Model& m) {
 #if HWY_NATIVE_FMA
   const auto holds = [](const Format& f) {
@@ -262,8 +265,8 @@ inline bool HasFloatChain(const Model& m) {
 #endif
 }
 
-// Results by the processor's own floats. Operands are words of the output format; which NaN is the result, and
-// what is flushed, is the model's.
+// Computes results with the processor's floats. Operands are words of the output format. The model
+// determines which NaN results and which values are flushed.
 class FloatWordLanes {
  public:
   static constexpr bool kHasExponents = false;
@@ -283,11 +286,11 @@ class FloatWordLanes {
     return {FlushedElements::FormatOf(m, f), static_cast<Lane>(InfinityWord(m.d, false))};
   }
 
-  // The word is the magnitude.
+  // Returns the word as the magnitude.
   static MMADIFF_LANES Operand Decode(const InputFormat& f, Lanes word) {
     Operand x = DecodeLanes(f.from, word);
     const Mask special = AtLeast(x.exponent, kLeastNarrowSpecial), nan = IsNan(x);
-    // Twice, for the power of a subnormal's last bit alone may be no normal float.
+    // In two steps, because the power of a subnormal's last bit may not be a normal float.
     const Floats value = hn::ConvertTo(kFloat, x.magnitude) *
                          PowerOfTwo(Zero(), -f.from.fraction_bits) * PowerOfTwo(x.exponent, 0);
     const Lanes magnitude = Pick(special, All(f.infinity), Magnitude(hn::BitCast(kLane, value)));
@@ -298,7 +301,7 @@ class FloatWordLanes {
  protected:
   static constexpr Lane kLeastNormal = Lane{1} << kFloatFraction;
 
-  // The word of a NaN that a * b + c gives.
+  // The word of the NaN from a * b + c.
   MMADIFF_LANES Lanes NanOf(Lanes a, Lanes b, Lanes c) const {
     Lanes word = All(nan_);
     if (!Propagates(m_.algorithm.nan_rule)) return word;
@@ -324,7 +327,7 @@ class FloatWordLanes {
   const Lane infinity_, quiet_, nan_;
 };
 
-// Chains by the processor's multiply-add, of HasFloatChain().
+// Chains by the processor's multiply-add, for models with HasFloatChain().
 template <class Products>
 class FloatChainLanes : public FloatWordLanes {
  public:
@@ -345,15 +348,15 @@ class FloatChainLanes : public FloatWordLanes {
       return integers_.StepOf(OperandOf(m_.a, a), OperandOf(m_.b, b), c);
     });
   }
-  // x + y, of words that both are read as addends.
+  // x + y, both flushed like addends.
   MMADIFF_LANES Lanes Added(Lanes x, Lanes y) const {
     const Subnormals rule = m_.algorithm.addend_subnormals;
     return Rounded(Flushed(rule, x), One(), Flushed(rule, y),
                    [&]() HWY_ATTR { return integers_.Added(x, y); });
   }
 
-  // a * b + c. Where the output's subnormal numbers are flushed, one that rounds to the least normal number may
-  // have been tiny: `integers` knows.
+  // a * b + c. If subnormal outputs are flushed, a result that rounds to the least normal number
+  // may have been tiny; `integers` then decides.
   template <class Integers>
   MMADIFF_LANES Lanes Rounded(Lanes a, Lanes b, Lanes c, const Integers& integers) const {
     Lanes sum = hn::BitCast(kLane, hn::MulAdd(AsFloats(a), AsFloats(b), AsFloats(c)));
@@ -366,7 +369,7 @@ class FloatChainLanes : public FloatWordLanes {
     return None(nan) ? sum : Pick(nan, NanOf(a, b, c), sum);
   }
 
-  // Of a word, with the fraction bits of `f`, of which it was made.
+  // The operand of a word that was converted from format `f`, with the fraction bits of `f`.
   MMADIFF_LANES Operand OperandOf(const Format& f, Lanes word) const {
     Operand x = Products::Decode(words_, word);
     if (Products::kNormalizes) return x;

@@ -1,4 +1,4 @@
-// kFusedSum in lanes, as sim/fused_sum.h says it with narrow rows.
+// kFusedSum in lanes; the scalar version is sim/fused_sum.h with narrow rows.
 #if defined(MMADIFF_SIM_LANES_FUSED_SUM_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef MMADIFF_SIM_LANES_FUSED_SUM_INL_H_
 #undef MMADIFF_SIM_LANES_FUSED_SUM_INL_H_
@@ -22,7 +22,7 @@ namespace mmadiff {
 namespace HWY_NAMESPACE {
 namespace MMADIFF_WIDTH {
 
-// Of a number, not zero, as it is aligned.
+// The least exponent that a nonzero number of the format contributes to alignment.
 inline int LeastOffer(const Model& m, const Format& f) {
   const bool normalizes = NormalizesSubnormals(m.algorithm.product_exponent, f);
   return LeastExponent(f) - (normalizes ? f.fraction_bits : 0);
@@ -33,20 +33,21 @@ inline bool IsFloat(const Format& f) {
          MaxExponent(f) == kBias && f.nonfinite == Nonfinite::kIeee && f.ignored_bits == 0;
 }
 
-// How words become floats: of their value, or of their significand.
+// How words are converted to floats that hold their value or their significand.
 struct FloatFormat {
-  // `down` leaves the exponent field, `up` makes the digits those of a float. `half_up` makes a magnitude one of
-  // half precision, of a number 2^half_less as large; -1: it has too many digits, or the half no such numbers.
+  // Shifts: `down` leaves the exponent field; `up` aligns the digits with those of a float.
+  // `half_up` turns a magnitude into a half-precision one; the value is 2^half_less times that
+  // half. -1: the format has too many digits, or half precision lacks its numbers.
   int down, up, sign_up, half_up, half_less;
-  bool is_half;    // or has fewer digits, and special numbers in their places
+  bool is_half;    // f16, or fewer digits with infinities and NaNs encoded alike
   Lane magnitude;  // bits of a word
-  Lane digits;     // those that `up` moves
-  Lane base;       // joins them; as a float, what a subnormal number has too much, or half of it
+  Lane digits;     // the bits that `up` shifts
+  Lane base;       // is added to them; as a float, the excess of a subnormal number, or half of it
   Lane zero, least_normal;  // magnitudes
   Lane least_field, exponent;
-  Lane sign;           // of a float, or nothing
+  Lane sign;           // sign bit of a float, or 0
   Lane least_special;  // magnitude
-  Lane special;        // makes an infinity or a NaN one of floats
+  Lane special;        // turns an infinity or a NaN into that of a float
   bool nan_minus_zero;
   bool normalizes;  // exponents are those of the values (ProductExponent::kAsF16)
 };
@@ -79,9 +80,9 @@ inline FloatFormat FloatFormatOf(const Format& f, bool value, ProductExponent ru
   return of;
 }
 
-// Products are those of floats, which are exact, have their sign, and are cut as they become integers.
-// kValues: of the numbers; else of their significands, which are moved by exponents apart. Infinities and NaNs are
-// those of floats too, and have the exponent of an infinity.
+// Multiplies floats: products are exact and signed, and are cut when they are converted to
+// integers. With kValues, floats hold the numbers; otherwise their significands, and exponents are
+// separate. Infinities and NaNs are floats too, and have the exponent of an infinity.
 template <bool kValues>
 class FusedSumLanes {
  public:
@@ -113,7 +114,7 @@ class FusedSumLanes {
     return FloatFormatOf(f, kValues, m.algorithm.product_exponent);
   }
 
-  // The magnitude becomes a float, with the sign.
+  // The magnitude becomes a signed float.
   static MMADIFF_LANES Operand Decode(const FloatFormat& f, Lanes word) {
     const Lanes magnitude = word & All(f.magnitude), sign = Up(word, f.sign_up) & All(f.sign);
     const Mask zero = hn::Eq(magnitude, All(f.zero));
@@ -134,7 +135,7 @@ class FusedSumLanes {
     return x;
   }
 
-  // Rows give the operand at a position in the order of the steps by row.At(position).
+  // row.At(position) is the operand at a position in step order.
   template <class RowA, class RowB>
   MMADIFF_LANES Lanes Result(const RowA& a, const RowB& b, Lanes c) const {
     Column<RowB> column(b, c);
@@ -142,7 +143,7 @@ class FusedSumLanes {
     return Last(column.sum, c);
   }
 
-  // Of two columns, which share what is loaded of A.
+  // The same for two columns, which share the loads of A.
   template <class RowA, class RowB>
   MMADIFF_LANES void ResultOfTwo(const RowA& a, const RowB& b0, const RowB& b1, Lanes& c0,
                                  Lanes& c1) const {
@@ -153,8 +154,8 @@ class FusedSumLanes {
   }
 
  private:
-  // The exact sum of what is cut, 32 * high + low with 0 <= low < 32, below 2^36: 32 bits hold
-  // either.
+  // The exact sum of cut terms, below 2^36: 32 * high + low with 0 <= low < 32. Each part fits 32
+  // bits.
   class Total {
    public:
     MMADIFF_LANES Total() : high_(Zero()), low_(Zero()) {}
@@ -164,8 +165,8 @@ class FusedSumLanes {
       high_ = high_ + hn::ShiftRight<5>(low_);
       low_ = low_ & All(31);
     }
-    // In units of 2^lsb; where it has more than 30 bits, in units 32 times as large, and the last of its 26 or
-    // more bits says whether there is something left.
+    // The sum in units of 2^lsb. If it has more than 30 bits, the unit is 2^(lsb + 5) and the last
+    // of its at least 26 bits is sticky.
     MMADIFF_LANES Sum Rounded(Lanes lsb) const {
       const Lanes sign = hn::BroadcastSignBit(high_);
       const Mask more = hn::Ne(low_, Zero());
@@ -188,23 +189,23 @@ class FusedSumLanes {
         : b(row), sum(of), c{Zero(), Zero(), Zero()}, align(Zero()), unit(Zero()), part(Zero()) {}
     const RowB b;
     Lanes sum;
-    // Of a step.
+    // State of the current step.
     Operand c;
     Lanes align, unit, part;
     Total total;
   };
 
-  // Of a finite magnitude.
+  // The float of a finite magnitude.
   static MMADIFF_LANES Lanes FloatOf(const FloatFormat& f, Lanes magnitude) {
     const Floats normal = AsFloats(Up(magnitude & All(f.digits), f.up) + All(f.base));
-    // Without the hidden bit; the exponent of a subnormal number is one more than its field.
+    // A subnormal number has no hidden bit, and its exponent is one more than its field.
     const Floats one = AsFloats(All(f.base + (kValues ? 1 << kFloatFraction : 0)));
     const Floats less = hn::MulSub(normal, hn::Set(kFloat, Float{kValues ? 2 : 1}), one);
     const auto subnormal = hn::RebindMask(kFloat, hn::Lt(magnitude, All(f.least_normal)));
     const Lanes value = hn::BitCast(kLane, hn::IfThenElse(subnormal, less, normal));
-    return value & All(kMaxLane);  // a zero may have got a sign
+    return value & All(kMaxLane);  // the subtraction may give -0
   }
-  // Of a magnitude with fewer digits than half precision.
+  // The float of a magnitude with fewer digits than half precision.
   static MMADIFF_LANES Lanes FloatOfLess(const FloatFormat& f, Lanes magnitude) {
     const Floats half = AsFloats(FloatOfHalf(Up(magnitude, f.half_up)));
     return hn::BitCast(kLane, half * PowerOfTwo(Zero(), f.half_less));
@@ -221,7 +222,7 @@ class FusedSumLanes {
   }
   static MMADIFF_LANES Lanes SignBitOfFloat() { return All(std::numeric_limits<Lane>::min()); }
 
-  // Fewer digits than those of floats are what is left of these.
+  // Whether float rounding can be used. Fewer digits than a float's are then cut from the float.
   static bool HasFloatRounding(const Algorithm& alg) {
     return alg.output_rounding == Rounding::kTowardZero ||
            (alg.output_rounding != Rounding::kToOdd && alg.output_fraction_bits == kFloatFraction);
@@ -229,7 +230,7 @@ class FusedSumLanes {
   bool JoinsLast() const { return m_.algorithm.addend_joins == AddendJoins::kLastAdd; }
   MMADIFF_LANES Lanes Last(Lanes sum, Lanes c) const {
     if (!JoinsLast()) return sum;
-#if HWY_TARGET == HWY_AVX3  // which adds to nearest whatever the mode
+#if HWY_TARGET == HWY_AVX3  // it can add to nearest in any rounding mode
     if (adds_as_floats_) {
       constexpr int kNearest = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
       const Floats both = {_mm512_add_round_ps(AsFloats(c).raw, AsFloats(sum).raw, kNearest)};
@@ -280,7 +281,7 @@ class FusedSumLanes {
     column.align = hn::Max(All(m_.algorithm.exponent_floor), exponent);
     column.total = Total();
   }
-  // A float, whose magnitude is its word; a NaN has the exponent of an infinity.
+  // A float as an operand: its magnitude is the word; a NaN has the exponent of an infinity.
   static MMADIFF_LANES Operand AddendOf(Lanes word) {
     const Lanes magnitude = word & All(kMaxLane);
     const Lanes exponent = hn::Max(Down(magnitude, kFloatFraction), All(1)) - All(kBias);
@@ -290,17 +291,18 @@ class FusedSumLanes {
     c.exponent = Pick(special, All(kNarrowInfinity), c.exponent);
     return c;
   }
-  // The addend in units of the sum; no bit above those of the alignment, so that 31 bits hold it.
+  // The addend in units of the sum. Its exponent is at most the alignment exponent, so 31 bits hold
+  // it.
   template <class Column>
   MMADIFF_LANES Lanes AlignedAddend(const Column& column, bool own) const {
     const Operand& c = column.c;
     const int bits = m_.algorithm.fraction_bits;
     if (addends_are_floats_) {
       Floats units;
-      if (kValues) {  // where the alignment is an exponent of floats
+      if (kValues) {  // the alignment exponent is in the range of floats
         units = AsFloats(c.magnitude) * PowerOfTwo(Zero() - column.align, 1) *
                 hn::Set(kFloat, Float{0.5} / unit_);
-      } else {  // in two steps; beyond this alignment nothing is left
+      } else {  // in two steps; beyond this bound of the alignment nothing is left
         const Lanes up = All(bits) - hn::Min(column.align, All(2 * kBias - 4));
         const Lanes half = hn::ShiftRight<1>(up);
         units = AsFloats(c.magnitude) * PowerOfTwo(half, 0) * PowerOfTwo(up - half, 0);
@@ -312,8 +314,9 @@ class FusedSumLanes {
     const Lanes magnitude = DownOrUp(c.magnitude, down);
     return WithSign(hn::IfThenZeroElse(IsZero(c), magnitude), c.sign);
   }
-  // What products are multiplied by, or its exponent without those of the factors. Where the alignment is
-  // outside of these bounds, all products are zeros, or cut to zeros.
+  // The factor that scales products to units of the sum, or its biased exponent without those of
+  // the operands. If the alignment is outside these bounds, all products are zeros or are cut to
+  // zeros.
   template <class Column>
   MMADIFF_LANES void Align(Column& column) const {
     const int bits = m_.algorithm.fraction_bits;
@@ -353,8 +356,9 @@ class FusedSumLanes {
     column.sum = Specials(column.align, a, column.b, first, end, c, column.sum);
   }
 
-  // Rounds the sum as it becomes a float, in the mode that is set; of a special lane anything. False where some
-  // result may overflow, be below four times the least normal number, or have more than 31 bits before.
+  // Rounds the sum by conversion to a float, in the current rounding mode. Special lanes get
+  // arbitrary results. False if some result may overflow or be below four times the least normal
+  // number, or if some sum has more than 31 bits.
   template <class Column>
   MMADIFF_LANES bool RoundAsFloats(Column& column, Lanes addend, Mask special) const {
     const Lanes sum = column.part + addend;
@@ -377,7 +381,7 @@ class FusedSumLanes {
     return hn::AllTrue(kLane, done);
   }
 
-  // SumSpecialLanes(), by floats: products do not overflow.
+  // SumSpecialLanes() with floats: products do not overflow.
   template <class RowA, class RowB>
   MMADIFF_LANES Lanes Specials(Lanes largest, const RowA& a, const RowB& b, int first, int end,
                                const Operand& c, Lanes word) const {
@@ -396,10 +400,10 @@ class FusedSumLanes {
     return Pick(nan, DefaultNans(m_.d, m_.algorithm.nan_rule), word);
   }
 
-  // x + y, below 2^32; of 32 bits the last one says whether there is something left.
+  // x + y, below 2^32. If it has 32 bits, the unit doubles and the last bit is sticky.
   static MMADIFF_LANES Sum SumOf(Lanes x, Lanes y, Lanes lsb) {
     const Lanes sum = x + y;
-    // Of 32 bits where both have another sign than what is left of it: theirs.
+    // If the sum wraps, both terms have the opposite sign of the wrapped sum: the sign is theirs.
     const Lanes sign = hn::BroadcastSignBit(sum ^ ((x ^ sum) & (y ^ sum)));
     const Lanes magnitude = WithSign(sum, sign), top = hn::BroadcastSignBit(magnitude);
     if (None(hn::Lt(magnitude, Zero()))) return {sign, magnitude, lsb};
@@ -409,14 +413,14 @@ class FusedSumLanes {
 
   const Model m_;
   const LaneFormat c_, d_;
-  const int least_product_, largest_product_;  // their exponents
-  const int part_terms_;                       // products whose sum 31 bits and a sign hold
-  const bool one_part_;                        // a step has no more
-  const bool addends_are_floats_;              // and no alignment is beyond theirs
-  const bool rounds_as_floats_;                // as the processor does
+  const int least_product_, largest_product_;  // exponents
+  const int part_terms_;           // number of products whose sum fits 31 bits and a sign
+  const bool one_part_;            // a step has at most part_terms_ products
+  const bool addends_are_floats_;  // and alignments are in the range of floats
+  const bool rounds_as_floats_;    // by the processor
   const bool adds_as_floats_;
-  const Lane kept_;   // bits of a float
-  const Float unit_;  // of a sum at alignment 0
+  const Lane kept_;   // bits of a float that the output keeps
+  const Float unit_;  // unit of a sum at alignment 0
   Algorithm last_add_;
 };
 

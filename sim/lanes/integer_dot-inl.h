@@ -1,4 +1,4 @@
-// kIntegerDot in lanes, as sim/integer_dot.h says it with decoded elements.
+// kIntegerDot in lanes; the scalar version is sim/integer_dot.h with decoded elements.
 #if defined(MMADIFF_SIM_LANES_INTEGER_DOT_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef MMADIFF_SIM_LANES_INTEGER_DOT_INL_H_
 #undef MMADIFF_SIM_LANES_INTEGER_DOT_INL_H_
@@ -15,13 +15,13 @@ namespace mmadiff {
 namespace HWY_NAMESPACE {
 namespace MMADIFF_WIDTH {
 
-// Sums of products fit a lane; addends and results have 32 bits, in wide lanes fewer too.
+// Sums of products fit a lane. Addends and results have 32 bits, or fewer in wide lanes.
 class IntegerDotLanes {
  public:
   struct ElementFormat {
     int64_t mask, sign;
   };
-  // The integers are magnitudes with their signs; there is nothing else.
+  // Elements are signed integers, stored as magnitudes; there are no exponents.
   static constexpr bool kHasExponents = false;
 
   explicit IntegerDotLanes(const Model& m) : m_(m) {}

@@ -1,5 +1,5 @@
-// Integers in lanes: decoding, rounding and packing. Included once for each kind of vectors, and where
-// MMADIFF_WIDE_LANES is defined with lanes of 64 bits instead of 32.
+// Integers in lanes: decoding, rounding and packing. Included once for each kind of vectors. Lanes
+// have 64 bits if MMADIFF_WIDE_LANES is defined, otherwise 32.
 #if defined(MMADIFF_SIM_LANES_LANES_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef MMADIFF_SIM_LANES_LANES_INL_H_
 #undef MMADIFF_SIM_LANES_LANES_INL_H_
@@ -46,38 +46,39 @@ MMADIFF_LANES Lanes All(int64_t x) { return hn::Set(kLane, static_cast<Lane>(x))
 MMADIFF_LANES Lanes Zero() { return hn::Zero(kLane); }
 MMADIFF_LANES Lanes Pick(Mask which, Lanes yes, Lanes no) { return hn::IfThenElse(which, yes, no); }
 MMADIFF_LANES Lanes Ones(Mask which) { return hn::VecFromMask(kLane, which); }  // -1, else 0
-// least is not the least of all integers.
+// `least` must not be the smallest integer of a lane.
 MMADIFF_LANES Mask AtLeast(Lanes x, int64_t least) { return hn::Gt(x, All(least - 1)); }
 MMADIFF_LANES bool None(Mask which) { return hn::AllFalse(kLane, which); }
 
-// AVX2 and AVX-512 take any shift: kBits or more, or a negative one, leaves nothing.
+// AVX2 and AVX-512 accept any shift: kBits or more, or a negative shift, gives 0.
 #if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
 #define MMADIFF_ANY_SHIFT 1
 #else
 #define MMADIFF_ANY_SHIFT 0
 #endif
 
-// x * 2^-shift, of bits; the shift is from 0 to kBits - 1, or of AtMostAll().
+// Logical x >> shift; the shift is from 0 to kBits - 1, or from AtMostAll().
 MMADIFF_LANES Lanes Down(Lanes x, Lanes shift) {
   return hn::BitCast(kLane, hn::BitCast(kUnsignedLane, x) >> hn::BitCast(kUnsignedLane, shift));
 }
 MMADIFF_LANES Lanes Down(Lanes x, int shift) {
   return hn::BitCast(kLane, hn::ShiftRightSame(hn::BitCast(kUnsignedLane, x), shift));
 }
-// x * 2^shift; of lanes that are not finite, whose result nobody takes, the shift may be anything.
+// x << shift. In lanes that are not finite, whose results are not used, the shift may have any
+// value.
 MMADIFF_LANES Lanes Up(Lanes x, Lanes shift) {
   return MMADIFF_ANY_SHIFT ? x << shift : x << (shift & All(kBits - 1));
 }
 MMADIFF_LANES Lanes Up(Lanes x, int shift) { return hn::ShiftLeftSame(x, shift); }
-// A shift for a magnitude below 2^(kBits - 1), of which kBits - 1 leaves nothing: what is more, or
-// negative, is as that.
+// A shift for magnitudes below 2^(kBits - 1), where kBits - 1 gives 0: larger and negative shifts
+// count as kBits - 1.
 MMADIFF_LANES Lanes AtMostAll(Lanes shift) {
   if (MMADIFF_ANY_SHIFT) return shift;
   const auto least = hn::Min(hn::BitCast(kUnsignedLane, shift),
                              hn::Set(kUnsignedLane, static_cast<hn::TFromD<Unsigned>>(kBits - 1)));
   return hn::BitCast(kLane, least);
 }
-// x * 2^-shift or x * 2^shift, of bits; a negative shift leaves nothing, and so does a large one.
+// For DownAny() and UpAny(), logical x >> shift and x << shift: negative and large shifts give 0.
 MMADIFF_LANES Lanes InRange(Lanes shift, Lanes shifted) {
   if (MMADIFF_ANY_SHIFT) return shifted;
   return hn::IfThenElseZero(hn::And(AtLeast(shift, 0), hn::Lt(shift, All(kBits))), shifted);
@@ -89,7 +90,7 @@ MMADIFF_LANES Lanes UpAny(Lanes x, Lanes shift) { return InRange(shift, Up(x, sh
 MMADIFF_LANES Lanes Between0AndAll(Lanes shift) {
   return hn::Min(hn::Max(shift, Zero()), All(kBits - 1));
 }
-// x * 2^-shift, of bits; a negative shift, from 1 - kBits on, moves up.
+// Logical x >> shift; a negative shift, at least 1 - kBits, shifts up.
 MMADIFF_LANES Lanes DownOrUp(Lanes x, Lanes shift) {
   const Lanes up = Zero() - shift;
   if (MMADIFF_ANY_SHIFT) return Down(x, shift) | Up(x, up);
@@ -102,7 +103,7 @@ MMADIFF_LANES Lanes WithSign(Lanes x, Lanes sign) { return (x ^ sign) - sign; }
 // 0 <= x <= kMaxLane.
 MMADIFF_LANES Lanes BitWidth(Lanes x) {
 #if HWY_TARGET == HWY_AVX3
-  // Highway 1.0.3 counts no leading zeros; AVX-512CD does.
+  // Highway 1.0.3 cannot count leading zeros; AVX-512CD can.
 #if defined(MMADIFF_WIDE_LANES)
   asm("vplzcntq %0, %0" : "+v"(x.raw));
 #else
@@ -110,18 +111,18 @@ MMADIFF_LANES Lanes BitWidth(Lanes x) {
 #endif
   return All(kBits) - x;
 #else
-  // The exponent of a float that has the leading one of x, and next to it a zero, so that no rounding
-  // mode carries it up.
+  // The exponent of a float with the leading one of x followed by a zero, so that no rounding mode
+  // carries it up.
   constexpr hn::RebindToFloat<Signed> floats;
   using Limits = std::numeric_limits<hn::TFromD<decltype(floats)>>;
   const auto leading = hn::ConvertTo(floats, hn::AndNot(hn::ShiftRight<1>(x), x));
-  const Lanes bits = hn::BitCast(kLane, leading) & All(kMaxLane);  // a zero may have got a sign
+  const Lanes bits = hn::BitCast(kLane, leading) & All(kMaxLane);  // clears the sign of a -0
   const Lanes width = Down(bits, Limits::digits - 1) - All(Limits::max_exponent - 2);
   return hn::Max(width, Zero());
 #endif
 }
 
-// The product of the low halves of wide lanes, which are integers of that type; else of whole lanes.
+// In wide lanes, the product of the low halves as integers of type Half; otherwise of whole lanes.
 template <class Half>
 MMADIFF_LANES Lanes ProductOfHalves(Lanes x, Lanes y) {
 #if defined(MMADIFF_WIDE_LANES)
@@ -131,9 +132,9 @@ MMADIFF_LANES Lanes ProductOfHalves(Lanes x, Lanes y) {
   return x * y;
 #endif
 }
-// x * y below 2^kBits; x and y are below 2^32.
+// x * y, which must be below 2^kBits; x and y are below 2^32.
 MMADIFF_LANES Lanes Product(Lanes x, Lanes y) { return ProductOfHalves<uint32_t>(x, y); }
-// The same with signs; x and y are from -2^31 to 2^31 - 1.
+// The signed product; x and y are from -2^31 to 2^31 - 1.
 MMADIFF_LANES Lanes SignedProduct(Lanes x, Lanes y) { return ProductOfHalves<int32_t>(x, y); }
 
 constexpr hn::RebindToFloat<Signed> kFloat;
@@ -143,20 +144,20 @@ constexpr int kFloatFraction = std::numeric_limits<Float>::digits - 1;
 constexpr int kBias = std::numeric_limits<Float>::max_exponent - 1;
 
 MMADIFF_LANES Floats AsFloats(Lanes bits) { return hn::BitCast(kFloat, bits); }
-// 2^(exponent + more), a normal float; exponents of zeros and of what is not finite count as 0, for they are
-// multiples of 2^20.
+// 2^(exponent + more), which must be a normal float. The special exponents of zeros, infinities and
+// NaNs are multiples of 2^20, so they count as 0.
 MMADIFF_LANES Floats PowerOfTwo(Lanes exponent, int more) {
   return AsFloats(Up(exponent + All(kBias + more), kFloatFraction));
 }
-// Whether subnormal floats are what they should be: nobody has told the processor to drop them.
+// Whether subnormal floats work, that is, the processor is not set to flush them.
 inline bool HasSubnormalFloats() {
-  // Whatever the rounding, half the least normal number is exact, and so is twice that.
+  // In any rounding mode, half the least normal number is exact, and so is twice that.
   const volatile Float least = std::numeric_limits<Float>::min(), half = 0.5, two = 2;
   const volatile Float small = least * half;
   return small != 0 && small * two == least;
 }
 #if !defined(MMADIFF_WIDE_LANES)
-// x rounded toward zero; |x| < 2^31, or it may be anything.
+// x rounded toward zero; arbitrary unless |x| < 2^31.
 MMADIFF_LANES Lanes Truncated(Floats x) {
 #if HWY_TARGET == HWY_AVX3
   return Lanes{_mm512_cvttps_epi32(x.raw)};
@@ -170,24 +171,25 @@ MMADIFF_LANES Lanes Truncated(Floats x) {
 }
 #endif
 
-// The least number of positions that fill whole vectors.
+// `positions` rounded up to whole vectors.
 inline int WholeVectors(int positions) {
   const int lanes = static_cast<int>(hn::Lanes(kLane));
   return (positions + lanes - 1) / lanes * lanes;
 }
 
-// How words of a format are decoded: which are read as zeros, and what becomes of a NaN.
+// How words of a format are decoded, including flushing and NaNs.
 struct LaneFormat {
   int fraction_bits, ignored_bits, min_exponent;
-  int up = 0;  // what values are shifted up
-  // Of a word without its ignored bits; kMaxLane: no magnitude is.
+  int up = 0;  // left shift of values
+  // Masks and magnitudes of a word without its ignored bits; kMaxLane: the format has no such
+  // magnitude.
   int sign_bit;
   Lane signs, magnitude, fraction, hidden, least_normal, least_special, infinity;
-  Lane least_field;     // of an exponent: subnormal numbers have that of the least normal one
-  bool nan_minus_zero;  // the NaN in the place of -0
-  Lane ignored_mask;    // ignored bits that make a NaN of an infinity
+  Lane least_field;     // least exponent field; subnormals count as having that of the least normal
+  bool nan_minus_zero;  // NaN replaces -0
+  Lane ignored_mask;    // ignored bits that turn an infinity into a NaN
   Subnormals subnormals;
-  // A NaN as the output format has it, quieted.
+  // A NaN in the output format, quieted.
   Lane nan_sign, nan_bits;
   int payload_up;
 };
@@ -216,18 +218,19 @@ inline LaneFormat LaneFormatOf(const Format& f, const Format& d,
   lane.subnormals = subnormals;
   lane.nan_sign = static_cast<Lane>(1ull << SignBit(d));
   lane.nan_bits = static_cast<Lane>(InfinityWord(d, false) | 1ull << (d.fraction_bits - 1));
-  // Longer fractions than the output's have no rule that keeps payloads.
+  // If the fraction is longer than the output's, no rule keeps payloads.
   lane.payload_up = std::max(d.fraction_bits - f.fraction_bits, 0);
   return lane;
 }
 
-// (-1)^sign * magnitude * 2^(exponent - fraction bits - up); exponents of zeros and of what is not
-// finite are those of NarrowOperand. The magnitude of a NaN is its word in the output format.
+// (-1)^sign * magnitude * 2^(exponent - fraction bits - up). Zeros, infinities and NaNs have the
+// special exponents of NarrowOperand. The magnitude of a NaN is its word in the output format.
 struct Operand {
   Lanes magnitude, exponent, sign;
 };
 
-// `x` of a word, where it is special; `sign` is that of the word, which a NaN in the place of -0 keeps.
+// `x` with infinities and NaNs in `special` lanes. `sign` is the sign of `word`, which a NaN that
+// replaces -0 keeps.
 MMADIFF_LANES Operand WithSpecials(const LaneFormat& f, Operand x, Mask special, Lanes word,
                                    Lanes sign) {
   const Lanes magnitude = Down(word, f.ignored_bits) & All(f.magnitude);
@@ -262,7 +265,7 @@ MMADIFF_LANES Operand DecodeLanes(const LaneFormat& f, Lanes word) {
   return None(special) ? x : WithSpecials(f, x, special, word, sign);
 }
 
-// How most families read elements of A and B: of which format, and as which operand.
+// How most families read elements of A and B: the decoding constants, and the operand of a word.
 struct NumberElements {
   static constexpr bool kHasExponents = true;
   static LaneFormat FormatOf(const Model& m, const Format& f) { return LaneFormatOf(f, m.d); }
@@ -270,7 +273,7 @@ struct NumberElements {
     return DecodeLanes(f, word);
   }
 };
-// The same of the families with input_subnormals.
+// The same for families with input_subnormals.
 struct FlushedElements : NumberElements {
   static LaneFormat FormatOf(const Model& m, const Format& f) {
     return LaneFormatOf(f, m.d, m.algorithm.input_subnormals);
@@ -281,7 +284,7 @@ MMADIFF_LANES Mask IsZero(const Operand& x) { return hn::Eq(x.exponent, All(kNar
 MMADIFF_LANES Mask IsInfinite(const Operand& x) { return hn::Eq(x.exponent, All(kNarrowInfinity)); }
 MMADIFF_LANES Mask IsNan(const Operand& x) { return hn::Eq(x.exponent, All(kNarrowNan)); }
 
-// Infinities of these signs, each 0 or -1, and the NaN that an invalid operation makes.
+// Infinities with these signs, each 0 or -1; and the NaN of an invalid operation.
 MMADIFF_LANES Lanes Infinities(const Format& f, Lanes sign) {
   return All(InfinityWord(f, false)) | (sign & All(1ull << SignBit(f)));
 }
@@ -309,7 +312,8 @@ MMADIFF_LANES Lanes RoundedShift(Rounding rounding, Lanes magnitude, Lanes shift
   return kept;
 }
 
-// RoundPack() of a magnitude of at most kMaxLane. A zero magnitude gives zero of the sign, which is 0 or -1.
+// RoundPack() for magnitudes of at most kMaxLane. `sign` is 0 or -1; a zero magnitude gives zero
+// with that sign.
 MMADIFF_LANES Lanes RoundPackLanes(const Format& f, const Algorithm& alg, Lanes sign,
                                    Lanes magnitude, Lanes lsb) {
   const int digits = alg.output_fraction_bits;
@@ -332,7 +336,7 @@ MMADIFF_LANES Lanes RoundPackLanes(const Format& f, const Algorithm& alg, Lanes 
   if (alg.output_subnormals != Subnormals::kKeep) {
     Mask tiny = hn::Lt(leading, least);
     if (alg.tininess == Tininess::kAfterRounding) {
-      // Not if it were normal with the exponent unbounded.
+      // Not tiny if it would be normal with an unbounded exponent.
       const Mask near = hn::And(tiny, hn::Eq(leading, least - All(1)));
       if (!None(near)) {
         const Lanes free =
@@ -345,14 +349,14 @@ MMADIFF_LANES Lanes RoundPackLanes(const Format& f, const Algorithm& alg, Lanes 
   return Pick(hn::Or(none, hn::Eq(magnitude, Zero())), zero, word);
 }
 
-// RoundSum().
+// RoundSum() in lanes.
 MMADIFF_LANES Lanes RoundSumLanes(const Model& m, Lanes sign, Lanes magnitude, Lanes lsb) {
   const Lanes word = RoundPackLanes(m.d, m.algorithm, sign, magnitude, lsb);
   if (m.algorithm.zero_sign != ZeroSign::kPositive) return word;
   return hn::IfThenZeroElse(hn::Eq(word, All(1ull << SignBit(m.d))), word);
 }
 
-// AddendExponentOf(); far below all for a zero, far above for what is not finite.
+// AddendExponentOf(); far below all others for a zero, far above for an infinity or a NaN.
 MMADIFF_LANES Lanes AddendExponentLanes(const Model& m, const Format& f, const Operand& c) {
   if (m.algorithm.addend_exponent == AddendExponent::kOwnFormat) return c.exponent;
   const Lanes leading = c.exponent + BitWidth(c.magnitude) - All(1 + f.fraction_bits);
@@ -361,12 +365,13 @@ MMADIFF_LANES Lanes AddendExponentLanes(const Model& m, const Format& f, const O
   return Pick(hn::Or(IsZero(c), special), c.exponent, exponent);
 }
 
-// (-1)^sign * magnitude * 2^lsb, to odd.
+// (-1)^sign * magnitude * 2^lsb, rounded to odd.
 struct Sum {
   Lanes sign, magnitude, lsb;
 };
 
-// The sum of magnitudes below 2^(kBits - 2); the one with the smaller unit moves down, to odd.
+// The sum of magnitudes below 2^(kBits - 2). The one with the smaller unit is shifted down and
+// rounded to odd.
 MMADIFF_LANES Sum AlignAndAdd(Lanes x_sign, Lanes x, Lanes x_lsb, Lanes y_sign, Lanes y,
                               Lanes y_lsb) {
   const Lanes lsb = hn::Max(x_lsb, y_lsb);
@@ -378,8 +383,8 @@ MMADIFF_LANES Sum AlignAndAdd(Lanes x_sign, Lanes x, Lanes x_lsb, Lanes y_sign, 
   return {Pick(hn::Eq(sum, Zero()), x_sign & y_sign, sign), WithSign(sum, sign), lsb};
 }
 
-// AddToOdd() of magnitudes of at most 24 bits, or 53 in wide lanes: of 30 or 62 bits enough are zeros, and
-// the sum has one more.
+// AddToOdd() for magnitudes of at most 24 bits, or 53 in wide lanes. Of the 30 or 62 bits, enough
+// are zeros; the sum has one bit more.
 MMADIFF_LANES Sum AddToOddLanes(Lanes x_sign, Lanes x, Lanes x_lsb, Lanes y_sign, Lanes y,
                                 Lanes y_lsb) {
   const Lanes x_up = All(kBits - 2) - BitWidth(x), y_up = All(kBits - 2) - BitWidth(y);
@@ -390,7 +395,7 @@ MMADIFF_LANES Sum AddToOddLanes(Lanes x_sign, Lanes x, Lanes x_lsb, Lanes y_sign
   return AlignAndAdd(x_sign, Up(x, x_up), x_lsb, y_sign, Up(y, y_up), y_lsb);
 }
 
-// Rounds the sum of two terms of these signs.
+// Rounds the sum of two terms with these signs.
 MMADIFF_LANES Lanes RoundSumOfTwo(const Format& f, const Algorithm& alg, Sum sum, Lanes x_sign,
                                   Lanes y_sign) {
   if (alg.output_rounding == Rounding::kDown) {
@@ -400,14 +405,14 @@ MMADIFF_LANES Lanes RoundSumOfTwo(const Format& f, const Algorithm& alg, Sum sum
   return RoundPackLanes(f, alg, sum.sign, sum.magnitude, sum.lsb);
 }
 
-// RoundTwo().
+// RoundTwo() in lanes.
 MMADIFF_LANES Lanes RoundTwoLanes(const Format& f, const Algorithm& alg, const Operand& x,
                                   Lanes x_lsb, const Operand& y, Lanes y_lsb) {
   const Sum sum = AddToOddLanes(x.sign, x.magnitude, x_lsb, y.sign, y.magnitude, y_lsb);
   return RoundSumOfTwo(f, alg, sum, x.sign, y.sign);
 }
 
-// The specials of a * b + c, of which some is not finite. The word of a NaN is its magnitude.
+// a * b + c where at least one operand is not finite. The word of a NaN is its magnitude.
 MMADIFF_LANES Lanes FmaSpecialLanes(const Format& f, NanRule rule, const Operand& a,
                                     const Operand& b, const Operand& c) {
   const Lanes sign = a.sign ^ b.sign;
@@ -427,7 +432,7 @@ MMADIFF_LANES Lanes FmaSpecialLanes(const Format& f, NanRule rule, const Operand
   return Pick(nan, nan_word, Infinities(f, Pick(infinite, sign, c.sign)));
 }
 
-// Add() of words of the output format, read as `in` says.
+// Add() for words of the output format, decoded by `in`.
 MMADIFF_LANES Lanes AddLanes(const Format& f, const Algorithm& alg, const LaneFormat& in,
                              Lanes x_word, Lanes y_word) {
   const Operand x = DecodeLanes(in, x_word), y = DecodeLanes(in, y_word);

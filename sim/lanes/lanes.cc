@@ -1,4 +1,4 @@
-// Compiled once for each kind of vectors: foreach_target.h includes this file again and again.
+// Compiled once for each kind of vectors: foreach_target.h includes this file repeatedly.
 #include "sim/lanes/lanes.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "sim/lanes/lanes.cc"
 #include <hwy/foreach_target.h>
-// Behind it: these are included once for each.
+// After foreach_target.h: these are included once for each kind of vectors.
 #include <hwy/highway.h>
 
 #if HWY_TARGET != HWY_SCALAR  // none
@@ -66,21 +66,21 @@ HWY_AFTER_NAMESPACE();
 namespace mmadiff {
 namespace {
 
-// Formats of addends and results in lanes.
+// Whether lanes support addends and results of the format.
 bool IsLaneResult(const Format& f) {
   return f.nonfinite == Nonfinite::kIeee && f.ignored_bits == 0;
 }
 
-// In lanes of 32 bits.
+// The same for 32-bit lanes.
 bool IsNarrowResult(const Format& f) {
   return IsLaneResult(f) && f.bits <= 32 && f.fraction_bits <= kNarrowFraction;
 }
 
-// Whether 64 bits hold a sum of groups.
+// Whether 64 bits can hold a sum of groups.
 bool HasWideGroups(const Model& m) {
   const Algorithm& alg = m.algorithm;
   if (!HasNarrowGroups(m) || !IsLaneResult(m.c) || !IsLaneResult(m.d)) return false;
-  // The largest group of a scale of one is moved up so much, at most.
+  // Bits of the largest group, including its largest upward shift.
   const int units = m.a.min_exponent - m.a.fraction_bits + m.b.min_exponent - m.b.fraction_bits;
   const int group = IntegerBits(m.a) + IntegerBits(m.b) + 2 * (m.scale.fraction_bits + 1);
   const int bits = group + std::max(alg.fraction_bits + units - 2 * m.scale.fraction_bits, 0);
@@ -90,8 +90,8 @@ bool HasWideGroups(const Model& m) {
          std::max(bits, alg.fraction_bits + 1) + terms + 1 <= 62;
 }
 
-// Whether limbs hold an exact sum: from the least unit of a term to the largest, and in each 62 bits of
-// terms that are moved up by 31.
+// Whether limbs can hold an exact sum: they must cover all units of terms, from least to largest,
+// and in each limb the terms, shifted up by at most 31, must add up within 62 bits.
 bool FitsLimbs(const Model& m) {
   const int product_bits = m.a.fraction_bits + m.b.fraction_bits;
   int low = m.a.min_exponent + m.b.min_exponent - product_bits;
@@ -105,12 +105,12 @@ bool FitsLimbs(const Model& m) {
   return high - low < 32 * LongSum::kLimbs && bits + 31 + std::bit_width(terms) <= 62;
 }
 
-// Operands and results of at most 32 bits.
+// Whether operands and results have at most 32 bits.
 bool IsNarrow(const Model& m) {
   return IsNarrowResult(m.c) && IsNarrowResult(m.d) && m.a.bits <= 32 && m.b.bits <= 32;
 }
 
-// Of kFusedSum, and of kScaledSum with a power of two for each product.
+// For kFusedSum, and for kScaledSum with a power of two for each product.
 bool HasNarrowSums(const Model& m) {
   const Algorithm& alg = m.algorithm;
   const auto fits = [](const Format& f) { return f.fraction_bits + f.ignored_bits <= 23; };
@@ -151,7 +151,7 @@ bool HasLanesOf64(const Model& m) {
     case Family::kExactSum:
       return IsNarrow(m) && FitsLimbs(m);
     case Family::kTwoStageSum:
-      // Elements of A are moved up within 32 bits.
+      // Elements of A are shifted up within 32 bits.
       return m.a.fraction_bits + 1 + NarrowUp(m) <= 32 && IsLaneResult(m.d) &&
              alg.product_exponent == ProductExponent::kRaw && alg.zero_term == ZeroTerm::kIgnored &&
              alg.align_rounding == Rounding::kTowardZero;

@@ -1,4 +1,4 @@
-// kPairwiseSum in lanes, as sim/pairwise_sum.h says it.
+// kPairwiseSum in lanes; the scalar version is sim/pairwise_sum.h.
 #if defined(MMADIFF_SIM_LANES_PAIRWISE_SUM_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef MMADIFF_SIM_LANES_PAIRWISE_SUM_INL_H_
 #undef MMADIFF_SIM_LANES_PAIRWISE_SUM_INL_H_
@@ -15,7 +15,7 @@ namespace mmadiff {
 namespace HWY_NAMESPACE {
 namespace MMADIFF_WIDTH {
 
-// Products of at most 24 bits.
+// For products of at most 24 bits.
 class PairwiseSumLanes : public FlushedElements {
  public:
   explicit PairwiseSumLanes(const Model& m) : m_(m), sums_(LaneFormatOf(m.d, m.d)) {}
@@ -45,7 +45,7 @@ class PairwiseSumLanes : public FlushedElements {
   }
 
  private:
-  // With the exponent of its last bit; special ones say so by a large one.
+  // Its exponent is large if the product is special.
   template <class RowA, class RowB>
   MMADIFF_LANES Operand Product(const RowA& a, const RowB& b, int k) const {
     return {a.Magnitude(k) * b.Magnitude(k), a.Exponent(k) + b.Exponent(k), a.Sign(k) ^ b.Sign(k)};
@@ -66,7 +66,7 @@ class PairwiseSumLanes : public FlushedElements {
     return None(special) ? word : Pick(special, Specials(x, y), word);
   }
 
-  // Of the sum of two products.
+  // The special word of the sum of two products.
   MMADIFF_LANES Lanes Specials(const Operand& x, const Operand& y) const {
     const Mask opposite = hn::And(IsInfiniteProduct(x), IsInfiniteProduct(y));
     const Mask nan =
@@ -77,7 +77,7 @@ class PairwiseSumLanes : public FlushedElements {
   static MMADIFF_LANES Mask IsInfiniteProduct(const Operand& x) {
     return AtLeast(x.exponent, kLeastNarrowSpecial);
   }
-  // Infinity times zero is one.
+  // Includes infinity times zero.
   static MMADIFF_LANES Mask IsNanProduct(const Operand& x) {
     const Mask zero = hn::Lt(x.exponent, All(kNarrowInfinity + kNarrowZero / 2));
     return hn::Or(AtLeast(x.exponent, kLeastNarrowNan), hn::And(IsInfiniteProduct(x), zero));
@@ -95,14 +95,14 @@ class PairwiseSumLanes : public FlushedElements {
   const LaneFormat sums_;
 };
 
-// Whether the processor's own products and sums are the results. Significands of p and q bits, p + q <= 24, have a
-// product of at most 2^24 - 2^p - 2^q + 1: none that is tiny rounds to the least normal number, so what is
-// flushed is seen in the result.
+// Whether the processor's own products and sums give the results. Significands of p and q bits, p +
+// q <= 24, have a product of at most 2^24 - 2^p - 2^q + 1. So no tiny product rounds to the least
+// normal number, and the result shows whether it must be flushed.
 inline bool HasFloatPairs(const Model& m) {
   return HasFloatChain(m) && m.algorithm.product_rounding == ProductRounding::kRounded;
 }
 
-// The same of HasFloatPairs().
+// The same for models with HasFloatPairs().
 class FloatPairsLanes : public FloatWordLanes {
  public:
   explicit FloatPairsLanes(const Model& m)
@@ -121,7 +121,7 @@ class FloatPairsLanes : public FloatWordLanes {
                    : terms == 2 ? SumOf<2>(a, b, first)
                                 : SumOf<1>(a, b, first));
     }
-    // Whatever a NaN is added to is one.
+    // A NaN propagates through every addition, so the final NaN is replaced once.
     return propagates_ ? c : Pick(IsNanWord(c), All(nan_), c);
   }
 

@@ -1,5 +1,5 @@
-// kScaledSum of groups in lanes, as sim/scaled_sum.h says it with NarrowGroupRow: elements are integers,
-// and their scales lie behind them.
+// kScaledSum of groups in lanes; the scalar version is sim/scaled_sum.h with NarrowGroupRow.
+// Elements are integers; their scales follow them.
 #if defined(MMADIFF_SIM_LANES_SCALED_SUM_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef MMADIFF_SIM_LANES_SCALED_SUM_INL_H_
 #undef MMADIFF_SIM_LANES_SCALED_SUM_INL_H_
@@ -18,7 +18,7 @@ namespace MMADIFF_WIDTH {
 
 class ScaledSumLanes : public NumberElements {
  public:
-  // Exponents are those of the scales.
+  // Only scales have exponents.
   static constexpr bool kScalesApart = true;
 
   explicit ScaledSumLanes(const Model& m)
@@ -27,7 +27,7 @@ class ScaledSumLanes : public NumberElements {
         c_(LaneFormatOf(m.c, m.d)),
         d_(LaneFormatOf(m.d, m.d)) {}
 
-  // In units of the least number, with its sign.
+  // The signed value in units of the format's least number.
   static MMADIFF_LANES Operand Decode(const LaneFormat& f, Lanes word) {
     const Operand x = DecodeLanes(f, word);
     return {WithSign(UpAny(x.magnitude, x.exponent - All(f.min_exponent)), x.sign), Zero(), Zero()};
@@ -49,7 +49,7 @@ class ScaledSumLanes : public NumberElements {
   MMADIFF_LANES Lanes Step(const RowA& a, const RowB& b, int first, int end, const Format& c_format,
                            const Operand& c) const {
     const Algorithm& alg = m_.algorithm;
-    Lanes sums[kMaxK], exponents[kMaxK];  // of groups, times their scales
+    Lanes sums[kMaxK], exponents[kMaxK];  // one per group, including its scales
     Lanes align = All(alg.exponent_floor), largest_scale = All(kNarrowZero);
     align = hn::Max(align, AddendExponentLanes(m_, c_format, c));
     int groups = 0;
@@ -65,7 +65,7 @@ class ScaledSumLanes : public NumberElements {
       const Lanes x = a.Exponent(scale), y = b.Exponent(scale);
       largest_scale = hn::Max(largest_scale, hn::Max(x, y));
       if (alg.zero_group == ZeroGroup::kIgnored) any = sum;
-      exponents[groups] = x + y;  // a scale that is zero is below everything
+      exponents[groups] = x + y;  // a zero scale is below everything
       align = Pick(hn::Eq(any, Zero()), align, hn::Max(align, x + y));
       sums[groups] = SignedProduct(sum, scales);
     }
@@ -89,7 +89,7 @@ class ScaledSumLanes : public NumberElements {
                 word);
   }
 
-  // magnitude * 2^-down toward zero.
+  // magnitude * 2^-down, cut toward zero.
   static MMADIFF_LANES Lanes Cut(Lanes magnitude, Lanes down) {
     return DownAny(magnitude, down) | UpAny(magnitude, Zero() - down);
   }

@@ -1,4 +1,4 @@
-// Batches in lanes: rows of A beside each other, each dot product in a lane of its own.
+// Simulates batches in lanes: each lane has a row of A and computes its own dot product.
 #if defined(MMADIFF_SIM_LANES_SIMULATION_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef MMADIFF_SIM_LANES_SIMULATION_INL_H_
 #undef MMADIFF_SIM_LANES_SIMULATION_INL_H_
@@ -20,7 +20,7 @@ namespace mmadiff {
 namespace HWY_NAMESPACE {
 namespace MMADIFF_WIDTH {
 
-// Words that begin where vectors do.
+// Words that are aligned for vectors.
 class Words {
  public:
   explicit Words(size_t count) : blocks_(count / Block::kWords + 1) {}
@@ -35,7 +35,7 @@ class Words {
   std::vector<Block> blocks_;
 };
 
-// Decoded operands. Without signs of their own these are the first bits of the magnitudes.
+// Decoded operands. Without separate signs, the top bit of each magnitude is the sign.
 struct Operands {
   Operands(size_t count, bool has_exponents, bool signs)
       : has_signs(signs),
@@ -46,8 +46,8 @@ struct Operands {
   Words magnitude, exponent, sign;
 };
 
-// Operands by position in the order of the steps, from `first` on: a vector each, of a row of its own in
-// every lane, or a number each, of one column for all lanes.
+// Operands by position in step order, from `first` on. With kOwn, each operand is a vector, in
+// which every lane has its own row; otherwise it is one number of a column that all lanes share.
 template <bool kOwn>
 class OperandsInOrder {
  public:
@@ -72,7 +72,8 @@ class OperandsInOrder {
 using RowOfEach = OperandsInOrder<true>;
 using ColumnOfAll = OperandsInOrder<false>;
 
-// Between rows of words, which have 64 bits in a batch, and vectors of a word of each row.
+// Conversions between rows of words, which have 64 bits in a batch, and vectors with one word of
+// each row.
 #if defined(MMADIFF_WIDE_LANES)
 MMADIFF_LANES Lanes LoadWords(const uint64_t* from) {
   return hn::BitCast(kLane, hn::LoadU(kUnsignedLane, from));
@@ -99,7 +100,7 @@ MMADIFF_LANES void StoreWords(Lanes words, uint64_t* to) {
   hn::StoreU(hn::PromoteTo(kWord, hn::UpperHalf(kHalf, all)), kWord, to + hn::Lanes(kWord));
 }
 
-// Of pairs of words side by side: those with an even number, and the others.
+// Splits adjacent pairs of words into even-numbered and odd-numbered pairs.
 constexpr bool kWordsInPairs = true;
 MMADIFF_LANES void SplitPairs(Lanes& x, Lanes& y) {
   constexpr hn::RepartitionToWide<Signed> kPair;
@@ -112,7 +113,7 @@ constexpr bool kMovesFours = true;
 constexpr hn::Full128<int32_t> kFour;
 using Four = hn::Vec<decltype(kFour)>;
 
-// Rows of four become columns, in each 128 bits.
+// Transposes rows of four into columns, in each 128 bits.
 template <class Tag>
 MMADIFF_LANES void Turn(Tag tag, hn::Vec<Tag>& x0, hn::Vec<Tag>& x1, hn::Vec<Tag>& x2,
                         hn::Vec<Tag>& x3) {
@@ -127,7 +128,7 @@ MMADIFF_LANES void Turn(Tag tag, hn::Vec<Tag>& x0, hn::Vec<Tag>& x1, hn::Vec<Tag
   x3 = hn::BitCast(tag, hn::InterleaveUpper(kTwo, high01, high23));
 }
 
-// Four words of each fourth row.
+// Four words of every fourth row.
 template <class Tag>
 MMADIFF_LANES hn::Vec<Tag> FoursOf(Tag tag, const uint64_t* from, int64_t stride) {
   if constexpr (hn::MaxLanes(tag) == 4) {
@@ -170,14 +171,14 @@ MMADIFF_LANES void GatherFour(const Lane* from, int lanes, int row, uint64_t* to
 #endif
 
 #if HWY_TARGET == HWY_AVX3
-// So that arrays lie in registers.
+// Keeps arrays in registers.
 #define MMADIFF_ALL_EIGHT _Pragma("GCC unroll 8")
-// Eight words of each row become eight vectors, or the other way round.
+// Eight words of each row become eight vectors, or vice versa.
 constexpr bool kMovesEights = true;
 constexpr hn::Full512<uint64_t> kEight;
 using Eight = hn::Vec<decltype(kEight)>;
 
-// Four rows of 128 bits become columns.
+// Transposes four rows of 128 bits into columns.
 MMADIFF_LANES void TurnFour(Eight& x0, Eight& x1, Eight& x2, Eight& x3) {
   const __m512i low01 = _mm512_shuffle_i64x2(x0.raw, x1.raw, 0x44);
   const __m512i high01 = _mm512_shuffle_i64x2(x0.raw, x1.raw, 0xee);
@@ -188,7 +189,7 @@ MMADIFF_LANES void TurnFour(Eight& x0, Eight& x1, Eight& x2, Eight& x3) {
   x2.raw = _mm512_shuffle_i64x2(high01, high23, 0x88);
   x3.raw = _mm512_shuffle_i64x2(high01, high23, 0xdd);
 }
-// Rows of eight become columns.
+// Transposes rows of eight into columns.
 MMADIFF_LANES void Turn(Eight (&x)[8]) {
   const auto two = [](Eight& x0, Eight& x1) {
     const Eight low = hn::InterleaveLower(kEight, x0, x1);
@@ -242,7 +243,7 @@ MMADIFF_LANES void ScatterEight(const uint64_t*, int64_t, int, Lane*) {}
 MMADIFF_LANES void GatherEight(const Lane*, int, int, uint64_t*) {}
 #endif
 
-// `count` words side by side.
+// Narrows `count` adjacent words.
 MMADIFF_LANES void Narrow(const uint64_t* from, int count, Lane* to) {
   const int lanes = static_cast<int>(hn::Lanes(kLane));
   int i = 0;
@@ -261,7 +262,7 @@ MMADIFF_LANES void ScatterRow(const uint64_t* from, int lanes, int row, Lane* to
     *to = static_cast<Lane>(*from);
   }
 }
-// Rows of words, `stride` apart, become vectors of a word of each.
+// Rows of words, `stride` apart, become vectors with one word of each row.
 MMADIFF_LANES void Scatter(const uint64_t* from, int64_t stride, int lanes, int row, Lane* to) {
   if (row == 1 && stride == 1) return Narrow(from, lanes, to);
   if (row == 2 && stride == 2) return ScatterTwo(from, lanes, to);
@@ -276,7 +277,7 @@ MMADIFF_LANES void Scatter(const uint64_t* from, int64_t stride, int lanes, int 
     ScatterRow(from + lane * stride + done, lanes, row - done, to + done * lanes + lane);
   }
 }
-// Vectors become rows of words, one after the other.
+// Vectors become consecutive rows of words.
 MMADIFF_LANES void Gather(const Lane* from, int lanes, int row, uint64_t* to) {
   if (row == 1) return StoreWords(hn::Load(kLane, from), to);
   int done = 0;
@@ -293,8 +294,8 @@ MMADIFF_LANES void Gather(const Lane* from, int lanes, int row, uint64_t* to) {
   }
 }
 
-// Lanes are consecutive rows of A of the whole batch, `kLanes` of them at a time. They share the
-// columns of B where the rows of a block fill whole vectors; else every lane has its own.
+// Lanes take consecutive rows of A from the whole batch, `lanes_` at a time. They share the columns
+// of B if the rows of a block fill whole vectors; otherwise every lane has its own columns.
 template <class Family>
 class Simulation {
  public:
@@ -348,7 +349,7 @@ class Simulation {
   }
 
  private:
-  // Scales that do not join their elements lie behind them.
+  // Whether scales are not combined with their elements but stored after them.
   static constexpr bool kScalesApart = requires { Family::kScalesApart; };
   static constexpr bool kHasSigns = Family::kHasExponents && !requires {
     Family::kSignedMagnitudes;
@@ -369,7 +370,8 @@ class Simulation {
     hn::Store(c1, kLane, words1);
   }
 
-  // Copies of members: the compiler cannot know that no word that is written is one.
+  // Copies members into locals: the compiler cannot rule out that writing words changes the
+  // members.
   MMADIFF_LANES void GatherRows(int64_t first) {
     const int n = batch_.shape.n;
     Scatter(&batch_.a[first * row_], row_, lanes_, row_, words_.data());
@@ -392,7 +394,7 @@ class Simulation {
     DecodeRows(format_b_, b_);
   }
 
-  // Of words_: a vector for each k and each scale.
+  // Decodes words_, which has one vector for each k and each scale.
   template <class ElementFormat>
   MMADIFF_LANES void DecodeRows(const ElementFormat of, Operands& out) {
     const ElementFormat format = of;
@@ -417,13 +419,13 @@ class Simulation {
     return DecodeLanes(scale_, hn::Load(kLane, words_.data() + (m_.k + i) * lanes_));
   }
 
-  // The columns of a block, in the order of the steps.
+  // Decodes the columns of a block, in step order.
   MMADIFF_LANES void DecodeColumns(const uint64_t* b) {
     if (m_.scale_block == 0) return DecodeElements(b);
     Lane *words = words_.data(), *scales = words + column_;
     const int* order = order_.data();
     const int count = m_.k;
-    // Scales that join their elements stand beside each of them.
+    // Scales that are combined with elements are repeated for each element.
     const int block = kScalesApart ? 1 : m_.scale_block, scale_count = m_.scales() * block;
     const auto format = format_b_;
     for (int j = 0; j < batch_.shape.n; ++j, b += row_) {
@@ -443,7 +445,7 @@ class Simulation {
     }
   }
 
-  // The same without scales: all columns side by side.
+  // The same without scales: all columns are contiguous.
   MMADIFF_LANES void DecodeElements(const uint64_t* b) {
     Lane* words = words_.data();
     const int lanes = lanes_, count = m_.k, all = batch_.shape.n * count;
@@ -494,9 +496,9 @@ class Simulation {
   const LaneFormat scale_;
   std::vector<int> order_;
   const bool shares_;
-  const int scales_at_;  // of scales behind their elements
-  const int column_;     // operands of a column
-  Words words_;          // [row_][lane]; of shared columns, those of one and its scales
+  const int scales_at_;  // index of the first scale, after the elements
+  const int column_;     // operands per column
+  Words words_;          // [row_][lane]; for shared columns, one column and its scales
   Words addends_;        // [n][lane]; then the results
   Operands a_;           // [k][lane]
   Operands b_;           // [k][lane]; shared: [n][column_]

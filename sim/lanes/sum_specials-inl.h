@@ -1,4 +1,5 @@
-// Zeros and specials of sums in lanes, as sim/fused_sum.h and sim/two_stage_sum.h say them.
+// Zeros and specials of sums in lanes; the scalar versions are in sim/fused_sum.h and
+// sim/two_stage_sum.h.
 #if defined(MMADIFF_SIM_LANES_SUM_SPECIALS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef MMADIFF_SIM_LANES_SUM_SPECIALS_INL_H_
 #undef MMADIFF_SIM_LANES_SUM_SPECIALS_INL_H_
@@ -25,8 +26,9 @@ MMADIFF_LANES Lanes NegativeZeros(const RowA& a, const RowB& b, int first, int e
   return all;
 }
 
-// The words of sums with a special term, as SumSpecials() and TwoStageSpecials(); `word` of the others.
-// `largest` is that of all exponents. Products are moved up by NarrowUp(), in A or in B.
+// The words of sums with a special term, as SumSpecials() and TwoStageSpecials(); other lanes keep
+// `word`. `largest` is the largest of all exponents. Products are shifted up by NarrowUp(), in A or
+// B.
 template <class RowA, class RowB>
 MMADIFF_LANES Lanes SumSpecialLanes(const Model& m, Lanes largest, const RowA& a, const RowB& b,
                                     int first, int end, const Operand& c, Lanes word) {

@@ -1,4 +1,4 @@
-// kTwoStageSum in lanes, as sim/two_stage_sum.h says it.
+// kTwoStageSum in lanes; the scalar version is sim/two_stage_sum.h.
 #if defined(MMADIFF_SIM_LANES_TWO_STAGE_SUM_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef MMADIFF_SIM_LANES_TWO_STAGE_SUM_INL_H_
 #undef MMADIFF_SIM_LANES_TWO_STAGE_SUM_INL_H_
@@ -18,7 +18,7 @@ namespace MMADIFF_WIDTH {
 
 class TwoStageSumLanes : public NumberElements {
  public:
-  static constexpr bool kMovesUp = true;  // elements of A, by NarrowUp()
+  static constexpr bool kMovesUp = true;  // shifts elements of A up by NarrowUp()
 
   explicit TwoStageSumLanes(const Model& m) : m_(m), addend_(LaneFormatOf(m.d, m.d)) {}
 
@@ -71,7 +71,7 @@ class TwoStageSumLanes : public NumberElements {
             exponent};
   }
 
-  // The products at first, first + stride, ... cut below the largest exponent among them.
+  // The products at first, first + stride, ..., aligned to their largest exponent and cut.
   template <class RowA, class RowB>
   MMADIFF_LANES Part Products(const RowA& a, const RowB& b, int first, int end, int stride) const {
     Part part = {Zero(), All(kNoFloor)};

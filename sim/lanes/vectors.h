@@ -1,5 +1,6 @@
-// Which vectors this machine has, of those that Google Highway compiles for. Highway is used as headers
-// alone; with -DMMADIFF_NO_VECTORS there are no vectors. Before <hwy/foreach_target.h>.
+// The kinds of vectors that this machine has and Google Highway compiles for. Only Highway's
+// headers are used; with -DMMADIFF_NO_VECTORS there are no vectors. Include before
+// <hwy/foreach_target.h>.
 #pragma once
 
 #if !defined(MMADIFF_NO_VECTORS)
@@ -8,20 +9,20 @@
     "the headers of Highway are missing: install libhwy-dev, or compile without vectors: -DMMADIFF_NO_VECTORS"
 #endif
 #define MMADIFF_HAS_HIGHWAY 1
-#define HWY_IS_DEBUG_BUILD 0  // its checks are in a library that is not linked
-// Nothing here needs them.
+#define HWY_IS_DEBUG_BUILD 0  // Highway's checks are in a library that is not linked
+// Not needed.
 #define HWY_DISABLE_PCLMUL_AES
 #define HWY_DISABLE_F16C
-// Vectors of no fixed length have no operators there, and no place in a class: Arm has NEON. The last x86
-// processor with SSSE3 alone is of 2008.
+// In Highway, vectors without a fixed length have no operators and cannot be class members, so Arm
+// uses NEON. The last x86 processor limited to SSSE3 is from 2008.
 #define MMADIFF_NO_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_SSSE3)
-#if defined(MMADIFF_WIDE_LANES)  // vectors with two lanes of 64 bits are slower than none
+#if defined(MMADIFF_WIDE_LANES)  // vectors of two 64-bit lanes are slower than scalar code
 #define HWY_DISABLED_TARGETS (MMADIFF_NO_TARGETS | HWY_SSE4 | HWY_NEON)
 #else
 #define HWY_DISABLED_TARGETS MMADIFF_NO_TARGETS
 #endif
 #include <hwy/detect_targets.h>
-// A sanitizer takes minutes over what is copied into every caller.
+// With a sanitizer, compiling code that is inlined into every caller would take minutes.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define MMADIFF_LANES inline
 #elif defined(__has_feature)
@@ -54,12 +55,12 @@ inline bool HasAVX3() {  // AVX-512
          __builtin_cpu_supports("avx512bw") != 0 && __builtin_cpu_supports("avx512cd") != 0;
 }
 #endif
-// Every machine of its kind has it.
+// Every machine of that architecture has it.
 inline bool HasNEON() { return true; }
 
 }  // namespace mmadiff
 
-// DO(target) of those that are compiled, the best first; none without Highway.
+// DO(target) for each compiled kind, best first; none without Highway.
 #if MMADIFF_HAS_HIGHWAY
 #if HWY_TARGETS & HWY_AVX3
 #define MMADIFF_VECTOR_AVX3(DO) DO(AVX3)

@@ -1,4 +1,5 @@
-// Lanes of 64 bits. Compiled once for each kind of vectors that has four or more of them, as lanes.cc.
+// 64-bit lanes. Compiled, like lanes.cc, once for each kind of vectors that has at least four of
+// them.
 #define MMADIFF_WIDE_LANES 1
 #include "sim/lanes/vectors.h"
 
@@ -6,7 +7,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "sim/lanes/wide.cc"
 #include <hwy/foreach_target.h>
-// Behind it: these are included once for each.
+// After foreach_target.h: these are included once for each kind of vectors.
 #include <hwy/highway.h>
 
 #if HWY_TARGET != HWY_SCALAR  // none
@@ -35,7 +36,7 @@ void SimulateWith(const Model& m, const Batch& batch, std::span<uint64_t> d) {
     case Family::kTwoStageSum:
       return Simulation<TwoStageSumLanes>(m, batch, d).Run();
     default: {
-      // Products that AddToOddLanes() takes have at most 53 bits.
+      // AddToOddLanes() accepts products of at most 53 bits.
       const bool is_short = m.a.fraction_bits + m.b.fraction_bits + 2 <= 53;
       if (HasFloatChain(m)) {
         return is_short ? Simulation<FloatChainLanes<ShortProducts>>(m, batch, d).Run()

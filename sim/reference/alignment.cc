@@ -12,7 +12,7 @@ Offer Larger(const Offer& x, const Offer& y) {
 
 namespace {
 
-// Of the number as binary16 holds it; a number below its range keeps its exponent.
+// The exponent of the number in binary16; a number below its range keeps its own exponent.
 long HalfExponent(const Number& x) {
   constexpr long kLeast = -14;  // IEEE 754-2019, table 3.5
   if (x.exponent < kLeast) return x.exponent;
@@ -29,11 +29,12 @@ Offer OfferOf(const Algorithm& algorithm, const Product& p) {
     return exponent;
   }
   const bool normalized = algorithm.product_exponent == ProductExponent::kNormalized;
-  // A zero has no leading bit to normalise: it can raise the maximum only by its exponent fields.
+  // A zero has no leading bit to normalize: it can raise the maximum only by its exponent fields.
   return normalized && !p.zero() ? FloorLog2(p.value()) : p.raw_exponent();
 }
 
-// A subnormal of a narrow format lies at that format's least exponent, or at its own once widened.
+// A subnormal of a narrow format has that format's least exponent, or its own exponent once
+// widened.
 Offer AddendOffer(const Model& model, const Number& addend) {
   if (IsZero(addend)) return std::nullopt;
   if (model.algorithm.addend_exponent == AddendExponent::kOwnFormat) return addend.exponent;

@@ -1,4 +1,4 @@
-// Alignment exponents, and sums of terms cut at one.
+// Alignment exponents, and sums of terms that are cut at one.
 #pragma once
 
 #include <optional>
@@ -8,22 +8,22 @@
 
 namespace mmadiff::reference {
 
-// An exponent that a term offers for alignment; none leaves the others alone.
+// The exponent that a term offers for alignment; nullopt has no effect.
 using Offer = std::optional<long>;
 
 Offer Larger(const Offer& x, const Offer& y);
 
-// By product_exponent and zero_term.
+// The offer of a product, by product_exponent and zero_term.
 Offer OfferOf(const Algorithm& algorithm, const Product& product);
 
-// Of an addend of a fused or scaled sum: none of zero; else by addend_exponent.
+// The offer of an addend of a fused or scaled sum: nullopt for a zero, else by addend_exponent.
 Offer AddendOffer(const Model& model, const Number& addend);
 
-// algorithm.exponent_floor.
+// The offer of algorithm.exponent_floor.
 Offer FloorOffer(const Algorithm& algorithm);
 
 // The sum of the terms, each rounded to a multiple of 2^(exponent - fraction_bits). Without an
-// exponent every term must be zero.
+// exponent, every term must be zero.
 Dyadic CutSum(const std::vector<Dyadic>& terms, const Offer& exponent, int fraction_bits,
               Rounding rounding);
 

@@ -14,7 +14,7 @@ mpz_class TimesPowerOfTwo(const mpz_class& x, long power) {
 
 bool IsOdd(const mpz_class& x) { return mpz_odd_p(x.get_mpz_t()) != 0; }
 
-// The two integers around a quotient that is no integer, as floor + remainder / divisor.
+// Rounds floor + remainder / divisor, which is not an integer, down to floor or up to floor + 1.
 mpz_class Choose(const mpz_class& floor, const mpz_class& remainder, const mpz_class& divisor,
                  Rounding rounding) {
   const mpz_class ceiling = floor + 1;

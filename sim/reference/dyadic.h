@@ -20,7 +20,7 @@ inline int Sign(const Dyadic& x) { return sgn(x.significand); }
 // floor(log2 |x|); x must not be zero.
 long FloorLog2(const Dyadic& x);
 
-// x rounded to a multiple of 2^unit_exponent. Nothing is rounded that is already one.
+// x rounded to a multiple of 2^unit_exponent; unchanged if it already is one.
 Dyadic RoundToMultiple(const Dyadic& x, long unit_exponent, Rounding rounding);
 
 }  // namespace mmadiff::reference

@@ -1,4 +1,4 @@
-// The families of sim/algorithm.h, each in a file of its own.
+// The families of sim/algorithm.h, each implemented in its own file.
 #pragma once
 
 #include <cstdint>

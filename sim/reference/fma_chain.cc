@@ -1,5 +1,5 @@
-// Chains of fused multiply-adds: x86 (VFMADD, VDPBF16PS), AMX (TDPBF16PS, TMMULTF32PS), f64 and f32
-// of NVIDIA and AMD. IEEE 754-2019, 5.4.1, but for the algorithm's flushing and NaN rules.
+// Chains of fused multiply-adds: x86 (VFMADD, VDPBF16PS), AMX (TDPBF16PS, TMMULTF32PS), NVIDIA's
+// and AMD's f64 and f32. IEEE 754-2019, 5.4.1, except for the algorithm's flushing and NaN rules.
 #include <vector>
 
 #include "sim/reference/families.h"
@@ -8,11 +8,11 @@
 namespace mmadiff::reference {
 namespace {
 
-// The chain over the given k: d = a * b + d, each step rounded once.
+// The chain over the given k: d = a * b + d, rounded once per step.
 uint64_t Chain(const Model& model, const DotProductCase& dot, const std::vector<int>& ks,
                uint64_t d) {
   const Algorithm& algorithm = model.algorithm;
-  // A step that starts from a given d reads c as d: the two have one format.
+  // `d` may be the addend c, which has the same format.
   for (int k : ks) {
     Product product = ReadProduct(model, dot, k);
     for (Number& x : product.factors) x = Flushed(algorithm.input_subnormals, x);
@@ -21,7 +21,7 @@ uint64_t Chain(const Model& model, const DotProductCase& dot, const std::vector<
   return d;
 }
 
-// x + y, rounded and flushed as a step of the chain.
+// x + y, rounded and flushed like a step of the chain.
 uint64_t Add(const Model& model, uint64_t x, uint64_t y) {
   const Subnormals kind = model.algorithm.addend_subnormals;
   return IeeeWord(model, {{}, {Flushed(kind, Read(model.d, x)), Flushed(kind, Read(model.d, y))}});
@@ -42,8 +42,8 @@ uint64_t FmaChain(const Model& model, const DotProductCase& dot) {
   if (algorithm.grouping == Grouping::kConsecutive) {
     return Add(model, dot.c, Chain(model, dot, all, zero));
   }
-  // k keeps its parity whatever the order; NaNs of the even chain come before those of the odd one,
-  // and the addend's before both.
+  // The order does not change the parity of k. NaNs of the even chain come before those of the odd
+  // chain, and the addend's NaN before both.
   const uint64_t even = Chain(model, dot, parity[0], zero);
   const uint64_t odd = Chain(model, dot, parity[1], zero);
   return Add(model, dot.c, Add(model, even, odd));

@@ -1,5 +1,5 @@
-// One rounding of all the products of a step and its addend: of terms cut at a common exponent
-// (NVIDIA tensor cores) or of exact ones (AMD CDNA 1).
+// The products of a step and its addend are rounded once, after the terms are cut at a common
+// exponent (NVIDIA tensor cores) or exactly (AMD CDNA 1).
 #include <algorithm>
 #include <numeric>
 
@@ -23,7 +23,7 @@ uint64_t FusedStep(const Model& model, const Step& step) {
                  CutSum(terms, exponent, algorithm.fraction_bits, algorithm.align_rounding));
 }
 
-// However far apart the terms lie.
+// Exact at any distance between the terms.
 uint64_t ExactStep(const Model& model, const Step& step) {
   if (const auto special = SpecialWord(model, step)) return *special;
   Dyadic sum = step.addends[0].value();
@@ -31,7 +31,7 @@ uint64_t ExactStep(const Model& model, const Step& step) {
   return SumWord(model, step, sum);
 }
 
-// The k of a dot product in the order in which the steps of a fused sum take them.
+// The k of a dot product in the order in which a fused sum's steps take them.
 std::vector<int> OrderOfK(const Model& model) {
   std::vector<int> first, second;
   for (int k = 0; k < model.k; ++k) {
@@ -42,10 +42,10 @@ std::vector<int> OrderOfK(const Model& model) {
   return first;
 }
 
-// Steps of `terms` products, those of the given k; `d` is the addend of the first.
+// Steps of `terms` products over the given k; `d` is the first addend.
 uint64_t Steps(const Model& model, const DotProductCase& dot, const std::vector<int>& ks,
                uint64_t (*step_word)(const Model&, const Step&), Number addend) {
-  // Words of format d between steps: what a step loses by rounding stays lost.
+  // Steps pass words of format d, so bits lost by rounding stay lost.
   const size_t terms = model.algorithm.terms;
   uint64_t d = 0;
   for (size_t start = 0; start < ks.size(); start += terms) {
@@ -59,7 +59,7 @@ uint64_t Steps(const Model& model, const DotProductCase& dot, const std::vector<
   return d;
 }
 
-// x + y to nearest even with all the digits of format d.
+// x + y rounded to nearest even with all digits of format d.
 uint64_t LastAdd(Model model, uint64_t x, uint64_t y) {
   model.algorithm.output_rounding = Rounding::kNearestEven;
   model.algorithm.output_fraction_bits = model.d.fraction_bits;

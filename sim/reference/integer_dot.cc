@@ -27,7 +27,7 @@ uint64_t IntegerWord(const Format& f, Overflow overflow, const mpz_class& x) {
   return word.get_ui();
 }
 
-// Of two bits the product is their "and".
+// The product of two bits is their "and".
 mpz_class IntegerProduct(const Algorithm& algorithm, long a, long b) {
   if (algorithm.bit_operation == BitOperation::kXor) return a == b ? 0 : 1;
   return mpz_class(a) * b;

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Compares the simulator with MMA-Sim 2.1.1, bit for bit, on every row that both have.
 
-MMA-Sim is the Python package `mmasim`. The inputs are made here, with NumPy and none of this
-project's code; the comparison is that of `mmadiff check`, so a NaN payload counts where the
-row promises it. Agreement is agreement of two models, not of hardware.
+MMA-Sim is the Python package `mmasim`. This script makes the inputs with NumPy, without this
+project's code. It compares like `mmadiff check`, so NaN payloads count only where the row promises
+them. If the two agree, two models agree; no hardware is involved.
 
-Exit codes: 0 equal but for known differences, 1 other differences, 3 a row was not compared, 4 no
-MMA-Sim 2.1.1 here.
+Exit codes: 0 equal except for known differences, 1 other differences, 3 a row was not compared,
+4 MMA-Sim 2.1.1 is not installed.
 """
 
 import argparse
@@ -434,7 +434,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     parser.add_argument('--mmadiff', required=True, help='the program')
     parser.add_argument('--cases', type=lambda text: int(float(text)), default=10000,
-                        help='dot products a row [10000]')
+                        help='dot products per row [10000]')
     parser.add_argument('--seed', type=int, default=1)
     parser.add_argument('--rows', default='*', help='glob of rows')
     parser.add_argument('--out', default=os.devnull, help='file for the lines that differ')

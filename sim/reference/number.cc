@@ -14,7 +14,7 @@ uint64_t Compose(const Format& f, bool negative, uint64_t field, uint64_t fracti
 
 uint64_t TopField(const Format& f) { return (uint64_t{1} << f.exponent_bits) - 1; }
 
-// Results are of formats with infinities; no operation has another output.
+// Results have formats with infinities; no operation has a different kind of output.
 void RequireInfinity(const Format& f) {
   if (f.nonfinite != Nonfinite::kIeee) std::abort();
 }
@@ -23,7 +23,8 @@ void RequireInfinity(const Format& f) {
 uint64_t Encode(const Format& f, const Dyadic& x) {
   const long exponent = std::max<long>(FloorLog2(x), f.min_exponent);
   const long ulp_exponent = exponent - f.fraction_bits;
-  // In ulps: rounding leaves an exponent of at least one ulp's, adding zero ulps makes it that.
+  // In ulps: rounding leaves an exponent of at least one ulp; adding zero ulps makes it exactly
+  // that.
   const Dyadic in_ulps =
       RoundToMultiple(x, ulp_exponent, Rounding::kTowardZero) + Dyadic{0, ulp_exponent};
   if (Sign(in_ulps + Dyadic{-x.significand, x.exponent}) != 0) std::abort();
@@ -34,8 +35,8 @@ uint64_t Encode(const Format& f, const Dyadic& x) {
   return Compose(f, Sign(x) < 0, exponent - f.min_exponent + 1, fraction.get_ui());
 }
 
-// Tiny: below the smallest normal number, asked of the exact value or of the value rounded as if
-// the exponent had no lower end (IEEE 754-2019, 7.5).
+// Whether the exact value, or the value rounded with an exponent without lower bound, is below the
+// smallest normal number (IEEE 754-2019, 7.5).
 bool IsTiny(const Format& f, const Algorithm& algorithm, const Dyadic& x) {
   const long exponent = FloorLog2(x);
   if (algorithm.tininess == Tininess::kBeforeRounding) return exponent < f.min_exponent;
@@ -44,8 +45,8 @@ bool IsTiny(const Format& f, const Algorithm& algorithm, const Dyadic& x) {
   return FloorLog2(rounded) < f.min_exponent;
 }
 
-// What IEEE 754-2019, 7.4 gives for a finite result beyond the largest number: it, with as many
-// digits as the algorithm has, wherever the rounding direction does not lead away from zero.
+// The result of IEEE 754-2019, 7.4 for a finite value beyond the largest number: unless rounding is
+// away from zero, the largest number with the algorithm's digits.
 uint64_t OverflowWord(const Format& f, const Algorithm& algorithm, bool negative) {
   const Rounding rounding = algorithm.output_rounding;
   const bool away = rounding == Rounding::kNearestEven ||
@@ -82,7 +83,7 @@ bool HasInfinities(const Format& f) {
 
 }  // namespace
 
-// One below the field that means infinity; field 1 is emin.
+// One below the field of infinity; field 1 is emin.
 long LargestExponent(const Format& f) {
   RequireInfinity(f);
   return f.min_exponent + static_cast<long>(TopField(f) - 1) - 1;

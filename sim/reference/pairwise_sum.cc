@@ -1,5 +1,5 @@
 // Trees of rounded additions: AMD CDNA 2 (products rounded to f32, in twos or fours) and Arm BFDOT
-// (rounded products without FPCR.EBF, exact ones with it).
+// (products are rounded without FPCR.EBF, exact with it).
 #include <vector>
 
 #include "sim/reference/families.h"
@@ -8,10 +8,10 @@
 namespace mmadiff::reference {
 namespace {
 
-// The leaves of the tree: rounded products, or rounded sums of two exact ones.
+// The leaves of the tree: rounded products, or rounded sums of two exact products.
 std::vector<uint64_t> Leaves(const Model& model, const DotProductCase& dot, int start) {
   const Algorithm& algorithm = model.algorithm;
-  // One rounding of a0 * b0 + a1 * b1, the products themselves exact however large.
+  // a0 * b0 + a1 * b1 rounded once; the products are exact at any size.
   const int width = algorithm.product_rounding == ProductRounding::kExact ? 2 : 1;
   std::vector<uint64_t> leaves;
   for (int first = 0; first < algorithm.terms; first += width) {
@@ -29,8 +29,8 @@ std::vector<uint64_t> Leaves(const Model& model, const DotProductCase& dot, int 
 }  // namespace
 
 uint64_t PairwiseSum(const Model& model, const DotProductCase& dot) {
-  // The sums of the tree and of the steps are results: flushed, with output_subnormals, when they
-  // were rounded.
+  // The sums of the tree and of the steps are results: output_subnormals has flushed them after
+  // rounding.
   const Subnormals flush = model.algorithm.addend_subnormals;
   Number addend = Flushed(flush, Read(model.d, dot.c));
   uint64_t d = dot.c;

@@ -22,8 +22,8 @@ DotProductCase Integers(const Model& m, Random& random) {
   return dot;
 }
 
-// Exponent of the largest terms: the ends of the result's range and of the products', and between.
-// Those that no product can have are rare.
+// A random exponent for the largest terms: the ends of the result's range and of the products'
+// range, and between them. Exponents that no product can have are rare.
 int CentreExponent(const Model& m, Random& random) {
   const int scales = m.scale_block > 0 ? 2 : 0;
   const int smallest = m.a.min_exponent + m.b.min_exponent + scales * m.scale.min_exponent;
@@ -40,13 +40,13 @@ uint64_t Near(const Format& f, int exponent, Random& random) {
   return WordOfExponent(f, exponent, RandomFraction(f, random), random);
 }
 
-// A random split of the exponent of a product into one that format f has, and the rest.
+// Randomly splits a product's exponent into one that format f has, and the rest.
 int PartOf(const Format& f, int exponent, Random& random) {
   return std::clamp(exponent / 2 + Between(random, -8, 8), f.min_exponent - f.fraction_bits,
                     MaxExponent(f));
 }
 
-// Scales that bring products of about 2^0 to within `width` below the centre.
+// Scales that bring products of about 2^0 to at most `width` below the center.
 void AppendScales(const Model& m, int centre, int width, Random& random, DotProductCase& dot) {
   for (int i = 0; i < m.scales(); ++i) {
     const int exponent = centre - Between(random, 0, width);
@@ -58,7 +58,7 @@ void AppendScales(const Model& m, int centre, int width, Random& random, DotProd
   }
 }
 
-// Terms whose exponents lie within `width` below the centre.
+// Terms whose exponents are at most `width` below the center.
 DotProductCase BandAt(const Model& m, int centre, Random& random) {
   const int width = 1 << Between(random, 0, 6);
   const bool scaled = m.scale_block > 0;
@@ -79,7 +79,7 @@ DotProductCase Band(const Model& m, Random& random) {
   return BandAt(m, CentreExponent(m, random), random);
 }
 
-// Products in pairs that cancel exactly, neighbours or not, some of them disturbed in one bit.
+// Pairs of products, adjacent or not, that cancel exactly; in some of them one bit is changed.
 DotProductCase Cancelling(const Model& m, Random& random) {
   DotProductCase dot = Band(m, random);
   const bool neighbours = OneIn(random, 2);
@@ -92,7 +92,7 @@ DotProductCase Cancelling(const Model& m, Random& random) {
   return dot;
 }
 
-// The addend cancels the products as far as the output shows them.
+// The addend cancels the products to the output's precision.
 DotProductCase CancellingAddend(const Model& m, Random& random) {
   DotProductCase dot = Band(m, random);
   if (m.c.bits != m.d.bits) return dot;
@@ -102,7 +102,7 @@ DotProductCase CancellingAddend(const Model& m, Random& random) {
   return dot;
 }
 
-// Product k becomes a power of two, with the scales of its block if there are any.
+// Sets product k to a power of two, together with the scales of its block if there are any.
 void PlaceProduct(const Model& m, int k, int exponent, Random& random, DotProductCase& dot) {
   const bool scaled = m.scale_block > 0;
   const Format &a = scaled ? m.scale : m.a, &b = scaled ? m.scale : m.b;
@@ -116,8 +116,8 @@ void PlaceProduct(const Model& m, int k, int exponent, Random& random, DotProduc
   dot.b[k] = WordOfExponent(b, exponent - part, 0, random);
 }
 
-// An addend or none, a product at the last place of the result or just below it, and one that lies
-// where it is cut away or just not: ties and what breaks them.
+// With or without an addend: a product at the last place of the result or just below it, and a
+// product that is only just cut away or only just kept. These give ties and near-ties.
 DotProductCase Straggler(const Model& m, Random& random) {
   const Algorithm& alg = m.algorithm;
   const int top =
@@ -161,7 +161,7 @@ DotProductCase Specials(const Model& m, Random& random) {
   return dot;
 }
 
-// All or nearly all products are zeros, of one sign or of random signs.
+// All or nearly all products are zeros, with one sign or random signs.
 DotProductCase Zeros(const Model& m, Random& random) {
   DotProductCase dot = Band(m, random);
   const bool minus = OneIn(random, 2);

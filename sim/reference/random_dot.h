@@ -1,4 +1,4 @@
-// Dot products for the tests that hold the simulator against the reference.
+// Dot products for the tests that compare the simulator with the reference.
 #pragma once
 
 #include <string>
@@ -13,13 +13,12 @@ namespace mmadiff::reference {
 // Uniformly random words, scales included.
 DotProductCase RandomWords(const Model& model, Random& random);
 
-// One of several kinds of dot product, drawn by chance: random bits, near-equal exponents,
-// cancelling pairs, subnormals, signed zeros, infinities and NaN payloads, results at the ends of
-// the range, products beyond it, an addend that cancels the products, and one that lies where it is
-// cut away.
+// A dot product of a randomly chosen kind: random bits, near-equal exponents, canceling pairs,
+// subnormals, signed zeros, infinities and NaN payloads, results at the ends of the range, products
+// beyond it, an addend that cancels the products, and an addend where bits are cut.
 DotProductCase RandomDot(const Model& model, Random& random);
 
-// Empty when Simulate() and the reference agree. Otherwise the line a.. b.. c, both words, and the
+// Empty if Simulate() and the reference agree; otherwise the line a.. b.. c, both words, and the
 // algorithm.
 std::string Disagreement(const Model& model, const DotProductCase& dot);
 

@@ -6,7 +6,7 @@
 namespace mmadiff::reference {
 namespace {
 
-// Ignored bits, also those above the number.
+// Random ignored bits, including those above the number.
 uint64_t WithIgnoredBits(const Format& f, uint64_t word, Random& random) {
   const int read = f.is_signed + f.exponent_bits + f.fraction_bits + f.ignored_bits;
   return word | (random() & (Ones(f.ignored_bits) | (Ones(f.bits) & ~Ones(read))));

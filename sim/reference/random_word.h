@@ -17,7 +17,7 @@ uint64_t Ones(int bits);
 // Uniform over all patterns of a float or an integer format.
 uint64_t RandomWord(const Format& format, Random& random);
 
-// The sign bit turned over; unsigned formats have none.
+// Flips the sign bit; unsigned formats have none.
 uint64_t Negate(const Format& format, uint64_t word);
 
 // A zero; +0 where the format has no other.
@@ -26,12 +26,12 @@ uint64_t ZeroOfSign(const Format& format, bool negative);
 // Sparse, dense and few-bit fractions: carries, ties and stragglers need long runs of equal bits.
 uint64_t RandomFraction(const Format& format, Random& random);
 
-// 2^exponent with the given fraction and a random sign: subnormal or of the largest exponent when
-// that lies outside the format. May be a NaN in the top binade of a format whose largest patterns
-// are.
+// 2^exponent with the given fraction and a random sign. An exponent outside the format gives a
+// subnormal or the largest exponent. May be a NaN in the top binade of formats whose largest
+// patterns are NaNs.
 uint64_t WordOfExponent(const Format& format, int exponent, uint64_t fraction, Random& random);
 
-// Zeros, the ends of subnormals and normals, infinities, NaNs of several payloads.
+// Zeros, the ends of the subnormal and normal ranges, infinities, NaNs with several payloads.
 uint64_t SpecialWord(const Format& format, Random& random);
 
 // The ends of the range, and any number.

@@ -9,7 +9,7 @@ namespace mmadiff {
 
 namespace {
 
-// Execution by execution: the elements of each, then its scales.
+// For each execution: its elements, then its scales.
 uint64_t OfChain(const Model& chain, const DotProductCase& dot) {
   Model one = chain;
   one.executions = 1;

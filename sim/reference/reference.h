@@ -1,5 +1,5 @@
-// A second, slow statement of the arithmetic in exact numbers of unlimited precision, for tests
-// only. It shares no code with the simulator below the structs Format, Algorithm and Model.
+// A second, slow implementation of the arithmetic with exact numbers of unlimited precision, only
+// for tests. It shares no code with the simulator except the structs Format, Algorithm and Model.
 #pragma once
 
 #include <cstdint>

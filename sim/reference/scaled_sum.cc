@@ -1,5 +1,5 @@
-// Block-scaled sums of NVIDIA's mxf8f6f4, mxf4 and mxf4nvf4: groups of products add up exactly, are
-// multiplied by the scales of A and B, and then cut and added as in a fused sum.
+// Block-scaled sums of NVIDIA's mxf8f6f4, mxf4 and mxf4nvf4: groups of products are added exactly,
+// multiplied by the scales of A and B, then cut and added as in a fused sum.
 #include <algorithm>
 #include <cstdlib>
 
@@ -19,14 +19,14 @@ struct Group {
     for (const Product& p : products) sum = sum + p.value();
     return sum;
   }
-  // Nothing is left of it, whatever the products add up to.
+  // Whether a scale or all products are zero: a zero sum without cancellation.
   bool zero() const {
     return scales.zero() ||
            std::ranges::all_of(products, [](const Product& p) { return p.zero(); });
   }
 };
 
-// By group_exponent, with the products' exponents as `algorithm` says.
+// The group's offer by group_exponent; `algorithm` determines the products' exponents.
 Offer OfferOf(const Algorithm& algorithm, const Group& group) {
   const long scales = group.scales.raw_exponent();
   if (algorithm.group_exponent == GroupExponent::kScales) return scales;
@@ -38,7 +38,7 @@ Offer OfferOf(const Algorithm& algorithm, const Group& group) {
 
 Offer GroupOffer(const Algorithm& algorithm, const Group& group) {
   if (group.zero()) {
-    // Nothing has a leading bit to normalise, or the scales took it away: only exponent fields.
+    // No product has a leading bit to normalize, or a scale is zero: only exponent fields count.
     if (algorithm.zero_term == ZeroTerm::kIgnored) return std::nullopt;
     Algorithm raw = algorithm;
     raw.product_exponent = ProductExponent::kRaw;
@@ -50,7 +50,7 @@ Offer GroupOffer(const Algorithm& algorithm, const Group& group) {
 
 uint64_t ScaledStep(const Model& model, const std::vector<Group>& groups, const Number& addend) {
   const Algorithm& algorithm = model.algorithm;
-  // Specials and signs of zeros are those of products of four factors.
+  // Specials and signs of zeros are those of products with four factors.
   Step step = {{}, {addend}};
   for (const Group& group : groups) {
     for (Product product : group.products) {

@@ -21,7 +21,7 @@ const Number* FirstNan(const Step& step, NanRule rule) {
 
 }  // namespace
 
-// Of zeros, too: the sign of a product is that of its factors, 6.3.
+// The sign of a product follows from its factors, also for zeros, 6.3.
 bool Product::negative() const {
   return std::ranges::count_if(factors, [](const Number& x) { return x.negative; }) % 2 != 0;
 }
@@ -68,7 +68,7 @@ std::optional<uint64_t> SpecialWord(const Model& model, const Step& step) {
   return std::nullopt;
 }
 
-// Before anything is cut: a term that alignment takes away is no zero.
+// Tests terms before they are cut: a term that alignment cuts to nothing is not a zero.
 bool AllZero(const Step& step, bool negative) {
   const auto product = [&](const Product& p) { return p.zero() && p.negative() == negative; };
   const auto addend = [&](const Number& x) { return IsZero(x) && x.negative == negative; };

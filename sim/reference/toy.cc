@@ -11,7 +11,7 @@
 namespace mmadiff::reference {
 namespace {
 
-// A toy product lies between 2^-2 and 2^4; with subnormals of 1-3-1, from 2^-10.
+// A toy product is between 2^-2 and 2^4; with subnormals of 1-3-1, it starts at 2^-10.
 std::vector<int> NumbersOf(std::string_view parameter) {
   if (parameter == "fraction_bits") return {1, 2, 3, 4, 5, 6};
   if (parameter == "sum_fraction_bits") return {1, 2, 3, 5};
@@ -33,7 +33,7 @@ std::vector<Choice> AllChoices(Family family) {
   return choices;
 }
 
-using Indices = std::vector<int>;  // of a value of each choice
+using Indices = std::vector<int>;  // one value index per choice
 
 Algorithm Chosen(const std::vector<Choice>& choices, Algorithm algorithm, const Indices& indices) {
   for (size_t i = 0; i < choices.size(); ++i) {
@@ -42,7 +42,7 @@ Algorithm Chosen(const std::vector<Choice>& choices, Algorithm algorithm, const 
   return algorithm;
 }
 
-// One or two choices with a value each, as (choice, value, choice, value).
+// One or two choices and their values, as (choice, value, choice, value).
 using Tuple = std::array<int, 4>;
 
 void Set(const std::vector<Choice>& choices, const Tuple& t, Algorithm& algorithm) {
@@ -50,7 +50,7 @@ void Set(const std::vector<Choice>& choices, const Tuple& t, Algorithm& algorith
   choices[t[2]].parameter->set(algorithm, choices[t[2]].values[t[3]]);
 }
 
-// Whether the toy model can take the values, if need be with one other parameter changed.
+// Whether the toy model can have the values, if necessary with one other parameter changed.
 bool IsPossible(Family family, const std::vector<Choice>& choices, const Tuple& t) {
   const Algorithm toy = ToyModel(family).algorithm;
   for (const Choice& other : choices) {
@@ -91,7 +91,7 @@ std::set<Tuple> PossibleTuples(Family family, const std::vector<Choice>& choices
   return all;
 }
 
-// Of a valid model that has the values of `t`, the others by chance.
+// Value indices of a valid model with the values of `t`; the other values are random.
 Indices RandomIndices(Family family, const std::vector<Choice>& choices, const Tuple& t,
                       Random& random) {
   const Algorithm toy = ToyModel(family).algorithm;
@@ -118,7 +118,7 @@ std::vector<Choice> Choices(Family family) {
   return choices;
 }
 
-// The product is asked for one algorithm at a time.
+// Cached, because callers request the product's algorithms one at a time.
 static const std::vector<Choice>& CachedChoices(Family family) {
   static const std::vector<std::vector<Choice>> choices = [] {
     std::vector<std::vector<Choice>> of_families;
@@ -128,8 +128,8 @@ static const std::vector<Choice>& CachedChoices(Family family) {
   return choices[static_cast<int>(family)];
 }
 
-// Each starts from a combination that is still missing, so that every round covers one.
-// Greedy: of some random models, the one that covers most of what is missing.
+// Greedy: each round takes the random model that covers most missing combinations. Each random
+// model starts from a missing combination, so every round covers at least one.
 std::vector<Model> CoveringModels(Family family, int strength) {
   const std::vector<Choice> choices = Choices(family);
   std::set<Tuple> missing = PossibleTuples(family, choices, strength);
@@ -168,7 +168,7 @@ Algorithm ProductAlgorithm(Family family, int64_t index) {
   return Chosen(of_family, ToyModel(family).algorithm, indices);
 }
 
-// The bits of a counter, dealt out to all the words.
+// Distributes the bits of a counter to all words.
 std::string ExhaustiveDisagreement(const Model& m, int64_t* tried) {
   DotProductCase dot = {std::vector<uint64_t>(m.k + m.scales()),
                         std::vector<uint64_t>(m.k + m.scales()), 0};

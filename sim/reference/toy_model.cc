@@ -24,13 +24,13 @@ constexpr Format kFinite = {"1-1-1 finite", 3, 1, 1, 0, 0, kNone, true};
 constexpr Format kFiniteHalf = {"1-1-0 finite", 2, 1, 0, -1, 0, kNone, true};
 constexpr Format kFloats[] = {kToy,     kPower,        kPadded,  kAllBits,
                               kNanOnly, kMinusZeroNan, kShifted, kFinite};
-// Outputs. Normal from 4 to 14 in the first: sums of toy products, multiples of 1/4 up to 18,
-// become subnormal, round up out of the subnormals, and overflow. The last overflows at 8.
+// Outputs. The first is normal from 4 to 14: sums of toy products, which are multiples of 1/4 up to
+// 18, become subnormal, round up to normal, and overflow. The last overflows at 8.
 constexpr Format kHigh = {"1-2-2 high", 5, 2, 2, 2, 0, kIeee, true};
 constexpr Format kWide = {"1-3-2", 6, 3, 2, -2, 0, kIeee, true};
 constexpr Format kMiddle = {"1-2-2", 5, 2, 2, 1, 0, kIeee, true};
 constexpr Format kOut[] = {kHigh, kWide, kMiddle};
-// Scales: 0, 1, 2, NaN; without a zero; with a subnormal and a bit that is not read.
+// Scales: with 0, 1, 2 and NaN; without a zero; with a subnormal and an ignored bit.
 constexpr Format kScale = {"0-1-1", 2, 1, 1, 1, 0, kNan, false};
 constexpr Format kPowerScale = {"0-2-0", 2, 2, 0, 0, 0, kNan, false, false};
 constexpr Format kWideScale = {"0-2-1", 4, 2, 1, -1, 0, kNan, false};

@@ -8,16 +8,16 @@
 namespace mmadiff::reference {
 
 // Two products over formats of 2 to 5 bits, most of them 1-2-1 (sign, exponent and fraction bits)
-// or less, with an output that they make subnormal, round and overflow. Scaled sums have one scale
-// on either side. Integers: s3 x s2 + s5.
+// or less. Their sums can be subnormal, be rounded and overflow in the output format. Scaled sums
+// have one scale on either side. Integers: s3 x s2 + s5.
 Model ToyModel(Family family);
 
-// The same with this algorithm, over formats that it allows: bits where it asks for them.
+// The same with this algorithm, over formats that it allows: single bits if it requires them.
 Model ToyModelOf(const Algorithm& algorithm);
 
-// The same model over other toy formats, among them some with ignored bits, some without infinity,
-// zero or subnormals, and unsigned integers; another number of products, and of scales. `model`
-// must be valid, and so is the result.
+// The same model with different toy formats and different numbers of products and scales. Formats
+// include some with ignored bits, some without infinity, zero or subnormals, and unsigned integers.
+// `model` must be valid, and so is the result.
 Model WithOtherFormats(const Model& model, std::mt19937_64& random);
 
 }  // namespace mmadiff::reference

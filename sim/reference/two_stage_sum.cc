@@ -1,5 +1,5 @@
 // AMD CDNA 3: products are cut and added in one or two groups; their sum and the addend are cut
-// again, mostly toward minus infinity; what is left is rounded to the output.
+// again, mostly toward minus infinity; the result is rounded to the output.
 #include <algorithm>
 
 #include "sim/reference/alignment.h"
@@ -8,13 +8,13 @@
 namespace mmadiff::reference {
 namespace {
 
-// A sum and the exponent at which its terms were aligned; none when there was nothing to align.
+// A sum and the exponent at which its terms were aligned; nullopt if there was nothing to align.
 struct Aligned {
   Dyadic sum;
   Offer exponent;
 };
 
-// Products of 2^(largest exponent + 1) or more become infinities where the algorithm says so.
+// Products of at least 2^(largest exponent + 1) become infinities if the algorithm requires it.
 void Overflow(const Model& model, Step& step) {
   if (model.algorithm.product_overflow == ProductOverflow::kNone) return;
   for (Product& p : step.products) {
@@ -38,7 +38,7 @@ Aligned GroupSum(const Algorithm& algorithm, const std::vector<Product>& product
 Aligned ProductSum(const Algorithm& algorithm, const Step& step, int first_k) {
   std::vector<Product> groups[2];
   for (size_t i = 0; i < step.products.size(); ++i) {
-    // By k of the whole dot product, also where a step starts at an odd one.
+    // Grouped by k of the whole dot product, even if a step starts at an odd k.
     const bool odd = algorithm.grouping == Grouping::kEvenOdd && (first_k + i) % 2 != 0;
     groups[odd].push_back(step.products[i]);
   }
@@ -48,17 +48,18 @@ Aligned ProductSum(const Algorithm& algorithm, const Step& step, int first_k) {
           exponent};
 }
 
-// Second stage: the sum of the products and the addend, cut to sum_fraction_bits in the end.
+// Second stage: the sum of the products and the addend, finally cut to sum_fraction_bits.
 Dyadic Joined(const Model& model, const Aligned& products, const Number& addend) {
   const Algorithm& algorithm = model.algorithm;
   const Rounding rounding = algorithm.sum_rounding;
-  // A zero addend has the least exponent of its format: it still bounds how fine the cut can be.
+  // A zero addend has its format's least exponent, which still limits how fine the cut can be.
   const bool silent = IsZero(addend) && algorithm.zero_addend == ZeroAddend::kIgnored;
   const Offer own = silent ? std::nullopt : Offer(addend.exponent);
   const Offer exponent = Larger(products.exponent, own);
   if (!exponent) return {};
   const long unit = *exponent - algorithm.fraction_bits;
-  // Below half of the last place kept, where cutting down would still take one unit off the sum.
+  // An addend below half of the last kept place: cutting it down would still take one unit off the
+  // sum.
   const bool dropped =
       algorithm.small_addend == SmallAddend::kDropped && addend.exponent < unit - 1;
   const Dyadic c = dropped ? Dyadic{} : RoundToMultiple(addend.value(), unit, rounding);

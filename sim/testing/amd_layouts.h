@@ -1,4 +1,4 @@
-// What AMD's own tool states about the layouts of its instructions, for tests.
+// Layouts of AMD's instructions according to AMD's own tool, for tests.
 #pragma once
 
 #include <cstdio>
@@ -13,7 +13,7 @@
 
 namespace mmadiff {
 
-// What one bit of a coordinate adds.
+// The contribution of one bit of a coordinate.
 struct StatedStep {
   int lane, bit;
 };
@@ -27,7 +27,7 @@ struct Stated {
     const auto of_name = steps.find(name);
     StatedStep sum = {0, 0};
     for (size_t i = 0; coordinate >> i != 0; ++i) {
-      if (of_name == steps.end() || i >= of_name->second.size()) return {-1, -1};  // says nothing
+      if (of_name == steps.end() || i >= of_name->second.size()) return {-1, -1};  // not stated
       const bool set = coordinate >> i & 1;
       sum.lane += set * of_name->second[i].lane;
       sum.bit += set * of_name->second[i].bit;
@@ -65,7 +65,7 @@ inline std::vector<Stated> ReadStated(std::istream& file) {
   return all;
 }
 
-// Tests run in the root of the repository; MMADIFF_ROOT is another folder that has it.
+// Tests run in the root of the repository; MMADIFF_ROOT names a different root.
 inline std::vector<Stated> ReadStated() {
   const char* root = std::getenv("MMADIFF_ROOT");
   std::ifstream file((root == nullptr ? std::string() : std::string(root) + "/") +
