@@ -325,7 +325,7 @@ def sources(session):
 DRAWINGS = {'pipeline': pipeline, 'mismatch': mismatch, 'alignment': alignment, 'numpy_tree': numpy_tree, 'unit': unit,
             'rtl': rtl, 'data_flow': data_flow, 'speed': speed, 'sources': sources}
 # NAME: (commands, the page that they write, pixels of it that are shown).
-SHARD = ("./mmadiff run --device=faulty:fraction_bits=24 --instr='sm_90/mma.m16n8k16.f32.*' --cases=4000 --max_mismatches=0 "
+SHARD = ("./mmadiff run --device=faulty:fraction_bits=24 --instr='sm_90/mma.m16n8k16.f32.*' --cases=20000 --max_mismatches=0 "
          '--shard={0}/5 --workdir=night/{0}')
 SCREENSHOTS = {
     'survey': (['./mmadiff survey --device=host --out=cpu --max_total_time=90s'], 'cpu/survey.html', (1100, 830)),
