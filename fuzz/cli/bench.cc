@@ -432,20 +432,22 @@ void RunBench(const BenchFlags& flags, Call& call) {
 Action AddBench(CLI::App& command) {
   const auto flags = std::make_shared<BenchFlags>();
   AddInstr(command, flags->instr,
-           "globs of ARCH/INSTRUCTION, comma separated [some rows of every family]");
+           "comma-separated globs of ARCH/INSTRUCTION [some rows of every family]");
   AddDevice(command, flags->device,
-            "measure its answers too, and on a GPU the kernels of a run [nobody's]");
+            "also benchmark this device and, on a GPU, the kernels of a run [none]");
   AddStrategy(command, flags->strategy);
   AddOption(command, "--time", flags->time,
-            "of each part in each round; at least one batch (50ms, 2s; a mere number: "
+            "time for each part in each round; at least one batch runs (50ms, 2s; a bare number: "
             "seconds)")
       .TypeName("TIME");
-  AddOption(command, "--rounds", flags->rounds, "of which the least counts").Range(1, 1000);
-  AddFlag(command, "--bound", flags->bound,
-          "count the simulator's instructions, seconds a row: the time it cannot go below with "
-          "them. - where they cannot be counted (ptrace, x86), or are too many");
+  AddOption(command, "--rounds", flags->rounds, "number of rounds; the fastest counts")
+      .Range(1, 1000);
+  AddFlag(
+      command, "--bound", flags->bound,
+      "also show a lower bound of the simulator's time, from a count of its instructions (takes "
+      "seconds per row); - where they cannot be counted (needs ptrace and x86) or are too many");
   AddOption(command, "--compare", flags->compare,
-            "earlier output of --json: how many times as fast")
+            "earlier --json output; shows the speed-up since then")
       .TypeName("FILE");
   return {RunBench, flags, {SchemaOf<WithLeftOut<BenchResult>>}};
 }

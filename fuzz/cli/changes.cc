@@ -118,8 +118,9 @@ Fields<ModelChange> FieldsOf(const ModelChange*) {
 
 Action AddChanges(CLI::App& command) {
   const auto flags = std::make_shared<ChangesFlags>();
-  AddOption(command, "--file", flags->file, "the digests").TypeName("FILE");
-  AddFlag(command, "--update", flags->update, "write the digests of now, after the changes");
+  AddOption(command, "--file", flags->file, "file of digests").TypeName("FILE");
+  AddFlag(command, "--update", flags->update,
+          "write the current digests after listing the changes");
   return {RunChanges, flags, {SchemaOf<ChangesResult>}};
 }
 

@@ -148,10 +148,11 @@ void RunCheck(const CheckFlags& flags, Call& call) {
 Action AddCheck(CLI::App& command) {
   const auto flags = std::make_shared<CheckFlags>();
   AddInstruction(command, flags->op);
-  AddOption(command, "--max_reports", flags->max_reports, "differing lines to print").Count();
-  AddOption(
-      command, "--expect", flags->expect,
-      "lines that must come, or `any` [the sum of the stream's `# lines: N`; `any` on a terminal]")
+  AddOption(command, "--max_reports", flags->max_reports, "number of differing lines to print")
+      .Count();
+  AddOption(command, "--expect", flags->expect,
+            "number of lines that must arrive, or `any` [the sum of the stream's `# lines: N`; "
+            "`any` on a terminal]")
       .TypeName("COUNT");
   return {RunCheck, flags, {SchemaOf<CheckResult>}};
 }

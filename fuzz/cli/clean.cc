@@ -71,7 +71,7 @@ void RunClean(const CleanFlags& flags, Call& call) {
 Action AddClean(CLI::App& command) {
   const auto flags = std::make_shared<CleanFlags>();
   AddOption(command, "folder", flags->folder, "folder of a run").Required();
-  AddFlag(command, "--yes", flags->yes, "remove it; without this it is only listed");
+  AddFlag(command, "--yes", flags->yes, "remove the files; without this flag they are only listed");
   return {RunClean, flags, {SchemaOf<CleanResult>}};
 }
 

@@ -106,7 +106,7 @@ absl::StatusOr<absl::Duration> ParseDuration(absl::string_view flag, const std::
 // --instr adds to those before, in place of the default.
 Flag AddInstr(
     CLI::App& command, std::vector<std::string>& globs,
-    const std::string& what = "globs of ARCH/INSTRUCTION, comma separated; several add up");
+    const std::string& what = "comma-separated globs of ARCH/INSTRUCTION; repeated flags add up");
 // `scheduled`: a verb that can also follow a schedule.
 Flag AddStrategy(CLI::App& command, std::string& strategy, const std::string& of = "",
                  bool scheduled = false);

@@ -151,15 +151,15 @@ Action AddCoverage(CLI::App& command) {
   const auto flags = std::make_shared<CoverageFlags>();
   AddInstr(command, flags->instr);
   AddStrategy(command, flags->strategy, "", true);
-  AddOption(command, "--cases", flags->cases, "in which all bins must be filled")
+  AddOption(command, "--cases", flags->cases, "cases within which all bins must be filled")
       .Count()
       .Positive();
   AddSeed(command, flags->seed);
   AddThreads(command, flags->threads);
   AddFlag(command, "--unreachable", flags->unreachable,
-          "print which bins no input reaches, and why");
-  AddFlag(command, "--list", flags->list, "print the filled bins too");
-  AddFlag(command, "--stats", flags->stats, "stat:: lines also on a terminal");
+          "also list the bins that no input reaches, with the reason");
+  AddFlag(command, "--list", flags->list, "also list the filled bins");
+  AddFlag(command, "--stats", flags->stats, "print stat:: lines even on a terminal");
   return {Coverage, flags, {SchemaOf<WithLeftOut<CoverageResult>>}};
 }
 

@@ -236,7 +236,7 @@ void RunEval(const EvalFlags& flags, Call& call) {
 Action AddEval(CLI::App& command) {
   const auto flags = std::make_shared<EvalFlags>();
   AddInstruction(command, flags->op);
-  AddDevice(command, flags->device, "who answers [the simulator]");
+  AddDevice(command, flags->device, "device to query [the simulator]");
   return {RunEval, flags, {SchemaOf<WithLeftOut<EvalResult>>}};
 }
 

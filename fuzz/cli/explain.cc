@@ -353,31 +353,30 @@ Flag AddNumbers(CLI::App& command, const char* flag, std::vector<std::string>& n
 Action AddExplain(CLI::App& command) {
   const auto flags = std::make_shared<ExplainFlags>();
   AddOption(command, "case", flags->subject,
-            "a filed case (*.txtpb), with those of the same finding beside it; a folder of "
-            "them; a case name; with numbers of one's own an instruction")
+            "a filed case (*.txtpb), read with the other cases of its finding beside it; a folder "
+            "of filed cases; a case name; or, for your own numbers, an instruction")
       .Required();
   AddDevice(command, flags->device,
-            "ask this device instead of the answer in the file; `model`: nobody, show the model's "
-            "own stages [auto for a case name]");
-  AddNumbers(
-      command, "--a", flags->numbers.a,
-      "numbers of the row of A: 1.5,2^-24,0x1.8p-3,inf,nan, rounded to nearest, or words 0x3c00; "
-      "the rest +0");
-  AddNumbers(command, "--b", flags->numbers.b, "of the column of B");
-  AddOption(command, "--c", flags->numbers.c, "the addend [+0]").TypeName("NUMBER");
-  AddOption(command, "--d", flags->numbers.d, "a device's result: what it means")
+            "device to query instead of using the answer in the file; `model`: no device, show "
+            "only the model's stages [auto for a case name]");
+  AddNumbers(command, "--a", flags->numbers.a,
+             "row of A: numbers, rounded to nearest (1.5,2^-24,0x1.8p-3,inf,nan), or words "
+             "(0x3c00); missing ones are +0");
+  AddNumbers(command, "--b", flags->numbers.b, "column of B, in the same notation");
+  AddOption(command, "--c", flags->numbers.c, "addend [+0]").TypeName("NUMBER");
+  AddOption(command, "--d", flags->numbers.d, "result of a device, to be explained")
       .TypeName("NUMBER");
   AddOption(command, "--against", flags->against,
-            "beside the stages those of another row, ARCH/INSTRUCTION[:NAME=VALUE,...], or an "
-            "architecture's")
+            "also show the stages of a second row, ARCH/INSTRUCTION[:NAME=VALUE,...], or of an "
+            "architecture")
       .TypeName("ROW");
   AddNumbers(command, "--scale_a", flags->numbers.scale_a, "scales of A [1.0]");
   AddNumbers(command, "--scale_b", flags->numbers.scale_b, "scales of B [1.0]");
   AddOption(command, "--line", flags->numbers.line,
-            "operands as a line of `gen`, in place of numbers")
+            "operands as a line of `gen`, instead of numbers")
       .TypeName("LINE");
-  AddFlag(command, "--csv", flags->output.csv, "the stages comma separated");
-  AddOption(command, "--svg", flags->output.svg, "draw the alignment of the model into this file")
+  AddFlag(command, "--csv", flags->output.csv, "print the stages as CSV");
+  AddOption(command, "--svg", flags->output.svg, "file for a drawing of the model's alignment")
       .TypeName("FILE");
   return {RunExplain,
           flags,

@@ -83,7 +83,8 @@ void RunGen(const GenFlags& flags, Call& call) {
 Action AddGen(CLI::App& command) {
   const auto flags = std::make_shared<GenFlags>();
   AddInstruction(command, flags->op);
-  AddOption(command, "--cases", flags->cases, "executions; each prints all its dot products")
+  AddOption(command, "--cases", flags->cases,
+            "number of executions; each prints all its dot products")
       .Count();
   AddOption(command, "--first", flags->first, "index of the first case").Count();
   AddSeed(command, flags->seed);

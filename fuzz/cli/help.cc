@@ -82,7 +82,7 @@ std::string ManPage(const CLI::App& program) {
       ".TH MMADIFF 1 \"\" \"mmadiff ", MMADIFF_VERSION, "\" \"User Commands\"\n",
       ".SH NAME\nmmadiff \\- differential fuzzing of matrix instructions\n", ".SH SYNOPSIS\n",
       ".B mmadiff\n", Roff("VERB [ARGUMENTS] [FLAGS]"), "\n.SH DESCRIPTION\n", Roff(kAbout),
-      "\nIdentical inputs go to both, and results are compared bit for bit.\n.SH VERBS\n");
+      "\nBoth get identical inputs, and their results are compared bit for bit.\n.SH VERBS\n");
   for (const Verb& verb : Verbs()) {
     absl::StrAppend(&out, ".SS ", Roff(verb.name), "\n", Roff(verb.what), "\n");
     for (const HelpSection& section : SectionsOf(*program.get_subcommand(verb.name), verb)) {

@@ -86,7 +86,7 @@ HelpSection GlobalFlags(const CLI::App& program, bool json) {
   for (const FlagDoc& doc : FlagsOf(program)) {
     if (json || doc.names.front() != "--json") section.rows.push_back(RowOf(doc));
   }
-  section.rows.push_back({"-h, --help", "this, or that of the verb"});
+  section.rows.push_back({"-h, --help", "show this help, or the help for the verb"});
   return section;
 }
 
@@ -125,14 +125,14 @@ HelpSection SectionOfExitCodes(const Verb* verb) {
 
 HelpSection SectionOfEnvironment() {
   return {"Environment",
-          {{"COLUMNS", "width of the terminal, if it is not to be asked"},
+          {{"COLUMNS", "width of the terminal; overrides the width that the terminal reports"},
            {"MMADIFF_EXEC_TIMEOUT", "seconds that exec: waits for a line [60]"},
-           {"MMADIFF_LIBCUDA", "the driver's library, where cuda: is to load another"},
+           {"MMADIFF_LIBCUDA", "driver library for cuda:, instead of the default"},
            {"MMADIFF_GPU_TIMEOUT", "seconds that cuda: and hip: wait for a kernel [60]"},
-           {"MMADIFF_LIBCOMGR", "AMD's code object manager, where hip: is to load another"},
-           {"MMADIFF_LIBHIP", "the HIP run time, where hip: is to load another"},
-           {"NO_COLOR", "if set, no colours"},
-           {"PAGER", "shows help and lists on a terminal [less -FRX, if there]"}}};
+           {"MMADIFF_LIBCOMGR", "AMD code object manager for hip:, instead of the default"},
+           {"MMADIFF_LIBHIP", "HIP run-time library for hip:, instead of the default"},
+           {"NO_COLOR", "if set, disables color"},
+           {"PAGER", "program that shows help and lists on a terminal [less -FRX if installed]"}}};
 }
 
 }  // namespace mmadiff

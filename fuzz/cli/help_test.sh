@@ -41,7 +41,7 @@ expect 2 rnu; has err "no verb 'rnu'; did you mean 'run'?"; expect 2 help rnu; h
 expect 2 rnu --cases=5; has err "'run'"; expect 2; has err 'no verb'; expect 2 -q; has err 'no verb'
 expect 2 run --csaes=5; has err "run has no flag '--csaes'; did you mean '--cases'?"; has err 'mmadiff help run'
 expect 2 gen --csaes=5; has err "'--cases'"; expect 2 run --wrokdir x; has err "'--workdir'"
-expect 2 --max_total_time=1 run; has err "'--max_total_time' stands behind its verb"
+expect 2 --max_total_time=1 run; has err "'--max_total_time' must come after its verb"
 expect 2 --qiuet run; has err "'--quiet'"; expect 2 list --jsno; has err "'--json'"
 expect 2 run --instr=x86/vdpbf16p; has err x86/vdpbf16ps; expect 2 list instructions 'x86/vfmad231*'; has err x86/vfmadd231ss
 expect 2 xyzzy; has err "no verb 'xyzzy'"; lacks err 'did you mean'; expect 2 run --xyzzy; lacks err 'did you mean'

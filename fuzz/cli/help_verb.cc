@@ -85,14 +85,16 @@ void RunHelp(const HelpFlags& flags, Call& call) {
 Action AddHelp(CLI::App& command) {
   const auto flags = std::make_shared<HelpFlags>();
   flags->program = command.get_parent();
-  AddOption(command, "verb", flags->verb, "of which verb [the program]");
-  AddFlag(command, "--man", flags->man, "the man page, in roff");
-  AddFlag(command, "--verbs", flags->verbs, "the verbs, in Markdown");
-  AddFlag(command, "--exit_codes", flags->exit_codes, "the exit codes of all verbs, in Markdown");
+  AddOption(command, "verb", flags->verb, "verb to show help for [the program]");
+  AddFlag(command, "--man", flags->man, "print the man page, in roff");
+  AddFlag(command, "--verbs", flags->verbs, "print a table of the verbs, in Markdown");
+  AddFlag(command, "--exit_codes", flags->exit_codes,
+          "print tables of the exit codes of all verbs, in Markdown");
   AddFlag(command, "--schema", flags->schema,
-          "JSON Schema of what --json prints, by verb or for all");
-  AddFlag(command, "--members", flags->members, "all members of all --json outputs, one a line");
-  AddOption(command, "--completion", flags->completion, "the script for a shell")
+          "print the JSON Schema of the --json output of a verb or of all verbs");
+  AddFlag(command, "--members", flags->members,
+          "print all members of all --json outputs, one per line");
+  AddOption(command, "--completion", flags->completion, "print the completion script for a shell")
       .OneOf({"bash", "fish", "zsh"})
       .TypeName("SHELL");
   return {RunHelp, flags};

@@ -292,9 +292,9 @@ void RunIdentify(const IdentifyFlags& flags, Call& call) {
 
 Action AddIdentify(CLI::App& command) {
   const auto flags = std::make_shared<IdentifyFlags>();
-  AddDevice(command, flags->device, "who is asked");
+  AddDevice(command, flags->device, "device to query");
   AddInstr(command, flags->instr);
-  AddOption(command, "--most", flags->most, "dot products to use").Range(1, 1000);
+  AddOption(command, "--most", flags->most, "maximum number of dot products to use").Range(1, 1000);
   return {RunIdentify, flags, {SchemaOf<WithLeftOut<IdentifyResult>>}};
 }
 

@@ -308,30 +308,32 @@ void RunInfer(const InferFlags& flags, Call& call) { Inferring(flags, call).Run(
 
 Action AddInfer(CLI::App& command) {
   const auto flags = std::make_shared<InferFlags>();
-  AddDevice(command, flags->device, "who is asked");
+  AddDevice(command, flags->device, "device to query");
   AddInstr(command, flags->instr,
-           "globs of ARCH/INSTRUCTION, comma separated, with and without a model");
-  AddOption(command, "--formats", flags->formats,
-            "of a, b, c and d of what no table has: f16,f16,f32,f32")
+           "comma-separated globs of ARCH/INSTRUCTION, with or without a model");
+  AddOption(
+      command, "--formats", flags->formats,
+      "for an instruction outside the tables: formats of a, b, c and d, such as f16,f16,f32,f32")
       .TypeName("A,B,C,D");
-  AddOption(command, "--k", flags->k, "with --formats: products of a dot product, 1 to 256")
+  AddOption(command, "--k", flags->k, "with --formats: products per dot product, 1 to 256")
       .TypeName("K");
   AddOption(command, "--scale", flags->scale,
-            "with --formats: format of the scales, and how many k share one: ue8m0:32")
+            "with --formats: format of the scales and number of k per scale, such as ue8m0:32")
       .TypeName("FORMAT:BLOCK");
   AddOption(command, "--budget", flags->budget,
-            "dot products to find the model with; 10000 for a slow device [100000]")
+            "dot products for finding the model; 10000 for a slow device [100000]")
       .Count()
       .TypeName("N");
-  AddOption(command, "--validate", flags->validate,
-            "generated dot products to compare it on afterwards, about [1000000]")
+  AddOption(
+      command, "--validate", flags->validate,
+      "approximate number of generated dot products for validating the model afterwards [1000000]")
       .Count()
       .TypeName("N");
-  AddDuration(command, "--max_total_time", flags->max_total_time, "stop after that");
+  AddDuration(command, "--max_total_time", flags->max_total_time, "stop after this time");
   AddOption(command, "--out", flags->out,
-            "folder for every question with its answer (for replay and recorded:)")
+            "output folder for every question with its answer (for replay and recorded:)")
       .TypeName("FOLDER");
-  AddOption(command, "--svg", flags->svg, "draw the summation tree into this file")
+  AddOption(command, "--svg", flags->svg, "file for a drawing of the summation tree")
       .TypeName("FILE");
   return {RunInfer, flags, {SchemaOf<WithLeftOut<InferResult>>}};
 }

@@ -124,7 +124,7 @@ void RunLayout(const LayoutFlags& flags, Call& call) {
 Action AddLayout(CLI::App& command) {
   const auto flags = std::make_shared<LayoutFlags>();
   AddInstruction(command, flags->op);
-  AddFlag(command, "--csv", flags->csv, "comma separated");
+  AddFlag(command, "--csv", flags->csv, "print CSV");
   return {RunLayout, flags, {SchemaOf<LayoutResult>}};
 }
 

@@ -192,12 +192,10 @@ Action AddList(CLI::App& command) {
           },
           names);
   AddOption(command, "names", flags->names,
-            "a glob: only names that match; of findings their folders "
-            "[mmadiff-runs/*/findings]")
+            "glob of names to list; for findings, their folders [mmadiff-runs/*/findings]")
       .TypeName("");
   AddFlag(command, "--evidence", flags->evidence,
-          "with algorithm, parameters and evidence; also the instructions "
-          "that nobody can simulate");
+          "also show algorithm, parameters and evidence, and the instructions without a model");
   return {RunList, flags, results};
 }
 

@@ -32,105 +32,112 @@ namespace {
 
 constexpr Verb kVerbs[] = {
     {.name = "run",
-     .what = "differential run of a device against the model",
+     .what = "Test a device against the model with generated inputs",
      .add = AddRun,
      .example = "run --instr='x86/*' --cases=1e9 --max_total_time=8h"},
     {.name = "merge",
-     .what = "folders of one run, its shards say, as one",
+     .what = "Combine the folders of one run, such as its shards, into one",
      .add = AddMerge,
      .example = "merge whole shard0 shard1"},
     {.name = "status",
-     .what = "how far runs are, from their folders",
+     .what = "Show the progress of runs",
      .add = AddStatus,
      .example = "status shard0 shard1"},
     {.name = "report",
-     .what = "the page of a run: verdict, findings, coverage, rate; or two compared",
+     .what = "Report on runs (verdict, findings, coverage, rate) or compare two",
      .add = AddReport,
      .example = "report shard0 shard1 --out=report.html"},
     {.name = "verify",
-     .what = "a sample of a run's finished units again, against silent corruption",
+     .what = "Rerun a sample of a run's finished units to detect silent corruption",
      .add = AddVerify,
      .example = "verify whole --sample=1% --device=cuda:1"},
     {.name = "clean",
-     .what = "what killed attempts and merges left in a run's folder",
+     .what = "List or remove files that killed attempts and merges left in a run's folder",
      .add = AddClean,
      .example = "clean whole --yes"},
     {.name = "replay",
-     .what = "regression cases, vectors, recordings or one case name, with or without a device",
+     .what =
+         "Replay regression cases, vectors, recordings or one named case, with or without a device",
      .add = AddReplay,
      .example = "replay corpus/regressions --device=host"},
     {.name = "minimize",
-     .what = "shrink one mismatch to its essence",
+     .what = "Shrink one mismatch to a minimal case",
      .add = AddMinimize,
      .example = "minimize 'sm_90/mma.m16n8k16.f32.f16.f16.f32@g3:1:0' --device=faulty:terms=8"},
     {.name = "explain",
-     .what = "show one mismatch stage by stage, and what would reproduce it",
+     .what = "Show one mismatch stage by stage, and the model changes that reproduce it",
      .add = AddExplain,
      .example = "explain 'sm_90/mma.m16n8k16.f32.f16.f16.f32@g3:1:0' --device=faulty:terms=8"},
     {.name = "race",
-     .what = "the smallest case that tells two rows, models or architectures apart",
+     .what = "Find the smallest case that distinguishes two rows, models or architectures",
      .add = AddRace,
      .example = "race sm_80/mma.m16n8k16.f32.f16.f16.f32 sm_90/mma.m16n8k16.f32.f16.f16.f32"},
     {.name = "identify",
-     .what = "which architecture a device is, by at most ten of its answers",
+     .what = "Identify the architecture of a device from at most ten of its answers",
      .add = AddIdentify,
      .example = "identify --device=cuda:0"},
     {.name = "list",
-     .what = "instructions, devices, strategies, formats, vectors, differences, findings; one a "
-             "line",
+     .what = "List instructions, devices, strategies, formats, vectors, differences or findings, "
+             "one per line",
      .add = AddList,
      .example = "list instructions 'hopper/wgmma*' --evidence"},
     {.name = "gen",
-     .what = "print cases in the line protocol",
+     .what = "Print generated cases in the line protocol",
      .add = AddGen,
      .example = "gen x86/vdpbf16ps --cases=10"},
     {.name = "eval",
-     .what = "simulate cases from stdin, print them with their results",
+     .what = "Read cases from stdin, simulate them and print them with their results",
      .add = AddEval,
      .example = "gen x86/vdpbf16ps | mmadiff eval x86/vdpbf16ps"},
     {.name = "check",
-     .what = "compare cases with results from stdin with the model",
+     .what = "Read cases with results from stdin and compare them with the model",
      .add = AddCheck,
      .example = "gen x86/vdpbf16ps | my_rtl | mmadiff check x86/vdpbf16ps"},
     {.name = "layout",
-     .what = "lane and register of each matrix element",
+     .what = "Show the lane and register of each matrix element",
      .add = AddLayout,
      .example = "layout sm_80/mma.m16n8k16.f32.f16.f16.f32 --csv"},
     {.name = "mutants",
-     .what = "seeded faults: which neighbours of the model the generator finds",
+     .what = "Seed faults into the model and show which ones the generator finds",
      .add = AddMutants,
      .example = "mutants --instr='sm_80/*'"},
     {.name = "coverage",
-     .what = "bins of the arithmetic: which of them the generator fills, and how soon",
+     .what = "Show which bins of the arithmetic the generator fills, and how soon",
      .add = AddCoverage,
      .example = "coverage --instr=sm_80/mma.m16n8k16.f32.f16.f16.f32"},
     {.name = "bench",
-     .what = "what a dot product costs here: generator, simulator, digest, a whole unit of a run",
+     .what = "Measure the cost of a dot product in the generator, simulator, digest and a whole "
+             "unit of a run",
      .add = AddBench,
      .example = "bench --instr=sm_90/mma.m16n8k16.f32.f16.f16.f32 --rounds=1"},
     {.name = "probe",
-     .what = "ask a device the questions that only hardware answers",
+     .what = "Ask a device the questions that only hardware can answer",
      .add = AddProbe,
      .example = "probe --device=cuda:0 --all --out=answers"},
     {.name = "infer",
-     .what =
-         "from a black box to a model: its summation tree, then the row that gives every answer",
+     .what = "Infer the model of a black box: its summation tree, then the row that reproduces "
+             "every answer",
      .add = AddInfer,
      .example = "infer --device=faulty:terms=8 --instr=sm_90/mma.m16n8k16.f32.f16.f16.f32"},
     {.name = "changes",
-     .what = "which instructions answer otherwise than the digests in the repository",
+     .what = "List instructions whose answers differ from the digests in the repository",
      .add = AddChanges,
      .example = "changes"},
     {.name = "record",
-     .what = "write a device's answers to a file",
+     .what = "Record a device's answers in a folder or log",
      .add = AddRecord,
      .example = "record h100 --device=cuda:0"},
     {.name = "survey",
-     .what = "everything that a device can say, in one folder",
+     .what = "Run every experiment on a device and store the results in one folder",
      .add = AddSurvey,
      .example = "survey --device=cuda:0 --out=h100 --max_total_time=25m"},
-    {.name = "help", .what = "the flags of a verb", .add = AddHelp, .example = "help run"},
-    {.name = "survey-ask", .what = "what `survey` runs", .add = AddSurveyAsk},  // not for people
+    {.name = "help",
+     .what = "Show help for the program or for a verb",
+     .add = AddHelp,
+     .example = "help run"},
+    {.name = "survey-ask",
+     .what = "Run a step of `survey` (internal)",
+     .add = AddSurveyAsk},  // internal
 };
 
 // "--max-total-time" is "--max_total_time"; what follows "=" is left alone.
@@ -162,7 +169,7 @@ std::string WhyNoFlag(const CLI::App& program, const CLI::App* verb, const std::
     absl::StrAppend(&others, others.empty() ? "; it is a flag of " : ", ", other->get_name());
   }
   if (std::ranges::count(names, flag) > 0) {
-    return absl::StrCat("'", flag, "' stands behind its verb");
+    return absl::StrCat("'", flag, "' must come after its verb");
   }
   return absl::StrCat(verb == nullptr ? "mmadiff" : verb->get_name(), " has no flag '", flag, "'",
                       others.empty() ? DidYouMean(flag, names) : others);
@@ -202,7 +209,7 @@ std::string HelpOrComplaint(const CLI::App& program, const CLI::ParseError& erro
   const std::vector<CLI::App*> chosen = program.get_subcommands();
   const CLI::App* verb = chosen.empty() ? nullptr : chosen.front();
   return absl::StrCat(WhyNotParsed(program, verb, error), "\n`mmadiff help",
-                      verb == nullptr ? "" : " " + verb->get_name(), "` says more");
+                      verb == nullptr ? "" : " " + verb->get_name(), "` shows the usage");
 }
 
 // CLI11 takes what follows for the value of "--instr" and "--instr=", also a flag.
@@ -228,16 +235,17 @@ std::string IsFree(const std::string& code) {
 
 void AddGlobals(CLI::App& app, Globals& globals) {
   app.set_version_flag("--version", VersionText(), "version, commit and build options");
-  app.add_flag("--json", globals.json, "results as JSON on stdout");
-  app.add_flag("--quiet,-q", globals.quiet, "no progress");
-  AddOption(app, "--color", globals.color, "colours")
+  app.add_flag("--json", globals.json, "print results as JSON on stdout");
+  app.add_flag("--quiet,-q", globals.quiet, "do not show progress");
+  AddOption(app, "--color", globals.color, "when to use color")
       .OneOf({"auto", "always", "never"})
       .TypeName("WHEN");
-  app.add_option("--workdir", globals.workdir, "for checkpoints and findings [below mmadiff-runs]")
+  app.add_option("--workdir", globals.workdir,
+                 "folder for checkpoints and findings [below mmadiff-runs]")
       ->type_name("FOLDER");
-  app.add_flag("--shared", globals.shared, "write also to a folder that another user made");
-  AddOption(app, "--error_exitcode", globals.error_exitcode,
-            "exit code for mismatches instead of 1")
+  app.add_flag("--shared", globals.shared,
+               "allow writing to a folder that a different user created");
+  AddOption(app, "--error_exitcode", globals.error_exitcode, "exit code for mismatches")
       .Range(1, 255)
       .Check(IsFree);
 }

@@ -81,9 +81,10 @@ void RunMerge(const MergeFlags& flags, Call& call) {
 
 Action AddMerge(CLI::App& command) {
   const auto flags = std::make_shared<MergeFlags>();
-  AddOption(command, "out", flags->out, "folder of the whole run; if it is there it is merged too")
+  AddOption(command, "out", flags->out, "folder of the whole run; if it exists, it is merged too")
       .Required();
-  AddOption(command, "in", flags->in, "folders of the run: shards, attempts, copies").Required();
+  AddOption(command, "in", flags->in, "folders of the run to merge: shards, attempts, copies")
+      .Required();
   return {RunMerge, flags, {SchemaOf<MergeResult>}};
 }
 

@@ -94,9 +94,9 @@ void RunMinimize(const MinimizeFlags& flags, Call& call) {
 Action AddMinimize(CLI::App& command) {
   const auto flags = std::make_shared<MinimizeFlags>();
   AddOption(command, "case", flags->subject, "a filed case (*.txtpb) or a case name").Required();
-  AddDevice(command, flags->device, "the device that differs [auto for a case name]");
+  AddDevice(command, flags->device, "device that mismatches [auto for a case name]");
   AddOption(command, "--max_calls", flags->max_calls,
-            "executions of the device to spend, about [20000; of a slow device 500]")
+            "approximate number of device executions to spend [20000; 500 for a slow device]")
       .Positive()
       .TypeName("N");
   return {RunMinimize, flags, {SchemaOf<MinimizeResult>}};

@@ -132,11 +132,12 @@ void RunMutants(const MutantsFlags& flags, Call& call) {
 Action AddMutants(CLI::App& command) {
   const auto flags = std::make_shared<MutantsFlags>();
   AddInstr(command, flags->instr);
-  AddOption(command, "--cases", flags->cases, "cases in which a mutant must die").Count();
+  AddOption(command, "--cases", flags->cases, "cases within which each mutant must be found")
+      .Count();
   AddFlag(command, "--equivalent", flags->equivalent,
-          "also list the neighbours that no input can distinguish, with the reason");
-  AddFlag(command, "--list", flags->list, "also list every mutant with its cases");
-  AddFlag(command, "--stats", flags->stats, "stat:: lines also on a terminal");
+          "also list the neighbors that no input can distinguish, with the reason");
+  AddFlag(command, "--list", flags->list, "also list every mutant with its number of cases");
+  AddFlag(command, "--stats", flags->stats, "print stat:: lines even on a terminal");
   AddThreads(command, flags->threads);
   AddSeed(command, flags->seed);
   AddStrategy(command, flags->strategy, "", true);

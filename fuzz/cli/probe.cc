@@ -360,21 +360,21 @@ void RunProbe(const ProbeFlags& flags, Call& call) {
 
 Action AddProbe(CLI::App& command) {
   const auto flags = std::make_shared<ProbeFlags>();
-  AddFlag(command, "--all", flags->all, "every question");
-  AddOption(command, "--question", flags->question, "ids, comma separated")
+  AddFlag(command, "--all", flags->all, "ask every question");
+  AddOption(command, "--question", flags->question, "comma-separated ids of the questions to ask")
       .Delimiter(',')
       .TypeName("IDS");
-  AddFlag(command, "--list", flags->list, "the questions");
-  AddFlag(command, "--stats", flags->stats, "stat:: lines also on a terminal");
-  AddDevice(command, flags->device, "who is asked");
+  AddFlag(command, "--list", flags->list, "list the questions");
+  AddFlag(command, "--stats", flags->stats, "print stat:: lines even on a terminal");
+  AddDevice(command, flags->device, "device to query");
   AddInstr(command, flags->instr);
   AddThreads(command, flags->threads);
   AddDuration(
       command, "--max_total_time", flags->max_total_time,
-      "begin no further instruction after that; `pairs` gets what the other questions leave");
+      "start no instruction after this time; `pairs` gets the time that the other questions leave");
   AddOption(command, "--out", flags->out,
-            "folder for every case with its answer (for replay and recorded:) and for the "
-            "cases that nothing explains")
+            "output folder for every case with its answer (for replay and recorded:) and for the "
+            "unexplained cases")
       .TypeName("FOLDER");
   return {RunProbe,
           flags,

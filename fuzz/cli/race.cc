@@ -513,13 +513,15 @@ void RunRace(const RaceFlags& flags, Call& call) {
 
 Action AddRace(CLI::App& command) {
   const auto flags = std::make_shared<RaceFlags>();
-  AddOption(command, "rows", flags->rows,
-            "two of ARCH/INSTRUCTION and ARCH/INSTRUCTION:NAME=VALUE,NAME=VALUE (as of "
-            "faulty:), or two architectures; with --all an instruction; with --set rows")
+  AddOption(
+      command, "rows", flags->rows,
+      "two rows, each ARCH/INSTRUCTION or ARCH/INSTRUCTION:NAME=VALUE,NAME=VALUE (as for faulty:), "
+      "or two architectures; with --all: one instruction; with --set: two or more rows")
       .Required();
-  AddFlag(command, "--all", flags->all, "every architecture that has the instruction (or glob)");
-  AddFlag(command, "--set", flags->set, "the fewest cases that tell all the rows apart");
-  AddInstr(command, flags->instr, "of two architectures: globs of instructions, comma separated");
+  AddFlag(command, "--all", flags->all,
+          "compare all architectures that have the instruction (or glob)");
+  AddFlag(command, "--set", flags->set, "find the fewest cases that distinguish all the rows");
+  AddInstr(command, flags->instr, "with two architectures: comma-separated globs of instructions");
   return {RunRace, flags, {SchemaOf<WithLeftOut<Report>>}};
 }
 

@@ -45,7 +45,7 @@ Fields<RecordResult> FieldsOf(const RecordResult*) {
   return {
       {"out", [](const R& r) { return r.flags.out; }},
       {"device_identity", &R::device_identity},
-      {"instructions", &R::instructions, Absent({.what = "of a folder"})},
+      {"instructions", &R::instructions, Absent({.what = "maximum size of a folder"})},
       {"dot_products", [](const R& r) { return r.outcome.raw_dot_products; }, "raw answers"},
       {"repeated", [](const R& r) { return r.outcome.repeated; },
        "dot products that were asked for twice"},
@@ -135,20 +135,23 @@ void RunRecord(const RecordFlags& flags, Call& call) {
 
 Action AddRecord(CLI::App& command) {
   const auto flags = std::make_shared<RecordFlags>();
-  AddOption(command, "out", flags->out, "folder to create; a name that ends in .log: one block log")
+  AddOption(command, "out", flags->out,
+            "folder to create, or one block log if the name ends in .log")
       .Required();
   AddInstr(command, flags->instr);
-  AddDevice(command, flags->device, "who answers");
+  AddDevice(command, flags->device, "device to record");
   AddOption(command, "--cases", flags->cases,
-            "executions per instruction; in a folder at most, of each strategy")
+            "executions per instruction; for a folder, the maximum for each strategy")
       .Count();
   AddSeed(command, flags->seed);
-  AddStrategy(command, flags->strategy, " of a log, or of the digests of a folder,");
-  AddDuration(command, "--max_total_time", flags->max_total_time, "of a folder's digests");
+  AddStrategy(command, flags->strategy, " (for a folder: of its digests)");
+  AddDuration(command, "--max_total_time", flags->max_total_time,
+              "time for the digests of a folder");
   AddThreads(command, flags->threads);
-  AddOption(command, "--max_bytes", flags->max_bytes, "of a folder").Count();
+  AddOption(command, "--max_bytes", flags->max_bytes, "maximum size of a folder").Count();
   AddOption(command, "--regressions", flags->regressions,
-            "folder of cases whose answers a folder has too [corpus/regressions if there]")
+            "for a folder: record the answers to the cases of this folder too [corpus/regressions "
+            "if it exists]")
       .TypeName("FOLDER");
   return {RunRecord, flags, {SchemaOf<WithLeftOut<RecordResult>>}};
 }

@@ -312,29 +312,30 @@ void RunReplay(const ReplayFlags& flags, Call& call) {
 Action AddReplay(CLI::App& command) {
   const auto flags = std::make_shared<ReplayFlags>();
   AddOption(command, "subject", flags->options.subjects,
-            "cases (*.txtpb), vectors (corpus/vector_file.h), recordings (folder, block log, "
-            "line protocol, which may be gzip), surveys, folders of them, or case names")
+            "cases (*.txtpb), vectors (corpus/vector_file.h), recordings (folder, block log, or "
+            "line protocol, plain or gzip), surveys, folders of these, or case names")
       .Required();
   AddDevice(command, flags->device,
-            "compare with this device instead of the stored answers [auto for a case name]");
+            "device to compare with, instead of the stored answers [auto for a case name]");
   AddOption(command, "--instr", flags->options.instr,
-            "only answers of these instructions; a name is also that of a line-protocol file that "
-            "does not say")
+            "replay only these instructions; a full name also names the instruction of a "
+            "line-protocol file that does not")
       .TypeName("GLOB");
-  AddFlag(command, "--verbose", flags->options.verbose, "a line for each answer of a vector");
-  AddOption(command, "--max_reports", flags->options.max_reports, "mismatches to print").Count();
+  AddFlag(command, "--verbose", flags->options.verbose, "print a line for each answer of a vector");
+  AddOption(command, "--max_reports", flags->options.max_reports, "number of mismatches to print")
+      .Count();
   AddOption(command, "--every", flags->options.every,
-            "of the digests in a recording folder verify those of every N-th unit")
+            "verify the digests of only every N-th unit of a recording folder")
       .Count()
       .Positive()
       .TypeName("N");
   AddFlag(command, "--update", flags->options.update,
-          "write into the files of findings where they move: fixed, regressed, ...");
+          "update the state in the files of findings: fixed, regressed, ...");
   AddOption(command, "--why", flags->options.why,
-            "with --update: explains the findings that differ, which become explained")
+            "with --update: explanation of the findings that differ; they become explained")
       .TypeName("TEXT");
   AddThreads(command, flags->threads);
-  AddOption(command, "--junit", flags->junit, "write a JUnit report there").TypeName("FILE");
+  AddOption(command, "--junit", flags->junit, "file for a JUnit report").TypeName("FILE");
   return {RunReplay, flags, {SchemaOf<WithLeftOut<ReplayResult>>}};
 }
 

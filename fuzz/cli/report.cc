@@ -114,18 +114,18 @@ void WriteReport(const ReportFlags& flags, Call& call) {
 
 Action AddReport(CLI::App& command) {
   const auto flags = std::make_shared<ReportFlags>();
-  AddOption(command, "folder", flags->folders,
-            "folders of runs; the shards of one run are summed, other runs stand beside");
-  AddOption(command, "--compare", flags->compare,
-            "two folders of runs, or two recordings: what differs?")
+  AddOption(
+      command, "folder", flags->folders,
+      "folders of runs; the shards of one run are summed, different runs are shown side by side");
+  AddOption(command, "--compare", flags->compare, "compare two folders of runs, or two recordings")
       .Expected(2)
       .TypeName("PATH");
   AddOption(command, "--out", flags->out,
-            "write it there; the name's end is the format: .html .md .json .csv .xml (JUnit)")
+            "output file; its extension selects the format: .html .md .json .csv .xml (JUnit)")
       .TypeName("FILE");
-  AddFlag(command, "--markdown", flags->markdown, "as Markdown; without --out the default");
-  AddFlag(command, "--csv", flags->csv, "as a table, a row an instruction");
-  AddOption(command, "--junit", flags->junit, "write a JUnit report there").TypeName("FILE");
+  AddFlag(command, "--markdown", flags->markdown, "write Markdown; the default without --out");
+  AddFlag(command, "--csv", flags->csv, "write CSV, one row per instruction");
+  AddOption(command, "--junit", flags->junit, "file for a JUnit report").TypeName("FILE");
   return {WriteReport, flags, {SchemaOf<ReportData>, {SchemaOf<RunsDifference>, "--compare"}}};
 }
 

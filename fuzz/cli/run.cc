@@ -278,34 +278,34 @@ Action AddRun(CLI::App& command) {
   const auto flags = std::make_shared<RunFlags>();
   flags->command = &command;
   AddInstr(command, flags->instr);
-  AddDevice(command, flags->device, "what to run on");
-  AddOption(
-      command, "--cases", flags->cases,
-      "executions per instruction [1e6, fewer where these are over 16e6 dot products; those of "
-      "1e9 dot products where the GPU makes the cases itself]")
+  AddDevice(command, flags->device, "device to test");
+  AddOption(command, "--cases", flags->cases,
+            "executions per instruction [1e6, or fewer to stay within 16e6 dot products; "
+            "executions for 1e9 dot products where the GPU generates the cases]")
       .Count();
   AddStrategy(command, flags->strategy, "", true);
   AddSeed(command, flags->seed);
   AddThreads(command, flags->threads);
   AddOption(command, "--max_mismatches", flags->max_mismatches,
-            "mismatching cases after which an instruction stops, 0 never")
+            "stop an instruction after this many mismatching cases; 0: never")
       .Count();
   AddOption(command, "--shard", flags->shard,
-            "run only every N-th unit, from the I-th; auto: as Slurm, MPI or Kubernetes numbers "
-            "this process, auto/N where they do not say of how many")
+            "run only every N-th unit, starting at the I-th; auto: take both from Slurm, MPI or "
+            "Kubernetes; auto/N if they do not provide the number of shards")
       .TypeName("I/N");
-  AddDuration(command, "--max_total_time", flags->max_total_time, "stop then, to be resumed");
-  AddOption(command, "--stop_at", flags->stop_at, "stop then: 2026-01-31T06:00:00Z")
+  AddDuration(command, "--max_total_time", flags->max_total_time,
+              "stop after this time; the run can be resumed");
+  AddOption(command, "--stop_at", flags->stop_at, "stop at this time, such as 2026-01-31T06:00:00Z")
       .TypeName("TIME");
   const Flag forever =
-      AddFlag(command, "--forever", flags->forever, "until a time limit or a signal");
+      AddFlag(command, "--forever", flags->forever, "run until a time limit or a signal");
   AddFlag(command, "--extend", flags->extend,
-          "raise the cases of the run in --workdir; what it did stays valid")
+          "raise the number of cases of the run in --workdir; its finished work stays valid")
       .Excludes(forever);
   AddFlag(command, "--require_coverage", flags->require_coverage,
-          "fail also where classes of cases or bins of the arithmetic are too few");
-  AddFlag(command, "--dry_run", flags->dry_run, "print what would run");
-  AddFlag(command, "--stats", flags->stats, "stat:: lines also on a terminal");
+          "also fail if too few cases exercised a class of cases or a bin of the arithmetic");
+  AddFlag(command, "--dry_run", flags->dry_run, "print the planned run without running it");
+  AddFlag(command, "--stats", flags->stats, "print stat:: lines even on a terminal");
   return {RunRun,
           flags,
           {SchemaOf<WithLeftOut<RunReport>>, {SchemaOf<WithLeftOut<PlannedRun>>, "--dry_run"}}};

@@ -118,7 +118,7 @@ void PrintStatus(const std::vector<std::string>& paths, Call& call) {
 
 Action AddStatus(CLI::App& command) {
   const auto folders = std::make_shared<std::vector<std::string>>();
-  AddOption(command, "folder", *folders, "folders of runs; several: the shards of one run")
+  AddOption(command, "folder", *folders, "folders of runs; several are the shards of one run")
       .Required();
   return {PrintStatus, folders, {SchemaOf<StatusResult>}};
 }

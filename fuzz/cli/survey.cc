@@ -172,21 +172,22 @@ void ServeSurvey(const SurveyFlags&, Call& call) {
 
 Action AddSurvey(CLI::App& command) {
   const auto flags = std::make_shared<SurveyFlags>();
-  AddDevice(command, flags->device, "who is asked");
-  AddOption(command, "--out", flags->out, "one that is there goes on").TypeName("FOLDER");
-  AddDuration(command, "--max_total_time", flags->max_total_time, "in all, 0 for no end");
+  AddDevice(command, flags->device, "device to query");
+  AddOption(command, "--out", flags->out, "output folder; an existing survey is resumed")
+      .TypeName("FOLDER");
+  AddDuration(command, "--max_total_time", flags->max_total_time, "total time; 0: no limit");
   AddInstr(command, flags->instr);
   AddOption(command, "--cases", flags->cases,
-            "executions of each instruction's run [until the time is up]")
+            "executions per instruction in its run [until the time is up]")
       .Count();
   AddSeed(command, flags->seed);
   AddDuration(command, "--timeout", flags->timeout,
-              "without a sign of life for so long, the device hangs");
-  AddOption(command, "--max_bytes", flags->max_bytes, "of all files").Count();
+              "treat the device as hung after this time without a response");
+  AddOption(command, "--max_bytes", flags->max_bytes, "maximum size of all files").Count();
   AddOption(command, "--regressions", flags->regressions,
-            "folder of cases to ask too [corpus/regressions if there]")
+            "also query the cases of this folder [corpus/regressions if it exists]")
       .TypeName("FOLDER");
-  AddOption(command, "--compare", flags->compare, "two folders: where do their answers differ?")
+  AddOption(command, "--compare", flags->compare, "compare the answers of two survey folders")
       .Expected(2)
       .TypeName("FOLDER");
   return {

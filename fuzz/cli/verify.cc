@@ -198,13 +198,14 @@ Action AddVerify(CLI::App& command) {
   const auto flags = std::make_shared<VerifyFlags>();
   AddOption(command, "folder", flags->folder, "of a run").Required();
   AddOption(command, "--sample", flags->sample,
-            "of the finished units: a share, or a number; at least one")
+            "share or number of the finished units; at least one")
       .TypeName("N|N%");
-  AddOption(command, "--unit", flags->unit, "only this one").TypeName("ARCH/INSTRUCTION:NUMBER");
-  AddDevice(command, flags->device, "what to execute them on [that of the run]");
-  AddOption(command, "--seed", flags->seed, "of the sample").TypeName("N");
+  AddOption(command, "--unit", flags->unit, "verify only this unit")
+      .TypeName("ARCH/INSTRUCTION:NUMBER");
+  AddDevice(command, flags->device, "device to execute the units on [the run's device]");
+  AddOption(command, "--seed", flags->seed, "seed of the sample").TypeName("N");
   AddThreads(command, flags->threads);
-  AddDuration(command, "--max_total_time", flags->max_total_time, "stop then");
+  AddDuration(command, "--max_total_time", flags->max_total_time, "stop after this time");
   return {RunVerify, flags, {SchemaOf<VerifyResult>}};
 }
 
