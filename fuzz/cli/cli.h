@@ -77,6 +77,7 @@ struct Action {
 // A verb of the program: a line of the table in main.cc.
 struct Verb {
   const char* name;
+  const char* group = "";  // the heading above it in help; empty: not for people
   const char* what;
   Action (*add)(CLI::App& command);  // registers flags on the subcommand
   const char* example = "";          // what follows "mmadiff "

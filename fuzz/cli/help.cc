@@ -68,12 +68,13 @@ std::string HelpText(const CLI::App& app) {
   const Verb* verb = FindVerb(app.get_name());
   if (app.get_parent() != nullptr && verb != nullptr) return VerbHelp(app, *verb);
   std::string out = absl::StrCat("mmadiff: ", kAbout, "\n");
-  for (const HelpSection& section :
-       {HelpSection{"Usage", {{"", "mmadiff VERB [ARGUMENTS] [FLAGS]"}, {"", "mmadiff help VERB"}}},
-        ListOfVerbs(), GlobalFlags(app, true), SectionOfExitCodes(nullptr),
-        SectionOfEnvironment()}) {
-    absl::StrAppend(&out, "\n", Text(section));
-  }
+  std::vector<HelpSection> sections = {
+      {"Usage", {{"", "mmadiff VERB [ARGUMENTS] [FLAGS]"}, {"", "mmadiff help VERB"}}}};
+  for (HelpSection& section : SectionsOfVerbs()) sections.push_back(std::move(section));
+  sections.push_back(GlobalFlags(app, true));
+  sections.push_back(SectionOfExitCodes(nullptr));
+  sections.push_back(SectionOfEnvironment());
+  for (const HelpSection& section : sections) absl::StrAppend(&out, "\n", Text(section));
   return out;
 }
 
@@ -82,8 +83,13 @@ std::string ManPage(const CLI::App& program) {
       ".TH MMADIFF 1 \"\" \"mmadiff ", MMADIFF_VERSION, "\" \"User Commands\"\n",
       ".SH NAME\nmmadiff \\- differential fuzzing of matrix instructions\n", ".SH SYNOPSIS\n",
       ".B mmadiff\n", Roff("VERB [ARGUMENTS] [FLAGS]"), "\n.SH DESCRIPTION\n", Roff(kAbout),
-      "\nBoth get identical inputs, and their results are compared bit for bit.\n.SH VERBS\n");
+      "\nBoth get identical inputs, and their results are compared bit for bit.\n");
+  absl::string_view group;
   for (const Verb& verb : Verbs()) {
+    if (verb.group != group) {
+      group = verb.group;
+      absl::StrAppend(&out, ".SH ", Roff(absl::AsciiStrToUpper(group)), "\n");
+    }
     absl::StrAppend(&out, ".SS ", Roff(verb.name), "\n", Roff(verb.what), "\n");
     for (const HelpSection& section : SectionsOf(*program.get_subcommand(verb.name), verb)) {
       absl::StrAppend(&out, Roff(section, ".PP\n.I "));

@@ -1,6 +1,7 @@
 #include "fuzz/cli/help_sections.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -101,10 +102,27 @@ std::vector<HelpSection> SectionsOf(const CLI::App& command, const Verb& verb) {
   return sections;
 }
 
-HelpSection ListOfVerbs() {
-  HelpSection section = {"Verbs", {}};
-  for (const Verb& verb : Verbs()) section.rows.push_back({verb.name, verb.what});
-  return section;
+std::vector<VerbGroup> VerbGroups() {
+  std::vector<VerbGroup> groups;
+  std::span<const Verb> rest = Verbs();
+  while (!rest.empty()) {
+    const absl::string_view title = rest.front().group;
+    const auto end =
+        std::ranges::find_if(rest, [&](const Verb& verb) { return verb.group != title; });
+    const auto verbs = rest.first(end - rest.begin());
+    groups.push_back({std::string(title), verbs});
+    rest = rest.subspan(verbs.size());
+  }
+  return groups;
+}
+
+std::vector<HelpSection> SectionsOfVerbs() {
+  std::vector<HelpSection> sections;
+  for (const VerbGroup& group : VerbGroups()) {
+    HelpSection& section = sections.emplace_back(HelpSection{group.title, {}});
+    for (const Verb& verb : group.verbs) section.rows.push_back({verb.name, verb.what});
+  }
+  return sections;
 }
 
 std::vector<HelpSection> SectionsOfDevices() {

@@ -2,6 +2,7 @@
 // and shell completions are printed from it.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -30,7 +31,14 @@ struct HelpSection {
 HelpSection GlobalFlags(const CLI::App& program, bool json);
 // Usage, example and flags.
 std::vector<HelpSection> SectionsOf(const CLI::App& command, const Verb& verb);
-HelpSection ListOfVerbs();
+// A group of verbs; they follow each other in Verbs().
+struct VerbGroup {
+  std::string title;
+  std::span<const Verb> verbs;
+};
+std::vector<VerbGroup> VerbGroups();
+// A section for each group.
+std::vector<HelpSection> SectionsOfVerbs();
 // All devices, then what `faulty:` takes.
 std::vector<HelpSection> SectionsOfDevices();
 // The exit codes of a verb; nullptr: of the program.

@@ -45,7 +45,7 @@ Fields<RecordResult> FieldsOf(const RecordResult*) {
   return {
       {"out", [](const R& r) { return r.flags.out; }},
       {"device_identity", &R::device_identity},
-      {"instructions", &R::instructions, Absent({.what = "maximum size of a folder"})},
+      {"instructions", &R::instructions, Absent({.what = "only for a folder"})},
       {"dot_products", [](const R& r) { return r.outcome.raw_dot_products; }, "raw answers"},
       {"repeated", [](const R& r) { return r.outcome.repeated; },
        "dot products that were asked for twice"},
