@@ -23,7 +23,24 @@ expect 0 -h; expect 0 --version; says 'mmadiff 0.'; silent "$err"
 for verb in run replay minimize explain race identify list gen eval check layout record mutants probe changes; do
   expect 0 $verb --help; says "$verb"; silent "$err"
 done
-expect 2; silent "$out"
+# first_steps PROGRAM: without arguments it prints at most five commands to try. Each works as printed; `run`, which may
+# take a minute on a GPU, is only planned.
+first_steps() {
+  local step
+  "$1" >"$tmp/steps" 2>"$err"; is $? 2; warns 'no verb'
+  [ "$(wc -l <"$tmp/steps")" -le 5 ] || fail 'more than five commands'
+  is "$(grep -c '[^ ]  # [a-z]' "$tmp/steps")" "$(wc -l <"$tmp/steps")"
+  has "$tmp/steps" 'exec:'; has "$tmp/steps" ' help  # '
+  while read -r step; do
+    bash -c "${step/ run  # / run --dry_run  # }" >"$out" 2>"$err" </dev/null; is "$? $step" "0 $step"
+    case $step in *' infer '*) says 'fraction_bits=13' ;; *exec:*) says 'x86/vdpbf16ps   1000' ;; esac
+  done <"$tmp/steps"
+}
+mkdir 'first steps'; ln -s "$m" 'first steps/mmadiff'; ln -s "$(dirname "$observations")" 'first steps/corpus'
+first_steps "$m"; first_steps 'first steps/mmadiff'
+cd 'first steps' || exit 2
+first_steps ./mmadiff; has "$tmp/steps" 'mmadiff infer --device=recorded:corpus/observations/'
+cd "$tmp" || exit 2
 expect 2 rnu; silent "$out"
 expect 2 run --no_such_flag; warns no_such_flag; silent "$out"
 expect 2 list --color=green; expect 2 list --error_exitcode=0; expect 2 list --error_exitcode=256

@@ -52,7 +52,7 @@ expect 2 xyzzy; has err "no verb 'xyzzy'"; lacks err 'did you mean'; expect 2 ru
 for value in '--instr= --cases=5' '--instr --cases=5' '--workdir --quiet'; do
   expect 2 run $value --dry_run; has err "needs a value, not '--"
 done
-expect 2 run --junit=x; has err "'--junit'; it is a flag of report, replay"; expect 2; has err 'run` tests'
+expect 2 run --junit=x; has err "'--junit'; it is a flag of report, replay"; expect 2 -q; has err 'run` tests'; silent out
 expect 2 probe; has err 'up to --max_total_time'; has err '`mmadiff probe --list` shows the questions'
 unknown=$("$m" list --evidence | grep -B1 '^  unknown: ' | head -n 1)
 expect 4 list instructions "$unknown"; has err '--evidence lists them too'; expect 0 list instructions "$unknown" --evidence

@@ -16,6 +16,7 @@
 #include "device/gpu/driver.h"
 #include "device/plain_text.h"
 #include "fuzz/cli/cli.h"
+#include "fuzz/cli/first_steps.h"
 #include "fuzz/cli/help.h"
 #include "fuzz/cli/pager.h"
 #include "fuzz/cli/version.h"
@@ -227,8 +228,9 @@ std::string WhyNotParsed(const CLI::App& program, const CLI::App* verb,
                                            : "");
   }
   if (verb != nullptr) return error.what();
-  return words.empty() ? absl::StrCat("no verb; `", Program(), " run` tests the best device here")
-                       : std::string(NoVerb(words.front()).message());
+  return words.empty()
+             ? absl::StrCat("no verb; `", Program(), " run` tests the best device of this machine")
+             : std::string(NoVerb(words.front()).message());
 }
 
 // Prints the help or the version, or returns what is wrong with the command line.
@@ -333,7 +335,10 @@ int Main(int argc, char** argv) {
   }
   Console console(ColorOf(globals.color), globals.quiet);
   Call call = {Ending(chosen_name), globals, console};
-  if (!complaint.empty()) {
+  if (argc <= 1) {
+    console.Print(FirstSteps(console));
+    call.Say(Verdict::kUsage, "no verb");
+  } else if (!complaint.empty()) {
     call.Say(Verdict::kUsage, complaint);
   } else if (chosen != nullptr && globals.json && Results()[chosen_name].empty()) {
     call.Say(Verdict::kUsage, absl::StrCat(chosen_name, " has no --json"));
