@@ -113,23 +113,26 @@ std::string ManPage(const CLI::App& program) {
 }
 
 std::string ExitCodesPage() {
-  std::string out = "| code | the first that holds |\n|---|---|\n";
+  std::string out = "| code | meaning; the first that holds |\n|---|---|\n";
   for (const VerdictMeaning& of : VerdictMeanings()) {
     absl::StrAppend(&out, "| ", of.code, " | ", of.what, " |\n");
   }
-  absl::StrAppend(&out, "\n| verb | codes | what they mean there |\n|---|---|---|\n");
+  // No cell has several meanings: each would be too long to read.
+  absl::StrAppend(&out, "\n| verb | codes |\n|---|---|\n");
+  std::string own = "\n| verb | code | meaning for this verb |\n|---|---|---|\n";
   for (const Verb& verb : Verbs()) {
-    std::vector<std::string> codes, own;
+    std::vector<std::string> codes;
     for (const ExitCode code : ExitCodes()) {
       if (!MeaningOf(code, verb.name).empty()) codes.push_back(absl::StrCat(code));
     }
+    absl::StrAppend(&out, "| `", verb.name, "` | ", absl::StrJoin(codes, " "), " |\n");
     for (const VerbVerdict& v : VerdictsOf(verb.name)) {
-      if (v.what != nullptr) own.push_back(absl::StrCat(MeaningOf(v.verdict).code, ": ", v.what));
+      if (v.what == nullptr) continue;
+      absl::StrAppend(&own, "| `", verb.name, "` | ", MeaningOf(v.verdict).code, " | ", v.what,
+                      " |\n");
     }
-    absl::StrAppend(&out, "| `", verb.name, "` | ", absl::StrJoin(codes, " "), " | ",
-                    absl::StrJoin(own, ". "), " |\n");
   }
-  return out;
+  return out + own;
 }
 
 std::string VerbsPage() {
