@@ -24,8 +24,8 @@ Fields<KernelCosts> FieldsOf(const KernelCosts*) {
   using K = KernelCosts;
   return {
       {"generate", &K::generate},
-      {"fill", &K::fill, "clears the results"},
-      {"execute", &K::execute, "the instruction"},
+      {"fill", &K::fill, "clearing the results"},
+      {"execute", &K::execute, "executing the instruction"},
       {"compare", &K::compare},
       {"trace", &K::trace},
   };
@@ -235,33 +235,35 @@ Fields<MeasuredRow> FieldsOf(const MeasuredRow*) {
       {"instruction", [](const M& m) { return m.row.op->name; }, InstructionName()},
       {"k", [](const M& m) { return m.row.op->model.k; }, {.least = 1}},
       {"lanes", [](const M& m) { return HasLanes(m.row.op->model); },
-       "whether this one is simulated in vectors"},
+       "whether the instruction is simulated in vector lanes"},
       {"generator", [](const M& m) { return m.row.generator; }, Ns()},
       {"simulator", [](const M& m) { return m.row.simulator; }, Ns()},
       {"simulator_most", [](const M& m) { return m.row.simulator_most; },
-       Ns("of the slowest round")},
+       Ns("time in the slowest round")},
       {"instructions", [](const M& m) { return Counted(m.row.instructions); },
-       "of the simulator a dot product; with --bound, where they can be counted"},
+       "machine instructions of the simulator per dot product; with --bound, where they can be "
+       "counted"},
       {"vector_instructions", [](const M& m) { return Counted(m.row.vector_instructions); },
-       "those on vectors"},
+       "vector instructions among them"},
       {"bound", [](const M& m) { return Counted(m.row.bound); },
-       Ns("the time of these if each were an addition and nothing else took any")},
+       Ns("time of the vector instructions if each were an addition and nothing else took time")},
       {"digest", [](const M& m) { return m.row.digest; }, Ns()},
       {"device", [](const M& m) { return m.row.device; }, Ns()},
       {"agrees",
        [](const M& m) { return m.row.device ? std::optional(m.row.agrees) : std::nullopt; },
-       "whether the device's answers to the measured cases are the model's"},
+       "whether the device's answers to the measured cases equal the model's"},
       {"kernels", [](const M& m) { return m.row.kernels; },
-       "of a run that stays on the GPU, one after the other; null on other devices"},
+       "kernels of a run that stays on the GPU, measured one after the other; null on other "
+       "devices"},
       {"unit", [](const M& m) { return m.row.unit; },
-       Ns("a unit of a run whose device answers at once")},
-      {"unit_most", [](const M& m) { return m.row.unit_most; }, Ns("of the slowest round")},
+       Ns("time in a unit of a run whose device answers at once")},
+      {"unit_most", [](const M& m) { return m.row.unit_most; }, Ns("time in the slowest round")},
       {"earlier",
        [](const M& m) {
          const auto was = m.earlier.of.find(m.row.op->name);
          return was == m.earlier.of.end() ? std::nullopt : std::optional(was->second);
        },
-       "what the file of --compare has of this instruction"},
+       "times of this instruction in the file of --compare"},
   };
 }
 
@@ -273,9 +275,10 @@ Fields<ComparedFile> FieldsOf(const ComparedFile*) {
   using C = ComparedFile;
   return {
       {"file", &C::file},
-      {"version", &C::version, "of mmadiff, when it was measured; empty: not said"},
+      {"version", &C::version, "version of mmadiff that wrote the file; empty if not stored"},
       {"differs", &C::differs,
-       "settings, or k or lanes of a row, where they were others; that it was stopped; else empty"},
+       "settings, or k or lanes of a row, that differ, or a note that the measurement was stopped; "
+       "else empty"},
   };
 }
 
@@ -286,28 +289,27 @@ Field<BenchResult> Setting(const char* name, const char* what = "") {
 Fields<BenchResult> FieldsOf(const BenchResult*) {
   using R = BenchResult;
   return {
-      {"version", &R::version, "of mmadiff, its commit and build"},
-      Setting("clock", "what the times are of, but those of a device"),
+      {"version", &R::version, "version of mmadiff, its commit and build options"},
+      Setting("clock", "clock of the times, except those of a device"),
       Setting("generator_version"),
-      Setting("lanes", "the vectors that models are simulated in; none without Highway"),
+      Setting("lanes", "vector instruction set used to simulate models; none without Highway"),
       Setting("machine"),
       Setting("model_version"),
       Setting("rounds"),
       Setting("strategy"),
-      Setting("time", "of a part in a round, as 50ms"),
+      Setting("time", "time for each part in a round, such as 50ms"),
       {"stopped_by", &R::stopped_by,
-       Prose("a signal, or the error of a device, if there are not all rows because of it; else "
-             "empty")},
+       Prose("signal or device error because of which rows are missing; else empty")},
       {"device_identity",
        [](const R& r) { return r.device == nullptr ? std::string() : Name(r.device->identity()); },
-       "empty without one"},
+       "empty without a device"},
       {"compared",
        [](const R& r) {
          return r.compares()
                     ? std::optional(ComparedFile{r.earlier.file, r.earlier.version, r.differs})
                     : std::nullopt;
        },
-       "the file of --compare"},
+       "file of --compare and its differences"},
       {"rows", &R::measured},
   };
 }

@@ -58,7 +58,7 @@ Fields<ChangesResult> FieldsOf(const ChangesResult*) {
   using R = ChangesResult;
   return {
       {"changes", [](const R& r) { return r.changes; }},
-      {"instructions", &R::instructions, "that there are now"},
+      {"instructions", &R::instructions, "number of instructions now"},
   };
 }
 

@@ -50,11 +50,11 @@ Fields<DifferingLine> FieldsOf(const DifferingLine*) {
       Field<L>::Flat([](const L& l) {
         return DotProductWords{*l.op.instruction, l.dot, l.d};
       }),
-      {"line", &L::line, {.what = "of the input", .least = 1}},
+      {"line", &L::line, {.what = "line number in the input", .least = 1}},
       {"model", [](const L& l) { return HexWord(*l.op.instruction->d, l.model); }, HexDigits()},
       {"failure", [](const L& l) { return FailureName(l.failure); }, Absent(FailureName())},
       {"said", [](const L& l) { return FailureText(l.failure); },
-       Absent(Prose("what the program said"))},
+       Absent(Prose("failure message of the program"))},
   };
 }
 
@@ -69,10 +69,10 @@ Fields<CheckResult> FieldsOf(const CheckResult*) {
   return {
       {"instruction", [](const R& r) { return r.op.name; }, InstructionName()},
       {"differing", [](const R&) { return std::vector<DifferingLine>(); },
-       "the first --max_reports"},
+       "first --max_reports of the differing lines"},
       {"lines", &R::lines, "dot products"},
       {"equal", &R::equal},
-      {"error", &R::error, Prose("what was wrong with the input; empty if nothing was")},
+      {"error", &R::error, Prose("error in the input; empty if there was none")},
   };
 }
 

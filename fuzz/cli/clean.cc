@@ -35,10 +35,10 @@ Fields<CleanResult> FieldsOf(const CleanResult*) {
   using R = CleanResult;
   return {
       {"folder", [](const R& r) { return r.flags.folder; }},
-      {"removed", [](const R& r) { return r.flags.yes; },
-       "with --yes; else the files are still there"},
+      {"removed", [](const R& r) { return r.flags.yes; }, "whether the files were removed (--yes)"},
       {"files", [](const R& r) { return r.cleaning.files; }},
-      {"damage", [](const R& r) { return r.cleaning.damage; }, Prose("of logs; these stay")},
+      {"damage", [](const R& r) { return r.cleaning.damage; },
+       Prose("damaged logs, which are kept")},
   };
 }
 

@@ -17,13 +17,14 @@ struct CountedBin {
 Fields<CountedBin> FieldsOf(const CountedBin*) {
   using B = CountedBin;
   return {
-      {"group", [](const B& b) { return b.bin.group; }, "of the cross"},
+      {"group", [](const B& b) { return b.bin.group; }, "group of bins"},
       {"row", [](const B& b) { return b.bin.row; }},
-      {"column", [](const B& b) { return b.bin.column; }, "empty where the group is a list"},
-      {"count", &B::count, "dot products that reached it"},
-      {"least", [](const B& b) { return b.bin.least; }, "that must"},
+      {"column", [](const B& b) { return b.bin.column; }, "empty if the group is a list"},
+      {"count", &B::count, "dot products that reached the bin"},
+      {"least", [](const B& b) { return b.bin.least; },
+       "number of dot products that must reach it"},
       {"unreachable", [](const B& b) { return b.bin.unreachable; },
-       Prose("why no input reaches it; empty: it must be reached")},
+       Prose("reason why no input reaches the bin; empty if the bin must be reached")},
   };
 }
 
@@ -41,9 +42,10 @@ Fields<FilledBins> FieldsOf(const FilledBins*) {
   using F = FilledBins;
   return {
       {"instruction", [](const F& f) { return f.op->name; }, InstructionName()},
-      {"stands_for", &F::stands_for, "instructions of its model"},
-      {"cases", &F::cases, "made: until all bins had their least count, else all"},
-      {"dot_products", &F::dot_products, "looked at"},
+      {"stands_for", &F::stands_for, "number of instructions that share its model"},
+      {"cases", &F::cases,
+       "generated cases: until every bin had its required count, else all of --cases"},
+      {"dot_products", &F::dot_products, "dot products examined"},
       {"complete", [](const F& f) { return f.thin.empty(); }},
       {"bins", CountedBins},
   };

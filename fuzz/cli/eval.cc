@@ -86,7 +86,7 @@ Fields<AnsweredLine> FieldsOf(const AnsweredLine*) {
       Field<L>::Flat([](const L& l) {
         return DotProductWords{l.instruction, l.dot, l.d};
       }),
-      {"words", &L::words, Absent({.what = "of each row of a glob"})},
+      {"words", &L::words, Absent({.what = "results of each row that matches a glob"})},
   };
 }
 
@@ -101,10 +101,10 @@ Fields<EvalResult> FieldsOf(const EvalResult*) {
   using R = EvalResult;
   return {
       {"instruction", [](const R& r) { return r.op.name; }, InstructionName()},
-      {"device_identity", &R::device_identity, "who answered; empty: the simulator"},
+      {"device_identity", &R::device_identity, "device that answered; empty for the simulator"},
       {"dot_products", [](const R&) { return std::vector<AnsweredLine>(); }},
       {"count", &R::count},
-      {"error", &R::error, Prose("what ended it too early; empty if nothing did")},
+      {"error", &R::error, Prose("error that ended it early; empty if there was none")},
   };
 }
 

@@ -41,7 +41,8 @@ std::string BucketLines(const ExplainedBucket& b) {
                       "\n");
 }
 
-constexpr const char* kShared = "by the dot products that differ, a sentence; may be empty";
+constexpr const char* kShared =
+    "property that the differing dot products share, as a sentence; may be empty";
 
 // What the answers of a device say.
 struct DiagnosisOf {
@@ -55,10 +56,10 @@ Fields<DiagnosisOf> FieldsOf(const DiagnosisOf*) {
   return {
       Field<D>::Flat([](const D& d) { return ParametersOf{d.op}; }),
       {"answered_by", [](const D& d) { return d.device; },
-       "specification, identity, or both, as the files name it"},
+       "specification of the device, its identity, or both, as stored in the files"},
       {"answers", [](const D& d) { return d.diagnosis.observed.size(); }},
       {"changes", [](const D& d) { return d.diagnosis.changes; },
-       "that give all answers, the preferred one first"},
+       "changes of the model that reproduce all answers, the preferred one first"},
       {"nearest", [](const D& d) { return d.diagnosis.nearest; }},
       {"nearest_misses", [](const D& d) { return d.diagnosis.missed; }},
       {"single_changes_tried", [](const D& d) { return d.diagnosis.singles; }},
@@ -74,8 +75,9 @@ Fields<ExplainedBucket> FieldsOf(const ExplainedBucket*) {
       {"bucket", NameOf},
       {"answers", &B::answers},
       {"missed", &B::missed},
-      {"failed", &B::failed, "cases in which the device failed"},
-      {"said", &B::said, Prose("what it did in the smallest of them; empty if there is none")},
+      {"failed", &B::failed, "number of cases in which the device failed"},
+      {"said", &B::said,
+       Prose("failure of the device in the smallest of these cases; empty if there is none")},
       {"shared", &B::shared, Prose(kShared)},
   };
 }
@@ -205,9 +207,11 @@ Fields<CaseResult> FieldsOf(const CaseResult*) {
       {"shared", [](const C& c) { return c.subject().shared; }, Prose(kShared)},
       {"agrees", [](const C& c) { return c.e.agrees; }},
       {"bucket", [](const C& c) { return Name(c.e.bucket); }},
-      {"results", [](const C& c) { return c.mismatch().inputs.dot_products(); }, "of the case"},
-      {"differing", [](const C& c) { return c.subject().differing; }, "their indices"},
-      {"element", [](const C& c) { return c.e.element; }, "the result that is explained"},
+      {"results", [](const C& c) { return c.mismatch().inputs.dot_products(); },
+       "number of results of the case"},
+      {"differing", [](const C& c) { return c.subject().differing; },
+       "indices of the differing results"},
+      {"element", [](const C& c) { return c.e.element; }, "index of the explained result"},
       {"dot_product", &C::words},
       Field<C>::Flat([](const C& c) {
         const Mismatch& m = c.mismatch();
@@ -217,7 +221,7 @@ Fields<CaseResult> FieldsOf(const CaseResult*) {
         return StagesOf{*c.mismatch().op, c.stages};
       }),
       {"refuted", [](const C& c) { return c.e.refuted; },
-       "changes that other answers of the finding refute"},
+       "changes that other answers of the finding rule out"},
   };
 }
 

@@ -53,7 +53,7 @@ Fields<GenResult> FieldsOf(const GenResult*) {
       {"first", [](const R& r) { return r.flags.first; }, "index of the first case"},
       {"cases", [](const R& r) { return r.flags.cases; }},
       {"dot_products", [](const R&) { return std::vector<DotProductWords>(); }},
-      {"count", &R::lines, "of dot products"},
+      {"count", &R::lines, "number of dot products"},
   };
 }
 

@@ -216,12 +216,15 @@ Fields<ArchitectureRow> FieldsOf(const ArchitectureRow*) {
       {"verdict",
        [](const R& r) { return kVerdicts[r.v.kind]; },
        {.words = {std::begin(kVerdicts), std::end(kVerdicts)}}},
-      {"given", [](const R& r) { return r.v.given; }, "answers that its models give"},
+      {"given", [](const R& r) { return r.v.given; },
+       "answers that the models of the architecture reproduce"},
       {"missed", [](const R& r) { return r.v.missed; },
-       "answers of the recording that its models do not give, if they give all that were chosen"},
+       "answers of the recording that the models do not reproduce, if they reproduce all chosen "
+       "answers"},
       {"case", &R::against,
-       "index in asked of what refutes it, or of what it has no instruction or no model for"},
-      {"model", &R::word, HexDigits("what its model says to that case")},
+       "index in `asked` of the case that rules it out, or for which it has no instruction or no "
+       "model"},
+      {"model", &R::word, HexDigits("result of its model for that case")},
   };
 }
 
@@ -250,18 +253,19 @@ Fields<IdentifyResult> FieldsOf(const IdentifyResult*) {
       {"device", [](const R& r) { return r.device.name(); }},
       {"device_identity", [](const R& r) { return Name(r.device.identity()); }},
       {"recorded", &R::recorded,
-       "the answers are those of a recording; else each case was asked twice"},
+       "whether the answers come from a recording; otherwise each case was asked twice"},
       {"asked", [](const R& r) { return r.id.asked; }},
       {"architectures", &R::architectures},
       {"identified", [](const R& r) { return r.id.Identified(); },
-       "architectures that give all answers"},
-      {"indistinct", &R::indistinct, "of these"},
+       "architectures that reproduce all answers"},
+      {"indistinct", &R::indistinct, "pairs of these architectures that no case distinguishes"},
       {"compared", [](const R& r) { return r.id.recorded; },
-       "answers of a recording that were held against the models"},
-      {"changes", [](const R& r) { return r.id.changes; }, "of one parameter of their models"},
+       "answers of a recording that were compared with the models"},
+      {"changes", [](const R& r) { return r.id.changes; },
+       "number of single-parameter changes of their models"},
       {"unrefuted", [](const R& r) { return r.id.unrefuted; },
-       "changes that give all answers too: ARCH/INSTRUCTION:NAME=VALUE"},
-      {"text", [](const R& r) { return Conclusion(r.id); }, Prose("the conclusion for people")},
+       "single-parameter changes that also reproduce all answers: ARCH/INSTRUCTION:NAME=VALUE"},
+      {"text", [](const R& r) { return Conclusion(r.id); }, Prose("conclusion in words")},
   };
 }
 

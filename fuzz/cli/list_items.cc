@@ -43,7 +43,8 @@ Fields<Product> FieldsOf(const Product*) {
   return {
       {"name", &P::name},
       {"architecture", &P::arch},
-      {"tables", [](const P& p) { return HasTables(p.arch); }, "the tables have the architecture"},
+      {"tables", [](const P& p) { return HasTables(p.arch); },
+       "whether the tables have rows of the architecture"},
   };
 }
 
@@ -85,8 +86,10 @@ Fields<ComputedBy> FieldsOf(const ComputedBy*) {
       {"algorithm", [](const C& c) { return Describe(c.n().algorithm); }},
       {"parameters", [](const C& c) { return ParametersJson(AlgorithmFields(c.n().algorithm)); },
        ParameterValues()},
-      {"lanes", [](const C& c) { return HasLanes(c.op.model); }},
-      {"nan_bits", [](const C& c) { return c.n().nan_verdict != NanVerdict::kAnyNan; }},
+      {"lanes", [](const C& c) { return HasLanes(c.op.model); },
+       "whether the model is simulated in vector lanes"},
+      {"nan_bits", [](const C& c) { return c.n().nan_verdict != NanVerdict::kAnyNan; },
+       "whether the bits of a NaN result are compared"},
   };
 }
 
@@ -94,12 +97,13 @@ Fields<KnownFrom> FieldsOf(const KnownFrom*) {
   using K = KnownFrom;
   return {
       {"others", [](const K& k) { return k.op.numerics->evidence.others; },
-       Prose("what others published or recorded")},
-      {"native_on", [](const K& k) { return k.op.instruction->native_on; }},
+       Prose("evidence that others published or recorded")},
+      {"native_on", [](const K& k) { return k.op.instruction->native_on; },
+       "architectures whose machine code has it as one instruction"},
       {"source", [](const K& k) { return k.op.instruction->source; },
-       Prose("of formats and layout")},
+       Prose("source of the formats and the layout")},
       {"words", [](const K& k) { return DescribeModel(k.op.model); },
-       Prose("the model in words, with the parameters that are unusual for its family")},
+       Prose("model in words, with the parameters that are unusual for its family")},
   };
 }
 
@@ -188,9 +192,10 @@ Fields<Abilities> FieldsOf(const Abilities*) {
   using A = Abilities;
   return {
       {"device_identity", &A::device_identity},
-      {"native", &A::native},
-      {"emulated", &A::emulated},
-      {"without_model", &A::unmodelled},
+      {"native", &A::native, "number of instructions that the device executes natively"},
+      {"emulated", &A::emulated,
+       "number of instructions that several machine instructions emulate"},
+      {"without_model", &A::unmodelled, "number of executable instructions without a model"},
   };
 }
 
@@ -199,7 +204,7 @@ Fields<RowOfHost> FieldsOf(const RowOfHost*) {
   return {
       {"name", &R::name, InstructionName()},
       {"native", [](const R& r) { return !r.why; }},
-      {"why", &R::why, Absent(Prose("if it is not native"))},
+      {"why", &R::why, Absent(Prose("reason if it is not native"))},
   };
 }
 
@@ -214,7 +219,7 @@ Fields<DeviceItem> FieldsOf(const DeviceItem*) {
       {"what", [](const D& d) { return d.kind.what; }, Prose()},
       Field<D>::Flat([](const D& d) { return d.host; }),
       {"instructions", [](const D& d) { return IfAny(d.instructions); }, Absent()},
-      {"why", &D::why, Absent(Prose("why there is no such GPU"))},
+      {"why", &D::why, Absent(Prose("reason why no such GPU can be opened"))},
       {"gpus", [](const D& d) { return IfAny(d.gpus); }, Absent()},
   };
 }
@@ -322,7 +327,7 @@ std::vector<Entry> ListStrategies() {
                       ClassesText("floating point", item.floats),
                       ClassesText("block-scaled, also", item.scaled),
                       ClassesText("integer", item.integers),
-                      ClassesText("not in turn (names and `scheduled` only)", item.late)),
+                      ClassesText("not in rotation (only by name and in `scheduled`)", item.late)),
          JsonOf(item)});
   }
   const Strategy& s = Scheduled();

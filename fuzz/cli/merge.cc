@@ -28,16 +28,17 @@ Fields<MergeResult> FieldsOf(const MergeResult*) {
   return {
       {"out", [](const R& r) { return r.flags.out; }},
       {"folders", [](const R& r) { return r.merged.folders; },
-       "that were read, OUT too if it was there"},
+       "number of folders that were read, including OUT if it existed"},
       {"units", [](const R& r) { return r.merged.units; }},
       {"planned_units", [](const R& r) { return r.merged.planned_units; }},
       Field<R>::Flat([](const R& r) { return CountsOf(r.whole); }),
       {"digest", [](const R& r) { return r.whole.digest; }, DigestOfRun()},
       {"findings", [](const R& r) { return r.merged.findings; }},
       {"dropped", [](const R& r) { return r.merged.dropped; },
-       Prose("INSTRUCTION: why, of those that the last attempt dropped")},
+       Prose("\"INSTRUCTION: reason\" for each instruction that the last attempt dropped")},
       {"distrusted", [](const R& r) { return r.merged.distrusted; }},
-      {"damage", [](const R& r) { return r.merged.damage; }, Prose("what was passed over")},
+      {"damage", [](const R& r) { return r.merged.damage; },
+       Prose("damaged data that was skipped")},
   };
 }
 

@@ -40,15 +40,15 @@ Fields<MinimizeResult> FieldsOf(const MinimizeResult*) {
   return {
       {"verdict",
        &R::verdict,
-       {.what = "equal: to the model; then nothing is filed, and all but instruction and "
-                "first_case is empty",
+       {.what = "equal: the device gives the model's answer; then nothing is filed, and all "
+                "members but instruction and first_case are empty",
         .words = {"differs", "flaky", "equal"}}},
       Field<R>::Flat([](const R& r) { return r.finding; }),
       {"state",
        [](const R& r) {
          return r.finding.path.empty() ? std::nullopt : std::optional(Name(r.finding.state));
        },
-       Absent(FindingStates("of what is filed"))},
+       Absent(FindingStates("state of the filed case"))},
   };
 }
 

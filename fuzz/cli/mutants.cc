@@ -76,11 +76,14 @@ Fields<MutantRow> FieldsOf(const MutantRow*) {
   using M = MutantRow;
   return {
       {"instruction", [](const M& m) { return m.op.name; }, InstructionName()},
-      {"instructions", &M::instructions, Absent({.what = "for which it stands"})},
+      {"instructions", &M::instructions,
+       Absent({.what = "number of instructions that share the mutant"})},
       {"change", &M::change},
       {"parameters", &M::parameters, ParameterValues()},
-      {"cases", &M::cases, Absent({.what = "in which it was found; 0: was not"})},
-      {"equivalent", &M::equivalent, Absent(Prose("why no input can distinguish it"))},
+      {"cases", &M::cases,
+       Absent({.what = "number of cases until the mutant was found; 0 if it was not"})},
+      {"equivalent", &M::equivalent,
+       Absent(Prose("reason why no input can distinguish the mutant"))},
   };
 }
 

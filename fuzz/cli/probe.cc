@@ -56,7 +56,8 @@ struct ProbeResult {
 
 Fields<ProbeResult> FieldsOf(const ProbeResult*) {
   return {
-      {"answers", &ProbeResult::answers, "by instruction, those that contradict the tables first"},
+      {"answers", &ProbeResult::answers,
+       "answers by instruction, those that contradict the tables first"},
   };
 }
 

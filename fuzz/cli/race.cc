@@ -65,10 +65,10 @@ Fields<ProofStep> FieldsOf(const ProofStep*) {
 Fields<Stratum> FieldsOf(const Stratum*) {
   using S = Stratum;
   return {
-      {"products", &S::products},
-      {"addend", &S::addend},
-      {"tried", &S::tried},
-      {"all", &S::all, "there are no others"},
+      {"products", &S::products, "number of products that are not +0"},
+      {"addend", &S::addend, "whether the addend is one of the terms"},
+      {"tried", &S::tried, "number of cases that were tried"},
+      {"all", &S::all, "whether these are all the cases of this kind"},
   };
 }
 
@@ -77,35 +77,34 @@ Fields<PairRace> FieldsOf(const PairRace*) {
   using T = TellingWords;
   return {
       {"x", [](const P& p) { return p.x.name; },
-       "ARCH/INSTRUCTION, with the changes that were asked for; \"2 x ARCH/INSTRUCTION\" is a "
-       "chain "
-       "of two"},
+       "ARCH/INSTRUCTION with the requested changes; \"2 x ARCH/INSTRUCTION\" is a chain of two"},
       {"y", [](const P& p) { return p.y.name; }},
       {"verdict",
        [](const P& p) { return Name(p.verdict); },
        {.words = {"same_model", "proved_equal", "told_apart", "undecided", "not_comparable"}}},
-      {"text", VerdictText, Prose("the same for people")},
+      {"text", VerdictText, Prose("verdict in words")},
       {"changes", [](const P& p) { return ParametersJson(p.changes); },
-       ParameterValues("that y has otherwise; empty between families")},
-      {"stage", &P::stage, "where the models part; empty if no case tells them apart"},
+       ParameterValues("parameters of y that differ; empty between families")},
+      {"stage", &P::stage,
+       "stage at which the models diverge; empty if no case distinguishes them"},
       {"proof", &P::proof,
-       "of proved_equal: changes that lead from x to y, none of which any input shows"},
+       "for proved_equal: changes that lead from x to y, none of which any input can reveal"},
       {"terms", [](const P& p) { return OfFound(p, &T::terms); },
-       "of the case that are not +0: products and the addend"},
+       "number of terms of the case, products and addend, that are not +0"},
       {"fewest_terms", [](const P& p) { return p.race.FewestTerms(); },
-       "all cases of fewer terms were tried, with scales of 1.0"},
+       "whether all cases with fewer terms were tried, with scales of 1.0"},
       {"dot_product", [](const P& p) { return OfFound(p, &T::dot_product); }},
       {"of_x", [](const P& p) { return OfFound(p, &T::of_x); }, HexDigits()},
       {"of_y", [](const P& p) { return OfFound(p, &T::of_y); }, HexDigits()},
       {"generated", [](const P& p) { return p.race.generated; },
-       "generated dot products that were tried before some told the models apart, or in all"},
+       "generated dot products that were tried until one distinguished the models, or in all"},
       {"smaller", [](const P& p) { return p.race.strata; },
-       "cases of fewer terms, or of few, that were tried"},
+       "cases with fewer terms, or with few, that were tried"},
       {"typical",
        [](const P& p) {
          return p.typical ? std::optional(T{p, *p.typical}) : std::nullopt;
        },
-       "a case of ordinary numbers that tells the models apart"},
+       "case of ordinary numbers that distinguishes the models"},
   };
 }
 
@@ -120,10 +119,10 @@ Fields<RowClass> FieldsOf(const RowClass*) {
 Fields<FormatGroup> FieldsOf(const FormatGroup*) {
   using G = FormatGroup;
   constexpr const char* kRows =
-      "rows that compute the same, the shorter ones chained; emulated ones apart";
+      "classes of rows that compute the same, shorter rows chained; emulated rows are separate";
   return {
       {"formats", &G::formats, "\"e4m3 x e5m2 to f32\""},
-      {"verdict", &G::verdict, Prose("in words")},
+      {"verdict", &G::verdict, Prose("verdict in words")},
       {"x", &G::x, kRows},
       {"y", &G::y, kRows},
   };
@@ -161,14 +160,14 @@ Fields<InstructionMatrix> FieldsOf(const InstructionMatrix*) {
   using M = InstructionMatrix;
   return {
       {"instruction", &M::instruction},
-      {"columns", &M::columns, "architectures with one model"},
+      {"columns", &M::columns, "architectures that share one model"},
   };
 }
 
 Fields<WordOfRow> FieldsOf(const WordOfRow*) {
   using W = WordOfRow;
   return {
-      {"instruction", &W::row, "with the changes that were asked for"},
+      {"instruction", &W::row, "ARCH/INSTRUCTION with the requested changes"},
       {"d", &W::d, HexDigits()},
   };
 }
@@ -188,9 +187,9 @@ Fields<RowsFingerprint> FieldsOf(const RowsFingerprint*) {
   using F = RowsFingerprint;
   return {
       {"cases", &F::cases},
-      {"least", &F::least, "no fewer cases of the pool do"},
-      {"pool", &F::pool},
-      {"indistinct", &F::indistinct, "rows that no case tells apart"},
+      {"least", &F::least, "whether no smaller set of cases from the pool suffices"},
+      {"pool", &F::pool, "number of cases to choose from"},
+      {"indistinct", &F::indistinct, "pairs of rows that no case distinguishes"},
   };
 }
 
@@ -208,10 +207,10 @@ struct Report {
 Fields<Report> FieldsOf(const Report*) {
   using R = Report;
   return {
-      {"pairs", &R::pairs, "two; of --all each two columns"},
-      {"groups", &R::groups, "of two architectures: rows of both that multiply the same formats"},
-      {"matrices", &R::matrices, "of --all"},
-      {"fingerprint", &R::fingerprint, "of --set"},
+      {"pairs", &R::pairs, "the pair of rows; with --all, each pair of columns"},
+      {"groups", &R::groups, "with two architectures: rows of both that multiply the same formats"},
+      {"matrices", &R::matrices, "with --all"},
+      {"fingerprint", &R::fingerprint, "with --set"},
   };
 }
 

@@ -45,19 +45,21 @@ Fields<RecordResult> FieldsOf(const RecordResult*) {
   return {
       {"out", [](const R& r) { return r.flags.out; }},
       {"device_identity", &R::device_identity},
-      {"instructions", &R::instructions, Absent({.what = "only for a folder"})},
-      {"dot_products", [](const R& r) { return r.outcome.raw_dot_products; }, "raw answers"},
+      {"instructions", &R::instructions,
+       Absent({.what = "number of recorded instructions; only for a folder"})},
+      {"dot_products", [](const R& r) { return r.outcome.raw_dot_products; },
+       "number of raw answers"},
       {"repeated", [](const R& r) { return r.outcome.repeated; },
-       "dot products that were asked for twice"},
+       "number of dot products that were queried twice"},
       {"regressions", [](const R& r) { return r.OfFolder(r.outcome.regressions); },
-       Absent({.what = "regression cases and vectors"})},
+       Absent({.what = "number of recorded regression cases and vectors"})},
       {"digest_dot_products", [](const R& r) { return r.OfFolder(r.outcome.digest_dot_products); },
        Absent()},
       {"digest_units", [](const R& r) { return r.OfFolder(r.outcome.digest_units); }, Absent()},
       {"without_digests", [](const R& r) { return r.OfFolder(r.outcome.without_digests); },
-       Absent({.what = "instructions for which there was no room"})},
+       Absent({.what = "number of instructions left without digests for lack of space"})},
       {"dropped", [](const R& r) { return Messages(r.outcome.dropped); },
-       Prose("why instructions were dropped")},
+       Prose("reasons why instructions were dropped")},
   };
 }
 

@@ -111,7 +111,8 @@ struct DeviceTally {
 Fields<DeviceTally> FieldsOf(const DeviceTally*) {
   using D = DeviceTally;
   return {
-      {"answered_by", &D::device, "specification or identity of a device, as the files name it"},
+      {"answered_by", &D::device,
+       "specification or identity of the device, as stored in the files"},
       {"compared", [](const D& d) { return d.tally.compared; }},
       {"differing", [](const D& d) { return d.tally.differing; }},
       {"instructions", [](const D& d) { return d.tally.ops; }, InstructionName()},
@@ -154,37 +155,37 @@ Fields<FindingMove> FieldsOf(const FindingMove*) {
 Fields<ReplayOutcome> FieldsOf(const ReplayOutcome*) {
   using O = ReplayOutcome;
   return {
-      {"compared", &O::compared, "dot products, without flaky ones"},
+      {"compared", &O::compared, "number of compared dot products, without flaky ones"},
       {"differing", &O::differing},
-      {"units", &O::units, "of digests"},
+      {"units", &O::units, "number of compared digest units"},
       {"differing_units", &O::differing_units},
       {"answered", &O::answered,
-       "dot products and units that were compared; with --device those that it answered"},
-      {"recorded", &O::recorded, "of recording folders: raw dot products"},
+       "number of compared dot products and units; with --device, those that it answered"},
+      {"recorded", &O::recorded, "number of raw dot products of recording folders"},
       {"recorded_twice", &O::recorded_twice,
-       "of these: asked for twice when they were recorded, with equal answers"},
+       "those of `recorded` that were queried twice when they were recorded, with equal answers"},
       {"flaky", &O::flaky,
-       "dot products that are not compared, since their execution was answered differently when it "
-       "was repeated"},
-      {"flaky_units", &O::flaky_units, "the same of digests"},
-      {"unsupported", &O::unsupported, "cases whose instructions the device lacks"},
+       "dot products that were not compared because the repeated execution gave a different "
+       "answer"},
+      {"flaky_units", &O::flaky_units, "the same for digest units"},
+      {"unsupported", &O::unsupported, "number of cases whose instruction the device lacks"},
       {"unsupported_units", &O::unsupported_units},
-      {"unmodelled", &O::unmodelled, "answers of instructions without a model"},
+      {"unmodelled", &O::unmodelled, "number of answers of instructions without a model"},
       {"unmodelled_units", &O::unmodelled_units},
       {"unmodelled_instructions", &O::unmodelled_ops, InstructionName()},
-      {"repeated", &O::repeated, "of the unmodelled ones: asked of the device again"},
+      {"repeated", &O::repeated, "those of `unmodelled` that were queried again on the device"},
       {"repeated_units", &O::repeated_units},
-      {"changed", &O::changed, "of these: with another answer"},
+      {"changed", &O::changed, "those of `repeated` with a different answer"},
       {"changed_units", &O::changed_units},
-      {"contradictions", &O::contradictions, "said by surveys"},
-      {"troubled", &O::troubled, "rows, said by surveys"},
-      {"moves", &O::moves, "findings that moved with --update, or would"},
+      {"contradictions", &O::contradictions, "contradictions with the tables that surveys report"},
+      {"troubled", &O::troubled, "rows in trouble that surveys report"},
+      {"moves", &O::moves, "findings whose state changes, or would change with --update"},
       {"damaged", &O::damaged},
       {"dropped", [](const O& o) { return Messages(o.dropped); },
        Prose("why instructions were dropped")},
-      {"devices", TalliesOf, "not of vectors"},
+      {"devices", TalliesOf, "results by device, without vectors"},
       {"vectors", [](const O& o) { return VectorCountsOf{o}; },
-       "dot products of vectors by kind of answer"},
+       "number of dot products of vectors, by kind of answer"},
   };
 }
 
@@ -200,7 +201,8 @@ Fields<ReplayResult> FieldsOf(const ReplayResult*) {
   return {
       {"reports",
        &R::reports,
-       {.what = "in the order of the text; of what differs or is flaky the first --max_reports",
+       {.what = "reports in the order of the text output; at most --max_reports that differ or are "
+                "flaky",
         .schema = ListOf(SchemaOf<ReplayRow>())}},
       Field<R>::Flat([](const R& r) -> const ReplayOutcome& { return r.outcome; }),
   };

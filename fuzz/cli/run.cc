@@ -117,7 +117,7 @@ Fields<PlannedRow> FieldsOf(const PlannedRow*) {
   using R = PlannedRow;
   return {
       {"instruction", &R::instruction, InstructionName()},
-      {"planned_cases", &R::planned_cases, "of this shard; null if endless"},
+      {"planned_cases", &R::planned_cases, "planned cases of this shard; null if endless"},
       {"dot_products_per_case", &R::dot_products_per_case},
   };
 }

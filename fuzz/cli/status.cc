@@ -22,9 +22,9 @@ Fields<StatusResult> FieldsOf(const StatusResult*) {
   using R = StatusResult;
   return {
       {"folders", &R::folders, {.least_items = 1}},
-      {"total", &R::total, "of several folders"},
+      {"total", &R::total, "sum of several folders"},
       {"not_read", &R::not_read,
-       Prose("folders that were named and are none of a run, with the reason")},
+       Prose("named folders that are not folders of a run, with the reason")},
   };
 }
 

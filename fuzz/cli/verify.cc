@@ -96,7 +96,7 @@ Fields<DifferingUnit> FieldsOf(const DifferingUnit*) {
       {"first_case", [](const U& u) { return u.stored().first_case; }},
       {"cases", [](const U& u) { return u.stored().cases; }},
       {"machine", [](const U& u) { return Name(u.stored().machine); },
-       "that did it; empty if not known"},
+       "machine that executed the unit; empty if unknown"},
       {"differs",
        [](const U& u) { return u.unit.ModelDiffers() ? "model" : "device"; },
        {.words = {"model", "device"}}},
@@ -108,7 +108,7 @@ Fields<DifferingUnit> FieldsOf(const DifferingUnit*) {
       {"stored_mismatches", [](const U& u) { return u.stored().mismatches; }},
       {"mismatches", [](const U& u) { return u.unit.now.mismatches; }},
       {"command", [](const U& u) { return CommandOf(u.flags, u.outcome, u.unit); },
-       "that does it again"},
+       "command line that executes the unit again"},
   };
 }
 
@@ -128,7 +128,7 @@ Fields<VerifyResult> FieldsOf(const VerifyResult*) {
       {"differing", &R::differing},
       {"stopped_by", [](const R& r) { return Name(r.outcome.stopped_by); }, StoppedBy()},
       {"dropped", [](const R& r) { return Messages(r.outcome.failed); },
-       Prose("why, one for each instruction that was dropped")},
+       Prose("one reason for each dropped instruction")},
       {"damage", [](const R& r) { return r.outcome.damage; }, Prose()},
   };
 }

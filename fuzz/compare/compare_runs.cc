@@ -308,8 +308,12 @@ Fields<RunsDifference::Fact> FieldsOf(const RunsDifference::Fact*) {
 Fields<RunsDifference::Cause> FieldsOf(const RunsDifference::Cause*) {
   using C = RunsDifference::Cause;
   return {
-      {"first", &C::first, Prose("the model, or NAME=VALUE of its parameters, or words")},
-      {"second", &C::second, Prose("the model, or NAME=VALUE of its parameters, or words")},
+      {"first", &C::first,
+       Prose("explanation of this side's answers: the model, NAME=VALUE of its parameters, or "
+             "words")},
+      {"second", &C::second,
+       Prose("explanation of this side's answers: the model, NAME=VALUE of its parameters, or "
+             "words")},
       {"instructions", &C::ops, InstructionName()},
   };
 }
@@ -334,7 +338,7 @@ Fields<ComparedSide> FieldsOf(const ComparedSide*) {
   using S = ComparedSide;
   return {
       {"path", [](const S& s) { return s.path; }},
-      {"device_identity", [](const S& s) { return s.identity; }, "who answered"},
+      {"device_identity", [](const S& s) { return s.identity; }, "device that answered"},
   };
 }
 
@@ -352,14 +356,15 @@ Fields<RunsDifference> FieldsOf(const RunsDifference*) {
        [](const D& d) {
          return ComparedSide{d.second_path, d.answers.second};
        }},
-      {"causes", &D::causes, "what gives all answers of each side, where they differ"},
+      {"causes", &D::causes,
+       "models that reproduce all answers of each side, where the sides differ"},
       {"differences", [](const D& d) { return d.answers.rows; }},
-      {"coverage", &D::coverage, "bins that one side alone reached, by name"},
-      {"facts", &D::facts, "of what ran, where they differ"},
+      {"coverage", &D::coverage, "bins that only one side reached, by name"},
+      {"facts", &D::facts, "facts about the two runs that differ"},
       {"compared", [](const D& d) { return d.answers.compared; }},
       {"only_first", [](const D& d) { return d.answers.only_first; }, "instructions"},
       {"only_second", [](const D& d) { return d.answers.only_second; }},
-      {"damage", &D::damage, Prose("what was left out")},
+      {"damage", &D::damage, Prose("damaged data that was left out")},
   };
 }
 

@@ -77,7 +77,7 @@ Fields<WithLeftOut<Result>> FieldsOf(const WithLeftOut<Result>*) {
   return {
       Field<W>::Flat([](const W& w) -> const Result& { return w.result; }),
       {"left_out", &W::left_out,
-       "what was asked for and not compared: for each thing, reason and `named` one entry"},
+       "requested things that were not compared: one entry for each thing, reason and `named`"},
   };
 }
 
