@@ -33,7 +33,7 @@ Fields<KernelCosts> FieldsOf(const KernelCosts*) {
 
 namespace {
 
-Detail Ns(const char* what = "") { return {.what = what, .unit = "ns a dot product"}; }
+Detail Ns(const char* what = "") { return {.what = what, .unit = "ns per dot product"}; }
 
 constexpr size_t kMaxBytes = 16 << 20;  // of a file to compare with
 
@@ -82,11 +82,11 @@ absl::StatusOr<Earlier> ReadEarlier(const std::string& path, const Settings& nam
   for (const auto& [name, value] : names) earlier.settings[name] = string_of(json, name);
   if (earlier.settings["machine"].empty() || earlier.version.empty() ||
       !json.contains("stopped_by") || !json.contains("rows") || !json["rows"].is_array()) {
-    return damaged("no output of `bench --json`");
+    return damaged("not output of `bench --json`");
   }
   for (const Json& row : json["rows"]) {
     const std::string name = string_of(row, "instruction");
-    if (name.empty()) return damaged("no output of `bench --json`");
+    if (name.empty()) return damaged("not output of `bench --json`");
     const auto number = [&](const char* part) {
       return row.contains(part) && row[part].is_number() ? row[part].get<double>() : 0;
     };
@@ -99,9 +99,9 @@ absl::StatusOr<Earlier> ReadEarlier(const std::string& path, const Settings& nam
                                 says ? KindOf(row["k"].get<int64_t>(), row["lanes"] == true) : ""};
     if (!is_time(simulator) || !is_time(unit) || !is_time(simulator_most) || !is_time(unit_most) ||
         simulator_most < simulator || unit_most < unit) {
-      return damaged(name, " has no times of a measurement");
+      return damaged(name, " has no measured times");
     }
-    if (!earlier.of.emplace(name, costs).second) return damaged("two rows of ", name);
+    if (!earlier.of.emplace(name, costs).second) return damaged("two rows for ", name);
   }
   return earlier;
 }
@@ -119,7 +119,7 @@ std::string WhatDiffers(const Earlier& earlier, const Settings& now,
   std::vector<std::string> all;
   const auto add = [&](absl::string_view what, const std::string& was, const std::string& is) {
     if (was == is) return;
-    all.push_back(absl::StrCat(what, " was ", was.empty() ? "not said" : was, ", is ", is));
+    all.push_back(absl::StrCat(what, " was ", was.empty() ? "unknown" : was, ", is ", is));
   };
   for (const auto& [name, value] : now) add(name, earlier.settings.at(name), value);
   const bool other_lanes = earlier.settings.at("lanes") != now.at("lanes");  // of all rows
@@ -187,7 +187,7 @@ std::string KernelsText(const std::vector<BenchRow>& rows, const TextStyle& styl
     table.Add(std::move(cells));
   }
   if (!some) return "";
-  return absl::StrCat("Kernels of a run that stays on the device, ns a dot product:\n",
+  return absl::StrCat("Kernels of a run that stays on the device, ns per dot product:\n",
                       table.Text(style));
 }
 
@@ -317,7 +317,7 @@ Fields<BenchResult> FieldsOf(const BenchResult*) {
 // Where the comparison with an earlier measurement says less than it seems to.
 void WarnOfComparison(const std::string& file, const BenchResult& result, Console& console) {
   if (!result.differs.empty()) {
-    console.Warn(absl::StrCat(file, " was measured otherwise: ", result.differs));
+    console.Warn(absl::StrCat(file, " was measured under different conditions: ", result.differs));
   }
   constexpr double kRestless = 1.2;
   const int64_t restless = std::ranges::count_if(result.rows, [&](const BenchRow& row) {
@@ -326,27 +326,26 @@ void WarnOfComparison(const std::string& file, const BenchResult& result, Consol
            std::max(was->second.spread, SpreadOf(row)) > kRestless;
   });
   if (restless == 0) return;
-  console.Warn(absl::StrCat(restless, " of ", result.rows.size(),
-                            " instructions took over 20 % longer in one round than in another, "
-                            "here or in ",
-                            file, ": how many times as fast they are is not known so well"));
+  console.Warn(absl::StrCat(
+      restless, " of ", result.rows.size(),
+      " instructions took over 20% longer in their slowest round than in their fastest, now or in ",
+      file, ": their speed-ups are unreliable"));
 }
 
 std::string TextOf(const BenchFlags& flags, const BenchResult& result, const TextStyle& style) {
   const Settings& settings = result.settings;
-  std::string head = absl::StrCat(
-      "ns a dot product, one thread, the least of ", flags.rounds,
-      flags.rounds == 1 ? " round" : " rounds", " of ",
-      settings.at("time") == "0" ? "a batch" : settings.at("time"),
-      " of processor time, the device's by the clock on the wall; unit: all that `run` does "
-      "beside a device that answers at once; spread: how much longer the slowest unit took; M/s: "
-      "million dot products in a second of units; lanes ",
-      settings.at("lanes"), "; ", settings.at("machine"), "\n");
+  std::string head =
+      absl::StrCat("ns per dot product, one thread, fastest of ", flags.rounds,
+                   flags.rounds == 1 ? " round" : " rounds", " of ",
+                   settings.at("time") == "0" ? "a batch" : settings.at("time"),
+                   " of processor time (the device: wall-clock time); unit: all work of `run` "
+                   "except waiting for the device; spread: how much longer the slowest unit took; "
+                   "M/s: million dot products per second of units; lanes ",
+                   settings.at("lanes"), "; ", settings.at("machine"), "\n");
   if (result.compares()) {
-    absl::StrAppend(&head, "x: how many times as fast as ", result.earlier.file, " of ",
-                    result.earlier.version,
-                    result.differs.empty() ? "" : ", which was measured otherwise",
-                    "; - where it has no such row\n");
+    absl::StrAppend(&head, "x: speed-up over ", result.earlier.file, " of ", result.earlier.version,
+                    result.differs.empty() ? "" : ", which was measured under different conditions",
+                    "; -: no such row there\n");
   }
   return absl::StrCat(Wrap(head, style.width, 2),
                       TableOf(result.rows, result.earlier, flags.bound, result.device != nullptr,
@@ -362,7 +361,7 @@ absl::StatusOr<Earlier> EarlierOf(const std::string& file, const Settings& setti
   const auto compared = [&](const Operation* op) { return earlier.of.contains(op->name); };
   if (std::ranges::any_of(ops, compared)) return earlier;
   return absl::OutOfRangeError(absl::StrCat(
-      file, " has none of these instructions: nothing to compare",
+      file, " has none of these instructions; nothing to compare",
       earlier.stopped_by.empty() ? "" : ". It was stopped early by " + earlier.stopped_by));
 }
 
@@ -419,12 +418,13 @@ void RunBench(const BenchFlags& flags, Call& call) {
   if (!stopped.empty()) call.ledger().LeaveRest(Thing::kOperation, Reason::kNotReached);
   for (const BenchRow& row : rows) {
     if (row.agrees) continue;
-    call.Say(Verdict::kDiffers, absl::StrCat(row.op->name, ": not the answers of the model"));
+    call.Say(Verdict::kDiffers,
+             absl::StrCat(row.op->name, ": the answers differ from the model's"));
   }
   call.PrintWithLeftOut(result, [&] { return TextOf(flags, result, call.console.style()); });
   if (stopped.empty()) return;
   call.console.Warn(absl::StrCat("stopped early (", stopped, "); ", rows.size(), " of ",
-                                 ops->size(), " instructions are measured"));
+                                 ops->size(), " instructions were measured"));
   if (failed.ok()) call.Say(Verdict::kEarly);
   call.Say(failed);
 }

@@ -93,7 +93,7 @@ is "$(grep -v '^#' two.txt)" "$(grep -v '^#' four.txt)"
 expect 0 gen $fma --cases=2^4; is "$(wc -l <"$out")" 19
 expect 0 gen $fma --cases=5 --seed=18446744073709551615 --strategy=bits --first=18446744073709551000
 is "$(wc -l <"$out")" 8
-expect 2 gen $fma --cases=many; warns "'many' is no count"
+expect 2 gen $fma --cases=many; warns "'many' is not a count"
 expect 2 gen $fma --seed=-1; expect 2 gen $fma --strategy=mixd; warns mixed
 expect 2 gen x86/vfmadd231s; warns $fma
 is "$("$m" gen $mma >/dev/full 2>"$err"; echo $?)" 6; warns 'standard output could not be written'
@@ -340,9 +340,9 @@ expect 3 infer --device="exec:case \$MMADIFF_INSTRUCTION in $fma) exit 1;; *) $m
 warns "dropped $fma: "; says 'x86/vdpbf16ps'; says 'fma_chain'  # the others are asked
 # One answer of 256 is another: the ten that are chosen do not say it, the rest does.
 a100=$observations/khattak_mikaitis/sm_80.A100.mma.m16n8k8.f32.f16.f16.f32.txt.gz
-expect 0 identify --device=recorded:"$a100"; says 'it is one of sm_75, sm_80, sm_86, sm_89'; says 'all 256 of the recording'
+expect 0 identify --device=recorded:"$a100"; says 'it is one of sm_75, sm_80, sm_86, sm_89'; says 'all 256 compared answers of the recording'
 zcat "$a100" | awk 'NR == 200 {$NF = "3f800001"} 1' > sm_80.one_changed.mma.m16n8k8.f32.f16.f16.f32.txt
-expect 1 identify --device=recorded:sm_80.one_changed.mma.m16n8k8.f32.f16.f16.f32.txt; says 'no architecture gives all answers'; says 'contradicted'
+expect 1 identify --device=recorded:sm_80.one_changed.mma.m16n8k8.f32.f16.f16.f32.txt; says 'no architecture reproduces all answers'; says 'contradicted'
 # What was meant.
 expect 2 run $mma; warns "did you mean --instr=$mma?"; expect 2 eval $mma x y; warns 'needs quotes'
 expect 2 list instruction; warns 'did you mean instructions'; expect 2 list instructions 'hoper/*'; warns 'are hopper'
@@ -352,22 +352,22 @@ expect 6 replay "$mma@g3:1:5" --device=faulty:none=0 --junit=nowhere/x.xml; warn
 expect 0 bench --instr=$fma --rounds=1 --time=0 --json; json; cp "$out" costs.json
 has_bf16=0; grep -q avx512_bf16 /proc/cpuinfo || has_bf16=4
 expect $has_bf16 bench --instr=$fma,x86/vdpbf16ps --rounds=1 --time=1ms --compare=costs.json --device=host; says 'unit x'; plain
-sed 's/AVX-512\|AVX2\|SSE4\|none/other lanes/' costs.json > other.json; expect 0 bench --instr=$fma --rounds=1 --time=0 --compare=other.json --json; json; warns 'measured otherwise'; says '"earlier"'
-sed 's/"unit": [0-9.e+-]*/"unit": -1/' costs.json > other.json; expect 5 bench --instr=$fma --compare=other.json; warns 'no times of a measurement'
-sed 's/"unit": [0-9.e+-]*/"unit": 1e300/' costs.json > other.json; expect 5 bench --instr=$fma --compare=other.json; warns 'no times of a measurement'
-sed 's/"k": 1/"k": 2/; s/"rounds": "1"/"rounds": "7"/; s/"stopped_by": ""/"stopped_by": "SIGINT"/' costs.json > other.json; expect 0 bench --instr=$fma --rounds=1 --time=0 --compare=other.json; warns 'rounds was 7, is 1'; warns 'k = 2'; warns 'stopped early by SIGINT'; says 'which was measured otherwise'; says 'x: how many times as fast as other.json of mmadiff'
-command -v python3 >/dev/null && python3 -c 'import json; j = json.load(open("costs.json")); j["rows"] *= 2; json.dump(j, open("other.json", "w"))' && { expect 5 bench --instr=$fma --compare=other.json; warns 'two rows of'; }
-for lost in version stopped_by; do grep -v "\"$lost\":" costs.json >other.json; expect 5 bench --instr=$fma --compare=other.json; warns 'no output of'; done
-sed 's/"unit_most": [0-9.e+-]*/"unit_most": 1e-2/' costs.json > other.json; expect 5 bench --instr=$fma --compare=other.json; warns 'no times of a measurement'
-sed 's/"unit_most": [0-9.e+-]*/"unit_most": 1e9/; s/"generator_version": "[0-9]*"/"generator_version": "1"/' costs.json > other.json; expect 0 bench --instr=$fma --rounds=1 --time=0 --compare=other.json; warns 'in one round than in another'; warns 'generator_version was 1'
+sed 's/AVX-512\|AVX2\|SSE4\|none/other lanes/' costs.json > other.json; expect 0 bench --instr=$fma --rounds=1 --time=0 --compare=other.json --json; json; warns 'measured under different conditions'; says '"earlier"'
+sed 's/"unit": [0-9.e+-]*/"unit": -1/' costs.json > other.json; expect 5 bench --instr=$fma --compare=other.json; warns 'no measured times'
+sed 's/"unit": [0-9.e+-]*/"unit": 1e300/' costs.json > other.json; expect 5 bench --instr=$fma --compare=other.json; warns 'no measured times'
+sed 's/"k": 1/"k": 2/; s/"rounds": "1"/"rounds": "7"/; s/"stopped_by": ""/"stopped_by": "SIGINT"/' costs.json > other.json; expect 0 bench --instr=$fma --rounds=1 --time=0 --compare=other.json; warns 'rounds was 7, is 1'; warns 'k = 2'; warns 'stopped early by SIGINT'; says 'which was measured under different conditions'; says 'x: speed-up over other.json of mmadiff'
+command -v python3 >/dev/null && python3 -c 'import json; j = json.load(open("costs.json")); j["rows"] *= 2; json.dump(j, open("other.json", "w"))' && { expect 5 bench --instr=$fma --compare=other.json; warns 'two rows for'; }
+for lost in version stopped_by; do grep -v "\"$lost\":" costs.json >other.json; expect 5 bench --instr=$fma --compare=other.json; warns 'not output of'; done
+sed 's/"unit_most": [0-9.e+-]*/"unit_most": 1e-2/' costs.json > other.json; expect 5 bench --instr=$fma --compare=other.json; warns 'no measured times'
+sed 's/"unit_most": [0-9.e+-]*/"unit_most": 1e9/; s/"generator_version": "[0-9]*"/"generator_version": "1"/' costs.json > other.json; expect 0 bench --instr=$fma --rounds=1 --time=0 --compare=other.json; warns 'in their slowest round'; warns 'generator_version was 1'
 expect 3 bench --instr=x86/vdpbf16ps --compare=costs.json; warns 'nothing to compare'
 expect 2 bench --instr=$fma --compare=not.there; warns 'not.there'
 expect 4 bench --instr=$fma,$mma --rounds=1 --time=0 --device=host; warns '1 of 2 instructions left out, although named'; expect 0 bench --instr="$fma,*/mma.m16n8k16.f32.f16.f16.f32" --rounds=1 --time=0 --device=host; warns 'left out: the device lacks'; expect 4 bench --instr=$mma --rounds=1 --time=0 --device=host
-expect 1 bench --instr=$fma --rounds=1 --time=0 --device=faulty:lost_batch=1; warns 'not the answers of the model'; says ' differs '
-expect 4 replay "$mma@g3:1:5"; warns '--device=DEVICE asks another'
+expect 1 bench --instr=$fma --rounds=1 --time=0 --device=faulty:lost_batch=1; warns 'the answers differ from the model'; says ' differs '
+expect 4 replay "$mma@g3:1:5"; warns 'choose a different one with --device=DEVICE'
 expect 75 bench --instr=$fma,x86/vdpbf16ps --rounds=1 --time=0 --device=faulty:dead=2; warns '1 of 2'; says 'unit'
 expect 75 bench --instr=$fma --rounds=1 --time=0 --device=faulty:dead=1 --json; json; says '"stopped_by": "'$fma': device faulty:dead=1 died'; says '"rows": []'
-expect 5 bench --instr=$fma --compare=/dev/null; warns 'is a device'; expect 5 bench --instr=$fma --compare=<(:); warns 'in a file first'; expect 5 bench --instr=$fma --compare="$script"; warns 'no output of'; expect 2 bench --instr=none; expect 2 bench --instr=$fma --rounds=0; expect 2 bench --instr=$fma --time=-1
+expect 5 bench --instr=$fma --compare=/dev/null; warns 'is a device'; expect 5 bench --instr=$fma --compare=<(:); warns 'in a file first'; expect 5 bench --instr=$fma --compare="$script"; warns 'not output of'; expect 2 bench --instr=none; expect 2 bench --instr=$fma --rounds=0; expect 2 bench --instr=$fma --time=-1
 # Numbers of one's own and lines, through the model alone.
 expect 0 explain $mma --a=1.0,2^-24,0x1p-3 --b=0x3c00,1,-1.5 --c=-2^-25 --svg=aligned.svg; says 'result 0x'; says 'step 0: bits from'; plain
 is "$(grep -c 'class="bar"' aligned.svg)" 5
@@ -470,7 +470,7 @@ is "$(grep -c 'this is not a' "$out")" 0
 expect 0 probe --list; says 'Does a zero times a huge number move'
 expect 2 probe --device=faulty:none=0 --instr=$mma; warns '--all or --question'
 expect 2 probe --question=no_such --device=faulty:none=0; warns "no question 'no_such'"
-expect 2 probe --all --device=faulty:none=0 --instr=$mma --max_total_time=soon; warns 'no duration'
+expect 2 probe --all --device=faulty:none=0 --instr=$mma --max_total_time=soon; warns 'not a duration'
 bf16=sm_90/mma.m16n8k16.f32.bf16.bf16.f32
 expect 0 probe --all --device=faulty:none=0 --instr=$bf16 --max_total_time=0 --out=probed; plain
 says 'floor'; says 'exponent_floor=-133: agrees'; is "$(stat_of contradict)" 0
@@ -486,7 +486,7 @@ expect 1 probe --question=payloads,pairs,integers --device="exec:python3 $(dirna
 is "$(stat_of answers)" 1; warns '1 of 3 questions left out, although named: the instruction is contradicted already'; warns '1 of 3 questions left out, although named: not applicable'
 expect 0 probe --question=layout,order --device="$simulator" --instr=$fma; says 'addend_joins=first_step'
 expect 75 probe --question=floor --device=faulty:none=0 --instr="$bf16,$mma" --max_total_time=0
-warns "1 of the instructions, from $bf16, were not asked all"; is "$(stat_of answers)" 1
+warns "1 of the instructions, from $bf16 on, have unanswered"; is "$(stat_of answers)" 1
 
 # ---- record and recordings
 expect 0 record --device=faulty:none=0 --instr=x86/vdpbf16ps --cases=3000 rec.log

@@ -53,30 +53,30 @@ absl::StatusOr<std::vector<const Operation*>> OperationsOfOneArchitecture(
   if (archs.size() < 2) return ops;
   return absl::InvalidArgumentError(
       absl::StrCat("device ", flags.device, " answers for rows of ", absl::StrJoin(archs, ", "),
-                   "; write as which of them it is asked: --instr='", archs[0], "/*'"));
+                   "; choose one of them: --instr='", archs[0], "/*'"));
 }
 
 std::string VerdictText(const Identification& id, const ArchVerdict& v) {
   const AskedCase& c = id.asked[v.asked];
   switch (v.kind) {
     case ArchVerdict::kGives:
-      return absl::StrCat("gives all ", CountText(id.asked.size(), "answer"),
+      return absl::StrCat("reproduces all ", CountText(id.asked.size(), "answer"),
                           id.recorded > 0 ? absl::StrCat(", and all ", id.recorded,
-                                                         " of the recording that were compared")
+                                                         " compared answers of the recording")
                                           : "");
     case ArchVerdict::kContradicted:
-      return absl::StrCat("contradicted: gives these ", CountText(id.asked.size(), "answer"),
+      return absl::StrCat("contradicted: reproduces these ", CountText(id.asked.size(), "answer"),
                           ", but not ", v.missed, " of the ", id.recorded,
-                          " of the recording that were compared");
+                          " compared answers of the recording");
     case ArchVerdict::kLacks:
       return absl::StrCat("has no ", c.op->instruction->name);
     case ArchVerdict::kNoModel:
-      return absl::StrCat("not known: no model of ", c.op->instruction->name);
+      return absl::StrCat("unknown: no model of ", c.op->instruction->name);
     case ArchVerdict::kRefuted:
       break;
   }
   const Format& d = *c.op->instruction->d;
-  return absl::StrCat("refuted: gives ", v.given, " of ", id.asked.size(), " answers; case ",
+  return absl::StrCat("refuted: reproduces ", v.given, " of ", id.asked.size(), " answers; case ",
                       v.asked + 1, " has ", HexWord(d, c.d), ", its model ", HexWord(d, v.word));
 }
 
@@ -92,9 +92,9 @@ bool LacksNans(const Identification& id) {
 std::string Conclusion(const Identification& id) {
   const std::vector<std::string> names = id.Identified();
   const std::vector<std::string> unknown = id.Named(ArchVerdict::kNoModel);
-  const std::string open = unknown.empty() ? ""
-                                           : absl::StrCat("; or ", absl::StrJoin(unknown, ", "),
-                                                          ", of which no model is known");
+  const std::string open =
+      unknown.empty() ? ""
+                      : absl::StrCat("; or ", absl::StrJoin(unknown, ", "), " (without a model)");
   if (names.empty()) {
     const auto given = [](const ArchVerdict& v) {
       return std::pair(v.given, -static_cast<int64_t>(v.missed));
@@ -104,17 +104,20 @@ std::string Conclusion(const Identification& id) {
     for (const ArchVerdict& v : id.archs) {
       if (given(v) == given(*nearest)) all.push_back(v.arch);
     }
-    return absl::StrCat(
-        "no architecture gives all answers", open, "; nearest: ", absl::StrJoin(all, ", "), ", ",
-        nearest->missed > 0 ? absl::StrCat("all but ", nearest->missed, " of ", id.recorded)
+    return absl::StrCat("no architecture reproduces all answers", open,
+                        "; nearest: ", absl::StrJoin(all, ", "), ", ",
+                        nearest->missed > 0
+                            ? absl::StrCat("all but ", nearest->missed, " of ", id.recorded)
                             : absl::StrCat(nearest->given, " of ", id.asked.size()),
-        "; `infer` looks for a model");
+                        "; `infer` searches for a model");
   }
   const bool refuted = id.archs.size() > names.size() + unknown.size();
   return absl::StrCat(
       names.size() == 1 ? "it is " : "it is one of ", absl::StrJoin(names, ", "), open,
-      LacksNans(id) ? "; none of these answers is a NaN, so nothing is known of its NaNs" : "",
-      refuted ? "" : "; nothing was refuted: no other model of these instructions differs here");
+      LacksNans(id) ? "; none of these answers is a NaN, so its NaNs are unknown" : "",
+      refuted
+          ? ""
+          : "; nothing was refuted: every model of these instructions reproduces these answers");
 }
 
 // "sm_80, sm_86  TEXT": architectures of which the same is said in one line, the first one's place.
@@ -170,8 +173,8 @@ std::string Text(const Identification& id, const Device& device, bool recorded,
     const auto first = id.unrefuted.begin();
     absl::StrAppend(
         &text,
-        Wrap(absl::StrCat("of ", id.changes, " changes of one parameter these answers refute ",
-                          id.changes - id.unrefuted.size(), named > 0 ? ", not " : "",
+        Wrap(absl::StrCat("these answers rule out ", id.changes - id.unrefuted.size(), " of ",
+                          id.changes, " single-parameter changes", named > 0 ? ", but not " : "",
                           absl::StrJoin(first, first + named, ", "),
                           named < id.unrefuted.size()
                               ? absl::StrCat(" and ", id.unrefuted.size() - named, " more")
@@ -180,7 +183,7 @@ std::string Text(const Identification& id, const Device& device, bool recorded,
              style.width, 2));
   }
   absl::StrAppend(&text, "the ", CountText(id.asked.size(), "answer"),
-                  recorded ? ", of the recording:\n" : ", each asked for twice:\n");
+                  recorded ? ", from the recording:\n" : ", each queried twice:\n");
   for (size_t i = 0; i < id.asked.size(); ++i) {
     const AskedCase& c = id.asked[i];
     absl::StrAppend(

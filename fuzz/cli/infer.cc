@@ -186,11 +186,11 @@ class Inferring : public Agenda {
     call_.Say(dispatched.device);
     if (cancelled_) {
       call_.Say(Verdict::kEarly,
-                "stopped before the end: what is said above is of the answers so far; a new call "
-                "begins again");
+                "stopped before the end: the results above are based on the answers so far; a new "
+                "call starts over");
     } else if (next_ < ops_.size() && dispatched.device.ok() && dispatched.durable.ok()) {
       call_.Say(Verdict::kEarly, absl::StrCat(Name(dispatched.stopped_by),
-                                              ": the other instructions were not asked"));
+                                              ": the remaining instructions were not queried"));
     }
   }
 
@@ -226,11 +226,11 @@ class Inferring : public Agenda {
   absl::Status CheckFlags() const {
     if (flags_.instr.empty() == flags_.formats.empty()) {
       return absl::InvalidArgumentError(
-          "write either --instr=ARCH/INSTRUCTION or, for what no table has, --formats=A,B,C,D "
-          "--k=K");
+          "write either --instr=ARCH/INSTRUCTION or, for an instruction outside the tables, "
+          "--formats=A,B,C,D --k=K");
     }
     if (flags_.formats.empty() && (flags_.k != 0 || !flags_.scale.empty())) {
-      return absl::InvalidArgumentError("--k and --scale belong to --formats");
+      return absl::InvalidArgumentError("--k and --scale need --formats");
     }
     return absl::OkStatus();
   }
@@ -259,7 +259,7 @@ class Inferring : public Agenda {
         call_.Say(Verdict::kDiffers);
       }
     } else if (inference.answers.empty()) {
-      call_.Say(Verdict::kNothing, "nothing was asked: --budget is too small");
+      call_.Say(Verdict::kNothing, "nothing was queried: --budget is too small");
     } else if (inference.flaky > 0) {
       call_.Say(Verdict::kUnrepeated);
     } else if (!inference.algorithm || ContradictsTable(op, inference)) {
@@ -277,9 +277,9 @@ class Inferring : public Agenda {
     call_.Say(Verdict::kNothing,
               absl::StrCat(op.name, ": no parameter is decided by ",
                            CountText(inference.answers.size(), "answer"), ": models of ",
-                           inference.also.size() + 1, " families give the same. ", open,
-                           " values are open: at most so many more answers, chosen well, decide "
-                           "what can be decided"));
+                           inference.also.size() + 1, " families reproduce them. ", open,
+                           " values are open; at most that many more well-chosen answers decide "
+                           "all that can be decided"));
   }
 
   absl::Status File(const Operation& op, Device& device, const Inference& inference) {
@@ -288,7 +288,7 @@ class Inferring : public Agenda {
     }
     if (flags_.svg.empty()) return absl::OkStatus();
     if (!inference.structure || !inference.structure->tree) {
-      call_.console.Warn("no tree was seen: --svg wrote nothing");
+      call_.console.Warn("no summation tree was found; --svg wrote nothing");
       return absl::OkStatus();
     }
     const std::string svg =

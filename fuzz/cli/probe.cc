@@ -127,10 +127,10 @@ class ProbeAnswersByRow {
     return absl::StrCat(
         Labelled("  family            ",
                  absl::StrCat("this is not ", IsModelled(*group.op) ? "a " : "", family,
-                              " by all that was tried: no change of one parameter, of two or of "
-                              "more one by one gives the answers to ",
+                              " as far as was tried: no change of one parameter, of two, or of "
+                              "more one by one reproduces the answers to ",
                               std::ranges::count_if(group.answers, IsLost),
-                              " questions; `infer` looks in all families"),
+                              " questions; `infer` searches all families"),
                  style.width),
         CommandLine("  next              ",
                     absl::StrCat(Program(), " infer --device=", ShellWord(device),
@@ -177,7 +177,7 @@ class ProbeAnswersByRow {
       return absl::StrCat(i == 0 ? CountText(found_[i], "answer") : absl::StrCat(found_[i]),
                           found_[i] == 1 ? of_one : of_many);
     };
-    std::string text = absl::StrCat("\n", CountText(groups_.size(), "instruction"), " asked, ",
+    std::string text = absl::StrCat("\n", CountText(groups_.size(), "instruction"), " queried, ",
                                     CountText(cases_, "case"), ": ", verb(0, " agrees", " agree"),
                                     partial_ == 0 ? "" : absl::StrCat(" (", partial_, " so far)"),
                                     ", ", verb(1, " contradicts", " contradict"), " the tables, ",
@@ -264,11 +264,12 @@ void Enter(const ProberOptions& options,
 
 void Finish(const ProbeAnswersByRow& answers, const ProberOutcome& outcome, Ending& ending) {
   if (!outcome.late.empty()) {
-    ending.Say(Verdict::kEarly,
-               absl::StrCat(outcome.late.size(), " of the instructions, from ",
-                            outcome.late.front()->name, ", were not asked all questions: ",
-                            StopSignal() != 0 ? "stopped by a signal"
-                                              : "--max_total_time was over; --instr asks fewer"));
+    ending.Say(
+        Verdict::kEarly,
+        absl::StrCat(outcome.late.size(), " of the instructions, from ", outcome.late.front()->name,
+                     " on, have unanswered questions: ",
+                     StopSignal() != 0 ? "stopped by a signal"
+                                       : "--max_total_time ran out; choose fewer with --instr"));
   } else if (StopSignal() != 0) {
     ending.Say(Verdict::kEarly);
   }
@@ -311,9 +312,9 @@ void SayHowLong(const ProberOptions& options, const ProbeFlags& flags, Call& cal
       std::ranges::count_if(options.ops, [](const Operation* op) { return HasOperandSweep(*op); });
   if (call.globals.quiet || !asks || sweeps == 0) return;
   call.console.Status(
-      absl::StrCat("`pairs` of ", sweeps, sweeps == 1 ? " instruction" : " instructions",
+      absl::StrCat("`pairs` for ", sweeps, sweeps == 1 ? " instruction" : " instructions",
                    " may take until --max_total_time=", flags.max_total_time,
-                   " is over; what is not done by then is left out"),
+                   " runs out; the rest is left out"),
       true);
 }
 

@@ -312,7 +312,7 @@ absl::StatusOr<Report> RaceArchitectures(const Architecture& x, const Architectu
   }
   if (race.groups.empty()) {
     report.nothing = absl::StrCat(x.name, " and ", y.name,
-                                  " have no formats in common, of rows that have a model",
+                                  " have no formats in common among the rows that have a model",
                                   " and match --instr=", absl::StrJoin(globs, ","));
     return report;
   }
@@ -437,10 +437,12 @@ absl::StatusOr<Report> RaceSet(const std::vector<std::string>& arguments, const 
   ASSIGN_OR_RETURN(const Fingerprint print, FindFingerprint(rows));
   const size_t count = print.cases.size();
   Report report;
-  report.text = absl::StrCat(count, count == 1 ? " case tells" : " cases tell",
-                             " apart what can be told apart of ", rows.size(), " rows; ",
-                             print.least ? "no fewer" : "chosen greedily: perhaps fewer", " of ",
-                             print.pool, " cases do\n");
+  report.text = absl::StrCat(
+      count, count == 1 ? " case distinguishes" : " cases distinguish",
+      " every distinguishable pair of ", rows.size(), " rows; ",
+      print.least ? absl::StrCat("no smaller set of the ", print.pool, " candidate cases does\n")
+                  : absl::StrCat("chosen greedily from ", print.pool,
+                                 " candidate cases; a smaller set may exist\n"));
   RowsFingerprint& result = report.fingerprint.emplace(RowsFingerprint{print.least, print.pool});
   for (const DotProductCase& dot : print.cases) {
     const Instruction& instruction = *rows.front().op->instruction;
@@ -455,9 +457,9 @@ absl::StatusOr<Report> RaceSet(const std::vector<std::string>& arguments, const 
   for (const Indistinct& i : print.indistinct) {
     const std::string &x = rows[i.x].name, &y = rows[i.y].name;
     result.indistinct.push_back({x, y, i.why});
-    absl::StrAppend(
-        &report.text,
-        Wrap(absl::StrCat("not told apart: ", x, " and ", y, ": ", i.why, "\n"), style.width, 2));
+    absl::StrAppend(&report.text,
+                    Wrap(absl::StrCat("not distinguished: ", x, " and ", y, ": ", i.why, "\n"),
+                         style.width, 2));
   }
   return report;
 }
@@ -467,12 +469,13 @@ absl::StatusOr<Report> Race(const RaceFlags& flags, const TextStyle& style, Ledg
   if (flags.set) return RaceSet(flags.rows, style, ledger);
   if (flags.all) {
     if (flags.rows.size() == 1) return RaceAll(flags.rows[0], style, ledger);
-    return absl::InvalidArgumentError("--all takes one instruction, or a glob of instructions");
+    return absl::InvalidArgumentError("--all takes one instruction or one glob");
   }
   if (flags.rows.size() != 2) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "race takes two: ARCH/INSTRUCTION, ARCH/INSTRUCTION:NAME=VALUE, or two architectures; `",
-        Program(), " help race` says more"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("race takes two rows (ARCH/INSTRUCTION or ARCH/INSTRUCTION:NAME=VALUE) or two "
+                     "architectures; `",
+                     Program(), " help race` explains them"));
   }
   ASSIGN_OR_RETURN(const std::string arch_x, TypedArchitecture(flags.rows[0]));
   ASSIGN_OR_RETURN(const std::string arch_y, TypedArchitecture(flags.rows[1]));
@@ -489,11 +492,11 @@ absl::StatusOr<Report> Race(const RaceFlags& flags, const TextStyle& style, Ledg
     if (!absl::StrContains(other, '/')) {
       return absl::InvalidArgumentError(
           absl::StrCat("no architecture '", absl::CHexEscape(other.substr(0, 200)), "'; `",
-                       Program(), " list products` has the names of products"));
+                       Program(), " list products` lists the names of products"));
     }
     return absl::InvalidArgumentError(absl::StrCat(
         "'", x != nullptr ? x->name : y->name,
-        "' is an architecture: write a row of it, ARCH/INSTRUCTION, or two architectures"));
+        "' is an architecture; write one of its rows, ARCH/INSTRUCTION, or two architectures"));
   }
   ASSIGN_OR_RETURN(const Racer of_x, TypedRacer(flags.rows[0]));
   ASSIGN_OR_RETURN(const Racer of_y, TypedRacer(flags.rows[1]));

@@ -61,8 +61,9 @@ std::string CountsText(const ReplayOutcome& outcome) {
                     Counted(", left out: ", outcome.unsupported_units), "\n");
   }
   if (outcome.recorded > 0) {
-    absl::StrAppend(&text, "recorded answers that were asked for twice, and repeated: ",
-                    outcome.recorded_twice, " of ", outcome.recorded, "\n");
+    absl::StrAppend(&text,
+                    "recorded answers that repeated when queried twice: ", outcome.recorded_twice,
+                    " of ", outcome.recorded, "\n");
   }
   if (!outcome.unmodelled_ops.empty()) {
     absl::StrAppend(&text, outcome.unmodelled, " answers of ",
@@ -73,7 +74,7 @@ std::string CountsText(const ReplayOutcome& outcome) {
   if (outcome.repeated + outcome.repeated_units > 0) {
     absl::StrAppend(
         &text, outcome.repeated - outcome.changed, " of ", outcome.repeated,
-        " of these answers are the device's again",
+        " of these answers were repeated by the device",
         outcome.repeated_units == 0
             ? ""
             : absl::StrCat(", units of digests: ", outcome.repeated_units - outcome.changed_units,
@@ -81,8 +82,8 @@ std::string CountsText(const ReplayOutcome& outcome) {
         "\n");
   }
   if (outcome.contradictions + outcome.troubled > 0) {
-    absl::StrAppend(&text, "surveys said: contradictions with the tables ", outcome.contradictions,
-                    ", rows in trouble ", outcome.troubled, "\n");
+    absl::StrAppend(&text, "surveys report: contradictions with the tables ",
+                    outcome.contradictions, ", rows in trouble ", outcome.troubled, "\n");
   }
   return text + VectorCounts(outcome);
 }
@@ -96,7 +97,7 @@ std::string MovesText(const ReplayOutcome& outcome, bool update) {
     absl::StrAppend(&text, PlainLine(move.path), ": ", Name(move.from), " -> ", Name(move.to),
                     "\n");
   }
-  return absl::StrCat(text, "findings that ", update ? "moved" : "would move", ": ",
+  return absl::StrCat(text, "findings whose state ", update ? "changed" : "would change", ": ",
                       MovesText(outcome.moves), update ? "" : " (--update writes it)", "\n");
 }
 
@@ -228,21 +229,21 @@ void WriteJUnit(const std::string& path, std::vector<TestResult> test_results, E
 void Finish(const ReplayFlags& flags, const ReplayOutcome& outcome, Call& call) {
   call.Say(outcome.durable, Verdict::kNotWritten);
   if (!flags.options.why.empty() && outcome.moves.empty()) {
-    call.console.Warn("--why explained nothing: no finding differs");
+    call.console.Warn("--why has no effect: no finding differs");
   }
   if (outcome.flaky + outcome.flaky_units > 0) {
-    call.Say(Verdict::kUnrepeated, "the device's answers do not repeat, so they say nothing");
+    call.Say(Verdict::kUnrepeated, "the device's answers do not repeat, so they decide nothing");
   }
   if (outcome.filed_flaky > 0) {
-    call.console.Warn(
-        absl::StrCat(outcome.filed_flaky,
-                     " of these cases were filed because the device did not repeat its "
-                     "answers: neither equality nor a difference proves anything"));
+    call.console.Warn(absl::StrCat(outcome.filed_flaky,
+                                   " of these cases were filed because the device did not repeat "
+                                   "its answers; neither a match nor a mismatch proves anything"));
   }
   const bool nothing = outcome.answered() + outcome.repeated + outcome.repeated_units == 0;
   SayDropped(outcome.dropped, !nothing, call);
   if (outcome.troubled > 0) {  // as the survey itself
-    call.Say(Verdict::kRowFailed, "rows of a survey fail, do not repeat or are elsewhere");
+    call.Say(Verdict::kRowFailed,
+             "rows of a survey fail, do not repeat or have a different layout");
   }
   if (outcome.differing + outcome.differing_units + outcome.changed + outcome.changed_units +
           outcome.contradictions >
@@ -254,12 +255,12 @@ void Finish(const ReplayFlags& flags, const ReplayOutcome& outcome, Call& call) 
   if (outcome.unsupported + outcome.unsupported_units > 0) {
     return call.Say(Verdict::kNotHere, "the device has none of these instructions");
   }
-  call.Say(Verdict::kNothing, "nothing was compared; that is no pass");
+  call.Say(Verdict::kNothing, "nothing was compared; this is not a pass");
 }
 
 void Replay(const ReplayFlags& flags, std::vector<TestResult>& test_results, Call& call) {
   if (!flags.options.why.empty() && !flags.options.update) {
-    return call.Say(Verdict::kUsage, "--why is written into findings: it needs --update");
+    return call.Say(Verdict::kUsage, "--why is written into findings, so it needs --update");
   }
   std::string spec = flags.device;
   for (const std::string& subject : flags.options.subjects) {
@@ -291,8 +292,9 @@ void Replay(const ReplayFlags& flags, std::vector<TestResult>& test_results, Cal
   const auto outcome = ReplaySubjects(options, engine.get(), report, call.console);
   if (outcome.ok()) call.ledger() = outcome->ledger;
   if (absl::IsNotFound(outcome.status()) && flags.device.empty() && !spec.empty()) {
-    return call.Say(Verdict::kNotHere,
-                    absl::StrCat(outcome.status().message(), "; --device=DEVICE asks another"));
+    return call.Say(
+        Verdict::kNotHere,
+        absl::StrCat(outcome.status().message(), "; choose a different one with --device=DEVICE"));
   }
   if (!outcome.ok()) return call.Say(outcome.status());
   test_results = outcome->test_results;

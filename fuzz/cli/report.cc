@@ -51,31 +51,30 @@ void CompareTwo(const ReportFlags& flags, Call& call) {
   call.Print(*difference, [&] { return difference->Text(call.console.style().width); });
   if (!difference->answers.rows.empty()) call.Say(Verdict::kDiffers);
   if (difference->common == 0 && call.all().empty()) {
-    call.Say(Verdict::kNothing, "the two have nothing in common; that is no pass");
+    call.Say(Verdict::kNothing, "the two have nothing in common; this is not a pass");
   }
 }
 
 void WriteReport(const ReportFlags& flags, Call& call) {
   if (flags.folders.empty() == flags.compare.empty()) {
-    return call.Say(Verdict::kUsage, "name folders of runs, or --compare A B");
+    return call.Say(Verdict::kUsage, "name folders of runs, or use --compare A B");
   }
   if (!flags.compare.empty() &&
       !(flags.out.empty() && flags.junit.empty() && !flags.markdown && !flags.csv)) {
-    return call.Say(Verdict::kUsage,
-                    "--compare writes text or --json to stdout, and no other page: redirect it");
+    return call.Say(Verdict::kUsage, "--compare only writes text or --json to stdout; redirect it");
   }
   if (!flags.compare.empty()) return CompareTwo(flags, call);
   const bool json = call.globals.json && flags.out.empty();
   if (flags.markdown + flags.csv + json > 1) {
-    return call.Say(Verdict::kUsage, "one of --json, --markdown and --csv at a time");
+    return call.Say(Verdict::kUsage, "use only one of --json, --markdown and --csv");
   }
   const PageFormat* format = FormatOf(flags, call.globals.json);
   if (format == nullptr) {
     return call.Say(
         Verdict::kUsage,
-        absl::StrCat("--out=", flags.out,
-                     ": the name ends in none of .html, .md, .json, .csv, .xml; end it so, "
-                     "or give --markdown or --csv"));
+        absl::StrCat(
+            "--out=", flags.out,
+            ": the extension must be .html, .md, .json, .csv or .xml; or use --markdown or --csv"));
   }
   const absl::StatusOr<ReportData> data = GatherReport({flags.folders}, call.console);
   if (!data.ok()) return call.Say(data.status());
@@ -106,7 +105,7 @@ void WriteReport(const ReportFlags& flags, Call& call) {
     return run.total.dot_products == 0 && run.Count(RunReportRow::kDiffers) == 0;
   };
   if (std::ranges::any_of(data->runs, nothing) && call.all().empty()) {
-    call.Say(Verdict::kNothing, "of a run nothing was compared; that is no pass");
+    call.Say(Verdict::kNothing, "a run compared nothing; this is not a pass");
   }
 }
 

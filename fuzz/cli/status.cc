@@ -34,7 +34,7 @@ std::string LeftText(double seconds) {
 }
 
 std::string UnitsText(uint64_t units, uint64_t planned, bool endless) {
-  if (endless) return absl::StrCat(units, " units, without an end");
+  if (endless) return absl::StrCat(units, " units, endless");
   return absl::StrCat(units, " of ", CountText(planned, "unit"),
                       planned == 0 ? "" : absl::StrFormat(" (%d%%)", 100 * units / planned));
 }
@@ -72,7 +72,7 @@ std::string Text(const RunStatus& s, size_t width) {
             more);
   }
   if (s.seconds_left > 0) add("left", LeftText(s.seconds_left));
-  add("writing", s.writer.empty() ? "nobody" : s.writer);
+  add("writer", s.writer.empty() ? "none" : s.writer);
   for (const std::string& what : s.damage) add("damaged", what);
   return text;
 }

@@ -32,8 +32,9 @@ absl::Status ParseSample(const std::string& text, RecheckOptions& options) {
     options.units = *count;
     return absl::OkStatus();
   }
-  return absl::InvalidArgumentError(absl::StrCat(
-      "--sample: '", text, "' is neither a share above 0% up to 100% nor a number of units"));
+  return absl::InvalidArgumentError(
+      absl::StrCat("--sample: '", text,
+                   "' is neither a share (above 0% and at most 100%) nor a number of units"));
 }
 
 // ARCH/INSTRUCTION:NUMBER
@@ -50,9 +51,9 @@ absl::Status ParseUnitName(const std::string& text, RecheckOptions& options) {
 }
 
 std::string What(const Rechecked& unit) {
-  if (unit.CoverageDiffers()) return "what it is said to cover is not what it does";
-  if (unit.ModelDiffers()) return "the model's digest is another";
-  return unit.DeviceDiffers() ? "the device's digest is another" : "";
+  if (unit.CoverageDiffers()) return "its stored coverage differs from its coverage now";
+  if (unit.ModelDiffers()) return "the model's digest has changed";
+  return unit.DeviceDiffers() ? "the device's digest has changed" : "";
 }
 
 std::string CommandOf(const VerifyFlags& flags, const RecheckOutcome& outcome,
@@ -136,8 +137,8 @@ Fields<VerifyResult> FieldsOf(const VerifyResult*) {
 void Finish(const RecheckOutcome& outcome, uint64_t model, uint64_t device, Call& call) {
   for (const std::string& what : outcome.damage) call.Say(Verdict::kHarmed, what);
   if (outcome.other_device) {
-    call.console.Warn(absl::StrCat("the run was of ", Name(outcome.manifest.device_identity),
-                                   "; now answers ", Name(*outcome.other_device)));
+    call.console.Warn(absl::StrCat("the run's device was ", Name(outcome.manifest.device_identity),
+                                   "; this device is ", Name(*outcome.other_device)));
   }
   SayDropped(outcome.failed, !outcome.done.empty(), call);
   if (!outcome.device.ok()) call.Say(Verdict::kEarly, std::string(outcome.device.message()));
@@ -147,12 +148,12 @@ void Finish(const RecheckOutcome& outcome, uint64_t model, uint64_t device, Call
   }
   if (outcome.stopped_by) {
     call.console.Warn(absl::StrCat("stopped early (", Name(outcome.stopped_by),
-                                   "); the same command line begins again"));
+                                   "); the same command line starts over"));
   }
   if (model > 0) {
     call.Say(Verdict::kBroken,
-             "the model gives other digests than stored: this program or a machine on which it "
-             "ran computes wrong, and the device is not judged");
+             "the model's digests differ from the stored ones: this program or a machine on which "
+             "it ran computes wrongly, so there is no verdict on the device");
   }
   if (device > 0) call.Say(Verdict::kDiffers);
 }
