@@ -28,11 +28,11 @@ absl::Status CheckCount(uint64_t lines, std::optional<uint64_t> expected, bool a
             : absl::StrCat(lines - *expected, " dot products more than the ", *expected,
                            " announced"));
   }
-  if (lines == 0) return absl::OutOfRangeError("nothing was compared; that is no pass");
+  if (lines == 0) return absl::OutOfRangeError("nothing was compared; this is not a pass");
   if (expected.has_value() || any) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      "the stream does not say how many dot products it has (`# lines: N`): pass gen's comments "
-      "on, or give --expect=N or --expect=any");
+      "the stream does not announce its number of dot products (`# lines: N`): pass the comments "
+      "of `gen` through, or use --expect=N or --expect=any");
 }
 
 // A dot product whose result differs.
@@ -89,7 +89,7 @@ void RunCheck(const CheckFlags& flags, Call& call) {
     expected = *count;
   }
   if (any && flags.expect.empty() && !call.globals.quiet) {
-    call.console.Warn("type or paste lines of operands and a result; Ctrl-D ends them");
+    call.console.Warn("type or paste lines of operands and a result; end with Ctrl-D");
   }
   std::optional<JsonRows> rows;
   if (call.globals.json) rows.emplace(JsonOf(CheckResult{**op}), "differing");
@@ -124,9 +124,8 @@ void RunCheck(const CheckFlags& flags, Call& call) {
   if (status.ok()) status = CheckCount(lines, expected, any);
   if (status.ok() && !named && !reader.sealed()) {
     status = absl::DataLossError(
-        "the stream says how many dot products it has, but not which (`# operands: HASH`): pass "
-        "all of gen's "
-        "comments on, or give --expect=N");
+        "the stream announces its number of dot products but not their hash (`# operands: HASH`): "
+        "pass all comments of `gen` through, or use --expect=N");
   }
   if (rows) {
     rows->Finish(

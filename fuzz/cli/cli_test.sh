@@ -120,7 +120,7 @@ $one 3f80000g $one"; warns "stdin line 2: word 2 (b0), column 10: '3f80000g' has
 is "$(cat "$out")" "$one $one $one $two"  # the good line was used
 expect 5 eval $fma <<<"$one $one 1$one"; warns '9 digits; f32 has 8'
 expect 5 eval x86/vpdpbusd <<<"1 2 3 100 1 1 1 1 0"; warns 'word 4 (a3), column 7'
-expect 5 eval $fma <<<"# instruction: $mma"; warns "line 1: from here on the stream is of $mma, not of $fma"
+expect 5 eval $fma <<<"# instruction: $mma"; warns "line 1: from this line on, the stream is for $mma, not for $fma"
 expect 2 eval x86/none </dev/null; expect 2 eval </dev/null
 expect 3 eval $fma --device='exec:head -n 1; exit 1' <<<"$one $one $one"  # the answer lacks d
 expect 3 eval $fma --device="exec:echo $one; exit 1" <<<"$one $one $one"; says "$one $one $one $one"
@@ -149,7 +149,7 @@ expect 5 check $mma < <(cat whole.txt; sed -n 3p whole.txt); warns '1 dot produc
 expect 5 check $mma < <(head -n 2 whole.txt); warns '1280 of 1280 dot products are missing'
 expect 0 check $mma < <(cat whole.txt whole.txt); says '2560 of 2560 equal'
 expect 5 check $mma < <(cat whole.txt; head -n 100 whole.txt); warns '1182 of 2560'
-expect 5 check $fma <whole.txt; warns "stdin line 1: from here on the stream is of $mma, not of $fma"
+expect 5 check $fma <whole.txt; warns "stdin line 1: from this line on, the stream is for $mma, not for $fma"
 expect 0 check hopper/${mma#*/} <whole.txt
 # Which lines must come: lost and repeated ones that balance, another operand.
 others='are not those that were sent'
@@ -168,12 +168,12 @@ expect 5 check $mma < <(head -c -1 whole.txt); warns 'cut off'
 expect 0 check $fma --expect=1 < <(printf '%s' "$equal")
 # What is kept of it is a recording.
 expect 0 replay whole.txt
-expect 5 check $fma <<<"# lines: many"; warns "'many' is no number of lines"
+expect 5 check $fma <<<"# lines: many"; warns "'many' is not a number of lines"
 expect 5 check $fma <<<"# lines: 18446744073709551615
 # lines: 1"
-expect 2 check $fma <<<"$equal"; says '1 of 1 equal'; warns 'give --expect=N'
+expect 2 check $fma <<<"$equal"; says '1 of 1 equal'; warns 'use --expect=N'
 expect 1 check $fma <<<"$other"
-expect 5 check $mma < <(grep -v '^# operands' whole.txt); warns 'but not which'
+expect 5 check $mma < <(grep -v '^# operands' whole.txt); warns 'but not their hash'
 expect 0 check $mma --expect=998 < <(head -n 1000 whole.txt)
 expect 0 check $mma --expect=any < <(head -n 1000 whole.txt)
 expect 5 check $fma --expect=2 <<<"$equal"; expect 5 check $fma --expect=1 <<<"$equal
@@ -316,7 +316,7 @@ expect 1 explain beside; warns "$other"
 # The change that the finding names comes first, though others give this one answer; devices do not mix.
 run 1 --device=faulty:zero_term=raises --instr=$mma --cases=2000 --workdir=zero; says 'bucket     align_exponent:zero_term=raises'
 expect 1 explain "$(grep -rl 'why: "as it was found' zero/findings)"
-says 'bucket align_exponent:zero_term=raises'; says 'zero_term=raises gives the device'; says 'Refuted by other answers'
+says 'bucket align_exponent:zero_term=raises'; says 'zero_term=raises gives the device'; says 'Ruled out by other answers'
 cp -r f24/findings two_devices; cp -r zero/findings/. two_devices; expect 1 explain two_devices
 is "$(grep -c '^device ' "$out") $(grep -c ' gives all ' "$out")" '2 2'
 expect 1 explain "$finding" --device=faulty:output_rounding=nearest_even
@@ -388,9 +388,9 @@ expect 2 explain $mma --a=1,,2 --b=1,1; warns "'' is no number"; expect 2 explai
 expect 2 explain x86/vdpbf16ps --a=1,2,3; warns 'takes 2'; expect 2 explain x86/vdpbf16ps --a=1 --svg=none.svg; warns 'nothing to draw'
 expect 6 explain $mma --a=1 --b=1 --svg=/proc/none/x.svg; expect 2 explain $mma --a=1 --svg=x.svg; warns 'nothing to draw'
 # A change that no input shows is no clean pass.
-run 0 --device=faulty:addend_flush=every_step --instr=arm/bfdot --cases=50 --workdir=same; warns 'no input shows'
+run 0 --device=faulty:addend_flush=every_step --instr=arm/bfdot --cases=50 --workdir=same; warns 'no input can reveal'
 expect 2 explain f24/findings --device=faulty:none=0; warns 'takes one case'
-expect 3 explain no_cases; warns 'no case with an answer of a device'
+expect 3 explain no_cases; warns 'no case has an answer from a device'
 expect 1 explain "$case" --device=faulty:fraction_bits=24; says 'fraction_bits=24'
 expect 0 explain "$case" --device=faulty:none=0
 for verb in explain minimize; do

@@ -66,7 +66,7 @@ std::string BinsText(const CoverageFlags& flags, const FilledBins& filled) {
   std::string text;
   for (const size_t i : FalseBins(filled.bins, filled.counts)) {
     const Bin& bin = filled.bins[i];
-    absl::StrAppendFormat(&text, "reached all the same: %s  %s  %d, though: %s\n", name, bin.name(),
+    absl::StrAppendFormat(&text, "reached: %s  %s  %d, despite: %s\n", name, bin.name(),
                           filled.counts[i], bin.unreachable);
   }
   for (const size_t i : filled.thin) {
@@ -142,7 +142,7 @@ void Coverage(const CoverageFlags& flags, Call& call) {
     if (wrong.empty()) continue;
     return call.Say(Verdict::kBroken,
                     absl::StrCat(filled.op->name, ": ", filled.bins[wrong.front()].name(),
-                                 " is reached, and was said to be unreachable"));
+                                 " was reached although it is listed as unreachable"));
   }
   if (!complete) call.Say(Verdict::kDiffers);
 }

@@ -30,15 +30,14 @@ std::string NameOf(const ExplainedBucket& b) { return b.bucket ? Name(b.bucket) 
 std::string BucketLines(const ExplainedBucket& b) {
   std::string text;
   if (b.answers > 0) {
-    text = absl::StrCat("  ", NameOf(b), ": ", b.answers, " answers, of which ",
-                        b.bucket.changes.empty() ? "the model" : "the change that it names",
+    text = absl::StrCat("  ", NameOf(b), ": ", b.answers, " answers; ",
+                        b.bucket.changes.empty() ? "the model" : "the change in its name",
                         " misses ", b.missed, "\n", b.shared.empty() ? "" : "  shared: ", b.shared,
                         b.shared.empty() ? "" : "\n");
   }
   if (b.failed == 0) return text;
   return absl::StrCat(text, "  ", NameOf(b), ": ", CountText(b.failed, "case"),
-                      " without an answer", b.failed > 1 ? ", in the smallest " : ": ", b.said,
-                      "\n");
+                      " without an answer", b.failed > 1 ? "; the smallest: " : ": ", b.said, "\n");
 }
 
 constexpr const char* kShared =
@@ -96,7 +95,7 @@ Fields<ExplainedGroup> FieldsOf(const ExplainedGroup*) {
 namespace {
 
 std::string OfStored(const Diagnosis& d) {
-  return absl::StrCat(d.refuted ? "" : "of the stored answers alone: ", d.Text());
+  return absl::StrCat(d.refuted ? "" : "from the stored answers only: ", d.Text());
 }
 
 std::string GroupText(const ExplainedGroup& group) {
@@ -105,9 +104,9 @@ std::string GroupText(const ExplainedGroup& group) {
                                   CountText(group.cases, "case"), "\n");
   const bool any = std::ranges::any_of(group.buckets, [](const auto& b) { return b.answers > 0; });
   if (answers == 0 && any) {
-    absl::StrAppend(&text, "no answers that repeat\n");
+    absl::StrAppend(&text, "no answers repeat\n");
   } else if (group.agrees) {
-    absl::StrAppend(&text, "the model gives all ", answers, " answers\n");
+    absl::StrAppend(&text, "the model reproduces all ", answers, " answers\n");
   } else if (any) {
     absl::StrAppend(&text, OfStored(group.diagnosis), "\n");
   }
@@ -131,20 +130,20 @@ void RunFolder(const std::string& folder, Call& call) {
   if (explained->damaged || !explained->groups.empty()) return;
   if (explained->recordings) {
     return call.Say(Verdict::kUsage,
-                    absl::StrCat(folder, ": recorded answers, no filed cases; `", Program(),
-                                 " replay ", ShellWord(folder), "` holds them against the model"));
+                    absl::StrCat(folder, ": recorded answers but no filed cases; `", Program(),
+                                 " replay ", ShellWord(folder), "` compares them with the model"));
   }
   const bool run = ReadManifest(folder).ok();
   call.Say(Verdict::kNothing,
            run ? absl::StrCat(folder, ": a run without findings; `", Program(), " report ",
-                              ShellWord(folder), "` says what was compared")
-               : absl::StrCat(folder, ": no case with an answer of a device"));
+                              ShellWord(folder), "` shows what was compared")
+               : absl::StrCat(folder, ": no case has an answer from a device"));
 }
 
 std::string RefutedText(const std::vector<std::string>& refuted) {
   std::string text;
   for (size_t i = 0; i < std::min(kMaxNamed, refuted.size()); ++i) {
-    absl::StrAppend(&text, i == 0 ? "Refuted by other answers of this finding: " : ", ",
+    absl::StrAppend(&text, i == 0 ? "Ruled out by other answers of this finding: " : ", ",
                     refuted[i]);
   }
   if (refuted.size() > kMaxNamed) {
@@ -300,11 +299,11 @@ void RunNumbers(const ExplainFlags& flags, Call& call) {
 void RunExplain(const ExplainFlags& flags, Call& call) {
   const std::string& argument = flags.subject;
   if (flags.output.csv && call.globals.json) {
-    return call.Say(Verdict::kUsage, "either --csv or --json");
+    return call.Say(Verdict::kUsage, "use either --csv or --json");
   }
   const bool alone = flags.device == "model" || !flags.against.empty();
   if (!flags.against.empty() && !flags.device.empty() && flags.device != "model") {
-    return call.Say(Verdict::kUsage, "either --against or --device");
+    return call.Say(Verdict::kUsage, "use either --against or --device");
   }
   if (flags.numbers.any()) return RunNumbers(flags, call);
   if (IsFolder(KindOf(argument))) {
@@ -329,13 +328,14 @@ void RunExplain(const ExplainFlags& flags, Call& call) {
   if (device != nullptr && flags.device.empty()) {
     const absl::StatusOr<CaseName> name = ParseCaseName(argument);
     if (name.ok() && !device->Supports(*name->stream.op).ok()) {
-      call.console.Warn("no device here has the instruction: the stages are the model's own");
+      call.console.Warn(
+          "no device of this machine has the instruction; showing the model's stages");
       return RunModel(flags, call);
     }
   }
   if (device == nullptr && IsQuestion(argument)) {
     call.console.Warn(
-        absl::StrCat(argument, ": no device's answer; the stages are the model's own"));
+        absl::StrCat(argument, ": no answer from a device; showing the model's stages"));
     return RunModel(flags, call);
   }
   const absl::StatusOr<ExplainedCase> e = ExplainCase(argument, device.get(), call.console);

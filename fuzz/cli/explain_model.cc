@@ -194,8 +194,7 @@ bool WriteDrawing(const Operation& op, const DotProductCase& dot, const StageOut
         Verdict::kUsage,
         absl::StrCat(
             "--svg: ", op.name,
-            " has nothing to draw here: it adds integers, or only zeros, or one number is not "
-            "finite"));
+            " has nothing to draw: it adds integers or only zeros, or a number is not finite"));
     return false;
   }
   const absl::Status s = WriteFileDurably(output.svg, AlignmentSvg(op.model, dot, op.name));

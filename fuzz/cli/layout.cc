@@ -108,12 +108,13 @@ void RunLayout(const LayoutFlags& flags, Call& call) {
   const absl::StatusOr<const Operation*> op = OneOperation(flags.op, Models::kOptional);
   if (!op.ok()) return call.Say(op.status());
   const Instruction& instruction = *(*op)->instruction;
-  if (flags.csv && call.globals.json) return call.Say(Verdict::kUsage, "either --csv or --json");
+  if (flags.csv && call.globals.json)
+    return call.Say(Verdict::kUsage, "use either --csv or --json");
   if (instruction.layout == Layout::kNoLanes) {
     return call.Say(
         absl::InvalidArgumentError(absl::StrCat((*op)->name,
-                                                " has no described layout of lanes: its operands "
-                                                "lie in tiles, or nobody has described it here")));
+                                                " has no layout of lanes in the tables: its "
+                                                "operands are tiles, or its layout is missing")));
   }
   if (call.globals.json) return PrintRows(**op);
   (flags.csv ? PrintCsv : PrintText)(instruction);

@@ -144,7 +144,7 @@ Entry EntryOf(const Operation& op) {
   return {op.name,
           absl::StrCat(
               op.name, "\n  ", words, "\n  ", Describe(op.numerics->algorithm),
-              any_nan ? "; the bits of a NaN are not promised" : "", "\n  ", Name(e.grade), ": ",
+              any_nan ? "; the bits of a NaN are unspecified" : "", "\n  ", Name(e.grade), ": ",
               e.text, FileText(e), *e.others == '\0' ? "" : absl::StrCat("\n  others: ", e.others),
               "\n  native on ", *i.native_on ? i.native_on : "nothing (made of other instructions)",
               "; ", i.source, "\n  simulated ",
@@ -353,7 +353,7 @@ std::vector<Entry> ListProducts() {
   for (const Product& p : Products()) {
     entries.push_back({p.name,
                        absl::StrFormat("%-12s %s%s", p.name, p.arch,
-                                       HasTables(p.arch) ? "" : " (the tables have no row of it)"),
+                                       HasTables(p.arch) ? "" : " (no rows in the tables)"),
                        JsonOf(p)});
   }
   return entries;

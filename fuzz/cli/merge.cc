@@ -60,21 +60,22 @@ void RunMerge(const MergeFlags& flags, Call& call) {
                                              [](const auto& i) { return i.Endless(); });
     const std::string stopped = StoppedText(*whole);
     const uint64_t missing = endless ? 0 : merged->planned_units - merged->units;
-    return Wrap(
-        absl::StrCat(flags.out, ": ", merged->units,
-                     endless ? "" : absl::StrCat(" of ", merged->planned_units), " units of ",
-                     CountText(merged->folders, "folder"), ", ", CountText(all.cases, "case"), ", ",
-                     CountText(all.dot_products, "dot product"), ", ",
-                     MismatchesText(all.mismatches, whole->at_least), ", ",
-                     CountText(merged->findings, "finding"), ", ", merged->distrusted,
-                     " distrusted\n", stopped.empty() ? "" : stopped + "\n",
-                     missing == 0
-                         ? ""
-                         : absl::StrCat(CountText(missing, "unit"), missing == 1 ? " is" : " are",
-                                        " missing: the command line of the run without "
-                                        "--shard, with --workdir=",
-                                        flags.out, ", does ", missing == 1 ? "it\n" : "them\n")),
-        call.console.style().width, 2);
+    return Wrap(absl::StrCat(
+                    flags.out, ": ", merged->units,
+                    endless ? "" : absl::StrCat(" of ", merged->planned_units), " units of ",
+                    CountText(merged->folders, "folder"), ", ", CountText(all.cases, "case"), ", ",
+                    CountText(all.dot_products, "dot product"), ", ",
+                    MismatchesText(all.mismatches, whole->at_least), ", ",
+                    CountText(merged->findings, "finding"), ", ", merged->distrusted,
+                    " distrusted\n", stopped.empty() ? "" : stopped + "\n",
+                    missing == 0
+                        ? ""
+                        : absl::StrCat(
+                              CountText(missing, "unit"), missing == 1 ? " is" : " are",
+                              " missing; to run ", missing == 1 ? "it" : "them",
+                              ", repeat the run's command line without --shard and with --workdir=",
+                              flags.out, "\n")),
+                call.console.style().width, 2);
   });
 }
 

@@ -59,8 +59,9 @@ void RunMinimize(const MinimizeFlags& flags, Call& call) {
   if (!filed.empty()) {
     return call.Say(
         Verdict::kUsage,
-        absl::StrCat(argument, ": give --device=", ShellWord(filed),
-                     ", the device that it was filed with: no file starts a program by itself"));
+        absl::StrCat(
+            argument, ": add --device=", ShellWord(filed),
+            ", the device that it was filed with; a file never starts a program by itself"));
   }
   DeviceOr device = OpenDeviceAndWarn(flags.device.empty() ? "auto" : flags.device, call.console);
   if (!device.ok()) return call.Say(device.status());
@@ -86,7 +87,7 @@ void RunMinimize(const MinimizeFlags& flags, Call& call) {
              [&] { return DescribeFinding(minimized->cases, finding, call.console.style()); });
   if (!finding.flaky()) return call.Say(Verdict::kDiffers);
   call.Say(Verdict::kUnrepeated,
-           "the device's answers do not repeat, so they say nothing of the model");
+           "the device's answers do not repeat, so they decide nothing about the model");
 }
 
 }  // namespace

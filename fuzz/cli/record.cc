@@ -67,13 +67,14 @@ std::string Text(const RecordResult& r) {
   const RecordOutcome& o = r.outcome;
   if (!r.instructions) {
     return absl::StrCat(o.raw_dot_products, " dot products of ", r.device_identity, " in ",
-                        r.flags.out, ", ", o.repeated, " of them asked twice, and repeated\n");
+                        r.flags.out, ", ", o.repeated,
+                        " of them queried twice, with equal answers\n");
   }
   return absl::StrCat(CountText(*r.instructions, "instruction"), " of ", r.device_identity, " in ",
                       r.flags.out, ": ", o.raw_dot_products, " dot products, ", o.regressions,
                       " regression cases and vectors, digests of ", o.digest_dot_products,
                       " dot products in ", CountText(o.digest_units, "unit"),
-                      "; asked twice, and repeated: ", o.repeated, " dot products\n");
+                      "; queried twice, with equal answers: ", o.repeated, " dot products\n");
 }
 
 // Sets the options that only a folder has.
@@ -121,7 +122,7 @@ void RunRecord(const RecordFlags& flags, Call& call) {
   SayDropped(outcome->dropped, !outcome->recorded.empty(), call);
   if (!log && outcome->stopped) {
     call.Say(Verdict::kEarly,
-             "stopped by a signal: the recording has all raw answers and fewer digests");
+             "stopped by a signal; the recording has all raw answers but fewer digests");
   } else if (!log && outcome->without_digests > 0) {
     call.console.Warn(absl::StrCat(outcome->without_digests, " of ",
                                    CountText(ops->size(), "instruction"),

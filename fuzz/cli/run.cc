@@ -83,7 +83,7 @@ void WarnOfEquivalent(const std::string& device, const std::vector<const Operati
   for (const Operation* op : ops) {
     const std::string why = WhyEquivalent(op->model, WithChanges(op->model.algorithm, fault));
     if (!fault.empty() && !why.empty()) {
-      console.Warn(absl::StrCat(op->name, ": no input shows ", Name(fault), ": ", why));
+      console.Warn(absl::StrCat(op->name, ": no input can reveal ", Name(fault), ": ", why));
     }
   }
 }
@@ -201,8 +201,7 @@ void RunRun(const RunFlags& flags, Call& call) {
   options.forever = flags.forever;
   options.extend = flags.extend;
   if (flags.extend && call.globals.workdir.empty()) {
-    return call.Say(Verdict::kUsage,
-                    "--extend needs --workdir: the folder of the run whose cases are raised");
+    return call.Say(Verdict::kUsage, "--extend needs --workdir, the folder of the run to extend");
   }
   options.max_mismatches = flags.max_mismatches;
   options.print_findings = !call.globals.json;
@@ -229,7 +228,7 @@ void RunRun(const RunFlags& flags, Call& call) {
   options.left_out = call.ledger().lines();
   if (options.strategy == &Scheduled()) {
     for (const Operation* op : options.ops) {
-      call.console.Status(absl::StrCat("a schedule for ", op->name), false);
+      call.console.Status(absl::StrCat("planning a schedule for ", op->name), false);
       options.schedules.push_back(ClassSchedule::Plan(*op, options.seed));
     }
   }

@@ -43,17 +43,17 @@ void SayVerdicts(const SurveyOutcome& outcome, const SurveySummary& summary, End
   if (summary.changed > 0) ending.Say(Verdict::kDiffers);
   if (!summary.HasModel()) {
     ending.Say(Verdict::kNothing,
-               "no instruction has a model: nothing was compared; infer looks for one");
+               "no instruction has a model, so nothing was compared; `infer` searches for one");
   }
   const bool stopped = outcome.stopped_by && outcome.stopped_by.kind != StopCause::kTimeLimit;
   if (outcome.stopped_by.kind == StopCause::kFolderFull) {
     ending.Say(Verdict::kEarly,
-               "the folder is full: a survey with a larger --max_bytes needs another --out");
+               "the folder is full; a survey with a larger --max_bytes needs a different --out");
   } else if (!outcome.device.ok() || stopped || !outcome.missing.empty()) {
     ending.Say(Verdict::kEarly,
-               absl::StrCat("not everything was reached",
+               absl::StrCat("the survey is incomplete",
                             outcome.stopped_by ? ": " + Name(outcome.stopped_by) : "",
-                            "; nothing is lost, the same command line goes on"));
+                            "; nothing is lost; the same command line continues"));
   }
 }
 
@@ -94,7 +94,7 @@ void RunSurvey(const SurveyFlags& flags, Call& call) {
     return call.Say(Verdict::kUsage, "--timeout must be at least one second");
   }
   if (PlainLine(flags.device) != flags.device) {
-    return call.Say(Verdict::kUsage, "--device is no plain text: " + flags.device);
+    return call.Say(Verdict::kUsage, "--device is not plain text: " + flags.device);
   }
   if (flags.max_bytes < 1'000'000) {
     return call.Say(Verdict::kUsage, "--max_bytes must be at least 1e6");
@@ -152,13 +152,13 @@ void CompareFolders(const SurveyFlags& flags, Call& call) {
   call.Print(*difference, [&] { return difference->Text(call.console.style().width); });
   if (!difference->rows.empty()) return call.Say(Verdict::kDiffers);
   if (difference->compared == 0) {
-    call.Say(Verdict::kNothing, "the two have nothing in common; that is no pass");
+    call.Say(Verdict::kNothing, "the two have nothing in common; this is not a pass");
   }
 }
 
 void SurveyOrCompare(const SurveyFlags& flags, Call& call) {
   if (!flags.compare.empty()) return CompareFolders(flags, call);
-  if (flags.out.empty()) return call.Say(Verdict::kUsage, "--out=FOLDER, or --compare A B");
+  if (flags.out.empty()) return call.Say(Verdict::kUsage, "use --out=FOLDER, or --compare A B");
   RunSurvey(flags, call);
 }
 

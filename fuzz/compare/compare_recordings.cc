@@ -68,7 +68,7 @@ absl::StatusOr<Recorded> Read(const std::string& path, std::vector<std::string>&
     wrong.insert(wrong.end(), damaged->begin(), damaged->end());
   }
   ASSIGN_OR_RETURN(const auto others, OtherAnswersBelow(path));
-  for (const std::string& other : others) damage.push_back(other + ": no part of the recording");
+  for (const std::string& other : others) damage.push_back(other + ": not part of the recording");
   for (const Damage& d : wrong) damage.push_back(absl::StrCat(path, ": ", Text(d)));
   for (const std::string& op : recorded.contradictory) {
     damage.push_back(

@@ -90,7 +90,7 @@ absl::StatusOr<Side> ReadSide(const std::string& path, std::vector<std::string>&
 // What gives all answers, as the run's own diagnosis says it in its bucket.
 std::string CauseOf(const Row& row) {
   if (row.Agrees()) return kModel;
-  if (row.buckets.size() != 1) return row.buckets.empty() ? "nothing that was filed" : kNoChange;
+  if (row.buckets.size() != 1) return row.buckets.empty() ? "no filed finding" : kNoChange;
   const Bucket& bucket = row.buckets.begin()->second.bucket;
   if (bucket.kind == Bucket::kUnexplained || bucket.kind == Bucket::kNoWord || !bucket.Repeats()) {
     return kNoChange;
@@ -142,7 +142,7 @@ class RunsComparer {
     Fact("units", absl::StrCat(x_.status.units), absl::StrCat(y_.status.units));
     Fact("dot products", absl::StrCat(x_.status.total.dot_products),
          absl::StrCat(y_.status.total.dot_products));
-    Fact("dot products a second", rate(x_), rate(y_));
+    Fact("dot products per second", rate(x_), rate(y_));
   }
 
   // Whether units of one number and size are the same cases.
@@ -175,7 +175,7 @@ class RunsComparer {
     difference_.answers.compared += common;
     difference_.common += common;
     if (others > 0) {
-      row.what.push_back(absl::StrCat("other answers in ", others, " of ", common, " units"));
+      row.what.push_back(absl::StrCat("different answers in ", others, " of ", common, " units"));
     }
     // What cannot be read may be the same bucket.
     if (y_.status.folder.all_findings) Buckets("only in the first", x, y, row);
@@ -234,10 +234,10 @@ std::string Some(const std::vector<std::string>& names, size_t most) {
 }
 
 std::string CauseText(const RunsDifference::Cause& cause) {
-  const std::string gives =
-      cause.first == cause.second
-          ? absl::StrCat(cause.first, " gives all answers of A, and of B")
-          : absl::StrCat(cause.first, " gives all answers of A; ", cause.second, " those of B");
+  const std::string gives = cause.first == cause.second
+                                ? absl::StrCat(cause.first, " reproduces all answers of A and of B")
+                                : absl::StrCat(cause.first, " reproduces all answers of A; ",
+                                               cause.second, " reproduces those of B");
   return absl::StrCat(gives, ": ", Some(cause.ops, kNamedOps), "\n");
 }
 
@@ -262,7 +262,7 @@ absl::StatusOr<RunsDifference> CompareFolders(const std::string& first, const st
   if (IsRun(first) != IsRun(second)) {
     return absl::InvalidArgumentError(
         absl::StrCat(IsRun(first) ? first : second, " is the folder of a run, ",
-                     IsRun(first) ? second : first, " is none: name two runs or two recordings"));
+                     IsRun(first) ? second : first, " is not; name two runs or two recordings"));
   }
   const absl::Status compared = IsRun(first) ? CompareRuns(first, second, bins, difference)
                                              : CompareRecordings(first, second, difference);
@@ -276,10 +276,10 @@ absl::StatusOr<RunsDifference> CompareFolders(const std::string& first, const st
 std::string RunsDifference::Text(size_t width) const {
   std::string text;
   if (answers.compared == 0) {
-    text = "nothing is common\n";
+    text = "nothing in common\n";
   } else if (answers.rows.empty()) {
-    text = common == 0 ? "no unit has the same cases in both; counts and findings do not differ\n"
-                       : "no common answer differs\n";
+    text = common == 0 ? "no unit has the same cases in both; counts and findings are equal\n"
+                       : "no shared answer differs\n";
   }
   for (const Cause& cause : causes) absl::StrAppend(&text, CauseText(cause));
   absl::StrAppend(&text, "A  ", first_path, ": ", answers.first, "\nB  ", second_path, ": ",
@@ -287,16 +287,15 @@ std::string RunsDifference::Text(size_t width) const {
   for (const Reached& c : coverage) {
     for (const auto& [side, bins] : {std::pair("A", &c.first), std::pair("B", &c.second)}) {
       if (bins->empty()) continue;
-      absl::StrAppend(&text, c.op, ": reached in ", side, " alone: ", Some(*bins, kNamedBins),
-                      "\n");
+      absl::StrAppend(&text, c.op, ": reached only in ", side, ": ", Some(*bins, kNamedBins), "\n");
     }
   }
   for (const Fact& fact : facts) {
     absl::StrAppend(&text, fact.name, ": ", fact.first, " | ", fact.second, "\n");
   }
-  absl::StrAppend(
-      &text, answers.compared, " things compared, instructions that differ: ", answers.rows.size(),
-      ", of A alone: ", answers.only_first, ", of B alone: ", answers.only_second, "\n");
+  absl::StrAppend(&text, answers.compared,
+                  " things compared; differing instructions: ", answers.rows.size(),
+                  ", only in A: ", answers.only_first, ", only in B: ", answers.only_second, "\n");
   return Wrap(PlainText(text), width, 2);
 }
 

@@ -18,7 +18,7 @@ namespace mmadiff {
 inline constexpr char kModel[] = "the model", kNoChange[] = "no change of one or two parameters";
 
 struct RunsDifference {
-  struct Fact {  // of what ran: "device", "seed", "dot products a second"
+  struct Fact {  // of what ran: "device", "seed", "dot products per second"
     std::string name, first, second;
   };
   // Of operations whose answers differ: what gives all those of each side. kModel, a change of
