@@ -77,7 +77,7 @@ expect 4 run --device=faulty:none=0 --instr=$fma,sm_90/mma.sp.m16n8k128.s32.s4.s
 for shard in 0 1 2; do
   expect 0 run --device=faulty:none=0 --instr=$fma,$mma --cases=20000 --shard=$shard/3 --workdir=of_three$shard
 done
-expect 0 report of_three2 --junit=of_three.xml; grep -q '<skipped message="no unit of these shards"' of_three.xml || fail 'JUnit misses what other shards have'
+expect 0 report of_three2 --junit=of_three.xml; grep -q '<skipped message="no unit in these shards"' of_three.xml || fail 'JUnit misses what other shards have'
 # A difference beside an instruction that is dropped is no internal error.
 mkdir two; for op in x86/vfmadd231ss x86/vfmadd231sd; do "$m" gen $op --cases=3 | "$m" eval $op >two/${op/\//.}.txt; done
 cat >two.sh <<'END'

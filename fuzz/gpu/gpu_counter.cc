@@ -127,8 +127,8 @@ absl::StatusOr<std::unique_ptr<GpuCounter>> GpuCounter::Create(GpuDevice& device
                                                                absl::string_view image) {
   if (image.empty()) {
     return absl::FailedPreconditionError(
-        absl::StrCat("cases are made and compared on the host, which is slow: this build has no "
-                     "kernels for runs on the GPU, for ",
+        absl::StrCat("cases are generated and compared on the host, which is slow: this build has "
+                     "no kernels for runs on the GPU, because ",
                      WhyNoResidentImage(device.target())));
   }
   RETURN_IF_ERROR(device.MakeCurrent());
@@ -153,7 +153,7 @@ absl::StatusOr<uint64_t> GpuCounter::Reserve(size_t bytes) {
 absl::StatusOr<size_t> GpuCounter::ScratchBytes() {
   if (scratch_ != 0) return scratch_;
   size_t free = 0, total = 0;
-  RETURN_IF_ERROR(driver_.Check(driver_.memory(&free, &total), "asking for free memory"));
+  RETURN_IF_ERROR(driver_.Check(driver_.memory(&free, &total), "querying free memory"));
   return scratch_ = std::clamp<size_t>(free / kScratchPart, 1, kScratchBytes);
 }
 
@@ -184,7 +184,7 @@ absl::Status GpuCounter::Launch(const std::string& kernel, ResidentJob& job) {
   int blocks = 0;
   RETURN_IF_ERROR(
       driver_.Check(driver_.blocks_at_once(&blocks, function, shape.threads, shape.shared_bytes),
-                    absl::StrCat("asking how many blocks of the kernel ", kernel, " fit")));
+                    absl::StrCat("querying how many blocks of the kernel ", kernel, " fit")));
   shape =
       LaunchShapeOf(kernel, job, int64_t{std::max(1, device_.processors())} * std::max(1, blocks));
   void* arguments[] = {&job};
@@ -370,8 +370,8 @@ absl::Status GpuCounter::CheckOperands(const CaseStream& stream, const ResidentJ
       for (int i = 0; i < count; ++i) words.push_back(WordAt(&tiles[place - first], i));
       if (words == *expected) continue;
       return absl::DataLossError(absl::StrCat(FormatCaseName({stream, index}),
-                                              ": its operands on the GPU are other than its name "
-                                              "says; nothing that it finds can be trusted"));
+                                              ": its operands on the GPU differ from those of its "
+                                              "name; none of the GPU's findings can be trusted"));
     }
   }
   return absl::OkStatus();
@@ -397,18 +397,20 @@ absl::Status GpuCounter::Collect(const CaseStream& stream, uint64_t first, uint6
   }
   const uint64_t words = count * stream.op->shape().d_words();
   if (c.generated != count || c.compared != words) {
-    return absl::DataLossError(absl::StrCat(
-        FormatCaseName({stream, first}), " and the ", count - 1, " cases after it: the GPU made ",
-        c.generated, " cases and compared ", c.compared, " words, not ", words));
+    return absl::DataLossError(absl::StrCat(FormatCaseName({stream, first}), " and the ", count - 1,
+                                            " cases after it: the GPU generated ", c.generated,
+                                            " cases and compared ", c.compared, " words, not ",
+                                            words));
   }
   const bool clean = c.differing == 0;
   if (clean != (counted.device == counted.model) || clean != counted.flagged.empty() ||
       c.flagged != counted.flagged.size() || c.nowhere != 0) {
-    return absl::DataLossError(absl::StrCat(
-        FormatCaseName({stream, first}), " and the ", count - 1, " cases after it: the GPU says ",
-        c.differing, " words differ, of ", c.flagged, " cases (", counted.flagged.size(),
-        " marked), digests ", counted.device == counted.model ? "equal" : "different", ", ",
-        c.nowhere, " executions without a trace; it contradicts itself"));
+    return absl::DataLossError(
+        absl::StrCat(FormatCaseName({stream, first}), " and the ", count - 1,
+                     " cases after it: the GPU reports that ", c.differing, " words differ in ",
+                     c.flagged, " cases (", counted.flagged.size(), " marked), digests ",
+                     counted.device == counted.model ? "equal" : "different", ", ", c.nowhere,
+                     " executions without a trace, which is contradictory"));
   }
   for (size_t m = 0; m < 64 * kMultiprocessorWords; ++m) {
     if (c.multiprocessors[m / 64] >> m % 64 & 1) device_.answered().set(m);

@@ -69,9 +69,9 @@ absl::StatusOr<bool> ResidentRunner::TestCases(const CaseStream& stream, const M
                                                                   : nullptr;
   if (other == nullptr) return found;
   return absl::InternalError(absl::StrCat(
-      stream.op->name, ": the GPU-resident run gives other ", other, " than the host for the ",
+      stream.op->name, ": the GPU-resident run and the host compute different ", other, " for the ",
       count, " cases from ", FormatCaseName({stream, first}), " in launches of at most ",
-      most_at_once, "; nothing that it finds can be trusted"));
+      most_at_once, "; none of its findings can be trusted"));
 }
 
 absl::Status ResidentRunner::TestAgainstHost(const CaseStream& stream) {
@@ -94,7 +94,7 @@ absl::Status ResidentRunner::TestAgainstHost(const CaseStream& stream) {
   }
   return absl::InternalError(
       absl::StrCat(stream.op->name, ": no planted fault was found on the GPU in ", kPlantedCases,
-                   " cases, so a real one would not be either"));
+                   " cases, so a real one would be missed too"));
 }
 
 absl::StatusOr<size_t> ResidentRunner::Confirm(const CaseStream& stream, const Counted& counted,
@@ -154,7 +154,7 @@ absl::Status ResidentRunner::Unconfirmed(const CaseStream& stream, const Counted
   }
   return absl::DataLossError(
       absl::StrCat(FormatCaseName({stream, index}), ": differed on the GPU once", what,
-                   ", and not so when it was asked again: the GPU or its memory may be faulty; ",
+                   ", but not when it was repeated: the GPU or its memory may be faulty; ",
                    counted.counters.flagged, " cases were flagged, on multiprocessors ",
                    absl::StrJoin(some, " "), where.size() > some.size() ? " ..." : ""));
 }

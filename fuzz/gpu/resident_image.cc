@@ -40,7 +40,7 @@ absl::string_view ResidentImage(absl::string_view target) {
 }
 
 std::string WhyNoResidentImage(absl::string_view target) {
-  constexpr char kThen[] = " was not there when it was configured";
+  constexpr char kThen[] = " was missing when the build was configured";
   if (!IsAmd(target)) return absl::StrCat("the CUDA Toolkit", kThen);
   const HipTarget* const amd = FindHipTarget(target);
   const auto is_modelled = [amd](const Operation& op) {

@@ -57,7 +57,7 @@ void AddFinding(const ReportFinding& f, std::string& page) {
                   f.finding.beside.size() + 1, " filed, ", Name(f.finding.state), ".",
                   f.diagnosis.empty() ? "" : " ", Cell(f.diagnosis), f.diagnosis.empty() ? "" : ".",
                   f.finding.shared.empty() ? "" : " Shared: ", Cell(f.finding.shared),
-                  f.typical.empty() ? "" : " Ordinary numbers differ too: ", f.typical,
+                  f.typical.empty() ? "" : " Ordinary numbers also differ: ", f.typical,
                   f.typical.empty() ? "" : ".", "\n\n");
   if (!f.minimal.empty()) page += Block(f.minimal + f.difference);
   if (!f.stages.empty()) {
@@ -167,7 +167,7 @@ std::string JUnitPage(const ReportData& data) {
       if (run.IsOfOtherShards(row)) {
         results.push_back({.name = absl::StrCat(run.manifest.device, " ", row.instruction),
                            .failure = "",
-                           .skipped = "no unit of these shards"});
+                           .skipped = "no unit in these shards"});
         continue;
       }
       const bool asked = row.total.dot_products > 0;
@@ -188,7 +188,7 @@ std::string JUnitPage(const ReportData& data) {
         run.distrusted.empty() && run.damage.empty() && std::ranges::none_of(run.rows, IsDoubted);
     std::string failure = whole && trusted ? "" : Sentence(run);
     if (!whole)
-      absl::StrAppend(&failure, " ", run.units, " of ", run.planned_units, " units are done.");
+      absl::StrAppend(&failure, " ", run.units, " of ", run.planned_units, " units are finished.");
     std::ranges::move(TestResultsOf(run.manifest.left_out, run.manifest.device),
                       std::back_inserter(results));
     results.push_back({run.manifest.device + " whole run", failure,

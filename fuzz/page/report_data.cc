@@ -160,7 +160,7 @@ class Gathered {
     const Operation& op = *m.op;
     f.minimal = CaseText(op, e->dot(), 0);
     if (e->subject.differing.empty()) {
-      f.diagnosis = "the model gives the stored answers";
+      f.diagnosis = "the model reproduces the stored answers";
       return f;
     }
     const auto typical = LoadSubject(f.finding.typical, nullptr);

@@ -111,7 +111,7 @@ struct Progress {
       absl::FPrintF(stderr, "bins of %s: %d thin, the last filled by input %d of %d\n", op->name,
                     of.thin(), of.filled, of.inputs);
       if (!counts) continue;
-      absl::FPrintF(stderr, "neighbours of %s: %d not found, the last found by input %d of %d\n",
+      absl::FPrintF(stderr, "neighbors of %s: %d not found, the last found by input %d of %d\n",
                     op->name, of.neighbours.size(), of.found, of.inputs);
     }
     absl::FPrintF(stderr, "bins: %d of %d reached, %d thin, in %d models\n", reached, bins, thin,

@@ -186,7 +186,7 @@ absl::Status UnitRunner::AddWords(uint64_t first_word, std::span<const uint64_t>
       std::ranges::equal(model, device) ? model_digest : DigestOfWords(op, first_word, device);
   if (compared_.differing.empty() != (model_digest == device_digest)) {
     return absl::InternalError(absl::StrCat(
-        op.name, ": comparison and digests contradict each other in the words from ", first_word));
+        op.name, ": comparison and digests contradict each other, starting at word ", first_word));
   }
   result.dot_products += device.size();
   result.mismatches += compared_.differing.size();
