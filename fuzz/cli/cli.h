@@ -145,7 +145,8 @@ absl::StatusOr<std::vector<const Operation*>> ChooseOperations(
     const std::vector<std::string>& globs, Models models, const Device* device, Ledger& ledger);
 
 std::vector<std::string> NamesOf(const std::vector<const Operation*>& ops);
-// The operations with a model. The ledger must know which of the others the command line names.
+// The operations with a model. The ledger needs to record which of the others the command line
+// names.
 Filtered<const Operation*> WithModel(const std::vector<const Operation*>& ops);
 // The operations that the device supports.
 Filtered<const Operation*> OfDevice(const Device& device, const std::vector<const Operation*>& ops);

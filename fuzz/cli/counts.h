@@ -17,8 +17,8 @@ struct Count {
 Fields<Count> FieldsOf(const Count*);
 
 // Counts of operations by grade, in total and by GROUP of architectures (x86, sm_90, nvidia: the
-// other NVIDIA GPUs, amd, arm, tpu); of models; and of the dot products of vectors by kind of
-// answer.
+// other NVIDIA GPUs, amd, arm, tpu), counts of models, and counts of the dot products of vectors by
+// kind of answer.
 std::vector<Count> Counts();
 
 }  // namespace mmadiff

@@ -21,7 +21,7 @@ std::string StreamHeader(const Operation& op, uint64_t lines);
 
 // A portion of parsed lines, with the line number of each.
 struct Portion {
-  Batch batch;      // of shape DotProductShape()
+  Batch batch;      // has the shape DotProductShape()
   Answers answers;  // results, if the lines have any
   std::vector<uint64_t> line;
 };
@@ -46,7 +46,7 @@ class StdinReader {
   // a different instruction, does not match the hash in `# operands:`, or has no line end after `#
   // lines:`. All lines before it are still delivered.
   absl::Status Read();
-  // The sum of all `# lines: N`; nullopt if there are none.
+  // The sum of all `# lines: N`; nullopt without any.
   std::optional<uint64_t> announced() const { return announced_; }
   // Whether there were as many `# operands: HASH`.
   bool sealed() const { return sealed_ == 0; }

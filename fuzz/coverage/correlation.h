@@ -17,9 +17,10 @@ namespace mmadiff {
 // execution, the processor core that answered, or the number of earlier queries. All differing dot
 // products have it.
 struct Correlation {
-  std::vector<std::string> features;   // one or two; a dot product must have all of them
-  uint64_t differing = 0, having = 0;  // of `having` dot products with the features, so many differ
-  uint64_t others = 0;                 // of `others` without the features, none differs
+  std::vector<std::string> features;  // one or two; a dot product must have all of them
+  uint64_t differing = 0,
+           having = 0;  // this many of `having` dot products with the features differ
+  uint64_t others = 0;  // none of `others` dot products without the features differs
 
   // "a subnormal in a: 11,621 of 19,488 differ, else 0 of 31,712"
   std::string Text() const;

@@ -248,7 +248,7 @@ class Fields {
       if (field.flat) {
         if (!value.is_null()) json.update(value);
       } else if (field.member.absent && value.is_null()) {
-        json.erase(field.member.name);  // of a part
+        json.erase(field.member.name);  // a member of a part
       } else {
         json[field.member.name] = std::move(value);
       }

@@ -52,7 +52,7 @@ class Ending {
     std::string why;
   };
   const std::vector<Said>& all() const { return said_; }  // by precedence, stable
-  Verdict verdict() const;                                // the first; kGood if there is none
+  Verdict verdict() const;                                // the first; kGood without any
   int exit_code(int instead_of_1 = kMismatch) const;
 
  private:

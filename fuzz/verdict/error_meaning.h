@@ -11,8 +11,8 @@ namespace mmadiff {
 
 struct ErrorMeaning {
   absl::StatusCode code;
-  Verdict verdict;  // of a verb; kDataLoss after a failed write is kNotWritten instead
-  DropCause cause;  // of a row
+  Verdict verdict;  // the verb's; kDataLoss after a failed write is kNotWritten instead
+  DropCause cause;  // the row's
   // The device may answer when it is queried again in a fresh process.
   bool again = false;
 };
