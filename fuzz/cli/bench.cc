@@ -1,4 +1,4 @@
-// mmadiff bench: what a dot product costs on this machine, part by part.
+// mmadiff bench: measures the cost of a dot product on this machine, part by part.
 #include "fuzz/bench/bench.h"
 
 #include <algorithm>
@@ -35,7 +35,7 @@ namespace {
 
 Detail Ns(const char* what = "") { return {.what = what, .unit = "ns per dot product"}; }
 
-constexpr size_t kMaxBytes = 16 << 20;  // of a file to compare with
+constexpr size_t kMaxBytes = 16 << 20;  // maximum for a file to compare with
 
 struct BenchFlags {
   std::vector<std::string> instr;
@@ -44,27 +44,27 @@ struct BenchFlags {
   bool bound = false;
 };
 
-// What decides over all rows of a measurement, by name in JSON.
+// The settings that affect all rows of a measurement, by name in JSON.
 using Settings = std::map<std::string, std::string>;
 
-// What an earlier `bench --json` says.
+// The results of an earlier `bench --json`.
 struct Earlier {
   struct Row {
     double simulator, unit;
-    double spread;     // as SpreadOf()
-    std::string kind;  // of the arithmetic, as KindOf()
+    double spread;     // see SpreadOf()
+    std::string kind;  // kind of the arithmetic, see KindOf()
   };
   std::string file, version, stopped_by;
   Settings settings;
   std::map<std::string, Row> of;
 };
 
-// What of a row another version may have changed.
+// The properties of a row that may differ in a different version.
 std::string KindOf(int64_t k, bool lanes) {
   return absl::StrCat("k = ", k, lanes ? " in lanes" : " without lanes");
 }
 
-// kDataLoss for a file that is no such output.
+// kDataLoss for a file that is not such output.
 absl::StatusOr<Earlier> ReadEarlier(const std::string& path, const Settings& names) {
   const absl::StatusOr<std::string> text = ReadFile(path, kMaxBytes);
   if (absl::IsNotFound(text.status())) return absl::InvalidArgumentError(text.status().message());
@@ -106,14 +106,15 @@ absl::StatusOr<Earlier> ReadEarlier(const std::string& path, const Settings& nam
   return earlier;
 }
 
-// How many times as long as the fastest the slowest round took.
+// Time of the slowest round divided by the time of the fastest.
 double SpreadOf(const BenchRow& row) {
   return std::max(row.simulator_most / row.simulator, row.unit_most / row.unit);
 }
 
 std::string Nanoseconds(double ns) { return absl::StrFormat("%.*f", ns < 100 ? 2 : 0, ns); }
 
-// What makes `now` another measurement than the earlier one; empty: nothing that is known.
+// The known differences between the conditions of `now` and of the earlier measurement; empty if
+// none.
 std::string WhatDiffers(const Earlier& earlier, const Settings& now,
                         const std::vector<BenchRow>& rows) {
   std::vector<std::string> all;
@@ -122,7 +123,7 @@ std::string WhatDiffers(const Earlier& earlier, const Settings& now,
     all.push_back(absl::StrCat(what, " was ", was.empty() ? "unknown" : was, ", is ", is));
   };
   for (const auto& [name, value] : now) add(name, earlier.settings.at(name), value);
-  const bool other_lanes = earlier.settings.at("lanes") != now.at("lanes");  // of all rows
+  const bool other_lanes = earlier.settings.at("lanes") != now.at("lanes");  // for all rows
   for (const BenchRow& row : rows) {
     const auto was = earlier.of.find(row.op->name);
     if (was == earlier.of.end() || other_lanes) continue;
@@ -166,7 +167,7 @@ std::string TableOf(const std::vector<BenchRow>& rows, const Earlier& earlier, b
   return table.Text(style);
 }
 
-// The costs of the kernels, for rows whose cases stay on the device; "" if there are none.
+// The costs of the kernels, for rows whose cases stay on the device; "" without such rows.
 std::string KernelsText(const std::vector<BenchRow>& rows, const TextStyle& style) {
   TextTable table({{"instruction"},
                    {"generate", true},
@@ -191,7 +192,7 @@ std::string KernelsText(const std::vector<BenchRow>& rows, const TextStyle& styl
                       table.Text(style));
 }
 
-// The vectors that models with lanes are simulated in: Highway's name but for AVX-512.
+// The vector instruction set that simulates models with lanes: Highway's name, except for AVX-512.
 std::string Lanes() {
   const std::string name = LaneTargets().empty() ? "none" : LaneTargets()[0].name;
   return name == "AVX3" ? "AVX-512" : name;
@@ -314,7 +315,7 @@ Fields<BenchResult> FieldsOf(const BenchResult*) {
   };
 }
 
-// Where the comparison with an earlier measurement says less than it seems to.
+// Warns if the comparison with an earlier measurement is less reliable than it looks.
 void WarnOfComparison(const std::string& file, const BenchResult& result, Console& console) {
   if (!result.differs.empty()) {
     console.Warn(absl::StrCat(file, " was measured under different conditions: ", result.differs));
@@ -353,7 +354,8 @@ std::string TextOf(const BenchFlags& flags, const BenchResult& result, const Tex
                       KernelsText(result.rows, style));
 }
 
-// What the file of --compare says; empty without one. kOutOfRange: nothing of these operations.
+// The contents of the file of --compare; empty without one. kOutOfRange if it has none of these
+// operations.
 absl::StatusOr<Earlier> EarlierOf(const std::string& file, const Settings& settings,
                                   const std::vector<const Operation*>& ops) {
   if (file.empty()) return Earlier();
@@ -373,7 +375,7 @@ void RunBench(const BenchFlags& flags, Call& call) {
   const auto ops = ChooseOperations(chosen ? BenchedRows() : flags.instr, Models::kRequired,
                                     nullptr, chosen ? not_named : call.ledger());
   if (!ops.ok()) return call.Say(ops.status());
-  if (ops->empty()) return;  // the ledger says why
+  if (ops->empty()) return;  // the ledger has the reason
   for (const Operation* op : *ops) call.ledger().Ask(Thing::kOperation, op->name);
   const DeviceOr host = OpenHost();
   const Settings settings = {{"machine", host.ok() ? Name((*host)->identity()) : "unknown"},
@@ -391,7 +393,7 @@ void RunBench(const BenchFlags& flags, Call& call) {
     DeviceOr opened = OpenDeviceAndWarn(flags.device, call.console);
     if (!opened.ok()) return call.Say(opened.status());
     device = *std::move(opened);
-    if (call.ledger().Keep(OfDevice(*device, *ops)).empty()) return;  // the ledger says why
+    if (call.ledger().Keep(OfDevice(*device, *ops)).empty()) return;  // the ledger has the reason
   }
   HandleStopSignals();
   const TimeLimit endless = TimeLimit::After(absl::InfiniteDuration());

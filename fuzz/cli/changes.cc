@@ -1,5 +1,5 @@
-// mmadiff changes: which operations have other models or answers than when corpus/model_digests.txt
-// was written.
+// mmadiff changes: lists the operations whose models or answers have changed since
+// corpus/model_digests.txt was written.
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -19,8 +19,8 @@ struct ChangesFlags {
   bool update = false;
 };
 
-// A stored or computed model, absent where there is none. The text is the file's, which an earlier program may have
-// written: its parameters may be others than the table's.
+// A stored or computed model; absent if there is no model. The text may come from a file that an
+// earlier program wrote, so its parameters may differ from the table's.
 struct ModelText {
   absl::string_view text;
 };

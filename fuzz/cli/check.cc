@@ -1,4 +1,4 @@
-// mmadiff check: the verdict on results from anywhere.
+// mmadiff check: compares results from any source with the model.
 #include <unistd.h>
 
 #include <optional>
@@ -19,7 +19,8 @@ struct CheckFlags {
   uint64_t max_reports = 20;
 };
 
-// What a stream of `lines` dot products lacks or has too much; without `expected` nobody knows.
+// An error if a stream of `lines` dot products has too few or too many. Without `expected`, neither
+// can be detected.
 absl::Status CheckCount(uint64_t lines, std::optional<uint64_t> expected, bool any) {
   if (expected.has_value() && lines != *expected) {
     return absl::DataLossError(
@@ -80,7 +81,7 @@ void RunCheck(const CheckFlags& flags, Call& call) {
   const absl::StatusOr<const Operation*> op = OneOperation(flags.op);
   if (!op.ok()) return call.Say(op.status());
   const Instruction& instruction = *(*op)->instruction;
-  // What somebody types has no header and no end but the one that is seen.
+  // Typed input has no header, and its end is visible to the user.
   const bool any = flags.expect == "any" || (flags.expect.empty() && isatty(STDIN_FILENO) == 1);
   std::optional<uint64_t> expected;
   if (!any && !flags.expect.empty()) {

@@ -1,4 +1,4 @@
-// mmadiff clean: what a run's folder does not need.
+// mmadiff clean: lists or removes files that a run's folder does not need.
 #include "fuzz/folder/clean.h"
 
 #include "absl/strings/str_cat.h"

@@ -28,7 +28,7 @@ void SayDropped(std::span<const Drop> drops, bool answered, Ending& ending) {
   for (const Drop& drop : drops) {
     const bool lacks = drop.cause == DropCause::kLacks;
     const bool unrepeated = drop.cause == DropCause::kDoesNotRepeat;
-    ending.ledger().Ask(Thing::kOperation, drop.op->name);  // of a folder nobody named it
+    ending.ledger().Ask(Thing::kOperation, drop.op->name);  // in a folder, the user did not name it
     ending.ledger().Leave(
         {Thing::kOperation, ReasonOf(drop), drop.op->name, std::string(drop.status.message())});
     ending.Say(drop.cause == DropCause::kGarbled ? Verdict::kHarmed

@@ -19,7 +19,7 @@ std::string GroupOf(absl::string_view architecture) {
   return absl::StartsWith(architecture, "tpu") ? "tpu" : std::string(architecture);
 }
 
-// Numbers by name, in the order in which they were first named.
+// Counts by name, in the order of first use.
 class Tally {
  public:
   void Add(const std::string& name, const std::string& what) {

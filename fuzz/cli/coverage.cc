@@ -1,4 +1,4 @@
-// mmadiff coverage: which bins of the arithmetic the generator fills, and in how many cases.
+// mmadiff coverage: shows which bins of the arithmetic the generator fills, and in how many cases.
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "device/stop.h"
@@ -123,7 +123,7 @@ Fields<CoverageResult> FieldsOf(const CoverageResult*) {
 void Coverage(const CoverageFlags& flags, Call& call) {
   const auto ops = ChooseOperations(flags.instr, Models::kRequired, nullptr, call.ledger());
   if (!ops.ok()) return call.Say(ops.status());
-  if (ops->empty()) return;  // the ledger says why
+  if (ops->empty()) return;  // the ledger has the reason
   HandleStopSignals();
   const absl::StatusOr<std::vector<FilledBins>> all = FillBins(
       {*ops, StrategyOfRun(flags.strategy), flags.cases, flags.seed, flags.threads}, call.console);

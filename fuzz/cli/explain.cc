@@ -1,5 +1,5 @@
-// mmadiff explain: one mismatch stage by stage, beside the changes of the model that reproduce it;
-// or all filed cases of a folder together.
+// mmadiff explain: shows one mismatch stage by stage, beside the changes of the model that
+// reproduce it, or all filed cases of a folder together.
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
@@ -43,7 +43,7 @@ std::string BucketLines(const ExplainedBucket& b) {
 constexpr const char* kShared =
     "property that the differing dot products share, as a sentence; may be empty";
 
-// What the answers of a device say.
+// The diagnosis of a device's answers.
 struct DiagnosisOf {
   const Operation& op;
   const std::string& device;
@@ -75,8 +75,7 @@ Fields<ExplainedBucket> FieldsOf(const ExplainedBucket*) {
       {"answers", &B::answers},
       {"missed", &B::missed},
       {"failed", &B::failed, "number of cases in which the device failed"},
-      {"said", &B::said,
-       Prose("failure of the device in the smallest of these cases; empty if there is none")},
+      {"said", &B::said, Prose("failure of the device in the smallest of these cases; else empty")},
       {"shared", &B::shared, Prose(kShared)},
   };
 }
@@ -155,7 +154,8 @@ std::string RefutedText(const std::vector<std::string>& refuted) {
 std::string ExplainedText(const ExplainedCase& e, const TextStyle& style) {
   const Mismatch& m = e.subject.mismatch;
   const Operation& op = *m.op;
-  const bool has_why = !m.failure && !e.subject.why.empty();  // of a failure it is what it said
+  const bool has_why =
+      !m.failure && !e.subject.why.empty();  // for a failure, `why` is the device's message
   const std::string results = m.failure ? "no answer"
                                         : absl::StrCat(e.subject.differing.size(), " of ",
                                                        e.observed.size(), " results differ");
@@ -230,7 +230,7 @@ struct ExplainFlags {
   StageOutput output;
 };
 
-// The first dot product of a case, with the model alone.
+// Explains the first dot product of a case with the model only.
 void ModelOrAgainst(const Operation& op, const DotProductCase& dot, const ExplainFlags& flags,
                     Call& call) {
   if (flags.against.empty()) return ExplainModel(op, dot, flags.output, call);
@@ -256,7 +256,7 @@ void RunModel(const ExplainFlags& flags, Call& call) {
   return ModelOrAgainst(*stored->op, Extract(stored->inputs, 0), flags, call);
 }
 
-// Whether it is a case whose inputs no device was asked.
+// Whether it is a case whose inputs were never sent to a device.
 bool IsQuestion(const std::string& path) {
   const absl::StatusOr<RegressionCase> c = ReadCase(path, true);
   return c.ok() && !c->no_word && std::ranges::all_of(c->answers, &Answer::IsPrediction);
@@ -274,7 +274,8 @@ void PrintExplained(const ExplainedCase& e, const StageOutput& output, Call& cal
   if (!e.subject.differing.empty()) call.Say(Verdict::kDiffers);
 }
 
-// Numbers of one's own: the model's stages, or beside them the answer of the line or a device.
+// For numbers from the command line: the model's stages, and beside them the answer of the line or
+// of a device, if any.
 void RunNumbers(const ExplainFlags& flags, Call& call) {
   const absl::StatusOr<const Operation*> op = OneOperation(flags.subject);
   if (!op.ok()) return call.Say(op.status());
@@ -343,7 +344,7 @@ void RunExplain(const ExplainFlags& flags, Call& call) {
   return PrintExplained(*e, flags.output, call);
 }
 
-// Its place says which k a number belongs to, so an empty one is kept, and refused later.
+// The position of a number selects its k, so an empty number is kept here and refused later.
 Flag AddNumbers(CLI::App& command, const char* flag, std::vector<std::string>& numbers,
                 const char* what) {
   const auto add = [&numbers](const std::string& text) {

@@ -22,7 +22,7 @@
 namespace mmadiff {
 namespace {
 
-// Words of numbers; what was rounded is printed once for each flag.
+// Converts numbers to words; rounded numbers are printed once per flag.
 class Filler {
  public:
   explicit Filler(Console& console) : console_(console) {}
@@ -74,7 +74,7 @@ std::string ResultText(const Format& d, uint64_t word) {
   return shown == NumberText(d, word) ? text : absl::StrCat(text, "  ", shown);
 }
 
-// The other row and its result.
+// The second row and its result.
 struct OtherModel {
   const std::string& name;
   const Format& format;

@@ -15,7 +15,7 @@
 namespace mmadiff {
 namespace {
 
-// Answers of an H100, recorded by Khattak and Mikaitis: the sum keeps 13 fraction bits.
+// Answers of an H100, recorded by Khattak and Mikaitis; `infer` finds fraction_bits=13.
 constexpr char kRecording[] =
     "corpus/observations/khattak_mikaitis/sm_90.H100.wgmma.m64n8k32.f32.e4m3.e4m3.txt.gz";
 constexpr char kRecorded[] = "sm_90/wgmma.m64n8k32.f32.e4m3.e4m3";
@@ -37,8 +37,8 @@ std::string TestThisMachine(Console& console) {
                                   name, ", ", identity.substr(0, identity.find(','))));
 }
 
-// kRecording below the current directory, an installed program's data, or a folder above the program,
-// such as the source root above its build folder; empty if it is in none of them.
+// kRecording below the current directory, in the data of an installed program, or in a folder above the
+// program, such as the source root above its build folder; empty if it is in none of them.
 std::string RecordingHere() {
   std::error_code error;
   if (const std::string path = DataPath(kRecording); std::filesystem::exists(path, error)) {
@@ -66,7 +66,7 @@ std::string FirstSteps(Console& console) {
   absl::StrAppend(&lines,
                   Line(absl::StrCat("run ", ShellWord("--device=" + program),
                                     " --instr=", kSimulated, " --cases=1000"),
-                       "test your RTL or any other program; here `mmadiff eval` stands in for it"),
+                       "test your RTL or any other program, here replaced by `mmadiff eval`"),
                   Line("help", "show all verbs"));
   return lines;
 }

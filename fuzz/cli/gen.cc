@@ -1,4 +1,4 @@
-// mmadiff gen: cases out, in the line protocol.
+// mmadiff gen: prints cases in the line protocol.
 #include "corpus/cases/case_name.h"
 #include "corpus/line_checksum.h"
 #include "device/line_protocol.h"
@@ -14,7 +14,7 @@ struct GenFlags {
   uint64_t cases = 1000, first = 0, seed = 1;
 };
 
-// Until `print` returns false.
+// Runs until `print` returns false.
 template <class Print>
 void ForEachDotProduct(const CaseStream& stream, const GenFlags& flags, Print print) {
   Batch batch;

@@ -30,7 +30,7 @@ std::string Text(const HelpSection& section) {
   return out;
 }
 
-// As roff shows it: nothing in it is a request, a dash is no hyphen.
+// Escapes text for roff: no part is read as a request, and a dash is not a hyphen.
 std::string Roff(const std::string& text) {
   return absl::StrReplaceAll(text, {{"\\", "\\e"}, {"-", "\\-"}, {"'", "\\(aq"}, {".", "\\&."}});
 }
@@ -103,7 +103,7 @@ std::string ManPage(const CLI::App& program) {
   std::vector<HelpSection> sections = {GlobalFlags(program, true)};
   for (HelpSection& section : SectionsOfDevices()) sections.push_back(std::move(section));
   sections.push_back(SectionOfExitCodes(nullptr));
-  sections.back().title = "Exit status";  // as other pages call it
+  sections.back().title = "Exit status";  // the usual title in man pages
   sections.push_back(SectionOfEnvironment());
   for (HelpSection& section : sections) {
     if (section.title.find(':') == std::string::npos) absl::AsciiStrToUpper(&section.title);
@@ -117,7 +117,7 @@ std::string ExitCodesPage() {
   for (const VerdictMeaning& of : VerdictMeanings()) {
     absl::StrAppend(&out, "| ", of.code, " | ", of.what, " |\n");
   }
-  // No cell has several meanings: each would be too long to read.
+  // One meaning per cell, so that cells stay short.
   absl::StrAppend(&out, "\n| verb | codes |\n|---|---|\n");
   std::string own = "\n| verb | code | meaning for this verb |\n|---|---|---|\n";
   for (const Verb& verb : Verbs()) {

@@ -15,9 +15,9 @@
 namespace mmadiff {
 namespace {
 
-// Adds the values that the option takes.
+// Adds the values that the option accepts.
 void AddValues(const CLI::Option& option, FlagDoc& doc) {
-  const std::string type = option.get_type_name();  // behind it what checks call themselves
+  const std::string type = option.get_type_name();  // followed by the names of checks
   doc.value = type.substr(0, type.find(':'));
   FlagValues values = ValuesOf(option);
   if (!values.choices.empty()) {
@@ -28,7 +28,7 @@ void AddValues(const CLI::Option& option, FlagDoc& doc) {
   doc.choices = std::move(values.choices);
 }
 
-// Defaults that depend on something are written in the description; the others CLI11 has.
+// Conditional defaults are part of the description; CLI11 has the others.
 FlagDoc DocOf(const CLI::Option& option) {
   FlagDoc doc;
   for (const std::string& name : option.get_snames()) doc.names.push_back("-" + name);

@@ -1,4 +1,4 @@
-// mmadiff help: what --help says; the man page and the completions that are installed.
+// mmadiff help: the text of --help, the man page and the installed completions.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
@@ -39,13 +39,13 @@ absl::StatusOr<Json> Schemas(const std::string& name) {
 // docs/members.txt
 std::string Members() {
   std::string text =
-      R"(# What verbs print with --json, as `mmadiff help VERB --schema` says it in JSON Schema: PATH, TYPE, MEANING between tabs.
-#   PATH      VERB, perhaps with the arguments that ask for this result, and members; [] elements of a list, {} values of a map
+      R"(# Members that verbs print with --json, from the JSON Schema of `mmadiff help VERB --schema`: PATH, TYPE, MEANING between tabs.
+#   PATH      VERB, the arguments that select this result if any, and members; [] elements of a list, {} values of a map
 #   count     a whole number from 0 to 2^64 - 1
-#   integer   a whole number, perhaps below 0; number: neither infinite nor NaN
-#   string    machines may rely on it; ^...$ is a regular expression, a|b are the words that there are
-#   prose     text for people, which may be worded otherwise in another version
-#   perhaps absent: missing where there is nothing; or null: null then
+#   integer   a whole number, possibly negative; number: neither infinite nor NaN
+#   string    stable for programs; ^...$ is a regular expression, a|b lists all words
+#   prose     text for people; its wording may change between versions
+#   perhaps absent: missing if there is no value; or null: null in that case
 )";
   for (const Verb& verb : Verbs()) {
     if (!ResultsOf(verb).empty()) text += MemberLines(verb.name, SchemaOfVerb(verb));

@@ -1,4 +1,4 @@
-// mmadiff identify: which architecture a device is, by a few of its answers.
+// mmadiff identify: finds the architecture of a device from a few of its answers.
 #include "triage/race/identify.h"
 
 #include <algorithm>
@@ -39,8 +39,8 @@ struct IdentifyFlags {
   size_t most = 10;
 };
 
-// Those that the device has; they must be of one architecture: an answer of another row would say
-// nothing of this one.
+// The operations that the device supports. They must belong to one architecture: an answer for a
+// different architecture's row would prove nothing.
 absl::StatusOr<std::vector<const Operation*>> OperationsOfOneArchitecture(
     Device& device, const IdentifyFlags& flags, Ledger& ledger) {
   ASSIGN_OR_RETURN(const auto ops,
@@ -88,7 +88,7 @@ bool LacksNans(const Identification& id) {
          std::ranges::none_of(id.asked, is_nan);
 }
 
-// What it comes to, one sentence.
+// The conclusion in one sentence.
 std::string Conclusion(const Identification& id) {
   const std::vector<std::string> names = id.Identified();
   const std::vector<std::string> unknown = id.Named(ArchVerdict::kNoModel);
@@ -120,7 +120,7 @@ std::string Conclusion(const Identification& id) {
           : "; nothing was refuted: every model of these instructions reproduces these answers");
 }
 
-// "sm_80, sm_86  TEXT": architectures of which the same is said in one line, the first one's place.
+// "sm_80, sm_86 TEXT": architectures with the same text share a line, at the place of the first.
 std::string Grouped(const std::vector<std::pair<std::string, std::string>>& said, size_t width) {
   std::string text;
   std::vector<std::string> done;
@@ -137,7 +137,8 @@ std::string Grouped(const std::vector<std::pair<std::string, std::string>>& said
   return text;
 }
 
-// Those that nothing tells apart: of one model by the first of them.
+// The architectures that cannot be distinguished; those with the same model refer to the first of
+// them.
 std::string IndistinctText(const Identification& id, size_t width) {
   std::vector<size_t> first(id.archs.size());
   for (size_t i = 0; i < first.size(); ++i) first[i] = i;
@@ -158,7 +159,7 @@ std::string IndistinctText(const Identification& id, size_t width) {
   return Grouped(said, width);
 }
 
-// The conclusion, what it rests on, and last the answers.
+// The conclusion, its reasons, then the answers.
 std::string Text(const Identification& id, const Device& device, bool recorded,
                  const TextStyle& style) {
   std::string text =
@@ -201,7 +202,7 @@ struct ArchitectureRow {
   const Identification& id;
   const ArchVerdict& v;
 
-  // What speaks against it, and what its model says to that.
+  // The case that rules it out, and its model's result for that case.
   std::optional<size_t> against() const {
     const bool gives = v.kind == ArchVerdict::kGives || v.kind == ArchVerdict::kContradicted;
     return gives ? std::nullopt : std::optional(v.asked);
@@ -256,7 +257,7 @@ Fields<IdentifyResult> FieldsOf(const IdentifyResult*) {
       {"device", [](const R& r) { return r.device.name(); }},
       {"device_identity", [](const R& r) { return Name(r.device.identity()); }},
       {"recorded", &R::recorded,
-       "whether the answers come from a recording; otherwise each case was asked twice"},
+       "whether the answers come from a recording; otherwise each case was queried twice"},
       {"asked", [](const R& r) { return r.id.asked; }},
       {"architectures", &R::architectures},
       {"identified", [](const R& r) { return r.id.Identified(); },
@@ -277,7 +278,7 @@ void RunIdentify(const IdentifyFlags& flags, Call& call) {
   if (!device.ok()) return call.Say(device.status());
   const auto ops = OperationsOfOneArchitecture(**device, flags, call.ledger());
   if (!ops.ok()) return call.Say(ops.status());
-  if (ops->empty()) return;  // the ledger says why
+  if (ops->empty()) return;  // the ledger has the reason
   absl::string_view path = flags.device;
   const bool recorded = absl::ConsumePrefix(&path, "recorded:");
   std::vector<PoolCase> pool;

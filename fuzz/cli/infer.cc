@@ -1,4 +1,4 @@
-// mmadiff infer: from a black box to a model.
+// mmadiff infer: infers the model of a black box.
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
@@ -63,7 +63,7 @@ Fields<Refuted> FieldsOf(const Refuted*) {
 
 namespace {
 
-// What was found of an instruction: an algorithm, or what comes nearest.
+// The result for an instruction: an algorithm, or the nearest one.
 struct InferredInstruction {
   const Operation& op;
   const Inference& inference;
@@ -89,7 +89,7 @@ struct InferredInstruction {
   }
 };
 
-// Nothing unless `there`.
+// nullopt unless `there`.
 template <class T>
 std::optional<T> If(bool there, const T& value) {
   return there ? std::optional(value) : std::nullopt;
@@ -105,7 +105,7 @@ Fields<InferredInstruction> FieldsOf(const InferredInstruction*) {
       {"same_rows", &R::same_rows, Absent(InstructionName())},
       {"near", &R::near_row,
        Absent({.what = "nearest row if `same_rows` is empty: ROW:NAME=VALUE,..., as `race` accepts "
-                       "it; empty if there is none"})},
+                       "it; else empty"})},
       {"nan_bits_unknown", [](const R& r) { return If(r.found(), r.inference.nan_unknown); },
        Absent({.what = "whether no rule reproduces the bits of the NaNs"})},
       {"also", [](const R& r) { return If(r.found(), r.inference.also); },
@@ -139,7 +139,7 @@ Fields<InferredInstruction> FieldsOf(const InferredInstruction*) {
 }
 
 struct InferResult {
-  std::vector<Json> instructions;  // of InferredInstruction
+  std::vector<Json> instructions;  // JSON of InferredInstruction
 };
 
 Fields<InferResult> FieldsOf(const InferResult*) {
@@ -149,7 +149,7 @@ Fields<InferResult> FieldsOf(const InferResult*) {
   };
 }
 
-// One task a row; prints and files what was found as it comes.
+// One task per row; prints and files each result as it arrives.
 class Inferring : public Agenda {
  public:
   Inferring(const InferFlags& flags, Call& call) : flags_(flags), call_(call) {}
@@ -162,7 +162,7 @@ class Inferring : public Agenda {
     DeviceOr device = OpenDeviceAndWarn(flags_.device, call_.console);
     if (!device.ok()) return call_.Say(device.status());
     if (absl::Status s = Choose(**device); !s.ok()) return call_.Say(s);
-    if (ops_.empty()) return;  // the ledger says why
+    if (ops_.empty()) return;  // the ledger has the reason
     if (!flags_.out.empty()) {
       if (absl::Status s = MakeFolder(flags_.out); !s.ok()) {
         return call_.Say(Verdict::kNotWritten, std::string(s.message()));
@@ -212,7 +212,7 @@ class Inferring : public Agenda {
     const Operation& op = result.task.op();
     const auto& inference = std::get<Inference>(result.answer);
     cancelled_ |= absl::IsCancelled(result.status);
-    if (inference.status != result.status) return std::vector<Task>();  // no recording of it
+    if (inference.status != result.status) return std::vector<Task>();  // it has no recording
     if (!inference.answers.empty()) call_.ledger().Compare(Thing::kOperation, op.name);
     result_.instructions.push_back(JsonOf(InferredInstruction{op, inference}));
     if (!call_.globals.json)
@@ -250,7 +250,7 @@ class Inferring : public Agenda {
     return absl::OkStatus();
   }
 
-  // An error takes back nothing of what was answered before; what it means itself the drop says.
+  // An error does not invalidate earlier answers; its own verdict comes from the drop.
   void SayVerdict(const Operation& op, const Inference& inference) {
     if (!inference.status.ok()) {
       if (inference.flaky > 0) {
@@ -303,7 +303,7 @@ class Inferring : public Agenda {
   std::vector<const Operation*> ops_;
   InferResult result_;
   Device* device_ = nullptr;
-  size_t next_ = 0;  // of ops_
+  size_t next_ = 0;  // index in ops_
   bool cancelled_ = false;
 };
 

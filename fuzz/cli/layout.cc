@@ -1,5 +1,5 @@
-// mmadiff layout: where each matrix element lies. An image in shared or global memory is one lane
-// whose registers are its 32-bit words: byte 4 * register + bit / 8.
+// mmadiff layout: shows the place of each matrix element. An image in shared or global memory is
+// one lane whose registers are its 32-bit words: byte 4 * register + bit / 8.
 #include "sim/layout.h"
 
 #include <cstdio>
@@ -25,7 +25,7 @@ std::vector<Operand> OperandsOf(const Instruction& i) {
   }
   if (i.layout == Layout::kNvidiaWmma) {
     operands.insert(operands.end(), {Operand::kCColumns, Operand::kDColumns});
-    // Narrower factors lie in one order.
+    // Narrower factors have a single order.
     if (i.a->bits >= 8) {
       operands.insert(operands.end(), {Operand::kAColumns, Operand::kBRows});
     }
@@ -69,7 +69,7 @@ Fields<LayoutResult> FieldsOf(const LayoutResult*) {
   };
 }
 
-// `print` sees each place of each element.
+// Calls `print` for each place of each element.
 template <class Print>
 void ForEachPlace(const Instruction& instruction, Print print) {
   for (const Operand operand : OperandsOf(instruction)) {

@@ -59,7 +59,7 @@ std::string FileText(const Evidence& e) {
   return *e.file == '\0' ? "" : absl::StrCat(" [", e.file, "]");
 }
 
-// What the tables say of an instruction that can be simulated.
+// The tables' data on an instruction that can be simulated.
 struct ComputedBy {
   const Operation& op;
 
@@ -110,7 +110,7 @@ Fields<KnownFrom> FieldsOf(const KnownFrom*) {
 struct InstructionItem {
   const std::string& name;
   const Evidence& evidence;
-  const Operation* op = nullptr;  // nullptr: nobody can simulate it
+  const Operation* op = nullptr;  // nullptr: it cannot be simulated
 };
 
 Fields<InstructionItem> FieldsOf(const InstructionItem*) {
@@ -167,14 +167,14 @@ std::vector<Entry> ListInstructions() {
   return entries;
 }
 
-// Who answers on an open device, and how many instructions it runs how.
+// The identity of an open device, and the number of instructions that it runs natively or emulated.
 struct Abilities {
   std::string device_identity;
   int64_t native = 0, emulated = 0, unmodelled = 0;
 };
 struct RowOfHost {
   std::string name;
-  std::optional<std::string> why;  // it is not native
+  std::optional<std::string> why;  // reason why it is not native
 };
 struct Gpu {
   std::string device;
@@ -359,7 +359,7 @@ std::vector<Entry> ListProducts() {
   return entries;
 }
 
-// The answer of the model to the first operation and operands of an answer.
+// The model's result for the first operation and operands of an answer.
 std::string ModelWord(const Vector& v, const VectorAnswer& answer) {
   for (const VectorCase& c : CasesOf(v)) {
     if (c.answer == &answer) return HexWord(*v.d, Simulate(c.op->model, c.dot));

@@ -31,7 +31,7 @@ AddVerb AddBench, AddChanges, AddCheck, AddClean, AddCoverage, AddEval, AddExpla
     AddRecord, AddReplay, AddReport, AddRun, AddStatus, AddSurvey, AddSurveyAsk, AddVerify;
 namespace {
 
-// The groups of the verbs, in the order of help; the verbs of a group follow each other in kVerbs.
+// The groups of verbs, in the order of help. The verbs of a group are consecutive in kVerbs.
 constexpr char kTestGroup[] = "Test a device";
 constexpr char kLearnGroup[] = "Learn about a device";
 constexpr char kFoldersGroup[] = "Folders of runs";
@@ -176,7 +176,7 @@ constexpr Verb kVerbs[] = {
      .add = AddSurveyAsk},  // internal
 };
 
-// "--max-total-time" is "--max_total_time"; what follows "=" is left alone.
+// "--max-total-time" becomes "--max_total_time"; the text after "=" is unchanged.
 std::string WithUnderscores(std::string arg) {
   if (arg.rfind("--", 0) != 0) return arg;
   for (size_t i = 2; i < arg.size() && arg[i] != '='; ++i) {
@@ -211,7 +211,7 @@ std::string WhyNoFlag(const CLI::App& program, const CLI::App* verb, const std::
                       others.empty() ? DidYouMean(flag, names) : others);
 }
 
-// What is wrong with the first word that nothing took; else what CLI11 says.
+// The error for the first word that was not consumed; else CLI11's message.
 std::string WhyNotParsed(const CLI::App& program, const CLI::App* verb,
                          const CLI::ParseError& error) {
   const std::vector<std::string> words = program.remaining(true);
@@ -249,7 +249,7 @@ std::string HelpOrComplaint(const CLI::App& program, const CLI::ParseError& erro
                       verb == nullptr ? "" : " " + verb->get_name(), "` shows the usage");
 }
 
-// CLI11 takes what follows for the value of "--instr" and "--instr=", also a flag.
+// CLI11 accepts the next word as the value of "--instr" and "--instr=", even if it is a flag.
 void RefuseFlagsAsValues(CLI::App& app) {
   for (CLI::Option* option : app.get_options()) {
     if (option->get_positional() || option->get_items_expected_min() == 0) continue;
@@ -261,7 +261,7 @@ void RefuseFlagsAsValues(CLI::App& app) {
   }
 }
 
-// A complaint about an exit code that means something else already.
+// A complaint about an exit code that already has a different meaning.
 std::string IsFree(const std::string& code) {
   for (const ExitCode taken : ExitCodes()) {
     if (taken == kMismatch || code != std::to_string(taken)) continue;

@@ -1,4 +1,4 @@
-// mmadiff merge: the folders of one run as one.
+// mmadiff merge: combines the folders of one run into one.
 #include "fuzz/folder/merge.h"
 
 #include <algorithm>

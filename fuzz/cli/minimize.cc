@@ -1,4 +1,4 @@
-// mmadiff minimize: investigates one mismatch and files what is worth keeping of it.
+// mmadiff minimize: investigates one mismatch and files its minimal cases.
 #include "absl/strings/str_cat.h"
 #include "corpus/case_folder.h"
 #include "corpus/durable_file.h"
@@ -18,7 +18,7 @@ struct MinimizeFlags {
   int64_t max_calls = 0;
 };
 
-// Keeps runs from writing to a folder that is named; the current one is nobody's.
+// Keeps runs from writing to a named folder; the current folder is not locked.
 absl::Status Lock(const std::string& folder, bool shared, std::unique_ptr<FolderLock>& lock,
                   Console& console) {
   if (folder.empty()) return absl::OkStatus();

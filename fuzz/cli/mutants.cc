@@ -1,4 +1,4 @@
-// mmadiff mutants: which seeded faults the generator finds, and in how many cases.
+// mmadiff mutants: shows which seeded faults the generator finds, and in how many cases.
 #include "fuzz/schedule/mutants.h"
 
 #include "absl/strings/str_format.h"
@@ -33,7 +33,7 @@ std::string Text(const MutantsFlags& flags, size_t ops, const MutantsOutcome& ou
     for (const Mutant& m : of.mutants) {
       if (m.cases == 0) {
         const std::string stands =
-            of.stands_for > 1 ? absl::StrFormat("  (stands for %d instructions)", of.stands_for)
+            of.stands_for > 1 ? absl::StrFormat("  (represents %d instructions)", of.stands_for)
                               : "";
         absl::StrAppendFormat(&text, "survivor: %s  %s%s\n", of.op->name, m.name(), stands);
       } else if (m.other != nullptr) {
@@ -62,14 +62,14 @@ std::string Text(const MutantsFlags& flags, size_t ops, const MutantsOutcome& ou
   return text;
 }
 
-// A mutant, or a neighbour that no input can tell from the model.
+// A mutant, or a neighbor that no input can distinguish from the model.
 struct MutantRow {
   const Operation& op;
-  std::optional<int> instructions;  // of a mutant
+  std::optional<int> instructions;  // for a mutant
   std::string change;
   Json parameters;
-  std::optional<uint64_t> cases;          // of a mutant
-  std::optional<std::string> equivalent;  // of the others
+  std::optional<uint64_t> cases;          // for a mutant
+  std::optional<std::string> equivalent;  // for the others
 };
 
 Fields<MutantRow> FieldsOf(const MutantRow*) {
@@ -115,7 +115,7 @@ MutantsResult ResultOf(const MutantsOutcome& outcome) {
 void RunMutants(const MutantsFlags& flags, Call& call) {
   const auto ops = ChooseOperations(flags.instr, Models::kRequired, nullptr, call.ledger());
   if (!ops.ok()) return call.Say(ops.status());
-  if (ops->empty()) return;  // the ledger says why
+  if (ops->empty()) return;  // the ledger has the reason
   if (flags.cases == 0) return call.Say(Verdict::kUsage, "--cases must be at least 1");
   HandleStopSignals();
   const auto outcome = KillMutants(

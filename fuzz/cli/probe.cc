@@ -1,4 +1,4 @@
-// mmadiff probe: asks a device the questions that only hardware answers.
+// mmadiff probe: asks a device the questions that only hardware can answer.
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
@@ -87,7 +87,7 @@ class ProbeAnswersByRow {
     });
   }
 
-  // nullptr: there is none.
+  // nullptr if not found.
   const ProbeAnswer* Find(const Operation& op, const Question& q) const {
     const auto group = std::ranges::find(groups_, &op, &Group::op);
     if (group == groups_.end()) return nullptr;
@@ -114,12 +114,12 @@ class ProbeAnswersByRow {
                                                        : 2;
   }
 
-  // Whether no value of what the question asks for gives the answers.
+  // Whether no value of the queried parameters reproduces the answers.
   static bool IsLost(const ProbeAnswer& answer) {
     return answer.question->method == Method::kParameters && answer.refuting.has_value();
   }
 
-  // Several questions that nothing answers are one answer: it is another family.
+  // Several questions without a fitting value mean one thing: a different family.
   static std::string OtherFamily(const Group& group, const std::string& device,
                                  const TextStyle& style) {
     const std::string family =
@@ -160,7 +160,7 @@ class ProbeAnswersByRow {
         answered_, found_[0], found_[1], found_[2], cases_);
   }
 
-  // What a contradiction comes to: the change of the whole model if that is what was found.
+  // The conclusion from a contradiction: the change of the whole model, if that was found.
   static const std::string& Conclusion(const Group& group) {
     const auto of_model = [](const ProbeAnswer& a) {
       return a.question == FindQuestion("model") && a.agreement == Agreement::kContradicts;
@@ -169,7 +169,7 @@ class ProbeAnswersByRow {
     return (model == group.answers.end() ? group.answers.front() : *model).answer;
   }
 
-  // The end of what a terminal shows.
+  // The last lines on a terminal.
   std::string Verdict(const TextStyle& style) const {
     constexpr size_t kMax = 8;
     const size_t wrong = std::ranges::count_if(groups_, &Group::Contradicts);
@@ -189,7 +189,7 @@ class ProbeAnswersByRow {
     return Wrap(text, style.width, 2);
   }
 
-  // Where the answers are, and what shows those that differ from the model, bit by bit.
+  // The path of the answers, and a command that shows mismatches with the model bit by bit.
   std::string Filed(const std::string& out, const TextStyle& style) const {
     if (out.empty()) return "";
     const std::string command = absl::StrCat(Program(), " replay ", ShellWord(out));
@@ -231,7 +231,7 @@ std::vector<std::pair<const Operation*, const Question*>> Applying(const ProberO
   return ledger.Keep(std::move(asked));
 }
 
-// What became of the questions that apply: some have an answer, others not.
+// Enters the outcome of the applicable questions, with or without an answer.
 void Enter(const ProberOptions& options,
            const std::vector<std::pair<const Operation*, const Question*>>& applying,
            const ProbeAnswersByRow& answers, const ProberOutcome& outcome, const Device& device,
@@ -256,7 +256,7 @@ void Enter(const ProberOptions& options,
       leave(*op, *q, Reason::kNotOffered);
     }
   }
-  for (const Operation* op : options.ops) {  // of which nothing was said above
+  for (const Operation* op : options.ops) {  // those without an entry so far
     if (std::ranges::count(applying, op, &std::pair<const Operation*, const Question*>::first) == 0)
       ledger.Leave({Thing::kOperation, Reason::kDoesNotApply, op->name});
   }
@@ -304,7 +304,7 @@ std::string QuestionsText(size_t width) {
   return text;
 }
 
-// How long the sweeps of all pairs may take: said before they begin.
+// Announces the possible duration of the sweeps of all pairs before they begin.
 void SayHowLong(const ProberOptions& options, const ProbeFlags& flags, Call& call) {
   const auto asks = std::ranges::any_of(
       options.questions, [](const Question* q) { return q->method == Method::kPairs; });
@@ -331,7 +331,7 @@ void RunProbe(const ProbeFlags& flags, Call& call) {
   if (!engine.ok()) return call.Say(engine.status());
   auto ops = ChooseOperations(flags.instr, Models::kOptional, &(*engine)->device(), call.ledger());
   if (!ops.ok()) return call.Say(ops.status());
-  if (ops->empty()) return;  // the ledger says why
+  if (ops->empty()) return;  // the ledger has the reason
   if (!flags.out.empty()) {
     if (absl::Status s = MakeFolder(flags.out); !s.ok())
       return call.Say(Verdict::kNotWritten, std::string(s.message()));
@@ -354,7 +354,7 @@ void RunProbe(const ProbeFlags& flags, Call& call) {
     Enter(options, applying, answers, *outcome, (*engine)->device(), call.ledger());
     Finish(answers, *outcome, call);
   }
-  answers.Print(flags, call);  // also what came before an error
+  answers.Print(flags, call);  // including the answers before an error
   if (!outcome.ok()) call.Say(outcome.status(), Verdict::kNotWritten);
 }
 

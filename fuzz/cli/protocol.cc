@@ -81,7 +81,7 @@ absl::Status StdinReader::ReadComment() {
 
 absl::Status StdinReader::Announce(absl::string_view count) {
   uint64_t lines, sum;
-  bool then_a_hash;  // of the answers: for a file
+  bool then_a_hash;  // the hash of the answers in a file
   if (!ParseLineCount(count, &lines, &then_a_hash) ||
       __builtin_add_overflow(lines, announced_.value_or(0), &sum)) {
     return Error(absl::StrCat("'", count, "' is not a number of lines"));

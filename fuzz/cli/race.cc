@@ -1,5 +1,5 @@
-// mmadiff race: the smallest case that tells two models apart; the architectures of an instruction
-// as a matrix; the fewest cases that tell several rows apart.
+// mmadiff race: finds the smallest case that distinguishes two models, compares the architectures
+// of an instruction in a matrix, and finds the fewest cases that distinguish several rows.
 #include <algorithm>
 #include <optional>
 
@@ -25,7 +25,7 @@
 namespace mmadiff {
 namespace {
 
-// A case that tells a pair apart.
+// A case that distinguishes a pair.
 struct TellingWords {
   const PairRace& pair;
   const TellingCase& found;
@@ -140,7 +140,7 @@ struct InstructionMatrix {
   std::vector<std::vector<std::string>> columns = {};
 };
 
-// A case of a fingerprint, and what all rows say to it.
+// A case of a fingerprint, and the results of all rows for it.
 struct WordOfRow {
   std::string row, d;
 };
@@ -193,15 +193,15 @@ Fields<RowsFingerprint> FieldsOf(const RowsFingerprint*) {
   };
 }
 
-// What all print; what was not asked for is empty.
+// The output of all modes; parts that were not requested are empty.
 struct Report {
   std::string text = {};
   std::vector<PairRace> pairs = {};
   std::vector<FormatGroup> groups = {};
   std::vector<InstructionMatrix> matrices = {};
   std::optional<RowsFingerprint> fingerprint = {};
-  bool told = false;         // two models that were named
-  std::string nothing = {};  // why nothing was compared
+  bool told = false;         // two named models were distinguished
+  std::string nothing = {};  // reason why nothing was compared
 };
 
 Fields<Report> FieldsOf(const Report*) {
@@ -223,7 +223,7 @@ std::string ShortCase(const PairRace& pair) {
                   NumberText(d, pair.race.found->y));
   if (!pair.typical) return text;
   const TellingCase& typical = *pair.typical;
-  return absl::StrCat(text, "; of ordinary numbers ", NumberText(d, typical.x), " or ",
+  return absl::StrCat(text, "; with ordinary numbers ", NumberText(d, typical.x), " or ",
                       NumberText(d, typical.y), HowFar(d, typical.x, typical.y));
 }
 
@@ -233,8 +233,8 @@ const Architecture* FindArchitecture(const std::string& name) {
   return found == Architectures().end() ? nullptr : &*found;
 }
 
-// Of the instructions whose names match, the rows with a model; none where the architecture has no
-// such instruction.
+// The rows with a model whose instruction names match; empty if the architecture has no such
+// instruction.
 std::vector<const Operation*> RowsOf(const Architecture& arch, const std::string& glob,
                                      Ledger& ledger) {
   return ledger.Keep(
@@ -256,7 +256,7 @@ absl::StatusOr<Report> RacePair(const Racer& x, const Racer& y, const TextStyle&
   return report;
 }
 
-// The group of formats: its pairs, a line each.
+// A group of formats: its pairs, one per line.
 std::string GroupText(const FormatGroup& group, const TextStyle& style) {
   std::string text = group.formats() + "\n";
   for (const ClassPair& pair : group.pairs) {
@@ -282,7 +282,7 @@ absl::StatusOr<Report> RaceArchitectures(const Architecture& x, const Architectu
     }
   }
   if (rows.empty() && others.empty())
-    return OneOperation(globs.front()).status();  // says what is near
+    return OneOperation(globs.front()).status();  // lists the nearest names
   Races races({.stratum = 1 << 14});              // there are many
   ASSIGN_OR_RETURN(const ArchitectureRace race, RaceAll(rows, others, races));
   Report report;
@@ -299,7 +299,7 @@ absl::StatusOr<Report> RaceArchitectures(const Architecture& x, const Architectu
     const bool same = std::ranges::all_of(
         group.pairs, [](const ClassPair& pair) { return pair.race.verdict == PairRace::kSame; });
     if (!same)
-      absl::StrAppend(&report.text, GroupText(group, style));  // else the last lines say it
+      absl::StrAppend(&report.text, GroupText(group, style));  // otherwise the last lines cover it
     for (const ClassPair& pair : group.pairs) {
       report.told |= pair.race.verdict == PairRace::kTold;
       report.pairs.push_back(pair.race);
@@ -380,7 +380,7 @@ absl::Status AddMatrix(const std::string& instruction, const std::vector<const O
 }
 
 absl::StatusOr<Report> RaceAll(const std::string& glob, const TextStyle& style, Ledger& ledger) {
-  // By instruction, in the order in which they are first met.
+  // By instruction, in the order of first occurrence.
   std::vector<std::pair<std::string, std::vector<const Operation*>>> found;
   for (const Architecture& arch : Architectures()) {
     for (const Operation* row : RowsOf(arch, glob, ledger)) {

@@ -1,5 +1,5 @@
-// mmadiff record: a device's answers, for `recorded:` and `replay`: a folder with raw answers and
-// digests, or a block log of answers to generated cases.
+// mmadiff record: stores a device's answers for `recorded:` and `replay`, as a folder with raw
+// answers and digests or as a block log of answers to generated cases.
 #include "fuzz/record/record.h"
 
 #include <filesystem>
@@ -103,7 +103,7 @@ void RunRecord(const RecordFlags& flags, Call& call) {
   const auto ops =
       ChooseOperations(flags.instr, Models::kOptional, &(*engine)->device(), call.ledger());
   if (!ops.ok()) return call.Say(ops.status());
-  if (ops->empty()) return;  // the ledger says why
+  if (ops->empty()) return;  // the ledger has the reason
   if (flags.cases == 0) return call.Say(Verdict::kUsage, "--cases must be at least 1");
   const bool log = absl::EndsWith(flags.out, ".log");
   RecordOptions options = {.ops = *ops,
@@ -147,7 +147,7 @@ Action AddRecord(CLI::App& command) {
             "executions per instruction; for a folder, the maximum for each strategy")
       .Count();
   AddSeed(command, flags->seed);
-  AddStrategy(command, flags->strategy, " (for a folder: of its digests)");
+  AddStrategy(command, flags->strategy, " (for a folder: only in its digests)");
   AddDuration(command, "--max_total_time", flags->max_total_time,
               "time for the digests of a folder");
   AddThreads(command, flags->threads);

@@ -23,7 +23,7 @@ std::string Counted(const char* what, uint64_t count) {
   return count == 0 ? "" : absl::StrCat(what, count);
 }
 
-// A line by kind; empty when no vector was compared.
+// One line with counts by kind; empty if no vector was compared.
 std::string VectorCounts(const ReplayOutcome& outcome) {
   if (std::ranges::all_of(outcome.vectors, [](uint64_t n) { return n == 0; })) return "";
   const auto count = [&outcome](AnswerKind kind) {
@@ -34,7 +34,7 @@ std::string VectorCounts(const ReplayOutcome& outcome) {
                       count(AnswerKind::kContested), "\n");
 }
 
-// An identity may name many programs; JSON has all of it.
+// An identity may name many programs; only JSON shows all of it.
 std::string Short(const std::string& identity) {
   constexpr size_t kMax = 120;  // bytes
   if (identity.empty()) return "unnamed device";
@@ -88,7 +88,7 @@ std::string CountsText(const ReplayOutcome& outcome) {
   return text + VectorCounts(outcome);
 }
 
-// What moved, or would; "" if nothing does.
+// The state changes of findings, done or pending; "" if there are no changes.
 std::string MovesText(const ReplayOutcome& outcome, bool update) {
   if (outcome.moves.empty()) return "";
   std::string text;
@@ -193,7 +193,7 @@ Fields<ReplayOutcome> FieldsOf(const ReplayOutcome*) {
 namespace {
 
 struct ReplayResult {
-  std::vector<Json> reports;  // of ReplayRow
+  std::vector<Json> reports;  // JSON of ReplayRow
   const ReplayOutcome& outcome;
 };
 
@@ -241,7 +241,7 @@ void Finish(const ReplayFlags& flags, const ReplayOutcome& outcome, Call& call) 
   }
   const bool nothing = outcome.answered() + outcome.repeated + outcome.repeated_units == 0;
   SayDropped(outcome.dropped, !nothing, call);
-  if (outcome.troubled > 0) {  // as the survey itself
+  if (outcome.troubled > 0) {  // the same verdict as the survey
     call.Say(Verdict::kRowFailed,
              "rows of a survey fail, do not repeat or have a different layout");
   }

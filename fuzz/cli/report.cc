@@ -1,4 +1,4 @@
-// mmadiff report: the page of one or more runs, from their folders; or what differs between two.
+// mmadiff report: writes the report of one or more runs from their folders, or compares two.
 #include <algorithm>
 
 #include "absl/strings/match.h"
@@ -22,7 +22,7 @@ struct ReportFlags {
 };
 
 struct PageFormat {
-  const char* ending;  // of --out
+  const char* ending;  // extension of --out
   std::string (*page)(const ReportData&);
 };
 constexpr PageFormat kPageFormats[] = {{".html", HtmlPage},
@@ -31,8 +31,8 @@ constexpr PageFormat kPageFormats[] = {{".html", HtmlPage},
                                        {".csv", CsvPage},
                                        {".xml", JUnitPage}};
 
-// The format that flags ask for, else the one that the file's name ends in, else Markdown; nullptr:
-// the name says none.
+// The format selected by flags, else by the file's extension, else Markdown; nullptr for an unknown
+// extension.
 const PageFormat* FormatOf(const ReportFlags& flags, bool json) {
   const char* ending = flags.markdown ? ".md" : flags.csv ? ".csv" : nullptr;
   if (ending == nullptr && flags.out.empty()) ending = json ? ".json" : ".md";

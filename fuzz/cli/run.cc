@@ -1,4 +1,4 @@
-// mmadiff run: the differential run.
+// mmadiff run: runs a device against the model.
 #include "fuzz/run/run.h"
 
 #include <algorithm>
@@ -63,7 +63,8 @@ absl::Status ParseTimes(const RunFlags& flags, RunOptions& options) {
   return absl::OkStatus();
 }
 
-// mmadiff-runs/<hash of the manifest>: the same command line finds the same folder again, also one of an earlier version.
+// mmadiff-runs/<hash of the manifest>: the same command line finds the same folder again, even the
+// folder of an earlier version.
 std::string DefaultWorkdir(RunManifest manifest) {
   const auto folder = [&manifest] {
     const std::string text = CanonicalManifest(manifest);
@@ -76,7 +77,7 @@ std::string DefaultWorkdir(RunManifest manifest) {
   return std::filesystem::exists(earlier) ? earlier : now;
 }
 
-// `faulty:` with a change that no input shows would look like a clean pass.
+// `faulty:` with a change that no input can reveal would look like a clean pass.
 void WarnOfEquivalent(const std::string& device, const std::vector<const Operation*>& ops,
                       Console& console) {
   const std::vector<Change> fault = FaultOf(device);
@@ -88,10 +89,10 @@ void WarnOfEquivalent(const std::string& device, const std::vector<const Operati
   }
 }
 
-// What --dry_run prints.
+// A row of the plan that --dry_run prints.
 struct PlannedRow {
   std::string instruction;
-  std::optional<uint64_t> planned_cases;  // of this shard; without an end none
+  std::optional<uint64_t> planned_cases;  // planned cases of this shard; nullopt if endless
   uint64_t dot_products_per_case;
 };
 struct PlannedRun {
@@ -168,8 +169,8 @@ std::string ReportText(const RunReport& report, const NextCommands& next, bool s
   return text;
 }
 
-// A hundred times as many cases in a folder of their own; of an empty shard the same run undivided,
-// which is only shown.
+// A hundred times the cases, in a new folder; for an empty shard, the same run without shards as a
+// dry run.
 NextCommands CommandsAfter(const CLI::App& command, const RunOptions& options,
                            const RunReport& report) {
   if (report.IsEmptyShard()) {
@@ -182,7 +183,7 @@ NextCommands CommandsAfter(const CLI::App& command, const RunOptions& options,
                        " --cases=", ShortCount(options.cases * 100))};
 }
 
-// What runs, on what, where.
+// Announces the instructions, the device and the folder.
 void Announce(const RunOptions& options, const Device& device, const Shard& shard,
               Console& console) {
   constexpr size_t kMax = 200;  // bytes of an identity that may name many programs
@@ -216,14 +217,14 @@ void RunRun(const RunFlags& flags, Call& call) {
   if (!engine.ok()) return call.Say(engine.status());
   const bool resident = (*engine)->resident();
   const Device& device = (*engine)->device();
-  // By default a quick look: a million executions, or sixteen million dot products of large ones;
-  // on a GPU a thousand million dot products.
+  // The default is a quick run: a million executions, but at most sixteen million dot products; on
+  // a GPU, 1e9 dot products.
   if (!flags.cases) options.dot_products = resident ? 1'000'000'000 : 16'000'000;
   options.cases = flags.cases.value_or(resident ? options.dot_products : options.cases);
   options.threads = flags.threads == 0 && resident ? 1 : ThreadsOf(flags.threads);
   const auto ops = ChooseOperations(flags.instr, Models::kRequired, &device, call.ledger());
   if (!ops.ok()) return call.Say(ops.status());
-  if (ops->empty()) return;  // the ledger says why
+  if (ops->empty()) return;  // the ledger has the reason
   options.ops = *ops;
   options.left_out = call.ledger().lines();
   if (options.strategy == &Scheduled()) {
@@ -237,7 +238,7 @@ void RunRun(const RunFlags& flags, Call& call) {
   const RunManifest manifest = MakeManifest(options, **engine);
   if (call.globals.workdir.empty()) {
     options.workdir = DefaultWorkdir(manifest);
-    options.anew = true;  // a finished run is started again; only its findings stay
+    options.anew = true;  // a finished run starts over; only its findings are kept
   }
   if (flags.dry_run) {
     const PlannedRun plan = {options, manifest, device};
@@ -258,7 +259,8 @@ void RunRun(const RunFlags& flags, Call& call) {
       ExecuteRun(options, OpenerOf(flags.device), call.console);
   if (!report.ok()) return call.Say(report.status(), Verdict::kNotWritten);
   for (const std::string& warning : report->attempt->warnings) {
-    if (warning != (*engine)->warning()) call.console.Warn(warning);  // else it was said
+    if (warning != (*engine)->warning())
+      call.console.Warn(warning);  // otherwise it was already printed
   }
   EnterRows(*report, call.ledger());
   SayVerdicts(*report, flags.require_coverage, call);

@@ -42,8 +42,8 @@ void SayStopped(const RunReport& report, Ending& ending) {
                               : "nothing is lost; the same command line resumes"));
 }
 
-// Mismatches of a dropped row are a difference only if one was confirmed: its answers may be what it was dropped for. A
-// device that has changed since an earlier attempt is not the one that gave them.
+// Mismatches of a dropped row count only if one was confirmed: its answers may be the reason for
+// the drop. If the device has changed since an earlier attempt, it did not give them.
 bool Differs(const RunReport& report, const RunReportRow& row) {
   return row.total.mismatches > 0 && !absl::IsAborted(row.dropped) &&
          (row.dropped.ok() || std::ranges::any_of(report.findings, [&row](const Finding& f) {
@@ -65,11 +65,10 @@ void SayMismatches(const RunReport& report, Ending& ending) {
                "the device's answers do not repeat, so they decide nothing about the model");
   }
   if (gone) {
-    ending.Say(
-        Verdict::kUnrepeated,
-        absl::StrCat(
-            "mismatches that earlier attempts filed in ", report.folders.front(),
-            "/findings no longer occur: the device has changed; remove them once you know why"));
+    ending.Say(Verdict::kUnrepeated,
+               absl::StrCat("mismatches that earlier attempts filed in ", report.folders.front(),
+                            "/findings no longer occur: the device has changed; remove them after "
+                            "finding the cause"));
   }
 }
 
@@ -126,10 +125,11 @@ void SayVerdicts(const RunReport& report, bool require_coverage, Ending& ending)
   if (attempt.damaged_findings) ending.Say(Verdict::kHarmed);
   for (const std::string& what : report.damage) ending.Say(Verdict::kHarmed, what);
   if (!report.distrusted.empty()) {
-    ending.Say(Verdict::kHarmed,
-               absl::StrCat(
-                   "answers of an earlier attempt could not be trusted; once you know why, remove ",
-                   report.folders.front(), "/distrusted.txt"));
+    ending.Say(
+        Verdict::kHarmed,
+        absl::StrCat(
+            "answers of an earlier attempt could not be trusted; after finding the cause, remove ",
+            report.folders.front(), "/distrusted.txt"));
   }
   if (ending.verdict() != Verdict::kGood) return;
   if (report.total.dot_products == 0) return SayNothing(report, ending);

@@ -1,4 +1,4 @@
-// mmadiff status: how far runs are, from their folders.
+// mmadiff status: shows the progress of runs from their folders.
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"

@@ -1,4 +1,5 @@
-// mmadiff survey: everything that a device can say, in one folder; and two such folders compared.
+// mmadiff survey: runs every experiment on a device and stores the results in one folder, or
+// compares two such folders.
 #include "fuzz/survey/survey.h"
 
 #include <algorithm>
@@ -27,7 +28,7 @@ struct SurveyFlags {
   uint64_t cases = 0, seed = 1, max_bytes = 64'000'000;
 };
 
-// Whether there is no program or device behind any of the answers.
+// Whether no program or device gave any of the answers.
 bool NobodyAnswered(const SurveyOutcome& outcome) {
   return !outcome.results.empty() &&
          std::ranges::all_of(outcome.results,
@@ -57,12 +58,12 @@ void SayVerdicts(const SurveyOutcome& outcome, const SurveySummary& summary, End
   }
 }
 
-// What became of each operation: it has a result of its own, or why it has none.
+// Enters the outcome of each operation: its own result, or the reason why it has no result.
 void Enter(const std::vector<const Operation*>& asked, const SurveyOutcome& outcome,
            Ledger& ledger) {
   for (const SurveyResult& result : outcome.results) {
     const bool own = std::ranges::count(asked, result.task.op, &Operation::name) > 0;
-    if (!own || !result.task.variant.empty()) continue;  // another size, or operand source
+    if (!own || !result.task.variant.empty()) continue;  // a different size or operand source
     if (result.status.ok()) {
       ledger.Compare(Thing::kOperation, result.task.op);
     } else {
@@ -102,7 +103,7 @@ void RunSurvey(const SurveyFlags& flags, Call& call) {
   Ledger& ledger = call.ledger();
   const auto asked = ChooseOperations(flags.instr, Models::kOptional, nullptr, ledger);
   if (!asked.ok()) return call.Say(asked.status());
-  if (asked->empty()) return;  // the ledger says why
+  if (asked->empty()) return;  // the ledger has the reason
   const std::string regressions = DataPath(flags.regressions);
   const bool missing = !std::filesystem::exists(regressions);
   if (missing && flags.regressions != SurveyFlags().regressions) {

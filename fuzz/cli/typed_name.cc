@@ -96,7 +96,7 @@ absl::StatusOr<std::string> TypedName(const std::string& text, const Device* dev
 }
 
 absl::StatusOr<Racer> TypedRacer(const std::string& text) {
-  size_t colon = text.find(':');  // PTX and CUTLASS have some of their own, two at a time
+  size_t colon = text.find(':');  // PTX and CUTLASS names contain colons too, always in pairs
   while (colon != text.npos && text.compare(colon, 2, "::") == 0) colon = text.find(':', colon + 2);
   ASSIGN_OR_RETURN(const std::string name, TypedName(text.substr(0, colon)));
   return ParseRacer(absl::StrCat(name, colon == text.npos ? "" : text.substr(colon)));

@@ -1,4 +1,4 @@
-// mmadiff verify: finished units of a run again, against silent corruption.
+// mmadiff verify: reruns finished units of a run to detect silent corruption.
 #include <algorithm>
 
 #include "absl/strings/match.h"
@@ -197,7 +197,7 @@ void RunVerify(const VerifyFlags& flags, Call& call) {
 
 Action AddVerify(CLI::App& command) {
   const auto flags = std::make_shared<VerifyFlags>();
-  AddOption(command, "folder", flags->folder, "of a run").Required();
+  AddOption(command, "folder", flags->folder, "folder of a run").Required();
   AddOption(command, "--sample", flags->sample,
             "share or number of the finished units; at least one")
       .TypeName("N|N%");

@@ -27,19 +27,20 @@ namespace {
 
 constexpr size_t kNamedOps = 8, kNamedBins = 12;  // in text; the rest is counted
 
-// By number of the unit: its cases (the last unit of a run has fewer) and the device's digest.
+// By unit number: the unit's cases (the last unit of a run has fewer) and the device's digest.
 using UnitAnswers = std::map<uint64_t, std::pair<uint64_t, Digest>>;
 
-// What a run says of an operation.
+// The results of a run for an operation.
 struct Row {
   RunManifest::Instruction planned;
   UnitResult total;
   UnitAnswers units;
   struct Filed {
     Bucket bucket;
-    std::string path;  // of a case
+    std::string path;  // path of a case
   };
-  std::map<std::string, Filed> buckets;  // that repeat, if only in an old process; by name
+  std::map<std::string, Filed>
+      buckets;  // repeating buckets by name, including those that repeat only in an old process
 
   bool Agrees() const { return total.mismatches == 0 && buckets.empty(); }
 };
@@ -80,14 +81,14 @@ absl::StatusOr<Side> ReadSide(const std::string& path, std::vector<std::string>&
     if (repetition != Repetition::kRepeats && repetition != Repetition::kAged) continue;
     if (!IsFinding(f.filed)) continue;
     if (StateOf(f.filed) == FindingState::kFixed) continue;
-    // What was stopped by its mismatches may have no unit.
+    // An operation that was stopped by its mismatches may have no unit.
     Row::Filed& filed = side.rows[f.filed.op->name].buckets[Name(f.filed.bucket)];
     if (filed.path.empty() || IsMinimal(f.filed)) filed = {f.filed.bucket, f.path};
   }
   return side;
 }
 
-// What gives all answers, as the run's own diagnosis says it in its bucket.
+// The change that reproduces all answers, according to the run's own diagnosis in its bucket.
 std::string CauseOf(const Row& row) {
   if (row.Agrees()) return kModel;
   if (row.buckets.size() != 1) return row.buckets.empty() ? "no filed finding" : kNoChange;
@@ -115,7 +116,7 @@ class RunsComparer {
       }
     }
     for (const auto& [op, row] : y_.rows) answers.only_second += !x_.rows.contains(op);
-    // Those that agree in the first come first.
+    // Rows that agree on the first side come first.
     std::stable_partition(
         answers.rows.begin(), answers.rows.end(),
         [this](const SurveyDifference::Row& row) { return x_.rows.at(row.op).Agrees(); });
@@ -177,7 +178,7 @@ class RunsComparer {
     if (others > 0) {
       row.what.push_back(absl::StrCat("different answers in ", others, " of ", common, " units"));
     }
-    // What cannot be read may be the same bucket.
+    // An unreadable finding may be in the same bucket.
     if (y_.status.folder.all_findings) Buckets("only in the first", x, y, row);
     if (x_.status.folder.all_findings) Buckets("only in the second", y, x, row);
     Coverage(op, x, y);

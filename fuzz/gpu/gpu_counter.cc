@@ -12,12 +12,12 @@
 namespace mmadiff {
 namespace {
 
-// Of the cases of one launch, at most, and at most this part of what is free. A launch ends with its
-// slowest cases: the larger it is, the less they count.
+// Maximum memory for the cases of one launch, and maximum share of the free memory. A launch ends
+// with its slowest cases: the larger the launch, the less they matter.
 constexpr size_t kScratchBytes = size_t{8} << 30, kScratchPart = 4;
-// Other processes take memory too: where there is no room, half as much will do, down to this.
+// Other processes use memory too: if an allocation fails, half the size is tried, down to this.
 constexpr size_t kMinScratchBytes = 1 << 20;
-constexpr size_t kAlignment = 256;  // of a buffer
+constexpr size_t kAlignment = 256;  // alignment of a buffer
 
 struct CompareKernel {
   Path path;
@@ -51,7 +51,7 @@ bool IsKnown(const Model& m) {
   return SameModel(known, m);
 }
 
-// Which elements make up each word of an operand: the inverse of its slots.
+// The elements that make up each word of an operand: the inverse of its slots.
 std::vector<Gathers> GathersOf(const OperandWords& operand, int bits, int& parts_per_word) {
   const int groups = (operand.words + kPackedWords - 1) / kPackedWords;
   std::vector<std::vector<Gather>> by_word(groups * kPackedWords);
@@ -141,7 +141,7 @@ absl::StatusOr<std::unique_ptr<GpuCounter>> GpuCounter::Create(GpuDevice& device
 
 absl::StatusOr<uint64_t> GpuCounter::Reserve(size_t bytes) {
   if (memory_ == nullptr || reserved_ < bytes) {
-    memory_ = nullptr;  // frees what there was first
+    memory_ = nullptr;  // frees the old memory first
     auto memory = std::make_unique<DeviceMemory>(driver_);
     RETURN_IF_ERROR(memory->Allocate(bytes));
     memory_ = std::move(memory);
@@ -290,12 +290,12 @@ absl::Status GpuCounter::Count(const CaseStream& stream, const Model& model, uin
     const uint64_t most =
         std::clamp<uint64_t>(scratch_ / bytes, 1, static_cast<uint64_t>(most_at_once));
     const uint64_t launches =
-        std::max<uint64_t>(1, (count + most - 1) / most);  // of about one size
+        std::max<uint64_t>(1, (count + most - 1) / most);  // launches of about equal size
     at_once = static_cast<int64_t>((count + launches - 1) / launches);
     const absl::Status s = Prepare(stream, model, at_once, count, job);
     if (s.ok()) break;
     if (IsNoRoom(s) && scratch_ >= 2 * kMinScratchBytes) continue;
-    scratch_ = 0;  // there may be room another time
+    scratch_ = 0;  // more memory may be free later
     return s;
   }
   job.counted_from = first;
@@ -311,7 +311,7 @@ absl::Status GpuCounter::Count(const CaseStream& stream, const Model& model, uin
   return Collect(stream, first, count, job, counted);
 }
 
-// Before anything is read: a copy would wait for a kernel that never ends.
+// Call it before reading anything: a copy would wait for a kernel that never ends.
 absl::Status GpuCounter::Wait() {
   return driver_.Wait("running on the GPU", [this] { return device_.StopRequested(); });
 }
@@ -348,7 +348,7 @@ absl::Status GpuCounter::Execute(const LoadedKernel& loaded, ResidentJob& job) {
 absl::Status GpuCounter::CheckOperands(const CaseStream& stream, const ResidentJob& job) {
   const Shape& shape = job.shape;
   Batch right;
-  // The last case, and one that no pattern of launches leaves out for ever.
+  // The last case, and a case that no pattern of launches always skips.
   const uint64_t some = (job.first + 1) * 0x9e3779b97f4a7c15 >> 20;
   for (const int64_t place : {job.count - 1, static_cast<int64_t>(some % job.count)}) {
     const uint64_t index = job.first + CaseAt(job.places, static_cast<uint32_t>(place));
@@ -359,7 +359,7 @@ absl::Status GpuCounter::CheckOperands(const CaseStream& stream, const ResidentJ
         {job.b, shape.b_words(), &right.b},
         {job.c, shape.d_words(), &right.c}};
     for (const auto& [at, count, expected] : operands) {
-      // The tiles that lie together with this one.
+      // The tiles interleaved with this one.
       const int64_t first = place / kInterleaved * kInterleaved;
       tiles.resize(int64_t{count} * kInterleaved);
       RETURN_IF_ERROR(driver_.Check(

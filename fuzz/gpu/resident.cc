@@ -16,12 +16,12 @@
 namespace mmadiff {
 namespace {
 
-constexpr uint64_t kTestCases = 64, kPlantedCases = 4096;  // of the self-test
-constexpr int64_t kAtOnce = 25;  // three launches, the last of them shorter
+constexpr uint64_t kTestCases = 64, kPlantedCases = 4096;  // cases of the self-test
+constexpr int64_t kAtOnce = 25;                            // three launches, the last one shorter
 constexpr uint64_t kFarCase = (uint64_t{1} << 40) + 5;
-// Counted together: bounds the time until a stop is seen, and the flags.
+// Cases counted together: limits the time until a stop is noticed, and the flags.
 constexpr uint64_t kPortionCases = 1 << 22, kPortionDotProducts = 1 << 28;
-// Signals and time limits are looked for between portions.
+// Signals and time limits are checked between portions.
 constexpr absl::Duration kShort = absl::Milliseconds(100), kLong = absl::Milliseconds(500);
 
 uint64_t PortionOf(const Operation& op) {
@@ -77,7 +77,7 @@ absl::StatusOr<bool> ResidentRunner::TestCases(const CaseStream& stream, const M
 absl::Status ResidentRunner::TestAgainstHost(const CaseStream& stream) {
   const Model& model = stream.op->model;
   RETURN_IF_ERROR(TestCases(stream, model, 0, kTestCases, GpuCounter::kMaxCases).status());
-  // Several launches, of cases that no run begins with.
+  // Several launches, with cases that no run begins with.
   RETURN_IF_ERROR(TestCases(stream, model, kFarCase, kTestCases, kAtOnce).status());
   const std::vector<Neighbour> faults = Neighbours(model);
   for (const Neighbour& fault : faults) {

@@ -1,4 +1,4 @@
-// The machine code of resident.cu, where the build made it.
+// The machine code of resident.cu, if the build compiled it.
 #include "fuzz/gpu/resident_image.h"
 
 #include "absl/algorithm/container.h"
@@ -47,7 +47,7 @@ std::string WhyNoResidentImage(absl::string_view target) {
     return amd != nullptr && op.arch() == amd->arch;
   };
   if (absl::c_none_of(Operations(), is_modelled)) {
-    return absl::StrCat("no arithmetic of ", target, " is modelled");
+    return absl::StrCat("no arithmetic of ", target, " is modeled");
   }
   return absl::StrCat("a clang that compiles them for ", target, kThen);
 }

@@ -18,7 +18,7 @@ std::vector<std::string> Factors(const DotProductWords& w, bool b) {
   return HexWords(b ? *i.b : *i.a, b ? w.dot.b : w.dot.a, 0, i.shape.k);
 }
 
-// Nothing for an instruction without scales.
+// nullopt for an instruction without scales.
 std::optional<std::vector<std::string>> Scales(const DotProductWords& w, bool b) {
   const Instruction& i = w.instruction;
   if (i.scale == nullptr) return std::nullopt;

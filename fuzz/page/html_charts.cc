@@ -13,9 +13,9 @@
 namespace mmadiff {
 namespace {
 
-constexpr int kWidth = 960, kHeight = 160;  // of the plot, in its own units
-constexpr size_t kMaxNarrow = 14;           // columns of a heat map that has others beside it
-constexpr int kHeats = 9;                   // css classes h1 .. h9
+constexpr int kWidth = 960, kHeight = 160;  // size of the plot, in its own units
+constexpr size_t kMaxNarrow = 14;  // maximum columns of a heat map that may have others beside it
+constexpr int kHeats = 9;          // css classes h1 .. h9
 
 std::string HeatOf(uint64_t count, uint64_t most) {
   const double share = std::log1p(static_cast<double>(count)) /
@@ -69,7 +69,7 @@ std::string UlpChart(const ReportRun& run) {
     absl::StrAppend(&axis, "<span>", label, "</span>");
     if (count > 0) rows.push_back({Html(name), HtmlNumber(count)});
   };
-  // Also the empty ones up to the last that is not.
+  // Includes empty ones up to the last nonempty one.
   size_t at = 0;
   for (size_t i = 0; i + 1 < UlpBuckets().size() && at < run.ulps.size(); ++i) {
     const std::string& bucket = UlpBuckets()[i];
@@ -104,7 +104,7 @@ std::string RateChart(const RateSeries& rate) {
   std::vector<double> below(intervals);
   for (size_t m = 0; m < rate.machines.size(); ++m) {
     const auto& [name, rates] = rate.machines[m];
-    // There along the tops of the intervals, back along what lies below.
+    // Forward along the tops of the intervals, back along the area below.
     std::string there, back;
     for (size_t i = 0; i < intervals; ++i) {
       const double left = static_cast<double>(i * kWidth) / static_cast<double>(intervals);

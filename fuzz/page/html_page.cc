@@ -15,12 +15,12 @@
 namespace mmadiff {
 namespace {
 
-constexpr size_t kMaxOpenRows = 60;  // of a table that is not folded
-constexpr size_t kFewRows = 12;      // which no table folds
+constexpr size_t kMaxOpenRows = 60;  // maximum rows of a table that is not folded
+constexpr size_t kFewRows = 12;      // so few rows are never folded
 constexpr size_t kMaxNamed = 6;      // bins, classes
 
 struct KindText {
-  const char* tag;  // of the row
+  const char* tag;  // tag of the row
   const char* css;
 };
 
@@ -207,7 +207,7 @@ std::string Stages(const ReportFinding& f) {
   return html + "</tbody></table></div>\n";
 }
 
-// Lines of equal columns as blocks of a few, at which a browser may break all of them together.
+// Lines of equal width as narrow blocks, between which a browser may break all lines together.
 std::string BitBlocks(const std::string& text) {
   constexpr size_t kColumns = 8;
   const std::vector<std::string> lines = absl::StrSplit(text, '\n', absl::SkipEmpty());
@@ -266,7 +266,7 @@ std::string FindingCard(const ReportFinding& f) {
                       FindingInside(f), "</article>\n");
 }
 
-// One change of several instructions: each finding folded.
+// One change for several instructions; each finding is folded.
 std::string GroupCard(const FindingGroup& group, const ReportRun& run) {
   std::string html = absl::StrCat("<article class=\"card finding\"><header><h3>",
                                   Html(Sentence(group, run)), "</h3></header>\n");

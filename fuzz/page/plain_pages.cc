@@ -17,13 +17,13 @@
 namespace mmadiff {
 namespace {
 
-constexpr size_t kMaxRows = 40;  // of Markdown that agree
+constexpr size_t kMaxRows = 40;  // maximum agreeing rows in Markdown
 
 std::string Cell(absl::string_view text) {
   return absl::StrReplaceAll(PlainLine(text), {{"|", "\\|"}});
 }
 
-// Lines as they are.
+// Lines verbatim.
 std::string Block(absl::string_view text) {
   return absl::StrCat("```\n", PlainText(text), absl::EndsWith(text, "\n") ? "" : "\n", "```\n");
 }
@@ -104,7 +104,7 @@ void AddRun(const ReportRun& run, std::string& page) {
   for (const FindingGroup& group : GroupFindings(run)) {
     const std::string sentence = Sentence(group, run);
     if (!sentence.empty()) absl::StrAppend(&page, "\n", Cell(sentence), ".\n");
-    const bool one = !sentence.empty();  // change: its first finding shows it
+    const bool one = !sentence.empty();  // one change: only its first finding is shown
     for (const size_t i : group.findings) {
       const ReportFinding& f = run.explained[i];
       if (!one || i == group.findings.front()) {

@@ -18,7 +18,7 @@ namespace {
 
 constexpr absl::string_view kBest = "auto";
 
-// The first GPU of the first vendor that has one, else the host.
+// The first GPU of the first vendor with a GPU, else the host.
 absl::StatusOr<OpenedDevice> OpenBest() {
   std::string warning;
   for (const DeviceKind& kind : BasicDevices()) {
@@ -59,7 +59,7 @@ std::span<const DeviceKind> Devices() {
 
 namespace {
 
-// Of `recorded:FOLDER` the files that hold no recorded answers; "" if there are none.
+// For `recorded:FOLDER`: the files without recorded answers; "" if every file has some.
 std::string LeftOutOf(absl::string_view spec) {
   StoredFolders folders;
   Ledger ledger;

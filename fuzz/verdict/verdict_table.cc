@@ -120,7 +120,7 @@ constexpr VerbVerdict kProbe[] = {
     {kDiffers, "an answer contradicts the table"},
     {kHarmed},
     {kUnrepeated},
-    {kEarly, "a lost device; a signal; time ran out before all questions were asked"},
+    {kEarly, "a lost device; a signal; time ran out before the last question"},
     {kNotHere}};
 constexpr VerbVerdict kInfer[] = {
     {kRowFailed},
