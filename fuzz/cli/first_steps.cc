@@ -37,8 +37,8 @@ std::string TestThisMachine(Console& console) {
                                   name, ", ", identity.substr(0, identity.find(','))));
 }
 
-// kRecording below the current directory, in the data of an installed program, or in a folder above the
-// program, such as the source root above its build folder; empty if it is in none of them.
+// kRecording below the current directory, in the data of an installed program, or in a folder above
+// the program, such as the source root above its build folder; empty if it is in none of them.
 std::string RecordingHere() {
   std::error_code error;
   if (const std::string path = DataPath(kRecording); std::filesystem::exists(path, error)) {

@@ -41,5 +41,5 @@ expect 'too many' 2 'fuzz_all.sh: give the number of seconds'
 all 1 "$work/none"
 expect 'no build' 2 'fuzz_all.sh: no '
 all 1 "$work/build" /dev/null/x
-expect 'no folder' 2 'fuzz_all.sh: no folder can be made'
+expect 'no folder' 2 'fuzz_all.sh: cannot create the folder'
 [ $failures = 0 ]
