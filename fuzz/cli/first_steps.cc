@@ -8,6 +8,7 @@
 #include "absl/strings/string_view.h"
 #include "device/device.h"
 #include "device/identity.h"
+#include "device/plain_text.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/output/next_command.h"
 #include "sim/operation.h"
@@ -31,7 +32,7 @@ std::string TestThisMachine(Console& console) {
   if (!device.ok()) return "";
   const auto supported = [&](const Operation& op) { return (*device)->Supports(op).ok(); };
   if (std::ranges::none_of(Operations(), supported)) return "";
-  const std::string name = (*device)->name(), identity = Name((*device)->identity());
+  const std::string name = (*device)->name(), identity = PlainLine(Name((*device)->identity()));
   return Line("run", absl::StrCat(name == "host" ? "test this CPU, in seconds: "
                                                  : "test this GPU, in about a minute: ",
                                   name, ", ", identity.substr(0, identity.find(','))));

@@ -1,5 +1,5 @@
-// How a verb registers its flags. Only flags.cc includes CLI11: a source that includes it takes
-// three times the time to compile.
+// How a verb registers its flags. Only flags.cc includes CLI11 for this: a source that includes it
+// takes three times the time to compile.
 #pragma once
 
 #include <functional>

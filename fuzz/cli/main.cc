@@ -176,6 +176,20 @@ constexpr Verb kVerbs[] = {
      .add = AddSurveyAsk},  // internal
 };
 
+// Whether each verb except the internal last one has a group, and groups are consecutive.
+constexpr bool AreGrouped() {
+  constexpr size_t kNumber = std::size(kVerbs) - 1;
+  for (size_t i = 0; i < kNumber; ++i) {
+    if (*kVerbs[i].group == '\0') return false;
+    for (size_t j = i + 2; j < kNumber; ++j) {
+      if (kVerbs[j].group == kVerbs[i].group && kVerbs[j - 1].group != kVerbs[i].group)
+        return false;
+    }
+  }
+  return true;
+}
+static_assert(AreGrouped());
+
 // "--max-total-time" becomes "--max_total_time"; the text after "=" is unchanged.
 std::string WithUnderscores(std::string arg) {
   if (arg.rfind("--", 0) != 0) return arg;
