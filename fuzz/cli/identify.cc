@@ -120,7 +120,7 @@ std::string Conclusion(const Identification& id) {
           : "; nothing was refuted: every model of these instructions reproduces these answers");
 }
 
-// "sm_80, sm_86 TEXT": architectures with the same text share a line, at the place of the first.
+// "sm_80, sm_86  TEXT": architectures with the same text share a line, at the place of the first.
 std::string Grouped(const std::vector<std::pair<std::string, std::string>>& said, size_t width) {
   std::string text;
   std::vector<std::string> done;

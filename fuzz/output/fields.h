@@ -114,7 +114,7 @@ std::string JsonText(const Json& json, int indent);
 
 // The schema (JSON Schema 2020-12) of an object.
 Json SchemaJson(const std::string& title, const Schema& schema);
-// "PATH TYPE WHAT", one line per member, lists as PATH[].
+// "PATH  TYPE  WHAT", one line per member, lists as PATH[].
 std::string MemberLines(const std::string& path, const Schema& schema);
 
 // The words of an enumeration of `count` values, for Detail::words.
