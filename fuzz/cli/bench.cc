@@ -339,9 +339,9 @@ std::string TextOf(const BenchFlags& flags, const BenchResult& result, const Tex
       absl::StrCat("ns per dot product, one thread, fastest of ", flags.rounds,
                    flags.rounds == 1 ? " round" : " rounds", " of ",
                    settings.at("time") == "0" ? "a batch" : settings.at("time"),
-                   " of processor time (the device: wall-clock time); unit: all work of `run` "
-                   "except waiting for the device; spread: how much longer the slowest unit took; "
-                   "M/s: million dot products per second of units; lanes ",
+                   " processor time (the device: wall-clock time); unit: all work of `run` except "
+                   "waiting for the device; spread: how much longer the slowest unit took; M/s: "
+                   "million dot products per second of units; lanes ",
                    settings.at("lanes"), "; ", settings.at("machine"), "\n");
   if (result.compares()) {
     absl::StrAppend(&head, "x: speed-up over ", result.earlier.file, " of ", result.earlier.version,

@@ -486,7 +486,7 @@ expect 1 probe --question=payloads,pairs,integers --device="exec:python3 $(dirna
 is "$(stat_of answers)" 1; warns '1 of 3 questions left out, although named: the instruction is contradicted already'; warns '1 of 3 questions left out, although named: not applicable'
 expect 0 probe --question=layout,order --device="$simulator" --instr=$fma; says 'addend_joins=first_step'
 expect 75 probe --question=floor --device=faulty:none=0 --instr="$bf16,$mma" --max_total_time=0
-warns "1 of the instructions, from $bf16 on, have unanswered"; is "$(stat_of answers)" 1
+warns "unanswered questions for 1 instruction, from $bf16 on: "; is "$(stat_of answers)" 1
 
 # ---- record and recordings
 expect 0 record --device=faulty:none=0 --instr=x86/vdpbf16ps --cases=3000 rec.log

@@ -66,7 +66,7 @@ std::string VerdictText(const Identification& id, const ArchVerdict& v) {
                                           : "");
     case ArchVerdict::kContradicted:
       return absl::StrCat("contradicted: reproduces these ", CountText(id.asked.size(), "answer"),
-                          ", but not ", v.missed, " of the ", id.recorded,
+                          ", but not ", v.missed, " out of ", id.recorded,
                           " compared answers of the recording");
     case ArchVerdict::kLacks:
       return absl::StrCat("has no ", c.op->instruction->name);

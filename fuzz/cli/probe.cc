@@ -266,8 +266,8 @@ void Finish(const ProbeAnswersByRow& answers, const ProberOutcome& outcome, Endi
   if (!outcome.late.empty()) {
     ending.Say(
         Verdict::kEarly,
-        absl::StrCat(outcome.late.size(), " of the instructions, from ", outcome.late.front()->name,
-                     " on, have unanswered questions: ",
+        absl::StrCat("unanswered questions for ", CountText(outcome.late.size(), "instruction"),
+                     ", from ", outcome.late.front()->name, " on: ",
                      StopSignal() != 0 ? "stopped by a signal"
                                        : "--max_total_time ran out; choose fewer with --instr"));
   } else if (StopSignal() != 0) {

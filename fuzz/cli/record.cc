@@ -67,8 +67,7 @@ std::string Text(const RecordResult& r) {
   const RecordOutcome& o = r.outcome;
   if (!r.instructions) {
     return absl::StrCat(o.raw_dot_products, " dot products of ", r.device_identity, " in ",
-                        r.flags.out, ", ", o.repeated,
-                        " of them queried twice, with equal answers\n");
+                        r.flags.out, ", ", o.repeated, " queried twice, with equal answers\n");
   }
   return absl::StrCat(CountText(*r.instructions, "instruction"), " of ", r.device_identity, " in ",
                       r.flags.out, ": ", o.raw_dot_products, " dot products, ", o.regressions,
