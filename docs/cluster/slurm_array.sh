@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# One task of a Slurm job array that is one run; its arguments are those of `mmadiff run`:
+# One task of a Slurm job array; the array is one run. The arguments are those of `mmadiff run`:
 #   sbatch --array=0-15 slurm_array.sh --device=cuda:0 --instr='sm_90/*' --cases=1e9 --max_mismatches=0
-# Each task has a folder of its own in $NIGHT, on a file system that all nodes see. A task that was
-# stopped or killed is put back into the queue and goes on.
+# Each task has its own folder in $NIGHT, on a file system that all nodes share. A task that was
+# stopped or killed is requeued and continues.
 #SBATCH --job-name=mmadiff
 #SBATCH --requeue
 #SBATCH --open-mode=append
@@ -10,15 +10,16 @@
 #SBATCH --signal=B:TERM@60
 folder=${NIGHT:-night}/$SLURM_ARRAY_TASK_ID
 preempted=false
-trap 'preempted=true; kill -TERM $!' TERM # comes 60 seconds before the time limit, and at preemption
+trap 'preempted=true; kill -TERM $!' TERM # sent 60 seconds before the time limit, and at preemption
 "${MMADIFF:-mmadiff}" run --shard=auto --workdir="$folder" "$@" &
 while :; do
   wait $!
   code=$?
-  kill -0 $! 2>/dev/null || break # else the trap ended the wait
+  kill -0 $! 2>/dev/null || break # otherwise the trap interrupted the wait
 done
-# 75: stopped early; 1: something differs, and a run that was preempted has more to do; 137: killed, by lack of memory say.
-# Not after four times with nothing new in the logs between them. Everything else would be the same again.
+# Requeued after 75 (stopped early), after 1 (mismatches) if the run was preempted and so has more to do, and after 137
+# (killed, for example for lack of memory), but not after four stops without new data in the logs. Retries after other
+# codes would give the same result.
 if [ "$code" = 75 ] || [ "$code" = 137 ] || { [ "$code" = 1 ] && $preempted; }; then
   cat "$folder"/units-*.log | wc -c >>"$folder/stops"
   [ "$(tail -n 4 "$folder/stops" | uniq -c | awk '{ print $1 }')" = 4 ] ||

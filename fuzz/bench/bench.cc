@@ -16,7 +16,7 @@
 namespace mmadiff {
 namespace {
 
-// Says to every batch what it was told beforehand.
+// Answers every batch with the results that were set before.
 class KnownAnswers : public Device {
  public:
   explicit KnownAnswers(std::vector<uint64_t> answers) : answers_(std::move(answers)) {}
@@ -79,7 +79,7 @@ class RowBench {
   }
 
  private:
-  // By turns with other cases, so that answers of the batch before are wrong.
+  // Alternates with different cases, so that the answers of the previous batch would be wrong.
   absl::Status KeepDevice(double& least) {
     Batch other;
     Generate(stream_, executions_, executions_, other);
@@ -99,7 +99,7 @@ class RowBench {
     return status;
   }
 
-  // What a batch of twice the executions takes more: nothing that is done once.
+  // The additional cost of a batch with twice the executions, which excludes one-time work.
   void Bound() {
     constexpr int64_t kDotProducts = 256, kMax = 4 << 20;
     const int64_t some = std::max<int64_t>(1, kDotProducts / row_.op->shape().d_words());
@@ -120,8 +120,8 @@ class RowBench {
     if (rate > 0) row_.bound = row_.vector_instructions / rate;
   }
 
-  // The time of this round by `clock`, which is kept if it is the least. `check` looks at what each batch gave,
-  // outside the time.
+  // The time of this round by `clock`, kept if it is the minimum. `check` examines the results of
+  // each batch, outside the measured time.
   template <typename F, typename Check = void (*)()>
   double Keep(
       double& least, const F& part, clockid_t clock = CLOCK_THREAD_CPUTIME_ID,
@@ -154,7 +154,7 @@ class RowBench {
   Batch batch_;
   std::vector<uint64_t> words_;
   Digest digest_;
-  int turn_ = 0;  // of the device's batches
+  int turn_ = 0;  // turn of the device's batches
   BenchRow row_;
 };
 

@@ -22,8 +22,8 @@ namespace mmadiff {
 #if MMADIFF_COUNTS
 namespace {
 
-// Instructions that only move vectors or make them of one number, by map and opcode: a core may do these
-// beside all others.
+// Instructions that only move vectors or broadcast a number, by map and opcode: a core may execute
+// these in parallel with all others.
 bool Moves(int map, int opcode) {
   switch (map << 8 | opcode) {
     case 0x110:
@@ -48,7 +48,7 @@ bool Moves(int map, int opcode) {
     case 0x279:
     case 0x27a:
     case 0x27b:
-    case 0x27c:  // VPBROADCASTB to those of registers
+    case 0x27c:  // VPBROADCASTB to VPBROADCAST from registers
     case 0x177:  // VZEROUPPER
       return true;
     default:
@@ -56,7 +56,8 @@ bool Moves(int map, int opcode) {
   }
 }
 
-// Whether the instruction that begins here computes with vectors: Intel SDM volume 2, 2.3 (VEX), 2.7 (EVEX).
+// Whether the instruction at this address is vector arithmetic: Intel SDM volume 2, 2.3 (VEX), 2.7
+// (EVEX).
 bool IsVector(const uint8_t* code) {
   if (code[0] == 0x62) return !Moves(code[1] & 7, code[4]);
   const bool two = code[0] == 0xc5, three = code[0] == 0xc4;
@@ -94,7 +95,7 @@ std::optional<InstructionCount> CountSteps(pid_t child, int64_t most,
         waitpid(child, &status, 0) != child || !WIFSTOPPED(status)) {
       return std::nullopt;
     }
-    if (WSTOPSIG(status) == SIGSTOP) return count;  // behind the piece
+    if (WSTOPSIG(status) == SIGSTOP) return count;  // after the piece
     if (WSTOPSIG(status) != SIGTRAP) return std::nullopt;
   }
 }
@@ -139,7 +140,7 @@ double MostAdds() {
 
 std::optional<InstructionCount> CountInstructions(absl::FunctionRef<void()> piece, int64_t most,
                                                   absl::FunctionRef<bool()> stop) {
-  // Both on one core: waking the other one for each instruction takes several times as long.
+  // Both processes on one core: waking a second core for each instruction is several times slower.
   cpu_set_t before, one;
   CPU_ZERO(&one);
   CPU_SET(sched_getcpu(), &one);

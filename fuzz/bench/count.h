@@ -1,5 +1,6 @@
-// How many instructions a piece of the program executes, and how fast this machine executes vector
-// instructions at best: what no version of that code with these instructions can be faster than.
+// Counts the instructions that a piece of the program executes, and measures the best speed of
+// vector instructions on this machine: together a lower bound of the time of that code with these
+// instructions.
 #pragma once
 
 #include <cstdint>
@@ -11,17 +12,17 @@ namespace mmadiff {
 
 struct InstructionCount {
   int64_t all = 0;
-  int64_t vector = 0;  // that compute with vectors, of AVX and later; not moves, nor those on masks
+  int64_t vector = 0;  // vector arithmetic of AVX and later; neither moves nor mask instructions
 };
 
-// Runs `piece` in a process of its own, one instruction after the other (ptrace): microseconds each.
-// Nothing where that is not possible: not on Linux on x86-64, or forbidden, or `piece` did not end
-// within `most` instructions or before `stop` said so.
+// Runs `piece` in its own process, one instruction at a time (ptrace): microseconds each. nullopt
+// if that is impossible (not Linux on x86-64, or forbidden), if `piece` did not end within `most`
+// instructions, or if `stop` returned true.
 std::optional<InstructionCount> CountInstructions(absl::FunctionRef<void()> piece, int64_t most,
                                                   absl::FunctionRef<bool()> stop);
 
-// Additions of vectors that one core executes in a nanosecond, of 64 or 32 bytes: the most of several
-// rounds. Additions are the fastest of what computes. 0 if the CPU has no such vectors.
+// Vector additions of 64 or 32 bytes that one core executes per nanosecond: the maximum of several
+// rounds. Additions are the fastest vector arithmetic. 0 if the CPU has no such vectors.
 double VectorAddsPerNanosecond(int bytes);
 
 }  // namespace mmadiff

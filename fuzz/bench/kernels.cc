@@ -10,7 +10,7 @@
 namespace mmadiff {
 namespace {
 
-// Cases of a launch. One that is too short is repeated with kTimes as many.
+// Cases per launch. A launch that is too short is repeated with kTimes the cases.
 constexpr int64_t kMinLaunch = 256, kTimes = 4, kMaxLaunch = 4 << 20;
 
 // Seconds by kernel.
@@ -36,7 +36,7 @@ absl::StatusOr<std::optional<KernelCosts>> BenchKernels(Device& device, const Ca
   if (absl::IsFailedPrecondition(counter.status()))
     return std::nullopt;  // no kernels in this build
   RETURN_IF_ERROR(counter.status());
-  // Memory, modules and the layout are there after the first launch.
+  // The first launch sets up memory, modules and the layout.
   auto seconds = SecondsOf(**counter, stream, kMinLaunch);
   for (int64_t cases = kMinLaunch; seconds.ok(); cases *= kTimes) {
     seconds = SecondsOf(**counter, stream, cases);

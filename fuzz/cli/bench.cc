@@ -1,4 +1,4 @@
-// mmadiff bench: what a dot product costs on this machine, part by part.
+// mmadiff bench: measures the cost of a dot product on this machine, part by part.
 #include "fuzz/bench/bench.h"
 
 #include <algorithm>
@@ -24,8 +24,8 @@ Fields<KernelCosts> FieldsOf(const KernelCosts*) {
   using K = KernelCosts;
   return {
       {"generate", &K::generate},
-      {"fill", &K::fill, "clears the results"},
-      {"execute", &K::execute, "the instruction"},
+      {"fill", &K::fill, "clearing the results"},
+      {"execute", &K::execute, "executing the instruction"},
       {"compare", &K::compare},
       {"trace", &K::trace},
   };
@@ -33,9 +33,9 @@ Fields<KernelCosts> FieldsOf(const KernelCosts*) {
 
 namespace {
 
-Detail Ns(const char* what = "") { return {.what = what, .unit = "ns a dot product"}; }
+Detail Ns(const char* what = "") { return {.what = what, .unit = "ns per dot product"}; }
 
-constexpr size_t kMaxBytes = 16 << 20;  // of a file to compare with
+constexpr size_t kMaxBytes = 16 << 20;  // maximum for a file to compare with
 
 struct BenchFlags {
   std::vector<std::string> instr;
@@ -44,27 +44,27 @@ struct BenchFlags {
   bool bound = false;
 };
 
-// What decides over all rows of a measurement, by name in JSON.
+// The settings that affect all rows of a measurement, by name in JSON.
 using Settings = std::map<std::string, std::string>;
 
-// What an earlier `bench --json` says.
+// The results of an earlier `bench --json`.
 struct Earlier {
   struct Row {
     double simulator, unit;
-    double spread;     // as SpreadOf()
-    std::string kind;  // of the arithmetic, as KindOf()
+    double spread;     // see SpreadOf()
+    std::string kind;  // kind of the arithmetic, see KindOf()
   };
   std::string file, version, stopped_by;
   Settings settings;
   std::map<std::string, Row> of;
 };
 
-// What of a row another version may have changed.
+// The properties of a row that may differ in a different version.
 std::string KindOf(int64_t k, bool lanes) {
   return absl::StrCat("k = ", k, lanes ? " in lanes" : " without lanes");
 }
 
-// kDataLoss for a file that is no such output.
+// kDataLoss for a file that is not such output.
 absl::StatusOr<Earlier> ReadEarlier(const std::string& path, const Settings& names) {
   const absl::StatusOr<std::string> text = ReadFile(path, kMaxBytes);
   if (absl::IsNotFound(text.status())) return absl::InvalidArgumentError(text.status().message());
@@ -82,11 +82,11 @@ absl::StatusOr<Earlier> ReadEarlier(const std::string& path, const Settings& nam
   for (const auto& [name, value] : names) earlier.settings[name] = string_of(json, name);
   if (earlier.settings["machine"].empty() || earlier.version.empty() ||
       !json.contains("stopped_by") || !json.contains("rows") || !json["rows"].is_array()) {
-    return damaged("no output of `bench --json`");
+    return damaged("not output of `bench --json`");
   }
   for (const Json& row : json["rows"]) {
     const std::string name = string_of(row, "instruction");
-    if (name.empty()) return damaged("no output of `bench --json`");
+    if (name.empty()) return damaged("not output of `bench --json`");
     const auto number = [&](const char* part) {
       return row.contains(part) && row[part].is_number() ? row[part].get<double>() : 0;
     };
@@ -99,30 +99,31 @@ absl::StatusOr<Earlier> ReadEarlier(const std::string& path, const Settings& nam
                                 says ? KindOf(row["k"].get<int64_t>(), row["lanes"] == true) : ""};
     if (!is_time(simulator) || !is_time(unit) || !is_time(simulator_most) || !is_time(unit_most) ||
         simulator_most < simulator || unit_most < unit) {
-      return damaged(name, " has no times of a measurement");
+      return damaged(name, " has no measured times");
     }
-    if (!earlier.of.emplace(name, costs).second) return damaged("two rows of ", name);
+    if (!earlier.of.emplace(name, costs).second) return damaged("two rows for ", name);
   }
   return earlier;
 }
 
-// How many times as long as the fastest the slowest round took.
+// Time of the slowest round divided by the time of the fastest.
 double SpreadOf(const BenchRow& row) {
   return std::max(row.simulator_most / row.simulator, row.unit_most / row.unit);
 }
 
 std::string Nanoseconds(double ns) { return absl::StrFormat("%.*f", ns < 100 ? 2 : 0, ns); }
 
-// What makes `now` another measurement than the earlier one; empty: nothing that is known.
+// The known differences between the conditions of `now` and of the earlier measurement; empty if
+// none.
 std::string WhatDiffers(const Earlier& earlier, const Settings& now,
                         const std::vector<BenchRow>& rows) {
   std::vector<std::string> all;
   const auto add = [&](absl::string_view what, const std::string& was, const std::string& is) {
     if (was == is) return;
-    all.push_back(absl::StrCat(what, " was ", was.empty() ? "not said" : was, ", is ", is));
+    all.push_back(absl::StrCat(what, " was ", was.empty() ? "unknown" : was, ", is ", is));
   };
   for (const auto& [name, value] : now) add(name, earlier.settings.at(name), value);
-  const bool other_lanes = earlier.settings.at("lanes") != now.at("lanes");  // of all rows
+  const bool other_lanes = earlier.settings.at("lanes") != now.at("lanes");  // for all rows
   for (const BenchRow& row : rows) {
     const auto was = earlier.of.find(row.op->name);
     if (was == earlier.of.end() || other_lanes) continue;
@@ -166,7 +167,7 @@ std::string TableOf(const std::vector<BenchRow>& rows, const Earlier& earlier, b
   return table.Text(style);
 }
 
-// The costs of the kernels, for rows whose cases stay on the device; "" if there are none.
+// The costs of the kernels, for rows whose cases stay on the device; "" without such rows.
 std::string KernelsText(const std::vector<BenchRow>& rows, const TextStyle& style) {
   TextTable table({{"instruction"},
                    {"generate", true},
@@ -187,11 +188,11 @@ std::string KernelsText(const std::vector<BenchRow>& rows, const TextStyle& styl
     table.Add(std::move(cells));
   }
   if (!some) return "";
-  return absl::StrCat("Kernels of a run that stays on the device, ns a dot product:\n",
+  return absl::StrCat("Kernels of a run that stays on the device, ns per dot product:\n",
                       table.Text(style));
 }
 
-// The vectors that models with lanes are simulated in: Highway's name but for AVX-512.
+// The vector instruction set that simulates models with lanes: Highway's name, except for AVX-512.
 std::string Lanes() {
   const std::string name = LaneTargets().empty() ? "none" : LaneTargets()[0].name;
   return name == "AVX3" ? "AVX-512" : name;
@@ -235,33 +236,35 @@ Fields<MeasuredRow> FieldsOf(const MeasuredRow*) {
       {"instruction", [](const M& m) { return m.row.op->name; }, InstructionName()},
       {"k", [](const M& m) { return m.row.op->model.k; }, {.least = 1}},
       {"lanes", [](const M& m) { return HasLanes(m.row.op->model); },
-       "whether this one is simulated in vectors"},
+       "whether the instruction is simulated in vector lanes"},
       {"generator", [](const M& m) { return m.row.generator; }, Ns()},
       {"simulator", [](const M& m) { return m.row.simulator; }, Ns()},
       {"simulator_most", [](const M& m) { return m.row.simulator_most; },
-       Ns("of the slowest round")},
+       Ns("time in the slowest round")},
       {"instructions", [](const M& m) { return Counted(m.row.instructions); },
-       "of the simulator a dot product; with --bound, where they can be counted"},
+       "machine instructions of the simulator per dot product; with --bound, where they can be "
+       "counted"},
       {"vector_instructions", [](const M& m) { return Counted(m.row.vector_instructions); },
-       "those on vectors"},
+       "vector instructions among them"},
       {"bound", [](const M& m) { return Counted(m.row.bound); },
-       Ns("the time of these if each were an addition and nothing else took any")},
+       Ns("time of the vector instructions if each were an addition and nothing else took time")},
       {"digest", [](const M& m) { return m.row.digest; }, Ns()},
       {"device", [](const M& m) { return m.row.device; }, Ns()},
       {"agrees",
        [](const M& m) { return m.row.device ? std::optional(m.row.agrees) : std::nullopt; },
-       "whether the device's answers to the measured cases are the model's"},
+       "whether the device's answers to the measured cases equal the model's"},
       {"kernels", [](const M& m) { return m.row.kernels; },
-       "of a run that stays on the GPU, one after the other; null on other devices"},
+       "kernels of a run that stays on the GPU, measured one after the other; null on other "
+       "devices"},
       {"unit", [](const M& m) { return m.row.unit; },
-       Ns("a unit of a run whose device answers at once")},
-      {"unit_most", [](const M& m) { return m.row.unit_most; }, Ns("of the slowest round")},
+       Ns("time in a unit of a run whose device answers at once")},
+      {"unit_most", [](const M& m) { return m.row.unit_most; }, Ns("time in the slowest round")},
       {"earlier",
        [](const M& m) {
          const auto was = m.earlier.of.find(m.row.op->name);
          return was == m.earlier.of.end() ? std::nullopt : std::optional(was->second);
        },
-       "what the file of --compare has of this instruction"},
+       "times of this instruction in the file of --compare"},
   };
 }
 
@@ -273,9 +276,10 @@ Fields<ComparedFile> FieldsOf(const ComparedFile*) {
   using C = ComparedFile;
   return {
       {"file", &C::file},
-      {"version", &C::version, "of mmadiff, when it was measured; empty: not said"},
+      {"version", &C::version, "version of mmadiff that wrote the file; empty if not stored"},
       {"differs", &C::differs,
-       "settings, or k or lanes of a row, where they were others; that it was stopped; else empty"},
+       "settings, or k or lanes of a row, that differ, or a note that the measurement was stopped; "
+       "else empty"},
   };
 }
 
@@ -286,36 +290,35 @@ Field<BenchResult> Setting(const char* name, const char* what = "") {
 Fields<BenchResult> FieldsOf(const BenchResult*) {
   using R = BenchResult;
   return {
-      {"version", &R::version, "of mmadiff, its commit and build"},
-      Setting("clock", "what the times are of, but those of a device"),
+      {"version", &R::version, "version of mmadiff, its commit and build options"},
+      Setting("clock", "clock of the times, except those of a device"),
       Setting("generator_version"),
-      Setting("lanes", "the vectors that models are simulated in; none without Highway"),
+      Setting("lanes", "vector instruction set used to simulate models; none without Highway"),
       Setting("machine"),
       Setting("model_version"),
       Setting("rounds"),
       Setting("strategy"),
-      Setting("time", "of a part in a round, as 50ms"),
+      Setting("time", "time for each part in a round, such as 50ms"),
       {"stopped_by", &R::stopped_by,
-       Prose("a signal, or the error of a device, if there are not all rows because of it; else "
-             "empty")},
+       Prose("signal or device error because of which rows are missing; else empty")},
       {"device_identity",
        [](const R& r) { return r.device == nullptr ? std::string() : Name(r.device->identity()); },
-       "empty without one"},
+       "empty without a device"},
       {"compared",
        [](const R& r) {
          return r.compares()
                     ? std::optional(ComparedFile{r.earlier.file, r.earlier.version, r.differs})
                     : std::nullopt;
        },
-       "the file of --compare"},
+       "file of --compare and its differences"},
       {"rows", &R::measured},
   };
 }
 
-// Where the comparison with an earlier measurement says less than it seems to.
+// Warns if the comparison with an earlier measurement is less reliable than it looks.
 void WarnOfComparison(const std::string& file, const BenchResult& result, Console& console) {
   if (!result.differs.empty()) {
-    console.Warn(absl::StrCat(file, " was measured otherwise: ", result.differs));
+    console.Warn(absl::StrCat(file, " was measured under different conditions: ", result.differs));
   }
   constexpr double kRestless = 1.2;
   const int64_t restless = std::ranges::count_if(result.rows, [&](const BenchRow& row) {
@@ -324,27 +327,26 @@ void WarnOfComparison(const std::string& file, const BenchResult& result, Consol
            std::max(was->second.spread, SpreadOf(row)) > kRestless;
   });
   if (restless == 0) return;
-  console.Warn(absl::StrCat(restless, " of ", result.rows.size(),
-                            " instructions took over 20 % longer in one round than in another, "
-                            "here or in ",
-                            file, ": how many times as fast they are is not known so well"));
+  console.Warn(absl::StrCat(
+      restless, " of ", result.rows.size(),
+      " instructions took over 20% longer in their slowest round than in their fastest, now or in ",
+      file, ": their speed-ups are unreliable"));
 }
 
 std::string TextOf(const BenchFlags& flags, const BenchResult& result, const TextStyle& style) {
   const Settings& settings = result.settings;
-  std::string head = absl::StrCat(
-      "ns a dot product, one thread, the least of ", flags.rounds,
-      flags.rounds == 1 ? " round" : " rounds", " of ",
-      settings.at("time") == "0" ? "a batch" : settings.at("time"),
-      " of processor time, the device's by the clock on the wall; unit: all that `run` does "
-      "beside a device that answers at once; spread: how much longer the slowest unit took; M/s: "
-      "million dot products in a second of units; lanes ",
-      settings.at("lanes"), "; ", settings.at("machine"), "\n");
+  std::string head =
+      absl::StrCat("ns per dot product, one thread, fastest of ", flags.rounds,
+                   flags.rounds == 1 ? " round" : " rounds", " of ",
+                   settings.at("time") == "0" ? "a batch" : settings.at("time"),
+                   " processor time (the device: wall-clock time); unit: all work of `run` except "
+                   "waiting for the device; spread: how much longer the slowest unit took; M/s: "
+                   "million dot products per second of units; lanes ",
+                   settings.at("lanes"), "; ", settings.at("machine"), "\n");
   if (result.compares()) {
-    absl::StrAppend(&head, "x: how many times as fast as ", result.earlier.file, " of ",
-                    result.earlier.version,
-                    result.differs.empty() ? "" : ", which was measured otherwise",
-                    "; - where it has no such row\n");
+    absl::StrAppend(&head, "x: speed-up over ", result.earlier.file, " of ", result.earlier.version,
+                    result.differs.empty() ? "" : ", which was measured under different conditions",
+                    "; -: no such row there\n");
   }
   return absl::StrCat(Wrap(head, style.width, 2),
                       TableOf(result.rows, result.earlier, flags.bound, result.device != nullptr,
@@ -352,7 +354,8 @@ std::string TextOf(const BenchFlags& flags, const BenchResult& result, const Tex
                       KernelsText(result.rows, style));
 }
 
-// What the file of --compare says; empty without one. kOutOfRange: nothing of these operations.
+// The contents of the file of --compare; empty without one. kOutOfRange if it has none of these
+// operations.
 absl::StatusOr<Earlier> EarlierOf(const std::string& file, const Settings& settings,
                                   const std::vector<const Operation*>& ops) {
   if (file.empty()) return Earlier();
@@ -360,7 +363,7 @@ absl::StatusOr<Earlier> EarlierOf(const std::string& file, const Settings& setti
   const auto compared = [&](const Operation* op) { return earlier.of.contains(op->name); };
   if (std::ranges::any_of(ops, compared)) return earlier;
   return absl::OutOfRangeError(absl::StrCat(
-      file, " has none of these instructions: nothing to compare",
+      file, " has none of these instructions; nothing to compare",
       earlier.stopped_by.empty() ? "" : ". It was stopped early by " + earlier.stopped_by));
 }
 
@@ -372,7 +375,7 @@ void RunBench(const BenchFlags& flags, Call& call) {
   const auto ops = ChooseOperations(chosen ? BenchedRows() : flags.instr, Models::kRequired,
                                     nullptr, chosen ? not_named : call.ledger());
   if (!ops.ok()) return call.Say(ops.status());
-  if (ops->empty()) return;  // the ledger says why
+  if (ops->empty()) return;  // the ledger has the reason
   for (const Operation* op : *ops) call.ledger().Ask(Thing::kOperation, op->name);
   const DeviceOr host = OpenHost();
   const Settings settings = {{"machine", host.ok() ? Name((*host)->identity()) : "unknown"},
@@ -390,7 +393,7 @@ void RunBench(const BenchFlags& flags, Call& call) {
     DeviceOr opened = OpenDeviceAndWarn(flags.device, call.console);
     if (!opened.ok()) return call.Say(opened.status());
     device = *std::move(opened);
-    if (call.ledger().Keep(OfDevice(*device, *ops)).empty()) return;  // the ledger says why
+    if (call.ledger().Keep(OfDevice(*device, *ops)).empty()) return;  // the ledger has the reason
   }
   HandleStopSignals();
   const TimeLimit endless = TimeLimit::After(absl::InfiniteDuration());
@@ -417,12 +420,13 @@ void RunBench(const BenchFlags& flags, Call& call) {
   if (!stopped.empty()) call.ledger().LeaveRest(Thing::kOperation, Reason::kNotReached);
   for (const BenchRow& row : rows) {
     if (row.agrees) continue;
-    call.Say(Verdict::kDiffers, absl::StrCat(row.op->name, ": not the answers of the model"));
+    call.Say(Verdict::kDiffers,
+             absl::StrCat(row.op->name, ": the answers differ from the model's"));
   }
   call.PrintWithLeftOut(result, [&] { return TextOf(flags, result, call.console.style()); });
   if (stopped.empty()) return;
   call.console.Warn(absl::StrCat("stopped early (", stopped, "); ", rows.size(), " of ",
-                                 ops->size(), " instructions are measured"));
+                                 ops->size(), " instructions were measured"));
   if (failed.ok()) call.Say(Verdict::kEarly);
   call.Say(failed);
 }
@@ -432,20 +436,22 @@ void RunBench(const BenchFlags& flags, Call& call) {
 Action AddBench(CLI::App& command) {
   const auto flags = std::make_shared<BenchFlags>();
   AddInstr(command, flags->instr,
-           "globs of ARCH/INSTRUCTION, comma separated [some rows of every family]");
+           "comma-separated globs of ARCH/INSTRUCTION [some rows of every family]");
   AddDevice(command, flags->device,
-            "measure its answers too, and on a GPU the kernels of a run [nobody's]");
+            "also benchmark this device and, on a GPU, the kernels of a run [none]");
   AddStrategy(command, flags->strategy);
   AddOption(command, "--time", flags->time,
-            "of each part in each round; at least one batch (50ms, 2s; a mere number: "
+            "time for each part in each round; at least one batch runs (50ms, 2s; a bare number: "
             "seconds)")
       .TypeName("TIME");
-  AddOption(command, "--rounds", flags->rounds, "of which the least counts").Range(1, 1000);
-  AddFlag(command, "--bound", flags->bound,
-          "count the simulator's instructions, seconds a row: the time it cannot go below with "
-          "them. - where they cannot be counted (ptrace, x86), or are too many");
+  AddOption(command, "--rounds", flags->rounds, "number of rounds; the fastest counts")
+      .Range(1, 1000);
+  AddFlag(
+      command, "--bound", flags->bound,
+      "also show a lower bound of the simulator's time, from a count of its instructions (takes "
+      "seconds per row); - where they cannot be counted (needs ptrace and x86) or are too many");
   AddOption(command, "--compare", flags->compare,
-            "earlier output of --json: how many times as fast")
+            "earlier --json output; shows the speed-up since then")
       .TypeName("FILE");
   return {RunBench, flags, {SchemaOf<WithLeftOut<BenchResult>>}};
 }

@@ -1,5 +1,5 @@
-// mmadiff changes: which operations have other models or answers than when corpus/model_digests.txt
-// was written.
+// mmadiff changes: lists the operations whose models or answers have changed since
+// corpus/model_digests.txt was written.
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -19,8 +19,8 @@ struct ChangesFlags {
   bool update = false;
 };
 
-// A stored or computed model, absent where there is none. The text is the file's, which an earlier program may have
-// written: its parameters may be others than the table's.
+// A stored or computed model; absent if there is no model. The text may come from a file that an
+// earlier program wrote, so its parameters may differ from the table's.
 struct ModelText {
   absl::string_view text;
 };
@@ -58,7 +58,7 @@ Fields<ChangesResult> FieldsOf(const ChangesResult*) {
   using R = ChangesResult;
   return {
       {"changes", [](const R& r) { return r.changes; }},
-      {"instructions", &R::instructions, "that there are now"},
+      {"instructions", &R::instructions, "number of instructions now"},
   };
 }
 
@@ -118,8 +118,9 @@ Fields<ModelChange> FieldsOf(const ModelChange*) {
 
 Action AddChanges(CLI::App& command) {
   const auto flags = std::make_shared<ChangesFlags>();
-  AddOption(command, "--file", flags->file, "the digests").TypeName("FILE");
-  AddFlag(command, "--update", flags->update, "write the digests of now, after the changes");
+  AddOption(command, "--file", flags->file, "file of digests").TypeName("FILE");
+  AddFlag(command, "--update", flags->update,
+          "write the current digests after listing the changes");
   return {RunChanges, flags, {SchemaOf<ChangesResult>}};
 }
 

@@ -1,4 +1,4 @@
-// mmadiff check: the verdict on results from anywhere.
+// mmadiff check: compares results from any source with the model.
 #include <unistd.h>
 
 #include <optional>
@@ -19,7 +19,8 @@ struct CheckFlags {
   uint64_t max_reports = 20;
 };
 
-// What a stream of `lines` dot products lacks or has too much; without `expected` nobody knows.
+// An error if a stream of `lines` dot products has too few or too many. Without `expected`, neither
+// can be detected.
 absl::Status CheckCount(uint64_t lines, std::optional<uint64_t> expected, bool any) {
   if (expected.has_value() && lines != *expected) {
     return absl::DataLossError(
@@ -28,11 +29,11 @@ absl::Status CheckCount(uint64_t lines, std::optional<uint64_t> expected, bool a
             : absl::StrCat(lines - *expected, " dot products more than the ", *expected,
                            " announced"));
   }
-  if (lines == 0) return absl::OutOfRangeError("nothing was compared; that is no pass");
+  if (lines == 0) return absl::OutOfRangeError("nothing was compared; this is not a pass");
   if (expected.has_value() || any) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      "the stream does not say how many dot products it has (`# lines: N`): pass gen's comments "
-      "on, or give --expect=N or --expect=any");
+      "the stream does not announce its number of dot products (`# lines: N`): pass the comments "
+      "of `gen` through, or use --expect=N or --expect=any");
 }
 
 // A dot product whose result differs.
@@ -50,11 +51,11 @@ Fields<DifferingLine> FieldsOf(const DifferingLine*) {
       Field<L>::Flat([](const L& l) {
         return DotProductWords{*l.op.instruction, l.dot, l.d};
       }),
-      {"line", &L::line, {.what = "of the input", .least = 1}},
+      {"line", &L::line, {.what = "line number in the input", .least = 1}},
       {"model", [](const L& l) { return HexWord(*l.op.instruction->d, l.model); }, HexDigits()},
       {"failure", [](const L& l) { return FailureName(l.failure); }, Absent(FailureName())},
       {"said", [](const L& l) { return FailureText(l.failure); },
-       Absent(Prose("what the program said"))},
+       Absent(Prose("failure message of the program"))},
   };
 }
 
@@ -69,10 +70,10 @@ Fields<CheckResult> FieldsOf(const CheckResult*) {
   return {
       {"instruction", [](const R& r) { return r.op.name; }, InstructionName()},
       {"differing", [](const R&) { return std::vector<DifferingLine>(); },
-       "the first --max_reports"},
+       "first --max_reports of the differing lines"},
       {"lines", &R::lines, "dot products"},
       {"equal", &R::equal},
-      {"error", &R::error, Prose("what was wrong with the input; empty if nothing was")},
+      {"error", &R::error, Prose("error in the input; empty if there was none")},
   };
 }
 
@@ -80,7 +81,7 @@ void RunCheck(const CheckFlags& flags, Call& call) {
   const absl::StatusOr<const Operation*> op = OneOperation(flags.op);
   if (!op.ok()) return call.Say(op.status());
   const Instruction& instruction = *(*op)->instruction;
-  // What somebody types has no header and no end but the one that is seen.
+  // Typed input has no header, and its end is visible to the user.
   const bool any = flags.expect == "any" || (flags.expect.empty() && isatty(STDIN_FILENO) == 1);
   std::optional<uint64_t> expected;
   if (!any && !flags.expect.empty()) {
@@ -89,7 +90,7 @@ void RunCheck(const CheckFlags& flags, Call& call) {
     expected = *count;
   }
   if (any && flags.expect.empty() && !call.globals.quiet) {
-    call.console.Warn("type or paste lines of operands and a result; Ctrl-D ends them");
+    call.console.Warn("type or paste lines of operands and a result; end with Ctrl-D");
   }
   std::optional<JsonRows> rows;
   if (call.globals.json) rows.emplace(JsonOf(CheckResult{**op}), "differing");
@@ -124,9 +125,8 @@ void RunCheck(const CheckFlags& flags, Call& call) {
   if (status.ok()) status = CheckCount(lines, expected, any);
   if (status.ok() && !named && !reader.sealed()) {
     status = absl::DataLossError(
-        "the stream says how many dot products it has, but not which (`# operands: HASH`): pass "
-        "all of gen's "
-        "comments on, or give --expect=N");
+        "the stream announces its number of dot products but not their hash (`# operands: HASH`): "
+        "pass all comments of `gen` through, or use --expect=N");
   }
   if (rows) {
     rows->Finish(
@@ -148,10 +148,11 @@ void RunCheck(const CheckFlags& flags, Call& call) {
 Action AddCheck(CLI::App& command) {
   const auto flags = std::make_shared<CheckFlags>();
   AddInstruction(command, flags->op);
-  AddOption(command, "--max_reports", flags->max_reports, "differing lines to print").Count();
-  AddOption(
-      command, "--expect", flags->expect,
-      "lines that must come, or `any` [the sum of the stream's `# lines: N`; `any` on a terminal]")
+  AddOption(command, "--max_reports", flags->max_reports, "number of differing lines to print")
+      .Count();
+  AddOption(command, "--expect", flags->expect,
+            "number of lines that must arrive, or `any` [the sum of the stream's `# lines: N`; "
+            "`any` on a terminal]")
       .TypeName("COUNT");
   return {RunCheck, flags, {SchemaOf<CheckResult>}};
 }

@@ -1,4 +1,4 @@
-// mmadiff clean: what a run's folder does not need.
+// mmadiff clean: lists or removes files that a run's folder does not need.
 #include "fuzz/folder/clean.h"
 
 #include "absl/strings/str_cat.h"
@@ -35,10 +35,10 @@ Fields<CleanResult> FieldsOf(const CleanResult*) {
   using R = CleanResult;
   return {
       {"folder", [](const R& r) { return r.flags.folder; }},
-      {"removed", [](const R& r) { return r.flags.yes; },
-       "with --yes; else the files are still there"},
+      {"removed", [](const R& r) { return r.flags.yes; }, "whether the files were removed (--yes)"},
       {"files", [](const R& r) { return r.cleaning.files; }},
-      {"damage", [](const R& r) { return r.cleaning.damage; }, Prose("of logs; these stay")},
+      {"damage", [](const R& r) { return r.cleaning.damage; },
+       Prose("damaged logs, which are kept")},
   };
 }
 
@@ -71,7 +71,7 @@ void RunClean(const CleanFlags& flags, Call& call) {
 Action AddClean(CLI::App& command) {
   const auto flags = std::make_shared<CleanFlags>();
   AddOption(command, "folder", flags->folder, "folder of a run").Required();
-  AddFlag(command, "--yes", flags->yes, "remove it; without this it is only listed");
+  AddFlag(command, "--yes", flags->yes, "remove the files; without this flag they are only listed");
   return {RunClean, flags, {SchemaOf<CleanResult>}};
 }
 

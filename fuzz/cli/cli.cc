@@ -28,7 +28,7 @@ void SayDropped(std::span<const Drop> drops, bool answered, Ending& ending) {
   for (const Drop& drop : drops) {
     const bool lacks = drop.cause == DropCause::kLacks;
     const bool unrepeated = drop.cause == DropCause::kDoesNotRepeat;
-    ending.ledger().Ask(Thing::kOperation, drop.op->name);  // of a folder nobody named it
+    ending.ledger().Ask(Thing::kOperation, drop.op->name);  // in a folder, the user did not name it
     ending.ledger().Leave(
         {Thing::kOperation, ReasonOf(drop), drop.op->name, std::string(drop.status.message())});
     ending.Say(drop.cause == DropCause::kGarbled ? Verdict::kHarmed
@@ -41,7 +41,7 @@ void SayDropped(std::span<const Drop> drops, bool answered, Ending& ending) {
 absl::StatusOr<uint64_t> ParseCount(const std::string& text) {
   constexpr std::pair<char, double> kSuffixes[] = {{'k', 1e3}, {'M', 1e6}, {'G', 1e9}, {'T', 1e12}};
   const absl::Status bad = absl::InvalidArgumentError(
-      absl::StrCat("'", text, "' is no count; write 1000000, 1e9, 2^20, 16k, 1.5M, 2G or 1T"));
+      absl::StrCat("'", text, "' is not a count; write 1000000, 1e9, 2^20, 16k, 1.5M, 2G or 1T"));
   absl::string_view number = text;
   int exponent = 0;
   if (absl::ConsumePrefix(&number, "2^")) {
@@ -72,7 +72,7 @@ absl::StatusOr<absl::Duration> ParseDuration(absl::string_view flag, const std::
     return duration;
   }
   return absl::InvalidArgumentError(
-      absl::StrCat(flag, ": '", text, "' is no duration; write 90s, 30m or 8h"));
+      absl::StrCat(flag, ": '", text, "' is not a duration; write 90s, 30m or 8h"));
 }
 
 Flag AddInstr(CLI::App& command, std::vector<std::string>& globs, const std::string& what) {
@@ -83,7 +83,7 @@ Flag AddStrategy(CLI::App& command, std::string& strategy, const std::string& of
   std::vector<std::string> names;
   for (const Strategy& s : Strategies()) names.push_back(s.name);
   if (scheduled) names.push_back(Scheduled().name);
-  return AddOption(command, "--strategy", strategy, "where the inputs" + of + " come from")
+  return AddOption(command, "--strategy", strategy, "source of the inputs" + of)
       .OneOf(names)
       .TypeName("NAME");
 }
@@ -93,9 +93,9 @@ Flag AddSeed(CLI::App& command, uint64_t& seed) {
     uint64_t ignored;
     const bool digits = std::ranges::all_of(text, absl::ascii_isdigit);
     if (digits && absl::SimpleAtoi(text, &ignored)) return std::string();
-    return absl::StrCat("'", text, "' is no number below 2^64");
+    return absl::StrCat("'", text, "' is not a number below 2^64");
   };
-  return AddOption(command, "--seed", seed, "of the generator").Check(check).TypeName("N");
+  return AddOption(command, "--seed", seed, "seed of the generator").Check(check).TypeName("N");
 }
 
 Flag AddDevice(CLI::App& command, std::string& spec, const std::string& what) {
@@ -108,7 +108,8 @@ Flag AddDuration(CLI::App& command, const std::string& flag, std::string& durati
 }
 
 Flag AddThreads(CLI::App& command, int& threads) {
-  return AddOption(command, "--threads", threads, "[all cores]").Range(1, 1024);
+  return AddOption(command, "--threads", threads, "number of worker threads [all cores]")
+      .Range(1, 1024);
 }
 
 Flag AddInstruction(CLI::App& command, std::string& name) {

@@ -1,5 +1,5 @@
-// What every verb shares: the global flags, and helpers for their arguments. One file a verb; the table
-// of verbs is in main.cc, that of their exit codes in fuzz/verdict/verdict_table.cc.
+// Shared by all verbs: the global flags and helpers for arguments. Each verb has its own file. The
+// table of verbs is in main.cc, the table of their exit codes in fuzz/verdict/verdict_table.cc.
 #pragma once
 
 #include <cstdint>
@@ -29,11 +29,11 @@ struct Globals {
   bool quiet = false;
   std::string color = "auto";
   std::string workdir;
-  bool shared = false;             // folders of other users are written to
-  int error_exitcode = kMismatch;  // what to exit with instead of 1
+  bool shared = false;             // folders of other users may be written to
+  int error_exitcode = kMismatch;  // exit code for mismatches, instead of 1
 };
 
-// One call of a verb: what it comes to, the global flags, and where it prints.
+// One call of a verb: its verdicts, the global flags and the console that it prints to.
 struct Call : Ending {
   const Globals& globals;
   Console& console;
@@ -42,13 +42,13 @@ struct Call : Ending {
   void PrintJson(const Result& result, int indent = 1) {
     console.Print(JsonText(JsonOf(result), indent) + "\n");
   }
-  // The result: as JSON with --json, else as text. `indent` as JsonText().
+  // Prints the result: as JSON with --json, else as text. `indent` as for JsonText().
   template <class Result>
   void Print(const Result& result, absl::FunctionRef<std::string()> text, int indent = 1) {
     if (globals.json) return PrintJson(result, indent);
     console.Print(text());
   }
-  // The same; JSON says also what was left out.
+  // The same; the JSON also lists everything that was left out.
   template <class Result>
   void PrintWithLeftOut(const Result& result, absl::FunctionRef<std::string()> text,
                         int indent = 1) {
@@ -56,14 +56,15 @@ struct Call : Ending {
   }
 };
 
-// A kind of result that a verb prints with --json; `when`: the arguments that ask for it, unless all do.
+// A kind of result that a verb prints with --json. `when`: the arguments that select it; empty if
+// all do.
 struct ResultKind {
   ResultKind(Schema (*schema)(), const char* when = "") : schema(schema), when(when) {}
   Schema (*schema)();
   const char* when;
 };
 
-// What a verb does once its flags are parsed, and what it prints with --json.
+// The function that runs a verb once its flags are parsed, and the kinds of its --json results.
 struct Action {
   template <class Flags>
   Action(void (*run)(const Flags&, Call&), std::shared_ptr<Flags> flags,
@@ -74,26 +75,28 @@ struct Action {
   std::vector<ResultKind> results;
 };
 
-// A verb of the program: a line of the table in main.cc.
+// A verb of the program: a row of the table in main.cc.
 struct Verb {
   const char* name;
+  const char* group = "";  // the heading above it in help; empty for internal verbs
   const char* what;
   Action (*add)(CLI::App& command);  // registers flags on the subcommand
-  const char* example = "";          // what follows "mmadiff "
+  const char* example = "";          // the arguments after "mmadiff "
 };
 
-// The table of verbs, in main.cc: those for people.
+// The table of verbs in main.cc, without internal ones.
 std::span<const Verb> Verbs();
 // Their names.
 std::vector<std::string> VerbNames();
-// What it prints with --json, a schema for each kind of result; none: it has no --json. In Main().
+// Schemas of the verb's --json results, one for each kind; none if it has no --json. Call it in
+// Main().
 std::vector<Schema> ResultsOf(const Verb& verb);
-// nullptr when there is none.
+// nullptr if no verb has the name.
 const Verb* FindVerb(absl::string_view name);
 // kInvalidArgument, with the nearest verb.
 absl::Status NoVerb(const std::string& name);
 
-// Enters the drops into the ledger, and their verdicts; `answered`: the device answered for an
+// Enters the drops and their verdicts into the ledger. `answered`: the device answered for some
 // operation.
 void SayDropped(std::span<const Drop> drops, bool answered, Ending& ending);
 
@@ -102,55 +105,57 @@ absl::StatusOr<uint64_t> ParseCount(const std::string& text);
 // "90", "90s", "30m", "8h", neither negative nor infinite; `flag` is for the message.
 absl::StatusOr<absl::Duration> ParseDuration(absl::string_view flag, const std::string& text);
 
-// Flags that several verbs have. Each returns the option, for more checks. `globs`: each use of
-// --instr adds to those before, in place of the default.
+// Flags that several verbs have. Each function returns the option, so that checks can be added.
+// `globs`: the default is replaced; each use of --instr adds to the earlier ones.
 Flag AddInstr(
     CLI::App& command, std::vector<std::string>& globs,
-    const std::string& what = "globs of ARCH/INSTRUCTION, comma separated; several add up");
-// `scheduled`: a verb that can also follow a schedule.
+    const std::string& what = "comma-separated globs of ARCH/INSTRUCTION; repeated flags add up");
+// `of` is appended to the description. `scheduled`: the verb can also follow a schedule.
 Flag AddStrategy(CLI::App& command, std::string& strategy, const std::string& of = "",
                  bool scheduled = false);
-// Digits only (CLI11 alone takes -1 for 2^64 - 1).
+// Accepts digits only (CLI11 alone reads -1 as 2^64 - 1).
 Flag AddSeed(CLI::App& command, uint64_t& seed);
 Flag AddDevice(CLI::App& command, std::string& spec, const std::string& what);
 // For ParseDuration().
 Flag AddDuration(CLI::App& command, const std::string& flag, std::string& duration,
                  const std::string& what);
 Flag AddThreads(CLI::App& command, int& threads);
-// The instruction of a verb that takes one.
+// For verbs with one instruction argument.
 Flag AddInstruction(CLI::App& command, std::string& name);
 
-// `path` of the repository's data, "corpus/...": as it is if that is there, else below share/mmadiff
-// beside an installed program if that is, else as it is.
+// The path of the repository's data file `path`, "corpus/...": unchanged if it exists; else below
+// share/mmadiff of an installed program if it exists there; else unchanged.
 std::string DataPath(const std::string& path);
 
-// OpenDevice() and OpenEngine(), whose warnings are printed.
+// OpenDevice() and OpenEngine(), which also print the warnings.
 DeviceOr OpenDeviceAndWarn(absl::string_view spec, Console& console);
 EngineOr OpenEngineAndWarn(absl::string_view spec, Console& console);
-// Opens one again, for another thread; its warning was printed.
+// Opens the engine again, for a different thread; does not repeat its warning.
 EngineOpener OpenerOf(const std::string& spec);
 
-// The operation of that name. kNotFound if no model of it is known; kInvalidArgument, with the nearest
+// The operation of that name. kNotFound if it has no model. kInvalidArgument, with the nearest
 // names, if no table has the name: that is a mistake, not something missing here.
 absl::StatusOr<const Operation*> OneOperation(const std::string& name,
                                               Models models = Models::kRequired);
-// The operations that match any of the globs, in table order, those without a model last, each of
-// them in the ledger: those that `device`, if there is one, has, and of Models::kRequired those with
-// a model. Perhaps none: then the ledger has the verdict. kInvalidArgument names the glob that
-// matches none, and the nearest names.
+// The operations that match any of the globs, in table order, those without a model last. Leaves
+// out operations that `device` (if not null) lacks and, with Models::kRequired, those without a
+// model. All are entered into the ledger. The result may be empty: then the ledger has the verdict.
+// kInvalidArgument names a glob without a match, and the nearest names.
 absl::StatusOr<std::vector<const Operation*>> ChooseOperations(
     const std::vector<std::string>& globs, Models models, const Device* device, Ledger& ledger);
 
 std::vector<std::string> NamesOf(const std::vector<const Operation*>& ops);
-// Those with a model; which of the others the command line names, a ledger must know.
+// The operations with a model. The ledger needs to record which of the others the command line
+// names.
 Filtered<const Operation*> WithModel(const std::vector<const Operation*>& ops);
-// Those that the device has.
+// The operations that the device supports.
 Filtered<const Operation*> OfDevice(const Device& device, const std::vector<const Operation*>& ops);
-// Enters those as compared whose model one of `done` has.
+// Enters the operations as compared whose model is shared by one of `done`.
 void CompareByModel(const std::vector<const Operation*>& ops,
                     const std::vector<const Operation*>& done, Ledger& ledger);
 
-// Whether the line only tells a user who asked for all instructions that other devices and architectures have more.
+// Whether the line only reports, after a request for all instructions, that other devices and
+// architectures have more.
 bool IsOfOthers(const LeftOutLine& line);
 
 }  // namespace mmadiff

@@ -23,7 +23,24 @@ expect 0 -h; expect 0 --version; says 'mmadiff 0.'; silent "$err"
 for verb in run replay minimize explain race identify list gen eval check layout record mutants probe changes; do
   expect 0 $verb --help; says "$verb"; silent "$err"
 done
-expect 2; silent "$out"
+# first_steps PROGRAM: without arguments it prints at most five commands to try. Each works as printed; `run`, which may
+# take a minute on a GPU, is only planned.
+first_steps() {
+  local step
+  "$1" >"$tmp/steps" 2>"$err"; is $? 2; warns 'no verb'
+  [ "$(wc -l <"$tmp/steps")" -le 5 ] || fail 'more than five commands'
+  is "$(grep -c '[^ ]  # [a-z]' "$tmp/steps")" "$(wc -l <"$tmp/steps")"
+  has "$tmp/steps" 'exec:'; has "$tmp/steps" ' help  # '
+  while read -r step; do
+    bash -c "${step/ run  # / run --dry_run  # }" >"$out" 2>"$err" </dev/null; is "$? $step" "0 $step"
+    case $step in *' infer '*) says 'fraction_bits=13' ;; *exec:*) says 'x86/vdpbf16ps   1000' ;; esac
+  done <"$tmp/steps"
+}
+mkdir 'first steps'; ln -s "$m" 'first steps/mmadiff'; ln -s "$(dirname "$observations")" 'first steps/corpus'
+first_steps "$m"; first_steps 'first steps/mmadiff'
+cd 'first steps' || exit 2
+first_steps ./mmadiff; has "$tmp/steps" 'mmadiff infer --device=recorded:corpus/observations/'
+cd "$tmp" || exit 2
 expect 2 rnu; silent "$out"
 expect 2 run --no_such_flag; warns no_such_flag; silent "$out"
 expect 2 list --color=green; expect 2 list --error_exitcode=0; expect 2 list --error_exitcode=256
@@ -76,7 +93,7 @@ is "$(grep -v '^#' two.txt)" "$(grep -v '^#' four.txt)"
 expect 0 gen $fma --cases=2^4; is "$(wc -l <"$out")" 19
 expect 0 gen $fma --cases=5 --seed=18446744073709551615 --strategy=bits --first=18446744073709551000
 is "$(wc -l <"$out")" 8
-expect 2 gen $fma --cases=many; warns "'many' is no count"
+expect 2 gen $fma --cases=many; warns "'many' is not a count"
 expect 2 gen $fma --seed=-1; expect 2 gen $fma --strategy=mixd; warns mixed
 expect 2 gen x86/vfmadd231s; warns $fma
 is "$("$m" gen $mma >/dev/full 2>"$err"; echo $?)" 6; warns 'standard output could not be written'
@@ -103,7 +120,7 @@ $one 3f80000g $one"; warns "stdin line 2: word 2 (b0), column 10: '3f80000g': ch
 is "$(cat "$out")" "$one $one $one $two"  # the good line was used
 expect 5 eval $fma <<<"$one $one 1$one"; warns '9 digits; f32 has 8'
 expect 5 eval x86/vpdpbusd <<<"1 2 3 100 1 1 1 1 0"; warns 'word 4 (a3), column 7'
-expect 5 eval $fma <<<"# instruction: $mma"; warns "line 1: from here on the stream is of $mma, not of $fma"
+expect 5 eval $fma <<<"# instruction: $mma"; warns "line 1: from this line on, the stream is for $mma, not for $fma"
 expect 2 eval x86/none </dev/null; expect 2 eval </dev/null
 expect 3 eval $fma --device='exec:head -n 1; exit 1' <<<"$one $one $one"  # the answer lacks d
 expect 3 eval $fma --device="exec:echo $one; exit 1" <<<"$one $one $one"; says "$one $one $one $one"
@@ -132,7 +149,7 @@ expect 5 check $mma < <(cat whole.txt; sed -n 3p whole.txt); warns '1 dot produc
 expect 5 check $mma < <(head -n 2 whole.txt); warns '1280 of 1280 dot products are missing'
 expect 0 check $mma < <(cat whole.txt whole.txt); says '2560 of 2560 equal'
 expect 5 check $mma < <(cat whole.txt; head -n 100 whole.txt); warns '1182 of 2560'
-expect 5 check $fma <whole.txt; warns "stdin line 1: from here on the stream is of $mma, not of $fma"
+expect 5 check $fma <whole.txt; warns "stdin line 1: from this line on, the stream is for $mma, not for $fma"
 expect 0 check hopper/${mma#*/} <whole.txt
 # Which lines must come: lost and repeated ones that balance, another operand.
 others='are not those that were sent'
@@ -151,12 +168,12 @@ expect 5 check $mma < <(head -c -1 whole.txt); warns 'cut off'
 expect 0 check $fma --expect=1 < <(printf '%s' "$equal")
 # What is kept of it is a recording.
 expect 0 replay whole.txt
-expect 5 check $fma <<<"# lines: many"; warns "'many' is no number of lines"
+expect 5 check $fma <<<"# lines: many"; warns "'many' is not a number of lines"
 expect 5 check $fma <<<"# lines: 18446744073709551615
 # lines: 1"
-expect 2 check $fma <<<"$equal"; says '1 of 1 equal'; warns 'give --expect=N'
+expect 2 check $fma <<<"$equal"; says '1 of 1 equal'; warns 'use --expect=N'
 expect 1 check $fma <<<"$other"
-expect 5 check $mma < <(grep -v '^# operands' whole.txt); warns 'but not which'
+expect 5 check $mma < <(grep -v '^# operands' whole.txt); warns 'but not their hash'
 expect 0 check $mma --expect=998 < <(head -n 1000 whole.txt)
 expect 0 check $mma --expect=any < <(head -n 1000 whole.txt)
 expect 5 check $fma --expect=2 <<<"$equal"; expect 5 check $fma --expect=1 <<<"$equal
@@ -299,7 +316,7 @@ expect 1 explain beside; warns "$other"
 # The change that the finding names comes first, though others give this one answer; devices do not mix.
 run 1 --device=faulty:zero_term=raises --instr=$mma --cases=2000 --workdir=zero; says 'bucket     align_exponent:zero_term=raises'
 expect 1 explain "$(grep -rl 'why: "as found' zero/findings)"
-says 'bucket align_exponent:zero_term=raises'; says 'zero_term=raises reproduces the device'; says 'Refuted by other answers'
+says 'bucket align_exponent:zero_term=raises'; says 'zero_term=raises reproduces the device'; says 'Ruled out by other answers'
 cp -r f24/findings two_devices; cp -r zero/findings/. two_devices; expect 1 explain two_devices
 is "$(grep -c '^device ' "$out") $(grep -c ' reproduces all ' "$out")" '2 2'
 expect 1 explain "$finding" --device=faulty:output_rounding=nearest_even
@@ -323,9 +340,9 @@ expect 3 infer --device="exec:case \$MMADIFF_INSTRUCTION in $fma) exit 1;; *) $m
 warns "dropped $fma: "; says 'x86/vdpbf16ps'; says 'fma_chain'  # the others are asked
 # One answer of 256 is another: the ten that are chosen do not say it, the rest does.
 a100=$observations/khattak_mikaitis/sm_80.A100.mma.m16n8k8.f32.f16.f16.f32.txt.gz
-expect 0 identify --device=recorded:"$a100"; says 'it is one of sm_75, sm_80, sm_86, sm_89'; says 'all 256 of the recording'
+expect 0 identify --device=recorded:"$a100"; says 'it is one of sm_75, sm_80, sm_86, sm_89'; says 'all 256 compared answers of the recording'
 zcat "$a100" | awk 'NR == 200 {$NF = "3f800001"} 1' > sm_80.one_changed.mma.m16n8k8.f32.f16.f16.f32.txt
-expect 1 identify --device=recorded:sm_80.one_changed.mma.m16n8k8.f32.f16.f16.f32.txt; says 'no architecture gives all answers'; says 'contradicted'
+expect 1 identify --device=recorded:sm_80.one_changed.mma.m16n8k8.f32.f16.f16.f32.txt; says 'no architecture reproduces all answers'; says 'contradicted'
 # What was meant.
 expect 2 run $mma; warns "did you mean --instr=$mma?"; expect 2 eval $mma x y; warns 'needs quotes'
 expect 2 list instruction; warns 'did you mean instructions'; expect 2 list instructions 'hoper/*'; warns 'are hopper'
@@ -335,22 +352,22 @@ expect 6 replay "$mma@g3:1:5" --device=faulty:none=0 --junit=nowhere/x.xml; warn
 expect 0 bench --instr=$fma --rounds=1 --time=0 --json; json; cp "$out" costs.json
 has_bf16=0; grep -q avx512_bf16 /proc/cpuinfo || has_bf16=4
 expect $has_bf16 bench --instr=$fma,x86/vdpbf16ps --rounds=1 --time=1ms --compare=costs.json --device=host; says 'unit x'; plain
-sed 's/AVX-512\|AVX2\|SSE4\|none/other lanes/' costs.json > other.json; expect 0 bench --instr=$fma --rounds=1 --time=0 --compare=other.json --json; json; warns 'measured otherwise'; says '"earlier"'
-sed 's/"unit": [0-9.e+-]*/"unit": -1/' costs.json > other.json; expect 5 bench --instr=$fma --compare=other.json; warns 'no times of a measurement'
-sed 's/"unit": [0-9.e+-]*/"unit": 1e300/' costs.json > other.json; expect 5 bench --instr=$fma --compare=other.json; warns 'no times of a measurement'
-sed 's/"k": 1/"k": 2/; s/"rounds": "1"/"rounds": "7"/; s/"stopped_by": ""/"stopped_by": "SIGINT"/' costs.json > other.json; expect 0 bench --instr=$fma --rounds=1 --time=0 --compare=other.json; warns 'rounds was 7, is 1'; warns 'k = 2'; warns 'stopped early by SIGINT'; says 'which was measured otherwise'; says 'x: how many times as fast as other.json of mmadiff'
-command -v python3 >/dev/null && python3 -c 'import json; j = json.load(open("costs.json")); j["rows"] *= 2; json.dump(j, open("other.json", "w"))' && { expect 5 bench --instr=$fma --compare=other.json; warns 'two rows of'; }
-for lost in version stopped_by; do grep -v "\"$lost\":" costs.json >other.json; expect 5 bench --instr=$fma --compare=other.json; warns 'no output of'; done
-sed 's/"unit_most": [0-9.e+-]*/"unit_most": 1e-2/' costs.json > other.json; expect 5 bench --instr=$fma --compare=other.json; warns 'no times of a measurement'
-sed 's/"unit_most": [0-9.e+-]*/"unit_most": 1e9/; s/"generator_version": "[0-9]*"/"generator_version": "1"/' costs.json > other.json; expect 0 bench --instr=$fma --rounds=1 --time=0 --compare=other.json; warns 'in one round than in another'; warns 'generator_version was 1'
+sed 's/AVX-512\|AVX2\|SSE4\|none/other lanes/' costs.json > other.json; expect 0 bench --instr=$fma --rounds=1 --time=0 --compare=other.json --json; json; warns 'measured under different conditions'; says '"earlier"'
+sed 's/"unit": [0-9.e+-]*/"unit": -1/' costs.json > other.json; expect 5 bench --instr=$fma --compare=other.json; warns 'no measured times'
+sed 's/"unit": [0-9.e+-]*/"unit": 1e300/' costs.json > other.json; expect 5 bench --instr=$fma --compare=other.json; warns 'no measured times'
+sed 's/"k": 1/"k": 2/; s/"rounds": "1"/"rounds": "7"/; s/"stopped_by": ""/"stopped_by": "SIGINT"/' costs.json > other.json; expect 0 bench --instr=$fma --rounds=1 --time=0 --compare=other.json; warns 'rounds was 7, is 1'; warns 'k = 2'; warns 'stopped early by SIGINT'; says 'which was measured under different conditions'; says 'x: speed-up over other.json of mmadiff'
+command -v python3 >/dev/null && python3 -c 'import json; j = json.load(open("costs.json")); j["rows"] *= 2; json.dump(j, open("other.json", "w"))' && { expect 5 bench --instr=$fma --compare=other.json; warns 'two rows for'; }
+for lost in version stopped_by; do grep -v "\"$lost\":" costs.json >other.json; expect 5 bench --instr=$fma --compare=other.json; warns 'not output of'; done
+sed 's/"unit_most": [0-9.e+-]*/"unit_most": 1e-2/' costs.json > other.json; expect 5 bench --instr=$fma --compare=other.json; warns 'no measured times'
+sed 's/"unit_most": [0-9.e+-]*/"unit_most": 1e9/; s/"generator_version": "[0-9]*"/"generator_version": "1"/' costs.json > other.json; expect 0 bench --instr=$fma --rounds=1 --time=0 --compare=other.json; warns 'in their slowest round'; warns 'generator_version was 1'
 expect 3 bench --instr=x86/vdpbf16ps --compare=costs.json; warns 'nothing to compare'
 expect 2 bench --instr=$fma --compare=not.there; warns 'not.there'
 expect 4 bench --instr=$fma,$mma --rounds=1 --time=0 --device=host; warns '1 of 2 instructions left out, although named'; expect 0 bench --instr="$fma,*/mma.m16n8k16.f32.f16.f16.f32" --rounds=1 --time=0 --device=host; warns 'left out: the device lacks'; expect 4 bench --instr=$mma --rounds=1 --time=0 --device=host
-expect 1 bench --instr=$fma --rounds=1 --time=0 --device=faulty:lost_batch=1; warns 'not the answers of the model'; says ' differs '
-expect 4 replay "$mma@g3:1:5"; warns '--device=DEVICE asks another'
+expect 1 bench --instr=$fma --rounds=1 --time=0 --device=faulty:lost_batch=1; warns 'the answers differ from the model'; says ' differs '
+expect 4 replay "$mma@g3:1:5"; warns 'choose a different one with --device=DEVICE'
 expect 75 bench --instr=$fma,x86/vdpbf16ps --rounds=1 --time=0 --device=faulty:dead=2; warns '1 of 2'; says 'unit'
 expect 75 bench --instr=$fma --rounds=1 --time=0 --device=faulty:dead=1 --json; json; says '"stopped_by": "'$fma': device faulty:dead=1 died'; says '"rows": []'
-expect 5 bench --instr=$fma --compare=/dev/null; warns 'is a device'; expect 5 bench --instr=$fma --compare=<(:); warns 'in a file first'; expect 5 bench --instr=$fma --compare="$script"; warns 'no output of'; expect 2 bench --instr=none; expect 2 bench --instr=$fma --rounds=0; expect 2 bench --instr=$fma --time=-1
+expect 5 bench --instr=$fma --compare=/dev/null; warns 'is a device'; expect 5 bench --instr=$fma --compare=<(:); warns 'in a file first'; expect 5 bench --instr=$fma --compare="$script"; warns 'not output of'; expect 2 bench --instr=none; expect 2 bench --instr=$fma --rounds=0; expect 2 bench --instr=$fma --time=-1
 # Numbers of one's own and lines, through the model alone.
 expect 0 explain $mma --a=1.0,2^-24,0x1p-3 --b=0x3c00,1,-1.5 --c=-2^-25 --svg=aligned.svg; says 'result 0x'; says 'step 0: bits from'; plain
 is "$(grep -c 'class="bar"' aligned.svg)" 5
@@ -371,9 +388,9 @@ expect 2 explain $mma --a=1,,2 --b=1,1; warns "'' is not a number"; expect 2 exp
 expect 2 explain x86/vdpbf16ps --a=1,2,3; warns 'takes 2'; expect 2 explain x86/vdpbf16ps --a=1 --svg=none.svg; warns 'nothing to draw'
 expect 6 explain $mma --a=1 --b=1 --svg=/proc/none/x.svg; expect 2 explain $mma --a=1 --svg=x.svg; warns 'nothing to draw'
 # A change that no input shows is no clean pass.
-run 0 --device=faulty:addend_flush=every_step --instr=arm/bfdot --cases=50 --workdir=same; warns 'no input shows'
+run 0 --device=faulty:addend_flush=every_step --instr=arm/bfdot --cases=50 --workdir=same; warns 'no input can reveal'
 expect 2 explain f24/findings --device=faulty:none=0; warns 'takes one case'
-expect 3 explain no_cases; warns 'no case with an answer of a device'
+expect 3 explain no_cases; warns 'no case has an answer from a device'
 expect 1 explain "$case" --device=faulty:fraction_bits=24; says 'fraction_bits=24'
 expect 0 explain "$case" --device=faulty:none=0
 for verb in explain minimize; do
@@ -453,7 +470,7 @@ is "$(grep -c 'this is not a' "$out")" 0
 expect 0 probe --list; says 'Does a zero times a huge number move'
 expect 2 probe --device=faulty:none=0 --instr=$mma; warns '--all or --question'
 expect 2 probe --question=no_such --device=faulty:none=0; warns "no question 'no_such'"
-expect 2 probe --all --device=faulty:none=0 --instr=$mma --max_total_time=soon; warns 'no duration'
+expect 2 probe --all --device=faulty:none=0 --instr=$mma --max_total_time=soon; warns 'not a duration'
 bf16=sm_90/mma.m16n8k16.f32.bf16.bf16.f32
 expect 0 probe --all --device=faulty:none=0 --instr=$bf16 --max_total_time=0 --out=probed; plain
 says 'floor'; says 'exponent_floor=-133: agrees'; is "$(stat_of contradict)" 0
@@ -469,7 +486,7 @@ expect 1 probe --question=payloads,pairs,integers --device="exec:python3 $(dirna
 is "$(stat_of answers)" 1; warns '1 of 3 questions left out, although named: the instruction is already contradicted'; warns '1 of 3 questions left out, although named: not applicable'
 expect 0 probe --question=layout,order --device="$simulator" --instr=$fma; says 'addend_joins=first_step'
 expect 75 probe --question=floor --device=faulty:none=0 --instr="$bf16,$mma" --max_total_time=0
-warns "1 of the instructions, from $bf16, were not asked all"; is "$(stat_of answers)" 1
+warns "unanswered questions for 1 instruction, from $bf16 on: "; is "$(stat_of answers)" 1
 
 # ---- record and recordings
 expect 0 record --device=faulty:none=0 --instr=x86/vdpbf16ps --cases=3000 rec.log

@@ -1,4 +1,4 @@
-// The command line that was parsed, for people to type again.
+// The parsed command line as text that can be typed again.
 #pragma once
 
 #include <set>
@@ -10,11 +10,11 @@ class App;
 
 namespace mmadiff {
 
-// "PROGRAM VERB --flag=value", without the flags named in `without` and those that only say how
-// results are shown.
+// "PROGRAM VERB --flag=value", without the flags in `without` and without flags that only control
+// the display of results.
 std::string CommandText(const CLI::App& command, const std::set<std::string>& without = {});
 
-// "1e8", "35e4": as --cases takes it.
+// "1e8", "35e4": as --cases accepts it.
 std::string ShortCount(uint64_t count);
 
 }  // namespace mmadiff

@@ -231,7 +231,7 @@ class Table:
 
 
 def main():
-    verbs = list(section(output('help'), 'Verbs'))
+    verbs = re.findall(r'^\| `([a-z]+)` \|', output('help', '--verbs'), re.M)
     check_pages()
     if UPDATE:
         return failures != 0

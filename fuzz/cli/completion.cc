@@ -12,7 +12,7 @@
 namespace mmadiff {
 namespace {
 
-// Bash makes words of "=" and ":" too: --device=faulty:x is five.
+// Bash treats "=" and ":" as words too: --device=faulty:x is five words.
 constexpr char kBash[] =
     R"sh(# Completion of mmadiff for bash, made by `mmadiff help --completion=bash`.
 _mmadiff() {
@@ -95,7 +95,7 @@ std::string Values(const FlagDoc& doc) {
   return absl::StrJoin(doc.value == "DEVICE" ? DeviceWords() : doc.choices, " ");
 }
 
-// What the arguments of a verb may be: INSTRUCTIONS, or words; empty for files.
+// The possible arguments of a verb: INSTRUCTIONS, or words; empty for files.
 std::string Arguments(const std::vector<FlagDoc>& docs) {
   for (const FlagDoc& doc : docs) {
     const std::string values = doc.names.empty() ? Values(doc) : "";
@@ -106,7 +106,7 @@ std::string Arguments(const std::vector<FlagDoc>& docs) {
 
 bool IsFile(const FlagDoc& doc) { return doc.value == "FILE" || doc.value == "FOLDER"; }
 
-// A line of fish for each flag or argument, under the condition.
+// One line of fish per flag or argument, under the condition.
 void AddFish(const std::string& condition, const std::vector<FlagDoc>& docs, std::string& script) {
   for (const FlagDoc& doc : docs) {
     const std::string values = Values(doc);
@@ -121,8 +121,7 @@ void AddFish(const std::string& condition, const std::vector<FlagDoc>& docs, std
   }
 }
 
-// What _arguments of zsh takes for each flag or argument; an argument that none follows may be
-// given several times.
+// The input of zsh's _arguments for each flag or argument; the last argument may be repeated.
 void AddZsh(const std::vector<FlagDoc>& docs, std::string& script) {
   const auto escaped = [](const std::string& text) {
     return absl::StrReplaceAll(text, {{"[", "\\["}, {"]", "\\]"}, {":", "\\:"}});
@@ -145,7 +144,7 @@ void AddZsh(const std::vector<FlagDoc>& docs, std::string& script) {
   }
 }
 
-// Adds a line for each flag with few values; a flag has the same ones in every verb.
+// Adds a line for each flag with few values; a flag has the same values in every verb.
 void AddChoices(const std::vector<FlagDoc>& docs, std::string& all) {
   for (const FlagDoc& doc : docs) {
     if (doc.names.empty() || doc.choices.empty()) continue;

@@ -1,4 +1,4 @@
-// What a shell completes: verbs, flags, their values, names of instructions.
+// Shell completion of verbs, flags, flag values and instruction names.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace mmadiff {
 
-// Scripts; names of instructions are those that the program lists when they run.
+// Scripts. They query the program for the names of instructions each time.
 std::string BashCompletion(const CLI::App& program);
 std::string FishCompletion(const CLI::App& program);
 std::string ZshCompletion(const CLI::App& program);

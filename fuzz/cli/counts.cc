@@ -19,7 +19,7 @@ std::string GroupOf(absl::string_view architecture) {
   return absl::StartsWith(architecture, "tpu") ? "tpu" : std::string(architecture);
 }
 
-// Numbers by name, in the order in which they were first named.
+// Counts by name, in the order of first use.
 class Tally {
  public:
   void Add(const std::string& name, const std::string& what) {
@@ -40,10 +40,10 @@ bool IsFirstOfModel(const Operation& op) {
 }
 
 void AddOperation(absl::string_view architecture, const char* grade, Tally& tally) {
-  const std::string what = absl::StrCat("operations whose model is ", grade);
+  const std::string what = absl::StrCat("operations with a model that is ", grade);
   const std::string group = GroupOf(architecture);
   tally.Add(grade, what);
-  tally.Add(absl::StrCat(group, ".", grade), absl::StrCat(what, ", of ", group));
+  tally.Add(absl::StrCat(group, ".", grade), absl::StrCat(what, ", for ", group));
 }
 
 }  // namespace
@@ -57,9 +57,9 @@ std::vector<Count> Counts() {
   Tally tally;
   std::set<std::string> instructions;
   for (const Operation& op : Operations()) {
-    tally.Add("modelled", "operations that have a model");
+    tally.Add("modelled", "operations with a model");
     if (instructions.insert(op.instruction->name).second) {
-      tally.Add("instructions", "instructions that have a model on some architecture");
+      tally.Add("instructions", "instructions with a model on some architecture");
     }
     if (IsFirstOfModel(op)) tally.Add("models", "distinct models");
     AddOperation({op.arch().data(), op.arch().size()}, Name(op.numerics->evidence.grade), tally);
@@ -69,11 +69,11 @@ std::vector<Count> Counts() {
   }
   for (const Operation& op : UnmodelledOperations()) {
     tally.Add(absl::StrCat(GroupOf({op.arch().data(), op.arch().size()}), ".formats"),
-              "operations without a model whose formats and layouts are known");
+              "operations with known formats and layouts but without a model");
   }
   for (const VectorFile& file : EmbeddedVectors()) {
     for (const Vector& v : file.vectors) {
-      tally.Add("vectors", "vectors of the literature");
+      tally.Add("vectors", "vectors from the literature");
       for (const VectorCase& c : CasesOf(v)) {
         tally.Add(absl::StrCat("vectors.", Name(c.answer->kind)), "dot products of vectors");
       }

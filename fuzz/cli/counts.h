@@ -1,4 +1,4 @@
-// Numbers of what there is, which pages name: .ci/counts writes them there.
+// Counts that the documentation quotes; .ci/counts writes them into the pages.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,9 @@ struct Count {
 };
 Fields<Count> FieldsOf(const Count*);
 
-// Of operations by grade, in all and by GROUP of architectures (x86, sm_90, nvidia: the other NVIDIA GPUs, amd, arm, tpu), of
-// models, and of dot products of vectors by what their sources say.
+// Counts of operations by grade, in total and by GROUP of architectures (x86, sm_90, nvidia: the
+// other NVIDIA GPUs, amd, arm, tpu), counts of models, and counts of the dot products of vectors by
+// kind of answer.
 std::vector<Count> Counts();
 
 }  // namespace mmadiff

@@ -1,4 +1,4 @@
-// mmadiff coverage: which bins of the arithmetic the generator fills, and in how many cases.
+// mmadiff coverage: shows which bins of the arithmetic the generator fills, and in how many cases.
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "device/stop.h"
@@ -17,13 +17,14 @@ struct CountedBin {
 Fields<CountedBin> FieldsOf(const CountedBin*) {
   using B = CountedBin;
   return {
-      {"group", [](const B& b) { return b.bin.group; }, "of the cross"},
+      {"group", [](const B& b) { return b.bin.group; }, "group of bins"},
       {"row", [](const B& b) { return b.bin.row; }},
-      {"column", [](const B& b) { return b.bin.column; }, "empty where the group is a list"},
-      {"count", &B::count, "dot products that reached it"},
-      {"least", [](const B& b) { return b.bin.least; }, "that must"},
+      {"column", [](const B& b) { return b.bin.column; }, "empty if the group is a list"},
+      {"count", &B::count, "dot products that reached the bin"},
+      {"least", [](const B& b) { return b.bin.least; },
+       "number of dot products that must reach it"},
       {"unreachable", [](const B& b) { return b.bin.unreachable; },
-       Prose("why no input reaches it; empty: it must be reached")},
+       Prose("reason why no input reaches the bin; empty if the bin must be reached")},
   };
 }
 
@@ -41,9 +42,10 @@ Fields<FilledBins> FieldsOf(const FilledBins*) {
   using F = FilledBins;
   return {
       {"instruction", [](const F& f) { return f.op->name; }, InstructionName()},
-      {"stands_for", &F::stands_for, "instructions of its model"},
-      {"cases", &F::cases, "made: until all bins had their least count, else all"},
-      {"dot_products", &F::dot_products, "looked at"},
+      {"stands_for", &F::stands_for, "number of instructions that share its model"},
+      {"cases", &F::cases,
+       "generated cases: until every bin had its required count, else all of --cases"},
+      {"dot_products", &F::dot_products, "dot products examined"},
       {"complete", [](const F& f) { return f.thin.empty(); }},
       {"bins", CountedBins},
   };
@@ -64,7 +66,7 @@ std::string BinsText(const CoverageFlags& flags, const FilledBins& filled) {
   std::string text;
   for (const size_t i : FalseBins(filled.bins, filled.counts)) {
     const Bin& bin = filled.bins[i];
-    absl::StrAppendFormat(&text, "reached all the same: %s  %s  %d, though: %s\n", name, bin.name(),
+    absl::StrAppendFormat(&text, "reached: %s  %s  %d, despite: %s\n", name, bin.name(),
                           filled.counts[i], bin.unreachable);
   }
   for (const size_t i : filled.thin) {
@@ -121,7 +123,7 @@ Fields<CoverageResult> FieldsOf(const CoverageResult*) {
 void Coverage(const CoverageFlags& flags, Call& call) {
   const auto ops = ChooseOperations(flags.instr, Models::kRequired, nullptr, call.ledger());
   if (!ops.ok()) return call.Say(ops.status());
-  if (ops->empty()) return;  // the ledger says why
+  if (ops->empty()) return;  // the ledger has the reason
   HandleStopSignals();
   const absl::StatusOr<std::vector<FilledBins>> all = FillBins(
       {*ops, StrategyOfRun(flags.strategy), flags.cases, flags.seed, flags.threads}, call.console);
@@ -140,7 +142,7 @@ void Coverage(const CoverageFlags& flags, Call& call) {
     if (wrong.empty()) continue;
     return call.Say(Verdict::kBroken,
                     absl::StrCat(filled.op->name, ": ", filled.bins[wrong.front()].name(),
-                                 " is reached, and was said to be unreachable"));
+                                 " was reached although it is listed as unreachable"));
   }
   if (!complete) call.Say(Verdict::kDiffers);
 }
@@ -151,15 +153,15 @@ Action AddCoverage(CLI::App& command) {
   const auto flags = std::make_shared<CoverageFlags>();
   AddInstr(command, flags->instr);
   AddStrategy(command, flags->strategy, "", true);
-  AddOption(command, "--cases", flags->cases, "in which all bins must be filled")
+  AddOption(command, "--cases", flags->cases, "cases within which all bins must be filled")
       .Count()
       .Positive();
   AddSeed(command, flags->seed);
   AddThreads(command, flags->threads);
   AddFlag(command, "--unreachable", flags->unreachable,
-          "print which bins no input reaches, and why");
-  AddFlag(command, "--list", flags->list, "print the filled bins too");
-  AddFlag(command, "--stats", flags->stats, "stat:: lines also on a terminal");
+          "also list the bins that no input reaches, with the reason");
+  AddFlag(command, "--list", flags->list, "also list the filled bins");
+  AddFlag(command, "--stats", flags->stats, "print stat:: lines even on a terminal");
   return {Coverage, flags, {SchemaOf<WithLeftOut<CoverageResult>>}};
 }
 

@@ -1,4 +1,4 @@
-// mmadiff eval: the simulator, or a device, as a filter.
+// mmadiff eval: runs the simulator, or a device, as a filter.
 #include <map>
 #include <optional>
 #include <vector>
@@ -24,16 +24,16 @@ struct EvalFlags {
 class Output {
  public:
   virtual ~Output() = default;
-  // `d`: the word of each row.
+  // `d`: one word per row.
   virtual void Answer(const DotProductCase& dot, const std::vector<uint64_t>& d) = 0;
   virtual void PassOn(absl::string_view) {}  // a comment
   virtual void Finish(const absl::Status&) {}
 };
 
-// Stdout, and the hash of what went there: a recording, when it is kept.
+// Prints to stdout with a hash of the output, so that a saved output is a recording.
 class LineOutput : public Output {
  public:
-  // `identity`: of the device; empty for the simulator.
+  // `identity`: the device's; empty for the simulator.
   LineOutput(const Operation& op, const std::string& identity) : op_(op) {
     if (identity.empty()) return;
     Write(absl::StrCat("# instruction: ", op.name, "\n# device: ", identity, "\n"));
@@ -41,7 +41,8 @@ class LineOutput : public Output {
   void Answer(const DotProductCase& dot, const std::vector<uint64_t>& d) override {
     Write(FormatLine(*op_.instruction, dot, d[0]) + "\n");
   }
-  // The answers have a hash where the operands have one; an old one is of other answers.
+  // The answers get a hash if the operands have one; an existing answer hash belongs to different
+  // answers.
   void PassOn(absl::string_view comment) override {
     absl::string_view ignored;
     if (IsLineComment(comment, "answers", &ignored)) return;
@@ -60,7 +61,7 @@ class LineOutput : public Output {
   TextHash hash_;
 };
 
-// An answer, with the words of all rows where several were asked.
+// An answer, with the words of all rows if there are several.
 struct WordOfRow {
   const Operation& op;
   uint64_t d;
@@ -86,7 +87,7 @@ Fields<AnsweredLine> FieldsOf(const AnsweredLine*) {
       Field<L>::Flat([](const L& l) {
         return DotProductWords{l.instruction, l.dot, l.d};
       }),
-      {"words", &L::words, Absent({.what = "of each row of a glob"})},
+      {"words", &L::words, Absent({.what = "results of each row that matches a glob"})},
   };
 }
 
@@ -101,10 +102,10 @@ Fields<EvalResult> FieldsOf(const EvalResult*) {
   using R = EvalResult;
   return {
       {"instruction", [](const R& r) { return r.op.name; }, InstructionName()},
-      {"device_identity", &R::device_identity, "who answered; empty: the simulator"},
+      {"device_identity", &R::device_identity, "device that answered; empty for the simulator"},
       {"dot_products", [](const R&) { return std::vector<AnsweredLine>(); }},
       {"count", &R::count},
-      {"error", &R::error, Prose("what ended it too early; empty if nothing did")},
+      {"error", &R::error, Prose("error that ended it early; empty if there was none")},
   };
 }
 
@@ -146,7 +147,7 @@ class JsonOutput : public Output {
   JsonRows rows_;
 };
 
-// Prints the words of each line, with the rows that compute them.
+// Prints the words for each line, with the rows that compute them.
 class RowsOutput : public Output {
  public:
   explicit RowsOutput(const std::vector<const Operation*>& ops) : ops_(ops) {}
@@ -188,11 +189,11 @@ absl::StatusOr<std::vector<const Operation*>> ComparableOperations(const std::st
 void RunEval(const EvalFlags& flags, Call& call) {
   const auto ops = ComparableOperations(flags.op, call.ledger());
   if (!ops.ok()) return call.Say(ops.status());
-  if (ops->empty()) return;  // the ledger says why
+  if (ops->empty()) return;  // the ledger has the reason
   if (ops->size() > 1 && !flags.device.empty()) {
     return call.Say(Verdict::kUsage, "--device takes one instruction");
   }
-  const Operation& op = *ops->front();  // of the lines
+  const Operation& op = *ops->front();  // operation of the lines
   DeviceOr device = std::unique_ptr<Device>();
   std::string identity;
   if (!flags.device.empty()) {
@@ -210,7 +211,7 @@ void RunEval(const EvalFlags& flags, Call& call) {
     output = std::make_unique<LineOutput>(op, identity);
   }
   const auto print = [&](const Portion& portion) -> absl::Status {
-    std::vector<uint64_t> answers(portion.batch.dot_products());  // of the device, or of a model
+    std::vector<uint64_t> answers(portion.batch.dot_products());  // the device's or a model's
     std::vector<std::vector<uint64_t>> d(answers.size());
     absl::Status answered;
     for (const Operation* row : *ops) {
@@ -228,7 +229,7 @@ void RunEval(const EvalFlags& flags, Call& call) {
   const auto pass_on = [&output](absl::string_view comment) { output->PassOn(comment); };
   const absl::Status status = StdinReader(op, false, print, pass_on, *ops).Read();
   output->Finish(status);
-  if (!std::ferror(stdout)) call.Say(status);  // else main.cc says so
+  if (!std::ferror(stdout)) call.Say(status);  // otherwise main.cc reports it
 }
 
 }  // namespace
@@ -236,7 +237,7 @@ void RunEval(const EvalFlags& flags, Call& call) {
 Action AddEval(CLI::App& command) {
   const auto flags = std::make_shared<EvalFlags>();
   AddInstruction(command, flags->op);
-  AddDevice(command, flags->device, "who answers [the simulator]");
+  AddDevice(command, flags->device, "device to query [the simulator]");
   return {RunEval, flags, {SchemaOf<WithLeftOut<EvalResult>>}};
 }
 

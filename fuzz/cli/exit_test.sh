@@ -77,7 +77,7 @@ expect 4 run --device=faulty:none=0 --instr=$fma,sm_90/mma.sp.m16n8k128.s32.s4.s
 for shard in 0 1 2; do
   expect 0 run --device=faulty:none=0 --instr=$fma,$mma --cases=20000 --shard=$shard/3 --workdir=of_three$shard
 done
-expect 0 report of_three2 --junit=of_three.xml; grep -q '<skipped message="no unit of these shards"' of_three.xml || fail 'JUnit misses what other shards have'
+expect 0 report of_three2 --junit=of_three.xml; grep -q '<skipped message="no unit in these shards"' of_three.xml || fail 'JUnit misses what other shards have'
 # A difference beside an instruction that is dropped is no internal error.
 mkdir two; for op in x86/vfmadd231ss x86/vfmadd231sd; do "$m" gen $op --cases=3 | "$m" eval $op >two/${op/\//.}.txt; done
 cat >two.sh <<'END'
@@ -109,7 +109,7 @@ expect 0 replay two_units --every=4; warns '1 of 2 units left out: not in the sa
 expect 4 list instructions 'gfx1100/*'; warns 'no model is known for them: --evidence lists them too'
 expect 3 run --device=faulty:none=0 --instr=$fma --cases=10 --shard=7/16 --workdir=empty_shard; warns 'shard 7/16 has no unit'
 expect 0 probe --device=faulty:none=0 --instr=$mma --question=pairs --max_total_time=0; says 'agrees so far'; warns 'until --max_total_time=0'
-expect 75 probe --device=faulty:none=0 --instr=$mma,$fma --question=floor --max_total_time=0; warns '--instr asks fewer'
+expect 75 probe --device=faulty:none=0 --instr=$mma,$fma --question=floor --max_total_time=0; warns 'choose fewer with --instr'
 for file in empty.log noise.log good.log cut.log; do
   mkdir -p damaged; cp $file damaged/answers.log
   expect 5 survey --device=faulty:none=0 --instr=$fma --cases=50 --max_total_time=0 --out=damaged
@@ -278,7 +278,7 @@ export LIE=0; lies 1 lied
 export LIE=none; lies 0 honest
 expect 0 verify honest --sample=100%; says '2 of 2 units equal'
 for flag in --sample=100% --unit=$fma:0; do  # the log of `lied` has answers that the device does not give
-  expect 1 verify lied $flag; says "DIFFERS $fma unit 0, cases 0 to 49: the device's digest is another"
+  expect 1 verify lied $flag; says "DIFFERS $fma unit 0, cases 0 to 49: the device's digest has changed"
   says "done by  $(hostname)"; says "--unit=$fma:0"
 done
 expect 1 verify lied --sample=100% --json; says "\"machine\": \"$(hostname)\""; says '"differs": "device"'
@@ -287,7 +287,7 @@ for sample in 0 0% -1 101% nan% 1.5 x; do expect 2 verify honest --sample=$sampl
 for cases in -1 1.5 1e-3 1e30 nan; do
   for verb in "run --workdir=none" gen mutants coverage; do
     if [ "$verb" = gen ]; then of=$fma; else of=--instr=$fma; fi
-    expect 2 $verb $of --cases=$cases; warns "'$cases' is no count"
+    expect 2 $verb $of --cases=$cases; warns "'$cases' is not a count"
   done
 done
 for shard in 3/2 0/0 -1/4 auto/0 1/ x auto; do
@@ -325,7 +325,7 @@ expect 0 run "${loads[@]}"; says 'asked for again, the same'
 echo 'as_it_was="s/0$/1/;p"' >loaded.sh
 expect 5 run "${loads[@]}"; warns 'has changed since'
 expect 5 status loads; says 'dropped'; expect 5 report loads; says 'has changed since'; expect 0 merge merged_loads loads; warns 'dropped'; expect 5 status merged_loads
-expect 75 run "${loads[@]}" --max_total_time=0; warns 'whether the device is still the same was not asked'
+expect 75 run "${loads[@]}" --max_total_time=0; warns 'the device was not checked for changes'
 expect 5 status loads
 echo 'as_it_was=p' >loaded.sh
 expect 0 run "${loads[@]}"; expect 0 status loads; expect 0 report loads

@@ -1,5 +1,5 @@
-// mmadiff explain: one mismatch stage by stage, beside the changes of the model that reproduce it;
-// or all filed cases of a folder together.
+// mmadiff explain: shows one mismatch stage by stage, beside the changes of the model that
+// reproduce it, or all filed cases of a folder together.
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
@@ -30,20 +30,20 @@ std::string NameOf(const ExplainedBucket& b) { return b.bucket ? Name(b.bucket) 
 std::string BucketLines(const ExplainedBucket& b) {
   std::string text;
   if (b.answers > 0) {
-    text = absl::StrCat("  ", NameOf(b), ": ", b.answers, " answers, of which ",
-                        b.bucket.changes.empty() ? "the model" : "the change that it names",
+    text = absl::StrCat("  ", NameOf(b), ": ", b.answers, " answers; ",
+                        b.bucket.changes.empty() ? "the model" : "the change in its name",
                         " misses ", b.missed, "\n", b.shared.empty() ? "" : "  shared: ", b.shared,
                         b.shared.empty() ? "" : "\n");
   }
   if (b.failed == 0) return text;
   return absl::StrCat(text, "  ", NameOf(b), ": ", CountText(b.failed, "case"),
-                      " without an answer", b.failed > 1 ? ", in the smallest " : ": ", b.said,
-                      "\n");
+                      " without an answer", b.failed > 1 ? "; the smallest: " : ": ", b.said, "\n");
 }
 
-constexpr const char* kShared = "by the dot products that differ, a sentence; may be empty";
+constexpr const char* kShared =
+    "property that the differing dot products share, as a sentence; may be empty";
 
-// What the answers of a device say.
+// The diagnosis of a device's answers.
 struct DiagnosisOf {
   const Operation& op;
   const std::string& device;
@@ -55,10 +55,10 @@ Fields<DiagnosisOf> FieldsOf(const DiagnosisOf*) {
   return {
       Field<D>::Flat([](const D& d) { return ParametersOf{d.op}; }),
       {"answered_by", [](const D& d) { return d.device; },
-       "specification, identity, or both, as the files name it"},
+       "specification of the device, its identity, or both, as stored in the files"},
       {"answers", [](const D& d) { return d.diagnosis.observed.size(); }},
       {"changes", [](const D& d) { return d.diagnosis.changes; },
-       "that give all answers, the preferred one first"},
+       "changes of the model that reproduce all answers, the preferred one first"},
       {"nearest", [](const D& d) { return d.diagnosis.nearest; }},
       {"nearest_misses", [](const D& d) { return d.diagnosis.missed; }},
       {"single_changes_tried", [](const D& d) { return d.diagnosis.singles; }},
@@ -74,8 +74,8 @@ Fields<ExplainedBucket> FieldsOf(const ExplainedBucket*) {
       {"bucket", NameOf},
       {"answers", &B::answers},
       {"missed", &B::missed},
-      {"failed", &B::failed, "cases in which the device failed"},
-      {"said", &B::said, Prose("what it did in the smallest of them; empty if there is none")},
+      {"failed", &B::failed, "number of cases in which the device failed"},
+      {"said", &B::said, Prose("failure of the device in the smallest of these cases; else empty")},
       {"shared", &B::shared, Prose(kShared)},
   };
 }
@@ -94,7 +94,7 @@ Fields<ExplainedGroup> FieldsOf(const ExplainedGroup*) {
 namespace {
 
 std::string OfStored(const Diagnosis& d) {
-  return absl::StrCat(d.refuted ? "" : "of the stored answers alone: ", d.Text());
+  return absl::StrCat(d.refuted ? "" : "from the stored answers only: ", d.Text());
 }
 
 std::string GroupText(const ExplainedGroup& group) {
@@ -103,9 +103,9 @@ std::string GroupText(const ExplainedGroup& group) {
                                   CountText(group.cases, "case"), "\n");
   const bool any = std::ranges::any_of(group.buckets, [](const auto& b) { return b.answers > 0; });
   if (answers == 0 && any) {
-    absl::StrAppend(&text, "no answers that repeat\n");
+    absl::StrAppend(&text, "no answers repeat\n");
   } else if (group.agrees) {
-    absl::StrAppend(&text, "the model gives all ", answers, " answers\n");
+    absl::StrAppend(&text, "the model reproduces all ", answers, " answers\n");
   } else if (any) {
     absl::StrAppend(&text, OfStored(group.diagnosis), "\n");
   }
@@ -129,20 +129,20 @@ void RunFolder(const std::string& folder, Call& call) {
   if (explained->damaged || !explained->groups.empty()) return;
   if (explained->recordings) {
     return call.Say(Verdict::kUsage,
-                    absl::StrCat(folder, ": recorded answers, no filed cases; `", Program(),
-                                 " replay ", ShellWord(folder), "` holds them against the model"));
+                    absl::StrCat(folder, ": recorded answers but no filed cases; `", Program(),
+                                 " replay ", ShellWord(folder), "` compares them with the model"));
   }
   const bool run = ReadManifest(folder).ok();
   call.Say(Verdict::kNothing,
            run ? absl::StrCat(folder, ": a run without findings; `", Program(), " report ",
-                              ShellWord(folder), "` says what was compared")
-               : absl::StrCat(folder, ": no case with an answer of a device"));
+                              ShellWord(folder), "` shows what was compared")
+               : absl::StrCat(folder, ": no case has an answer from a device"));
 }
 
 std::string RefutedText(const std::vector<std::string>& refuted) {
   std::string text;
   for (size_t i = 0; i < std::min(kMaxNamed, refuted.size()); ++i) {
-    absl::StrAppend(&text, i == 0 ? "Refuted by other answers of this finding: " : ", ",
+    absl::StrAppend(&text, i == 0 ? "Ruled out by other answers of this finding: " : ", ",
                     refuted[i]);
   }
   if (refuted.size() > kMaxNamed) {
@@ -154,7 +154,8 @@ std::string RefutedText(const std::vector<std::string>& refuted) {
 std::string ExplainedText(const ExplainedCase& e, const TextStyle& style) {
   const Mismatch& m = e.subject.mismatch;
   const Operation& op = *m.op;
-  const bool has_why = !m.failure && !e.subject.why.empty();  // of a failure it is what it said
+  const bool has_why =
+      !m.failure && !e.subject.why.empty();  // for a failure, `why` is the device's message
   const std::string results = m.failure ? "no answer"
                                         : absl::StrCat(e.subject.differing.size(), " of ",
                                                        e.observed.size(), " results differ");
@@ -205,9 +206,11 @@ Fields<CaseResult> FieldsOf(const CaseResult*) {
       {"shared", [](const C& c) { return c.subject().shared; }, Prose(kShared)},
       {"agrees", [](const C& c) { return c.e.agrees; }},
       {"bucket", [](const C& c) { return Name(c.e.bucket); }},
-      {"results", [](const C& c) { return c.mismatch().inputs.dot_products(); }, "of the case"},
-      {"differing", [](const C& c) { return c.subject().differing; }, "their indices"},
-      {"element", [](const C& c) { return c.e.element; }, "the result that is explained"},
+      {"results", [](const C& c) { return c.mismatch().inputs.dot_products(); },
+       "number of results of the case"},
+      {"differing", [](const C& c) { return c.subject().differing; },
+       "indices of the differing results"},
+      {"element", [](const C& c) { return c.e.element; }, "index of the explained result"},
       {"dot_product", &C::words},
       Field<C>::Flat([](const C& c) {
         const Mismatch& m = c.mismatch();
@@ -217,7 +220,7 @@ Fields<CaseResult> FieldsOf(const CaseResult*) {
         return StagesOf{*c.mismatch().op, c.stages};
       }),
       {"refuted", [](const C& c) { return c.e.refuted; },
-       "changes that other answers of the finding refute"},
+       "changes that other answers of the finding rule out"},
   };
 }
 
@@ -227,7 +230,7 @@ struct ExplainFlags {
   StageOutput output;
 };
 
-// The first dot product of a case, with the model alone.
+// Explains the first dot product of a case with the model only.
 void ModelOrAgainst(const Operation& op, const DotProductCase& dot, const ExplainFlags& flags,
                     Call& call) {
   if (flags.against.empty()) return ExplainModel(op, dot, flags.output, call);
@@ -253,7 +256,7 @@ void RunModel(const ExplainFlags& flags, Call& call) {
   return ModelOrAgainst(*stored->op, Extract(stored->inputs, 0), flags, call);
 }
 
-// Whether it is a case whose inputs no device was asked.
+// Whether it is a case whose inputs were never sent to a device.
 bool IsQuestion(const std::string& path) {
   const absl::StatusOr<RegressionCase> c = ReadCase(path, true);
   return c.ok() && !c->no_word && std::ranges::all_of(c->answers, &Answer::IsPrediction);
@@ -273,7 +276,8 @@ void PrintExplained(const ExplainedCase& e, const StageOutput& output, Call& cal
   if (!e.subject.differing.empty()) call.Say(Verdict::kDiffers);
 }
 
-// Numbers of one's own: the model's stages, or beside them the answer of the line or a device.
+// For numbers from the command line: the model's stages, and beside them the answer of the line or
+// of a device, if any.
 void RunNumbers(const ExplainFlags& flags, Call& call) {
   const absl::StatusOr<const Operation*> op = OneOperation(flags.subject);
   if (!op.ok()) return call.Say(op.status());
@@ -298,11 +302,11 @@ void RunNumbers(const ExplainFlags& flags, Call& call) {
 void RunExplain(const ExplainFlags& flags, Call& call) {
   const std::string& argument = flags.subject;
   if (flags.output.csv && call.globals.json) {
-    return call.Say(Verdict::kUsage, "either --csv or --json");
+    return call.Say(Verdict::kUsage, "use either --csv or --json");
   }
   const bool alone = flags.device == "model" || !flags.against.empty();
   if (!flags.against.empty() && !flags.device.empty() && flags.device != "model") {
-    return call.Say(Verdict::kUsage, "either --against or --device");
+    return call.Say(Verdict::kUsage, "use either --against or --device");
   }
   if (flags.numbers.any()) return RunNumbers(flags, call);
   if (IsFolder(KindOf(argument))) {
@@ -327,13 +331,14 @@ void RunExplain(const ExplainFlags& flags, Call& call) {
   if (device != nullptr && flags.device.empty()) {
     const absl::StatusOr<CaseName> name = ParseCaseName(argument);
     if (name.ok() && !device->Supports(*name->stream.op).ok()) {
-      call.console.Warn("no device here has the instruction: the stages are the model's own");
+      call.console.Warn(
+          "no device of this machine has the instruction; showing the model's stages");
       return RunModel(flags, call);
     }
   }
   if (device == nullptr && IsQuestion(argument)) {
     call.console.Warn(
-        absl::StrCat(argument, ": no device's answer; the stages are the model's own"));
+        absl::StrCat(argument, ": no answer from a device; showing the model's stages"));
     return RunModel(flags, call);
   }
   const absl::StatusOr<ExplainedCase> e = ExplainCase(argument, device.get(), call.console);
@@ -341,7 +346,7 @@ void RunExplain(const ExplainFlags& flags, Call& call) {
   return PrintExplained(*e, flags.output, call);
 }
 
-// Its place says which k a number belongs to, so an empty one is kept, and refused later.
+// The position of a number selects its k, so an empty number is kept here and refused later.
 Flag AddNumbers(CLI::App& command, const char* flag, std::vector<std::string>& numbers,
                 const char* what) {
   const auto add = [&numbers](const std::string& text) {
@@ -355,33 +360,31 @@ Flag AddNumbers(CLI::App& command, const char* flag, std::vector<std::string>& n
 Action AddExplain(CLI::App& command) {
   const auto flags = std::make_shared<ExplainFlags>();
   AddOption(command, "case", flags->subject,
-            "a filed case (*.txtpb), with those of the same finding beside it; a folder of "
-            "them; a case name; with numbers of one's own an instruction")
+            "a filed case (*.txtpb), read with the other cases of its finding beside it; a folder "
+            "of filed cases; a case name; or, for your own numbers, an instruction")
       .Required();
   AddDevice(command, flags->device,
-            "ask this device instead of the answer in the file; `model`: nobody, show the model's "
-            "own stages [auto for a case name]");
-  AddNumbers(
-      command, "--a", flags->numbers.a,
-      "numbers of the row of A: 1.5,2^-24,0x1.8p-3,inf,nan, rounded to nearest, or words 0x3c00; "
-      "the rest +0");
-  AddNumbers(command, "--b", flags->numbers.b, "of the column of B");
-  AddOption(command, "--c", flags->numbers.c, "the addend [+0]").TypeName("NUMBER");
-  AddOption(command, "--d", flags->numbers.d, "a device's result: what it means")
+            "device to query instead of using the answer in the file; `model`: no device, show "
+            "only the model's stages [auto for a case name]");
+  AddNumbers(command, "--a", flags->numbers.a,
+             "row of A: numbers, rounded to nearest (1.5,2^-24,0x1.8p-3,inf,nan), or words "
+             "(0x3c00); missing ones are +0");
+  AddNumbers(command, "--b", flags->numbers.b, "column of B, in the same notation");
+  AddOption(command, "--c", flags->numbers.c, "addend [+0]").TypeName("NUMBER");
+  AddOption(command, "--d", flags->numbers.d, "result of a device, to be explained")
       .TypeName("NUMBER");
   AddOption(command, "--against", flags->against,
-            "beside the stages those of another row, ARCH/INSTRUCTION[:NAME=VALUE,...], or an "
-            "architecture's")
+            "also show the stages of a second row, ARCH/INSTRUCTION[:NAME=VALUE,...], or of an "
+            "architecture")
       .TypeName("ROW");
   AddNumbers(command, "--scale_a", flags->numbers.scale_a, "scales of A [1.0]");
   AddNumbers(command, "--scale_b", flags->numbers.scale_b, "scales of B [1.0]");
   AddOption(command, "--line", flags->numbers.line,
-            "operands as a line of `gen`, in place of numbers")
+            "operands as a line of `gen`, instead of numbers")
       .TypeName("LINE");
-  AddFlag(command, "--csv", flags->output.csv, "the stages comma separated");
-  AddOption(
-      command, "--svg", flags->output.svg,
-      "draw the alignment into this file: of the model, and of the changes or the row beside it")
+  AddFlag(command, "--csv", flags->output.csv, "print the stages as CSV");
+  AddOption(command, "--svg", flags->output.svg,
+            "file for a drawing of the alignment in the model and in the changes or row beside it")
       .TypeName("FILE");
   return {RunExplain,
           flags,

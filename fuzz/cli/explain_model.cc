@@ -22,7 +22,7 @@
 namespace mmadiff {
 namespace {
 
-// Words of numbers; what was rounded is printed once for each flag.
+// Converts numbers to words; rounded numbers are printed once per flag.
 class Filler {
  public:
   explicit Filler(Console& console) : console_(console) {}
@@ -74,7 +74,7 @@ std::string ResultText(const Format& d, uint64_t word) {
   return shown == NumberText(d, word) ? text : absl::StrCat(text, "  ", shown);
 }
 
-// The other row and its result.
+// The second row and its result.
 struct OtherModel {
   const std::string& name;
   const Format& format;
@@ -85,7 +85,7 @@ Fields<OtherModel> FieldsOf(const OtherModel*) {
   using O = OtherModel;
   return {
       {"name", [](const O& o) { return o.name; },
-       "the row of --against; \"2 x ...\" is a chain of two"},
+       "row of --against; \"2 x ...\" is a chain of two"},
       {"d", [](const O& o) { return HexWord(o.format, o.d); }, HexDigits()},
   };
 }
@@ -101,15 +101,15 @@ Fields<StageTable::Row> FieldsOf(const StageTable::Row*) {
   using R = StageTable::Row;
   return {
       {"stage", &R::name},
-      {"values", &R::values, {.what = "one for each column; \"-\": none", .least_items = 1}},
-      {"differs_first", &R::parts},
+      {"values", &R::values, {.what = "one value per column; \"-\" for none", .least_items = 1}},
+      {"differs_first", &R::parts, "whether the model and the first change diverge at this stage"},
   };
 }
 
 Fields<StageTable> FieldsOf(const StageTable*) {
   using T = StageTable;
   return {
-      {"columns", &T::columns, {.what = "\"model\", then changes", .least_items = 1}},
+      {"columns", &T::columns, {.what = "\"model\", then one column per change", .least_items = 1}},
       {"rows", &T::rows},
   };
 }
@@ -144,7 +144,7 @@ Fields<ExplainedModel> FieldsOf(const ExplainedModel*) {
       Field<E>::Flat([](const E& e) {
         return StagesOf{e.op, e.stages};
       }),
-      {"against", OtherOf, Absent({.what = "with --against alone"})},
+      {"against", OtherOf, Absent({.what = "second model; only with --against"})},
   };
 }
 
@@ -194,8 +194,8 @@ bool WriteDrawing(const NamedModels& models, const DotProductCase& dot, const St
     ending.Say(
         Verdict::kUsage,
         absl::StrCat("--svg: ", name,
-                     " has nothing to draw here: it adds integers, or only zeros, or one number is "
-                     "not finite"));
+                     " has nothing to draw: it adds integers or only zeros, or a number is not "
+                     "finite"));
     return false;
   }
   const absl::Status s = WriteFileDurably(output.svg, AlignmentSvg(models, dot));

@@ -16,29 +16,31 @@
 
 namespace mmadiff {
 
-// Numbers of one's own, as ParseNumber() takes them; what is left out is +0, a scale 1.0.
+// Numbers from the command line, as ParseNumber() accepts them. Missing operands are +0, missing
+// scales 1.0.
 struct OwnNumbers {
   std::vector<std::string> a, b, scale_a, scale_b;
   std::optional<std::string> c, d,
-      line;  // `line`: one of the line protocol, in place of the others
+      line;  // `line`: a line of the line protocol, instead of the other members
 
   bool any() const {
     return !a.empty() || !b.empty() || c || d || !scale_a.empty() || !scale_b.empty() || line;
   }
 };
 
-// A line may have an answer, and `d` is one. Numbers that their formats have not are rounded to nearest even and
-// printed to stderr. kInvalidArgument says which number is none of its format, or that there are too many.
+// A line may have an answer; `d` is an answer too. Numbers that the format cannot represent are
+// rounded to nearest even and printed to stderr. kInvalidArgument names a number that is not one of
+// its format, or reports that there are too many.
 absl::StatusOr<ProtocolLine> DotProductOf(const Operation& op, const OwnNumbers& numbers,
                                           Console& console);
 
-// How stages are printed.
+// Output options for stages.
 struct StageOutput {
   bool csv = false;
-  std::string svg;  // file for the drawing of the alignment; empty: none
+  std::string svg;  // file for the drawing of the alignment; empty: no drawing
 };
 
-// "stage,model,...": a line for each row, quoted as RFC 4180 says.
+// "stage,model,...": one line per row, quoted as in RFC 4180.
 std::string StagesCsv(const StageTable& table);
 // Draws the models if --svg was given. Returns false after it has set a verdict.
 bool WriteDrawing(const NamedModels& models, const DotProductCase& dot, const StageOutput& output,
@@ -57,19 +59,20 @@ struct StagesOf {
 };
 Fields<StagesOf> FieldsOf(const StagesOf*);
 
-// The result of the model alone, perhaps beside another.
+// The result of the model, perhaps beside a second one.
 struct ExplainedModel {
   const Operation& op;
   const DotProductCase& dot;
   const StageTable& stages;
-  const Racer* against = nullptr;  // of the second column
+  const Racer* against = nullptr;  // model of the second column
 };
 Fields<ExplainedModel> FieldsOf(const ExplainedModel*);
 
 // The table of the stages, the result, the alignment.
 std::string ModelText(const Operation& op, const DotProductCase& dot, const TextStyle& style);
 
-// Beside them those of another model, of as many products or in a chain; says kDiffers if the results do.
+// The same with a second model beside it, which has the same number of products or is a chain.
+// Enters kDiffers if the results differ.
 void ExplainAgainst(const Operation& op, const DotProductCase& dot, const Racer& against,
                     const StageOutput& output, Call& call);
 

@@ -1,5 +1,5 @@
-// How a verb registers its flags. Only flags.cc includes CLI11 for it: each source that does takes three times as long
-// to compile.
+// How a verb registers its flags. Only flags.cc includes CLI11 for this: a source that includes it
+// takes three times the time to compile.
 #pragma once
 
 #include <functional>
@@ -18,16 +18,17 @@ class Flag {
  public:
   explicit Flag(CLI::Option* option) : option_(option) {}
 
-  Flag& TypeName(const std::string& name);  // in the help; COUNT after Count(), N after Range()
+  Flag& TypeName(const std::string& name);  // shown in help; COUNT after Count(), N after Range()
   Flag& Required();
   Flag& Expected(int values);
-  Flag& Delimiter(char delimiter);  // between values in one argument; another argument is no value
+  Flag& Delimiter(
+      char delimiter);  // between values in one argument; the next argument is not a value
   Flag& Excludes(const Flag& other);
-  Flag& Count();  // what ParseCount() of cli.h takes
+  Flag& Count();  // accepts the input of ParseCount() in cli.h
   Flag& Positive();
   Flag& Range(int least, int most);
   Flag& OneOf(const std::vector<std::string>& names);
-  // `check` gives a complaint, or ""; `choices`: all values, where there are few.
+  // `check` returns a complaint, or "". `choices`: all values, if there are few.
   Flag& Check(const std::function<std::string(const std::string&)>& check,
               const std::vector<std::string>& choices = {});
 
@@ -39,13 +40,13 @@ class Flag {
 template <class T>
 Flag AddOption(CLI::App& command, const std::string& name, T& value, const std::string& what);
 Flag AddFlag(CLI::App& command, const std::string& name, bool& value, const std::string& what);
-// A flag that can be given several times: `each` gets one value after the other.
+// A repeatable flag: `each` is called with one value after the other.
 Flag AddRepeated(CLI::App& command, const std::string& name,
                  const std::function<void(const std::string&)>& each, const std::string& what);
 
-// What an option takes, for its help.
+// The values that an option accepts, for its help.
 struct FlagValues {
-  std::vector<std::string> choices;  // all, where there are few
+  std::vector<std::string> choices;  // all values, if there are few
   std::string limits;                // "1 to 1024", "at least 1"
 };
 FlagValues ValuesOf(const CLI::Option& option);

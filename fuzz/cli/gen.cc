@@ -1,4 +1,4 @@
-// mmadiff gen: cases out, in the line protocol.
+// mmadiff gen: prints cases in the line protocol.
 #include "corpus/cases/case_name.h"
 #include "corpus/line_checksum.h"
 #include "device/line_protocol.h"
@@ -14,7 +14,7 @@ struct GenFlags {
   uint64_t cases = 1000, first = 0, seed = 1;
 };
 
-// Until `print` returns false.
+// Runs until `print` returns false.
 template <class Print>
 void ForEachDotProduct(const CaseStream& stream, const GenFlags& flags, Print print) {
   Batch batch;
@@ -53,7 +53,7 @@ Fields<GenResult> FieldsOf(const GenResult*) {
       {"first", [](const R& r) { return r.flags.first; }, "index of the first case"},
       {"cases", [](const R& r) { return r.flags.cases; }},
       {"dot_products", [](const R&) { return std::vector<DotProductWords>(); }},
-      {"count", &R::lines, "of dot products"},
+      {"count", &R::lines, "number of dot products"},
   };
 }
 
@@ -83,7 +83,8 @@ void RunGen(const GenFlags& flags, Call& call) {
 Action AddGen(CLI::App& command) {
   const auto flags = std::make_shared<GenFlags>();
   AddInstruction(command, flags->op);
-  AddOption(command, "--cases", flags->cases, "executions; each prints all its dot products")
+  AddOption(command, "--cases", flags->cases,
+            "number of executions; each prints all its dot products")
       .Count();
   AddOption(command, "--first", flags->first, "index of the first case").Count();
   AddSeed(command, flags->seed);

@@ -30,7 +30,7 @@ std::string Text(const HelpSection& section) {
   return out;
 }
 
-// As roff shows it: nothing in it is a request, a dash is no hyphen.
+// Escapes text for roff: no part is read as a request, and a dash is not a hyphen.
 std::string Roff(const std::string& text) {
   return absl::StrReplaceAll(text, {{"\\", "\\e"}, {"-", "\\-"}, {"'", "\\(aq"}, {".", "\\&."}});
 }
@@ -68,12 +68,13 @@ std::string HelpText(const CLI::App& app) {
   const Verb* verb = FindVerb(app.get_name());
   if (app.get_parent() != nullptr && verb != nullptr) return VerbHelp(app, *verb);
   std::string out = absl::StrCat("mmadiff: ", kAbout, "\n");
-  for (const HelpSection& section :
-       {HelpSection{"Usage", {{"", "mmadiff VERB [ARGUMENTS] [FLAGS]"}, {"", "mmadiff help VERB"}}},
-        ListOfVerbs(), GlobalFlags(app, true), SectionOfExitCodes(nullptr),
-        SectionOfEnvironment()}) {
-    absl::StrAppend(&out, "\n", Text(section));
-  }
+  std::vector<HelpSection> sections = {
+      {"Usage", {{"", "mmadiff VERB [ARGUMENTS] [FLAGS]"}, {"", "mmadiff help VERB"}}}};
+  for (HelpSection& section : SectionsOfVerbs()) sections.push_back(std::move(section));
+  sections.push_back(GlobalFlags(app, true));
+  sections.push_back(SectionOfExitCodes(nullptr));
+  sections.push_back(SectionOfEnvironment());
+  for (const HelpSection& section : sections) absl::StrAppend(&out, "\n", Text(section));
   return out;
 }
 
@@ -82,8 +83,13 @@ std::string ManPage(const CLI::App& program) {
       ".TH MMADIFF 1 \"\" \"mmadiff ", MMADIFF_VERSION, "\" \"User Commands\"\n",
       ".SH NAME\nmmadiff \\- differential fuzzing of matrix instructions\n", ".SH SYNOPSIS\n",
       ".B mmadiff\n", Roff("VERB [ARGUMENTS] [FLAGS]"), "\n.SH DESCRIPTION\n", Roff(kAbout),
-      "\nIdentical inputs go to both, and results are compared bit for bit.\n.SH VERBS\n");
+      "\nBoth get identical inputs, and their results are compared bit for bit.\n");
+  absl::string_view group;
   for (const Verb& verb : Verbs()) {
+    if (verb.group != group) {
+      group = verb.group;
+      absl::StrAppend(&out, ".SH ", Roff(absl::AsciiStrToUpper(group)), "\n");
+    }
     absl::StrAppend(&out, ".SS ", Roff(verb.name), "\n", Roff(verb.what), "\n");
     for (const HelpSection& section : SectionsOf(*program.get_subcommand(verb.name), verb)) {
       absl::StrAppend(&out, Roff(section, ".PP\n.I "));
@@ -97,7 +103,7 @@ std::string ManPage(const CLI::App& program) {
   std::vector<HelpSection> sections = {GlobalFlags(program, true)};
   for (HelpSection& section : SectionsOfDevices()) sections.push_back(std::move(section));
   sections.push_back(SectionOfExitCodes(nullptr));
-  sections.back().title = "Exit status";  // as other pages call it
+  sections.back().title = "Exit status";  // the usual title in man pages
   sections.push_back(SectionOfEnvironment());
   for (HelpSection& section : sections) {
     if (section.title.find(':') == std::string::npos) absl::AsciiStrToUpper(&section.title);
@@ -107,23 +113,26 @@ std::string ManPage(const CLI::App& program) {
 }
 
 std::string ExitCodesPage() {
-  std::string out = "| code | the first that holds |\n|---|---|\n";
+  std::string out = "| code | meaning; the first that holds |\n|---|---|\n";
   for (const VerdictMeaning& of : VerdictMeanings()) {
     absl::StrAppend(&out, "| ", of.code, " | ", of.what, " |\n");
   }
-  absl::StrAppend(&out, "\n| verb | codes | what they mean there |\n|---|---|---|\n");
+  // One meaning per cell, so that cells stay short.
+  absl::StrAppend(&out, "\n| verb | codes |\n|---|---|\n");
+  std::string own = "\n| verb | code | meaning for this verb |\n|---|---|---|\n";
   for (const Verb& verb : Verbs()) {
-    std::vector<std::string> codes, own;
+    std::vector<std::string> codes;
     for (const ExitCode code : ExitCodes()) {
       if (!MeaningOf(code, verb.name).empty()) codes.push_back(absl::StrCat(code));
     }
+    absl::StrAppend(&out, "| `", verb.name, "` | ", absl::StrJoin(codes, " "), " |\n");
     for (const VerbVerdict& v : VerdictsOf(verb.name)) {
-      if (v.what != nullptr) own.push_back(absl::StrCat(MeaningOf(v.verdict).code, ": ", v.what));
+      if (v.what == nullptr) continue;
+      absl::StrAppend(&own, "| `", verb.name, "` | ", MeaningOf(v.verdict).code, " | ", v.what,
+                      " |\n");
     }
-    absl::StrAppend(&out, "| `", verb.name, "` | ", absl::StrJoin(codes, " "), " | ",
-                    absl::StrJoin(own, ". "), " |\n");
   }
-  return out;
+  return out + own;
 }
 
 std::string VerbsPage() {

@@ -7,14 +7,14 @@
 
 namespace mmadiff {
 
-// The help of the program, or of one of its verbs, in 80 columns.
+// The help of the program or of one of its verbs, for 80 columns.
 std::string HelpText(const CLI::App& app);
 
 // mmadiff(1), in roff with the macros of man(7).
 std::string ManPage(const CLI::App& program);
 // The tables of exit codes of docs/cli.md, in Markdown.
 std::string ExitCodesPage();
-// The verbs, what they do and an example of each, in Markdown.
+// A table of the verbs, their descriptions and examples, in Markdown.
 std::string VerbsPage();
 
 }  // namespace mmadiff

@@ -1,6 +1,7 @@
 #include "fuzz/cli/help_sections.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -14,9 +15,9 @@
 namespace mmadiff {
 namespace {
 
-// Adds the values that the option takes.
+// Adds the values that the option accepts.
 void AddValues(const CLI::Option& option, FlagDoc& doc) {
-  const std::string type = option.get_type_name();  // behind it what checks call themselves
+  const std::string type = option.get_type_name();  // followed by the names of checks
   doc.value = type.substr(0, type.find(':'));
   FlagValues values = ValuesOf(option);
   if (!values.choices.empty()) {
@@ -27,7 +28,7 @@ void AddValues(const CLI::Option& option, FlagDoc& doc) {
   doc.choices = std::move(values.choices);
 }
 
-// Defaults that depend on something are written in the description; the others CLI11 has.
+// Conditional defaults are part of the description; CLI11 has the others.
 FlagDoc DocOf(const CLI::Option& option) {
   FlagDoc doc;
   for (const std::string& name : option.get_snames()) doc.names.push_back("-" + name);
@@ -86,7 +87,7 @@ HelpSection GlobalFlags(const CLI::App& program, bool json) {
   for (const FlagDoc& doc : FlagsOf(program)) {
     if (json || doc.names.front() != "--json") section.rows.push_back(RowOf(doc));
   }
-  section.rows.push_back({"-h, --help", "this, or that of the verb"});
+  section.rows.push_back({"-h, --help", "show this help, or the help for the verb"});
   return section;
 }
 
@@ -101,10 +102,27 @@ std::vector<HelpSection> SectionsOf(const CLI::App& command, const Verb& verb) {
   return sections;
 }
 
-HelpSection ListOfVerbs() {
-  HelpSection section = {"Verbs", {}};
-  for (const Verb& verb : Verbs()) section.rows.push_back({verb.name, verb.what});
-  return section;
+std::vector<VerbGroup> VerbGroups() {
+  std::vector<VerbGroup> groups;
+  std::span<const Verb> rest = Verbs();
+  while (!rest.empty()) {
+    const absl::string_view title = rest.front().group;
+    const auto end =
+        std::ranges::find_if(rest, [&](const Verb& verb) { return verb.group != title; });
+    const auto verbs = rest.first(end - rest.begin());
+    groups.push_back({std::string(title), verbs});
+    rest = rest.subspan(verbs.size());
+  }
+  return groups;
+}
+
+std::vector<HelpSection> SectionsOfVerbs() {
+  std::vector<HelpSection> sections;
+  for (const VerbGroup& group : VerbGroups()) {
+    HelpSection& section = sections.emplace_back(HelpSection{group.title, {}});
+    for (const Verb& verb : group.verbs) section.rows.push_back({verb.name, verb.what});
+  }
+  return sections;
 }
 
 std::vector<HelpSection> SectionsOfDevices() {
@@ -125,14 +143,14 @@ HelpSection SectionOfExitCodes(const Verb* verb) {
 
 HelpSection SectionOfEnvironment() {
   return {"Environment",
-          {{"COLUMNS", "width of the terminal, if it is not to be asked"},
+          {{"COLUMNS", "width of the terminal; overrides the width that the terminal reports"},
            {"MMADIFF_EXEC_TIMEOUT", "seconds that exec: waits for a line [60]"},
-           {"MMADIFF_LIBCUDA", "the driver's library, where cuda: is to load another"},
+           {"MMADIFF_LIBCUDA", "driver library for cuda:, instead of the default"},
            {"MMADIFF_GPU_TIMEOUT", "seconds that cuda: and hip: wait for a kernel [60]"},
-           {"MMADIFF_LIBCOMGR", "AMD's code object manager, where hip: is to load another"},
-           {"MMADIFF_LIBHIP", "the HIP run time, where hip: is to load another"},
-           {"NO_COLOR", "if set, no colours"},
-           {"PAGER", "shows help and lists on a terminal [less -FRX, if there]"}}};
+           {"MMADIFF_LIBCOMGR", "AMD code object manager for hip:, instead of the default"},
+           {"MMADIFF_LIBHIP", "HIP run-time library for hip:, instead of the default"},
+           {"NO_COLOR", "if set, disables color"},
+           {"PAGER", "program that shows help and lists on a terminal [less -FRX if installed]"}}};
 }
 
 }  // namespace mmadiff

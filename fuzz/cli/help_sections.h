@@ -1,7 +1,8 @@
-// What the program says of itself, as data made from the verbs and their flags: --help, the man page
-// and shell completions are printed from it.
+// The help as data, made from the verbs and their flags; --help, the man page and shell completions
+// are printed from it.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -10,34 +11,41 @@
 namespace mmadiff {
 
 struct FlagDoc {
-  std::vector<std::string> names;    // "-q", "--quiet"; none: an argument without a flag
-  std::string value;                 // what it takes, "GLOBS"; empty for a switch
-  std::vector<std::string> choices;  // all values, where there are few
-  std::string text;                  // with range and default
+  std::vector<std::string> names;    // "-q", "--quiet"; empty for an argument without a flag
+  std::string value;                 // name of its value, "GLOBS"; empty for a switch
+  std::vector<std::string> choices;  // all values, if there are few
+  std::string text;                  // description with range and default
 };
 // Without --help.
 std::vector<FlagDoc> FlagsOf(const CLI::App& app);
 
 struct HelpRow {
-  std::string term, text;  // without a term: a paragraph
+  std::string term, text;  // a paragraph if `term` is empty
 };
 struct HelpSection {
   std::string title;
   std::vector<HelpRow> rows;
 };
 
-// The flags of `program`, which all verbs take; --json only if `json`.
+// The flags of `program`, which all verbs accept; --json only if `json`.
 HelpSection GlobalFlags(const CLI::App& program, bool json);
 // Usage, example and flags.
 std::vector<HelpSection> SectionsOf(const CLI::App& command, const Verb& verb);
-HelpSection ListOfVerbs();
-// All devices, then what `faulty:` takes.
+// A group of verbs, which are consecutive in Verbs().
+struct VerbGroup {
+  std::string title;
+  std::span<const Verb> verbs;
+};
+std::vector<VerbGroup> VerbGroups();
+// One section per group.
+std::vector<HelpSection> SectionsOfVerbs();
+// All devices, then the parameters of `faulty:`.
 std::vector<HelpSection> SectionsOfDevices();
-// The exit codes of a verb; nullptr: of the program.
+// The exit codes of a verb, or of the program for nullptr.
 HelpSection SectionOfExitCodes(const Verb* verb);
 HelpSection SectionOfEnvironment();
 
-// Whether the verb takes a device.
+// Whether the verb has a --device flag.
 bool HasDevice(const CLI::App& command);
 
 }  // namespace mmadiff

@@ -9,8 +9,12 @@ flags_of() { sed -n '/^Arguments/,/^$/s/^  \(-., \)\?\(--[a-z_]*\).*/\2/p' "$1";
 
 # ---- Help
 expect 0 --help; cp out whole; expect 0 help; is "$(cmp out whole && wc -c <err)" 0
-verbs=$(sed -n '/^Verbs:/,/^$/s/^  \([a-z]\+\) .*/\1/p' whole); [ "$(wc -w <<<"$verbs")" -ge 20 ] || fail "only these verbs: $verbs"
+verbs=$(sed -n '/^Usage:/,/^Global flags:/s/^  \([a-z]\+\)  .*/\1/p' whole); [ "$(wc -w <<<"$verbs")" -ge 20 ] || fail "only these verbs: $verbs"
 lacks whole survey-ask
+# A heading for each group, also in the man page.
+is "$(sed -n '/^Usage:/,/^Global flags:/s/^\([A-Z].*\):$/\1/p' whole | wc -l)" 10  # eight groups, Usage and Global flags
+for title in 'Test a device' 'Learn about a device' 'Folders of runs' 'One mismatch' 'Line protocol' \
+  'Compare models and devices' 'The tables and the generator' Help; do has whole "$title:"; done
 "$m" help --man >man; "$m" help --completion=bash >completion; "$m" help --completion=fish >fish; "$m" help --completion=zsh >zsh
 for verb in $verbs; do
   expect 0 $verb --help; cp out help; expect 0 help $verb; is "$(cmp out help && wc -c <err)" 0
@@ -41,20 +45,20 @@ expect 2 rnu; has err "no verb 'rnu'; did you mean 'run'?"; expect 2 help rnu; h
 expect 2 rnu --cases=5; has err "'run'"; expect 2; has err 'no verb'; expect 2 -q; has err 'no verb'
 expect 2 run --csaes=5; has err "run has no flag '--csaes'; did you mean '--cases'?"; has err 'mmadiff help run'
 expect 2 gen --csaes=5; has err "'--cases'"; expect 2 run --wrokdir x; has err "'--workdir'"
-expect 2 --max_total_time=1 run; has err "'--max_total_time' stands behind its verb"
+expect 2 --max_total_time=1 run; has err "'--max_total_time' must come after its verb"
 expect 2 --qiuet run; has err "'--quiet'"; expect 2 list --jsno; has err "'--json'"
 expect 2 run --instr=x86/vdpbf16p; has err x86/vdpbf16ps; expect 2 list instructions 'x86/vfmad231*'; has err x86/vfmadd231ss
 expect 2 xyzzy; has err "no verb 'xyzzy'"; lacks err 'did you mean'; expect 2 run --xyzzy; lacks err 'did you mean'
 for value in '--instr= --cases=5' '--instr --cases=5' '--workdir --quiet'; do
   expect 2 run $value --dry_run; has err "needs a value, not '--"
 done
-expect 2 run --junit=x; has err "'--junit'; it is a flag of report, replay"; expect 2; has err 'run` tests'
+expect 2 run --junit=x; has err "'--junit'; it is a flag of report, replay"; expect 2 -q; has err 'run` tests'; silent out
 expect 2 probe; has err 'up to --max_total_time'; has err '`mmadiff probe --list` shows the questions'
 unknown=$("$m" list --evidence | grep -B1 '^  unknown: ' | head -n 1)
 expect 4 list instructions "$unknown"; has err '--evidence lists them too'; expect 0 list instructions "$unknown" --evidence
 expect 2 list formats 'x*'; has err "no formats 'x*'"
 
-is "$(for v in $("$m" help | sed -n '/^Verbs:/,/^$/s/^  \([a-z]\+\) .*/\1/p'); do "$m" help "$v"; done | awk 'length($0) > 80')" ''
+is "$(for v in $verbs; do "$m" help "$v"; done | awk 'length($0) > 80')" ''
 
 # ---- Globs
 expect 0 list instructions 'x86/vfm*'; is "$(cat out)" $'x86/vfmadd231ss\nx86/vfmadd231sd'
@@ -73,6 +77,7 @@ expect 0 run $mma --dry_run --shard=0/2; has out 'f32  4904 cases'; has out 'sha
 expect 0 run $mma --dry_run --shard=4/5; has out 'f32  808 cases'; expect 0 run $mma --dry_run --shard=5/6; has out 'f32  0 cases'
 
 # ---- The man page, by groff where it is
+has man '.SH FOLDERS OF RUNS'; has man '.SH THE TABLES AND THE GENERATOR'
 is "$(grep -vE '^(\.(TH|SH|SS|TP|PP|B|I)( |$)|[^.'\''])' man)" ''
 if command -v groff >/dev/null; then is "$(groff -man -ww -z man 2>&1)" ''; fi
 
@@ -85,7 +90,7 @@ complete_words() {  # as bash splits the line
   echo "${COMPREPLY[*]}"
 }
 is "$(complete_words mmadiff '')" "$(echo $verbs)"
-is "$(complete_words mmadiff re)" 'report replay record'
+is "$(complete_words mmadiff re)" 'record report replay'
 is "$(complete_words mmadiff run --max)" '--max_mismatches= --max_total_time='
 is "$(complete_words mmadiff --quiet run --for)" '--forever '
 is "$(complete_words mmadiff gen --for)" ''

@@ -1,4 +1,4 @@
-// mmadiff help: what --help says; the man page and the completions that are installed.
+// mmadiff help: the text of --help, the man page and the installed completions.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
@@ -39,13 +39,13 @@ absl::StatusOr<Json> Schemas(const std::string& name) {
 // docs/members.txt
 std::string Members() {
   std::string text =
-      R"(# What verbs print with --json, as `mmadiff help VERB --schema` says it in JSON Schema: PATH, TYPE, MEANING between tabs.
-#   PATH      VERB, perhaps with the arguments that ask for this result, and members; [] elements of a list, {} values of a map
+      R"(# Members that verbs print with --json, from the JSON Schema of `mmadiff help VERB --schema`: PATH, TYPE, MEANING between tabs.
+#   PATH      VERB, the arguments that select this result if any, and members; [] elements of a list, {} values of a map
 #   count     a whole number from 0 to 2^64 - 1
-#   integer   a whole number, perhaps below 0; number: neither infinite nor NaN
-#   string    machines may rely on it; ^...$ is a regular expression, a|b are the words that there are
-#   prose     text for people, which may be worded otherwise in another version
-#   perhaps absent: missing where there is nothing; or null: null then
+#   integer   a whole number, possibly negative; number: neither infinite nor NaN
+#   string    stable for programs; ^...$ is a regular expression, a|b lists all words
+#   prose     text for people; its wording may change between versions
+#   perhaps absent: missing if there is no value; or null: null in that case
 )";
   for (const Verb& verb : Verbs()) {
     if (!ResultsOf(verb).empty()) text += MemberLines(verb.name, SchemaOfVerb(verb));
@@ -85,14 +85,16 @@ void RunHelp(const HelpFlags& flags, Call& call) {
 Action AddHelp(CLI::App& command) {
   const auto flags = std::make_shared<HelpFlags>();
   flags->program = command.get_parent();
-  AddOption(command, "verb", flags->verb, "of which verb [the program]");
-  AddFlag(command, "--man", flags->man, "the man page, in roff");
-  AddFlag(command, "--verbs", flags->verbs, "the verbs, in Markdown");
-  AddFlag(command, "--exit_codes", flags->exit_codes, "the exit codes of all verbs, in Markdown");
+  AddOption(command, "verb", flags->verb, "verb to show help for [the program]");
+  AddFlag(command, "--man", flags->man, "print the man page, in roff");
+  AddFlag(command, "--verbs", flags->verbs, "print a table of the verbs, in Markdown");
+  AddFlag(command, "--exit_codes", flags->exit_codes,
+          "print tables of the exit codes of all verbs, in Markdown");
   AddFlag(command, "--schema", flags->schema,
-          "JSON Schema of what --json prints, by verb or for all");
-  AddFlag(command, "--members", flags->members, "all members of all --json outputs, one a line");
-  AddOption(command, "--completion", flags->completion, "the script for a shell")
+          "print the JSON Schema of the --json output of a verb or of all verbs");
+  AddFlag(command, "--members", flags->members,
+          "print all members of all --json outputs, one per line");
+  AddOption(command, "--completion", flags->completion, "print the completion script for a shell")
       .OneOf({"bash", "fish", "zsh"})
       .TypeName("SHELL");
   return {RunHelp, flags};

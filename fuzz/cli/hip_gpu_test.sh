@@ -81,7 +81,7 @@ expect_text 0 'stat::mismatches: 0' FAKE_HIP_TARGET=gfx90a -- run --device=auto 
 digest >hip.txt
 expect_text 0 'stat::mismatches: 0' -- run --device=faulty:none=0 --instr='gfx90a/*' --cases=20 --seed=3
 digest | diff - hip.txt || fail "another digest of gfx90a"
-expect_text 5 'the GPU made 0 cases|operands on the GPU are other' FAKE_HIP_FAULT=generate_nothing -- \
+expect_text 5 'the GPU generated 0 cases|operands on the GPU differ' FAKE_HIP_FAULT=generate_nothing -- \
   run --device=hip:0 --instr=$f16 --cases=200
 expect_text 0 'Fake, 14 compute units.*, 14 without a model' -- list devices
 expect_text 2 "'gfx942/.smfmac.' is 14 instructions without a model" -- run --device=hip:0 --instr='gfx942/*smfmac*'

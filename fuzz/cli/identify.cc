@@ -1,4 +1,4 @@
-// mmadiff identify: which architecture a device is, by a few of its answers.
+// mmadiff identify: finds the architecture of a device from a few of its answers.
 #include "triage/race/identify.h"
 
 #include <algorithm>
@@ -39,8 +39,8 @@ struct IdentifyFlags {
   size_t most = 10;
 };
 
-// Those that the device has; they must be of one architecture: an answer of another row would say
-// nothing of this one.
+// The operations that the device supports. They must belong to one architecture: an answer for a
+// different architecture's row would prove nothing.
 absl::StatusOr<std::vector<const Operation*>> OperationsOfOneArchitecture(
     Device& device, const IdentifyFlags& flags, Ledger& ledger) {
   ASSIGN_OR_RETURN(const auto ops,
@@ -53,30 +53,30 @@ absl::StatusOr<std::vector<const Operation*>> OperationsOfOneArchitecture(
   if (archs.size() < 2) return ops;
   return absl::InvalidArgumentError(
       absl::StrCat("device ", flags.device, " answers for rows of ", absl::StrJoin(archs, ", "),
-                   "; write as which of them it is asked: --instr='", archs[0], "/*'"));
+                   "; choose one of them: --instr='", archs[0], "/*'"));
 }
 
 std::string VerdictText(const Identification& id, const ArchVerdict& v) {
   const AskedCase& c = id.asked[v.asked];
   switch (v.kind) {
     case ArchVerdict::kGives:
-      return absl::StrCat("gives all ", CountText(id.asked.size(), "answer"),
+      return absl::StrCat("reproduces all ", CountText(id.asked.size(), "answer"),
                           id.recorded > 0 ? absl::StrCat(", and all ", id.recorded,
-                                                         " of the recording that were compared")
+                                                         " compared answers of the recording")
                                           : "");
     case ArchVerdict::kContradicted:
-      return absl::StrCat("contradicted: gives these ", CountText(id.asked.size(), "answer"),
-                          ", but not ", v.missed, " of the ", id.recorded,
-                          " of the recording that were compared");
+      return absl::StrCat("contradicted: reproduces these ", CountText(id.asked.size(), "answer"),
+                          ", but not ", v.missed, " out of ", id.recorded,
+                          " compared answers of the recording");
     case ArchVerdict::kLacks:
       return absl::StrCat("has no ", c.op->instruction->name);
     case ArchVerdict::kNoModel:
-      return absl::StrCat("not known: no model of ", c.op->instruction->name);
+      return absl::StrCat("unknown: no model of ", c.op->instruction->name);
     case ArchVerdict::kRefuted:
       break;
   }
   const Format& d = *c.op->instruction->d;
-  return absl::StrCat("refuted: gives ", v.given, " of ", id.asked.size(), " answers; case ",
+  return absl::StrCat("refuted: reproduces ", v.given, " of ", id.asked.size(), " answers; case ",
                       v.asked + 1, " has ", HexWord(d, c.d), ", its model ", HexWord(d, v.word));
 }
 
@@ -88,13 +88,13 @@ bool LacksNans(const Identification& id) {
          std::ranges::none_of(id.asked, is_nan);
 }
 
-// What it comes to, one sentence.
+// The conclusion in one sentence.
 std::string Conclusion(const Identification& id) {
   const std::vector<std::string> names = id.Identified();
   const std::vector<std::string> unknown = id.Named(ArchVerdict::kNoModel);
-  const std::string open = unknown.empty() ? ""
-                                           : absl::StrCat("; or ", absl::StrJoin(unknown, ", "),
-                                                          ", of which no model is known");
+  const std::string open =
+      unknown.empty() ? ""
+                      : absl::StrCat("; or ", absl::StrJoin(unknown, ", "), " (without a model)");
   if (names.empty()) {
     const auto given = [](const ArchVerdict& v) {
       return std::pair(v.given, -static_cast<int64_t>(v.missed));
@@ -104,20 +104,23 @@ std::string Conclusion(const Identification& id) {
     for (const ArchVerdict& v : id.archs) {
       if (given(v) == given(*nearest)) all.push_back(v.arch);
     }
-    return absl::StrCat(
-        "no architecture gives all answers", open, "; nearest: ", absl::StrJoin(all, ", "), ", ",
-        nearest->missed > 0 ? absl::StrCat("all but ", nearest->missed, " of ", id.recorded)
+    return absl::StrCat("no architecture reproduces all answers", open,
+                        "; nearest: ", absl::StrJoin(all, ", "), ", ",
+                        nearest->missed > 0
+                            ? absl::StrCat("all but ", nearest->missed, " of ", id.recorded)
                             : absl::StrCat(nearest->given, " of ", id.asked.size()),
-        "; `infer` looks for a model");
+                        "; `infer` searches for a model");
   }
   const bool refuted = id.archs.size() > names.size() + unknown.size();
   return absl::StrCat(
       names.size() == 1 ? "it is " : "it is one of ", absl::StrJoin(names, ", "), open,
-      LacksNans(id) ? "; none of these answers is a NaN, so nothing is known of its NaNs" : "",
-      refuted ? "" : "; nothing was refuted: no other model of these instructions differs here");
+      LacksNans(id) ? "; none of these answers is a NaN, so its NaNs are unknown" : "",
+      refuted
+          ? ""
+          : "; nothing was refuted: every model of these instructions reproduces these answers");
 }
 
-// "sm_80, sm_86  TEXT": architectures of which the same is said in one line, the first one's place.
+// "sm_80, sm_86  TEXT": architectures with the same text share a line, at the place of the first.
 std::string Grouped(const std::vector<std::pair<std::string, std::string>>& said, size_t width) {
   std::string text;
   std::vector<std::string> done;
@@ -134,7 +137,8 @@ std::string Grouped(const std::vector<std::pair<std::string, std::string>>& said
   return text;
 }
 
-// Those that nothing tells apart: of one model by the first of them.
+// The architectures that cannot be distinguished; those with the same model refer to the first of
+// them.
 std::string IndistinctText(const Identification& id, size_t width) {
   std::vector<size_t> first(id.archs.size());
   for (size_t i = 0; i < first.size(); ++i) first[i] = i;
@@ -155,7 +159,7 @@ std::string IndistinctText(const Identification& id, size_t width) {
   return Grouped(said, width);
 }
 
-// The conclusion, what it rests on, and last the answers.
+// The conclusion, its reasons, then the answers.
 std::string Text(const Identification& id, const Device& device, bool recorded,
                  const TextStyle& style) {
   std::string text =
@@ -170,8 +174,8 @@ std::string Text(const Identification& id, const Device& device, bool recorded,
     const auto first = id.unrefuted.begin();
     absl::StrAppend(
         &text,
-        Wrap(absl::StrCat("of ", id.changes, " changes of one parameter these answers refute ",
-                          id.changes - id.unrefuted.size(), named > 0 ? ", not " : "",
+        Wrap(absl::StrCat("these answers rule out ", id.changes - id.unrefuted.size(), " of ",
+                          id.changes, " single-parameter changes", named > 0 ? ", but not " : "",
                           absl::StrJoin(first, first + named, ", "),
                           named < id.unrefuted.size()
                               ? absl::StrCat(" and ", id.unrefuted.size() - named, " more")
@@ -180,7 +184,7 @@ std::string Text(const Identification& id, const Device& device, bool recorded,
              style.width, 2));
   }
   absl::StrAppend(&text, "the ", CountText(id.asked.size(), "answer"),
-                  recorded ? ", of the recording:\n" : ", each asked for twice:\n");
+                  recorded ? ", from the recording:\n" : ", each queried twice:\n");
   for (size_t i = 0; i < id.asked.size(); ++i) {
     const AskedCase& c = id.asked[i];
     absl::StrAppend(
@@ -198,7 +202,7 @@ struct ArchitectureRow {
   const Identification& id;
   const ArchVerdict& v;
 
-  // What speaks against it, and what its model says to that.
+  // The case that rules it out, and its model's result for that case.
   std::optional<size_t> against() const {
     const bool gives = v.kind == ArchVerdict::kGives || v.kind == ArchVerdict::kContradicted;
     return gives ? std::nullopt : std::optional(v.asked);
@@ -216,12 +220,15 @@ Fields<ArchitectureRow> FieldsOf(const ArchitectureRow*) {
       {"verdict",
        [](const R& r) { return kVerdicts[r.v.kind]; },
        {.words = {std::begin(kVerdicts), std::end(kVerdicts)}}},
-      {"given", [](const R& r) { return r.v.given; }, "answers that its models give"},
+      {"given", [](const R& r) { return r.v.given; },
+       "answers that the models of the architecture reproduce"},
       {"missed", [](const R& r) { return r.v.missed; },
-       "answers of the recording that its models do not give, if they give all that were chosen"},
+       "answers of the recording that the models do not reproduce, if they reproduce all chosen "
+       "answers"},
       {"case", &R::against,
-       "index in asked of what refutes it, or of what it has no instruction or no model for"},
-      {"model", &R::word, HexDigits("what its model says to that case")},
+       "index in `asked` of the case that rules it out, or for which it has no instruction or no "
+       "model"},
+      {"model", &R::word, HexDigits("result of its model for that case")},
   };
 }
 
@@ -250,18 +257,19 @@ Fields<IdentifyResult> FieldsOf(const IdentifyResult*) {
       {"device", [](const R& r) { return r.device.name(); }},
       {"device_identity", [](const R& r) { return Name(r.device.identity()); }},
       {"recorded", &R::recorded,
-       "the answers are those of a recording; else each case was asked twice"},
+       "whether the answers come from a recording; otherwise each case was queried twice"},
       {"asked", [](const R& r) { return r.id.asked; }},
       {"architectures", &R::architectures},
       {"identified", [](const R& r) { return r.id.Identified(); },
-       "architectures that give all answers"},
-      {"indistinct", &R::indistinct, "of these"},
+       "architectures that reproduce all answers"},
+      {"indistinct", &R::indistinct, "pairs of these architectures that no case distinguishes"},
       {"compared", [](const R& r) { return r.id.recorded; },
-       "answers of a recording that were held against the models"},
-      {"changes", [](const R& r) { return r.id.changes; }, "of one parameter of their models"},
+       "answers of a recording that were compared with the models"},
+      {"changes", [](const R& r) { return r.id.changes; },
+       "number of single-parameter changes of their models"},
       {"unrefuted", [](const R& r) { return r.id.unrefuted; },
-       "changes that give all answers too: ARCH/INSTRUCTION:NAME=VALUE"},
-      {"text", [](const R& r) { return Conclusion(r.id); }, Prose("the conclusion for people")},
+       "single-parameter changes that also reproduce all answers: ARCH/INSTRUCTION:NAME=VALUE"},
+      {"text", [](const R& r) { return Conclusion(r.id); }, Prose("conclusion in words")},
   };
 }
 
@@ -270,7 +278,7 @@ void RunIdentify(const IdentifyFlags& flags, Call& call) {
   if (!device.ok()) return call.Say(device.status());
   const auto ops = OperationsOfOneArchitecture(**device, flags, call.ledger());
   if (!ops.ok()) return call.Say(ops.status());
-  if (ops->empty()) return;  // the ledger says why
+  if (ops->empty()) return;  // the ledger has the reason
   absl::string_view path = flags.device;
   const bool recorded = absl::ConsumePrefix(&path, "recorded:");
   std::vector<PoolCase> pool;
@@ -292,9 +300,9 @@ void RunIdentify(const IdentifyFlags& flags, Call& call) {
 
 Action AddIdentify(CLI::App& command) {
   const auto flags = std::make_shared<IdentifyFlags>();
-  AddDevice(command, flags->device, "who is asked");
+  AddDevice(command, flags->device, "device to query");
   AddInstr(command, flags->instr);
-  AddOption(command, "--most", flags->most, "dot products to use").Range(1, 1000);
+  AddOption(command, "--most", flags->most, "maximum number of dot products to use").Range(1, 1000);
   return {RunIdentify, flags, {SchemaOf<WithLeftOut<IdentifyResult>>}};
 }
 

@@ -1,4 +1,4 @@
-// mmadiff infer: from a black box to a model.
+// mmadiff infer: infers the model of a black box.
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
@@ -63,7 +63,7 @@ Fields<Refuted> FieldsOf(const Refuted*) {
 
 namespace {
 
-// What was found of an instruction: an algorithm, or what comes nearest.
+// The result for an instruction: an algorithm, or the nearest one.
 struct InferredInstruction {
   const Operation& op;
   const Inference& inference;
@@ -89,7 +89,7 @@ struct InferredInstruction {
   }
 };
 
-// Nothing unless `there`.
+// nullopt unless `there`.
 template <class T>
 std::optional<T> If(bool there, const T& value) {
   return there ? std::optional(value) : std::nullopt;
@@ -99,42 +99,47 @@ Fields<InferredInstruction> FieldsOf(const InferredInstruction*) {
   using R = InferredInstruction;
   return {
       {"instruction", [](const R& r) { return r.op.name; }, InstructionName()},
-      {"tree", &R::tree, Absent({.what = "the summation tree; not there if none was seen"})},
-      {"row", [](const R& r) { return r.inference.algorithm; }, Absent()},
+      {"tree", &R::tree, Absent({.what = "summation tree; absent if none was found"})},
+      {"row", [](const R& r) { return r.inference.algorithm; },
+       Absent({.what = "model that reproduces all answers"})},
       {"same_rows", &R::same_rows, Absent(InstructionName())},
       {"near", &R::near_row,
-       Absent({.what = "without the same rows: ROW:NAME=VALUE,..., as race takes it; empty if "
-                       "there is none"})},
+       Absent({.what = "nearest row if `same_rows` is empty: ROW:NAME=VALUE,..., as `race` accepts "
+                       "it; else empty"})},
       {"nan_bits_unknown", [](const R& r) { return If(r.found(), r.inference.nan_unknown); },
-       Absent({.what = "no rule gives the bits of the NaNs"})},
+       Absent({.what = "whether no rule reproduces the bits of the NaNs"})},
       {"also", [](const R& r) { return If(r.found(), r.inference.also); },
-       Absent({.what = "of other families that give all answers too"})},
+       Absent({.what = "models of other families that also reproduce all answers"})},
       {"nodes",
        [](const R& r) { return If(!r.found(), NodeLines(r.inference.nodes, r.op.model.k)); },
-       Absent({.what = "without a row: width and rounding of the nodes of the tree"})},
-      {"nearest", [](const R& r) { return If(r.near(), r.inference.nearest.algorithm); }, Absent()},
+       Absent({.what = "if there is no row: width and rounding of each node of the tree"})},
+      {"nearest", [](const R& r) { return If(r.near(), r.inference.nearest.algorithm); },
+       Absent({.what = "if no model was found: the one that misses the fewest answers"})},
       {"nearest_misses", [](const R& r) { return If(r.near(), r.inference.nearest.missed); },
-       Absent({.least = 1})},
-      {"refuting", &R::refuting, Absent()},
+       Absent({.what = "number of answers that `nearest` does not reproduce", .least = 1})},
+      {"refuting", &R::refuting, Absent({.what = "dot product whose answer rules out the model"})},
       {"fixed", [](const R& r) { return r.inference.fixed; }},
       {"undetermined", [](const R& r) { return Summary(r.inference); }},
       {"refuted", [](const R& r) { return r.inference.refuted; }},
       {"contradicts_table",
        [](const R& r) { return IsModelled(r.op) && ContradictsTable(r.op, r.inference); }},
-      {"answers", [](const R& r) { return r.inference.answers.size(); }, "those that repeat"},
-      {"asked", [](const R& r) { return r.inference.asked; }, "dot products"},
-      {"validated", [](const R& r) { return r.inference.validated; }, "generated dot products"},
+      {"answers", [](const R& r) { return r.inference.answers.size(); },
+       "number of answers that repeated"},
+      {"asked", [](const R& r) { return r.inference.asked; }, "number of queried dot products"},
+      {"validated", [](const R& r) { return r.inference.validated; },
+       "number of generated dot products that the model was validated with"},
       {"abandoned", [](const R& r) { return r.inference.abandoned; },
-       "dot products of validations that found a difference or ended early"},
-      {"flaky", [](const R& r) { return r.inference.flaky; }, "answers that came otherwise"},
+       "dot products of validations that found a mismatch or ended early"},
+      {"flaky", [](const R& r) { return r.inference.flaky; },
+       "number of answers that differed when repeated"},
       {"budget_spent", [](const R& r) { return r.inference.spent; }},
       {"ended", [](const R& r) { return std::string(r.inference.status.message()); },
-       Prose("why it ended early; empty if it did not")},
+       Prose("reason for an early end; empty if there was none")},
   };
 }
 
 struct InferResult {
-  std::vector<Json> instructions;  // of InferredInstruction
+  std::vector<Json> instructions;  // JSON of InferredInstruction
 };
 
 Fields<InferResult> FieldsOf(const InferResult*) {
@@ -144,7 +149,7 @@ Fields<InferResult> FieldsOf(const InferResult*) {
   };
 }
 
-// One task a row; prints and files what was found as it comes.
+// One task per row; prints and files each result as it arrives.
 class Inferring : public Agenda {
  public:
   Inferring(const InferFlags& flags, Call& call) : flags_(flags), call_(call) {}
@@ -157,7 +162,7 @@ class Inferring : public Agenda {
     DeviceOr device = OpenDeviceAndWarn(flags_.device, call_.console);
     if (!device.ok()) return call_.Say(device.status());
     if (absl::Status s = Choose(**device); !s.ok()) return call_.Say(s);
-    if (ops_.empty()) return;  // the ledger says why
+    if (ops_.empty()) return;  // the ledger has the reason
     if (!flags_.out.empty()) {
       if (absl::Status s = MakeFolder(flags_.out); !s.ok()) {
         return call_.Say(Verdict::kNotWritten, std::string(s.message()));
@@ -181,11 +186,11 @@ class Inferring : public Agenda {
     call_.Say(dispatched.device);
     if (cancelled_) {
       call_.Say(Verdict::kEarly,
-                "stopped before the end: what is said above is of the answers so far; a new call "
-                "begins again");
+                "stopped before the end: the results above are based on the answers so far; a new "
+                "call starts over");
     } else if (next_ < ops_.size() && dispatched.device.ok() && dispatched.durable.ok()) {
       call_.Say(Verdict::kEarly, absl::StrCat(Name(dispatched.stopped_by),
-                                              ": the other instructions were not asked"));
+                                              ": the remaining instructions were not queried"));
     }
   }
 
@@ -207,7 +212,7 @@ class Inferring : public Agenda {
     const Operation& op = result.task.op();
     const auto& inference = std::get<Inference>(result.answer);
     cancelled_ |= absl::IsCancelled(result.status);
-    if (inference.status != result.status) return std::vector<Task>();  // no recording of it
+    if (inference.status != result.status) return std::vector<Task>();  // it has no recording
     if (!inference.answers.empty()) call_.ledger().Compare(Thing::kOperation, op.name);
     result_.instructions.push_back(JsonOf(InferredInstruction{op, inference}));
     if (!call_.globals.json)
@@ -221,11 +226,11 @@ class Inferring : public Agenda {
   absl::Status CheckFlags() const {
     if (flags_.instr.empty() == flags_.formats.empty()) {
       return absl::InvalidArgumentError(
-          "write either --instr=ARCH/INSTRUCTION or, for what no table has, --formats=A,B,C,D "
-          "--k=K");
+          "write either --instr=ARCH/INSTRUCTION or, for an instruction outside the tables, "
+          "--formats=A,B,C,D --k=K");
     }
     if (flags_.formats.empty() && (flags_.k != 0 || !flags_.scale.empty())) {
-      return absl::InvalidArgumentError("--k and --scale belong to --formats");
+      return absl::InvalidArgumentError("--k and --scale need --formats");
     }
     return absl::OkStatus();
   }
@@ -245,7 +250,7 @@ class Inferring : public Agenda {
     return absl::OkStatus();
   }
 
-  // An error takes back nothing of what was answered before; what it means itself the drop says.
+  // An error does not invalidate earlier answers; its own verdict comes from the drop.
   void SayVerdict(const Operation& op, const Inference& inference) {
     if (!inference.status.ok()) {
       if (inference.flaky > 0) {
@@ -254,7 +259,7 @@ class Inferring : public Agenda {
         call_.Say(Verdict::kDiffers);
       }
     } else if (inference.answers.empty()) {
-      call_.Say(Verdict::kNothing, "nothing was asked: --budget is too small");
+      call_.Say(Verdict::kNothing, "nothing was queried: --budget is too small");
     } else if (inference.flaky > 0) {
       call_.Say(Verdict::kUnrepeated);
     } else if (!inference.algorithm || ContradictsTable(op, inference)) {
@@ -272,9 +277,9 @@ class Inferring : public Agenda {
     call_.Say(Verdict::kNothing,
               absl::StrCat(op.name, ": no parameter is decided by ",
                            CountText(inference.answers.size(), "answer"), ": models of ",
-                           inference.also.size() + 1, " families give the same. ", open,
-                           " values are open: at most so many more answers, chosen well, decide "
-                           "what can be decided"));
+                           inference.also.size() + 1, " families reproduce them. ", open,
+                           " values are open; at most that many more well-chosen answers decide "
+                           "all that can be decided"));
   }
 
   absl::Status File(const Operation& op, Device& device, const Inference& inference) {
@@ -283,7 +288,7 @@ class Inferring : public Agenda {
     }
     if (flags_.svg.empty()) return absl::OkStatus();
     if (!inference.structure || !inference.structure->tree) {
-      call_.console.Warn("no tree was seen: --svg wrote nothing");
+      call_.console.Warn("no summation tree was found; --svg wrote nothing");
       return absl::OkStatus();
     }
     const std::string svg =
@@ -298,7 +303,7 @@ class Inferring : public Agenda {
   std::vector<const Operation*> ops_;
   InferResult result_;
   Device* device_ = nullptr;
-  size_t next_ = 0;  // of ops_
+  size_t next_ = 0;  // index in ops_
   bool cancelled_ = false;
 };
 
@@ -308,30 +313,32 @@ void RunInfer(const InferFlags& flags, Call& call) { Inferring(flags, call).Run(
 
 Action AddInfer(CLI::App& command) {
   const auto flags = std::make_shared<InferFlags>();
-  AddDevice(command, flags->device, "who is asked");
+  AddDevice(command, flags->device, "device to query");
   AddInstr(command, flags->instr,
-           "globs of ARCH/INSTRUCTION, comma separated, with and without a model");
-  AddOption(command, "--formats", flags->formats,
-            "of a, b, c and d of what no table has: f16,f16,f32,f32")
+           "comma-separated globs of ARCH/INSTRUCTION, with or without a model");
+  AddOption(
+      command, "--formats", flags->formats,
+      "for an instruction outside the tables: formats of a, b, c and d, such as f16,f16,f32,f32")
       .TypeName("A,B,C,D");
-  AddOption(command, "--k", flags->k, "with --formats: products of a dot product, 1 to 256")
+  AddOption(command, "--k", flags->k, "with --formats: products per dot product, 1 to 256")
       .TypeName("K");
   AddOption(command, "--scale", flags->scale,
-            "with --formats: format of the scales, and how many k share one: ue8m0:32")
+            "with --formats: format of the scales and number of k per scale, such as ue8m0:32")
       .TypeName("FORMAT:BLOCK");
   AddOption(command, "--budget", flags->budget,
-            "dot products to find the model with; 10000 for a slow device [100000]")
+            "dot products for finding the model; 10000 for a slow device [100000]")
       .Count()
       .TypeName("N");
-  AddOption(command, "--validate", flags->validate,
-            "generated dot products to compare it on afterwards, about [1000000]")
+  AddOption(
+      command, "--validate", flags->validate,
+      "approximate number of generated dot products for validating the model afterwards [1000000]")
       .Count()
       .TypeName("N");
-  AddDuration(command, "--max_total_time", flags->max_total_time, "stop after that");
+  AddDuration(command, "--max_total_time", flags->max_total_time, "stop after this time");
   AddOption(command, "--out", flags->out,
-            "folder for every question with its answer (for replay and recorded:)")
+            "output folder for every question with its answer (for replay and recorded:)")
       .TypeName("FOLDER");
-  AddOption(command, "--svg", flags->svg, "draw the summation tree into this file")
+  AddOption(command, "--svg", flags->svg, "file for a drawing of the summation tree")
       .TypeName("FILE");
   return {RunInfer, flags, {SchemaOf<WithLeftOut<InferResult>>}};
 }

@@ -1,5 +1,5 @@
-// A JSON object on stdout with one long list, printed row by row: the members of `result` before `list`, the rows, the
-// members behind it.
+// A JSON object on stdout with one long list, printed row by row: the members of `result` before
+// `list`, the rows, then the members after it.
 #pragma once
 
 #include <string>
@@ -10,10 +10,10 @@ namespace mmadiff {
 
 class JsonRows {
  public:
-  // `result`: what is known before the first row; its list is empty.
+  // `result`: the members known before the first row; its list is empty.
   JsonRows(const Json& result, const char* list);
   void Add(const Json& row);
-  // `result`: what is known now.
+  // `result`: the final members.
   void Finish(const Json& result);
 
  private:

@@ -1,5 +1,5 @@
-// mmadiff layout: where each matrix element lies. An image in shared or global memory is one lane
-// whose registers are its 32-bit words: byte 4 * register + bit / 8.
+// mmadiff layout: shows the place of each matrix element. An image in shared or global memory is
+// one lane whose registers are its 32-bit words: byte 4 * register + bit / 8.
 #include "sim/layout.h"
 
 #include <cstdio>
@@ -25,7 +25,7 @@ std::vector<Operand> OperandsOf(const Instruction& i) {
   }
   if (i.layout == Layout::kNvidiaWmma) {
     operands.insert(operands.end(), {Operand::kCColumns, Operand::kDColumns});
-    // Narrower factors lie in one order.
+    // Narrower factors have a single order.
     if (i.a->bits >= 8) {
       operands.insert(operands.end(), {Operand::kAColumns, Operand::kBRows});
     }
@@ -69,7 +69,7 @@ Fields<LayoutResult> FieldsOf(const LayoutResult*) {
   };
 }
 
-// `print` sees each place of each element.
+// Calls `print` for each place of each element.
 template <class Print>
 void ForEachPlace(const Instruction& instruction, Print print) {
   for (const Operand operand : OperandsOf(instruction)) {
@@ -108,12 +108,13 @@ void RunLayout(const LayoutFlags& flags, Call& call) {
   const absl::StatusOr<const Operation*> op = OneOperation(flags.op, Models::kOptional);
   if (!op.ok()) return call.Say(op.status());
   const Instruction& instruction = *(*op)->instruction;
-  if (flags.csv && call.globals.json) return call.Say(Verdict::kUsage, "either --csv or --json");
+  if (flags.csv && call.globals.json)
+    return call.Say(Verdict::kUsage, "use either --csv or --json");
   if (instruction.layout == Layout::kNoLanes) {
     return call.Say(
         absl::InvalidArgumentError(absl::StrCat((*op)->name,
-                                                " has no described layout of lanes: its operands "
-                                                "lie in tiles, or nobody has described it here")));
+                                                " has no layout of lanes in the tables: its "
+                                                "operands are tiles, or its layout is missing")));
   }
   if (call.globals.json) return PrintRows(**op);
   (flags.csv ? PrintCsv : PrintText)(instruction);
@@ -124,7 +125,7 @@ void RunLayout(const LayoutFlags& flags, Call& call) {
 Action AddLayout(CLI::App& command) {
   const auto flags = std::make_shared<LayoutFlags>();
   AddInstruction(command, flags->op);
-  AddFlag(command, "--csv", flags->csv, "comma separated");
+  AddFlag(command, "--csv", flags->csv, "print CSV");
   return {RunLayout, flags, {SchemaOf<LayoutResult>}};
 }
 

@@ -1,4 +1,4 @@
-// mmadiff list: the tables, one name a line.
+// mmadiff list: prints the tables, one name per line.
 #include <fnmatch.h>
 
 #include <algorithm>
@@ -39,11 +39,11 @@ constexpr size_t kMaxInWords = 12;
 
 struct ListFlags {
   std::string what = "instructions";
-  std::vector<std::string> names;  // a glob; folders of findings
+  std::vector<std::string> names;  // one glob, or folders of findings
   bool evidence = false;
 };
 
-// What follows a break stands below the second column of its line, if that has columns.
+// Continuation lines are indented to the second column, if the line has columns.
 std::string Wrapped(absl::string_view text, size_t width) {
   constexpr size_t kMaxFirstColumn = 24;
   std::string wrapped;
@@ -130,7 +130,7 @@ void RunList(const ListFlags& flags, Call& call) {
   }
   const bool instructions = flags.what == Lists().front().name;
   std::string wanted = flags.names.empty() ? "*" : flags.names.front();
-  std::vector<std::string> meant;  // names, where one means several
+  std::vector<std::string> meant;  // all names, if a typed name has several meanings
   if (instructions) meant = QuotedOperations(wanted);
   if (meant.size() < 2) {
     const absl::StatusOr<std::string> typed = instructions ? TypedGlob(wanted) : wanted;
@@ -148,7 +148,7 @@ void RunList(const ListFlags& flags, Call& call) {
   for (const std::string& name : meant) {
     const Operation* op = instructions ? FindOperation(name) : nullptr;
     if (op != nullptr && std::ranges::count(entries, name, &Entry::name) == 0)
-      entries.push_back(EntryOf(*op));  // of another size
+      entries.push_back(EntryOf(*op));  // the instruction has a different size
   }
   if (entries.empty()) {
     return call.Say(Verdict::kUsage, instructions
@@ -161,7 +161,7 @@ void RunList(const ListFlags& flags, Call& call) {
     entries = call.ledger().Keep(Usable(std::move(entries)));
     for (const Entry& entry : entries) call.ledger().Compare(Thing::kOperation, entry.name);
   }
-  if (entries.empty()) return;  // the ledger says why
+  if (entries.empty()) return;  // the ledger has the reason
   if (!call.globals.json) {
     return PrintEntries(entries, flags, list.long_by_default, call.console.style().width);
   }
@@ -182,7 +182,7 @@ Action AddList(CLI::App& command) {
   }
   names.push_back(kFindings);
   results.emplace_back(SchemaOf<std::vector<FiledFinding>>, kFindings);
-  AddOption(command, "what", flags->what, "what to list")
+  AddOption(command, "what", flags->what, "kind of items to list")
       .Check(
           [names](const std::string& what) {
             if (std::ranges::count(names, what) > 0) return std::string();
@@ -192,12 +192,10 @@ Action AddList(CLI::App& command) {
           },
           names);
   AddOption(command, "names", flags->names,
-            "a glob: only names that match; of findings their folders "
-            "[mmadiff-runs/*/findings]")
+            "glob of names to list; for findings, their folders [mmadiff-runs/*/findings]")
       .TypeName("");
   AddFlag(command, "--evidence", flags->evidence,
-          "with algorithm, parameters and evidence; also the instructions "
-          "that nobody can simulate");
+          "also show algorithm, parameters and evidence, and the instructions without a model");
   return {RunList, flags, results};
 }
 

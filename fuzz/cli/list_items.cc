@@ -43,7 +43,8 @@ Fields<Product> FieldsOf(const Product*) {
   return {
       {"name", &P::name},
       {"architecture", &P::arch},
-      {"tables", [](const P& p) { return HasTables(p.arch); }, "the tables have the architecture"},
+      {"tables", [](const P& p) { return HasTables(p.arch); },
+       "whether the tables have rows of the architecture"},
   };
 }
 
@@ -58,7 +59,7 @@ std::string FileText(const Evidence& e) {
   return *e.file == '\0' ? "" : absl::StrCat(" [", e.file, "]");
 }
 
-// What the tables say of an instruction that can be simulated.
+// The tables' data on an instruction that can be simulated.
 struct ComputedBy {
   const Operation& op;
 
@@ -85,8 +86,10 @@ Fields<ComputedBy> FieldsOf(const ComputedBy*) {
       {"algorithm", [](const C& c) { return Describe(c.n().algorithm); }},
       {"parameters", [](const C& c) { return ParametersJson(AlgorithmFields(c.n().algorithm)); },
        ParameterValues()},
-      {"lanes", [](const C& c) { return HasLanes(c.op.model); }},
-      {"nan_bits", [](const C& c) { return c.n().nan_verdict != NanVerdict::kAnyNan; }},
+      {"lanes", [](const C& c) { return HasLanes(c.op.model); },
+       "whether the model is simulated in vector lanes"},
+      {"nan_bits", [](const C& c) { return c.n().nan_verdict != NanVerdict::kAnyNan; },
+       "whether the bits of a NaN result are compared"},
   };
 }
 
@@ -94,19 +97,20 @@ Fields<KnownFrom> FieldsOf(const KnownFrom*) {
   using K = KnownFrom;
   return {
       {"others", [](const K& k) { return k.op.numerics->evidence.others; },
-       Prose("what others published or recorded")},
-      {"native_on", [](const K& k) { return k.op.instruction->native_on; }},
+       Prose("evidence that others published or recorded")},
+      {"native_on", [](const K& k) { return k.op.instruction->native_on; },
+       "architectures whose machine code has it as one instruction"},
       {"source", [](const K& k) { return k.op.instruction->source; },
-       Prose("of formats and layout")},
+       Prose("source of the formats and the layout")},
       {"words", [](const K& k) { return DescribeModel(k.op.model); },
-       Prose("the model in words, with the parameters that are unusual for its family")},
+       Prose("model in words, with the parameters that are unusual for its family")},
   };
 }
 
 struct InstructionItem {
   const std::string& name;
   const Evidence& evidence;
-  const Operation* op = nullptr;  // nullptr: nobody can simulate it
+  const Operation* op = nullptr;  // nullptr: it cannot be simulated
 };
 
 Fields<InstructionItem> FieldsOf(const InstructionItem*) {
@@ -140,7 +144,7 @@ Entry EntryOf(const Operation& op) {
   return {op.name,
           absl::StrCat(
               op.name, "\n  ", words, "\n  ", Describe(op.numerics->algorithm),
-              any_nan ? "; the bits of a NaN are not promised" : "", "\n  ", Name(e.grade), ": ",
+              any_nan ? "; the bits of a NaN are unspecified" : "", "\n  ", Name(e.grade), ": ",
               e.text, FileText(e), *e.others == '\0' ? "" : absl::StrCat("\n  others: ", e.others),
               "\n  native on ", *i.native_on ? i.native_on : "nothing (made of other instructions)",
               "; ", i.source, "\n  simulated ",
@@ -163,14 +167,14 @@ std::vector<Entry> ListInstructions() {
   return entries;
 }
 
-// Who answers on an open device, and how many instructions it runs how.
+// The identity of an open device, and the number of instructions that it runs natively or emulated.
 struct Abilities {
   std::string device_identity;
   int64_t native = 0, emulated = 0, unmodelled = 0;
 };
 struct RowOfHost {
   std::string name;
-  std::optional<std::string> why;  // it is not native
+  std::optional<std::string> why;  // reason why it is not native
 };
 struct Gpu {
   std::string device;
@@ -188,9 +192,10 @@ Fields<Abilities> FieldsOf(const Abilities*) {
   using A = Abilities;
   return {
       {"device_identity", &A::device_identity},
-      {"native", &A::native},
-      {"emulated", &A::emulated},
-      {"without_model", &A::unmodelled},
+      {"native", &A::native, "number of instructions that the device executes natively"},
+      {"emulated", &A::emulated,
+       "number of instructions that several machine instructions emulate"},
+      {"without_model", &A::unmodelled, "number of executable instructions without a model"},
   };
 }
 
@@ -199,7 +204,7 @@ Fields<RowOfHost> FieldsOf(const RowOfHost*) {
   return {
       {"name", &R::name, InstructionName()},
       {"native", [](const R& r) { return !r.why; }},
-      {"why", &R::why, Absent(Prose("if it is not native"))},
+      {"why", &R::why, Absent(Prose("reason if it is not native"))},
   };
 }
 
@@ -214,7 +219,7 @@ Fields<DeviceItem> FieldsOf(const DeviceItem*) {
       {"what", [](const D& d) { return d.kind.what; }, Prose()},
       Field<D>::Flat([](const D& d) { return d.host; }),
       {"instructions", [](const D& d) { return IfAny(d.instructions); }, Absent()},
-      {"why", &D::why, Absent(Prose("why there is no such GPU"))},
+      {"why", &D::why, Absent(Prose("reason why no such GPU can be opened"))},
       {"gpus", [](const D& d) { return IfAny(d.gpus); }, Absent()},
   };
 }
@@ -322,7 +327,7 @@ std::vector<Entry> ListStrategies() {
                       ClassesText("floating point", item.floats),
                       ClassesText("block-scaled, also", item.scaled),
                       ClassesText("integer", item.integers),
-                      ClassesText("not in turn (names and `scheduled` only)", item.late)),
+                      ClassesText("not in rotation (only by name and in `scheduled`)", item.late)),
          JsonOf(item)});
   }
   const Strategy& s = Scheduled();
@@ -348,13 +353,13 @@ std::vector<Entry> ListProducts() {
   for (const Product& p : Products()) {
     entries.push_back({p.name,
                        absl::StrFormat("%-12s %s%s", p.name, p.arch,
-                                       HasTables(p.arch) ? "" : " (the tables have no row of it)"),
+                                       HasTables(p.arch) ? "" : " (no rows in the tables)"),
                        JsonOf(p)});
   }
   return entries;
 }
 
-// The answer of the model to the first operation and operands of an answer.
+// The model's result for the first operation and operands of an answer.
 std::string ModelWord(const Vector& v, const VectorAnswer& answer) {
   for (const VectorCase& c : CasesOf(v)) {
     if (c.answer == &answer) return HexWord(*v.d, Simulate(c.op->model, c.dot));

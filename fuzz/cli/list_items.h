@@ -1,4 +1,4 @@
-// What `list` lists, but for findings.
+// The items of `list`, except findings.
 #pragma once
 
 #include <span>
@@ -15,9 +15,9 @@ struct Entry {
   std::string name, line;
   Json json;
   bool usable = true;      // false: an instruction that cannot be simulated, shown with --evidence
-  std::string words = {};  // of an instruction that is named
+  std::string words = {};  // description of a named instruction
 };
-// An instruction, perhaps of a size that the list does not name.
+// The entry of an instruction, perhaps of a size that the list does not contain.
 Entry EntryOf(const Operation& op);
 
 struct List {
@@ -26,7 +26,7 @@ struct List {
   Schema (*schema)();
   bool long_by_default = true;
 };
-// The first list is that of the instructions.
+// The first list is the list of instructions.
 std::span<const List> Lists();
 
 }  // namespace mmadiff

@@ -16,6 +16,7 @@
 #include "device/gpu/driver.h"
 #include "device/plain_text.h"
 #include "fuzz/cli/cli.h"
+#include "fuzz/cli/first_steps.h"
 #include "fuzz/cli/help.h"
 #include "fuzz/cli/pager.h"
 #include "fuzz/cli/version.h"
@@ -30,110 +31,166 @@ AddVerb AddBench, AddChanges, AddCheck, AddClean, AddCoverage, AddEval, AddExpla
     AddRecord, AddReplay, AddReport, AddRun, AddStatus, AddSurvey, AddSurveyAsk, AddVerify;
 namespace {
 
+// The groups of verbs, in the order of help. The verbs of a group are consecutive in kVerbs.
+constexpr char kTestGroup[] = "Test a device";
+constexpr char kLearnGroup[] = "Learn about a device";
+constexpr char kFoldersGroup[] = "Folders of runs";
+constexpr char kMismatchGroup[] = "One mismatch";
+constexpr char kProtocolGroup[] = "Line protocol";
+constexpr char kCompareGroup[] = "Compare models and devices";
+constexpr char kTablesGroup[] = "The tables and the generator";
+constexpr char kHelpGroup[] = "Help";
+
 constexpr Verb kVerbs[] = {
     {.name = "run",
-     .what = "differential run of a device against the model",
+     .group = kTestGroup,
+     .what = "Test a device against the model with generated inputs",
      .add = AddRun,
      .example = "run --instr='x86/*' --cases=1e9 --max_total_time=8h"},
+    {.name = "survey",
+     .group = kTestGroup,
+     .what = "Run every experiment on a device and store the results in one folder",
+     .add = AddSurvey,
+     .example = "survey --device=cuda:0 --out=h100 --max_total_time=25m"},
+    {.name = "infer",
+     .group = kLearnGroup,
+     .what = "Infer the model of a black box: its summation tree, then the row that reproduces "
+             "every answer",
+     .add = AddInfer,
+     .example = "infer --device=faulty:terms=8 --instr=sm_90/mma.m16n8k16.f32.f16.f16.f32"},
+    {.name = "probe",
+     .group = kLearnGroup,
+     .what = "Ask a device the questions that only hardware can answer",
+     .add = AddProbe,
+     .example = "probe --device=cuda:0 --all --out=answers"},
+    {.name = "record",
+     .group = kLearnGroup,
+     .what = "Record a device's answers in a folder or log",
+     .add = AddRecord,
+     .example = "record h100 --device=cuda:0"},
+    {.name = "layout",
+     .group = kLearnGroup,
+     .what = "Show the lane and register of each matrix element",
+     .add = AddLayout,
+     .example = "layout sm_80/mma.m16n8k16.f32.f16.f16.f32 --csv"},
+    {.name = "report",
+     .group = kFoldersGroup,
+     .what = "Report on runs (verdict, findings, coverage, rate) or compare two",
+     .add = AddReport,
+     .example = "report shard0 shard1 --out=report.html"},
     {.name = "merge",
-     .what = "folders of one run, its shards say, as one",
+     .group = kFoldersGroup,
+     .what = "Combine the folders of one run, such as its shards, into one",
      .add = AddMerge,
      .example = "merge whole shard0 shard1"},
     {.name = "status",
-     .what = "how far runs are, from their folders",
+     .group = kFoldersGroup,
+     .what = "Show the progress of runs",
      .add = AddStatus,
      .example = "status shard0 shard1"},
-    {.name = "report",
-     .what = "the page of a run: verdict, findings, coverage, rate; or two compared",
-     .add = AddReport,
-     .example = "report shard0 shard1 --out=report.html"},
     {.name = "verify",
-     .what = "a sample of a run's finished units again, against silent corruption",
+     .group = kFoldersGroup,
+     .what = "Rerun a sample of a run's finished units to detect silent corruption",
      .add = AddVerify,
      .example = "verify whole --sample=1% --device=cuda:1"},
     {.name = "clean",
-     .what = "what killed attempts and merges left in a run's folder",
+     .group = kFoldersGroup,
+     .what = "List or remove files that killed attempts and merges left in a run's folder",
      .add = AddClean,
      .example = "clean whole --yes"},
     {.name = "replay",
-     .what = "regression cases, vectors, recordings or one case name, with or without a device",
+     .group = kMismatchGroup,
+     .what =
+         "Replay regression cases, vectors, recordings or one named case, with or without a device",
      .add = AddReplay,
      .example = "replay corpus/regressions --device=host"},
-    {.name = "minimize",
-     .what = "shrink one mismatch to its essence",
-     .add = AddMinimize,
-     .example = "minimize 'sm_90/mma.m16n8k16.f32.f16.f16.f32@g3:1:0' --device=faulty:terms=8"},
     {.name = "explain",
-     .what = "show one mismatch stage by stage, and what would reproduce it",
+     .group = kMismatchGroup,
+     .what = "Show one mismatch stage by stage, and the model changes that reproduce it",
      .add = AddExplain,
      .example = "explain 'sm_90/mma.m16n8k16.f32.f16.f16.f32@g3:1:0' --device=faulty:terms=8"},
-    {.name = "race",
-     .what = "the smallest case that tells two rows, models or architectures apart",
-     .add = AddRace,
-     .example = "race sm_80/mma.m16n8k16.f32.f16.f16.f32 sm_90/mma.m16n8k16.f32.f16.f16.f32"},
-    {.name = "identify",
-     .what = "which architecture a device is, by at most ten of its answers",
-     .add = AddIdentify,
-     .example = "identify --device=cuda:0"},
-    {.name = "list",
-     .what = "instructions, devices, strategies, formats, vectors, differences, findings; one a "
-             "line",
-     .add = AddList,
-     .example = "list instructions 'hopper/wgmma*' --evidence"},
+    {.name = "minimize",
+     .group = kMismatchGroup,
+     .what = "Shrink one mismatch to a minimal case",
+     .add = AddMinimize,
+     .example = "minimize 'sm_90/mma.m16n8k16.f32.f16.f16.f32@g3:1:0' --device=faulty:terms=8"},
     {.name = "gen",
-     .what = "print cases in the line protocol",
+     .group = kProtocolGroup,
+     .what = "Print generated cases in the line protocol",
      .add = AddGen,
      .example = "gen x86/vdpbf16ps --cases=10"},
     {.name = "eval",
-     .what = "simulate cases from stdin, print them with their results",
+     .group = kProtocolGroup,
+     .what = "Read cases from stdin, simulate them and print them with their results",
      .add = AddEval,
      .example = "gen x86/vdpbf16ps | mmadiff eval x86/vdpbf16ps"},
     {.name = "check",
-     .what = "compare cases with results from stdin with the model",
+     .group = kProtocolGroup,
+     .what = "Read cases with results from stdin and compare them with the model",
      .add = AddCheck,
      .example = "gen x86/vdpbf16ps | my_rtl | mmadiff check x86/vdpbf16ps"},
-    {.name = "layout",
-     .what = "lane and register of each matrix element",
-     .add = AddLayout,
-     .example = "layout sm_80/mma.m16n8k16.f32.f16.f16.f32 --csv"},
+    {.name = "race",
+     .group = kCompareGroup,
+     .what = "Find the smallest case that distinguishes two rows, models or architectures",
+     .add = AddRace,
+     .example = "race sm_80/mma.m16n8k16.f32.f16.f16.f32 sm_90/mma.m16n8k16.f32.f16.f16.f32"},
+    {.name = "identify",
+     .group = kCompareGroup,
+     .what = "Identify the architecture of a device from at most ten of its answers",
+     .add = AddIdentify,
+     .example = "identify --device=cuda:0"},
     {.name = "mutants",
-     .what = "seeded faults: which neighbours of the model the generator finds",
+     .group = kTablesGroup,
+     .what = "Seed faults into the model and show which ones the generator finds",
      .add = AddMutants,
      .example = "mutants --instr='sm_80/*'"},
     {.name = "coverage",
-     .what = "bins of the arithmetic: which of them the generator fills, and how soon",
+     .group = kTablesGroup,
+     .what = "Show which bins of the arithmetic the generator fills, and how soon",
      .add = AddCoverage,
      .example = "coverage --instr=sm_80/mma.m16n8k16.f32.f16.f16.f32"},
     {.name = "bench",
-     .what = "what a dot product costs here: generator, simulator, digest, a whole unit of a run",
+     .group = kTablesGroup,
+     .what = "Measure the cost of a dot product in the generator, simulator, digest and a whole "
+             "unit of a run",
      .add = AddBench,
      .example = "bench --instr=sm_90/mma.m16n8k16.f32.f16.f16.f32 --rounds=1"},
-    {.name = "probe",
-     .what = "ask a device the questions that only hardware answers",
-     .add = AddProbe,
-     .example = "probe --device=cuda:0 --all --out=answers"},
-    {.name = "infer",
-     .what =
-         "from a black box to a model: its summation tree, then the row that gives every answer",
-     .add = AddInfer,
-     .example = "infer --device=faulty:terms=8 --instr=sm_90/mma.m16n8k16.f32.f16.f16.f32"},
     {.name = "changes",
-     .what = "which instructions answer otherwise than the digests in the repository",
+     .group = kTablesGroup,
+     .what = "List instructions whose answers differ from the digests in the repository",
      .add = AddChanges,
      .example = "changes"},
-    {.name = "record",
-     .what = "write a device's answers to a file",
-     .add = AddRecord,
-     .example = "record h100 --device=cuda:0"},
-    {.name = "survey",
-     .what = "everything that a device can say, in one folder",
-     .add = AddSurvey,
-     .example = "survey --device=cuda:0 --out=h100 --max_total_time=25m"},
-    {.name = "help", .what = "the flags of a verb", .add = AddHelp, .example = "help run"},
-    {.name = "survey-ask", .what = "what `survey` runs", .add = AddSurveyAsk},  // not for people
+    {.name = "list",
+     .group = kTablesGroup,
+     .what = "List instructions, devices, strategies, formats, vectors, differences or findings, "
+             "one per line",
+     .add = AddList,
+     .example = "list instructions 'hopper/wgmma*' --evidence"},
+    {.name = "help",
+     .group = kHelpGroup,
+     .what = "Show help for the program or for a verb",
+     .add = AddHelp,
+     .example = "help run"},
+    {.name = "survey-ask",
+     .what = "Run a step of `survey` (internal)",
+     .add = AddSurveyAsk},  // internal
 };
 
-// "--max-total-time" is "--max_total_time"; what follows "=" is left alone.
+// Whether each verb except the internal last one has a group, and groups are consecutive.
+constexpr bool AreGrouped() {
+  constexpr size_t kNumber = std::size(kVerbs) - 1;
+  for (size_t i = 0; i < kNumber; ++i) {
+    if (*kVerbs[i].group == '\0') return false;
+    for (size_t j = i + 2; j < kNumber; ++j) {
+      if (kVerbs[j].group == kVerbs[i].group && kVerbs[j - 1].group != kVerbs[i].group)
+        return false;
+    }
+  }
+  return true;
+}
+static_assert(AreGrouped());
+
+// "--max-total-time" becomes "--max_total_time"; the text after "=" is unchanged.
 std::string WithUnderscores(std::string arg) {
   if (arg.rfind("--", 0) != 0) return arg;
   for (size_t i = 2; i < arg.size() && arg[i] != '='; ++i) {
@@ -162,13 +219,13 @@ std::string WhyNoFlag(const CLI::App& program, const CLI::App* verb, const std::
     absl::StrAppend(&others, others.empty() ? "; it is a flag of " : ", ", other->get_name());
   }
   if (std::ranges::count(names, flag) > 0) {
-    return absl::StrCat("'", flag, "' stands behind its verb");
+    return absl::StrCat("'", flag, "' must come after its verb");
   }
   return absl::StrCat(verb == nullptr ? "mmadiff" : verb->get_name(), " has no flag '", flag, "'",
                       others.empty() ? DidYouMean(flag, names) : others);
 }
 
-// What is wrong with the first word that nothing took; else what CLI11 says.
+// The error for the first word that was not consumed; else CLI11's message.
 std::string WhyNotParsed(const CLI::App& program, const CLI::App* verb,
                          const CLI::ParseError& error) {
   const std::vector<std::string> words = program.remaining(true);
@@ -185,8 +242,9 @@ std::string WhyNotParsed(const CLI::App& program, const CLI::App* verb,
                                            : "");
   }
   if (verb != nullptr) return error.what();
-  return words.empty() ? absl::StrCat("no verb; `", Program(), " run` tests the best device here")
-                       : std::string(NoVerb(words.front()).message());
+  return words.empty()
+             ? absl::StrCat("no verb; `", Program(), " run` tests the best device of this machine")
+             : std::string(NoVerb(words.front()).message());
 }
 
 // Prints the help or the version, or returns what is wrong with the command line.
@@ -202,10 +260,10 @@ std::string HelpOrComplaint(const CLI::App& program, const CLI::ParseError& erro
   const std::vector<CLI::App*> chosen = program.get_subcommands();
   const CLI::App* verb = chosen.empty() ? nullptr : chosen.front();
   return absl::StrCat(WhyNotParsed(program, verb, error), "\n`mmadiff help",
-                      verb == nullptr ? "" : " " + verb->get_name(), "` says more");
+                      verb == nullptr ? "" : " " + verb->get_name(), "` shows the usage");
 }
 
-// CLI11 takes what follows for the value of "--instr" and "--instr=", also a flag.
+// CLI11 accepts the next word as the value of "--instr" and "--instr=", even if it is a flag.
 void RefuseFlagsAsValues(CLI::App& app) {
   for (CLI::Option* option : app.get_options()) {
     if (option->get_positional() || option->get_items_expected_min() == 0) continue;
@@ -217,7 +275,7 @@ void RefuseFlagsAsValues(CLI::App& app) {
   }
 }
 
-// A complaint about an exit code that means something else already.
+// A complaint about an exit code that already has a different meaning.
 std::string IsFree(const std::string& code) {
   for (const ExitCode taken : ExitCodes()) {
     if (taken == kMismatch || code != std::to_string(taken)) continue;
@@ -228,16 +286,17 @@ std::string IsFree(const std::string& code) {
 
 void AddGlobals(CLI::App& app, Globals& globals) {
   app.set_version_flag("--version", VersionText(), "version, commit and build options");
-  app.add_flag("--json", globals.json, "results as JSON on stdout");
-  app.add_flag("--quiet,-q", globals.quiet, "no progress");
-  AddOption(app, "--color", globals.color, "colours")
+  app.add_flag("--json", globals.json, "print results as JSON on stdout");
+  app.add_flag("--quiet,-q", globals.quiet, "do not show progress");
+  AddOption(app, "--color", globals.color, "when to use color")
       .OneOf({"auto", "always", "never"})
       .TypeName("WHEN");
-  app.add_option("--workdir", globals.workdir, "for checkpoints and findings [below mmadiff-runs]")
+  app.add_option("--workdir", globals.workdir,
+                 "folder for checkpoints and findings [below mmadiff-runs]")
       ->type_name("FOLDER");
-  app.add_flag("--shared", globals.shared, "write also to a folder that another user made");
-  AddOption(app, "--error_exitcode", globals.error_exitcode,
-            "exit code for mismatches instead of 1")
+  app.add_flag("--shared", globals.shared,
+               "allow writing to a folder that a different user created");
+  AddOption(app, "--error_exitcode", globals.error_exitcode, "exit code for mismatches")
       .Range(1, 255)
       .Check(IsFree);
 }
@@ -290,7 +349,10 @@ int Main(int argc, char** argv) {
   }
   Console console(ColorOf(globals.color), globals.quiet);
   Call call = {Ending(chosen_name), globals, console};
-  if (!complaint.empty()) {
+  if (argc <= 1) {
+    console.Print(FirstSteps(console));
+    call.Say(Verdict::kUsage, "no verb");
+  } else if (!complaint.empty()) {
     call.Say(Verdict::kUsage, complaint);
   } else if (chosen != nullptr && globals.json && Results()[chosen_name].empty()) {
     call.Say(Verdict::kUsage, absl::StrCat(chosen_name, " has no --json"));

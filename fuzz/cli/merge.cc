@@ -1,4 +1,4 @@
-// mmadiff merge: the folders of one run as one.
+// mmadiff merge: combines the folders of one run into one.
 #include "fuzz/folder/merge.h"
 
 #include <algorithm>
@@ -28,16 +28,17 @@ Fields<MergeResult> FieldsOf(const MergeResult*) {
   return {
       {"out", [](const R& r) { return r.flags.out; }},
       {"folders", [](const R& r) { return r.merged.folders; },
-       "that were read, OUT too if it was there"},
+       "number of folders that were read, including OUT if it existed"},
       {"units", [](const R& r) { return r.merged.units; }},
       {"planned_units", [](const R& r) { return r.merged.planned_units; }},
       Field<R>::Flat([](const R& r) { return CountsOf(r.whole); }),
       {"digest", [](const R& r) { return r.whole.digest; }, DigestOfRun()},
       {"findings", [](const R& r) { return r.merged.findings; }},
       {"dropped", [](const R& r) { return r.merged.dropped; },
-       Prose("INSTRUCTION: why, of those that the last attempt dropped")},
+       Prose("\"INSTRUCTION: reason\" for each instruction that the last attempt dropped")},
       {"distrusted", [](const R& r) { return r.merged.distrusted; }},
-      {"damage", [](const R& r) { return r.merged.damage; }, Prose("what was passed over")},
+      {"damage", [](const R& r) { return r.merged.damage; },
+       Prose("damaged data that was skipped")},
   };
 }
 
@@ -59,21 +60,22 @@ void RunMerge(const MergeFlags& flags, Call& call) {
                                              [](const auto& i) { return i.Endless(); });
     const std::string stopped = StoppedText(*whole);
     const uint64_t missing = endless ? 0 : merged->planned_units - merged->units;
-    return Wrap(
-        absl::StrCat(flags.out, ": ", merged->units,
-                     endless ? "" : absl::StrCat(" of ", merged->planned_units), " units of ",
-                     CountText(merged->folders, "folder"), ", ", CountText(all.cases, "case"), ", ",
-                     CountText(all.dot_products, "dot product"), ", ",
-                     MismatchesText(all.mismatches, whole->at_least), ", ",
-                     CountText(merged->findings, "finding"), ", ", merged->distrusted,
-                     " distrusted\n", stopped.empty() ? "" : stopped + "\n",
-                     missing == 0
-                         ? ""
-                         : absl::StrCat(CountText(missing, "unit"), missing == 1 ? " is" : " are",
-                                        " missing: the command line of the run without "
-                                        "--shard, with --workdir=",
-                                        flags.out, ", does ", missing == 1 ? "it\n" : "them\n")),
-        call.console.style().width, 2);
+    return Wrap(absl::StrCat(
+                    flags.out, ": ", merged->units,
+                    endless ? "" : absl::StrCat(" of ", merged->planned_units), " units of ",
+                    CountText(merged->folders, "folder"), ", ", CountText(all.cases, "case"), ", ",
+                    CountText(all.dot_products, "dot product"), ", ",
+                    MismatchesText(all.mismatches, whole->at_least), ", ",
+                    CountText(merged->findings, "finding"), ", ", merged->distrusted,
+                    " distrusted\n", stopped.empty() ? "" : stopped + "\n",
+                    missing == 0
+                        ? ""
+                        : absl::StrCat(
+                              CountText(missing, "unit"), missing == 1 ? " is" : " are",
+                              " missing; to run ", missing == 1 ? "it" : "them",
+                              ", repeat the run's command line without --shard and with --workdir=",
+                              flags.out, "\n")),
+                call.console.style().width, 2);
   });
 }
 
@@ -81,9 +83,10 @@ void RunMerge(const MergeFlags& flags, Call& call) {
 
 Action AddMerge(CLI::App& command) {
   const auto flags = std::make_shared<MergeFlags>();
-  AddOption(command, "out", flags->out, "folder of the whole run; if it is there it is merged too")
+  AddOption(command, "out", flags->out, "folder of the whole run; if it exists, it is merged too")
       .Required();
-  AddOption(command, "in", flags->in, "folders of the run: shards, attempts, copies").Required();
+  AddOption(command, "in", flags->in, "folders of the run to merge: shards, attempts, copies")
+      .Required();
   return {RunMerge, flags, {SchemaOf<MergeResult>}};
 }
 

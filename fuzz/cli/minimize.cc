@@ -1,4 +1,4 @@
-// mmadiff minimize: investigates one mismatch and files what is worth keeping of it.
+// mmadiff minimize: investigates one mismatch and files its minimal cases.
 #include "absl/strings/str_cat.h"
 #include "corpus/case_folder.h"
 #include "corpus/durable_file.h"
@@ -18,7 +18,7 @@ struct MinimizeFlags {
   int64_t max_calls = 0;
 };
 
-// Keeps runs from writing to a folder that is named; the current one is nobody's.
+// Keeps runs from writing to a named folder; the current folder is not locked.
 absl::Status Lock(const std::string& folder, bool shared, std::unique_ptr<FolderLock>& lock,
                   Console& console) {
   if (folder.empty()) return absl::OkStatus();
@@ -40,15 +40,15 @@ Fields<MinimizeResult> FieldsOf(const MinimizeResult*) {
   return {
       {"verdict",
        &R::verdict,
-       {.what = "equal: to the model; then nothing is filed, and all but instruction and "
-                "first_case is empty",
+       {.what = "equal: the device gives the model's answer; then nothing is filed, and all "
+                "members but instruction and first_case are empty",
         .words = {"differs", "flaky", "equal"}}},
       Field<R>::Flat([](const R& r) { return r.finding; }),
       {"state",
        [](const R& r) {
          return r.finding.path.empty() ? std::nullopt : std::optional(Name(r.finding.state));
        },
-       Absent(FindingStates("of what is filed"))},
+       Absent(FindingStates("state of the filed case"))},
   };
 }
 
@@ -59,8 +59,9 @@ void RunMinimize(const MinimizeFlags& flags, Call& call) {
   if (!filed.empty()) {
     return call.Say(
         Verdict::kUsage,
-        absl::StrCat(argument, ": give --device=", ShellWord(filed),
-                     ", the device that it was filed with: no file starts a program by itself"));
+        absl::StrCat(
+            argument, ": add --device=", ShellWord(filed),
+            ", the device that it was filed with; a file never starts a program by itself"));
   }
   DeviceOr device = OpenDeviceAndWarn(flags.device.empty() ? "auto" : flags.device, call.console);
   if (!device.ok()) return call.Say(device.status());
@@ -86,7 +87,7 @@ void RunMinimize(const MinimizeFlags& flags, Call& call) {
              [&] { return DescribeFinding(minimized->cases, finding, call.console.style()); });
   if (!finding.flaky()) return call.Say(Verdict::kDiffers);
   call.Say(Verdict::kUnrepeated,
-           "the device's answers do not repeat, so they say nothing of the model");
+           "the device's answers do not repeat, so they decide nothing about the model");
 }
 
 }  // namespace
@@ -94,9 +95,9 @@ void RunMinimize(const MinimizeFlags& flags, Call& call) {
 Action AddMinimize(CLI::App& command) {
   const auto flags = std::make_shared<MinimizeFlags>();
   AddOption(command, "case", flags->subject, "a filed case (*.txtpb) or a case name").Required();
-  AddDevice(command, flags->device, "the device that differs [auto for a case name]");
+  AddDevice(command, flags->device, "device that mismatches [auto for a case name]");
   AddOption(command, "--max_calls", flags->max_calls,
-            "executions of the device to spend, about [20000; of a slow device 500]")
+            "approximate number of device executions to spend [20000; 500 for a slow device]")
       .Positive()
       .TypeName("N");
   return {RunMinimize, flags, {SchemaOf<MinimizeResult>}};

@@ -1,4 +1,4 @@
-// mmadiff mutants: which seeded faults the generator finds, and in how many cases.
+// mmadiff mutants: shows which seeded faults the generator finds, and in how many cases.
 #include "fuzz/schedule/mutants.h"
 
 #include "absl/strings/str_format.h"
@@ -33,7 +33,7 @@ std::string Text(const MutantsFlags& flags, size_t ops, const MutantsOutcome& ou
     for (const Mutant& m : of.mutants) {
       if (m.cases == 0) {
         const std::string stands =
-            of.stands_for > 1 ? absl::StrFormat("  (stands for %d instructions)", of.stands_for)
+            of.stands_for > 1 ? absl::StrFormat("  (represents %d instructions)", of.stands_for)
                               : "";
         absl::StrAppendFormat(&text, "survivor: %s  %s%s\n", of.op->name, m.name(), stands);
       } else if (m.other != nullptr) {
@@ -62,25 +62,28 @@ std::string Text(const MutantsFlags& flags, size_t ops, const MutantsOutcome& ou
   return text;
 }
 
-// A mutant, or a neighbour that no input can tell from the model.
+// A mutant, or a neighbor that no input can distinguish from the model.
 struct MutantRow {
   const Operation& op;
-  std::optional<int> instructions;  // of a mutant
+  std::optional<int> instructions;  // for a mutant
   std::string change;
   Json parameters;
-  std::optional<uint64_t> cases;          // of a mutant
-  std::optional<std::string> equivalent;  // of the others
+  std::optional<uint64_t> cases;          // for a mutant
+  std::optional<std::string> equivalent;  // for the others
 };
 
 Fields<MutantRow> FieldsOf(const MutantRow*) {
   using M = MutantRow;
   return {
       {"instruction", [](const M& m) { return m.op.name; }, InstructionName()},
-      {"instructions", &M::instructions, Absent({.what = "for which it stands"})},
+      {"instructions", &M::instructions,
+       Absent({.what = "number of instructions that share the mutant"})},
       {"change", &M::change},
       {"parameters", &M::parameters, ParameterValues()},
-      {"cases", &M::cases, Absent({.what = "in which it was found; 0: was not"})},
-      {"equivalent", &M::equivalent, Absent(Prose("why no input can distinguish it"))},
+      {"cases", &M::cases,
+       Absent({.what = "number of cases until the mutant was found; 0 if it was not"})},
+      {"equivalent", &M::equivalent,
+       Absent(Prose("reason why no input can distinguish the mutant"))},
   };
 }
 
@@ -112,7 +115,7 @@ MutantsResult ResultOf(const MutantsOutcome& outcome) {
 void RunMutants(const MutantsFlags& flags, Call& call) {
   const auto ops = ChooseOperations(flags.instr, Models::kRequired, nullptr, call.ledger());
   if (!ops.ok()) return call.Say(ops.status());
-  if (ops->empty()) return;  // the ledger says why
+  if (ops->empty()) return;  // the ledger has the reason
   if (flags.cases == 0) return call.Say(Verdict::kUsage, "--cases must be at least 1");
   HandleStopSignals();
   const auto outcome = KillMutants(
@@ -132,11 +135,12 @@ void RunMutants(const MutantsFlags& flags, Call& call) {
 Action AddMutants(CLI::App& command) {
   const auto flags = std::make_shared<MutantsFlags>();
   AddInstr(command, flags->instr);
-  AddOption(command, "--cases", flags->cases, "cases in which a mutant must die").Count();
+  AddOption(command, "--cases", flags->cases, "cases within which each mutant must be found")
+      .Count();
   AddFlag(command, "--equivalent", flags->equivalent,
-          "also list the neighbours that no input can distinguish, with the reason");
-  AddFlag(command, "--list", flags->list, "also list every mutant with its cases");
-  AddFlag(command, "--stats", flags->stats, "stat:: lines also on a terminal");
+          "also list the neighbors that no input can distinguish, with the reason");
+  AddFlag(command, "--list", flags->list, "also list every mutant with its number of cases");
+  AddFlag(command, "--stats", flags->stats, "print stat:: lines even on a terminal");
   AddThreads(command, flags->threads);
   AddSeed(command, flags->seed);
   AddStrategy(command, flags->strategy, "", true);

@@ -16,13 +16,13 @@ namespace {
 
 constexpr char kLess[] = "command -v less >/dev/null || exit 127; exec less -FRX";
 
-// Whether a pager took the text.
+// Whether a pager showed the text.
 bool Page(absl::string_view text) {
   const char* set = std::getenv("PAGER");
   const std::string command = set == nullptr ? kLess : set;
   if (command.empty() || !isatty(STDOUT_FILENO)) return false;
   std::fflush(stdout);
-  const auto before = std::signal(SIGPIPE, SIG_IGN);  // who reads may leave early
+  const auto before = std::signal(SIGPIPE, SIG_IGN);  // the reader may quit early
   FILE* pager = popen(command.c_str(), "w");
   int status = -1;
   if (pager != nullptr) {

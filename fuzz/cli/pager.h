@@ -1,4 +1,4 @@
-// Long texts, through a pager where stdout is a terminal.
+// Long texts, shown in a pager if stdout is a terminal.
 #pragma once
 
 #include <string>
@@ -8,11 +8,12 @@
 
 namespace mmadiff {
 
-// To stdout; on a terminal through $PAGER, or `less -FRX`, if it starts. An empty PAGER is none.
+// Prints to stdout; on a terminal through $PAGER or `less -FRX`, if it starts. An empty PAGER
+// disables the pager.
 void PrintPaged(absl::string_view text);
 
-// The names in as many columns as the terminal behind stdout has room for, read downwards; one a
-// line where there is no terminal.
+// The names in as many columns as fit the terminal on stdout, sorted down the columns; one per line
+// without a terminal.
 std::string InColumns(const std::vector<std::string>& names);
 
 }  // namespace mmadiff

@@ -152,7 +152,7 @@ def main():
     os.mkdir('empty')
     for args, code, words in [(['empty'], 2, 'no run has begun there'), (['none'], 2, 'does not exist'),
                               (['whole', '--out=none/x.html'], 6, 'none/x.html'), (['whole', '--out=/dev/full', '--csv'], 6, '/dev/full'),
-                              (['whole', '--out=page'], 2, 'ends in none of .html'), (['whole', '--markdown', '--csv'], 2, 'at a time')]:
+                              (['whole', '--out=page'], 2, 'must be .html'), (['whole', '--markdown', '--csv'], 2, 'only one of')]:
         error = mmadiff('report', *args, code=code).stderr
         check(f'error of {args}: {error}', [words in error, error.count('\n')], [True, 1])
     return failures != 0

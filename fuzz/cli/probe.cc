@@ -1,4 +1,4 @@
-// mmadiff probe: asks a device the questions that only hardware answers.
+// mmadiff probe: asks a device the questions that only hardware can answer.
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
@@ -56,7 +56,8 @@ struct ProbeResult {
 
 Fields<ProbeResult> FieldsOf(const ProbeResult*) {
   return {
-      {"answers", &ProbeResult::answers, "by instruction, those that contradict the tables first"},
+      {"answers", &ProbeResult::answers,
+       "answers by instruction, those that contradict the tables first"},
   };
 }
 
@@ -86,7 +87,7 @@ class ProbeAnswersByRow {
     });
   }
 
-  // nullptr: there is none.
+  // nullptr if not found.
   const ProbeAnswer* Find(const Operation& op, const Question& q) const {
     const auto group = std::ranges::find(groups_, &op, &Group::op);
     if (group == groups_.end()) return nullptr;
@@ -113,12 +114,12 @@ class ProbeAnswersByRow {
                                                        : 2;
   }
 
-  // Whether no value of what the question asks for gives the answers.
+  // Whether no value of the queried parameters reproduces the answers.
   static bool IsLost(const ProbeAnswer& answer) {
     return answer.question->method == Method::kParameters && answer.refuting.has_value();
   }
 
-  // Several questions that nothing answers are one answer: it is another family.
+  // Several questions without a fitting value mean one thing: a different family.
   static std::string OtherFamily(const Group& group, const std::string& device,
                                  const TextStyle& style) {
     const std::string family =
@@ -126,10 +127,10 @@ class ProbeAnswersByRow {
     return absl::StrCat(
         Labelled("  family            ",
                  absl::StrCat("this is not ", IsModelled(*group.op) ? "a " : "", family,
-                              " by all that was tried: no change of one parameter, of two or of "
-                              "more one by one gives the answers to ",
+                              " as far as was tried: no change of one parameter, of two, or of "
+                              "more one by one reproduces the answers to ",
                               std::ranges::count_if(group.answers, IsLost),
-                              " questions; `infer` looks in all families"),
+                              " questions; `infer` searches all families"),
                  style.width),
         CommandLine("  next              ",
                     absl::StrCat(Program(), " infer --device=", ShellWord(device),
@@ -159,7 +160,7 @@ class ProbeAnswersByRow {
         answered_, found_[0], found_[1], found_[2], cases_);
   }
 
-  // What a contradiction comes to: the change of the whole model if that is what was found.
+  // The conclusion from a contradiction: the change of the whole model, if that was found.
   static const std::string& Conclusion(const Group& group) {
     const auto of_model = [](const ProbeAnswer& a) {
       return a.question == FindQuestion("model") && a.agreement == Agreement::kContradicts;
@@ -168,7 +169,7 @@ class ProbeAnswersByRow {
     return (model == group.answers.end() ? group.answers.front() : *model).answer;
   }
 
-  // The end of what a terminal shows.
+  // The last lines on a terminal.
   std::string Verdict(const TextStyle& style) const {
     constexpr size_t kMax = 8;
     const size_t wrong = std::ranges::count_if(groups_, &Group::Contradicts);
@@ -176,7 +177,7 @@ class ProbeAnswersByRow {
       return absl::StrCat(i == 0 ? CountText(found_[i], "answer") : absl::StrCat(found_[i]),
                           found_[i] == 1 ? of_one : of_many);
     };
-    std::string text = absl::StrCat("\n", CountText(groups_.size(), "instruction"), " asked, ",
+    std::string text = absl::StrCat("\n", CountText(groups_.size(), "instruction"), " queried, ",
                                     CountText(cases_, "case"), ": ", verb(0, " agrees", " agree"),
                                     partial_ == 0 ? "" : absl::StrCat(" (", partial_, " so far)"),
                                     ", ", verb(1, " contradicts", " contradict"), " the tables, ",
@@ -188,7 +189,7 @@ class ProbeAnswersByRow {
     return Wrap(text, style.width, 2);
   }
 
-  // Where the answers are, and what shows those that differ from the model, bit by bit.
+  // The path of the answers, and a command that shows mismatches with the model bit by bit.
   std::string Filed(const std::string& out, const TextStyle& style) const {
     if (out.empty()) return "";
     const std::string command = absl::StrCat(Program(), " replay ", ShellWord(out));
@@ -230,7 +231,7 @@ std::vector<std::pair<const Operation*, const Question*>> Applying(const ProberO
   return ledger.Keep(std::move(asked));
 }
 
-// What became of the questions that apply: some have an answer, others not.
+// Enters the outcome of the applicable questions, with or without an answer.
 void Enter(const ProberOptions& options,
            const std::vector<std::pair<const Operation*, const Question*>>& applying,
            const ProbeAnswersByRow& answers, const ProberOutcome& outcome, const Device& device,
@@ -255,7 +256,7 @@ void Enter(const ProberOptions& options,
       leave(*op, *q, Reason::kNotOffered);
     }
   }
-  for (const Operation* op : options.ops) {  // of which nothing was said above
+  for (const Operation* op : options.ops) {  // those without an entry so far
     if (std::ranges::count(applying, op, &std::pair<const Operation*, const Question*>::first) == 0)
       ledger.Leave({Thing::kOperation, Reason::kDoesNotApply, op->name});
   }
@@ -263,11 +264,12 @@ void Enter(const ProberOptions& options,
 
 void Finish(const ProbeAnswersByRow& answers, const ProberOutcome& outcome, Ending& ending) {
   if (!outcome.late.empty()) {
-    ending.Say(Verdict::kEarly,
-               absl::StrCat(outcome.late.size(), " of the instructions, from ",
-                            outcome.late.front()->name, ", were not asked all questions: ",
-                            StopSignal() != 0 ? "stopped by a signal"
-                                              : "--max_total_time was over; --instr asks fewer"));
+    ending.Say(
+        Verdict::kEarly,
+        absl::StrCat("unanswered questions for ", CountText(outcome.late.size(), "instruction"),
+                     ", from ", outcome.late.front()->name, " on: ",
+                     StopSignal() != 0 ? "stopped by a signal"
+                                       : "--max_total_time ran out; choose fewer with --instr"));
   } else if (StopSignal() != 0) {
     ending.Say(Verdict::kEarly);
   }
@@ -302,7 +304,7 @@ std::string QuestionsText(size_t width) {
   return text;
 }
 
-// How long the sweeps of all pairs may take: said before they begin.
+// Announces the possible duration of the sweeps of all pairs before they begin.
 void SayHowLong(const ProberOptions& options, const ProbeFlags& flags, Call& call) {
   const auto asks = std::ranges::any_of(
       options.questions, [](const Question* q) { return q->method == Method::kPairs; });
@@ -310,9 +312,9 @@ void SayHowLong(const ProberOptions& options, const ProbeFlags& flags, Call& cal
       std::ranges::count_if(options.ops, [](const Operation* op) { return HasOperandSweep(*op); });
   if (call.globals.quiet || !asks || sweeps == 0) return;
   call.console.Status(
-      absl::StrCat("`pairs` of ", sweeps, sweeps == 1 ? " instruction" : " instructions",
+      absl::StrCat("`pairs` for ", sweeps, sweeps == 1 ? " instruction" : " instructions",
                    " may take until --max_total_time=", flags.max_total_time,
-                   " is over; what is not done by then is left out"),
+                   " runs out; the rest is left out"),
       true);
 }
 
@@ -329,7 +331,7 @@ void RunProbe(const ProbeFlags& flags, Call& call) {
   if (!engine.ok()) return call.Say(engine.status());
   auto ops = ChooseOperations(flags.instr, Models::kOptional, &(*engine)->device(), call.ledger());
   if (!ops.ok()) return call.Say(ops.status());
-  if (ops->empty()) return;  // the ledger says why
+  if (ops->empty()) return;  // the ledger has the reason
   if (!flags.out.empty()) {
     if (absl::Status s = MakeFolder(flags.out); !s.ok())
       return call.Say(Verdict::kNotWritten, std::string(s.message()));
@@ -352,7 +354,7 @@ void RunProbe(const ProbeFlags& flags, Call& call) {
     Enter(options, applying, answers, *outcome, (*engine)->device(), call.ledger());
     Finish(answers, *outcome, call);
   }
-  answers.Print(flags, call);  // also what came before an error
+  answers.Print(flags, call);  // including the answers before an error
   if (!outcome.ok()) call.Say(outcome.status(), Verdict::kNotWritten);
 }
 
@@ -360,21 +362,21 @@ void RunProbe(const ProbeFlags& flags, Call& call) {
 
 Action AddProbe(CLI::App& command) {
   const auto flags = std::make_shared<ProbeFlags>();
-  AddFlag(command, "--all", flags->all, "every question");
-  AddOption(command, "--question", flags->question, "ids, comma separated")
+  AddFlag(command, "--all", flags->all, "ask every question");
+  AddOption(command, "--question", flags->question, "comma-separated ids of the questions to ask")
       .Delimiter(',')
       .TypeName("IDS");
-  AddFlag(command, "--list", flags->list, "the questions");
-  AddFlag(command, "--stats", flags->stats, "stat:: lines also on a terminal");
-  AddDevice(command, flags->device, "who is asked");
+  AddFlag(command, "--list", flags->list, "list the questions");
+  AddFlag(command, "--stats", flags->stats, "print stat:: lines even on a terminal");
+  AddDevice(command, flags->device, "device to query");
   AddInstr(command, flags->instr);
   AddThreads(command, flags->threads);
   AddDuration(
       command, "--max_total_time", flags->max_total_time,
-      "begin no further instruction after that; `pairs` gets what the other questions leave");
+      "start no instruction after this time; `pairs` gets the time that the other questions leave");
   AddOption(command, "--out", flags->out,
-            "folder for every case with its answer (for replay and recorded:) and for the "
-            "cases that nothing explains")
+            "output folder for every case with its answer (for replay and recorded:) and for the "
+            "unexplained cases")
       .TypeName("FOLDER");
   return {RunProbe,
           flags,

@@ -44,7 +44,7 @@ absl::StatusOr<bool> StdinReader::NextLine() {
   }
   if (std::ferror(stdin)) return Error(absl::StrCat("cannot be read: ", std::strerror(errno)));
   if (c == EOF && !line_.empty() && announced_.has_value()) {
-    return Error("the line was cut off: it has no end");
+    return Error("the line was cut off: it has no line end");
   }
   return c == '\n' || !line_.empty();
 }
@@ -65,14 +65,15 @@ absl::Status StdinReader::ReadComment() {
     const Operation* op = FindOperation(name);
     const bool alike = std::ranges::count(alike_, op) > 0;
     if (op == nullptr || (op->name != op_.name && !alike)) {
-      return Error(absl::StrCat("from here on the stream is of ", name, ", not of ", op_.name));
+      return Error(
+          absl::StrCat("from this line on, the stream is for ", name, ", not for ", op_.name));
     }
   } else if (IsLineComment(line_, "lines", &text)) {
     return Announce(text);
   } else if (IsLineComment(line_, "operands", &text)) {
     ++sealed_;
     if (text != operands_.Take()) {
-      return Error("the operands before it are not those that were sent");
+      return Error("the operands before this line differ from those that were sent");
     }
   }
   return absl::OkStatus();
@@ -80,10 +81,10 @@ absl::Status StdinReader::ReadComment() {
 
 absl::Status StdinReader::Announce(absl::string_view count) {
   uint64_t lines, sum;
-  bool then_a_hash;  // of the answers: for a file
+  bool then_a_hash;  // the hash of the answers in a file
   if (!ParseLineCount(count, &lines, &then_a_hash) ||
       __builtin_add_overflow(lines, announced_.value_or(0), &sum)) {
-    return Error(absl::StrCat("'", count, "' is no number of lines"));
+    return Error(absl::StrCat("'", count, "' is not a number of lines"));
   }
   announced_ = sum;
   --sealed_;

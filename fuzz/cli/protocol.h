@@ -1,6 +1,6 @@
-// Line protocol on stdin and stdout, shared by gen, eval and check. A stream begins with
-// `# instruction: ARCH/INSTRUCTION` and `# lines: N`, so that one that ends too early is found out,
-// and ends with `# operands: HASH` (corpus/line_checksum.h), so that other lines are, too.
+// Line protocol on stdin and stdout, shared by gen, eval and check. A stream begins with `#
+// instruction: ARCH/INSTRUCTION` and `# lines: N`, so that a truncated stream is detected, and ends
+// with `# operands: HASH` (corpus/line_checksum.h), so that changed lines are detected.
 #pragma once
 
 #include <cstdint>
@@ -16,25 +16,24 @@
 
 namespace mmadiff {
 
-// Comment lines that say what follows.
+// The comment lines at the start of a stream.
 std::string StreamHeader(const Operation& op, uint64_t lines);
 
 // A portion of parsed lines, with the line number of each.
 struct Portion {
-  Batch batch;      // of DotProductShape()
-  Answers answers;  // results, if the lines have them
+  Batch batch;      // has the shape DotProductShape()
+  Answers answers;  // results, if the lines have any
   std::vector<uint64_t> line;
 };
 
 class StdinReader {
  public:
-  // Either is called in the order of the lines.
+  // Both are called in the order of the lines.
   using Deliver = std::function<absl::Status(const Portion&)>;
   using Comment = std::function<void(absl::string_view)>;  // a line that begins with '#'
 
-  // `with_results`: every line must hold d, or what a program answers in its place (ParseAnswer());
-  // otherwise d is optional and ignored.
-  // `alike`: operations of whose lines the stream may be too.
+  // `with_results`: every line must have d or a failure in its place (ParseAnswer()); otherwise d
+  // is optional and ignored. `alike`: further operations that the stream may name.
   StdinReader(const Operation& op, bool with_results, Deliver deliver, Comment comment = nullptr,
               std::vector<const Operation*> alike = {})
       : op_(op),
@@ -43,13 +42,13 @@ class StdinReader {
         deliver_(std::move(deliver)),
         comment_(std::move(comment)) {}
 
-  // Reads stdin to its end. kDataLoss with the line number: what cannot be read, is of another
-  // instruction, has other operands than `# operands:` says, or is a line without an end after
-  // `# lines:`. What came before it is delivered all the same.
+  // Reads stdin to its end. kDataLoss, with the line number, for a line that cannot be read, names
+  // a different instruction, does not match the hash in `# operands:`, or has no line end after `#
+  // lines:`. All lines before it are still delivered.
   absl::Status Read();
-  // The sum of all `# lines: N`; none without.
+  // The sum of all `# lines: N`; nullopt without any.
   std::optional<uint64_t> announced() const { return announced_; }
-  // Whether there are as many `# operands: HASH`.
+  // Whether there were as many `# operands: HASH`.
   bool sealed() const { return sealed_ == 0; }
 
  private:
@@ -67,12 +66,12 @@ class StdinReader {
   const Deliver deliver_;
   const Comment comment_;
   std::string line_;
-  uint64_t number_ = 0;  // of line_, from 1
+  uint64_t number_ = 0;  // number of line_, from 1
   std::vector<DotProductCase> dots_;
   Portion portion_;
   std::optional<uint64_t> announced_;
-  int64_t sealed_ = 0;  // `# operands:` less `# lines:`
-  TextHash operands_;   // of the lines since `# lines:`
+  int64_t sealed_ = 0;  // number of `# operands:` minus number of `# lines:`
+  TextHash operands_;   // hash of the lines since `# lines:`
 };
 
 }  // namespace mmadiff

@@ -1,5 +1,5 @@
-// mmadiff race: the smallest case that tells two models apart; the architectures of an instruction
-// as a matrix; the fewest cases that tell several rows apart.
+// mmadiff race: finds the smallest case that distinguishes two models, compares the architectures
+// of an instruction in a matrix, and finds the fewest cases that distinguish several rows.
 #include <algorithm>
 #include <optional>
 
@@ -25,7 +25,7 @@
 namespace mmadiff {
 namespace {
 
-// A case that tells a pair apart.
+// A case that distinguishes a pair.
 struct TellingWords {
   const PairRace& pair;
   const TellingCase& found;
@@ -65,10 +65,10 @@ Fields<ProofStep> FieldsOf(const ProofStep*) {
 Fields<Stratum> FieldsOf(const Stratum*) {
   using S = Stratum;
   return {
-      {"products", &S::products},
-      {"addend", &S::addend},
-      {"tried", &S::tried},
-      {"all", &S::all, "there are no others"},
+      {"products", &S::products, "number of products that are not +0"},
+      {"addend", &S::addend, "whether the addend is one of the terms"},
+      {"tried", &S::tried, "number of cases that were tried"},
+      {"all", &S::all, "whether these are all the cases of this kind"},
   };
 }
 
@@ -77,35 +77,34 @@ Fields<PairRace> FieldsOf(const PairRace*) {
   using T = TellingWords;
   return {
       {"x", [](const P& p) { return p.x.name; },
-       "ARCH/INSTRUCTION, with the changes that were asked for; \"2 x ARCH/INSTRUCTION\" is a "
-       "chain "
-       "of two"},
+       "ARCH/INSTRUCTION with the requested changes; \"2 x ARCH/INSTRUCTION\" is a chain of two"},
       {"y", [](const P& p) { return p.y.name; }},
       {"verdict",
        [](const P& p) { return Name(p.verdict); },
        {.words = {"same_model", "proved_equal", "told_apart", "undecided", "not_comparable"}}},
-      {"text", VerdictText, Prose("the same for people")},
+      {"text", VerdictText, Prose("verdict in words")},
       {"changes", [](const P& p) { return ParametersJson(p.changes); },
-       ParameterValues("that y has otherwise; empty between families")},
-      {"stage", &P::stage, "where the models part; empty if no case tells them apart"},
+       ParameterValues("parameters of y that differ; empty between families")},
+      {"stage", &P::stage,
+       "stage at which the models diverge; empty if no case distinguishes them"},
       {"proof", &P::proof,
-       "of proved_equal: changes that lead from x to y, none of which any input shows"},
+       "for proved_equal: changes that lead from x to y, none of which any input can reveal"},
       {"terms", [](const P& p) { return OfFound(p, &T::terms); },
-       "of the case that are not +0: products and the addend"},
+       "number of terms of the case, products and addend, that are not +0"},
       {"fewest_terms", [](const P& p) { return p.race.FewestTerms(); },
-       "all cases of fewer terms were tried, with scales of 1.0"},
+       "whether all cases with fewer terms were tried, with scales of 1.0"},
       {"dot_product", [](const P& p) { return OfFound(p, &T::dot_product); }},
       {"of_x", [](const P& p) { return OfFound(p, &T::of_x); }, HexDigits()},
       {"of_y", [](const P& p) { return OfFound(p, &T::of_y); }, HexDigits()},
       {"generated", [](const P& p) { return p.race.generated; },
-       "generated dot products that were tried before some told the models apart, or in all"},
+       "generated dot products that were tried until one distinguished the models, or in all"},
       {"smaller", [](const P& p) { return p.race.strata; },
-       "cases of fewer terms, or of few, that were tried"},
+       "cases with fewer terms, or with few, that were tried"},
       {"typical",
        [](const P& p) {
          return p.typical ? std::optional(T{p, *p.typical}) : std::nullopt;
        },
-       "a case of ordinary numbers that tells the models apart"},
+       "case of ordinary numbers that distinguishes the models"},
   };
 }
 
@@ -120,10 +119,10 @@ Fields<RowClass> FieldsOf(const RowClass*) {
 Fields<FormatGroup> FieldsOf(const FormatGroup*) {
   using G = FormatGroup;
   constexpr const char* kRows =
-      "rows that compute the same, the shorter ones chained; emulated ones apart";
+      "classes of rows that compute the same, shorter rows chained; emulated rows are separate";
   return {
       {"formats", &G::formats, "\"e4m3 x e5m2 to f32\""},
-      {"verdict", &G::verdict, Prose("in words")},
+      {"verdict", &G::verdict, Prose("verdict in words")},
       {"x", &G::x, kRows},
       {"y", &G::y, kRows},
   };
@@ -141,7 +140,7 @@ struct InstructionMatrix {
   std::vector<std::vector<std::string>> columns = {};
 };
 
-// A case of a fingerprint, and what all rows say to it.
+// A case of a fingerprint, and the results of all rows for it.
 struct WordOfRow {
   std::string row, d;
 };
@@ -161,14 +160,14 @@ Fields<InstructionMatrix> FieldsOf(const InstructionMatrix*) {
   using M = InstructionMatrix;
   return {
       {"instruction", &M::instruction},
-      {"columns", &M::columns, "architectures with one model"},
+      {"columns", &M::columns, "architectures that share one model"},
   };
 }
 
 Fields<WordOfRow> FieldsOf(const WordOfRow*) {
   using W = WordOfRow;
   return {
-      {"instruction", &W::row, "with the changes that were asked for"},
+      {"instruction", &W::row, "ARCH/INSTRUCTION with the requested changes"},
       {"d", &W::d, HexDigits()},
   };
 }
@@ -188,30 +187,30 @@ Fields<RowsFingerprint> FieldsOf(const RowsFingerprint*) {
   using F = RowsFingerprint;
   return {
       {"cases", &F::cases},
-      {"least", &F::least, "no fewer cases of the pool do"},
-      {"pool", &F::pool},
-      {"indistinct", &F::indistinct, "rows that no case tells apart"},
+      {"least", &F::least, "whether no smaller set of cases from the pool suffices"},
+      {"pool", &F::pool, "number of cases to choose from"},
+      {"indistinct", &F::indistinct, "pairs of rows that no case distinguishes"},
   };
 }
 
-// What all print; what was not asked for is empty.
+// The output of all modes; parts that were not requested are empty.
 struct Report {
   std::string text = {};
   std::vector<PairRace> pairs = {};
   std::vector<FormatGroup> groups = {};
   std::vector<InstructionMatrix> matrices = {};
   std::optional<RowsFingerprint> fingerprint = {};
-  bool told = false;         // two models that were named
-  std::string nothing = {};  // why nothing was compared
+  bool told = false;         // two named models were distinguished
+  std::string nothing = {};  // reason why nothing was compared
 };
 
 Fields<Report> FieldsOf(const Report*) {
   using R = Report;
   return {
-      {"pairs", &R::pairs, "two; of --all each two columns"},
-      {"groups", &R::groups, "of two architectures: rows of both that multiply the same formats"},
-      {"matrices", &R::matrices, "of --all"},
-      {"fingerprint", &R::fingerprint, "of --set"},
+      {"pairs", &R::pairs, "the pair of rows; with --all, each pair of columns"},
+      {"groups", &R::groups, "with two architectures: rows of both that multiply the same formats"},
+      {"matrices", &R::matrices, "with --all"},
+      {"fingerprint", &R::fingerprint, "with --set"},
   };
 }
 
@@ -224,7 +223,7 @@ std::string ShortCase(const PairRace& pair) {
                   NumberText(d, pair.race.found->y));
   if (!pair.typical) return text;
   const TellingCase& typical = *pair.typical;
-  return absl::StrCat(text, "; of ordinary numbers ", NumberText(d, typical.x), " or ",
+  return absl::StrCat(text, "; with ordinary numbers ", NumberText(d, typical.x), " or ",
                       NumberText(d, typical.y), HowFar(d, typical.x, typical.y));
 }
 
@@ -234,8 +233,8 @@ const Architecture* FindArchitecture(const std::string& name) {
   return found == Architectures().end() ? nullptr : &*found;
 }
 
-// Of the instructions whose names match, the rows with a model; none where the architecture has no
-// such instruction.
+// The rows with a model whose instruction names match; empty if the architecture has no such
+// instruction.
 std::vector<const Operation*> RowsOf(const Architecture& arch, const std::string& glob,
                                      Ledger& ledger) {
   return ledger.Keep(
@@ -257,7 +256,7 @@ absl::StatusOr<Report> RacePair(const Racer& x, const Racer& y, const TextStyle&
   return report;
 }
 
-// The group of formats: its pairs, a line each.
+// A group of formats: its pairs, one per line.
 std::string GroupText(const FormatGroup& group, const TextStyle& style) {
   std::string text = group.formats() + "\n";
   for (const ClassPair& pair : group.pairs) {
@@ -283,7 +282,7 @@ absl::StatusOr<Report> RaceArchitectures(const Architecture& x, const Architectu
     }
   }
   if (rows.empty() && others.empty())
-    return OneOperation(globs.front()).status();  // says what is near
+    return OneOperation(globs.front()).status();  // lists the nearest names
   Races races({.stratum = 1 << 14});              // there are many
   ASSIGN_OR_RETURN(const ArchitectureRace race, RaceAll(rows, others, races));
   Report report;
@@ -300,7 +299,7 @@ absl::StatusOr<Report> RaceArchitectures(const Architecture& x, const Architectu
     const bool same = std::ranges::all_of(
         group.pairs, [](const ClassPair& pair) { return pair.race.verdict == PairRace::kSame; });
     if (!same)
-      absl::StrAppend(&report.text, GroupText(group, style));  // else the last lines say it
+      absl::StrAppend(&report.text, GroupText(group, style));  // otherwise the last lines cover it
     for (const ClassPair& pair : group.pairs) {
       report.told |= pair.race.verdict == PairRace::kTold;
       report.pairs.push_back(pair.race);
@@ -313,7 +312,7 @@ absl::StatusOr<Report> RaceArchitectures(const Architecture& x, const Architectu
   }
   if (race.groups.empty()) {
     report.nothing = absl::StrCat(x.name, " and ", y.name,
-                                  " have no formats in common, of rows that have a model",
+                                  " have no formats in common among the rows that have a model",
                                   " and match --instr=", absl::StrJoin(globs, ","));
     return report;
   }
@@ -381,7 +380,7 @@ absl::Status AddMatrix(const std::string& instruction, const std::vector<const O
 }
 
 absl::StatusOr<Report> RaceAll(const std::string& glob, const TextStyle& style, Ledger& ledger) {
-  // By instruction, in the order in which they are first met.
+  // By instruction, in the order of first occurrence.
   std::vector<std::pair<std::string, std::vector<const Operation*>>> found;
   for (const Architecture& arch : Architectures()) {
     for (const Operation* row : RowsOf(arch, glob, ledger)) {
@@ -438,10 +437,12 @@ absl::StatusOr<Report> RaceSet(const std::vector<std::string>& arguments, const 
   ASSIGN_OR_RETURN(const Fingerprint print, FindFingerprint(rows));
   const size_t count = print.cases.size();
   Report report;
-  report.text = absl::StrCat(count, count == 1 ? " case tells" : " cases tell",
-                             " apart what can be told apart of ", rows.size(), " rows; ",
-                             print.least ? "no fewer" : "chosen greedily: perhaps fewer", " of ",
-                             print.pool, " cases do\n");
+  report.text = absl::StrCat(
+      count, count == 1 ? " case distinguishes" : " cases distinguish",
+      " every distinguishable pair of ", rows.size(), " rows; ",
+      print.least ? absl::StrCat("no smaller set of the ", print.pool, " candidate cases does\n")
+                  : absl::StrCat("chosen greedily from ", print.pool,
+                                 " candidate cases; a smaller set may exist\n"));
   RowsFingerprint& result = report.fingerprint.emplace(RowsFingerprint{print.least, print.pool});
   for (const DotProductCase& dot : print.cases) {
     const Instruction& instruction = *rows.front().op->instruction;
@@ -456,9 +457,9 @@ absl::StatusOr<Report> RaceSet(const std::vector<std::string>& arguments, const 
   for (const Indistinct& i : print.indistinct) {
     const std::string &x = rows[i.x].name, &y = rows[i.y].name;
     result.indistinct.push_back({x, y, i.why});
-    absl::StrAppend(
-        &report.text,
-        Wrap(absl::StrCat("not told apart: ", x, " and ", y, ": ", i.why, "\n"), style.width, 2));
+    absl::StrAppend(&report.text,
+                    Wrap(absl::StrCat("not distinguished: ", x, " and ", y, ": ", i.why, "\n"),
+                         style.width, 2));
   }
   return report;
 }
@@ -468,12 +469,13 @@ absl::StatusOr<Report> Race(const RaceFlags& flags, const TextStyle& style, Ledg
   if (flags.set) return RaceSet(flags.rows, style, ledger);
   if (flags.all) {
     if (flags.rows.size() == 1) return RaceAll(flags.rows[0], style, ledger);
-    return absl::InvalidArgumentError("--all takes one instruction, or a glob of instructions");
+    return absl::InvalidArgumentError("--all takes one instruction or one glob");
   }
   if (flags.rows.size() != 2) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "race takes two: ARCH/INSTRUCTION, ARCH/INSTRUCTION:NAME=VALUE, or two architectures; `",
-        Program(), " help race` says more"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("race takes two rows (ARCH/INSTRUCTION or ARCH/INSTRUCTION:NAME=VALUE) or two "
+                     "architectures; `",
+                     Program(), " help race` explains them"));
   }
   ASSIGN_OR_RETURN(const std::string arch_x, TypedArchitecture(flags.rows[0]));
   ASSIGN_OR_RETURN(const std::string arch_y, TypedArchitecture(flags.rows[1]));
@@ -490,11 +492,11 @@ absl::StatusOr<Report> Race(const RaceFlags& flags, const TextStyle& style, Ledg
     if (!absl::StrContains(other, '/')) {
       return absl::InvalidArgumentError(
           absl::StrCat("no architecture '", absl::CHexEscape(other.substr(0, 200)), "'; `",
-                       Program(), " list products` has the names of products"));
+                       Program(), " list products` lists the names of products"));
     }
     return absl::InvalidArgumentError(absl::StrCat(
         "'", x != nullptr ? x->name : y->name,
-        "' is an architecture: write a row of it, ARCH/INSTRUCTION, or two architectures"));
+        "' is an architecture; write one of its rows, ARCH/INSTRUCTION, or two architectures"));
   }
   ASSIGN_OR_RETURN(const Racer of_x, TypedRacer(flags.rows[0]));
   ASSIGN_OR_RETURN(const Racer of_y, TypedRacer(flags.rows[1]));
@@ -513,13 +515,15 @@ void RunRace(const RaceFlags& flags, Call& call) {
 
 Action AddRace(CLI::App& command) {
   const auto flags = std::make_shared<RaceFlags>();
-  AddOption(command, "rows", flags->rows,
-            "two of ARCH/INSTRUCTION and ARCH/INSTRUCTION:NAME=VALUE,NAME=VALUE (as of "
-            "faulty:), or two architectures; with --all an instruction; with --set rows")
+  AddOption(
+      command, "rows", flags->rows,
+      "two rows, each ARCH/INSTRUCTION or ARCH/INSTRUCTION:NAME=VALUE,NAME=VALUE (as for faulty:), "
+      "or two architectures; with --all: one instruction; with --set: two or more rows")
       .Required();
-  AddFlag(command, "--all", flags->all, "every architecture that has the instruction (or glob)");
-  AddFlag(command, "--set", flags->set, "the fewest cases that tell all the rows apart");
-  AddInstr(command, flags->instr, "of two architectures: globs of instructions, comma separated");
+  AddFlag(command, "--all", flags->all,
+          "compare all architectures that have the instruction (or glob)");
+  AddFlag(command, "--set", flags->set, "find the fewest cases that distinguish all the rows");
+  AddInstr(command, flags->instr, "with two architectures: comma-separated globs of instructions");
   return {RunRace, flags, {SchemaOf<WithLeftOut<Report>>}};
 }
 

@@ -1,5 +1,5 @@
-// mmadiff record: a device's answers, for `recorded:` and `replay`: a folder with raw answers and
-// digests, or a block log of answers to generated cases.
+// mmadiff record: stores a device's answers for `recorded:` and `replay`, as a folder with raw
+// answers and digests or as a block log of answers to generated cases.
 #include "fuzz/record/record.h"
 
 #include <filesystem>
@@ -45,19 +45,21 @@ Fields<RecordResult> FieldsOf(const RecordResult*) {
   return {
       {"out", [](const R& r) { return r.flags.out; }},
       {"device_identity", &R::device_identity},
-      {"instructions", &R::instructions, Absent({.what = "of a folder"})},
-      {"dot_products", [](const R& r) { return r.outcome.raw_dot_products; }, "raw answers"},
+      {"instructions", &R::instructions,
+       Absent({.what = "number of recorded instructions; only for a folder"})},
+      {"dot_products", [](const R& r) { return r.outcome.raw_dot_products; },
+       "number of raw answers"},
       {"repeated", [](const R& r) { return r.outcome.repeated; },
-       "dot products that were asked for twice"},
+       "number of dot products that were queried twice"},
       {"regressions", [](const R& r) { return r.OfFolder(r.outcome.regressions); },
-       Absent({.what = "regression cases and vectors"})},
+       Absent({.what = "number of recorded regression cases and vectors"})},
       {"digest_dot_products", [](const R& r) { return r.OfFolder(r.outcome.digest_dot_products); },
        Absent()},
       {"digest_units", [](const R& r) { return r.OfFolder(r.outcome.digest_units); }, Absent()},
       {"without_digests", [](const R& r) { return r.OfFolder(r.outcome.without_digests); },
-       Absent({.what = "instructions for which there was no room"})},
+       Absent({.what = "number of instructions left without digests for lack of space"})},
       {"dropped", [](const R& r) { return Messages(r.outcome.dropped); },
-       Prose("why instructions were dropped")},
+       Prose("reasons why instructions were dropped")},
   };
 }
 
@@ -65,13 +67,13 @@ std::string Text(const RecordResult& r) {
   const RecordOutcome& o = r.outcome;
   if (!r.instructions) {
     return absl::StrCat(o.raw_dot_products, " dot products of ", r.device_identity, " in ",
-                        r.flags.out, ", ", o.repeated, " of them asked twice, and repeated\n");
+                        r.flags.out, ", ", o.repeated, " queried twice, with equal answers\n");
   }
   return absl::StrCat(CountText(*r.instructions, "instruction"), " of ", r.device_identity, " in ",
                       r.flags.out, ": ", o.raw_dot_products, " dot products, ", o.regressions,
                       " regression cases and vectors, digests of ", o.digest_dot_products,
                       " dot products in ", CountText(o.digest_units, "unit"),
-                      "; asked twice, and repeated: ", o.repeated, " dot products\n");
+                      "; queried twice, with equal answers: ", o.repeated, " dot products\n");
 }
 
 // Sets the options that only a folder has.
@@ -100,7 +102,7 @@ void RunRecord(const RecordFlags& flags, Call& call) {
   const auto ops =
       ChooseOperations(flags.instr, Models::kOptional, &(*engine)->device(), call.ledger());
   if (!ops.ok()) return call.Say(ops.status());
-  if (ops->empty()) return;  // the ledger says why
+  if (ops->empty()) return;  // the ledger has the reason
   if (flags.cases == 0) return call.Say(Verdict::kUsage, "--cases must be at least 1");
   const bool log = absl::EndsWith(flags.out, ".log");
   RecordOptions options = {.ops = *ops,
@@ -119,7 +121,7 @@ void RunRecord(const RecordFlags& flags, Call& call) {
   SayDropped(outcome->dropped, !outcome->recorded.empty(), call);
   if (!log && outcome->stopped) {
     call.Say(Verdict::kEarly,
-             "stopped by a signal: the recording has all raw answers and fewer digests");
+             "stopped by a signal; the recording has all raw answers but fewer digests");
   } else if (!log && outcome->without_digests > 0) {
     call.console.Warn(absl::StrCat(outcome->without_digests, " of ",
                                    CountText(ops->size(), "instruction"),
@@ -135,20 +137,23 @@ void RunRecord(const RecordFlags& flags, Call& call) {
 
 Action AddRecord(CLI::App& command) {
   const auto flags = std::make_shared<RecordFlags>();
-  AddOption(command, "out", flags->out, "folder to create; a name that ends in .log: one block log")
+  AddOption(command, "out", flags->out,
+            "folder to create, or one block log if the name ends in .log")
       .Required();
   AddInstr(command, flags->instr);
-  AddDevice(command, flags->device, "who answers");
+  AddDevice(command, flags->device, "device to record");
   AddOption(command, "--cases", flags->cases,
-            "executions per instruction; in a folder at most, of each strategy")
+            "executions per instruction; for a folder, the maximum for each strategy")
       .Count();
   AddSeed(command, flags->seed);
-  AddStrategy(command, flags->strategy, " of a log, or of the digests of a folder,");
-  AddDuration(command, "--max_total_time", flags->max_total_time, "of a folder's digests");
+  AddStrategy(command, flags->strategy, " (for a folder: only in its digests)");
+  AddDuration(command, "--max_total_time", flags->max_total_time,
+              "time for the digests of a folder");
   AddThreads(command, flags->threads);
-  AddOption(command, "--max_bytes", flags->max_bytes, "of a folder").Count();
+  AddOption(command, "--max_bytes", flags->max_bytes, "maximum size of a folder").Count();
   AddOption(command, "--regressions", flags->regressions,
-            "folder of cases whose answers a folder has too [corpus/regressions if there]")
+            "for a folder: record the answers to the cases of this folder too [corpus/regressions "
+            "if it exists]")
       .TypeName("FOLDER");
   return {RunRecord, flags, {SchemaOf<WithLeftOut<RecordResult>>}};
 }

@@ -23,7 +23,7 @@ std::string Counted(const char* what, uint64_t count) {
   return count == 0 ? "" : absl::StrCat(what, count);
 }
 
-// A line by kind; empty when no vector was compared.
+// One line with counts by kind; empty if no vector was compared.
 std::string VectorCounts(const ReplayOutcome& outcome) {
   if (std::ranges::all_of(outcome.vectors, [](uint64_t n) { return n == 0; })) return "";
   const auto count = [&outcome](AnswerKind kind) {
@@ -34,7 +34,7 @@ std::string VectorCounts(const ReplayOutcome& outcome) {
                       count(AnswerKind::kContested), "\n");
 }
 
-// An identity may name many programs; JSON has all of it.
+// An identity may name many programs; only JSON shows all of it.
 std::string Short(const std::string& identity) {
   constexpr size_t kMax = 120;  // bytes
   if (identity.empty()) return "unnamed device";
@@ -61,8 +61,9 @@ std::string CountsText(const ReplayOutcome& outcome) {
                     Counted(", left out: ", outcome.unsupported_units), "\n");
   }
   if (outcome.recorded > 0) {
-    absl::StrAppend(&text, "recorded answers that were asked for twice, and repeated: ",
-                    outcome.recorded_twice, " of ", outcome.recorded, "\n");
+    absl::StrAppend(&text,
+                    "recorded answers that repeated when queried twice: ", outcome.recorded_twice,
+                    " of ", outcome.recorded, "\n");
   }
   if (!outcome.unmodelled_ops.empty()) {
     absl::StrAppend(&text, outcome.unmodelled, " answers of ",
@@ -73,7 +74,7 @@ std::string CountsText(const ReplayOutcome& outcome) {
   if (outcome.repeated + outcome.repeated_units > 0) {
     absl::StrAppend(
         &text, outcome.repeated - outcome.changed, " of ", outcome.repeated,
-        " of these answers are the device's again",
+        " of these answers were repeated by the device",
         outcome.repeated_units == 0
             ? ""
             : absl::StrCat(", units of digests: ", outcome.repeated_units - outcome.changed_units,
@@ -81,13 +82,13 @@ std::string CountsText(const ReplayOutcome& outcome) {
         "\n");
   }
   if (outcome.contradictions + outcome.troubled > 0) {
-    absl::StrAppend(&text, "surveys said: contradictions with the tables ", outcome.contradictions,
-                    ", rows in trouble ", outcome.troubled, "\n");
+    absl::StrAppend(&text, "surveys report: contradictions with the tables ",
+                    outcome.contradictions, ", rows in trouble ", outcome.troubled, "\n");
   }
   return text + VectorCounts(outcome);
 }
 
-// What moved, or would; "" if nothing does.
+// The state changes of findings, done or pending; "" if there are no changes.
 std::string MovesText(const ReplayOutcome& outcome, bool update) {
   if (outcome.moves.empty()) return "";
   std::string text;
@@ -96,7 +97,7 @@ std::string MovesText(const ReplayOutcome& outcome, bool update) {
     absl::StrAppend(&text, PlainLine(move.path), ": ", Name(move.from), " -> ", Name(move.to),
                     "\n");
   }
-  return absl::StrCat(text, "findings that ", update ? "moved" : "would move", ": ",
+  return absl::StrCat(text, "findings whose state ", update ? "changed" : "would change", ": ",
                       MovesText(outcome.moves), update ? "" : " (--update writes it)", "\n");
 }
 
@@ -111,7 +112,8 @@ struct DeviceTally {
 Fields<DeviceTally> FieldsOf(const DeviceTally*) {
   using D = DeviceTally;
   return {
-      {"answered_by", &D::device, "specification or identity of a device, as the files name it"},
+      {"answered_by", &D::device,
+       "specification or identity of the device, as stored in the files"},
       {"compared", [](const D& d) { return d.tally.compared; }},
       {"differing", [](const D& d) { return d.tally.differing; }},
       {"instructions", [](const D& d) { return d.tally.ops; }, InstructionName()},
@@ -154,44 +156,44 @@ Fields<FindingMove> FieldsOf(const FindingMove*) {
 Fields<ReplayOutcome> FieldsOf(const ReplayOutcome*) {
   using O = ReplayOutcome;
   return {
-      {"compared", &O::compared, "dot products, without flaky ones"},
+      {"compared", &O::compared, "number of compared dot products, without flaky ones"},
       {"differing", &O::differing},
-      {"units", &O::units, "of digests"},
+      {"units", &O::units, "number of compared digest units"},
       {"differing_units", &O::differing_units},
       {"answered", &O::answered,
-       "dot products and units that were compared; with --device those that it answered"},
-      {"recorded", &O::recorded, "of recording folders: raw dot products"},
+       "number of compared dot products and units; with --device, those that it answered"},
+      {"recorded", &O::recorded, "number of raw dot products of recording folders"},
       {"recorded_twice", &O::recorded_twice,
-       "of these: asked for twice when they were recorded, with equal answers"},
+       "those of `recorded` that were queried twice when they were recorded, with equal answers"},
       {"flaky", &O::flaky,
-       "dot products that are not compared, since their execution was answered differently when it "
-       "was repeated"},
-      {"flaky_units", &O::flaky_units, "the same of digests"},
-      {"unsupported", &O::unsupported, "cases whose instructions the device lacks"},
+       "dot products that were not compared because the repeated execution gave a different "
+       "answer"},
+      {"flaky_units", &O::flaky_units, "the same for digest units"},
+      {"unsupported", &O::unsupported, "number of cases whose instruction the device lacks"},
       {"unsupported_units", &O::unsupported_units},
-      {"unmodelled", &O::unmodelled, "answers of instructions without a model"},
+      {"unmodelled", &O::unmodelled, "number of answers of instructions without a model"},
       {"unmodelled_units", &O::unmodelled_units},
       {"unmodelled_instructions", &O::unmodelled_ops, InstructionName()},
-      {"repeated", &O::repeated, "of the unmodelled ones: asked of the device again"},
+      {"repeated", &O::repeated, "those of `unmodelled` that were queried again on the device"},
       {"repeated_units", &O::repeated_units},
-      {"changed", &O::changed, "of these: with another answer"},
+      {"changed", &O::changed, "those of `repeated` with a different answer"},
       {"changed_units", &O::changed_units},
-      {"contradictions", &O::contradictions, "said by surveys"},
-      {"troubled", &O::troubled, "rows, said by surveys"},
-      {"moves", &O::moves, "findings that moved with --update, or would"},
+      {"contradictions", &O::contradictions, "contradictions with the tables that surveys report"},
+      {"troubled", &O::troubled, "rows in trouble that surveys report"},
+      {"moves", &O::moves, "findings whose state changes, or would change with --update"},
       {"damaged", &O::damaged},
       {"dropped", [](const O& o) { return Messages(o.dropped); },
        Prose("why instructions were dropped")},
-      {"devices", TalliesOf, "not of vectors"},
+      {"devices", TalliesOf, "results by device, without vectors"},
       {"vectors", [](const O& o) { return VectorCountsOf{o}; },
-       "dot products of vectors by kind of answer"},
+       "number of dot products of vectors, by kind of answer"},
   };
 }
 
 namespace {
 
 struct ReplayResult {
-  std::vector<Json> reports;  // of ReplayRow
+  std::vector<Json> reports;  // JSON of ReplayRow
   const ReplayOutcome& outcome;
 };
 
@@ -200,7 +202,8 @@ Fields<ReplayResult> FieldsOf(const ReplayResult*) {
   return {
       {"reports",
        &R::reports,
-       {.what = "in the order of the text; of what differs or is flaky the first --max_reports",
+       {.what = "reports in the order of the text output; at most --max_reports that differ or are "
+                "flaky",
         .schema = ListOf(SchemaOf<ReplayRow>())}},
       Field<R>::Flat([](const R& r) -> const ReplayOutcome& { return r.outcome; }),
   };
@@ -226,21 +229,21 @@ void WriteJUnit(const std::string& path, std::vector<TestResult> test_results, E
 void Finish(const ReplayFlags& flags, const ReplayOutcome& outcome, Call& call) {
   call.Say(outcome.durable, Verdict::kNotWritten);
   if (!flags.options.why.empty() && outcome.moves.empty()) {
-    call.console.Warn("--why explained nothing: no finding differs");
+    call.console.Warn("--why has no effect: no finding differs");
   }
   if (outcome.flaky + outcome.flaky_units > 0) {
-    call.Say(Verdict::kUnrepeated, "the device's answers do not repeat, so they say nothing");
+    call.Say(Verdict::kUnrepeated, "the device's answers do not repeat, so they decide nothing");
   }
   if (outcome.filed_flaky > 0) {
-    call.console.Warn(
-        absl::StrCat(outcome.filed_flaky,
-                     " of these cases were filed because the device did not repeat its "
-                     "answers: neither equality nor a difference proves anything"));
+    call.console.Warn(absl::StrCat(outcome.filed_flaky,
+                                   " of these cases were filed because the device did not repeat "
+                                   "its answers; neither a match nor a mismatch proves anything"));
   }
   const bool nothing = outcome.answered() + outcome.repeated + outcome.repeated_units == 0;
   SayDropped(outcome.dropped, !nothing, call);
-  if (outcome.troubled > 0) {  // as the survey itself
-    call.Say(Verdict::kRowFailed, "rows of a survey fail, do not repeat or are elsewhere");
+  if (outcome.troubled > 0) {  // the same verdict as the survey
+    call.Say(Verdict::kRowFailed,
+             "rows of a survey fail, do not repeat or have a different layout");
   }
   if (outcome.differing + outcome.differing_units + outcome.changed + outcome.changed_units +
           outcome.contradictions >
@@ -252,12 +255,12 @@ void Finish(const ReplayFlags& flags, const ReplayOutcome& outcome, Call& call) 
   if (outcome.unsupported + outcome.unsupported_units > 0) {
     return call.Say(Verdict::kNotHere, "the device has none of these instructions");
   }
-  call.Say(Verdict::kNothing, "nothing was compared; that is no pass");
+  call.Say(Verdict::kNothing, "nothing was compared; this is not a pass");
 }
 
 void Replay(const ReplayFlags& flags, std::vector<TestResult>& test_results, Call& call) {
   if (!flags.options.why.empty() && !flags.options.update) {
-    return call.Say(Verdict::kUsage, "--why is written into findings: it needs --update");
+    return call.Say(Verdict::kUsage, "--why is written into findings, so it needs --update");
   }
   std::string spec = flags.device;
   for (const std::string& subject : flags.options.subjects) {
@@ -289,8 +292,9 @@ void Replay(const ReplayFlags& flags, std::vector<TestResult>& test_results, Cal
   const auto outcome = ReplaySubjects(options, engine.get(), report, call.console);
   if (outcome.ok()) call.ledger() = outcome->ledger;
   if (absl::IsNotFound(outcome.status()) && flags.device.empty() && !spec.empty()) {
-    return call.Say(Verdict::kNotHere,
-                    absl::StrCat(outcome.status().message(), "; --device=DEVICE asks another"));
+    return call.Say(
+        Verdict::kNotHere,
+        absl::StrCat(outcome.status().message(), "; choose a different one with --device=DEVICE"));
   }
   if (!outcome.ok()) return call.Say(outcome.status());
   test_results = outcome->test_results;
@@ -312,29 +316,30 @@ void RunReplay(const ReplayFlags& flags, Call& call) {
 Action AddReplay(CLI::App& command) {
   const auto flags = std::make_shared<ReplayFlags>();
   AddOption(command, "subject", flags->options.subjects,
-            "cases (*.txtpb), vectors (corpus/vector_file.h), recordings (folder, block log, "
-            "line protocol, which may be gzip), surveys, folders of them, or case names")
+            "cases (*.txtpb), vectors (corpus/vector_file.h), recordings (folder, block log, or "
+            "line protocol, plain or gzip), surveys, folders of these, or case names")
       .Required();
   AddDevice(command, flags->device,
-            "compare with this device instead of the stored answers [auto for a case name]");
+            "device to compare with, instead of the stored answers [auto for a case name]");
   AddOption(command, "--instr", flags->options.instr,
-            "only answers of these instructions; a name is also that of a line-protocol file that "
-            "does not say")
+            "replay only these instructions; a full name also names the instruction of a "
+            "line-protocol file that does not")
       .TypeName("GLOB");
-  AddFlag(command, "--verbose", flags->options.verbose, "a line for each answer of a vector");
-  AddOption(command, "--max_reports", flags->options.max_reports, "mismatches to print").Count();
+  AddFlag(command, "--verbose", flags->options.verbose, "print a line for each answer of a vector");
+  AddOption(command, "--max_reports", flags->options.max_reports, "number of mismatches to print")
+      .Count();
   AddOption(command, "--every", flags->options.every,
-            "of the digests in a recording folder verify those of every N-th unit")
+            "verify the digests of only every N-th unit of a recording folder")
       .Count()
       .Positive()
       .TypeName("N");
   AddFlag(command, "--update", flags->options.update,
-          "write into the files of findings where they move: fixed, regressed, ...");
+          "update the state in the files of findings: fixed, regressed, ...");
   AddOption(command, "--why", flags->options.why,
-            "with --update: explains the findings that differ, which become explained")
+            "with --update: explanation of the findings that differ; they become explained")
       .TypeName("TEXT");
   AddThreads(command, flags->threads);
-  AddOption(command, "--junit", flags->junit, "write a JUnit report there").TypeName("FILE");
+  AddOption(command, "--junit", flags->junit, "file for a JUnit report").TypeName("FILE");
   return {RunReplay, flags, {SchemaOf<WithLeftOut<ReplayResult>>}};
 }
 

@@ -1,4 +1,4 @@
-// mmadiff report: the page of one or more runs, from their folders; or what differs between two.
+// mmadiff report: writes the report of one or more runs from their folders, or compares two.
 #include <algorithm>
 
 #include "absl/strings/match.h"
@@ -22,7 +22,7 @@ struct ReportFlags {
 };
 
 struct PageFormat {
-  const char* ending;  // of --out
+  const char* ending;  // extension of --out
   std::string (*page)(const ReportData&);
 };
 constexpr PageFormat kPageFormats[] = {{".html", HtmlPage},
@@ -31,8 +31,8 @@ constexpr PageFormat kPageFormats[] = {{".html", HtmlPage},
                                        {".csv", CsvPage},
                                        {".xml", JUnitPage}};
 
-// The format that flags ask for, else the one that the file's name ends in, else Markdown; nullptr:
-// the name says none.
+// The format selected by flags, else by the file's extension, else Markdown; nullptr for an unknown
+// extension.
 const PageFormat* FormatOf(const ReportFlags& flags, bool json) {
   const char* ending = flags.markdown ? ".md" : flags.csv ? ".csv" : nullptr;
   if (ending == nullptr && flags.out.empty()) ending = json ? ".json" : ".md";
@@ -51,31 +51,30 @@ void CompareTwo(const ReportFlags& flags, Call& call) {
   call.Print(*difference, [&] { return difference->Text(call.console.style().width); });
   if (!difference->answers.rows.empty()) call.Say(Verdict::kDiffers);
   if (difference->common == 0 && call.all().empty()) {
-    call.Say(Verdict::kNothing, "the two have nothing in common; that is no pass");
+    call.Say(Verdict::kNothing, "the two have nothing in common; this is not a pass");
   }
 }
 
 void WriteReport(const ReportFlags& flags, Call& call) {
   if (flags.folders.empty() == flags.compare.empty()) {
-    return call.Say(Verdict::kUsage, "name folders of runs, or --compare A B");
+    return call.Say(Verdict::kUsage, "name folders of runs, or use --compare A B");
   }
   if (!flags.compare.empty() &&
       !(flags.out.empty() && flags.junit.empty() && !flags.markdown && !flags.csv)) {
-    return call.Say(Verdict::kUsage,
-                    "--compare writes text or --json to stdout, and no other page: redirect it");
+    return call.Say(Verdict::kUsage, "--compare only writes text or --json to stdout; redirect it");
   }
   if (!flags.compare.empty()) return CompareTwo(flags, call);
   const bool json = call.globals.json && flags.out.empty();
   if (flags.markdown + flags.csv + json > 1) {
-    return call.Say(Verdict::kUsage, "one of --json, --markdown and --csv at a time");
+    return call.Say(Verdict::kUsage, "use only one of --json, --markdown and --csv");
   }
   const PageFormat* format = FormatOf(flags, call.globals.json);
   if (format == nullptr) {
     return call.Say(
         Verdict::kUsage,
-        absl::StrCat("--out=", flags.out,
-                     ": the name ends in none of .html, .md, .json, .csv, .xml; end it so, "
-                     "or give --markdown or --csv"));
+        absl::StrCat(
+            "--out=", flags.out,
+            ": the extension must be .html, .md, .json, .csv or .xml; or use --markdown or --csv"));
   }
   const absl::StatusOr<ReportData> data = GatherReport({flags.folders}, call.console);
   if (!data.ok()) return call.Say(data.status());
@@ -106,7 +105,7 @@ void WriteReport(const ReportFlags& flags, Call& call) {
     return run.total.dot_products == 0 && run.Count(RunReportRow::kDiffers) == 0;
   };
   if (std::ranges::any_of(data->runs, nothing) && call.all().empty()) {
-    call.Say(Verdict::kNothing, "of a run nothing was compared; that is no pass");
+    call.Say(Verdict::kNothing, "a run compared nothing; this is not a pass");
   }
 }
 
@@ -114,18 +113,18 @@ void WriteReport(const ReportFlags& flags, Call& call) {
 
 Action AddReport(CLI::App& command) {
   const auto flags = std::make_shared<ReportFlags>();
-  AddOption(command, "folder", flags->folders,
-            "folders of runs; the shards of one run are summed, other runs stand beside");
-  AddOption(command, "--compare", flags->compare,
-            "two folders of runs, or two recordings: what differs?")
+  AddOption(
+      command, "folder", flags->folders,
+      "folders of runs; the shards of one run are summed, different runs are shown side by side");
+  AddOption(command, "--compare", flags->compare, "compare two folders of runs, or two recordings")
       .Expected(2)
       .TypeName("PATH");
   AddOption(command, "--out", flags->out,
-            "write it there; the name's end is the format: .html .md .json .csv .xml (JUnit)")
+            "output file; its extension selects the format: .html .md .json .csv .xml (JUnit)")
       .TypeName("FILE");
-  AddFlag(command, "--markdown", flags->markdown, "as Markdown; without --out the default");
-  AddFlag(command, "--csv", flags->csv, "as a table, a row an instruction");
-  AddOption(command, "--junit", flags->junit, "write a JUnit report there").TypeName("FILE");
+  AddFlag(command, "--markdown", flags->markdown, "write Markdown; the default without --out");
+  AddFlag(command, "--csv", flags->csv, "write CSV, one row per instruction");
+  AddOption(command, "--junit", flags->junit, "file for a JUnit report").TypeName("FILE");
   return {WriteReport, flags, {SchemaOf<ReportData>, {SchemaOf<RunsDifference>, "--compare"}}};
 }
 

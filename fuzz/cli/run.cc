@@ -1,4 +1,4 @@
-// mmadiff run: the differential run.
+// mmadiff run: runs a device against the model.
 #include "fuzz/run/run.h"
 
 #include <algorithm>
@@ -63,7 +63,8 @@ absl::Status ParseTimes(const RunFlags& flags, RunOptions& options) {
   return absl::OkStatus();
 }
 
-// mmadiff-runs/<hash of the manifest>: the same command line finds the same folder again, also one of an earlier version.
+// mmadiff-runs/<hash of the manifest>: the same command line finds the same folder again, even the
+// folder of an earlier version.
 std::string DefaultWorkdir(RunManifest manifest) {
   const auto folder = [&manifest] {
     const std::string text = CanonicalManifest(manifest);
@@ -76,22 +77,22 @@ std::string DefaultWorkdir(RunManifest manifest) {
   return std::filesystem::exists(earlier) ? earlier : now;
 }
 
-// `faulty:` with a change that no input shows would look like a clean pass.
+// `faulty:` with a change that no input can reveal would look like a clean pass.
 void WarnOfEquivalent(const std::string& device, const std::vector<const Operation*>& ops,
                       Console& console) {
   const std::vector<Change> fault = FaultOf(device);
   for (const Operation* op : ops) {
     const std::string why = WhyEquivalent(op->model, WithChanges(op->model.algorithm, fault));
     if (!fault.empty() && !why.empty()) {
-      console.Warn(absl::StrCat(op->name, ": no input shows ", Name(fault), ": ", why));
+      console.Warn(absl::StrCat(op->name, ": no input can reveal ", Name(fault), ": ", why));
     }
   }
 }
 
-// What --dry_run prints.
+// A row of the plan that --dry_run prints.
 struct PlannedRow {
   std::string instruction;
-  std::optional<uint64_t> planned_cases;  // of this shard; without an end none
+  std::optional<uint64_t> planned_cases;  // planned cases of this shard; nullopt if endless
   uint64_t dot_products_per_case;
 };
 struct PlannedRun {
@@ -117,7 +118,7 @@ Fields<PlannedRow> FieldsOf(const PlannedRow*) {
   using R = PlannedRow;
   return {
       {"instruction", &R::instruction, InstructionName()},
-      {"planned_cases", &R::planned_cases, "of this shard; null if endless"},
+      {"planned_cases", &R::planned_cases, "planned cases of this shard; null if endless"},
       {"dot_products_per_case", &R::dot_products_per_case},
   };
 }
@@ -168,8 +169,8 @@ std::string ReportText(const RunReport& report, const NextCommands& next, bool s
   return text;
 }
 
-// A hundred times as many cases in a folder of their own; of an empty shard the same run undivided,
-// which is only shown.
+// A hundred times the cases, in a new folder; for an empty shard, the same run without shards as a
+// dry run.
 NextCommands CommandsAfter(const CLI::App& command, const RunOptions& options,
                            const RunReport& report) {
   if (report.IsEmptyShard()) {
@@ -182,7 +183,7 @@ NextCommands CommandsAfter(const CLI::App& command, const RunOptions& options,
                        " --cases=", ShortCount(options.cases * 100))};
 }
 
-// What runs, on what, where.
+// Announces the instructions, the device and the folder.
 void Announce(const RunOptions& options, const Device& device, const Shard& shard,
               Console& console) {
   constexpr size_t kMax = 200;  // bytes of an identity that may name many programs
@@ -201,8 +202,7 @@ void RunRun(const RunFlags& flags, Call& call) {
   options.forever = flags.forever;
   options.extend = flags.extend;
   if (flags.extend && call.globals.workdir.empty()) {
-    return call.Say(Verdict::kUsage,
-                    "--extend needs --workdir: the folder of the run whose cases are raised");
+    return call.Say(Verdict::kUsage, "--extend needs --workdir, the folder of the run to extend");
   }
   options.max_mismatches = flags.max_mismatches;
   options.print_findings = !call.globals.json;
@@ -217,19 +217,19 @@ void RunRun(const RunFlags& flags, Call& call) {
   if (!engine.ok()) return call.Say(engine.status());
   const bool resident = (*engine)->resident();
   const Device& device = (*engine)->device();
-  // By default a quick look: a million executions, or sixteen million dot products of large ones;
-  // on a GPU a thousand million dot products.
+  // The default is a quick run: a million executions, but at most sixteen million dot products; on
+  // a GPU, 1e9 dot products.
   if (!flags.cases) options.dot_products = resident ? 1'000'000'000 : 16'000'000;
   options.cases = flags.cases.value_or(resident ? options.dot_products : options.cases);
   options.threads = flags.threads == 0 && resident ? 1 : ThreadsOf(flags.threads);
   const auto ops = ChooseOperations(flags.instr, Models::kRequired, &device, call.ledger());
   if (!ops.ok()) return call.Say(ops.status());
-  if (ops->empty()) return;  // the ledger says why
+  if (ops->empty()) return;  // the ledger has the reason
   options.ops = *ops;
   options.left_out = call.ledger().lines();
   if (options.strategy == &Scheduled()) {
     for (const Operation* op : options.ops) {
-      call.console.Status(absl::StrCat("a schedule for ", op->name), false);
+      call.console.Status(absl::StrCat("planning a schedule for ", op->name), false);
       options.schedules.push_back(ClassSchedule::Plan(*op, options.seed));
     }
   }
@@ -238,7 +238,7 @@ void RunRun(const RunFlags& flags, Call& call) {
   const RunManifest manifest = MakeManifest(options, **engine);
   if (call.globals.workdir.empty()) {
     options.workdir = DefaultWorkdir(manifest);
-    options.anew = true;  // a finished run is started again; only its findings stay
+    options.anew = true;  // a finished run starts over; only its findings are kept
   }
   if (flags.dry_run) {
     const PlannedRun plan = {options, manifest, device};
@@ -259,7 +259,8 @@ void RunRun(const RunFlags& flags, Call& call) {
       ExecuteRun(options, OpenerOf(flags.device), call.console);
   if (!report.ok()) return call.Say(report.status(), Verdict::kNotWritten);
   for (const std::string& warning : report->attempt->warnings) {
-    if (warning != (*engine)->warning()) call.console.Warn(warning);  // else it was said
+    if (warning != (*engine)->warning())
+      call.console.Warn(warning);  // otherwise it was already printed
   }
   EnterRows(*report, call.ledger());
   SayVerdicts(*report, flags.require_coverage, call);
@@ -278,34 +279,34 @@ Action AddRun(CLI::App& command) {
   const auto flags = std::make_shared<RunFlags>();
   flags->command = &command;
   AddInstr(command, flags->instr);
-  AddDevice(command, flags->device, "what to run on");
-  AddOption(
-      command, "--cases", flags->cases,
-      "executions per instruction [1e6, fewer where these are over 16e6 dot products; those of "
-      "1e9 dot products where the GPU makes the cases itself]")
+  AddDevice(command, flags->device, "device to test");
+  AddOption(command, "--cases", flags->cases,
+            "executions per instruction [1e6, or fewer to stay within 16e6 dot products; "
+            "executions for 1e9 dot products where the GPU generates the cases]")
       .Count();
   AddStrategy(command, flags->strategy, "", true);
   AddSeed(command, flags->seed);
   AddThreads(command, flags->threads);
   AddOption(command, "--max_mismatches", flags->max_mismatches,
-            "mismatching cases after which an instruction stops, 0 never")
+            "stop an instruction after this many mismatching cases; 0: never")
       .Count();
   AddOption(command, "--shard", flags->shard,
-            "run only every N-th unit, from the I-th; auto: as Slurm, MPI or Kubernetes numbers "
-            "this process, auto/N where they do not say of how many")
+            "run only every N-th unit, starting at the I-th; auto: take both from Slurm, MPI or "
+            "Kubernetes; auto/N if they do not provide the number of shards")
       .TypeName("I/N");
-  AddDuration(command, "--max_total_time", flags->max_total_time, "stop then, to be resumed");
-  AddOption(command, "--stop_at", flags->stop_at, "stop then: 2026-01-31T06:00:00Z")
+  AddDuration(command, "--max_total_time", flags->max_total_time,
+              "stop after this time; the run can be resumed");
+  AddOption(command, "--stop_at", flags->stop_at, "stop at this time, such as 2026-01-31T06:00:00Z")
       .TypeName("TIME");
   const Flag forever =
-      AddFlag(command, "--forever", flags->forever, "until a time limit or a signal");
+      AddFlag(command, "--forever", flags->forever, "run until a time limit or a signal");
   AddFlag(command, "--extend", flags->extend,
-          "raise the cases of the run in --workdir; what it did stays valid")
+          "raise the number of cases of the run in --workdir; its finished work stays valid")
       .Excludes(forever);
   AddFlag(command, "--require_coverage", flags->require_coverage,
-          "fail also where classes of cases or bins of the arithmetic are too few");
-  AddFlag(command, "--dry_run", flags->dry_run, "print what would run");
-  AddFlag(command, "--stats", flags->stats, "stat:: lines also on a terminal");
+          "also fail if too few cases exercised a class of cases or a bin of the arithmetic");
+  AddFlag(command, "--dry_run", flags->dry_run, "print the planned run without running it");
+  AddFlag(command, "--stats", flags->stats, "print stat:: lines even on a terminal");
   return {RunRun,
           flags,
           {SchemaOf<WithLeftOut<RunReport>>, {SchemaOf<WithLeftOut<PlannedRun>>, "--dry_run"}}};

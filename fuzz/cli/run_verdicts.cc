@@ -36,15 +36,14 @@ void SayStopped(const RunReport& report, Ending& ending) {
                               attempt.stopped_by.kind == StopCause::kTimeLimit;
   ending.Say(
       end_of_forever ? Verdict::kGood : Verdict::kEarly,
-      absl::StrCat(
-          "stopped early (", Name(attempt.stopped_by), "); ",
-          attempt.not_asked_again > 0 ? "whether the device is still the same was not asked; " : "",
-          only_begun ? "no unit was done; the same command line goes on"
-                     : "nothing is lost, the same command line resumes"));
+      absl::StrCat("stopped early (", Name(attempt.stopped_by), "); ",
+                   attempt.not_asked_again > 0 ? "the device was not checked for changes; " : "",
+                   only_begun ? "no unit was finished; the same command line continues"
+                              : "nothing is lost; the same command line resumes"));
 }
 
-// Mismatches of a dropped row are a difference only if one was confirmed: its answers may be what it was dropped for. A
-// device that has changed since an earlier attempt is not the one that gave them.
+// Mismatches of a dropped row count only if one was confirmed: its answers may be the reason for
+// the drop. If the device has changed since an earlier attempt, it did not give them.
 bool Differs(const RunReport& report, const RunReportRow& row) {
   return row.total.mismatches > 0 && !absl::IsAborted(row.dropped) &&
          (row.dropped.ok() || std::ranges::any_of(report.findings, [&row](const Finding& f) {
@@ -63,13 +62,13 @@ void SayMismatches(const RunReport& report, Ending& ending) {
   if (differs) ending.Say(Verdict::kDiffers);
   if (flaky && !differs) {
     ending.Say(Verdict::kUnrepeated,
-               "the device's answers do not repeat, so they say nothing of the model");
+               "the device's answers do not repeat, so they decide nothing about the model");
   }
   if (gone) {
     ending.Say(Verdict::kUnrepeated,
                absl::StrCat("mismatches that earlier attempts filed in ", report.folders.front(),
-                            "/findings do not occur any more: the device is not what it was; "
-                            "remove them once you know why"));
+                            "/findings no longer occur: the device has changed; remove them after "
+                            "finding the cause"));
   }
 }
 
@@ -77,9 +76,9 @@ void SayNothing(const RunReport& report, Ending& ending) {
   if (report.IsEmptyShard()) {
     ending.Say(Verdict::kNothing,
                absl::StrCat("shard ", report.seen.front(), "/", report.shards,
-                            " has no unit of these cases: write fewer shards or more --cases"));
+                            " has no unit of these cases; use fewer shards or more --cases"));
   } else {
-    ending.Say(Verdict::kNothing, "nothing was compared; that is no pass");
+    ending.Say(Verdict::kNothing, "nothing was compared; this is not a pass");
   }
 }
 
@@ -126,19 +125,21 @@ void SayVerdicts(const RunReport& report, bool require_coverage, Ending& ending)
   if (attempt.damaged_findings) ending.Say(Verdict::kHarmed);
   for (const std::string& what : report.damage) ending.Say(Verdict::kHarmed, what);
   if (!report.distrusted.empty()) {
-    ending.Say(Verdict::kHarmed,
-               absl::StrCat("answers of an earlier attempt could not be trusted; once you know "
-                            "why, remove ",
-                            report.folders.front(), "/distrusted.txt"));
+    ending.Say(
+        Verdict::kHarmed,
+        absl::StrCat(
+            "answers of an earlier attempt could not be trusted; after finding the cause, remove ",
+            report.folders.front(), "/distrusted.txt"));
   }
   if (ending.verdict() != Verdict::kGood) return;
   if (report.total.dot_products == 0) return SayNothing(report, ending);
   const size_t thin = require_coverage ? ThinRows(report).size() : 0;
   if (thin == 0) return;
-  ending.Say(Verdict::kThin,
-             absl::StrCat("--require_coverage: ", thin, " of ", report.rows.size(),
-                          " instructions are incomplete; --extend with more --cases, or "
-                          "--strategy=scheduled"));
+  ending.Say(
+      Verdict::kThin,
+      absl::StrCat(
+          "--require_coverage: ", thin, " of ", report.rows.size(),
+          " instructions are incomplete; use --extend with more --cases, or --strategy=scheduled"));
 }
 
 }  // namespace mmadiff

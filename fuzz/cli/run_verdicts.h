@@ -1,4 +1,4 @@
-// What the end of a run means for its exit code.
+// The verdicts, and so the exit code, at the end of a run.
 #pragma once
 
 #include "corpus/ledger.h"
@@ -7,11 +7,12 @@
 
 namespace mmadiff {
 
-// What became of each instruction of the run.
+// Enters the outcome of each instruction of the run.
 void EnterRows(const RunReport& report, Ledger& ledger);
-// For runs read from folders: says which rows the last attempts dropped, where that puts earlier answers in doubt.
+// For runs read from folders: reports the rows that the last attempts dropped, if that puts earlier
+// answers in doubt.
 void SayDoubts(const RunReport& report, Ending& ending);
-// For a report with an attempt. `require_coverage`: too few cases are a verdict, too.
+// For a report with an attempt. `require_coverage`: too few cases are a verdict too.
 void SayVerdicts(const RunReport& report, bool require_coverage, Ending& ending);
 
 }  // namespace mmadiff

@@ -1,4 +1,4 @@
-// mmadiff status: how far runs are, from their folders.
+// mmadiff status: shows the progress of runs from their folders.
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
@@ -22,9 +22,9 @@ Fields<StatusResult> FieldsOf(const StatusResult*) {
   using R = StatusResult;
   return {
       {"folders", &R::folders, {.least_items = 1}},
-      {"total", &R::total, "of several folders"},
+      {"total", &R::total, "sum of several folders"},
       {"not_read", &R::not_read,
-       Prose("folders that were named and are none of a run, with the reason")},
+       Prose("named folders that are not folders of a run, with the reason")},
   };
 }
 
@@ -34,7 +34,7 @@ std::string LeftText(double seconds) {
 }
 
 std::string UnitsText(uint64_t units, uint64_t planned, bool endless) {
-  if (endless) return absl::StrCat(units, " units, without an end");
+  if (endless) return absl::StrCat(units, " units, endless");
   return absl::StrCat(units, " of ", CountText(planned, "unit"),
                       planned == 0 ? "" : absl::StrFormat(" (%d%%)", 100 * units / planned));
 }
@@ -72,7 +72,7 @@ std::string Text(const RunStatus& s, size_t width) {
             more);
   }
   if (s.seconds_left > 0) add("left", LeftText(s.seconds_left));
-  add("writing", s.writer.empty() ? "nobody" : s.writer);
+  add("writer", s.writer.empty() ? "none" : s.writer);
   for (const std::string& what : s.damage) add("damaged", what);
   return text;
 }
@@ -118,7 +118,7 @@ void PrintStatus(const std::vector<std::string>& paths, Call& call) {
 
 Action AddStatus(CLI::App& command) {
   const auto folders = std::make_shared<std::vector<std::string>>();
-  AddOption(command, "folder", *folders, "folders of runs; several: the shards of one run")
+  AddOption(command, "folder", *folders, "folders of runs; several are the shards of one run")
       .Required();
   return {PrintStatus, folders, {SchemaOf<StatusResult>}};
 }

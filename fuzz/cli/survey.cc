@@ -1,4 +1,5 @@
-// mmadiff survey: everything that a device can say, in one folder; and two such folders compared.
+// mmadiff survey: runs every experiment on a device and stores the results in one folder, or
+// compares two such folders.
 #include "fuzz/survey/survey.h"
 
 #include <algorithm>
@@ -27,7 +28,7 @@ struct SurveyFlags {
   uint64_t cases = 0, seed = 1, max_bytes = 64'000'000;
 };
 
-// Whether there is no program or device behind any of the answers.
+// Whether no program or device gave any of the answers.
 bool NobodyAnswered(const SurveyOutcome& outcome) {
   return !outcome.results.empty() &&
          std::ranges::all_of(outcome.results,
@@ -43,26 +44,26 @@ void SayVerdicts(const SurveyOutcome& outcome, const SurveySummary& summary, End
   if (summary.changed > 0) ending.Say(Verdict::kDiffers);
   if (!summary.HasModel()) {
     ending.Say(Verdict::kNothing,
-               "no instruction has a model: nothing was compared; infer looks for one");
+               "no instruction has a model, so nothing was compared; `infer` searches for one");
   }
   const bool stopped = outcome.stopped_by && outcome.stopped_by.kind != StopCause::kTimeLimit;
   if (outcome.stopped_by.kind == StopCause::kFolderFull) {
     ending.Say(Verdict::kEarly,
-               "the folder is full: a survey with a larger --max_bytes needs another --out");
+               "the folder is full; a survey with a larger --max_bytes needs a different --out");
   } else if (!outcome.device.ok() || stopped || !outcome.missing.empty()) {
     ending.Say(Verdict::kEarly,
-               absl::StrCat("not everything was reached",
+               absl::StrCat("the survey is incomplete",
                             outcome.stopped_by ? ": " + Name(outcome.stopped_by) : "",
-                            "; nothing is lost, the same command line goes on"));
+                            "; nothing is lost; the same command line continues"));
   }
 }
 
-// What became of each operation: it has a result of its own, or why it has none.
+// Enters the outcome of each operation: its own result, or the reason why it has no result.
 void Enter(const std::vector<const Operation*>& asked, const SurveyOutcome& outcome,
            Ledger& ledger) {
   for (const SurveyResult& result : outcome.results) {
     const bool own = std::ranges::count(asked, result.task.op, &Operation::name) > 0;
-    if (!own || !result.task.variant.empty()) continue;  // another size, or operand source
+    if (!own || !result.task.variant.empty()) continue;  // a different size or operand source
     if (result.status.ok()) {
       ledger.Compare(Thing::kOperation, result.task.op);
     } else {
@@ -94,7 +95,7 @@ void RunSurvey(const SurveyFlags& flags, Call& call) {
     return call.Say(Verdict::kUsage, "--timeout must be at least one second");
   }
   if (PlainLine(flags.device) != flags.device) {
-    return call.Say(Verdict::kUsage, "--device is no plain text: " + flags.device);
+    return call.Say(Verdict::kUsage, "--device is not plain text: " + flags.device);
   }
   if (flags.max_bytes < 1'000'000) {
     return call.Say(Verdict::kUsage, "--max_bytes must be at least 1e6");
@@ -102,7 +103,7 @@ void RunSurvey(const SurveyFlags& flags, Call& call) {
   Ledger& ledger = call.ledger();
   const auto asked = ChooseOperations(flags.instr, Models::kOptional, nullptr, ledger);
   if (!asked.ok()) return call.Say(asked.status());
-  if (asked->empty()) return;  // the ledger says why
+  if (asked->empty()) return;  // the ledger has the reason
   const std::string regressions = DataPath(flags.regressions);
   const bool missing = !std::filesystem::exists(regressions);
   if (missing && flags.regressions != SurveyFlags().regressions) {
@@ -152,13 +153,13 @@ void CompareFolders(const SurveyFlags& flags, Call& call) {
   call.Print(*difference, [&] { return difference->Text(call.console.style().width); });
   if (!difference->rows.empty()) return call.Say(Verdict::kDiffers);
   if (difference->compared == 0) {
-    call.Say(Verdict::kNothing, "the two have nothing in common; that is no pass");
+    call.Say(Verdict::kNothing, "the two have nothing in common; this is not a pass");
   }
 }
 
 void SurveyOrCompare(const SurveyFlags& flags, Call& call) {
   if (!flags.compare.empty()) return CompareFolders(flags, call);
-  if (flags.out.empty()) return call.Say(Verdict::kUsage, "--out=FOLDER, or --compare A B");
+  if (flags.out.empty()) return call.Say(Verdict::kUsage, "use --out=FOLDER, or --compare A B");
   RunSurvey(flags, call);
 }
 
@@ -172,21 +173,22 @@ void ServeSurvey(const SurveyFlags&, Call& call) {
 
 Action AddSurvey(CLI::App& command) {
   const auto flags = std::make_shared<SurveyFlags>();
-  AddDevice(command, flags->device, "who is asked");
-  AddOption(command, "--out", flags->out, "one that is there goes on").TypeName("FOLDER");
-  AddDuration(command, "--max_total_time", flags->max_total_time, "in all, 0 for no end");
+  AddDevice(command, flags->device, "device to query");
+  AddOption(command, "--out", flags->out, "output folder; an existing survey is resumed")
+      .TypeName("FOLDER");
+  AddDuration(command, "--max_total_time", flags->max_total_time, "total time; 0: no limit");
   AddInstr(command, flags->instr);
   AddOption(command, "--cases", flags->cases,
-            "executions of each instruction's run [until the time is up]")
+            "executions per instruction in its run [until the time is up]")
       .Count();
   AddSeed(command, flags->seed);
   AddDuration(command, "--timeout", flags->timeout,
-              "without a sign of life for so long, the device hangs");
-  AddOption(command, "--max_bytes", flags->max_bytes, "of all files").Count();
+              "treat the device as hung after this time without a response");
+  AddOption(command, "--max_bytes", flags->max_bytes, "maximum size of all files").Count();
   AddOption(command, "--regressions", flags->regressions,
-            "folder of cases to ask too [corpus/regressions if there]")
+            "also query the cases of this folder [corpus/regressions if it exists]")
       .TypeName("FOLDER");
-  AddOption(command, "--compare", flags->compare, "two folders: where do their answers differ?")
+  AddOption(command, "--compare", flags->compare, "compare the answers of two survey folders")
       .Expected(2)
       .TypeName("FOLDER");
   return {

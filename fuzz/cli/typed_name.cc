@@ -66,7 +66,7 @@ absl::StatusOr<std::string> Quoted(const std::string& text, const Device* device
   }
   if (names.size() == 1) return names[0] == text ? text : Said(text, names[0]);
   return absl::InvalidArgumentError(absl::StrCat("'", Escaped(text), "' may mean ", Listed(names),
-                                                 ": write ARCH/INSTRUCTION, such as ", names[0]));
+                                                 "; write ARCH/INSTRUCTION, such as ", names[0]));
 }
 
 // `text` with the architecture before its slash as the tables spell it.
@@ -84,7 +84,7 @@ absl::StatusOr<std::string> TypedArchitecture(const std::string& text) {
   const std::string arch = ArchitectureOf(text);
   if (arch.empty() || HasTables(arch)) return arch;
   return absl::NotFoundError(absl::StrCat(text == arch ? "" : Escaped(text) + " is ", arch,
-                                          ": the tables have no row of this architecture"));
+                                          ": the tables have no rows of this architecture"));
 }
 
 absl::StatusOr<std::string> TypedName(const std::string& text, const Device* device) {
@@ -96,7 +96,7 @@ absl::StatusOr<std::string> TypedName(const std::string& text, const Device* dev
 }
 
 absl::StatusOr<Racer> TypedRacer(const std::string& text) {
-  size_t colon = text.find(':');  // PTX and CUTLASS have some of their own, two at a time
+  size_t colon = text.find(':');  // PTX and CUTLASS names contain colons too, always in pairs
   while (colon != text.npos && text.compare(colon, 2, "::") == 0) colon = text.find(':', colon + 2);
   ASSIGN_OR_RETURN(const std::string name, TypedName(text.substr(0, colon)));
   return ParseRacer(absl::StrCat(name, colon == text.npos ? "" : text.substr(colon)));
@@ -117,7 +117,7 @@ absl::StatusOr<Racer> TypedRacer(const std::string& text, const Operation& like)
   prefer([&](const Operation* op) { return op->model.k == like.model.k; });
   if (rows.empty()) {
     return absl::InvalidArgumentError(
-        absl::StrCat(arch, " has no row of the formats of ", like.name));
+        absl::StrCat(arch, " has no row with the formats of ", like.name));
   }
   const auto same = [&](const Operation* op) { return SameModel(op->model, rows[0]->model); };
   if (std::ranges::all_of(rows, same)) return ParseRacer(Said(text, rows[0]->name));

@@ -1,4 +1,4 @@
-// mmadiff verify: finished units of a run again, against silent corruption.
+// mmadiff verify: reruns finished units of a run to detect silent corruption.
 #include <algorithm>
 
 #include "absl/strings/match.h"
@@ -32,8 +32,9 @@ absl::Status ParseSample(const std::string& text, RecheckOptions& options) {
     options.units = *count;
     return absl::OkStatus();
   }
-  return absl::InvalidArgumentError(absl::StrCat(
-      "--sample: '", text, "' is neither a share above 0% up to 100% nor a number of units"));
+  return absl::InvalidArgumentError(
+      absl::StrCat("--sample: '", text,
+                   "' is neither a share (above 0% and at most 100%) nor a number of units"));
 }
 
 // ARCH/INSTRUCTION:NUMBER
@@ -50,9 +51,9 @@ absl::Status ParseUnitName(const std::string& text, RecheckOptions& options) {
 }
 
 std::string What(const Rechecked& unit) {
-  if (unit.CoverageDiffers()) return "what it is said to cover is not what it does";
-  if (unit.ModelDiffers()) return "the model's digest is another";
-  return unit.DeviceDiffers() ? "the device's digest is another" : "";
+  if (unit.CoverageDiffers()) return "its stored coverage differs from its coverage now";
+  if (unit.ModelDiffers()) return "the model's digest has changed";
+  return unit.DeviceDiffers() ? "the device's digest has changed" : "";
 }
 
 std::string CommandOf(const VerifyFlags& flags, const RecheckOutcome& outcome,
@@ -96,7 +97,7 @@ Fields<DifferingUnit> FieldsOf(const DifferingUnit*) {
       {"first_case", [](const U& u) { return u.stored().first_case; }},
       {"cases", [](const U& u) { return u.stored().cases; }},
       {"machine", [](const U& u) { return Name(u.stored().machine); },
-       "that did it; empty if not known"},
+       "machine that executed the unit; empty if unknown"},
       {"differs",
        [](const U& u) { return u.unit.ModelDiffers() ? "model" : "device"; },
        {.words = {"model", "device"}}},
@@ -108,7 +109,7 @@ Fields<DifferingUnit> FieldsOf(const DifferingUnit*) {
       {"stored_mismatches", [](const U& u) { return u.stored().mismatches; }},
       {"mismatches", [](const U& u) { return u.unit.now.mismatches; }},
       {"command", [](const U& u) { return CommandOf(u.flags, u.outcome, u.unit); },
-       "that does it again"},
+       "command line that executes the unit again"},
   };
 }
 
@@ -128,7 +129,7 @@ Fields<VerifyResult> FieldsOf(const VerifyResult*) {
       {"differing", &R::differing},
       {"stopped_by", [](const R& r) { return Name(r.outcome.stopped_by); }, StoppedBy()},
       {"dropped", [](const R& r) { return Messages(r.outcome.failed); },
-       Prose("why, one for each instruction that was dropped")},
+       Prose("one reason for each dropped instruction")},
       {"damage", [](const R& r) { return r.outcome.damage; }, Prose()},
   };
 }
@@ -136,8 +137,8 @@ Fields<VerifyResult> FieldsOf(const VerifyResult*) {
 void Finish(const RecheckOutcome& outcome, uint64_t model, uint64_t device, Call& call) {
   for (const std::string& what : outcome.damage) call.Say(Verdict::kHarmed, what);
   if (outcome.other_device) {
-    call.console.Warn(absl::StrCat("the run was of ", Name(outcome.manifest.device_identity),
-                                   "; now answers ", Name(*outcome.other_device)));
+    call.console.Warn(absl::StrCat("the run's device was ", Name(outcome.manifest.device_identity),
+                                   "; this device is ", Name(*outcome.other_device)));
   }
   SayDropped(outcome.failed, !outcome.done.empty(), call);
   if (!outcome.device.ok()) call.Say(Verdict::kEarly, std::string(outcome.device.message()));
@@ -147,12 +148,12 @@ void Finish(const RecheckOutcome& outcome, uint64_t model, uint64_t device, Call
   }
   if (outcome.stopped_by) {
     call.console.Warn(absl::StrCat("stopped early (", Name(outcome.stopped_by),
-                                   "); the same command line begins again"));
+                                   "); the same command line starts over"));
   }
   if (model > 0) {
     call.Say(Verdict::kBroken,
-             "the model gives other digests than stored: this program or a machine on which it "
-             "ran computes wrong, and the device is not judged");
+             "the model's digests differ from the stored ones: this program or a machine on which "
+             "it ran computes wrongly, so there is no verdict on the device");
   }
   if (device > 0) call.Say(Verdict::kDiffers);
 }
@@ -196,15 +197,16 @@ void RunVerify(const VerifyFlags& flags, Call& call) {
 
 Action AddVerify(CLI::App& command) {
   const auto flags = std::make_shared<VerifyFlags>();
-  AddOption(command, "folder", flags->folder, "of a run").Required();
+  AddOption(command, "folder", flags->folder, "folder of a run").Required();
   AddOption(command, "--sample", flags->sample,
-            "of the finished units: a share, or a number; at least one")
+            "share or number of the finished units; at least one")
       .TypeName("N|N%");
-  AddOption(command, "--unit", flags->unit, "only this one").TypeName("ARCH/INSTRUCTION:NUMBER");
-  AddDevice(command, flags->device, "what to execute them on [that of the run]");
-  AddOption(command, "--seed", flags->seed, "of the sample").TypeName("N");
+  AddOption(command, "--unit", flags->unit, "verify only this unit")
+      .TypeName("ARCH/INSTRUCTION:NUMBER");
+  AddDevice(command, flags->device, "device to execute the units on [the run's device]");
+  AddOption(command, "--seed", flags->seed, "seed of the sample").TypeName("N");
   AddThreads(command, flags->threads);
-  AddDuration(command, "--max_total_time", flags->max_total_time, "stop then");
+  AddDuration(command, "--max_total_time", flags->max_total_time, "stop after this time");
   return {RunVerify, flags, {SchemaOf<VerifyResult>}};
 }
 

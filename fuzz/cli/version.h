@@ -1,4 +1,4 @@
-// Which mmadiff this is.
+// The version of this program.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@ namespace mmadiff {
 // `git describe --always --dirty` when the program was built, or "unknown" (commit.cmake).
 extern const char kCommit[];
 
-// "mmadiff 0.1.0 (model 3, generator 3)", the commit, and how it was built, a line each.
+// "mmadiff 0.1.0 (model 3, generator 3)", the commit and the build options, one line each.
 std::string VersionText();
 
 }  // namespace mmadiff

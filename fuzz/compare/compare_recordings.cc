@@ -19,12 +19,13 @@
 namespace mmadiff {
 namespace {
 
-constexpr size_t kMaxObserved = 2048;  // common answers that differ, and that do not
+constexpr size_t kMaxObserved =
+    2048;  // maximum number of common answers that differ, and that agree
 
 struct Recorded {
   AnswersByRow answers;
   std::set<std::string> identities;
-  std::set<std::string> contradictory;  // operations with two answers to one input
+  std::set<std::string> contradictory;  // operations with two different answers for one input
 };
 
 void Add(const Recording& r, Recorded& recorded) {
@@ -68,7 +69,7 @@ absl::StatusOr<Recorded> Read(const std::string& path, std::vector<std::string>&
     wrong.insert(wrong.end(), damaged->begin(), damaged->end());
   }
   ASSIGN_OR_RETURN(const auto others, OtherAnswersBelow(path));
-  for (const std::string& other : others) damage.push_back(other + ": no part of the recording");
+  for (const std::string& other : others) damage.push_back(other + ": not part of the recording");
   for (const Damage& d : wrong) damage.push_back(absl::StrCat(path, ": ", Text(d)));
   for (const std::string& op : recorded.contradictory) {
     damage.push_back(
@@ -77,7 +78,7 @@ absl::StatusOr<Recorded> Read(const std::string& path, std::vector<std::string>&
   return recorded;
 }
 
-// The common answers of an operation, as both sides gave them.
+// The common answers of an operation, from both sides.
 class Common {
  public:
   Common(const Operation& op, const StoredAnswers& x, const StoredAnswers& y) : op_(op) {
@@ -129,7 +130,8 @@ class Common {
   std::vector<Observed> first_, second_;
 };
 
-// Names what gives all answers; what gave those of other operations is tried first.
+// Names the change that reproduces all answers. Changes that fitted other operations are tried
+// first.
 class Namer {
  public:
   std::string Name(const Operation& op, const std::vector<Observed>& observed) {
@@ -148,7 +150,7 @@ class Namer {
   std::vector<std::vector<Change>> known_;
 };
 
-// Of rows that agree with the model in the first and not in the second, before the others.
+// Causes whose first side agrees with the model come first.
 void SortByCause(RunsDifference& difference) {
   std::set<std::string> agreed;
   for (const RunsDifference::Cause& cause : difference.causes) {
@@ -189,7 +191,7 @@ absl::Status CompareRecordings(const std::string& first, const std::string& seco
     if (op == nullptr) continue;  // without a model
     const auto key = std::pair(row.op, row.variant);
     const Common common(*op, x.answers.at(key), y.answers.at(key));
-    if (common.first().empty()) continue;  // digests alone
+    if (common.first().empty()) continue;  // only digests
     AddCause({namer.Name(*op, common.first()), namer.Name(*op, common.second()),
               Explains(*op, op->model, common.first())},
              row.op, difference);

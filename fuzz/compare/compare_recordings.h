@@ -1,4 +1,5 @@
-// Two recordings: where do their answers differ, and which change of the model gives those of each?
+// Compares two recordings: where their answers differ, and which change of the model reproduces the
+// answers of each.
 #pragma once
 
 #include <string>
@@ -8,11 +9,11 @@
 
 namespace mmadiff {
 
-// Fills all but the paths. Errors as ReadRecordings().
+// Fills everything except the paths. Errors as for ReadRecordings().
 absl::Status CompareRecordings(const std::string& first, const std::string& second,
                                RunsDifference& difference);
 
-// Adds the operation to the cause of both; the same cause again is one.
+// Adds the operation to the cause; equal causes are merged.
 void AddCause(RunsDifference::Cause cause, const std::string& op, RunsDifference& difference);
 
 }  // namespace mmadiff

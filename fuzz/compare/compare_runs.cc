@@ -27,19 +27,20 @@ namespace {
 
 constexpr size_t kNamedOps = 8, kNamedBins = 12;  // in text; the rest is counted
 
-// By number of the unit: its cases (the last unit of a run has fewer) and the device's digest.
+// By unit number: the unit's cases (the last unit of a run has fewer) and the device's digest.
 using UnitAnswers = std::map<uint64_t, std::pair<uint64_t, Digest>>;
 
-// What a run says of an operation.
+// The results of a run for an operation.
 struct Row {
   RunManifest::Instruction planned;
   UnitResult total;
   UnitAnswers units;
   struct Filed {
     Bucket bucket;
-    std::string path;  // of a case
+    std::string path;  // path of a case
   };
-  std::map<std::string, Filed> buckets;  // that repeat, if only in an old process; by name
+  std::map<std::string, Filed>
+      buckets;  // repeating buckets by name, including those that repeat only in an old process
 
   bool Agrees() const { return total.mismatches == 0 && buckets.empty(); }
 };
@@ -80,17 +81,17 @@ absl::StatusOr<Side> ReadSide(const std::string& path, std::vector<std::string>&
     if (repetition != Repetition::kRepeats && repetition != Repetition::kAged) continue;
     if (!IsFinding(f.filed)) continue;
     if (StateOf(f.filed) == FindingState::kFixed) continue;
-    // What was stopped by its mismatches may have no unit.
+    // An operation that was stopped by its mismatches may have no unit.
     Row::Filed& filed = side.rows[f.filed.op->name].buckets[Name(f.filed.bucket)];
     if (filed.path.empty() || IsMinimal(f.filed)) filed = {f.filed.bucket, f.path};
   }
   return side;
 }
 
-// What gives all answers, as the run's own diagnosis says it in its bucket.
+// The change that reproduces all answers, according to the run's own diagnosis in its bucket.
 std::string CauseOf(const Row& row) {
   if (row.Agrees()) return kModel;
-  if (row.buckets.size() != 1) return row.buckets.empty() ? "nothing that was filed" : kNoChange;
+  if (row.buckets.size() != 1) return row.buckets.empty() ? "no filed finding" : kNoChange;
   const Bucket& bucket = row.buckets.begin()->second.bucket;
   if (bucket.kind == Bucket::kUnexplained || bucket.kind == Bucket::kNoWord || !bucket.Repeats()) {
     return kNoChange;
@@ -115,7 +116,7 @@ class RunsComparer {
       }
     }
     for (const auto& [op, row] : y_.rows) answers.only_second += !x_.rows.contains(op);
-    // Those that agree in the first come first.
+    // Rows that agree on the first side come first.
     std::stable_partition(
         answers.rows.begin(), answers.rows.end(),
         [this](const SurveyDifference::Row& row) { return x_.rows.at(row.op).Agrees(); });
@@ -142,7 +143,7 @@ class RunsComparer {
     Fact("units", absl::StrCat(x_.status.units), absl::StrCat(y_.status.units));
     Fact("dot products", absl::StrCat(x_.status.total.dot_products),
          absl::StrCat(y_.status.total.dot_products));
-    Fact("dot products a second", rate(x_), rate(y_));
+    Fact("dot products per second", rate(x_), rate(y_));
   }
 
   // Whether units of one number and size are the same cases.
@@ -175,9 +176,9 @@ class RunsComparer {
     difference_.answers.compared += common;
     difference_.common += common;
     if (others > 0) {
-      row.what.push_back(absl::StrCat("other answers in ", others, " of ", common, " units"));
+      row.what.push_back(absl::StrCat("different answers in ", others, " of ", common, " units"));
     }
-    // What cannot be read may be the same bucket.
+    // An unreadable finding may be in the same bucket.
     if (y_.status.folder.all_findings) Buckets("only in the first", x, y, row);
     if (x_.status.folder.all_findings) Buckets("only in the second", y, x, row);
     Coverage(op, x, y);
@@ -234,10 +235,10 @@ std::string Some(const std::vector<std::string>& names, size_t most) {
 }
 
 std::string CauseText(const RunsDifference::Cause& cause) {
-  const std::string gives =
-      cause.first == cause.second
-          ? absl::StrCat(cause.first, " gives all answers of A, and of B")
-          : absl::StrCat(cause.first, " gives all answers of A; ", cause.second, " those of B");
+  const std::string gives = cause.first == cause.second
+                                ? absl::StrCat(cause.first, " reproduces all answers of A and of B")
+                                : absl::StrCat(cause.first, " reproduces all answers of A; ",
+                                               cause.second, " reproduces those of B");
   return absl::StrCat(gives, ": ", Some(cause.ops, kNamedOps), "\n");
 }
 
@@ -262,7 +263,7 @@ absl::StatusOr<RunsDifference> CompareFolders(const std::string& first, const st
   if (IsRun(first) != IsRun(second)) {
     return absl::InvalidArgumentError(
         absl::StrCat(IsRun(first) ? first : second, " is the folder of a run, ",
-                     IsRun(first) ? second : first, " is none: name two runs or two recordings"));
+                     IsRun(first) ? second : first, " is not; name two runs or two recordings"));
   }
   const absl::Status compared = IsRun(first) ? CompareRuns(first, second, bins, difference)
                                              : CompareRecordings(first, second, difference);
@@ -276,10 +277,10 @@ absl::StatusOr<RunsDifference> CompareFolders(const std::string& first, const st
 std::string RunsDifference::Text(size_t width) const {
   std::string text;
   if (answers.compared == 0) {
-    text = "nothing is common\n";
+    text = "nothing in common\n";
   } else if (answers.rows.empty()) {
-    text = common == 0 ? "no unit has the same cases in both; counts and findings do not differ\n"
-                       : "no common answer differs\n";
+    text = common == 0 ? "no unit has the same cases in both; counts and findings are equal\n"
+                       : "no shared answer differs\n";
   }
   for (const Cause& cause : causes) absl::StrAppend(&text, CauseText(cause));
   absl::StrAppend(&text, "A  ", first_path, ": ", answers.first, "\nB  ", second_path, ": ",
@@ -287,16 +288,15 @@ std::string RunsDifference::Text(size_t width) const {
   for (const Reached& c : coverage) {
     for (const auto& [side, bins] : {std::pair("A", &c.first), std::pair("B", &c.second)}) {
       if (bins->empty()) continue;
-      absl::StrAppend(&text, c.op, ": reached in ", side, " alone: ", Some(*bins, kNamedBins),
-                      "\n");
+      absl::StrAppend(&text, c.op, ": reached only in ", side, ": ", Some(*bins, kNamedBins), "\n");
     }
   }
   for (const Fact& fact : facts) {
     absl::StrAppend(&text, fact.name, ": ", fact.first, " | ", fact.second, "\n");
   }
-  absl::StrAppend(
-      &text, answers.compared, " things compared, instructions that differ: ", answers.rows.size(),
-      ", of A alone: ", answers.only_first, ", of B alone: ", answers.only_second, "\n");
+  absl::StrAppend(&text, answers.compared,
+                  " things compared; differing instructions: ", answers.rows.size(),
+                  ", only in A: ", answers.only_first, ", only in B: ", answers.only_second, "\n");
   return Wrap(PlainText(text), width, 2);
 }
 
@@ -308,8 +308,12 @@ Fields<RunsDifference::Fact> FieldsOf(const RunsDifference::Fact*) {
 Fields<RunsDifference::Cause> FieldsOf(const RunsDifference::Cause*) {
   using C = RunsDifference::Cause;
   return {
-      {"first", &C::first, Prose("the model, or NAME=VALUE of its parameters, or words")},
-      {"second", &C::second, Prose("the model, or NAME=VALUE of its parameters, or words")},
+      {"first", &C::first,
+       Prose("explanation of this side's answers: the model, NAME=VALUE of its parameters, or "
+             "words")},
+      {"second", &C::second,
+       Prose("explanation of this side's answers: the model, NAME=VALUE of its parameters, or "
+             "words")},
       {"instructions", &C::ops, InstructionName()},
   };
 }
@@ -334,7 +338,7 @@ Fields<ComparedSide> FieldsOf(const ComparedSide*) {
   using S = ComparedSide;
   return {
       {"path", [](const S& s) { return s.path; }},
-      {"device_identity", [](const S& s) { return s.identity; }, "who answered"},
+      {"device_identity", [](const S& s) { return s.identity; }, "device that answered"},
   };
 }
 
@@ -352,14 +356,15 @@ Fields<RunsDifference> FieldsOf(const RunsDifference*) {
        [](const D& d) {
          return ComparedSide{d.second_path, d.answers.second};
        }},
-      {"causes", &D::causes, "what gives all answers of each side, where they differ"},
+      {"causes", &D::causes,
+       "models that reproduce all answers of each side, where the sides differ"},
       {"differences", [](const D& d) { return d.answers.rows; }},
-      {"coverage", &D::coverage, "bins that one side alone reached, by name"},
-      {"facts", &D::facts, "of what ran, where they differ"},
+      {"coverage", &D::coverage, "bins that only one side reached, by name"},
+      {"facts", &D::facts, "facts about the two runs that differ"},
       {"compared", [](const D& d) { return d.answers.compared; }},
       {"only_first", [](const D& d) { return d.answers.only_first; }, "instructions"},
       {"only_second", [](const D& d) { return d.answers.only_second; }},
-      {"damage", &D::damage, Prose("what was left out")},
+      {"damage", &D::damage, Prose("damaged data that was left out")},
   };
 }
 

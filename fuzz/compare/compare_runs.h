@@ -1,5 +1,5 @@
-// Two nights, two devices or two versions: what differs between the folders of two runs, or between
-// two recordings? What gives the answers of each comes first.
+// Compares the folders of two runs, or two recordings, from two nights, devices or versions. The
+// models that reproduce the answers of each side come first.
 #pragma once
 
 #include <functional>
@@ -14,35 +14,35 @@
 
 namespace mmadiff {
 
-// What gives all answers of a side, if no change of parameters has to.
+// Values of Cause other than a change of parameters.
 inline constexpr char kModel[] = "the model", kNoChange[] = "no change of one or two parameters";
 
 struct RunsDifference {
-  struct Fact {  // of what ran: "device", "seed", "dot products a second"
+  struct Fact {  // a property of the runs: "device", "seed", "dot products per second"
     std::string name, first, second;
   };
-  // Of operations whose answers differ: what gives all those of each side. kModel, a change of
-  // its parameters ("fraction_bits=24"), or kNoChange.
+  // For operations whose answers differ: the model that reproduces all answers of each side:
+  // kModel, a change of its parameters ("fraction_bits=24"), or kNoChange.
   struct Cause {
     std::string first, second;
-    bool first_agrees = false;  // the model gives those of the first side
+    bool first_agrees = false;  // the model reproduces the answers of the first side
     std::vector<std::string> ops = {};
   };
-  struct Reached {  // bins of the coverage that one side alone reached often enough
+  struct Reached {  // coverage bins that only one side reached often enough
     std::string op;
     std::vector<std::string> first, second;
   };
 
   std::string kind;  // "runs", "recordings"
   std::string first_path, second_path;
-  std::vector<Cause> causes;  // of most operations first
-  // Rows that agree with the model in the first and not in the second come first. Of runs
-  // `compared` counts operations and units of the same cases.
+  std::vector<Cause> causes;  // causes with the most operations first
+  // Rows that agree with the model on the first side but not on the second come first. For runs,
+  // `compared` counts operations and units with the same cases.
   SurveyDifference answers;
-  uint64_t common = 0;  // of `compared`: answers, or units of the same cases
+  uint64_t common = 0;  // those of `compared` that are answers, or units with the same cases
   std::vector<Reached> coverage;
   std::vector<Fact> facts;
-  std::vector<std::string> damage;  // what was left out
+  std::vector<std::string> damage;  // damaged data that was left out
 
   std::string Text(size_t width = kAnyWidth) const;
 };
@@ -51,8 +51,8 @@ Fields<RunsDifference> FieldsOf(const RunsDifference*);
 
 using ListBins = std::function<std::vector<Bin>(const Model&)>;
 
-// Two folders of runs, or two recordings (corpus/recordings/recording.h). kInvalidArgument for one of
-// each, and for what is neither; else as ReadRunFolder() and ReadRecordings().
+// Two folders of runs, or two recordings (corpus/recordings/recording.h). kInvalidArgument for one
+// of each and for anything else; other errors as for ReadRunFolder() and ReadRecordings().
 absl::StatusOr<RunsDifference> CompareFolders(const std::string& first, const std::string& second,
                                               const ListBins& bins = BinsOf);
 

@@ -107,10 +107,14 @@ TEST_F(CompareRunsTest, TheFirstLineNamesTheParameterOfTheRecordedDevice) {
   const std::string changed = Record("changed", "fraction_bits=24"), model = Record("model", "");
   const RunsDifference d = Compare(changed, model);
   EXPECT_EQ(d.kind, "recordings");
-  EXPECT_THAT(d.Text(), StartsWith("fraction_bits=24 gives all answers of A; the model those of B: "
-                                   "sm_90/mma.m16n8k16.f32.f16.f16.f32\n"));
-  EXPECT_THAT(Compare(model, changed).Text(),
-              StartsWith("the model gives all answers of A; fraction_bits=24 those of B: "));
+  EXPECT_THAT(
+      d.Text(),
+      StartsWith("fraction_bits=24 reproduces all answers of A; the model reproduces those of B: "
+                 "sm_90/mma.m16n8k16.f32.f16.f16.f32\n"));
+  EXPECT_THAT(
+      Compare(model, changed).Text(),
+      StartsWith(
+          "the model reproduces all answers of A; fraction_bits=24 reproduces those of B: "));
   ASSERT_THAT(d.answers.rows, SizeIs(1));
   EXPECT_GT(d.answers.rows[0].differing, 0u);
   EXPECT_NE(d.answers.rows[0].first, d.answers.rows[0].second);
@@ -122,7 +126,7 @@ TEST_F(CompareRunsTest, EqualRecordingsDifferInNothing) {
   EXPECT_THAT(d.answers.rows, IsEmpty());
   EXPECT_THAT(d.causes, IsEmpty());
   EXPECT_GT(d.answers.compared, 20u * 128);
-  EXPECT_THAT(d.Text(), StartsWith("no common answer differs\n"));
+  EXPECT_THAT(d.Text(), StartsWith("no shared answer differs\n"));
 }
 
 TEST_F(CompareRunsTest, EqualRunsDifferInNothing) {
@@ -148,14 +152,16 @@ TEST_F(CompareRunsTest, RowsThatAgreeInTheFirstComeFirst) {
   EXPECT_EQ(d.answers.rows[0].op, kFma);
   EXPECT_THAT(
       d.answers.rows[0].what,
-      ElementsAre("mismatches: 0 of 200 | 5 of 200", "other answers in 1 of 2 units",
+      ElementsAre("mismatches: 0 of 200 | 5 of 200", "different answers in 1 of 2 units",
                   HasSubstr("bucket only in the second: rounded:output_subnormals=flush, ")));
   EXPECT_EQ(d.answers.rows[1].op, kDot);
-  EXPECT_THAT(d.answers.rows[1].what, ElementsAre("other answers in 1 of 2 units"));
+  EXPECT_THAT(d.answers.rows[1].what, ElementsAre("different answers in 1 of 2 units"));
   ASSERT_THAT(d.causes, SizeIs(2));
-  EXPECT_THAT(d.Text(),
-              HasSubstr("the model gives all answers of A; output_subnormals=flush those of B: "
-                        "x86/vfmadd231ss\n"));
+  EXPECT_THAT(
+      d.Text(),
+      HasSubstr(
+          "the model reproduces all answers of A; output_subnormals=flush reproduces those of B: "
+          "x86/vfmadd231ss\n"));
 }
 
 TEST_F(CompareRunsTest, WhatDidNotRepeatIsNoBucketThatIsGone) {
@@ -171,9 +177,11 @@ TEST_F(CompareRunsTest, AFindingWithoutAUnitCounts) {
   const std::string second = Attempt("y", {});
   FileBucket(second, "rounded:output_subnormals=flush");
   const RunsDifference d = Compare(Attempt("x", Clean()), second);
-  EXPECT_THAT(d.Text(),
-              StartsWith("the model gives all answers of A; output_subnormals=flush those of B: "
-                         "x86/vfmadd231ss\n"));
+  EXPECT_THAT(
+      d.Text(),
+      StartsWith(
+          "the model reproduces all answers of A; output_subnormals=flush reproduces those of B: "
+          "x86/vfmadd231ss\n"));
 }
 
 TEST_F(CompareRunsTest, FailingInputsAndThoseOfAnOldProcessAreBuckets) {
@@ -181,7 +189,8 @@ TEST_F(CompareRunsTest, FailingInputsAndThoseOfAnOldProcessAreBuckets) {
   FileFailure(first, {.kind = FailureKind::kCrash, .exit_code = 3});
   FileBucket(second, "aged:rounded:output_subnormals=flush");
   const RunsDifference d = Compare(first, second);
-  EXPECT_THAT(d.Text(), StartsWith(absl::StrCat(kNoChange, " gives all answers of A, and of B")));
+  EXPECT_THAT(d.Text(),
+              StartsWith(absl::StrCat(kNoChange, " reproduces all answers of A and of B")));
   EXPECT_THAT(d.Text(), HasSubstr("bucket only in the first: crash_exit_3"));
   EXPECT_THAT(d.Text(), HasSubstr("bucket only in the second: aged:"));
 }
@@ -205,9 +214,10 @@ TEST_F(CompareRunsTest, WhatNoChangeExplainsIsSaidSo) {
   FileBucket(two, "rounded:output_subnormals=flush");
   FileBucket(two, "rounded:output_rounding=toward_zero");
   for (const std::string& second : {none, two}) {
-    EXPECT_THAT(Compare(first, second).Text(),
-                StartsWith("the model gives all answers of A; no change of one or two parameters "
-                           "those of B: x86/vfmadd231ss\n"))
+    EXPECT_THAT(
+        Compare(first, second).Text(),
+        StartsWith("the model reproduces all answers of A; no change of one or two parameters "
+                   "reproduces those of B: x86/vfmadd231ss\n"))
         << second;
   }
 }
@@ -225,8 +235,8 @@ TEST_F(CompareRunsTest, UnitsOfAnotherSizeAreNotCompared) {
   const RunsDifference d = Compare(Attempt("x", Clean()), Attempt("y", y, shorter));
   EXPECT_EQ(d.answers.compared, 2u);
   EXPECT_THAT(d.answers.rows, IsEmpty());
-  EXPECT_THAT(d.Text(), StartsWith("no unit has the same cases in both; counts and findings do not "
-                                   "differ\n"));
+  EXPECT_THAT(d.Text(), StartsWith("no unit has the same cases in both; counts and findings are "
+                                   "equal\n"));
 }
 
 TEST_F(CompareRunsTest, NothingInCommonIsSaid) {
@@ -235,7 +245,7 @@ TEST_F(CompareRunsTest, NothingInCommonIsSaid) {
   EXPECT_EQ(d.answers.compared, 0u);
   EXPECT_EQ(d.answers.only_first, 1u);
   EXPECT_EQ(d.answers.only_second, 1u);
-  EXPECT_THAT(d.Text(), StartsWith("nothing is common\n"));
+  EXPECT_THAT(d.Text(), StartsWith("nothing in common\n"));
 }
 
 TEST_F(CompareRunsTest, ARowWhoseCommonAnswersAreEqualDoesNotCountThem) {
@@ -283,7 +293,7 @@ TEST_F(CompareRunsTest, BinsThatOneSideAloneReachedOftenEnoughAreNamed) {
   EXPECT_EQ(d.coverage[0].op, kDot);
   EXPECT_THAT(d.coverage[0].first, ElementsAre("pairs/nan/zero", "pairs/inf/zero"));
   EXPECT_THAT(d.coverage[0].second, IsEmpty());
-  EXPECT_THAT(d.Text(), HasSubstr("vdpbf16ps: reached in A alone: pairs/nan/zero, pairs/inf/zero"));
+  EXPECT_THAT(d.Text(), HasSubstr("vdpbf16ps: reached only in A: pairs/nan/zero, pairs/inf/zero"));
 }
 
 TEST_F(CompareRunsTest, WhatIsNotThereOrOfAnotherKindIsRefused) {

@@ -11,7 +11,7 @@ namespace mmadiff {
 namespace {
 
 constexpr int kPlaces = 16;
-// One dot product may reach a bin by an accident that shows nothing else.
+// A single dot product may reach a bin by accident.
 constexpr uint64_t kMinReached = 4;
 
 constexpr const char* kWordNames[kWordKinds] = {"+0", "-0", "subnormal", "normal", "inf", "nan"};
@@ -26,7 +26,7 @@ constexpr const char* kNanNames[kNanReasons] = {"a",     "b",           "addend"
 constexpr const char* kDroppedNames[kRoundedOffKinds] = {"nothing", "below half", "half, over even",
                                                          "half, over odd", "above half"};
 
-// Empty: some input of the format has a word of the kind.
+// Why no input of the format has a word of the kind; empty if some has.
 std::string WhyNoWord(const Format& f, int kind) {
   if (IsInteger(f)) {
     if (kind == kNegative && (!f.is_signed || f.bits == 1)) return "no negative numbers";
@@ -54,23 +54,23 @@ std::string WhyNoWord(const Format& f, int kind) {
   }
 }
 
-// Of a cell: an input is known, or none exists, or neither is known.
+// Status of a cell: an input is known, none exists, or neither is known.
 struct Reach {
   bool certain;
   bool possible = true;
   const char* why = "";
 };
 
-// Exponents that terms of one sort have at an alignment, and the bits below the leading one: what is
-// certain, and what cannot be ruled out.
+// Exponents of one kind of terms at an alignment, and the bits below the leading one: certain
+// values, and values that cannot be ruled out.
 struct Terms {
   int gap_certain, gap_possible;    // largest gap to the alignment exponent
-  int span_certain, span_possible;  // of bits below the exponent
+  int span_certain, span_possible;  // span of bits below the exponent
 };
 
-// Whether some gap of the bucket goes with some number of lost bits of the bucket: a term `gap`
-// below the alignment exponent of which `fraction` bits are kept loses `gap - fraction` to `gap -
-// fraction + span` bits, none if it is at most `fraction` below.
+// Whether some gap of the one bucket is possible with some number of lost bits of the other: a term
+// `gap` below the alignment exponent, of which `fraction` bits are kept, loses `gap - fraction` to
+// `gap - fraction + span` bits, and none if it is at most `fraction` below.
 bool HasCell(int gap_max, int span, int fraction, int gap_bucket, int lost_bucket) {
   for (int gap = kBucketLow[gap_bucket]; gap < kBucketLow[gap_bucket + 1] && gap <= gap_max;
        ++gap) {
@@ -88,7 +88,7 @@ bool HasCell(int gap_max, int span, int fraction, int gap_bucket, int lost_bucke
 
 }  // namespace
 
-// Fills a table, cross after cross.
+// Fills a table, one cross after the other.
 class BinLister {
  public:
   BinLister(const Model& m, BinTable& table)
@@ -123,7 +123,7 @@ class BinLister {
       ListAlignedBy();
       ListGaps(BinGroup::kProductGap, "product_gap", ProductTerms());
     }
-    // Of a scaled sum the terms are groups; their exponents are not traced.
+    // The terms of a scaled sum are groups; their exponents are not traced.
     if (fused_ || alg_.family == Family::kScaledSum) {
       if (joins_) ListGaps(BinGroup::kAddendGap, "addend_gap", AddendTerms());
       ListCarry();
@@ -202,13 +202,13 @@ class BinLister {
       Add(absl::StrCat("k", p * m_.k / table_.places()), "",
           std::string(above ? "" : "the floor is above all products"));
     }
-    // Where c comes last the sum of an earlier step does.
+    // If c is added last, the sum of an earlier step takes its place.
     Add("addend", "", Reach{joins_ || steps_ > 1, false, "the addend is not aligned"});
     // All terms zero.
     Add("floor", "", Reach{alg_.exponent_floor != kNoFloor, false, "there is no floor"});
   }
 
-  // Products are normalised or not; subnormal operands have the least exponent either way.
+  // Products may be normalized; subnormal operands have the smallest exponent either way.
   Terms ProductTerms() const {
     const bool raw = alg_.product_exponent == ProductExponent::kRaw;
     int top = alg_.exponent_floor == kNoFloor ? -1 << 20 : alg_.exponent_floor;
@@ -216,13 +216,13 @@ class BinLister {
     if (terms_ > 1) top = std::max(top, product_max_);
     const int highest = steps_ > 1 ? std::max(top, MaxExponent(m_.d)) : top;
     const int lowest = raw ? product_min_ : Lowest(m_.a) + Lowest(m_.b);
-    // Of two fractions of one bit 1.5 * 1.5 = 2.25 leaves a span out.
+    // With two one-bit fractions, 1.5 * 1.5 = 2.25 leaves a span out.
     const bool all_spans = raw || product_bits_ > 2;
     return {std::max(0, top - product_min_), std::max(0, highest + !raw - lowest),
             all_spans ? product_bits_ : product_bits_ / 2, product_bits_ + !raw};
   }
-  // Of c, and of the sums that one step hands to the next; what an alignment by a zero product makes
-  // possible besides is in the slack.
+  // For c and for the sums that one step passes to the next; the slack covers the further
+  // possibilities of an alignment by a zero product.
   Terms AddendTerms() const {
     const bool own = alg_.addend_exponent == AddendExponent::kOwnFormat;
     const bool raw = alg_.product_exponent == ProductExponent::kRaw;
@@ -250,12 +250,14 @@ class BinLister {
     }
   }
 
-  // n terms of one width make a sum of ceil(log2 n) bits more at most; 2^g - 1 + 2 of them can make g.
+  // A sum of n terms of one width is at most ceil(log2 n) bits wider; 2^g - 1 + 2 terms can make it
+  // g bits wider.
   void ListCarry() {
     Begin(BinGroup::kCarry, "carry", 0);
-    const int most = std::bit_width(static_cast<unsigned>(terms_));  // of terms_ + 1 terms
+    const int most = std::bit_width(static_cast<unsigned>(terms_));  // for terms_ + 1 terms
     for (int bits = 0; bits <= 9; ++bits) {
-      // 5 * 1.5 has two bits more than 1.5, and single products of two bits have no more.
+      // 5 * 1.5 is two bits wider than 1.5, and single products of two bits are not wider than
+      // that.
       const bool wide = bits < 3 || product_bits_ > 2 || alg_.group_terms > 1;
       const bool certain = bits == 0 || (terms_ > 1 << (bits - 1) && wide);
       Add(absl::StrCat(bits).c_str(), "",
@@ -263,12 +265,13 @@ class BinLister {
     }
   }
 
-  // A sum below its widest term by so many bits, zero aside: x - x + the rest. At most what is kept.
+  // A nonzero sum narrower than its widest term by this many bits: x - x + the rest. At most the
+  // kept bits.
   void ListCancellation() {
     Begin(BinGroup::kCancellation, "cancellation", 0);
     const int kept = alg_.fraction_bits, apart = product_max_ - product_min_;
     const int third = joins_ ? std::max(apart, top_ - m_.c.min_exponent) : apart;
-    // Groups are wider than their exponent says.
+    // Groups are wider than their exponent suggests.
     const int above = fused_ ? 2
                              : 6 + MaxExponent(m_.a) + MaxExponent(m_.b) +
                                    std::bit_width(static_cast<unsigned>(alg_.group_terms));
@@ -284,12 +287,12 @@ class BinLister {
 
   void ListRounding() {
     Begin(BinGroup::kRounding, "rounding", 2);
-    // Bits of a sum below the last one of the output: certain, and at most.
+    // Bits of a sum below the last bit of the output: certain, and maximum.
     int certain = 2, possible = 2;
     if (fused_) {
       const int below = alg_.fraction_bits - alg_.output_fraction_bits;
       const int carry = std::bit_width(static_cast<unsigned>(terms_));
-      // A carry, where terms have bits enough to leave some below it.
+      // A carry, if terms have enough bits to leave some below it.
       certain = below + (product_bits_ > 2 && (terms_ > 1 || joins_));
       possible = below + 2 + carry;
       if (alg_.addend_joins == AddendJoins::kLastAdd) possible = 2;
@@ -357,7 +360,8 @@ class BinLister {
     Begin(BinGroup::kResult, "result", 0);
     const bool sign = m_.a.is_signed || m_.b.is_signed;
     for (int kind = 0; kind < kIntegerKinds; ++kind) {
-      // Of unsigned products c alone decides; the limits are met by luck where they are not kept.
+      // With unsigned products, only c decides; limits that do not saturate are reached only by
+      // chance.
       const bool limit = kind == kLowest || kind == kHighest;
       Add(kIntegerNames[kind], "", Reach{!limit});
     }
@@ -373,7 +377,7 @@ class BinLister {
   const char* group_ = "";
   bool integer_, joins_, fused_;
   int steps_, terms_, product_bits_, product_max_, product_min_;
-  int top_;  // largest exponent that a product offers, or a group
+  int top_;  // largest exponent of a product or a group
 };
 
 std::string Bin::name() const {

@@ -1,8 +1,8 @@
-// What the inputs of a run should have met inside the arithmetic of a model: crosses of rows and
-// columns, each cell a bin.
+// Situations inside the arithmetic of a model that the inputs of a run should exercise: crosses of
+// rows and columns, each cell a bin.
 //
-// A cell is in the list if some input is known to reach it, or if it is proved that none does. Where
-// neither is known, the cell is no bin: nothing waits for what may not exist.
+// A cell is in the list if some input is known to reach it, or if it is proved that none does.
+// Otherwise the cell is not a bin, so that nothing waits for an input that may not exist.
 #pragma once
 
 #include <array>
@@ -15,33 +15,34 @@
 namespace mmadiff {
 
 struct Bin {
-  const char* group;        // of the cross: "pairs"
-  std::string row, column;  // `column` is empty where the group is a list
+  const char* group;        // name of the cross: "pairs"
+  std::string row, column;  // `column` is empty if the group is a list
   uint64_t least;           // dot products that must reach it
-  std::string unreachable;  // why no input of this model reaches it; empty: it must be reached
+  std::string
+      unreachable;  // reason why no input of this model reaches it; empty if it must be reached
 
   std::string name() const;  // "pairs/nan/zero"
 };
 
 enum class BinGroup : uint8_t {
   kA,             // kind of each word of A, by its place in k (at most 16 of them)
-  kB,             // of B
+  kB,             // the same for B
   kAddend,        // kind of c
   kScaleA,        // kind of a scale
   kScaleB,        //
   kPairs,         // kind of a against kind of b, at one k
-  kNanFrom,       // the one reason for a NaN
-  kAlignedBy,     // who set the alignment exponent of a step
-  kProductGap,    // exponents of a product below the alignment's, by bits that it lost
-  kAddendGap,     // of the addend
-  kCarry,         // bits that a sum of aligned terms has more than its widest term
-  kCancellation,  // fewer
-  kRounding,      // what the rounding of a sum dropped, by its sign
+  kNanFrom,       // the only reason for a NaN
+  kAlignedBy,     // the term that set the alignment exponent of a step
+  kProductGap,    // exponents of a product below the alignment's, by lost bits
+  kAddendGap,     // the same for the addend
+  kCarry,         // bits by which a sum of aligned terms is wider than its widest term
+  kCancellation,  // bits by which it is narrower
+  kRounding,      // the bits that rounding a sum dropped, by its sign
   kResult,        // kind of d
   kCount
 };
 
-// Kinds of a word: of floating-point formats, and of integers.
+// Kinds of words of floating-point formats and of integers.
 enum WordKind { kPlusZero, kMinusZero, kSubnormal, kNormal, kInf, kNaN, kWordKinds };
 enum IntegerKind { kZero, kPositive, kNegative, kLowest, kHighest, kIntegerKinds };
 int KindOf(const Format& format, uint64_t word);
@@ -62,10 +63,10 @@ enum NanReason {
 };
 enum RoundedOff { kNothing, kBelowHalf, kHalfOverEven, kHalfOverOdd, kAboveHalf, kRoundedOffKinds };
 enum ResultRow {
-  kResultKinds = kWordKinds,   // then, of floating point:
+  kResultKinds = kWordKinds,   // then, for floating point:
   kOverflowed = kResultKinds,  // an infinity from finite terms
   kResultRows,
-  kAboveRange = kIntegerKinds,  // of integers: the sum left the range of d
+  kAboveRange = kIntegerKinds,  // for integers: the sum left the range of d
   kBelowRange,
   kIntegerResultRows
 };
@@ -75,10 +76,10 @@ class BinTable {
   explicit BinTable(const Model& model);
 
   const std::vector<Bin>& bins() const { return bins_; }
-  // Number of a cell's bin, -1 if it has none.
+  // Number of a cell's bin, -1 if it has no bin.
   int At(BinGroup cross, int row, int column = 0) const;
 
-  int places() const { return places_; }  // of k in kA, kB and kAlignedBy
+  int places() const { return places_; }  // places of k in kA, kB and kAlignedBy
   int PlaceOf(int k) const { return k * places_ / k_; }
 
  private:

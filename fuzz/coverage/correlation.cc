@@ -20,9 +20,9 @@
 namespace mmadiff {
 namespace {
 
-// A property has to be this much rarer than what it is a part of.
+// A property must be this many times rarer than the set that it is a part of.
 constexpr uint64_t kRarer = 2;
-// Of fewer, hundreds of properties have one in common by chance.
+// With fewer mismatches, one of the hundreds of properties is shared by chance.
 constexpr uint64_t kMinDiffering = 20;
 constexpr int64_t kAtOnce = kCorrelated / 64;  // dot products, on one core
 constexpr uint64_t kMinBefore = 1024;
@@ -33,12 +33,12 @@ std::string Grouped(uint64_t n) {
   return digits;
 }
 
-// Groups of bins that say what kind of word an operand is, and what people call it.
+// Groups of bins for the kind of an operand's word, and the operand's name in text.
 constexpr struct {
   const char *group, *operand;
 } kOperands[] = {{"a", "a"}, {"b", "b"}, {"addend", "c"}, {"result", "the result"}};
 
-// Groups whose rows are numbers of bits, "2" or "4..7", and what people call them.
+// Groups whose rows are numbers of bits, "2" or "4..7", and their names in text.
 constexpr struct {
   const char *group, *what;
 } kBits[] = {{"carry", "a carry"}, {"cancellation", "a cancellation"}};
@@ -51,7 +51,7 @@ std::string Article(const std::string& word) {
   return absl::StrCat(word.front() == 'i' ? "an " : "a ", word);
 }
 
-// Properties have numbers, in the order in which they are met.
+// Numbers properties in the order of first occurrence.
 class Names {
  public:
   uint16_t Number(const std::string& name) {
@@ -77,7 +77,7 @@ class Features {
     AddSign("c", op.model.c, 1);
   }
 
-  // Of element `element` of an execution.
+  // The properties of element `element` of an execution.
   std::vector<uint16_t> Of(const DotProductCase& dot, int64_t element) {
     std::vector<uint16_t> has = of_place_[element];
     counter_.Count(dot);
@@ -149,7 +149,7 @@ class Features {
   const Operation& op_;
   Names& names_;
   CoverageCounter counter_;
-  std::vector<std::vector<uint16_t>> of_bin_, of_place_;  // the latter by element
+  std::vector<std::vector<uint16_t>> of_bin_, of_place_;  // properties of the place, by element
   std::vector<Sign> signs_;
 };
 
@@ -163,7 +163,8 @@ class Cores {
   Cores(const Cores&) = delete;
   Cores& operator=(const Cores&) = delete;
 
-  // The core that the thread is on from now on; nothing if there is but one, or it may not be chosen.
+  // Moves the thread to the next core and returns it; nullopt if there is only one core or it
+  // cannot be selected.
   std::optional<int> Next() {
     if (!some_) return std::nullopt;
     do {
@@ -182,7 +183,7 @@ class Cores {
   int core_ = -1;
 };
 
-// How many were asked before: at least so many, in powers of two.
+// Properties "at least N earlier queries", N a power of two.
 void AddBefore(uint64_t before, Names& names, std::vector<uint16_t>& numbers) {
   for (uint64_t n = kMinBefore; n <= before; n *= 2) {
     numbers.push_back(names.Number(absl::StrCat("at least ", Grouped(n), " asked before")));
@@ -190,12 +191,12 @@ void AddBefore(uint64_t before, Names& names, std::vector<uint16_t>& numbers) {
 }
 
 struct Sample {
-  std::vector<std::vector<uint16_t>> features;  // of each dot product, ascending
+  std::vector<std::vector<uint16_t>> features;  // features of each dot product, ascending
   std::vector<bool> differs;
   Names names;
 };
 
-// Of dot products that the device did not fail on.
+// Samples dot products on which the device did not fail.
 absl::StatusOr<Sample> TakeSample(Device& device, const CaseStream& stream, uint64_t first,
                                   absl::Duration end) {
   const Operation& op = *stream.op;
@@ -240,7 +241,8 @@ absl::StatusOr<Sample> TakeSample(Device& device, const CaseStream& stream, uint
   return sample;
 }
 
-// Of the dot products that have all `given` features: the rarest other one that all differing have.
+// Among the dot products with all `given` features: the rarest further feature that all differing
+// ones share.
 std::optional<uint16_t> RarestShared(const Sample& sample, const std::vector<uint16_t>& given,
                                      uint64_t& having) {
   std::map<uint16_t, std::pair<uint64_t, uint64_t>> counts;  // differing, all

@@ -1,4 +1,4 @@
-// What the mismatches of a device have in common, where no change of the model explains them.
+// Properties that a device's mismatches share, for mismatches that no change of the model explains.
 #pragma once
 
 #include <cstdint>
@@ -13,21 +13,23 @@
 
 namespace mmadiff {
 
-// A property of some dot products: of their operands, of what the model did with them, of their place
-// in the execution, of the processor core that answered, of how many were asked before. All that differ have
-// it.
+// A property of some dot products: their operands, the stages of the model, their place in the
+// execution, the processor core that answered, or the number of earlier queries. All differing dot
+// products have it.
 struct Correlation {
-  std::vector<std::string> features;   // one or two, all of which a dot product must have
-  uint64_t differing = 0, having = 0;  // of `having` dot products with it so many differ,
-  uint64_t others = 0;                 // of `others` without it none
+  std::vector<std::string> features;  // one or two; a dot product must have all of them
+  uint64_t differing = 0,
+           having = 0;  // this many of `having` dot products with the features differ
+  uint64_t others = 0;  // none of `others` dot products without the features differs
 
   // "a subnormal in a: 11,621 of 19,488 differ, else 0 of 31,712"
   std::string Text() const;
 };
 
-// Asks the device for the cases of a stream from `first` on: at most kCorrelated dot products, a slow device for
-// about `most`, a device without a process of its own on each core in turn. Returns the rarest property that all have which differ, or two of them if the second is again
-// much rarer; nothing if half of all have it, or few differ. Errors are the device's.
+// Queries the device for the cases of a stream from `first` on: at most kCorrelated dot products; a
+// slow device for about `most`; a device without its own process on each core in turn. Returns the
+// rarest property that all differing dot products share, or two properties if the second is much
+// rarer again; nullopt if half of all dot products have it, or few differ. Errors are the device's.
 inline constexpr uint64_t kCorrelated = 50000;
 absl::StatusOr<std::optional<Correlation>> Correlate(Device& device, const CaseStream& stream,
                                                      uint64_t first, absl::Duration most);

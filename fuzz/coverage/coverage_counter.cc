@@ -124,7 +124,7 @@ class Marker {
     has_addend_ = addend_.kind == Kind::kFinite && addend_.significand != 0;
   }
 
-  // `magnitude` * 2^lsb offers the exponent `offered` and is cut below align_ - fraction_bits.
+  // `magnitude` * 2^lsb has the exponent `offered` and is cut below align_ - fraction_bits.
   void MarkGap(BinGroup cross, unsigned __int128 magnitude, int lsb, int offered) {
     int lowest = lsb;
     while ((magnitude & 1) == 0) magnitude >>= 1, ++lowest;
@@ -192,7 +192,7 @@ class Marker {
   const DotProductCase& dot_;
   std::vector<uint8_t>& seen_;
   std::vector<uint16_t>& reached_;
-  std::vector<Product> products_;  // of the step
+  std::vector<Product> products_;  // products of the step
   Unpacked addend_ = {};
   Format addend_format_ = {};
   bool fused_, aligns_, has_addend_ = false, aligned_ = false, special_ = false,
@@ -239,8 +239,8 @@ std::vector<size_t> ThinBins(const std::vector<Bin>& bins, const std::vector<uin
 
 void SampleCoverage(const CaseStream& stream, uint64_t first, uint64_t count, UnitResult& result) {
   const uint64_t words = stream.op->shape().d_words();
-  // Of a case some dot products, as making it costs as much as looking at a few. Cases that follow
-  // each other, for classes take turns.
+  // Several dot products per case, since generating a case costs as much as tracing a few.
+  // Consecutive cases, because classes take turns.
   const uint64_t each = count * words <= kCoveredDotProducts ? words : std::min<uint64_t>(words, 6);
   const uint64_t cases = std::min(count, kCoveredDotProducts / each);
   CoverageCounter counter(stream.op->model);

@@ -82,7 +82,7 @@ TEST_F(ResidentTest, LaunchesFitTheMemory) {
   Fake("RESULT", "999");
   UnitResult result;
   EXPECT_THAT(std::string(runner->Run(stream, 5, 100, result, Accept).status().message()),
-              HasSubstr("asking for free memory"));
+              HasSubstr("querying free memory"));
 }
 
 UnitResult Without(UnitResult r) {
@@ -226,14 +226,14 @@ TEST_F(ResidentTest, WhatIsNotConfirmedIsDataLoss) {
   const CaseStream stream = {FindOperation(kOperation), &Strategies().front(), 1};
   for (const auto& [fault, text] :
        {std::pair("large", "4096 cases were flagged, on multiprocessors 0 1 2 3 4 5 6 7 ..."),
-        std::pair("once", "on multiprocessor 1), and not so when it was asked again"),
+        std::pair("once", "on multiprocessor 1), but not when it was repeated"),
         std::pair("multiprocessor", "cases were flagged, on multiprocessors 5"),
         std::pair("unwritten", "4096 executions without a trace"),
-        std::pair("generate_nothing", "its operands on the GPU are other than its name says"),
-        std::pair("generate_part", "the GPU made 4095 cases"),
-        std::pair("generate_wrong", "its operands on the GPU are other than its name says"),
+        std::pair("generate_nothing", "its operands on the GPU differ from those of its name"),
+        std::pair("generate_part", "the GPU generated 4095 cases"),
+        std::pair("generate_wrong", "its operands on the GPU differ from those of its name"),
         std::pair("compare_part", "compared 262144 words, not 524288"),
-        std::pair("counters", "the GPU made 0 cases and compared 0 words"),
+        std::pair("counters", "the GPU generated 0 cases and compared 0 words"),
         std::pair("unwritten_d", "4096 cases were flagged")}) {
     SCOPED_TRACE(fault);
     std::unique_ptr<Device> device;
@@ -278,7 +278,7 @@ TEST_F(ResidentTest, TheSelfTestSeesLaterLaunches) {
   UnitResult unit;
   const absl::Status s = resident->Run(stream, 0, 64, unit, Accept).status();
   EXPECT_EQ(s.code(), absl::StatusCode::kInternal) << s;
-  EXPECT_THAT(std::string(s.message()), HasSubstr("than the host for the 64 cases"));
+  EXPECT_THAT(std::string(s.message()), HasSubstr("for the 64 cases"));
   Fake("FAULT", nullptr);
   EXPECT_EQ(resident->Run(stream, 0, 64, unit, Accept).status(), s);
   const CaseStream other = {FindOperation(kOperation), &Strategies().front(), 1};

@@ -1,6 +1,6 @@
-// The words of CUDA that resident.cu uses, for clang compiling it as HIP without ROCm's headers.
-// Blocks and atomics as ROCm's own headers have them (amd_hip_runtime.h, amd_hip_atomic.h). Nothing
-// asks for the lanes of a wave, so waves of 32 and of 64 are alike.
+// The CUDA keywords that resident.cu uses, for compiling it with clang as HIP without ROCm's
+// headers. Blocks and atomics are as in ROCm's headers (amd_hip_runtime.h, amd_hip_atomic.h). No
+// code depends on the lanes of a wave, so waves of 32 and 64 are equivalent.
 #pragma once
 
 #define __host__ __attribute__((host))
@@ -12,7 +12,7 @@
 #define __grid_constant__
 #define __launch_bounds__(threads, blocks) __attribute__((amdgpu_flat_work_group_size(1, threads)))
 
-// Random123 does not know HIP.
+// Random123 does not support HIP.
 #define R123_CUDA_DEVICE __host__ __device__
 #define R123_USE_SSE 0
 #define R123_ASSERT(condition)
@@ -23,7 +23,7 @@ struct AlongX {
 #define threadIdx (AlongX{__builtin_amdgcn_workitem_id_x()})
 #define blockIdx (AlongX{__builtin_amdgcn_workgroup_id_x()})
 #define blockDim (AlongX{__builtin_amdgcn_workgroup_size_x()})
-// What is launched is whole blocks.
+// Launches consist of whole blocks.
 #define gridDim (AlongX{__builtin_amdgcn_grid_size_x() / __builtin_amdgcn_workgroup_size_x()})
 
 __device__ inline void __syncthreads() {

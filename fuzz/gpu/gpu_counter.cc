@@ -12,12 +12,12 @@
 namespace mmadiff {
 namespace {
 
-// Of the cases of one launch, at most, and at most this part of what is free. A launch ends with its
-// slowest cases: the larger it is, the less they count.
+// Maximum memory for the cases of one launch, and maximum share of the free memory. A launch ends
+// with its slowest cases: the larger the launch, the less they matter.
 constexpr size_t kScratchBytes = size_t{8} << 30, kScratchPart = 4;
-// Other processes take memory too: where there is no room, half as much will do, down to this.
+// Other processes use memory too: if an allocation fails, half the size is tried, down to this.
 constexpr size_t kMinScratchBytes = 1 << 20;
-constexpr size_t kAlignment = 256;  // of a buffer
+constexpr size_t kAlignment = 256;  // alignment of a buffer
 
 struct CompareKernel {
   Path path;
@@ -51,7 +51,7 @@ bool IsKnown(const Model& m) {
   return SameModel(known, m);
 }
 
-// Which elements make up each word of an operand: the inverse of its slots.
+// The elements that make up each word of an operand: the inverse of its slots.
 std::vector<Gathers> GathersOf(const OperandWords& operand, int bits, int& parts_per_word) {
   const int groups = (operand.words + kPackedWords - 1) / kPackedWords;
   std::vector<std::vector<Gather>> by_word(groups * kPackedWords);
@@ -127,8 +127,8 @@ absl::StatusOr<std::unique_ptr<GpuCounter>> GpuCounter::Create(GpuDevice& device
                                                                absl::string_view image) {
   if (image.empty()) {
     return absl::FailedPreconditionError(
-        absl::StrCat("cases are made and compared on the host, which is slow: this build has no "
-                     "kernels for runs on the GPU, for ",
+        absl::StrCat("cases are generated and compared on the host, which is slow: this build has "
+                     "no kernels for runs on the GPU, because ",
                      WhyNoResidentImage(device.target())));
   }
   RETURN_IF_ERROR(device.MakeCurrent());
@@ -141,7 +141,7 @@ absl::StatusOr<std::unique_ptr<GpuCounter>> GpuCounter::Create(GpuDevice& device
 
 absl::StatusOr<uint64_t> GpuCounter::Reserve(size_t bytes) {
   if (memory_ == nullptr || reserved_ < bytes) {
-    memory_ = nullptr;  // frees what there was first
+    memory_ = nullptr;  // frees the old memory first
     auto memory = std::make_unique<DeviceMemory>(driver_);
     RETURN_IF_ERROR(memory->Allocate(bytes));
     memory_ = std::move(memory);
@@ -153,7 +153,7 @@ absl::StatusOr<uint64_t> GpuCounter::Reserve(size_t bytes) {
 absl::StatusOr<size_t> GpuCounter::ScratchBytes() {
   if (scratch_ != 0) return scratch_;
   size_t free = 0, total = 0;
-  RETURN_IF_ERROR(driver_.Check(driver_.memory(&free, &total), "asking for free memory"));
+  RETURN_IF_ERROR(driver_.Check(driver_.memory(&free, &total), "querying free memory"));
   return scratch_ = std::clamp<size_t>(free / kScratchPart, 1, kScratchBytes);
 }
 
@@ -184,7 +184,7 @@ absl::Status GpuCounter::Launch(const std::string& kernel, ResidentJob& job) {
   int blocks = 0;
   RETURN_IF_ERROR(
       driver_.Check(driver_.blocks_at_once(&blocks, function, shape.threads, shape.shared_bytes),
-                    absl::StrCat("asking how many blocks of the kernel ", kernel, " fit")));
+                    absl::StrCat("querying how many blocks of the kernel ", kernel, " fit")));
   shape =
       LaunchShapeOf(kernel, job, int64_t{std::max(1, device_.processors())} * std::max(1, blocks));
   void* arguments[] = {&job};
@@ -290,12 +290,12 @@ absl::Status GpuCounter::Count(const CaseStream& stream, const Model& model, uin
     const uint64_t most =
         std::clamp<uint64_t>(scratch_ / bytes, 1, static_cast<uint64_t>(most_at_once));
     const uint64_t launches =
-        std::max<uint64_t>(1, (count + most - 1) / most);  // of about one size
+        std::max<uint64_t>(1, (count + most - 1) / most);  // launches of about equal size
     at_once = static_cast<int64_t>((count + launches - 1) / launches);
     const absl::Status s = Prepare(stream, model, at_once, count, job);
     if (s.ok()) break;
     if (IsNoRoom(s) && scratch_ >= 2 * kMinScratchBytes) continue;
-    scratch_ = 0;  // there may be room another time
+    scratch_ = 0;  // more memory may be free later
     return s;
   }
   job.counted_from = first;
@@ -311,7 +311,7 @@ absl::Status GpuCounter::Count(const CaseStream& stream, const Model& model, uin
   return Collect(stream, first, count, job, counted);
 }
 
-// Before anything is read: a copy would wait for a kernel that never ends.
+// Call it before reading anything: a copy would wait for a kernel that never ends.
 absl::Status GpuCounter::Wait() {
   return driver_.Wait("running on the GPU", [this] { return device_.StopRequested(); });
 }
@@ -348,7 +348,7 @@ absl::Status GpuCounter::Execute(const LoadedKernel& loaded, ResidentJob& job) {
 absl::Status GpuCounter::CheckOperands(const CaseStream& stream, const ResidentJob& job) {
   const Shape& shape = job.shape;
   Batch right;
-  // The last case, and one that no pattern of launches leaves out for ever.
+  // The last case, and a case that no pattern of launches always skips.
   const uint64_t some = (job.first + 1) * 0x9e3779b97f4a7c15 >> 20;
   for (const int64_t place : {job.count - 1, static_cast<int64_t>(some % job.count)}) {
     const uint64_t index = job.first + CaseAt(job.places, static_cast<uint32_t>(place));
@@ -359,7 +359,7 @@ absl::Status GpuCounter::CheckOperands(const CaseStream& stream, const ResidentJ
         {job.b, shape.b_words(), &right.b},
         {job.c, shape.d_words(), &right.c}};
     for (const auto& [at, count, expected] : operands) {
-      // The tiles that lie together with this one.
+      // The tiles interleaved with this one.
       const int64_t first = place / kInterleaved * kInterleaved;
       tiles.resize(int64_t{count} * kInterleaved);
       RETURN_IF_ERROR(driver_.Check(
@@ -370,8 +370,8 @@ absl::Status GpuCounter::CheckOperands(const CaseStream& stream, const ResidentJ
       for (int i = 0; i < count; ++i) words.push_back(WordAt(&tiles[place - first], i));
       if (words == *expected) continue;
       return absl::DataLossError(absl::StrCat(FormatCaseName({stream, index}),
-                                              ": its operands on the GPU are other than its name "
-                                              "says; nothing that it finds can be trusted"));
+                                              ": its operands on the GPU differ from those of its "
+                                              "name; none of the GPU's findings can be trusted"));
     }
   }
   return absl::OkStatus();
@@ -397,18 +397,20 @@ absl::Status GpuCounter::Collect(const CaseStream& stream, uint64_t first, uint6
   }
   const uint64_t words = count * stream.op->shape().d_words();
   if (c.generated != count || c.compared != words) {
-    return absl::DataLossError(absl::StrCat(
-        FormatCaseName({stream, first}), " and the ", count - 1, " cases after it: the GPU made ",
-        c.generated, " cases and compared ", c.compared, " words, not ", words));
+    return absl::DataLossError(absl::StrCat(FormatCaseName({stream, first}), " and the ", count - 1,
+                                            " cases after it: the GPU generated ", c.generated,
+                                            " cases and compared ", c.compared, " words, not ",
+                                            words));
   }
   const bool clean = c.differing == 0;
   if (clean != (counted.device == counted.model) || clean != counted.flagged.empty() ||
       c.flagged != counted.flagged.size() || c.nowhere != 0) {
-    return absl::DataLossError(absl::StrCat(
-        FormatCaseName({stream, first}), " and the ", count - 1, " cases after it: the GPU says ",
-        c.differing, " words differ, of ", c.flagged, " cases (", counted.flagged.size(),
-        " marked), digests ", counted.device == counted.model ? "equal" : "different", ", ",
-        c.nowhere, " executions without a trace; it contradicts itself"));
+    return absl::DataLossError(
+        absl::StrCat(FormatCaseName({stream, first}), " and the ", count - 1,
+                     " cases after it: the GPU reports that ", c.differing, " words differ in ",
+                     c.flagged, " cases (", counted.flagged.size(), " marked), digests ",
+                     counted.device == counted.model ? "equal" : "different", ", ", c.nowhere,
+                     " executions without a trace, which is contradictory"));
   }
   for (size_t m = 0; m < 64 * kMultiprocessorWords; ++m) {
     if (c.multiprocessors[m / 64] >> m % 64 & 1) device_.answered().set(m);

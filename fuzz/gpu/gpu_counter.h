@@ -1,5 +1,5 @@
-// Has a GPU make, execute, simulate, compare and count cases by itself (resident.cu), and brings
-// home what it says, checked against itself.
+// Has a GPU generate, execute, simulate, compare and count cases by itself (resident.cu), copies
+// the results back and checks their consistency.
 #pragma once
 
 #include <cstdint>
@@ -18,18 +18,18 @@
 
 namespace mmadiff {
 
-// What the GPU says of a portion of cases.
+// The GPU's results for a portion of cases.
 struct Counted {
   ResidentCounters counters = {};
   Digest device = 0, model = 0;
-  std::vector<uint64_t> flagged;  // cases with a word that differs, ascending, all of them
+  std::vector<uint64_t> flagged;  // all cases with a differing word, ascending
 };
 
-// Which kernel compares; it must be among the kernels (GpuCounter::Supports()).
+// The kernel that compares; it must be available (GpuCounter::Supports()).
 Path PathOf(const Model& model);
 
-// The kernels of resident.cu that a launch needs, in their order; the instruction's own comes
-// behind the first.
+// The kernels of resident.cu for a launch, in order; the instruction's own kernel runs after the
+// first.
 std::vector<const char*> ResidentKernels(const Model& model);
 
 // How a kernel is launched for a job.
@@ -39,34 +39,34 @@ struct LaunchShape {
   size_t shared_bytes;
 };
 
-// Of "generate", "trace" or the kernel that compares.
-// `blocks_at_once`: so many blocks the GPU holds at once; what compares takes one round of them.
+// For "generate", "trace" or the compare kernel. `blocks_at_once`: number of blocks that the GPU
+// holds at once; the compare kernel uses one round of them.
 LaunchShape LaunchShapeOf(absl::string_view kernel, const ResidentJob& job, int64_t blocks_at_once);
 
-// One object serves one thread, as its device.
+// One object serves one thread, like its device.
 class GpuCounter {
  public:
-  static constexpr int64_t kMaxCases = kMaxPlaces;  // of one launch
+  static constexpr int64_t kMaxCases = kMaxPlaces;  // maximum for one launch
 
-  // kFailedPrecondition: this build has no image, so that units run at the speed of the host. Else
-  // the device's own errors.
+  // kFailedPrecondition: this build has no image, so units run at the speed of the host. Otherwise
+  // the device's errors.
   static absl::StatusOr<std::unique_ptr<GpuCounter>> Create(GpuDevice& device,
                                                             absl::string_view image);
-  // Whether the arithmetic and the generator of the stream are among the kernels.
+  // Whether kernels exist for the arithmetic and the generator of the stream.
   static bool Supports(const CaseStream& stream);
 
   GpuDevice& device() const { return device_; }
-  // From now on kernels run one after the other, and their seconds are added up here by name; those
-  // of the instruction's own as "instruction", and of what clears its results as "fill".
+  // From now on, kernels run one after the other, and their seconds are summed here by name: the
+  // instruction's own kernel as "instruction", clearing its results as "fill".
   void set_seconds(std::map<std::string, double>* seconds) { seconds_ = seconds; }
-  // Cases first .. first+count-1 against `model`, at most `most_at_once` in a launch. kDataLoss if
-  // counts, flags and digests contradict each other, not all was made or compared, or operands are
-  // others than their names say.
+  // Compares cases first .. first+count-1 with `model`, at most `most_at_once` per launch.
+  // kDataLoss if counts, flags and digests contradict each other, if not everything was generated
+  // or compared, or if operands differ from those of their names.
   absl::Status Count(const CaseStream& stream, const Model& model, uint64_t first, uint64_t count,
                      int64_t most_at_once, Counted& counted);
 
  private:
-  // One after the other in `memory_`.
+  // Consecutive in `memory_`.
   enum Buffers {
     kA,
     kB,
@@ -84,21 +84,21 @@ class GpuCounter {
   GpuCounter(GpuDevice& device, void* module)
       : device_(device), driver_(device.driver()), module_(module) {}
 
-  // The address of memory that grows and stays.
+  // The address of the memory, which grows but never shrinks.
   absl::StatusOr<uint64_t> Reserve(size_t bytes);
   absl::StatusOr<size_t> ScratchBytes();
   absl::StatusOr<void*> Function(const std::string& name);
   absl::Status Launch(const std::string& kernel, ResidentJob& job);
-  // If kernels are timed, what was launched since the last call is `kernel`.
+  // If kernels are timed, attributes everything launched since the last call to `kernel`.
   absl::Status Timed(const std::string& kernel);
-  // Fills in what does not change from launch to launch.
+  // Fills in everything that does not change between launches.
   absl::Status Prepare(const CaseStream& stream, const Model& model, int64_t cases,
                        uint64_t counted, ResidentJob& job);
   absl::Status Wait();
   absl::Status Clear(uint64_t count, const ResidentJob& job);
   // One launch of each kernel, for the cases of the job.
   absl::Status Execute(const LoadedKernel& loaded, ResidentJob& job);
-  // Two cases of the launch that was made last have the operands that their names say.
+  // Checks that two cases of the last launch have the operands of their names.
   absl::Status CheckOperands(const CaseStream& stream, const ResidentJob& job);
   absl::Status Collect(const CaseStream& stream, uint64_t first, uint64_t count,
                        const ResidentJob& job, Counted& counted);
@@ -106,12 +106,12 @@ class GpuCounter {
   GpuDevice& device_;
   const GpuDriver& driver_;
   void* const module_;
-  size_t scratch_ = 0;  // bytes; 0: not known yet
+  size_t scratch_ = 0;  // bytes; 0: not yet known
   std::unique_ptr<DeviceMemory> memory_;
   size_t reserved_ = 0;  // bytes
   std::map<std::string, void*> functions_;
   std::map<std::string, double>* seconds_ = nullptr;
-  absl::Duration timed_;  // the last call of Timed()
+  absl::Duration timed_;  // time of the last call of Timed()
 };
 
 }  // namespace mmadiff

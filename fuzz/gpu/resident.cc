@@ -16,12 +16,12 @@
 namespace mmadiff {
 namespace {
 
-constexpr uint64_t kTestCases = 64, kPlantedCases = 4096;  // of the self-test
-constexpr int64_t kAtOnce = 25;  // three launches, the last of them shorter
+constexpr uint64_t kTestCases = 64, kPlantedCases = 4096;  // cases of the self-test
+constexpr int64_t kAtOnce = 25;                            // three launches, the last one shorter
 constexpr uint64_t kFarCase = (uint64_t{1} << 40) + 5;
-// Counted together: bounds the time until a stop is seen, and the flags.
+// Cases counted together: limits the time until a stop is noticed, and the flags.
 constexpr uint64_t kPortionCases = 1 << 22, kPortionDotProducts = 1 << 28;
-// Signals and time limits are looked for between portions.
+// Signals and time limits are checked between portions.
 constexpr absl::Duration kShort = absl::Milliseconds(100), kLong = absl::Milliseconds(500);
 
 uint64_t PortionOf(const Operation& op) {
@@ -69,15 +69,15 @@ absl::StatusOr<bool> ResidentRunner::TestCases(const CaseStream& stream, const M
                                                                   : nullptr;
   if (other == nullptr) return found;
   return absl::InternalError(absl::StrCat(
-      stream.op->name, ": the GPU-resident run gives other ", other, " than the host for the ",
+      stream.op->name, ": the GPU-resident run and the host compute different ", other, " for the ",
       count, " cases from ", FormatCaseName({stream, first}), " in launches of at most ",
-      most_at_once, "; nothing that it finds can be trusted"));
+      most_at_once, "; none of its findings can be trusted"));
 }
 
 absl::Status ResidentRunner::TestAgainstHost(const CaseStream& stream) {
   const Model& model = stream.op->model;
   RETURN_IF_ERROR(TestCases(stream, model, 0, kTestCases, GpuCounter::kMaxCases).status());
-  // Several launches, of cases that no run begins with.
+  // Several launches, with cases that no run begins with.
   RETURN_IF_ERROR(TestCases(stream, model, kFarCase, kTestCases, kAtOnce).status());
   const std::vector<Neighbour> faults = Neighbours(model);
   for (const Neighbour& fault : faults) {
@@ -94,7 +94,7 @@ absl::Status ResidentRunner::TestAgainstHost(const CaseStream& stream) {
   }
   return absl::InternalError(
       absl::StrCat(stream.op->name, ": no planted fault was found on the GPU in ", kPlantedCases,
-                   " cases, so a real one would not be either"));
+                   " cases, so a real one would be missed too"));
 }
 
 absl::StatusOr<size_t> ResidentRunner::Confirm(const CaseStream& stream, const Counted& counted,
@@ -154,7 +154,7 @@ absl::Status ResidentRunner::Unconfirmed(const CaseStream& stream, const Counted
   }
   return absl::DataLossError(
       absl::StrCat(FormatCaseName({stream, index}), ": differed on the GPU once", what,
-                   ", and not so when it was asked again: the GPU or its memory may be faulty; ",
+                   ", but not when it was repeated: the GPU or its memory may be faulty; ",
                    counted.counters.flagged, " cases were flagged, on multiprocessors ",
                    absl::StrJoin(some, " "), where.size() > some.size() ? " ..." : ""));
 }

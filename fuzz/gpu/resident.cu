@@ -24,8 +24,8 @@ __device__ void Compare(const ResidentJob& job) {
   const StagePlan plan = StagePlanOf<kPath>(job.shape, t);
   const int cases = CasesAtOnce<kPath>(job.shape);
   Tally tally;
-  // Cases within patches: most instructions have one patch, and what it needs is found out once. A
-  // block takes the cases that lie together, one after the other.
+  // Loops over cases within patches: most instructions have one patch, so its setup is done once. A
+  // block takes adjacent cases, one after the other.
   const int64_t first = static_cast<int64_t>(blockIdx.x) * kInterleaved;
   const int64_t far = static_cast<int64_t>(gridDim.x - 1) * kInterleaved;
   ForEachPatch(job.shape, [&](Patch patch) {

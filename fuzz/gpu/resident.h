@@ -1,6 +1,5 @@
-// Runs that stay on a GPU: cases are made, executed, simulated, compared and counted there, and
-// nothing but the counters of a unit comes back. Bits, digests and counts equal those of
-// UnitRunner.
+// GPU-resident runs: cases are generated, executed, simulated, compared and counted on the GPU;
+// only the counters of a unit are copied back. Bits, digests and counts equal those of UnitRunner.
 #pragma once
 
 #include <cstdint>
@@ -17,42 +16,42 @@
 
 namespace mmadiff {
 
-// One object serves one thread, as its device.
+// One object serves one thread, like its device.
 class ResidentRunner {
  public:
-  // Errors as GpuCounter::Create().
+  // Errors as for GpuCounter::Create().
   static absl::StatusOr<std::unique_ptr<ResidentRunner>> Create(GpuDevice& device,
                                                                 absl::string_view image);
 
   static bool Supports(const CaseStream& stream) { return GpuCounter::Supports(stream); }
 
-  // As UnitRunner::Run(), for a stream that is supported. Cases with a differing word are
-  // asked again one by one through a UnitRunner, which reports them; kDataLoss, with the
-  // multiprocessors, if one does not give the same wrong word again, or if counts, flags and
-  // digests contradict each other. kPause ends the unit with that case, since a launch may have
-  // millions that differ; kStop with the launch. The first call for a stream tests itself: the host's digests and
-  // flags for the same cases, in one launch and in several, near and far, and a planted fault that
-  // must be flagged; kInternal otherwise, and from then on.
+  // Like UnitRunner::Run(), for a supported stream. Cases with a differing word are repeated one by
+  // one through a UnitRunner, which reports them. kDataLoss, with the multiprocessors, if a case
+  // does not give the same wrong word again, or if counts, flags and digests contradict each other.
+  // kPause ends the unit with that case, since a launch may have millions of differing cases; kStop
+  // ends it with the launch. The first call for a stream runs a self-test: the GPU must give the
+  // host's digests and flags for the same cases, in one launch and in several, near and far, and
+  // must flag a planted fault; otherwise this and all later calls return kInternal.
   absl::StatusOr<uint64_t> Run(const CaseStream& stream, uint64_t first, uint64_t count,
                                UnitResult& result, OnMismatch found);
 
-  // The device's digest of the cases alone, under the same conditions.
+  // Only the device's digest of the cases, under the same conditions.
   absl::StatusOr<Digest> AnswerDigest(const CaseStream& stream, uint64_t first, uint64_t count);
 
  private:
   explicit ResidentRunner(std::unique_ptr<GpuCounter> counter) : counter_(std::move(counter)) {}
 
-  // Once for a stream.
+  // Runs once per stream.
   absl::Status SelfTest(const CaseStream& stream);
   absl::Status TestAgainstHost(const CaseStream& stream);
-  // Compares the GPU's counts with the host's for the same cases, by a model that may be wrong. Returns whether the GPU
-  // found a difference.
+  // Compares the GPU's counts with the host's for the same cases and a model that may be wrong.
+  // Returns whether the GPU found a mismatch.
   absl::StatusOr<bool> TestCases(const CaseStream& stream, const Model& model, uint64_t first,
                                  uint64_t count, int64_t most_at_once);
   // Returns the case after the last one compared.
   absl::StatusOr<uint64_t> RunPortion(const CaseStream& stream, uint64_t first, uint64_t count,
                                       UnitResult& result, OnMismatch found);
-  // Returns how many of the flagged cases were confirmed, all unless `found` pauses.
+  // Returns the number of confirmed flagged cases: all, unless `found` pauses.
   absl::StatusOr<size_t> Confirm(const CaseStream& stream, const Counted& counted,
                                  OnMismatch found);
   // Counts again up to the last of the first `confirmed` flagged cases.
@@ -62,8 +61,8 @@ class ResidentRunner {
                            const FlaggedCase* flagged) const;
 
   std::unique_ptr<GpuCounter> counter_;
-  uint64_t portion_ = 1 << 12;                  // cases that take some tenths of a second
-  std::map<std::string, absl::Status> tested_;  // what the self-test of a stream said
+  uint64_t portion_ = 1 << 12;                  // number of cases that take some tenths of a second
+  std::map<std::string, absl::Status> tested_;  // results of the self-tests, by stream
 };
 
 }  // namespace mmadiff

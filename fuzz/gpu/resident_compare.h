@@ -1,6 +1,6 @@
-// The kernel that compares: operands staged once for the results that share them, simulation,
-// comparison, digest and counts. One text for the GPU and for its twin on the host; what lies
-// between two barriers of a block is one function.
+// The compare kernel: operands staged once for the results that share them, simulation, comparison,
+// digest and counts. The same source for the GPU and its twin on the host; the code between two
+// barriers of a block is one function.
 #pragma once
 
 #include <cstdint>
@@ -37,13 +37,14 @@ MMADIFF_HD uint64_t SimulateStaged(const Model& m, const typename Operands<kPath
   }
 }
 
-// What a thread has found. Digests: of all words of the model, and what those of the device add.
+// Results of one thread: the digest of all words of the model, and the difference that the device's
+// words add to it.
 struct Tally {
   unsigned __int128 model = 0, beyond = 0;
   uint32_t compared = 0, differing = 0;
 };
 
-// Sets bits and returns the word before.
+// Sets bits and returns the previous word.
 MMADIFF_HD inline uint32_t SetBits(uint32_t* word, uint32_t bits) {
 #if defined(MMADIFF_ON_GPU)
   return atomicOr(word, bits);
@@ -54,7 +55,7 @@ MMADIFF_HD inline uint32_t SetBits(uint32_t* word, uint32_t bits) {
 #endif
 }
 
-// Each case once, whatever the number of its words that differ.
+// Flags each case once, whatever the number of its differing words.
 MMADIFF_HD inline void Flag(const ResidentJob& job, const FlaggedCase& found) {
   const uint64_t bit = found.index - job.counted_from;
   const uint32_t mask = 1u << bit % 32;
@@ -68,16 +69,17 @@ MMADIFF_HD inline void Flag(const ResidentJob& job, const FlaggedCase& found) {
   if (entry < kFlaggedCases) counters.cases[entry] = found;
 }
 
-// Which multiprocessor executed the case at place `x`.
+// Records the multiprocessor that executed the case at place `x`.
 MMADIFF_HD inline void NoteMultiprocessor(const ResidentJob& job, int64_t x) {
   const uint32_t number = job.where[x];
   if (number >= 64 * kMultiprocessorWords) return AddTo(&job.counters->nowhere, 1);
   uint32_t* word = reinterpret_cast<uint32_t*>(job.counters->multiprocessors) + number / 32;
   const uint32_t mask = 1u << number % 32;
-  if ((*word & mask) == 0) SetBits(word, mask);  // seldom: an atomic for each case would be slow
+  if ((*word & mask) == 0)
+    SetBits(word, mask);  // rarely true: an atomic for each case would be slow
 }
 
-// The result of thread `t` of a patch, if it has one, in the cases that are staged.
+// Compares the result of thread `t` of a patch, if it has one, in the staged cases.
 template <Path kPath>
 MMADIFF_HD void CompareResults(const ResidentJob& job, const Patch& p, int t,
                                const typename Operands<kPath>::Word* staged, Tally& tally) {
@@ -115,8 +117,8 @@ MMADIFF_HD void CompareResults(const ResidentJob& job, const Patch& p, int t,
   }
 }
 
-// The tallies of a block are added before they join the counters: first each thread's as 32-bit
-// limbs, [limb][threads], in the memory of the operands.
+// The tallies of a block are summed before they are added to the counters: first each thread stores
+// its tally as 32-bit limbs, [limb][threads], in the memory of the operands.
 inline constexpr int kTallyLimbs = 10;
 
 MMADIFF_HD inline void PutTally(const Tally& tally, int t, int threads, uint32_t* limbs) {
@@ -129,7 +131,7 @@ MMADIFF_HD inline void PutTally(const Tally& tally, int t, int threads, uint32_t
   limbs[9 * threads + t] = tally.differing;
 }
 
-// Thread `t` adds one limb of all threads.
+// Thread `t` sums one limb of all threads.
 MMADIFF_HD inline void AddTallies(const ResidentJob& job, int t, int threads,
                                   const uint32_t* limbs) {
   if (t >= kTallyLimbs) return;
@@ -143,7 +145,7 @@ MMADIFF_HD inline void AddTallies(const ResidentJob& job, int t, int threads,
         sum);
 }
 
-// Bytes of shared memory: the operands, then the tallies in their place.
+// Bytes of shared memory: for the operands, later reused for the tallies.
 template <Path kPath>
 MMADIFF_HD inline size_t SharedBytes(const Shape& s) {
   const size_t staged =

@@ -1,4 +1,4 @@
-// The machine code of resident.cu, where the build made it.
+// The machine code of resident.cu, if the build compiled it.
 #include "fuzz/gpu/resident_image.h"
 
 #include "absl/algorithm/container.h"
@@ -40,14 +40,14 @@ absl::string_view ResidentImage(absl::string_view target) {
 }
 
 std::string WhyNoResidentImage(absl::string_view target) {
-  constexpr char kThen[] = " was not there when it was configured";
+  constexpr char kThen[] = " was missing when the build was configured";
   if (!IsAmd(target)) return absl::StrCat("the CUDA Toolkit", kThen);
   const HipTarget* const amd = FindHipTarget(target);
   const auto is_modelled = [amd](const Operation& op) {
     return amd != nullptr && op.arch() == amd->arch;
   };
   if (absl::c_none_of(Operations(), is_modelled)) {
-    return absl::StrCat("no arithmetic of ", target, " is modelled");
+    return absl::StrCat("no arithmetic of ", target, " is modeled");
   }
   return absl::StrCat("a clang that compiles them for ", target, kThen);
 }

@@ -1,4 +1,4 @@
-// The kernels of runs that stay on a GPU, as the build made them.
+// The compiled kernels of GPU-resident runs.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 
 namespace mmadiff {
 
-// The machine code of resident.cu for a GpuDevice::target(): of NVIDIA's one image for all, of AMD's
-// one each. Empty: the build had no compiler for it.
+// The machine code of resident.cu for a GpuDevice::target(): one image for all NVIDIA targets, one
+// for each AMD target. Empty if the build had no compiler for it.
 absl::string_view ResidentImage(absl::string_view target);
 
-// Why it is empty: "the CUDA Toolkit was not there when it was configured".
+// Why the image is empty: "the CUDA Toolkit was missing when the build was configured".
 std::string WhyNoResidentImage(absl::string_view target);
 
 }  // namespace mmadiff

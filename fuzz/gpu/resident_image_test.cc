@@ -59,7 +59,7 @@ TEST(ResidentImage, OfAmdHasEveryKernelWithTheHostsParameters) {
 TEST(ResidentImage, SaysWhatWasMissing) {
   EXPECT_TRUE(ResidentImage("gfx906").empty());
   EXPECT_TRUE(ResidentImage("gfx1100").empty());
-  EXPECT_EQ(WhyNoResidentImage("gfx1100"), "no arithmetic of gfx1100 is modelled");
+  EXPECT_EQ(WhyNoResidentImage("gfx1100"), "no arithmetic of gfx1100 is modeled");
   EXPECT_THAT(WhyNoResidentImage("gfx942"), testing::HasSubstr("clang"));
   EXPECT_THAT(WhyNoResidentImage("sm_90a"), testing::HasSubstr("CUDA Toolkit"));
 }

@@ -1,6 +1,6 @@
-// The bodies of the kernels of a GPU-resident run (resident.cu), one text for the GPU and for a
-// twin of it on the host (resident_test.cc): make the cases and pack them for the instruction's own
-// kernel. When that has run, resident_compare.h.
+// The bodies of the kernels of a GPU-resident run (resident.cu), the same source for the GPU and
+// its twin on the host (resident_test.cc): they generate the cases and pack them for the
+// instruction's own kernel. The kernel of resident_compare.h runs after that.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace mmadiff {
 
-// Families of models that instructions of one vendor have are compiled for its GPUs alone.
+// Families of models that only one vendor's instructions have are compiled only for its GPUs.
 #if defined(__HIP__)
 inline constexpr bool kForNvidia = false, kForAmd = true;
 #elif defined(__CUDACC__)
@@ -22,30 +22,31 @@ inline constexpr bool kForNvidia = true, kForAmd = true;
 #endif
 
 inline constexpr int kFlaggedCases = 1024;
-inline constexpr int kMultiprocessorWords = 64;  // a bit for each number below 4096
+inline constexpr int kMultiprocessorWords = 64;  // one bit per number below 4096
 inline constexpr int kStageEvents = static_cast<int>(StageEvent::kCount);
 
-// The first word of a case that was found to differ.
+// The first differing word found in a case.
 struct FlaggedCase {
-  uint64_t index, device;  // of the case, and what the instruction gave
+  uint64_t index, device;  // index of the case, and the instruction's result
   int element;
   uint32_t multiprocessor;
 };
 
-// All that comes back from the GPU. Digests as four sums of 32-bit limbs, lowest first.
+// Everything that is copied back from the GPU. Digests are four sums of 32-bit limbs, lowest first.
 struct ResidentCounters {
   uint64_t device_digest[4], model_digest[4];
   uint64_t events[kStageEvents], traced;
-  uint64_t generated, compared;                    // cases made; result words compared
-  uint64_t differing;                              // result words
-  uint64_t flagged;                                // cases with such
-  uint64_t multiprocessors[kMultiprocessorWords];  // those that executed the instruction, as bits
-  uint64_t nowhere;                                // executions of which none says that it did
-  FlaggedCase cases[kFlaggedCases];                // the first so many flagged, in any order
+  uint64_t generated, compared;  // generated cases; compared result words
+  uint64_t differing;            // differing result words
+  uint64_t flagged;              // cases with differing words
+  uint64_t multiprocessors
+      [kMultiprocessorWords];        // multiprocessors that executed the instruction, as bits
+  uint64_t nowhere;                  // executions that no multiprocessor recorded
+  FlaggedCase cases[kFlaggedCases];  // the first flagged cases, in any order
 };
 
-// An operand in the words of the kernel: element `element` of the tile, shifted left by `shift`, or
-// right if that is negative (the part of an element that lies in the next word), is part of a word.
+// An operand in the words of the kernel: a part of a word is element `element` of the tile, shifted
+// left by `shift`, or right if `shift` is negative (the part of an element in the next word).
 struct Gather {
   uint16_t element;
   int16_t shift;
@@ -53,7 +54,7 @@ struct Gather {
 inline constexpr int kMaxPacked = 1 << 16;  // elements
 inline constexpr Gather kNoPart = {0, 32};
 
-// Words are packed four at a time: the first part of each of four, the second of each, ...
+// Words are packed four at a time: the first part of all four, then the second of all four, ...
 inline constexpr int kPackedWords = 4;
 struct alignas(16) Gathers {
   Gather of[kPackedWords];
@@ -67,9 +68,9 @@ struct PackedOperand {
   int words_per_case, parts_per_word;
 };
 
-// Places of cases in the buffers, and of threads that make them: neighbours are of one class, so
-// that threads branch alike. The classes repeat after `period` cases; place p < period * runs has
-// the case p / runs of a class in order, in run p % runs.
+// Places of cases in the buffers, and of the threads that generate them: neighboring cases are in
+// the same class, so that threads branch alike. The classes repeat after `period` cases; place p <
+// period * runs has the case p / runs of a class in order, in run p % runs.
 struct Places {
   uint32_t period, runs;
   uint64_t
@@ -103,23 +104,23 @@ MMADIFF_HD inline int64_t TileAt(int64_t place, int words) {
 }
 MMADIFF_HD inline uint64_t WordAt(const uint64_t* tile, int i) { return tile[i * kInterleaved]; }
 
-// What the kernels are given, by value. Pointers are the GPU's.
+// The parameters of the kernels, by value. Pointers are GPU addresses.
 struct ResidentJob {
   Model model;
   Shape shape;
-  uint64_t seed, first;   // case of index 0 of this launch
+  uint64_t seed, first;   // case with index 0 of this launch
   uint64_t counted_from;  // case of bit 0 of `flags`
   uint32_t stream;
   StrategyKind strategy;
-  int64_t count;        // cases, and places for them
-  Places places;        // which case has which place
-  uint64_t *a, *b, *c;  // words of tiles: WordAt()
+  int64_t count;        // number of cases, and of places for them
+  Places places;        // the place of each case
+  uint64_t *a, *b, *c;  // words of tiles, see WordAt()
   PackedOperand packed[3];
-  const uint32_t* d;                              // what the instruction wrote: [place][d_words]
+  const uint32_t* d;                              // results of the instruction: [place][d_words]
   const uint32_t* where;                          // the multiprocessor that wrote it: [place]
-  uint32_t* flags;                                // a bit for each case: has a word that differs
+  uint32_t* flags;                                // one bit per case: has a differing word
   const Slot* d_slots;                            // [shape.d_words()]
-  NarrowFormat narrow_a, narrow_b, narrow_scale;  // of a model with HasNarrowRows()
+  NarrowFormat narrow_a, narrow_b, narrow_scale;  // for a model with HasNarrowRows()
   int d_words;
   bool any_nan;  // two NaNs are equal (NanVerdict::kAnyNan)
   ResidentCounters* counters;
@@ -130,7 +131,7 @@ struct ResidentJob {
   }
 };
 
-static_assert(sizeof(ResidentJob) <= 4096);  // kernel parameters of every target
+static_assert(sizeof(ResidentJob) <= 4096);  // limit of the kernel parameters of every target
 
 MMADIFF_HD inline void AddTo(uint64_t* sum, uint64_t value) {
 #if defined(MMADIFF_ON_GPU)
@@ -140,7 +141,7 @@ MMADIFF_HD inline void AddTo(uint64_t* sum, uint64_t value) {
 #endif
 }
 
-// The case at place `place`.
+// Generates the case at place `place`.
 MMADIFF_HD inline void GenerateCase(const ResidentJob& job, int64_t place) {
   const TileKind kind = job.kind();
   const int boundary = BoundaryClassCount(kind);

@@ -1,5 +1,5 @@
-// How operands are staged in shared memory, once for the results that share them. One text for the
-// GPU and for its twin on the host.
+// Staging of operands in shared memory, once for the results that share them. The same source for
+// the GPU and its twin on the host.
 #pragma once
 
 #include <cstdint>
@@ -10,24 +10,25 @@
 namespace mmadiff {
 
 // The results of a case are compared in patches of at most 16 rows and 8 columns, which share
-// decoded operands: one thread for a result.
+// decoded operands: one thread per result.
 inline constexpr int kPatchRows = 16, kPatchColumns = 8;
 inline constexpr int kPatchThreads = kPatchRows * kPatchColumns;
-// Blocks that a multiprocessor holds at once: the grid is one round of them. The kernel that makes cases has
-// as many as its 116 registers leave, four: its threads' own memory fills the cache, and with 5, 6, 8
-// and 12 blocks it took 1.05, 1.14, 1.31 and 1.91 times as long on an H200.
+// Blocks that a multiprocessor holds at once: the grid is one round of them. The generator kernel
+// uses the four blocks that its 116 registers allow: the local memory of its threads fills the
+// cache, and with 5, 6, 8 and 12 blocks its time was 1.05, 1.14, 1.31 and 1.91 times the time with
+// four on an H200.
 inline constexpr int kPatchBlocks = 8;
 inline constexpr int kGenerateThreads = 128;
 
 struct Patch {
   int64_t x;        // place of the first case
-  int cases;        // that are staged together, in places one after the other
-  int block;        // of the instruction
-  int row, column;  // of the first result
+  int cases;        // number of cases staged together, in consecutive places
+  int block;        // block of the instruction
+  int row, column;  // row and column of the first result
   int rows, columns;
 };
 
-// Calls `visit` for the patches of no case yet.
+// Calls `visit` for each patch, with no cases set.
 template <class Visit>
 MMADIFF_HD inline void ForEachPatch(const Shape& s, Visit visit) {
   for (int block = 0; block < s.blocks; ++block) {
@@ -40,8 +41,8 @@ MMADIFF_HD inline void ForEachPatch(const Shape& s, Visit visit) {
   }
 }
 
-// How a family's operands lie in shared memory, and so which kernel compares. Host and GPU must
-// take the same: PathOf().
+// The layout of a family's operands in shared memory, and so the compare kernel. Host and GPU must
+// use the same: PathOf().
 enum class Path : uint8_t {
   kFmaChain,
   kFusedSum,   // any model
@@ -60,8 +61,8 @@ constexpr bool IsNarrowSum(Path path) {
   return path == Path::kNarrowSum || path == Path::kNarrowF32 || path == Path::kNarrowF16;
 }
 
-// The most frequent models: what they agree in is a constant of their kernel. A format keeps its
-// name, which is of the host.
+// For the most frequent models, the parameters that they share are constants of their kernel. A
+// format keeps its name, which is host memory.
 template <Path kPath>
 MMADIFF_HD constexpr void SetKnown(Model& m) {
   constexpr bool kF16Out = kPath == Path::kNarrowF16;
@@ -78,7 +79,7 @@ MMADIFF_HD constexpr void SetKnown(Model& m) {
   m.algorithm.output_subnormals = Subnormals::kKeep;
 }
 
-// As the kernel of a path knows the model.
+// The model as the kernel of a path uses it.
 template <Path kPath>
 MMADIFF_HD decltype(auto) KnownModel(const Model& m) {
   if constexpr (kPath == Path::kNarrowF32 || kPath == Path::kNarrowF16) {
@@ -90,8 +91,8 @@ MMADIFF_HD decltype(auto) KnownModel(const Model& m) {
   }
 }
 
-// As the family reads operands: `Word`s, `stride` of them for a row. Rows lie an odd number of
-// words apart, so that neighbouring columns are in different banks.
+// Operands as the family reads them: `Word`s, `stride` of them per row. Rows are an odd number of
+// words apart, so that neighboring columns are in different banks.
 template <Path kPath>
 struct Operands {
   using Word = Unpacked;
@@ -124,8 +125,8 @@ struct Operands<Path::kInteger> {
 // Bytes that a block stages at once: eight blocks fit a multiprocessor of capability 9.0.
 inline constexpr int kStagedBytes = 27 << 10;
 
-// From the words of a staged case to those of the next. The same word of neighbouring cases is in
-// different banks of shared memory, which are 128 bytes in all.
+// Distance from the words of a staged case to those of the next. The same word of neighboring cases
+// is in different banks of shared memory, which span 128 bytes in total.
 template <Path kPath>
 MMADIFF_HD inline int CaseStride(const Shape& s) {
   constexpr int kBanks = 128 / sizeof(typename Operands<kPath>::Word);
@@ -133,7 +134,7 @@ MMADIFF_HD inline int CaseStride(const Shape& s) {
   return (words + kBanks - 1) / kBanks * kBanks + kBanks / kInterleaved;
 }
 
-// Cases that are staged together: those that lie together, or fewer of many words.
+// Number of cases staged together: adjacent cases, or fewer if they have many words.
 template <Path kPath>
 MMADIFF_HD inline int CasesAtOnce(const Shape& s) {
   const int bytes = CaseStride<kPath>(s) * static_cast<int>(sizeof(typename Operands<kPath>::Word));
@@ -142,7 +143,7 @@ MMADIFF_HD inline int CasesAtOnce(const Shape& s) {
   return cases;
 }
 
-// Where operand k stands in the order of the steps: the inverse of GroupedK().
+// Position of operand k in the order of the steps: the inverse of GroupedK().
 MMADIFF_HD inline int PositionOfK(const Model& m, int k) {
   if (m.algorithm.grouping == Grouping::kConsecutive) return k;
   return k / 4 * 2 + k % 2 + k / 2 % 2 * (m.k / 2);
@@ -183,8 +184,8 @@ MMADIFF_HD void StageWord(const ResidentJob& job, bool is_a, const uint64_t* til
   }
 }
 
-// Which words of rows a thread stages: of one of the cases that are staged together, word k of row
-// `row`, then those `rows` rows and `rest` words further.
+// The words of rows that a thread stages: word k of row `row` of one of the cases staged together,
+// then the words `rows` rows and `rest` words further on.
 struct StagePlan {
   int number, row, k, rows, rest;
 };
@@ -215,7 +216,7 @@ MMADIFF_HD void StageRows(const ResidentJob& job, bool is_a, const uint64_t* til
 }
 
 // A thread's part: rows of A, then columns of B. Tiles hold whole groups of kInterleaved cases, so
-// that there is something to read for every thread.
+// that every thread has something to read.
 template <Path kPath>
 MMADIFF_HD void StagePatch(const ResidentJob& job, const Patch& p, const StagePlan& plan,
                            typename Operands<kPath>::Word* staged) {

@@ -1,5 +1,5 @@
 // The kernel that counts stage events: one result of every traced case, from the words of its
-// operands. One text for the GPU and for its twin on the host.
+// operands. The same source for the GPU and its twin on the host.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ class WordRow {
   int first_;
 };
 
-// The same, decoded where it is read. `+` moves to a later element.
+// The same, decoded when read. `+` moves to a later element.
 class DecodedRow {
  public:
   MMADIFF_HD DecodedRow(const Model& m, const Format& element, const WordRow& words)
@@ -41,7 +41,7 @@ class DecodedRow {
   int at_ = 0;
 };
 
-// Number `n` of the traced cases of a launch, from 0; there may be none of this number.
+// Traces case number `n` of the traced cases of a launch, from 0; there may be no such case.
 MMADIFF_HD inline void TraceCase(const ResidentJob& job, int64_t n) {
   const uint64_t offset = (job.first + kTraceEvery - 1) / kTraceEvery * kTraceEvery - job.first +
                           static_cast<uint64_t>(n) * kTraceEvery;

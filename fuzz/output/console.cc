@@ -21,7 +21,7 @@ bool WantsColor(Color color) {
   return isatty(STDOUT_FILENO) && (no_color == nullptr || *no_color == '\0');
 }
 
-// The columns of a terminal.
+// The number of columns of a terminal.
 size_t WidthOf(int file) {
   constexpr int kMinWidth = 20;
   const char* columns = std::getenv("COLUMNS");

@@ -1,6 +1,6 @@
-// Results on stdout, progress and warnings on stderr, never mixed up: one status line on a
-// terminal, plain lines in a log. Control characters and bytes that are no UTF-8 are escaped,
-// whoever wrote them; colour comes from marks (device/plain_text.h) alone.
+// Results on stdout, progress and warnings on stderr, never interleaved: one status line on a
+// terminal, plain lines in a log. Control characters and invalid UTF-8 are always escaped; only
+// marks (device/plain_text.h) produce color.
 #pragma once
 
 #include <string>
@@ -20,14 +20,13 @@ class Console {
   Console(Color color, bool quiet);
 
   bool terminal() const { return stdout_.terminal; }
-  // Of what is printed: a terminal has the width that COLUMNS says, or its own.
+  // Style of the output. A terminal has the width given by COLUMNS, or its own.
   TextStyle style() const { return {color_, stdout_.width}; }
 
   void Print(absl::string_view text);    // stdout, flushed
   void Warn(absl::string_view message);  // stderr, prefixed "mmadiff: "; also when quiet
-  // Progress. On a terminal: redrawn in place, at most five times a second, words that do not fit
-  // left out. Otherwise a line of its
-  // own when `milestone`, and once a minute.
+  // Progress. On a terminal: redrawn in place, at most five times a second, without words that do
+  // not fit. Otherwise: a line for each `milestone`, and once a minute.
   void Status(absl::string_view line, bool milestone);
   // Removes the status line.
   void Clear();

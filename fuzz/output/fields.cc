@@ -92,11 +92,11 @@ std::string TypeText(const Schema& schema) {
   return text + (schema.null ? " or null" : "");
 }
 
-// The lines of what is below a member of that path.
+// The lines for everything below the member with that path.
 std::string LinesBelow(const std::string& path, const Schema& schema);
 
 std::string Line(const std::string& path, const Schema& schema, absl::string_view end) {
-  // A list of what has no members of its own is one line.
+  // A list whose elements have no members is one line.
   if (schema.kind == Schema::kList || schema.kind == Schema::kMap) {
     const char* mark = schema.kind == Schema::kList ? "[]" : "{}";
     const Schema& of = schema.of.front();

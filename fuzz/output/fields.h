@@ -1,4 +1,5 @@
-// One declaration per result: the members of a struct, from which its JSON, its JSON schema, CSV and columns of text are made.
+// One declaration per result: the members of a struct, which generate its JSON, JSON schema, CSV
+// and text columns.
 //
 //   Fields<Leftover> FieldsOf(const Leftover*) {
 //     using L = Leftover;
@@ -9,8 +10,9 @@
 //     };
 //   }
 //
-// The type of a member follows from what its getter returns: bool, numbers, text, a struct that has FieldsOf(), lists,
-// maps from names, and std::optional of any of them, which is null (with `Detail::absent` missing) where there is nothing.
+// The type of a member is the type that its getter returns: bool, numbers, text, a struct with
+// FieldsOf(), lists, maps from names, or std::optional of any of them; an empty optional is null,
+// or missing with `Detail::absent`.
 #pragma once
 
 #include <algorithm>
@@ -34,7 +36,7 @@ namespace mmadiff {
 
 using Json = nlohmann::ordered_json;
 
-// The type of a member, as programs see it.
+// The type of a member in JSON.
 struct Member;
 struct Schema {
   enum Kind : uint8_t {
@@ -52,41 +54,42 @@ struct Schema {
   };
   Kind kind = kAny;
   bool null = false;                    // or null
-  bool negative = false;                // of kReal
-  bool prose = false;                   // of kText: for people, and may be worded otherwise
-  const char* pattern = nullptr;        // of kText
-  std::vector<std::string> words = {};  // of kText: one of them
-  uint64_t least = 0;                   // of kCount
-  size_t least_items = 0;               // of kList
-  size_t most_items = 0;                // of kList; 0: any number
-  std::vector<Schema> of = {};          // of kList and kMap: that of an element; of kOneOf: each
-  std::string when = {};                // in kOneOf: the arguments of a verb that ask for it
-  std::vector<Member> members = {};     // of kObject
+  bool negative = false;                // kReal: may be negative
+  bool prose = false;                   // kText: for people; the wording may change
+  const char* pattern = nullptr;        // kText: regular expression
+  std::vector<std::string> words = {};  // kText: all values
+  uint64_t least = 0;                   // kCount: minimum
+  size_t least_items = 0;               // kList
+  size_t most_items = 0;                // kList: 0 for any number
+  std::vector<Schema> of = {};          // kList, kMap: schema of an element; kOneOf: all
+  std::string when = {};                // in kOneOf: the arguments of a verb that select it
+  std::vector<Member> members = {};     // kObject
 };
 struct Member {
   std::string name;
   std::string what;  // for people; may be empty
-  std::string unit;  // of a number, unless the name says it
+  std::string unit;  // unit of a number, unless the name has it
   Schema schema;
-  bool absent = false;  // missing where there is nothing
+  bool absent = false;  // missing instead of null
 };
 
-// What the type of a getter does not say.
+// Details that do not follow from the type of a getter.
 struct Detail {
   const char* what = "";
   const char* unit = "";
   const char* pattern = nullptr;
   std::vector<std::string> words = {};
   uint64_t least = 0;
-  size_t items = 0;        // of a list: exactly so many
-  size_t least_items = 0;  // of a list
+  size_t items = 0;        // exact length of a list
+  size_t least_items = 0;  // minimum length of a list
   bool absent = false;
-  bool negative = false;              // a number that may be
-  bool prose = false;                 // for people: programs do not read it
-  std::optional<Schema> schema = {};  // of a getter that returns Json
+  bool negative = false;              // the number may be negative
+  bool prose = false;                 // for people; programs must not parse it
+  std::optional<Schema> schema = {};  // for a getter that returns Json
 };
 
-// Details that many members have: ARCH/INSTRUCTION, a word in hexadecimal digits, a digest of 128 bits, RFC 3339.
+// Details of many members: ARCH/INSTRUCTION, a word in hexadecimal digits, a digest of 128 bits,
+// RFC 3339.
 inline Detail InstructionName(const char* what = "") {
   return {.what = what, .pattern = "^[a-z0-9_]+/[A-Za-z0-9_.]+$"};
 }
@@ -97,20 +100,21 @@ inline Detail HexDigest(const char* what = "") {
 inline Detail UtcOrEmpty(const char* what = "") {
   return {.what = what, .pattern = "^([0-9]{4,}-.*Z)?$"};
 }
-// Text for people, which may be worded otherwise in another version.
+// Text for people; its wording may change between versions.
 inline Detail Prose(const char* what = "") { return {.what = what, .prose = true}; }
-// A member that is missing where its getter gives nothing.
+// A member that is missing if its getter returns nothing.
 inline Detail Absent(Detail detail = {}) {
   detail.absent = true;
   return detail;
 }
 
-// The pretty text of JSON, as every verb prints it: ASCII only; bytes that are no UTF-8 become U+FFFD. `indent` -1: one line.
+// The text of JSON, as every verb prints it: ASCII only; invalid UTF-8 becomes U+FFFD. `indent` -1:
+// one line.
 std::string JsonText(const Json& json, int indent);
 
 // The schema (JSON Schema 2020-12) of an object.
 Json SchemaJson(const std::string& title, const Schema& schema);
-// "PATH  TYPE  WHAT", one line a member, lists as PATH[].
+// "PATH  TYPE  WHAT", one line per member, lists as PATH[].
 std::string MemberLines(const std::string& path, const Schema& schema);
 
 // The words of an enumeration of `count` values, for Detail::words.
@@ -134,7 +138,7 @@ concept HasFields = requires(const T* t) {
   FieldsOf(t);
 };
 
-// FieldsOf() of a type, made once.
+// FieldsOf() of a type, created once.
 template <HasFields T>
 const Fields<T>& FieldsOf() {
   static const Fields<T> fields = FieldsOf(static_cast<const T*>(nullptr));
@@ -222,8 +226,8 @@ struct Field {
   template <class Get>
   Field(const char* name, Get get, Detail d);
 
-  // The members of a part, in the place of this one; what follows replaces those of its own names. A part that is
-  // std::optional gives no members where there is nothing.
+  // The members of a part take the place of this one; later members replace those with the same
+  // name. An empty std::optional part has no members.
   template <class Get>
   static Field Flat(Get get);
 
@@ -244,7 +248,7 @@ class Fields {
       if (field.flat) {
         if (!value.is_null()) json.update(value);
       } else if (field.member.absent && value.is_null()) {
-        json.erase(field.member.name);  // of a part
+        json.erase(field.member.name);  // a member of a part
       } else {
         json[field.member.name] = std::move(value);
       }
@@ -308,12 +312,12 @@ Field<Row> Field<Row>::Flat(Get getter) {
   return field;
 }
 
-// Tables of the members that are no lists and no objects, a row each.
-// CSV (RFC 4180), with their names first.
+// Tables of the members that are neither lists nor objects, one row per result. CSV (RFC 4180),
+// member names first.
 std::string CsvHead(const Schema& schema);
 std::string CsvLine(const Schema& schema, const Json& row);
 std::string CsvLine(const std::vector<std::string>& cells);
-// Columns of text, numbers to the right; what is null is empty.
+// Text columns, numbers right-aligned; null is empty.
 TextTable TextTableOf(const Schema& schema);
 void AddRow(const Schema& schema, const Json& row, TextTable& table);
 

@@ -1,4 +1,4 @@
-// How the page looks: light or dark as the reader's system is, from 390 pixels upwards.
+// Style of the page: light or dark like the reader's system, for widths of 390 pixels and more.
 #pragma once
 
 namespace mmadiff {
@@ -100,7 +100,8 @@ footer{color:var(--soft);font-size:13px;margin-top:40px}
 @media print{body{background:#fff}.card{break-inside:avoid}button{display:none}}
 )css";
 
-// Without it all content is there; a browser that refuses the clipboard selects the command.
+// The page is complete without the script. If the browser refuses the clipboard, the command is
+// selected.
 inline constexpr char kHtmlScript[] = R"js(
 document.addEventListener('click',function(e){
   var b=e.target;if(b.tagName!=='BUTTON')return;var c=b.previousElementSibling;

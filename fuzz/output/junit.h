@@ -1,4 +1,4 @@
-// JUnit reports of what a verb compared.
+// JUnit reports of a verb's comparisons.
 #pragma once
 
 #include <span>
@@ -12,10 +12,10 @@ namespace mmadiff {
 struct TestResult {
   std::string name;
   std::string failure;            // empty: equal
-  std::string kind = "mismatch";  // of failure, a word
-  std::string skipped = {};       // why it was not compared, if that is no failure
+  std::string kind = "mismatch";  // kind of the failure, one word
+  std::string skipped = {};       // reason why it was not compared, if that is not a failure
 };
-// A result for each line: a failure where leaving it out has a verdict.
+// One result per line: a failure if leaving it out has a verdict.
 std::vector<TestResult> TestResultsOf(std::span<const LeftOutLine> left_out, const std::string& of);
 
 std::string JUnit(const std::string& verb, std::span<const TestResult> test_results);

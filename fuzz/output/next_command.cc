@@ -16,7 +16,7 @@ std::string& ProgramWord() {
   return word;
 }
 
-// Whether the path is the only one of its folder whose name has the text.
+// Whether the path is the only one in its folder whose name contains the text.
 bool IsOnly(const std::filesystem::path& path, absl::string_view text) {
   int with = 0;
   std::error_code error;
@@ -26,7 +26,7 @@ bool IsOnly(const std::filesystem::path& path, absl::string_view text) {
   return with == 1;
 }
 
-// The words of a command as they are written: spaces in quotes end none.
+// The words of a command as written; spaces in quotes do not separate words.
 std::vector<std::string> ShellWords(absl::string_view command) {
   std::vector<std::string> words(1);
   bool quoted = false;

@@ -1,4 +1,4 @@
-// Names that hold numbers, in the order of the numbers.
+// Order of names that contain numbers.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace mmadiff {
 
-// By characters, but decimal numbers by their value: "ulp.2" is before "ulp.129..256".
+// Compares by characters, but decimal numbers by value: "ulp.2" precedes "ulp.129..256".
 bool NumericLess(absl::string_view x, absl::string_view y);
 std::vector<std::pair<std::string, uint64_t>> InNumericOrder(
     const std::map<std::string, uint64_t>& counts);

@@ -17,10 +17,10 @@ std::string CountText(uint64_t n, absl::string_view what);
 
 class Progress {
  public:
-  // total: dot products to do; 0 if there is no end.
+  // total: number of planned dot products; 0 if endless.
   Progress(uint64_t total, Console& console) : total_(total), console_(console) {}
 
-  // Prints if it is time to: on a log, at powers of two of the dot products and once a minute.
+  // Prints if it is time to: in a log, at powers of two of the dot products and once a minute.
   void Update(uint64_t dot_products, uint64_t mismatching_cases);
 
  private:

@@ -18,7 +18,7 @@ std::vector<std::string> Factors(const DotProductWords& w, bool b) {
   return HexWords(b ? *i.b : *i.a, b ? w.dot.b : w.dot.a, 0, i.shape.k);
 }
 
-// Nothing for an instruction without scales.
+// nullopt for an instruction without scales.
 std::optional<std::vector<std::string>> Scales(const DotProductWords& w, bool b) {
   const Instruction& i = w.instruction;
   if (i.scale == nullptr) return std::nullopt;
@@ -83,7 +83,7 @@ std::optional<std::string> FailureText(const std::optional<InputFailure>& failur
 }
 Detail FailureName() {
   return {.what =
-              "what came in place of d: unknown_bits, width, text, early_end, crash_exit_N, "
+              "failure that came instead of d: unknown_bits, width, text, early_end, crash_exit_N, "
               "crash_signal_N or hang",
           .pattern = "^[a-z_0-9]+$"};
 }
@@ -93,17 +93,18 @@ Fields<FailureOfCase> FieldsOf(const FailureOfCase*) {
   return {
       {"failure",
        [](const F& f) { return FailureName(f.failure).value_or(""); },
-       {.what = "what came in place of an answer, as `no_word` of a case; empty if one came",
+       {.what = "failure that came instead of an answer, as in `no_word` of a case; empty if an "
+                "answer came",
         .pattern = "^[a-z_0-9]*$"}},
       {"said", [](const F& f) { return FailureText(f.failure).value_or(""); },
-       Prose("what the program said when it failed; may be empty")},
+       Prose("message of the program when it failed; may be empty")},
       {"age", &F::age,
-       "answers that the process had given before, where a fresh one gives the model's"},
+       "number of earlier answers of the process, if a fresh process gives the model's answer"},
   };
 }
 
 Detail StoppedBy() {
-  return {.what = "why it ended early; empty at the natural end",
+  return {.what = "reason for an early end; empty if there was none",
           .pattern =
               "^(|signal [0-9]+|time limit|folder full|budget|mismatch limit|device lost|"
               "not durable)$"};
@@ -115,7 +116,7 @@ Fields<AnswerOfVector> FieldsOf(const AnswerOfVector*) {
       {"kind",
        [](const A& a) { return Name(a.answer.kind); },
        {.words = {"observed", "published", "expected", "contested"}}},
-      {"d", [](const A& a) { return WordText(a.vector, a.answer); }, "a word, or NAN"},
+      {"d", [](const A& a) { return WordText(a.vector, a.answer); }, "word of the result, or NAN"},
       {"instructions", [](const A& a) { return a.answer.patterns; }, "patterns"},
       {"who", [](const A& a) { return a.answer.who; }, Prose()},
   };
@@ -126,11 +127,11 @@ Fields<LeftOutLine> FieldsOf(const LeftOutLine*) {
   return {
       {"thing", [](const L& l) { return Name(l.thing); }, {.words = NamesOf<Thing>(kThings)}},
       {"reason", [](const L& l) { return Name(l.reason); }, {.words = NamesOf<Reason>(kReasons)}},
-      {"named", &L::exact, "the command line names it without a wildcard"},
+      {"named", &L::exact, "whether the command line names it without a wildcard"},
       {"count", &L::count, {.least = 1}},
-      {"of", &L::asked, {.what = "things that were asked for", .least = 1}},
-      {"names", &L::names, "the first of them"},
-      {"detail", &L::detail, Prose("for people, of the first")},
+      {"of", &L::asked, {.what = "number of requested things", .least = 1}},
+      {"names", &L::names, "names of the first of them"},
+      {"detail", &L::detail, Prose("explanation of the first one, for people")},
   };
 }
 

@@ -1,4 +1,4 @@
-// Members that the JSON of several verbs has.
+// JSON members that several verbs share.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ Detail ParameterValues(const char* what = "");
 // {"name": ..., "parameters": {...}}
 Fields<Neighbour> FieldsOf(const Neighbour*);
 
-// Operands and, if there is one, the result, as words of the line protocol.
+// Operands and, if present, the result, as words of the line protocol.
 struct DotProductWords {
   const Instruction& instruction;
   const DotProductCase& dot;
@@ -33,7 +33,7 @@ struct DotProductWords {
 };
 Fields<DotProductWords> FieldsOf(const DotProductWords*);
 
-// Two rows or architectures that no case tells apart.
+// Two rows or architectures that no case distinguishes.
 struct IndistinctPair {
   std::string x, y, why;
 };
@@ -42,14 +42,14 @@ Fields<IndistinctPair> FieldsOf(const IndistinctPair*);
 // The message of each drop.
 std::vector<std::string> Messages(std::span<const Drop> drops);
 
-// What came in place of a result, and its text; nothing where there is a result.
+// The failure that came instead of a result, and its text; nullopt if there is a result.
 std::optional<std::string> FailureName(const std::optional<InputFailure>& failure);
 std::optional<std::string> FailureText(const std::optional<InputFailure>& failure);
 Detail FailureName();
 // Name() of a StopCause.
 Detail StoppedBy();
 
-// What came in place of an answer of a case, if anything did, and when.
+// The failure that came instead of the answer of a case, if any, and its age.
 struct FailureOfCase {
   const std::optional<InputFailure>& failure;
   uint64_t age;
@@ -65,7 +65,7 @@ Fields<AnswerOfVector> FieldsOf(const AnswerOfVector*);
 
 Fields<LeftOutLine> FieldsOf(const LeftOutLine*);
 
-// A result, and what was left out of it: the object that a verb prints.
+// A result and the list of everything left out of it: the object that a verb prints.
 template <class Result>
 struct WithLeftOut {
   const Result& result;
@@ -77,7 +77,7 @@ Fields<WithLeftOut<Result>> FieldsOf(const WithLeftOut<Result>*) {
   return {
       Field<W>::Flat([](const W& w) -> const Result& { return w.result; }),
       {"left_out", &W::left_out,
-       "what was asked for and not compared: for each thing, reason and `named` one entry"},
+       "requested things that were not compared: one entry for each thing, reason and `named`"},
   };
 }
 

@@ -13,7 +13,8 @@ bool IsNumbered(const std::string& name) {
   return !name.empty() && absl::ascii_isdigit(name[name.size() > 1 && name[0] == 'k' ? 1 : 0]);
 }
 
-// Where the name is; a new one, for which `add` makes room, is behind the next lesser number or at the end.
+// The index of the name. A new name, for which `add` makes room, is placed after the next smaller
+// number or at the end.
 template <class Add>
 size_t IndexOf(std::vector<std::string>& names, const std::string& name, Add add) {
   const auto known = std::ranges::find(names, name);

@@ -1,4 +1,4 @@
-// Coverage of many instructions as crosses: what the cells of one group of bins have reached.
+// Coverage of many instructions as crosses: the counts of the cells of one group of bins.
 #pragma once
 
 #include <cstdint>
@@ -13,24 +13,26 @@ namespace mmadiff {
 struct Cross {
   struct Cell {
     uint64_t count = 0;         // dot products of all instructions
-    uint64_t instructions = 0;  // whose inputs can reach it
-    uint64_t missing = 0;       // of these, those that did so less often than they must
-    std::string example;        // the first of the missing
-    std::string unreachable;    // why no instruction reaches it; empty if one can, or none has it
-    bool known = false;         // some instruction's list has it
+    uint64_t instructions = 0;  // instructions whose inputs can reach it
+    uint64_t missing = 0;       // those of `instructions` that reached it less often than required
+    std::string example;        // the first of the missing instructions
+    std::string
+        unreachable;  // reason why no instruction reaches it; empty if one can or none has the bin
+    bool known = false;  // some instruction has the bin
   };
 
   std::string group;
-  // In the order of the lists, numbers in their own; a list has one column, "".
+  // In the order of the lists, numbers in numeric order; a list has one column, "".
   std::vector<std::string> rows, columns;
   std::vector<std::vector<Cell>> cells;  // by row, then column
 };
 
-// Adds what one instruction reached: `counts` is UnitResult::coverage, as long as `bins`.
+// Adds the counts of one instruction: `counts` is UnitResult::coverage, as long as `bins`.
 void AddToCrosses(const std::string& instruction, const std::vector<Bin>& bins,
                   std::span<const uint64_t> counts, std::vector<Cross>& crosses);
 
-// Cells that some instruction can reach, and those of them that are missing in at least one.
+// The number of cells that some instruction can reach, and of those missing in at least one
+// instruction.
 struct CrossTotals {
   uint64_t reachable = 0, missing = 0;
 };

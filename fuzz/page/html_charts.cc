@@ -13,9 +13,9 @@
 namespace mmadiff {
 namespace {
 
-constexpr int kWidth = 960, kHeight = 160;  // of the plot, in its own units
-constexpr size_t kMaxNarrow = 14;           // columns of a heat map that has others beside it
-constexpr int kHeats = 9;                   // css classes h1 .. h9
+constexpr int kWidth = 960, kHeight = 160;  // size of the plot, in its own units
+constexpr size_t kMaxNarrow = 14;  // maximum columns of a heat map that may have others beside it
+constexpr int kHeats = 9;          // css classes h1 .. h9
 
 std::string HeatOf(uint64_t count, uint64_t most) {
   const double share = std::log1p(static_cast<double>(count)) /
@@ -32,8 +32,8 @@ std::string CellTitle(const Cross& cross, const Cross::Cell& cell, const std::st
   if (cell.instructions == 0) return absl::StrCat(title, "cannot be reached: ", cell.unreachable);
   absl::StrAppend(&title, CountText(cell.count, "dot product"));
   if (cell.missing == 0) return title;
-  absl::StrAppend(&title, cell.count == 0 ? "; not reached in " : "; too few in ", cell.missing,
-                  " of ", CountText(cell.instructions, "instruction"), ", as ", cell.example);
+  absl::StrAppend(&title, cell.count == 0 ? "; never reached in " : "; too few in ", cell.missing,
+                  " of ", CountText(cell.instructions, "instruction"), ", such as ", cell.example);
   return title;
 }
 
@@ -69,7 +69,7 @@ std::string UlpChart(const ReportRun& run) {
     absl::StrAppend(&axis, "<span>", label, "</span>");
     if (count > 0) rows.push_back({Html(name), HtmlNumber(count)});
   };
-  // Also the empty ones up to the last that is not.
+  // Includes empty ones up to the last nonempty one.
   size_t at = 0;
   for (size_t i = 0; i + 1 < UlpBuckets().size() && at < run.ulps.size(); ++i) {
     const std::string& bucket = UlpBuckets()[i];
@@ -86,9 +86,7 @@ std::string UlpChart(const ReportRun& run) {
     add("sign, infinity or NaN", "special", run.ulps.back().words);
   }
   return absl::StrCat(
-      "<figure><figcaption>words that differ, by their distance in ulps; heights are logarithms, "
-      "at "
-      "most ",
+      "<figure><figcaption>differing words by distance in ulps; logarithmic scale, at most ",
       HtmlNumber(most), "</figcaption>\n<div class=\"hist\">", bars, "</div><div class=\"ticks\">",
       axis, "</div></figure>\n<details><summary>Numbers</summary>\n",
       HtmlTable("", {{"distance"}, {"words", true}}, rows), "</details>\n");
@@ -106,7 +104,7 @@ std::string RateChart(const RateSeries& rate) {
   std::vector<double> below(intervals);
   for (size_t m = 0; m < rate.machines.size(); ++m) {
     const auto& [name, rates] = rate.machines[m];
-    // There along the tops of the intervals, back along what lies below.
+    // Forward along the tops of the intervals, back along the area below.
     std::string there, back;
     for (size_t i = 0; i < intervals; ++i) {
       const double left = static_cast<double>(i * kWidth) / static_cast<double>(intervals);
@@ -123,13 +121,13 @@ std::string RateChart(const RateSeries& rate) {
                     Html(name), "</title></polygon>\n");
     absl::StrAppend(&legend, "<li><span class=\"key s", m + 1, "\"></span>", Html(name), "</li>\n");
   }
-  return absl::StrCat(
-      "<figure><figcaption>at most ", Html(HumanCount(most)),
-      " dot products/s</figcaption>\n<svg class=\"plot\" role=\"img\" aria-label=\"Dot products a "
-      "second over time, by machine\" viewBox=\"0 0 ",
-      kWidth, " ", kHeight, "\" preserveAspectRatio=\"none\">\n", areas,
-      "</svg>\n<div class=\"axis\"><span>", UtcTime(rate.begin), "</span><span>", UtcTime(rate.end),
-      "</span></div>\n<ul class=\"legend\">\n", legend, "</ul></figure>\n");
+  return absl::StrCat("<figure><figcaption>at most ", Html(HumanCount(most)),
+                      " dot products/s</figcaption>\n<svg class=\"plot\" role=\"img\" "
+                      "aria-label=\"Dot products per second over time, by machine\" viewBox=\"0 0 ",
+                      kWidth, " ", kHeight, "\" preserveAspectRatio=\"none\">\n", areas,
+                      "</svg>\n<div class=\"axis\"><span>", UtcTime(rate.begin), "</span><span>",
+                      UtcTime(rate.end), "</span></div>\n<ul class=\"legend\">\n", legend,
+                      "</ul></figure>\n");
 }
 
 std::string CrossChart(const Cross& cross) {

@@ -15,12 +15,12 @@
 namespace mmadiff {
 namespace {
 
-constexpr size_t kMaxOpenRows = 60;  // of a table that is not folded
-constexpr size_t kFewRows = 12;      // which no table folds
+constexpr size_t kMaxOpenRows = 60;  // maximum rows of a table that is not folded
+constexpr size_t kFewRows = 12;      // so few rows are never folded
 constexpr size_t kMaxNamed = 6;      // bins, classes
 
 struct KindText {
-  const char* tag;  // of the row
+  const char* tag;  // tag of the row
   const char* css;
 };
 
@@ -66,8 +66,8 @@ std::string VerdictCard(const ReportRun& run) {
                        Name(first.bucket), " of ", first.op);
   } else if (worst == RunReportRow::kAgrees || worst == RunReportRow::kIncomplete) {
     why =
-        "The rate of differences is below the bound of each instruction (95 %, of this generator), "
-        "not none.";
+        "The rate of mismatches is below the bound of each instruction (95%, for this generator); "
+        "it may not be zero.";
   }
   const std::string stopped = StoppedText(run);
   return absl::StrCat("<div class=\"card verdict ", css, "\"><p>", Html(Sentence(run)), "</p>",
@@ -79,7 +79,7 @@ std::string Tiles(const ReportRun& run) {
   return HtmlTiles({{"instructions", run.rows.size()},
                     {"cases", run.total.cases},
                     {"dot products", run.total.dot_products},
-                    {run.at_least ? "at least mismatches" : "mismatches", run.total.mismatches},
+                    {run.at_least ? "mismatches (at least)" : "mismatches", run.total.mismatches},
                     {"findings", run.explained.size()}});
 }
 
@@ -93,12 +93,12 @@ std::string Facts(const ReportRun& run) {
       absl::StrCat(m.device, m.device_identity.empty() ? "" : ": ", Name(m.device_identity)));
   add("Machines", absl::StrJoin(run.machines, "; "));
   add("When", run.rate.end == 0
-                  ? "not known"
+                  ? "unknown"
                   : absl::StrCat(UtcTime(run.rate.begin), " to ", UtcTime(run.rate.end)));
   add("Generator",
       absl::StrCat("version ", m.generator_version, ", seed ", m.seed, ", strategy ", m.strategy));
   add("Program", absl::StrCat("mmadiff ", m.tool_version, ", model version ", m.model_version));
-  add("Units", run.endless ? absl::StrCat(run.units, ", of a run without an end")
+  add("Units", run.endless ? absl::StrCat(run.units, ", endless run")
                            : absl::StrCat(run.units, " of ", run.planned_units));
   if (run.shards > 1) {
     add("Shards", absl::StrCat(absl::StrJoin(run.seen, ", "), " of ", run.shards));
@@ -136,8 +136,8 @@ std::vector<std::string> Cells(const RunReportRow& row) {
   if (row.emulated) note("emulated on this device");
   if (!row.empty_classes.empty()) note("no case of class " + Some(row.empty_classes));
   const ThinNames thin = ThinNamesOf(row);
-  if (!thin.none.empty()) note("not reached: " + Some(thin.none));
-  if (!thin.few.empty()) note("too few: " + Some(thin.few));
+  if (!thin.none.empty()) note("never reached: " + Some(thin.none));
+  if (!thin.few.empty()) note("too few cases: " + Some(thin.few));
   std::string cases = HtmlNumber(row.total.cases);
   if (!row.finished && row.planned_cases > 0) {
     cases = absl::StrCat("<span>", cases, " <span class=\"soft\">of ",
@@ -175,8 +175,8 @@ std::string Rows(const ReportRun& run) {
     (few || worth ? open : folded).push_back(&row);
   }
   std::string html =
-      "<h2>Instructions <small>3/N: differences are rarer (95 %, of this generator)</small></h2>\n"
-      "<div class=\"card\">\n";
+      "<h2>Instructions <small>bound 3/N: mismatches are rarer (95%, for this "
+      "generator)</small></h2>\n<div class=\"card\">\n";
   if (!open.empty()) html += RowsTable(open);
   if (!folded.empty()) {
     absl::StrAppend(&html, "<details><summary>",
@@ -207,7 +207,7 @@ std::string Stages(const ReportFinding& f) {
   return html + "</tbody></table></div>\n";
 }
 
-// Lines of equal columns as blocks of a few, at which a browser may break all of them together.
+// Lines of equal width as narrow blocks, between which a browser may break all lines together.
 std::string BitBlocks(const std::string& text) {
   constexpr size_t kColumns = 8;
   const std::vector<std::string> lines = absl::StrSplit(text, '\n', absl::SkipEmpty());
@@ -232,7 +232,7 @@ std::string FindingInside(const ReportFinding& f) {
     absl::StrAppend(&html, "<p>Shared: ", Html(finding.shared), "</p>\n");
   }
   if (!f.typical.empty()) {
-    absl::StrAppend(&html, "<p>Ordinary numbers differ too: ", Html(f.typical), "</p>\n");
+    absl::StrAppend(&html, "<p>Ordinary numbers also differ: ", Html(f.typical), "</p>\n");
   }
   if (!f.minimal.empty()) {
     absl::StrAppend(&html, "<div class=\"pair\"><div><div class=\"label\">Minimal case</div><pre>",
@@ -247,8 +247,8 @@ std::string FindingInside(const ReportFinding& f) {
   if (!f.stages.empty()) {
     absl::StrAppend(
         &html, "<div class=\"label\">Stages of the model",
-        f.columns.size() > 1 ? ", and of the change that gives the device's answer" : "", "</div>",
-        Stages(f));
+        f.columns.size() > 1 ? " and of the change that reproduces the device's answer" : "",
+        "</div>", Stages(f));
   }
   absl::StrAppend(&html, "<p class=\"soft\">First case <span class=\"mono\">",
                   HtmlName(finding.case_name), "</span>, ",
@@ -266,7 +266,7 @@ std::string FindingCard(const ReportFinding& f) {
                       FindingInside(f), "</article>\n");
 }
 
-// One change of several instructions: each finding folded.
+// One change for several instructions; each finding is folded.
 std::string GroupCard(const FindingGroup& group, const ReportRun& run) {
   std::string html = absl::StrCat("<article class=\"card finding\"><header><h3>",
                                   Html(Sentence(group, run)), "</h3></header>\n");
@@ -295,14 +295,13 @@ std::string FindingsPart(const ReportRun& run) {
 std::string Coverage(const ReportRun& run) {
   std::string html = "<h2>Coverage</h2>\n<div class=\"card\">\n";
   if (run.crosses.empty()) {
-    return html +
-           "<p class=\"soft\">No dot product of this run was looked at from inside.</p></div>\n";
+    return html + "<p class=\"soft\">This run examined the stages of no dot product.</p></div>\n";
   }
   html +=
-      "<ul class=\"legend\"><li><span class=\"key h\"></span>dot products, few to many</li>"
-      "<li><span class=\"key few\"></span>too few in some instruction</li>"
-      "<li><span class=\"key none\"></span>not reached in any</li>"
-      "<li><span class=\"key u\"></span>cannot be reached</li></ul>\n<div class=\"crosses\">\n";
+      "<ul class=\"legend\"><li><span class=\"key h\"></span>dot products, few to "
+      "many</li><li><span class=\"key few\"></span>too few in some instruction</li><li><span "
+      "class=\"key none\"></span>not reached in any instruction</li><li><span class=\"key "
+      "u\"></span>cannot be reached</li></ul>\n<div class=\"crosses\">\n";
   for (const Cross& cross : run.crosses) html += CrossChart(cross);
   return html + "</div></div>\n";
 }
@@ -315,7 +314,7 @@ std::string Charts(const ReportRun& run) {
                   : run.total.mismatches == 0 ? "<p class=\"soft\">No word differs.</p>"
                                               : "<p class=\"soft\">Not counted by this run.</p>",
                   "</div>\n<div class=\"card\">\n<h4>Rate over time</h4>\n",
-                  rate.empty() ? "<p class=\"soft\">No unit says when it ended.</p>" : rate,
+                  rate.empty() ? "<p class=\"soft\">No unit has its end time stored.</p>" : rate,
                   "</div></div>\n");
   return html;
 }
@@ -324,9 +323,9 @@ std::string MutantsPart(const ReportMutants& mutants) {
   if (mutants.models == 0) return "";
   std::string html = absl::StrCat(
       "<h2>Surviving mutants</h2>\n<div class=\"card\">\n<p>", mutants.survivors.size(), " of ",
-      mutants.mutants, " changed models gave the answers of the model in the first ", mutants.cases,
-      " cases. Tried: ", mutants.models, " of the ", mutants.of_models,
-      mutants.of_models == 1 ? " model" : " models", " of this run.</p>\n");
+      mutants.mutants, " changed models gave the model's answers in the first ", mutants.cases,
+      " cases. Tried: ", mutants.models, " out of ", mutants.of_models,
+      mutants.of_models == 1 ? " model" : " models", " in this run.</p>\n");
   if (!mutants.survivors.empty()) {
     std::vector<std::vector<std::string>> rows;
     for (const auto& [op, change] : mutants.survivors) {

@@ -1,4 +1,4 @@
-// A report as one HTML file that needs no network and, but for its copy buttons, no script.
+// A report as one HTML file that needs no network and, except for its copy buttons, no script.
 #pragma once
 
 #include <string>

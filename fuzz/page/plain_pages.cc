@@ -17,13 +17,13 @@
 namespace mmadiff {
 namespace {
 
-constexpr size_t kMaxRows = 40;  // of Markdown that agree
+constexpr size_t kMaxRows = 40;  // maximum agreeing rows in Markdown
 
 std::string Cell(absl::string_view text) {
   return absl::StrReplaceAll(PlainLine(text), {{"|", "\\|"}});
 }
 
-// Lines as they are.
+// Lines verbatim.
 std::string Block(absl::string_view text) {
   return absl::StrCat("```\n", PlainText(text), absl::EndsWith(text, "\n") ? "" : "\n", "```\n");
 }
@@ -57,7 +57,7 @@ void AddFinding(const ReportFinding& f, std::string& page) {
                   f.finding.beside.size() + 1, " filed, ", Name(f.finding.state), ".",
                   f.diagnosis.empty() ? "" : " ", Cell(f.diagnosis), f.diagnosis.empty() ? "" : ".",
                   f.finding.shared.empty() ? "" : " Shared: ", Cell(f.finding.shared),
-                  f.typical.empty() ? "" : " Ordinary numbers differ too: ", f.typical,
+                  f.typical.empty() ? "" : " Ordinary numbers also differ: ", f.typical,
                   f.typical.empty() ? "" : ".", "\n\n");
   if (!f.minimal.empty()) page += Block(f.minimal + f.difference);
   if (!f.stages.empty()) {
@@ -104,7 +104,7 @@ void AddRun(const ReportRun& run, std::string& page) {
   for (const FindingGroup& group : GroupFindings(run)) {
     const std::string sentence = Sentence(group, run);
     if (!sentence.empty()) absl::StrAppend(&page, "\n", Cell(sentence), ".\n");
-    const bool one = !sentence.empty();  // change: its first finding shows it
+    const bool one = !sentence.empty();  // one change: only its first finding is shown
     for (const size_t i : group.findings) {
       const ReportFinding& f = run.explained[i];
       if (!one || i == group.findings.front()) {
@@ -167,7 +167,7 @@ std::string JUnitPage(const ReportData& data) {
       if (run.IsOfOtherShards(row)) {
         results.push_back({.name = absl::StrCat(run.manifest.device, " ", row.instruction),
                            .failure = "",
-                           .skipped = "no unit of these shards"});
+                           .skipped = "no unit in these shards"});
         continue;
       }
       const bool asked = row.total.dot_products > 0;
@@ -188,7 +188,7 @@ std::string JUnitPage(const ReportData& data) {
         run.distrusted.empty() && run.damage.empty() && std::ranges::none_of(run.rows, IsDoubted);
     std::string failure = whole && trusted ? "" : Sentence(run);
     if (!whole)
-      absl::StrAppend(&failure, " ", run.units, " of ", run.planned_units, " units are done.");
+      absl::StrAppend(&failure, " ", run.units, " of ", run.planned_units, " units are finished.");
     std::ranges::move(TestResultsOf(run.manifest.left_out, run.manifest.device),
                       std::back_inserter(results));
     results.push_back({run.manifest.device + " whole run", failure,

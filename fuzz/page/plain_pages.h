@@ -1,4 +1,4 @@
-// A report for programs and for pages that are text.
+// A report as text pages and for programs.
 #pragma once
 
 #include <string>
@@ -9,9 +9,9 @@ namespace mmadiff {
 
 std::string MarkdownPage(const ReportData& data);
 std::string JsonPage(const ReportData& data);
-// A row an instruction, after a row of titles (RFC 4180, lines end with "\n").
+// One row per instruction, after a row of titles (RFC 4180, lines end with "\n").
 std::string CsvPage(const ReportData& data);
-// A test case an instruction; what differs, does not repeat or was not compared fails.
+// One test case per instruction. It fails if answers differ, do not repeat or were not compared.
 std::string JUnitPage(const ReportData& data);
 
 }  // namespace mmadiff

@@ -22,10 +22,10 @@
 namespace mmadiff {
 namespace {
 
-constexpr size_t kIntervals = 96;  // of the rate over time
-constexpr size_t kMaxSeries = 6;   // machines with a colour of their own; the last may be "others"
+constexpr size_t kIntervals = 96;  // intervals of the rate over time
+constexpr size_t kMaxSeries = 6;   // machines with their own color; the last may be "others"
 
-// When a unit was at work, and what it did.
+// The time span of a unit, and its work.
 struct Work {
   double begin = 0, end = 0;
   uint64_t dot_products = 0;
@@ -53,8 +53,7 @@ class Gathered {
   ReportRun Finish(const ReportOptions& options, Console& console) {
     for (const UnitResult& part : builder_.CountParts()) AddWork(part);
     static_cast<RunReport&>(run_) = std::move(builder_).Finish();
-    if (run_.seen.size() > 1 &&
-        !run_.endless) {  // a shard that is missing has units too, as `status` says
+    if (run_.seen.size() > 1 && !run_.endless) {  // a missing shard has units too, as in `status`
       run_.planned_units = 0;
       for (const RunManifest::Instruction& i : run_.manifest.instructions) {
         run_.planned_units += i.Units();
@@ -63,7 +62,7 @@ class Gathered {
     for (const RunReportRow& row : run_.rows) {
       const std::vector<uint64_t>& coverage = row.total.coverage;
       const bool counted = std::ranges::any_of(coverage, [](uint64_t n) { return n > 0; });
-      if (row.op == nullptr || !counted) continue;  // a part of a unit is not looked at from inside
+      if (row.op == nullptr || !counted) continue;  // stages are not traced for a part of a unit
       AddToCrosses(row.instruction, BinsOf(row.op->model), coverage, run_.crosses);
     }
     std::ranges::stable_sort(run_.rows, {}, &RunReportRow::state);
@@ -94,7 +93,7 @@ class Gathered {
     work_.push_back({end - length, end, unit.dot_products, machine});
   }
 
-  // Spreads what each unit did evenly over the time in which it was at work.
+  // Spreads the work of each unit evenly over its time span.
   void MakeRate() {
     if (work_.empty()) return;
     double begin = work_.front().begin, end = 0;
@@ -126,7 +125,7 @@ class Gathered {
     }
   }
 
-  // The series of each machine's number: the first ones by name, then others.
+  // The series of each machine number: the first machines by name, then "others".
   std::vector<size_t> NameSeries() {
     std::vector<size_t> series(machines_.size());
     for (const auto& [machine, number] : machines_) {
@@ -160,7 +159,7 @@ class Gathered {
     const Operation& op = *m.op;
     f.minimal = CaseText(op, e->dot(), 0);
     if (e->subject.differing.empty()) {
-      f.diagnosis = "the model gives the stored answers";
+      f.diagnosis = "the model reproduces the stored answers";
       return f;
     }
     const auto typical = LoadSubject(f.finding.typical, nullptr);
@@ -221,7 +220,7 @@ void AddMutants(const ReportOptions& options, ReportRun& run, Console& console) 
   mutants.cases = tried.cases = options.mutant_cases;
   mutants.seed = run.manifest.seed;
   const absl::StatusOr<MutantsOutcome> outcome = KillMutants(mutants, console);
-  if (!outcome.ok()) {  // no model of them has a neighbour, say
+  if (!outcome.ok()) {  // for example, none of the models has a neighbor
     tried.models = 0;
     return;
   }

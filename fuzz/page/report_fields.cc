@@ -18,15 +18,16 @@ Fields<ReportFinding> FieldsOf(const ReportFinding*) {
   return {
       Field<F>::Flat([](const F& f) { return f.finding; }),
       {"minimal", &F::minimal,
-       Prose("lines; empty if it was not explained, as after the first 20 of a run")},
+       Prose("lines of the minimal case; empty if the finding was not explained, as after the "
+             "first 20 of a run")},
       {"difference", &F::difference, Prose()},
       Field<F>::Flat([](const F& f) {
         return FailureOfCase{f.failure, f.age};
       }),
-      {"diagnosis", &F::diagnosis, Prose("of the stored answers")},
+      {"diagnosis", &F::diagnosis, Prose("diagnosis from the stored answers")},
       {"columns", &F::columns},
       {"stages", &F::stages},
-      {"command", &F::command, "a command line of a shell"},
+      {"command", &F::command, "shell command that shows the finding"},
   };
 }
 
@@ -43,12 +44,15 @@ Fields<CellOfCross> FieldsOf(const CellOfCross*) {
   using C = CellOfCross;
   return {
       {"row", [](const C& c) { return c.cross.rows[c.row]; }},
-      {"column", [](const C& c) { return c.cross.columns[c.column]; }, "empty in a list"},
+      {"column", [](const C& c) { return c.cross.columns[c.column]; },
+       "empty if the cross is a list"},
       {"dot_products", [](const C& c) { return c.cell().count; }},
-      {"instructions", [](const C& c) { return c.cell().instructions; }, "that can reach it"},
+      {"instructions", [](const C& c) { return c.cell().instructions; },
+       "instructions that can reach the bin"},
       {"missing", [](const C& c) { return c.cell().missing; },
-       "of these, those that reached it too rarely"},
-      {"unreachable", [](const C& c) { return c.cell().unreachable; }, Prose("why none can")},
+       "those of `instructions` that reached the bin too rarely"},
+      {"unreachable", [](const C& c) { return c.cell().unreachable; },
+       Prose("reason why no instruction can reach the bin")},
   };
 }
 
@@ -70,7 +74,7 @@ Fields<RateSeries::Machine> FieldsOf(const RateSeries::Machine*) {
   using M = RateSeries::Machine;
   return {
       {"machine", &M::name},
-      {"dot_products_per_second", &M::rates, "in intervals of equal length"},
+      {"dot_products_per_second", &M::rates, "rates in intervals of equal length"},
   };
 }
 
@@ -78,9 +82,8 @@ Fields<RateSeries> FieldsOf(const RateSeries*) {
   using R = RateSeries;
   return {
       {"begin", [](const R& r) { return UtcTime(r.begin); },
-       UtcOrEmpty("RFC 3339; empty if not known")},
-      {"end", [](const R& r) { return UtcTime(r.end); },
-       UtcOrEmpty("RFC 3339; empty if not known")},
+       UtcOrEmpty("RFC 3339; empty if unknown")},
+      {"end", [](const R& r) { return UtcTime(r.end); }, UtcOrEmpty("RFC 3339; empty if unknown")},
       {"series", &R::machines},
   };
 }
@@ -93,8 +96,8 @@ Fields<ReportMutants::Survivor> FieldsOf(const ReportMutants::Survivor*) {
 Fields<ReportMutants> FieldsOf(const ReportMutants*) {
   using M = ReportMutants;
   return {
-      {"models", &M::models, "that were tried"},
-      {"of_models", &M::of_models, "of the run"},
+      {"models", &M::models, "number of models that were tried"},
+      {"of_models", &M::of_models, "number of models of the run"},
       {"cases", &M::cases},
       {"mutants", &M::mutants},
       {"survivors", &M::survivors},
@@ -124,7 +127,7 @@ Fields<ReportData> FieldsOf(const ReportData*) {
   return {
       {"runs", &D::runs, {.least_items = 1}},
       {"not_read", &D::not_read,
-       Prose("folders that were named and are none of a run, with the reason")},
+       Prose("named folders that are not folders of a run, with the reason")},
   };
 }
 

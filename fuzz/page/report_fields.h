@@ -1,4 +1,4 @@
-// The members of the JSON of `report`, and the columns of its CSV.
+// The JSON members and CSV columns of `report`.
 #pragma once
 
 #include "fuzz/output/fields.h"

@@ -118,7 +118,7 @@ surveyed 3 -- unmodelled --instr=sm_90/mma.m8n8k4.f32.f16.f16.f16 --cases=20
 [ $? = 3 ] || fail "a recording without a model is a pass"
 "$m" replay unmodelled --device=cuda:0 >replayed.txt 2>&1
 [ $? = 0 ] || fail "a device repeats what it said: $(tail -n 3 replayed.txt)"
-grep -qE '^([0-9]+) of \1 of these answers are the device.s again, units of digests: 4 of 4$' replayed.txt ||
+grep -qE '^([0-9]+) of \1 of these answers were repeated by the device, units of digests: 4 of 4$' replayed.txt ||
   fail "what is not compared again: $(cat replayed.txt)"
 FAKE_CUDA_ROWS=lies@m8n8k4 "$m" replay unmodelled --device=cuda:0 >replayed.txt 2>&1
 [ $? = 1 ] || fail "a device that answers otherwise now: $(tail -n 3 replayed.txt)"

@@ -39,7 +39,7 @@ count '^\| gfx942/v_mfma.* \| agrees \| agrees \| all [0-9]+ agree \| .* \| 0 of
 count "^. $sparse . agrees . agrees . no model; 1[0-9] open answers, below . - . - . - . yes .$" 1
 replayed 0 good
 replayed 0 good --device=hip:0
-grep -qE '^([0-9]+) of \1 of these answers are the device.s again' replayed.txt ||
+grep -qE '^([0-9]+) of \1 of these answers were repeated by the device' replayed.txt ||
   fail "the sparse row is not asked again: $(cat replayed.txt)"
 
 # One row is laid out otherwise, one computes otherwise; the others are as before.

@@ -1,6 +1,6 @@
-// ReadBlockLog() survives any bytes and accounts for them. The first byte chooses what the rest is:
-// a file, or the payload of a block with good checksums between two good blocks, which must come
-// through.
+// ReadBlockLog() survives any bytes and accounts for them. The first byte selects the kind of the
+// rest: a file, or the payload of a block with valid checksums between two valid blocks, which must
+// be read.
 #include "corpus/block_log.h"
 #include "fuzz/targets/input.h"
 

@@ -1,4 +1,4 @@
-// ParseCaseName() takes any text; what it accepts, FormatCaseName() writes as the same case.
+// ParseCaseName() survives any text; FormatCaseName() writes accepted text as the same case.
 #include "corpus/cases/case_name.h"
 #include "fuzz/targets/input.h"
 

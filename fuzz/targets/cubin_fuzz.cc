@@ -1,4 +1,4 @@
-// MatrixOpcodes() takes any bytes, and counts no more instructions than fit.
+// MatrixOpcodes() survives any bytes and counts no more instructions than fit.
 #include "device/cuda/cubin.h"
 #include "fuzz/targets/input.h"
 

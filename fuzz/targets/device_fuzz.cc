@@ -1,5 +1,5 @@
-// Any device against the simulator: MMADIFF_DEVICE [faulty:none=0] answers one dot product. What
-// differs is filed as a regression case below MMADIFF_FINDINGS [.], and ends the program.
+// Any device against the simulator: MMADIFF_DEVICE [faulty:none=0] answers one dot product. A
+// mismatch is filed as a regression case below MMADIFF_FINDINGS [.] and ends the program.
 #include <cstdio>
 #include <cstdlib>
 

@@ -52,7 +52,7 @@ export MMADIFF_INSTR=x86/vfmadd231ss
 all=() && [ "$libfuzzer" = 0 ] || all=(-seed=1 -runs=200000 new)
 out=$(MMADIFF_COUNT=1 "$targets/dot_product_fuzz" "${all[@]}" "$seeds/dot_product" "$seeds/device" 2>&1)
 code=$?
-grep -Eq '^neighbours of x86.*: 0 not found, the last found by input [1-9]' <<<"$out" ||
+grep -Eq '^neighbors of x86.*: 0 not found, the last found by input [1-9]' <<<"$out" ||
   fail "all neighbours of a small model: exit $code"
 
 [ "$libfuzzer" = 0 ] && { [ $failures = 0 ]; exit; }

@@ -1,4 +1,4 @@
-// Device specifications: what opens has a name that opens the same.
+// Device specifications: the name of an opened device opens the same device.
 #include "device/open.h"
 #include "fuzz/targets/input.h"
 

@@ -70,7 +70,8 @@ bool Reachable(const Bin& bin) { return bin.unreachable.empty(); }
 struct OfModel {
   const Operation* op;
   CoverageCounter counter{op->model};
-  std::vector<Mutant> neighbours = {};  // that no input has told from the model, if they count
+  std::vector<Mutant> neighbours =
+      {};  // neighbors that no input has distinguished yet, if they are counted
   uint64_t inputs = 0, filled = 0, found = 0;
 
   size_t thin() const { return ThinBins(counter.bins(), counter.counts()).size(); }
@@ -111,7 +112,7 @@ struct Progress {
       absl::FPrintF(stderr, "bins of %s: %d thin, the last filled by input %d of %d\n", op->name,
                     of.thin(), of.filled, of.inputs);
       if (!counts) continue;
-      absl::FPrintF(stderr, "neighbours of %s: %d not found, the last found by input %d of %d\n",
+      absl::FPrintF(stderr, "neighbors of %s: %d not found, the last found by input %d of %d\n",
                     op->name, of.neighbours.size(), of.found, of.inputs);
     }
     absl::FPrintF(stderr, "bins: %d of %d reached, %d thin, in %d models\n", reached, bins, thin,
@@ -197,14 +198,14 @@ DotInput MutateDot(DotInput input, uint64_t seed) {
   const Model& m = input.op->model;
   const int x = static_cast<int>(random() % m.k), y = static_cast<int>(random() % m.k);
   switch (random() % 4) {
-    case 0:  // a term again, as it is or with the other sign
+    case 0:  // a term repeated, unchanged or with the opposite sign
       input.dot.a[y] = input.dot.a[x];
       input.dot.b[y] = input.dot.b[x] ^ (random() & 1) << SignBit(m.b);
       break;
     case 1:
       std::swap(input.dot.a[x], input.dot.a[y]);
       break;
-    default: {  // one word: a bit, another exponent, an edge
+    default: {  // one word: a flipped bit, a different exponent, an edge value
       const uint64_t words = 2 * (m.k + m.scales()) + 1, which = random() % words;
       uint64_t at = 0;
       ForEachWord(*input.op, input.dot, [&](const Format& f, uint64_t& word) {

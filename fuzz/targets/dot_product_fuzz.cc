@@ -18,7 +18,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   Simulate(input.op->model, batch, d);
   const uint64_t n = fuzz::NoteBins(input), right = ReferenceDotProduct(input.op->model, input.dot);
   if (d[0] == right) return 0;
-  absl::FPrintF(stderr, "%s: the simulator says %x, the oracle %x to its input %d\n",
+  absl::FPrintF(stderr, "%s: the simulator computes %x and the oracle %x for its input %d\n",
                 input.op->name, d[0], right, n);
   std::abort();
 }

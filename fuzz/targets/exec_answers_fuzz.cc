@@ -1,6 +1,6 @@
-// The output of a child, as lines or as frames: taken in pieces of any size it is the same answers,
-// one word of the format, or a failure, for each dot product. The first byte chooses the protocol and
-// the size of the pieces.
+// The output of a child, as lines or as frames: split into pieces of any size, it gives the same
+// answers, one word of the format or a failure for each dot product. The first byte selects the
+// protocol and the size of the pieces.
 #include "device/exec.h"
 #include "fuzz/targets/input.h"
 

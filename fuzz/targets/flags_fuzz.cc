@@ -1,5 +1,5 @@
-// Counts and durations of the command line: what is accepted is in range and its plain form means
-// the same.
+// Counts and durations of the command line: accepted text is in range, and its plain form has the
+// same meaning.
 #include "fuzz/cli/cli.h"
 #include "fuzz/targets/input.h"
 

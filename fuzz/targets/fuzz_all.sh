@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs every fuzz target for so many seconds, each with inputs of its own, and prints a table. What is
-# found stays in NEW_INPUTS.
+# Runs every fuzz target for SECONDS, each with its own inputs, and prints a table. New inputs are
+# kept in NEW_INPUTS.
 # Usage: fuzz_all.sh SECONDS [BUILD [NEW_INPUTS]], BUILD as in CMakeLists.txt here [build-fuzz].
 # Exit codes: 1: a target failed, and the last line names it; 2: bad arguments, or a target is not built.
 set -u
@@ -8,14 +8,14 @@ here=$(cd "$(dirname "$0")" && pwd)
 usage() { echo "fuzz_all.sh: $1" >&2; exit 2; }
 seconds=${1-} build=${2:-$here/../../build-fuzz}
 [[ $# -le 3 && $seconds =~ ^[1-9][0-9]{0,6}$ ]] ||
-  usage 'say how many seconds for each target, at least 1: fuzz_all.sh SECONDS [BUILD [NEW_INPUTS]]'
+  usage 'give the number of seconds per target, at least 1: fuzz_all.sh SECONDS [BUILD [NEW_INPUTS]]'
 mapfile -t names < <(cd "$here" && ls ./*_fuzz.cc | sed 's|^\./||; s|_fuzz\.cc$||')
 for name in "${names[@]}"; do
   [ -x "$build/fuzz/targets/${name}_fuzz" ] ||
-    usage "no $build/fuzz/targets/${name}_fuzz: build it as the beginning of $here/CMakeLists.txt says"
+    usage "no $build/fuzz/targets/${name}_fuzz: build it as described at the top of $here/CMakeLists.txt"
 done
 inputs=${3:-$(mktemp -d)}
-mkdir -p "$inputs" || usage "no folder can be made at $inputs"
+mkdir -p "$inputs" || usage "cannot create the folder $inputs"
 export MMADIFF_FINDINGS=${MMADIFF_FINDINGS:-$inputs}
 failed=()
 printf '%-18s %10s %8s %7s  %s\n' target runs exec/s corpus result

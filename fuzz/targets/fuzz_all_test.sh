@@ -32,14 +32,14 @@ expect 'two fail' 1 'failed: cubin device'
 expect 'two fail' 1 "exit 77, $work/new/device.log"
 for bad in '' 0 -1 x 1.5; do
   all "$bad" "$work/build"
-  expect "seconds '$bad'" 2 'fuzz_all.sh: say how many seconds'
+  expect "seconds '$bad'" 2 'fuzz_all.sh: give the number of seconds'
 done
 all
-expect 'no arguments' 2 'fuzz_all.sh: say how many seconds'
+expect 'no arguments' 2 'fuzz_all.sh: give the number of seconds'
 all 1 "$work/build" "$work/new" more
-expect 'too many' 2 'fuzz_all.sh: say how many seconds'
+expect 'too many' 2 'fuzz_all.sh: give the number of seconds'
 all 1 "$work/none"
 expect 'no build' 2 'fuzz_all.sh: no '
 all 1 "$work/build" /dev/null/x
-expect 'no folder' 2 'fuzz_all.sh: no folder can be made'
+expect 'no folder' 2 'fuzz_all.sh: cannot create the folder'
 [ $failures = 0 ]

@@ -1,4 +1,4 @@
-// What the fuzz targets share.
+// Shared by the fuzz targets.
 #pragma once
 
 #include <sys/mman.h>
@@ -25,7 +25,7 @@ inline void Check(bool holds) {
   if (!holds) std::abort();
 }
 
-// What the target needs is there; else it says what is wrong and ends.
+// Checks that the target's prerequisites hold; otherwise prints the error and ends.
 inline void Check(const absl::Status& status) {
   if (status.ok()) return;
   std::fprintf(stderr, "%s\n", std::string(status.message()).c_str());
@@ -40,7 +40,7 @@ inline std::string FileOf(absl::string_view bytes) {
   return absl::StrCat("/proc/self/fd/", fd);
 }
 
-// A block log of a run with one record of good checksums; the record is cut to what a block holds.
+// A block log of a run with one record and valid checksums; the record is truncated to fit a block.
 inline std::string LogOf(absl::string_view record, RunId run = 1) {
   record = record.substr(0, 16000);  // its length takes two bytes
   const std::string length = {static_cast<char>(record.size() | 0x80),

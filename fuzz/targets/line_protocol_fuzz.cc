@@ -1,5 +1,5 @@
-// ParseLine() takes any bytes; what it accepts, FormatLine() writes as the same dot product. The
-// first byte chooses the instruction, the rest is the line.
+// ParseLine() survives any bytes; FormatLine() writes accepted lines as the same dot product. The
+// first byte selects the instruction, the rest is the line.
 #include "device/line_protocol.h"
 #include "fuzz/targets/input.h"
 

@@ -1,6 +1,6 @@
-// ReadRecordings() of lines, also those that `probe --out` and `record` write, takes any bytes. The
-// first byte chooses what the rest is: a text, which must read the same when it is compressed, or a
-// gzip file.
+// ReadRecordings() of lines, including the output of `probe --out` and `record`, survives any
+// bytes. The first byte selects the kind of the rest: text, which must read the same when
+// compressed, or a gzip file.
 #include <zlib.h>
 
 #include "absl/strings/match.h"

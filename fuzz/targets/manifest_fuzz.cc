@@ -1,5 +1,5 @@
-// ParseManifest() takes any bytes, and any text with a good checksum; what it accepts,
-// FormatManifest() writes as the same manifest.
+// ParseManifest() survives any bytes, and any text with a valid checksum; FormatManifest() writes
+// accepted text as the same manifest.
 #include "corpus/run_record.h"
 #include "corpus/text_proto.h"
 #include "fuzz/targets/input.h"

@@ -1,4 +1,5 @@
-// ParseModelDigests() takes any text; what it accepts, FormatModelDigests() writes as the same.
+// ParseModelDigests() survives any text; FormatModelDigests() writes accepted text as the same
+// digests.
 #include "fuzz/replay/model_digests.h"
 #include "fuzz/targets/input.h"
 

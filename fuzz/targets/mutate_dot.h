@@ -1,4 +1,4 @@
-// The mutator of targets whose input is a dot product: libFuzzer's own one time in four.
+// The mutator of targets whose input is a dot product; one time in four it uses libFuzzer's own.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Names and globs of operations: what is found is found again by its own name, and what is not, is
-// explained. Quoted names mean operations that exist.
+// Names and globs of operations: every operation found is found again by its own name, and a
+// failure is explained. Quoted names refer to existing operations.
 #include <algorithm>
 
 #include "fuzz/targets/input.h"

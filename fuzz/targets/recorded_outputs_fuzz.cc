@@ -1,5 +1,5 @@
 // ReadRecordings() of a block log delivers whole executions in the operation's own format, whatever
-// the record (RecordedOutputs) says.
+// the record (RecordedOutputs) contains.
 #include "corpus/recordings/recording.h"
 #include "fuzz/targets/input.h"
 

@@ -1,5 +1,5 @@
-// The readers of a recording's folder take any bytes. The first byte chooses what the rest is: the
-// text of the manifest, or a record (RecordedDigests) of digests.log.
+// The readers of a recording's folder survive any bytes. The first byte selects the kind of the
+// rest: the text of the manifest, or a record (RecordedDigests) of digests.log.
 #include "corpus/recordings/recording_folder.h"
 #include "corpus/text_proto.h"
 #include "fuzz/targets/input_folder.h"

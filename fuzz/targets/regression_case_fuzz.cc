@@ -1,4 +1,4 @@
-// ParseCase() takes any bytes; what it accepts, FormatCase() writes as the same case.
+// ParseCase() survives any bytes; FormatCase() writes accepted text as the same case.
 #include "corpus/regression_case.h"
 #include "fuzz/targets/input.h"
 

@@ -1,6 +1,6 @@
-// Runs a fuzz target without libFuzzer: over the files and folders given, and over a fixed set of
-// mutations of each file, by the target's own mutator if it has one. A failure is an abort; the
-// input that led to it stays in the working directory as PROGRAM.crash.
+// Runs a fuzz target without libFuzzer: on the given files and folders, and on a fixed set of
+// mutations of each file, made by the target's own mutator if it has one. A failure aborts; its
+// input is kept in the working directory as PROGRAM.crash.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kMutationsPerFile = 1000;
-constexpr size_t kMaxSize = 4096;  // bytes that the own mutator may make
+constexpr size_t kMaxSize = 4096;  // maximum bytes from the target's own mutator
 
 std::string ReadAll(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
@@ -32,7 +32,7 @@ std::string ReadAll(const fs::path& path) {
 }
 
 std::string crash_file;
-const std::string* current = nullptr;  // the input that runs
+const std::string* current = nullptr;  // the current input
 
 // Only calls that are safe in a signal handler.
 extern "C" void KeepInput(int signal) {
@@ -46,7 +46,7 @@ void RunOne(const std::string& input) {
   LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t*>(input.data()), input.size());
 }
 
-// One to four small changes: a bit, a byte, a piece cut out, a piece said twice, a new end.
+// One to four small changes: a bit, a byte, a removed piece, a repeated piece, a new end.
 std::string Mutate(std::string input, std::mt19937_64& random) {
   for (uint64_t changes = 1 + random() % 4; changes > 0 && !input.empty(); --changes) {
     const size_t at = random() % input.size();
@@ -93,7 +93,7 @@ std::vector<fs::path> FilesOf(const fs::path& path) {
 
 }  // namespace
 
-// What libFuzzer offers to a target's own mutator.
+// The function that libFuzzer provides for a target's own mutator.
 extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size) {
   static std::mt19937_64 random(2);
   const std::string made = Mutate({data, data + size}, random).substr(0, max_size);

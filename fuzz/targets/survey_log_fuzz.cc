@@ -1,5 +1,5 @@
-// ReadSurvey() takes a folder with any bytes in its log. The first byte chooses what the rest is: a
-// file, or a record in a block with good checksums.
+// ReadSurvey() survives a folder with any bytes in its log. The first byte selects the kind of the
+// rest: a file, or a record in a block with valid checksums.
 #include "corpus/survey_log.h"
 #include "fuzz/targets/input_folder.h"
 

@@ -1,6 +1,7 @@
-// ReadUnits() takes a folder with any bytes in its logs and gives units of its run alone. The first
-// byte chooses what the rest is: a file, or, the second byte long, a record of a first attempt and
-// a record of a second one, in blocks of this run with good checksums.
+// ReadUnits() survives a folder with any bytes in its logs and returns only units of its run. The
+// first byte selects the kind of the rest: a file, or a record of a first attempt, whose length is
+// the second byte, followed by a record of a second attempt, in blocks of this run with valid
+// checksums.
 #include "fuzz/folder/unit_log.h"
 #include "fuzz/targets/input_folder.h"
 
@@ -8,7 +9,7 @@ using namespace mmadiff::fuzz;
 
 namespace {
 
-// With units of any number.
+// A plan with units of any number.
 mmadiff::RunManifest Plan() {
   mmadiff::RunManifest plan;
   plan.instructions = {{"x86/vfmadd231ss", UINT64_MAX, 4}, {"x86/vpdpbusd", 5, 5}};

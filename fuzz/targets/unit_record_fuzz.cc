@@ -1,4 +1,4 @@
-// ParseUnit() takes any bytes; what it accepts, SerializeUnit() writes as the same unit.
+// ParseUnit() survives any bytes; SerializeUnit() writes accepted bytes as the same unit.
 #include "corpus/run_record.h"
 #include "fuzz/targets/input.h"
 

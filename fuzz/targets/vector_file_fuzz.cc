@@ -1,4 +1,4 @@
-// ParseVectors() takes any bytes; no message has a control character.
+// ParseVectors() survives any bytes; no message contains a control character.
 #include <algorithm>
 
 #include "corpus/vector_file.h"

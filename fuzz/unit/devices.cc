@@ -18,7 +18,7 @@ namespace {
 
 constexpr absl::string_view kBest = "auto";
 
-// The first GPU of the first vendor that has one, else the host.
+// The first GPU of the first vendor with a GPU, else the host.
 absl::StatusOr<OpenedDevice> OpenBest() {
   std::string warning;
   for (const DeviceKind& kind : BasicDevices()) {
@@ -26,7 +26,7 @@ absl::StatusOr<OpenedDevice> OpenBest() {
     DeviceOr gpu = kind.open("0");
     if (gpu.ok()) return OpenedDevice{*std::move(gpu)};
     if (IsNoLibrary(gpu.status())) continue;
-    absl::StrAppend(&warning, warning.empty() ? "no GPU is used, the device is host: " : "; ",
+    absl::StrAppend(&warning, warning.empty() ? "no GPU is used; the device is host: " : "; ",
                     gpu.status().message());
   }
   ASSIGN_OR_RETURN(std::unique_ptr<Device> host, OpenBasicDevice("host"));
@@ -39,7 +39,7 @@ DeviceOr OpenBestDevice(absl::string_view) {
 }
 
 constexpr DeviceKind kKinds[] = {
-    {"auto", "auto", "the best device here: cuda:0 or hip:0 if one opens, else host",
+    {"auto", "auto", "the best device of this machine: cuda:0 or hip:0 if one opens, else host",
      OpenBestDevice},
     {"recorded", "recorded:PATH",
      "answers recorded earlier: folder, block log, text cases, line protocol (plain or gzip)",
@@ -59,7 +59,7 @@ std::span<const DeviceKind> Devices() {
 
 namespace {
 
-// Of `recorded:FOLDER` the files that hold no recorded answers; "" if there are none.
+// For `recorded:FOLDER`: the files without recorded answers; "" if every file has some.
 std::string LeftOutOf(absl::string_view spec) {
   StoredFolders folders;
   Ledger ledger;

@@ -1,4 +1,4 @@
-// The digest of a unit's results. One text for the host and for resident.cu.
+// The digest of a unit's results. The same source for the host and resident.cu.
 #pragma once
 
 #include <cstdint>
@@ -7,13 +7,13 @@
 
 namespace mmadiff {
 
-// What is compared of a result, and digested: the word, or one word for all NaNs where the
-// operation does not promise which (NanVerdict::kAnyNan).
+// The compared and digested form of a result: the word, or one word for all NaNs if the operation
+// does not specify their bits (NanVerdict::kAnyNan).
 MMADIFF_HD inline uint64_t ComparedWord(const Format& f, bool any_nan, uint64_t word) {
   return any_nan && IsNan(f, word) ? ~uint64_t{0} : word;
 }
 
-// Of XXH3: of its secret, its first prime and the length, its mixing.
+// From XXH3: a part of its secret, its first prime and the length, and its mixing.
 constexpr uint64_t kDigestSecret = 0xdb979083e96dd4de ^ 0x1f67b3b7a4a44072;  // bytes 16 to 31
 constexpr uint64_t kDigestPrime = 0x9e3779b185ebca87 + (8 << 2);
 constexpr uint64_t kDigestMix1 = 0x9fb21c651e98df25, kDigestMix2 = 0x165667919e3779f9;

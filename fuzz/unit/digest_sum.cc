@@ -1,4 +1,4 @@
-// Compiled once for each kind of vectors: foreach_target.h includes this file again and again.
+// Compiled once per vector instruction set: foreach_target.h includes this file repeatedly.
 #include "fuzz/unit/digest_sum.h"
 
 #include <vector>
@@ -24,7 +24,7 @@ static unsigned __int128 SumOneByOne(std::span<const uint64_t> words, uint64_t f
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "fuzz/unit/digest_sum.cc"
 #include <hwy/foreach_target.h>
-// Behind it: this is included once for each.
+// After foreach_target.h: this is included once per instruction set.
 #include <hwy/highway.h>
 
 #if HWY_TARGET != HWY_SCALAR  // none
@@ -44,7 +44,7 @@ constexpr Bytes kBytes;
 HWY_INLINE Word All(uint64_t x) { return hn::Set(kWide, x); }
 HWY_INLINE Word LowHalf(Word x) { return hn::And(x, All(0xffffffff)); }
 HWY_INLINE Word HighHalf(Word x) { return hn::ShiftRight<32>(x); }
-// Of the low halves.
+// Product of the low halves.
 HWY_INLINE Word Times(Word x, uint64_t y) {
   constexpr hn::Repartition<uint32_t, Wide> kHalves;
   return hn::MulEven(hn::BitCast(kHalves, x), hn::BitCast(kHalves, All(y)));
@@ -77,7 +77,7 @@ HWY_INLINE void Hash(Word word, Word number, Word swap, Word& lo, Word& hi) {
   hi = hn::Xor(hi, HighHalf(hi));
 }
 
-// As NanTest.
+// Like NanTest.
 HWY_INLINE Word Compared(Word word, const NanTest& nan) {
   constexpr hn::Repartition<int64_t, Wide> kSigned;
   const Word tested = hn::Xor(hn::And(word, All(nan.mask)), All(nan.flip));
@@ -85,13 +85,13 @@ HWY_INLINE Word Compared(Word word, const NanTest& nan) {
   return hn::Or(word, hn::BitCast(kWide, hn::VecFromMask(kSigned, is_nan)));
 }
 
-// The halves of hashes are summed apart, those of `lo` again in halves: no carry between lanes' sums
-// is lost before 2^32 vectors.
+// The halves of hashes are summed separately, and `lo` again in halves, so that no carry is lost
+// before 2^32 vectors.
 template <bool kAnyNan>
 unsigned __int128 SumInVectors(std::span<const uint64_t> words, uint64_t first,
                                const NanTest& nan) {
   const size_t lanes = hn::Lanes(kWide), whole = words.size() / lanes * lanes;
-  // The low four bytes of a lane, turned, are its high ones.
+  // The low four bytes of a lane, reversed, become its high ones.
   HWY_ALIGN static constexpr uint64_t kSwap[2] = {0x0001020380808080, 0x08090a0b80808080};
   const Word swap = hn::LoadDup128(kWide, kSwap);
   Word low = hn::Zero(kWide), middle = low, high = low;
@@ -149,7 +149,8 @@ unsigned __int128 SumOfHashes(std::span<const uint64_t> words, uint64_t first, c
   return sum(words, first, nan);
 }
 
-// Above the largest magnitude that is none; of the formats whose one NaN is -0, where that is flipped to all ones.
+// Above the largest magnitude that is not a NaN. For formats whose only NaN is -0, words are
+// flipped so that -0 becomes all ones.
 NanTest::NanTest(const Format& f) {
   if (IsInteger(f) || f.nonfinite == Nonfinite::kNone) return;
   const uint64_t one = 1ull << f.ignored_bits;

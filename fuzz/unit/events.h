@@ -1,4 +1,4 @@
-// What happened inside the arithmetic, counted over a sample of the dot products of a run.
+// Events inside the arithmetic, counted over a sample of the dot products of a run.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ const char* Name(StageEvent event);
 class EventCounter {
  public:
   EventCounter() = default;
-  // Counts made elsewhere: by StageEvent, and the dot products that were traced.
+  // Counts from elsewhere: by StageEvent, and the number of traced dot products.
   EventCounter(const uint64_t (&counts)[static_cast<size_t>(StageEvent::kCount)], uint64_t sampled)
       : counts_(std::to_array(counts)), sampled_(sampled) {}
   // Traces one dot product and counts each of its events once.

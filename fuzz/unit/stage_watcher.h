@@ -1,4 +1,4 @@
-// Which stage events one dot product has. One text for the host and for resident.cu.
+// The stage events of one dot product. The same source for the host and resident.cu.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ enum class StageEvent : uint8_t {
   kBitsLost,          // alignment cut nonzero bits of some term
   kCarryOut,          // the sum needs more bits than any of its terms
   kFullCancellation,  // zero sum of terms that are not zero after alignment
-  kTie,               // the sum lies exactly between two outputs
+  kTie,               // the sum is exactly halfway between two outputs
   kStickyOnly,        // bits below half an ulp are all that rounding drops
   kInexact,           // the result of a step was rounded
   kResultZero,
@@ -32,8 +32,8 @@ MMADIFF_HD inline bool HasOneAlignment(Family family) {
   return family == Family::kFusedSum || family == Family::kScaledSum;
 }
 
-// One case in thirteen is traced for its stage events, at one of its elements. Prime to the periods
-// of the strategies, so that every class has its share.
+// One case in thirteen is traced for its stage events, at one of its elements. Coprime to the
+// periods of the strategies, so that every class gets its share.
 inline constexpr uint64_t kTraceEvery = 13;
 MMADIFF_HD inline bool IsTraced(uint64_t index) { return index % kTraceEvery == 0; }
 MMADIFF_HD inline uint64_t TracedElement(uint64_t index, uint64_t results) {
@@ -74,7 +74,7 @@ class StageWatcher {
     }
   }
 
-  // Bit by StageEvent.
+  // One bit per StageEvent.
   MMADIFF_HD uint32_t seen() const { return seen_; }
 
  private:

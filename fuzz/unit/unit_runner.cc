@@ -15,11 +15,11 @@
 namespace mmadiff {
 namespace {
 
-// Small enough for a core's cache, large enough for what a batch costs.
+// Small enough for a core's cache, large enough to amortize the cost of a batch.
 constexpr uint64_t kBatchDotProducts = 8192;
 constexpr int64_t kDigestDotProducts = 1 << 16;  // a launch of a GPU costs more
 
-// Whether what a device answered before this error is to be believed.
+// Whether the device's answers before this error can be trusted.
 bool KeepsAnswers(const absl::Status& status) {
   return absl::IsCancelled(status) || absl::IsUnavailable(status) ||
          absl::IsDeadlineExceeded(status);
@@ -139,7 +139,7 @@ absl::Status UnitRunner::RunBatch(uint64_t first, int64_t count, UnitResult& res
 absl::Status UnitRunner::Ask(int64_t offset) {
   const Operation& op = *stream_.op;
   Answers answers;
-  answers.d = std::move(device_words_);  // its memory is used again
+  answers.d = std::move(device_words_);  // reuses its memory
   const auto begun = MonotonicNow();
   const int64_t all = batch_.dot_products();
   const int64_t end = pace_ == nullptr ? all : std::min(all, offset + pace_->most());
@@ -186,7 +186,7 @@ absl::Status UnitRunner::AddWords(uint64_t first_word, std::span<const uint64_t>
       std::ranges::equal(model, device) ? model_digest : DigestOfWords(op, first_word, device);
   if (compared_.differing.empty() != (model_digest == device_digest)) {
     return absl::InternalError(absl::StrCat(
-        op.name, ": comparison and digests contradict each other in the words from ", first_word));
+        op.name, ": comparison and digests contradict each other, starting at word ", first_word));
   }
   result.dot_products += device.size();
   result.mismatches += compared_.differing.size();

@@ -20,26 +20,26 @@
 
 namespace mmadiff {
 
-// What becomes of a unit after a mismatching case. What the device has answered is never thrown away.
+// How a unit continues after a mismatching case. Answers of the device are never discarded.
 enum class Next : uint8_t {
   kGoOn,
-  kPause,  // it ends with the batch at hand, whose other mismatching cases still come
-  kStop,   // it ends with the batch at hand, whose other mismatching cases are only counted
+  kPause,  // it ends with the current batch, whose other mismatching cases are still delivered
+  kStop,   // it ends with the current batch, whose other mismatching cases are only counted
 };
-// Called for every mismatching case, in order, with its first differing element and all words; where
-// the device failed on an element, with that dot product alone and without its words.
+// Called for every mismatching case, in order, with its first differing element and all words; if
+// the device failed on an element, with that dot product only and without words.
 using OnMismatch = absl::FunctionRef<Next(const CaseName&, const Mismatch&)>;
 
-// How many dot products a slow device is asked at once: what it answers in ten seconds, by what it did
-// before.
+// Number of dot products per query of a slow device: as many as it answers in ten seconds, judged
+// by its earlier answers.
 class Pace {
  public:
   static constexpr absl::Duration kPart = absl::Seconds(10);
 
   int64_t most() const { return most_; }
-  // It answered so many in this time.
+  // Reports the number of answers in `time`.
   void Add(int64_t dot_products, absl::Duration time);
-  // So many one of its processes gave (Answers::of_one_process).
+  // Reports the number of answers from one process (Answers::of_one_process).
   void AddProcess(uint64_t dot_products) {
     of_one_process_ = std::max(of_one_process_, dot_products);
   }
@@ -52,43 +52,43 @@ class Pace {
 
 class UnitRunner {
  public:
-  // With a pace Run() ends after Pace::kPart: the unit is to be continued.
+  // With a pace, Run() ends after Pace::kPart; the unit must then be continued.
   UnitRunner(Device& device, const CaseStream& stream, Pace* pace = nullptr)
       : device_(device), stream_(stream), pace_(pace) {}
 
-  // Adds cases first .. first+count-1 to `result`: counts, digests, classes, events. Where `result` ends
-  // within a case, that is `first`, which is not asked again from its start. Returns the
-  // case after the last compared one: less than first+count after a pause. On an error, `result`
-  // holds what was compared before it: also the answers of a batch that a device gave before it was
-  // stopped or died, to the dot product.
+  // Adds cases first .. first+count-1 to `result`: counts, digests, classes, events. If `result`
+  // ends within a case, that case is `first`, and it is not queried again from its start. Returns
+  // the case after the last compared one: less than first+count after a pause. On an error,
+  // `result` has everything compared before it, including the answers, down to the dot product, of
+  // a batch during which the device was stopped or exited.
   absl::StatusOr<uint64_t> Run(uint64_t first, uint64_t count, UnitResult& result,
                                OnMismatch found);
-  // Executions of one Device::Run(), at most.
+  // Maximum number of executions per Device::Run().
   static uint64_t BatchCases(const Operation& op);
 
  private:
-  // At most so many cases; the first may have been begun.
+  // At most `count` cases; the first may already be partly done.
   absl::Status RunBatch(uint64_t first, int64_t count, UnitResult& result, OnMismatch found);
-  // Has the device answer batch_ from a dot product on. What it fails on becomes the complement of the
-  // model's word, and so a difference.
+  // Queries the device for batch_ from dot product `offset` on. A dot product on which it fails
+  // gets the complement of the model's word, and so counts as a mismatch.
   absl::Status Ask(int64_t offset);
   // The first of the dot products on which the device failed.
   std::optional<Mismatch> FailureIn(int64_t begin, int64_t end) const;
-  // What was compared last.
+  // Adds the words compared last.
   absl::Status AddWords(uint64_t first_word, std::span<const uint64_t> device, UnitResult& result);
   void AddCases(uint64_t first, int64_t count, UnitResult& result);
-  // The first cases of batch_, all of which are answered.
+  // Counts the first cases of batch_, all of which are answered.
   absl::Status Count(uint64_t first, int64_t count, UnitResult& result, OnMismatch found);
-  // From dot product `begin` of batch_ on: of a case that was begun before, or is not at its end.
+  // Counts batch_ from dot product `begin` on: a case that was begun before or is unfinished.
   absl::Status CountSome(uint64_t first, int64_t begin, UnitResult& result, OnMismatch found);
 
   Device& device_;
   CaseStream stream_;
   Pace* const pace_;
   Batch batch_;                               // reused: a run's memory does not grow with its cases
-  std::vector<uint64_t> device_words_;        // answers to batch_, as far as there are
+  std::vector<uint64_t> device_words_;        // the answers to batch_ so far
   std::map<int64_t, InputFailure> failures_;  // by element of batch_
-  uint64_t age_ = 0;                          // of the process at the first of batch_
+  uint64_t age_ = 0;  // age of the process at the first dot product of batch_
   Comparison compared_;
 };
 
@@ -98,13 +98,14 @@ Digest DigestOf(const Operation& op, const Batch& batch, std::span<const uint64_
 // Adds the cases of each class among first .. first+count-1.
 void CountClasses(const CaseStream& stream, uint64_t first, uint64_t count, UnitResult& result);
 
-// Device::Ask() until all is asked; what it fails on counts as a difference (CountFailures()).
+// Calls Device::Ask() until all dot products were queried; a failure counts as a mismatch
+// (CountFailures()).
 absl::Status AskAll(Device& device, const Operation& op, const Batch& batch, Answers& answers);
 
-// What a device answers to cases first .. first+count-1 of a stream, or the model when there is
-// none, as a digest that everyone can compare: of an operation whose NaN payloads are not known,
-// every NaN counts as one and the same. An input on which it fails counts as in a unit; without a model
-// it is an error.
+// The digest of a device's answers (or of the model's, without a device) to cases first ..
+// first+count-1 of a stream. It is comparable across devices: for an operation with unknown NaN
+// payloads, all NaNs count as the same word. An input on which the device fails counts as in a
+// unit; without a model it is an error.
 absl::StatusOr<Digest> AnswerDigest(const CaseStream& stream, uint64_t first, uint64_t count,
                                     Device* device);
 

@@ -14,7 +14,7 @@ std::optional<Drop> DropOf(const Operation& op, const absl::Status& error) {
 std::optional<DropCause> CauseOf(const SurveyResult& result) {
   const SurveyStage stage = result.task.stage;
   if (stage == SurveyStage::kTrap) return DropCause::kDeviceGone;
-  // Older programs stored other codes of what died.
+  // Older programs stored different codes for crashed devices.
   if (result.trapped && !absl::IsDeadlineExceeded(result.status)) return DropCause::kCrashes;
   if (!result.status.ok()) return MeaningOf(result.status.code()).cause;
   if (result.answers.empty() || result.answers.front().agreement == Agreement::kAgrees) return {};

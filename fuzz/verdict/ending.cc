@@ -89,13 +89,13 @@ Verdict VerdictOf(Reason reason, bool exact) {
 void Ending::Close() {
   if (std::exchange(closed_, true)) return;
   const std::vector<LeftOutLine> lines = ledger_.lines();
-  std::map<Thing, uint64_t> absent;  // nobody could ask for them here
+  std::map<Thing, uint64_t> absent;  // things that cannot be requested on this machine
   for (const LeftOutLine& line : lines) {
     if (VerdictOf(line.reason, true) == Verdict::kNotHere) absent[line.thing] += line.count;
   }
   for (const LeftOutLine& line : lines) {
     const bool all = absent[line.thing] == line.asked;
-    // A question that cannot be asked says nothing of its row, which was named.
+    // A question that was left out implies nothing about its row, which was named.
     const bool exact = line.exact && line.thing != Thing::kQuestion;
     const Verdict verdict = VerdictOf(line.reason, exact || all);
     if (verdict != Verdict::kGood) Say(verdict);
@@ -105,7 +105,7 @@ void Ending::Close() {
       verdict() == Verdict::kGood || verdict() == Verdict::kThin || verdict() == Verdict::kDiffers;
   if (claims && !ledger_.Balances()) {
     Say(Verdict::kBroken,
-        absl::StrCat("not everything that was asked for is accounted for: ", ledger_.Unbalanced()));
+        absl::StrCat("not everything that was requested is accounted for: ", ledger_.Unbalanced()));
   }
 }
 

@@ -1,5 +1,5 @@
-// What one call of a verb comes to: its verdicts and the ledger of what it was asked; and what exit
-// codes mean.
+// The outcome of one call of a verb: its verdicts and the ledger of the requested things. Also the
+// meanings of exit codes.
 #pragma once
 
 #include <span>
@@ -13,35 +13,38 @@
 
 namespace mmadiff {
 
-// All, ascending.
+// All exit codes, ascending.
 std::span<const ExitCode> ExitCodes();
 const VerdictMeaning& MeaningOf(Verdict verdict);
-// The row of VerbTable(); none for an unknown verb.
+// The verb's row of VerbTable(); empty for an unknown verb.
 std::span<const VerbVerdict> VerdictsOf(absl::string_view verb);
-// What the code means to the verb: the meanings of its verdicts that have the code, in order of
-// precedence, separated by "; "; "" if the verb never gives it. Without a verb: the general meaning.
+// The meaning of the code for the verb: the meanings of its verdicts with this code, in order of
+// precedence, separated by "; "; "" if the verb never returns it. Without a verb: the general
+// meaning.
 std::string MeaningOf(ExitCode code, absl::string_view verb = "");
 
-// The verdict of a thing that was left out; kGood: none. `exact`: the command line names it.
+// The verdict of a thing that was left out; kGood if it has none. `exact`: the command line names
+// it.
 Verdict VerdictOf(Reason reason, bool exact);
 
-// Collects the verdicts of one call, and what every filter of it leaves out.
+// Collects the verdicts of one call and the things that its filters leave out.
 class Ending {
  public:
   explicit Ending(absl::string_view verb = "");
 
   // `why` is printed for people. A verdict that the verb's row does not list becomes kBroken.
   void Say(Verdict verdict, std::string why = "");
-  // The verdict of the error's code, with its message; `data_loss` is that of kDataLoss. OK says
-  // nothing.
+  // Enters the verdict of the error's code, with its message; `data_loss` is the verdict of
+  // kDataLoss. Does nothing for OK.
   void Say(const absl::Status& error, Verdict data_loss = Verdict::kHarmed);
 
-  // Where every filter enters what it takes away.
+  // Every filter enters here the things that it removes.
   Ledger& ledger() { return ledger_; }
   const Ledger& ledger() const { return ledger_; }
-  // When the verb is done; later calls do nothing: the verdicts of what was left out. Nothing left to ask is kNotHere,
-  // of questions kUsage. A ledger that does not balance in a call that is else clean, or that found
-  // a difference, is kBroken.
+  // Call it at the end of the verb; later calls do nothing. Enters the verdicts of the things that
+  // were left out. If nothing is left to query, that is kNotHere; for questions, kUsage. If the
+  // ledger does not balance in a call that is otherwise clean or that found a mismatch, that is
+  // kBroken.
   void Close();
 
   struct Said {
@@ -49,7 +52,7 @@ class Ending {
     std::string why;
   };
   const std::vector<Said>& all() const { return said_; }  // by precedence, stable
-  Verdict verdict() const;                                // the first; kGood if nothing was said
+  Verdict verdict() const;                                // the first; kGood without any
   int exit_code(int instead_of_1 = kMismatch) const;
 
  private:

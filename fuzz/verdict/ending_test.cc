@@ -87,8 +87,8 @@ TEST(EndingTest, RowsAreInOrderOfPrecedenceWithoutRepetition) {
 
 TEST(EndingTest, MeaningsOfACodeAreJoined) {
   EXPECT_EQ(MeaningOf(kDamaged, "run"),
-            "damaged data; answers that cannot be read; earlier answers that could not be trusted; "
-            "two different answers to one unit; only answers that do not repeat; earlier "
+            "damaged data; unreadable answers; earlier answers that could not be trusted; "
+            "two different answers for one unit; only answers that do not repeat; earlier "
             "mismatches that no longer occur");
   EXPECT_EQ(MeaningOf(kMismatch, "gen"), "");
   EXPECT_EQ(MeaningOf(kMismatch), "mismatches");

@@ -20,7 +20,7 @@ constexpr ErrorMeaning kErrors[] = {
     {kAlreadyExists, Verdict::kUsage, DropCause::kFails},
     {kAborted, Verdict::kHarmed, DropCause::kDoesNotRepeat},
     {kOutOfRange, Verdict::kNothing, DropCause::kFails},
-    {kUnknown, Verdict::kRowFailed, DropCause::kFails},  // and all others
+    {kUnknown, Verdict::kRowFailed, DropCause::kFails},  // and all other codes
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// What the code of an error means: for the verb that ends with it, and for the row of a device that
-// gave it. The only place that says so.
+// The meaning of an error code for a verb that ends with it and for the row of a device that
+// returned it. Defined only here.
 #pragma once
 
 #include "absl/status/status.h"
@@ -11,17 +11,17 @@ namespace mmadiff {
 
 struct ErrorMeaning {
   absl::StatusCode code;
-  Verdict verdict;  // of a verb; kDataLoss of what could not be written is kNotWritten instead
-  DropCause cause;  // of a row
-  // The device may answer when it is asked again, in a fresh process.
+  Verdict verdict;  // the verb's; kDataLoss after a failed write is kNotWritten instead
+  DropCause cause;  // the row's
+  // The device may answer when it is queried again in a fresh process.
   bool again = false;
 };
-// A code without a meaning of its own means that the row failed.
+// Any other code means that the row failed.
 const ErrorMeaning& MeaningOf(absl::StatusCode code);
 
-// Why the device does not answer for an operation: of a kNotFound.
+// Why the device does not answer for an operation, for kNotFound.
 Reason ReasonOf(const absl::Status& not_found);
-// Why the row that it ends is left out.
+// Why the row that the drop ends is left out.
 Reason ReasonOf(const Drop& drop);
 
 }  // namespace mmadiff

@@ -18,7 +18,7 @@ constexpr VerdictMeaning kMeanings[] = {
     {kUnrepeated, kDamaged, "flaky", "answers that do not repeat"},
     {kEarly, kStopped, "incomplete", "stopped early: nothing is lost, run again"},
     {kNotHere, kNoDevice, "absent",
-     "no such device here, or an instruction that it lacks or that has no model"},
+     "no such device on this machine, or an instruction that it lacks or that has no model"},
     {kNothing, kInternal, "nothing", "nothing was compared"},
     {kThin, kInternal, "thin", "too few cases (--require_coverage)"},
     {kGood, kClean, "clean", "clean"},
@@ -26,34 +26,34 @@ constexpr VerdictMeaning kMeanings[] = {
 static_assert(std::size(kMeanings) == kVerdicts);
 
 constexpr VerbVerdict kRun[] = {
-    {kRowFailed, "a planted fault was not found; an instruction was dropped, the others were run"},
-    {kDiffers, "the device repeated a difference five times of five"},
+    {kRowFailed,
+     "a planted fault was not found; an instruction was dropped and the others were run"},
+    {kDiffers, "the device repeated a mismatch in five of five tries"},
     {kHarmed,
-     "damaged data; answers that cannot be read; earlier answers that could not be trusted; two "
-     "different answers to one unit"},
+     "damaged data; unreadable answers; earlier answers that could not be trusted; two different "
+     "answers for one unit"},
     {kUnrepeated, "only answers that do not repeat; earlier mismatches that no longer occur"},
     {kEarly, "a signal; a time limit; a lost device"},
     {kNotHere},
     {kNothing, "nothing was compared; the shard has no unit"},
-    {kThin, "with --require_coverage: a bin is thin"},
+    {kThin, "with --require_coverage: a bin has too few cases"},
     {kGood, "clean; the time limit of --forever"}};
-constexpr VerbVerdict kMerge[] = {{kUsage, "usage; none of the folders is one of a run"},
+constexpr VerbVerdict kMerge[] = {{kUsage, "usage; none of the folders is the folder of a run"},
                                   {kHarmed,
-                                   "damaged data; one of several folders is none of a run; two "
-                                   "different answers to one unit, and "
-                                   "nothing was merged"}};
+                                   "damaged data; one of several folders is not the folder of a "
+                                   "run; two different answers for one unit (nothing was merged)"}};
 constexpr VerbVerdict kStatus[] = {
-    {kUsage, "usage; none of the folders is one of a run"},
-    {kHarmed, "damaged data; one of several folders is none of a run"}};
+    {kUsage, "usage; none of the folders is the folder of a run"},
+    {kHarmed, "damaged data; one of several folders is not the folder of a run"}};
 constexpr VerbVerdict kReport[] = {
-    {kUsage, "usage; none of the folders is one of a run"},
-    {kDiffers, "with --compare: a common answer differs"},
-    {kHarmed, "damaged data; one of several folders is none of a run"},
+    {kUsage, "usage; none of the folders is the folder of a run"},
+    {kDiffers, "with --compare: a shared answer differs"},
+    {kHarmed, "damaged data; one of several folders is not the folder of a run"},
     {kNothing}};
 constexpr VerbVerdict kVerify[] = {
-    {kBroken, "the model's digest of a unit, or its coverage, is different now"},
+    {kBroken, "the model's digest of a unit, or the unit's coverage, has changed"},
     {kRowFailed},
-    {kDiffers, "the device's digest of a unit is different now"},
+    {kDiffers, "the device's digest of a unit has changed"},
     {kHarmed},
     {kEarly, "a signal; a time limit; a lost device"},
     {kNotHere},
@@ -61,59 +61,56 @@ constexpr VerbVerdict kVerify[] = {
 constexpr VerbVerdict kCleanVerb[] = {{kHarmed, "damaged data"}};
 constexpr VerbVerdict kReplay[] = {
     {kRowFailed, "the device failed on an instruction; a survey has rows that fail"},
-    {kDiffers, "the model, or the device, differs from what is stored"},
+    {kDiffers, "the model or the device differs from the stored answers"},
     {kHarmed},
     {kUnrepeated},
     {kEarly},
-    {kNotHere, "no such device here; it has none of the instructions"},
+    {kNotHere, "no such device on this machine; the device has none of the instructions"},
     {kNothing}};
-constexpr VerbVerdict kMinimize[] = {{kRowFailed},
-                                     {kDiffers, "there was a mismatch, and it is filed"},
-                                     {kHarmed},
-                                     {kUnrepeated},
-                                     {kEarly},
-                                     {kNotHere},
-                                     {kGood, "the device gives the model's answer"}};
+constexpr VerbVerdict kMinimize[] = {
+    {kRowFailed}, {kDiffers, "a mismatch was found and filed"},  {kHarmed}, {kUnrepeated}, {kEarly},
+    {kNotHere},   {kGood, "the device gives the model's answer"}};
 constexpr VerbVerdict kExplain[] = {{kRowFailed},
-                                    {kDiffers, "the device's answer is not the model's"},
+                                    {kDiffers, "the device's answer differs from the model's"},
                                     {kHarmed},
                                     {kEarly},
                                     {kNotHere},
-                                    {kNothing, "no case has an answer of a device"},
-                                    {kGood, "they are equal; the model was asked alone"}};
+                                    {kNothing, "no case has an answer from a device"},
+                                    {kGood, "the answers are equal; no device was queried"}};
 constexpr VerbVerdict kNoModel[] = {{kNotHere, "the instruction has no model"}};
 constexpr VerbVerdict kNoFormats[] = {{kNotHere, "the tables have no formats of the instruction"}};
-constexpr VerbVerdict kRace[] = {{kDiffers, "a case tells the two apart"},
-                                 {kNotHere,
-                                  "an instruction that was named has no model; two architectures "
-                                  "without a format in common"},
-                                 {kGood, "no case was found that does; --all; --set"}};
-constexpr VerbVerdict kIdentify[] = {{kRowFailed},
-                                     {kDiffers, "no architecture gives all answers"},
-                                     {kHarmed, "damaged data; answers that do not repeat"},
-                                     {kEarly},
-                                     {kNotHere},
-                                     {kNothing},
-                                     {kGood, "one does; several do, and nothing tells them apart"}};
+constexpr VerbVerdict kRace[] = {
+    {kDiffers, "a case distinguishes the two"},
+    {kNotHere, "a named instruction has no model; the two architectures have no format in common"},
+    {kGood, "no case was found that distinguishes them; --all; --set"}};
+constexpr VerbVerdict kIdentify[] = {
+    {kRowFailed},
+    {kDiffers, "no architecture reproduces all answers"},
+    {kHarmed, "damaged data; answers that do not repeat"},
+    {kEarly},
+    {kNotHere},
+    {kNothing},
+    {kGood, "one architecture reproduces all answers; several do and cannot be distinguished"}};
 constexpr VerbVerdict kList[] = {{kHarmed, "damaged data"},
-                                 {kNotHere, "no model of these instructions is known"}};
+                                 {kNotHere, "these instructions have no model"}};
 constexpr VerbVerdict kEval[] = {{kRowFailed}, {kHarmed}, {kEarly}, {kNotHere}};
-constexpr VerbVerdict kCheck[] = {{kUsage, "usage; the stream does not say how many lines it has"},
-                                  {kDiffers, "a line differs, even if a later one is damaged"},
-                                  {kHarmed, "damaged data"},
-                                  {kNotHere, "the instruction has no model"},
-                                  {kNothing}};
+constexpr VerbVerdict kCheck[] = {
+    {kUsage, "usage; the stream does not announce its number of lines"},
+    {kDiffers, "a line differs (even if a later line is damaged)"},
+    {kHarmed, "damaged data"},
+    {kNotHere, "the instruction has no model"},
+    {kNothing}};
 constexpr VerbVerdict kMutants[] = {{kDiffers, "a fault was not found"},
                                     {kEarly},
-                                    {kNotHere, "an instruction that was named has no model"},
+                                    {kNotHere, "a named instruction has no model"},
                                     {kNothing}};
-constexpr VerbVerdict kCoverage[] = {{kDiffers, "a bin was not filled"},
-                                     {kEarly},
-                                     {kNotHere, "an instruction that was named has no model"}};
+constexpr VerbVerdict kCoverage[] = {
+    {kDiffers, "a bin was not filled"}, {kEarly}, {kNotHere, "a named instruction has no model"}};
 constexpr VerbVerdict kBench[] = {
     {kRowFailed},
-    {kDiffers, "the device's answers are not the model's"},
-    {kHarmed, "the file to compare with is no output of bench; a device that answers badly"},
+    {kDiffers, "the device's answers differ from the model's"},
+    {kHarmed,
+     "the file to compare with is not output of bench; the device's answers cannot be read"},
     {kEarly},
     {kNotHere},
     {kNothing, "nothing to compare"}};
@@ -123,28 +120,28 @@ constexpr VerbVerdict kProbe[] = {
     {kDiffers, "an answer contradicts the table"},
     {kHarmed},
     {kUnrepeated},
-    {kEarly, "a lost device; a signal; the time was over before all were asked"},
+    {kEarly, "a lost device; a signal; time ran out before the last question"},
     {kNotHere}};
 constexpr VerbVerdict kInfer[] = {
     {kRowFailed},
-    {kDiffers, "the table is contradicted; no model gives every answer"},
-    {kHarmed, "damaged recordings; answers that cannot be read"},
+    {kDiffers, "the answers contradict the table; no model reproduces every answer"},
+    {kHarmed, "damaged recordings; unreadable answers"},
     {kUnrepeated},
-    {kEarly, "a lost device; a signal; the time or the budget was over before the end"},
+    {kEarly, "a lost device; a signal; the time or the budget ran out before the end"},
     {kNotHere},
-    {kNothing, "the budget was too small to ask anything; the answers decide nothing"},
-    {kGood, "a model gives every answer, and the table does not contradict it"}};
-constexpr VerbVerdict kChanges[] = {{kDiffers, "there are changes"},
+    {kNothing, "the budget was too small for any question; the answers decide nothing"},
+    {kGood, "a model reproduces every answer, and the table does not contradict it"}};
+constexpr VerbVerdict kChanges[] = {{kDiffers, "some instructions changed"},
                                     {kHarmed, "damaged data"},
-                                    {kGood, "there are none; --update"}};
+                                    {kGood, "no instruction changed; --update"}};
 constexpr VerbVerdict kRecord[] = {{kRowFailed}, {kHarmed}, {kUnrepeated}, {kEarly}, {kNotHere}};
 constexpr VerbVerdict kSurvey[] = {
     {kRowFailed, "a row traps, fails, does not repeat or has a different layout"},
-    {kDiffers, "an answer contradicts the table; with --compare: a common answer differs"},
+    {kDiffers, "an answer contradicts the table; with --compare: a shared answer differs"},
     {kHarmed, "damaged data"},
-    {kEarly, "a signal; a full folder; a lost device; the time did not reach all"},
+    {kEarly, "a signal; a full folder; a lost device; time ran out"},
     {kNotHere},
-    {kNothing, "no instruction has a model; with --compare: nothing is in both"}};
+    {kNothing, "no instruction has a model; with --compare: the two surveys share nothing"}};
 
 constexpr VerbRow kTable[] = {
     {"run", kRun},          {"merge", kMerge},       {"status", kStatus},
