@@ -62,9 +62,8 @@ Fields<UnitCounts> FieldsOf(const UnitCounts*) {
       {"mismatches", &C::mismatches, "dot products that differ"},
       {"mismatches_at_least", &C::at_least, kAtLeast},
       {"stopped", &C::stopped,
-       Prose(
-           "number of instructions that --max_mismatches stopped, and time of the last stop; empty "
-           "if none")},
+       Prose("number of instructions that --max_mismatches stopped, time of the last stop; or "
+             "empty")},
   };
 }
 
@@ -112,8 +111,7 @@ Fields<RunReportRow> FieldsOf(const RunReportRow*) {
        UtcOrEmpty("time of the stop, RFC 3339; empty if nothing stopped it")},
       {"bound", [](const R& r) { return r.bound > 0 ? std::optional(r.bound) : std::nullopt; },
        "3/N, an upper bound for the rate of differences (95 %, for this generator); null if it "
-       "does "
-       "not apply"},
+       "does not apply"},
       {"seconds", [](const R& r) { return r.total.seconds; },
        "duration of its units, summed over threads and machines"},
       {"verdict", [](const R& r) { return Sentence(r); },
