@@ -38,8 +38,8 @@ struct RunReportRow {
   bool emulated = false;        // the device runs several machine instructions for it
   absl::Status dropped;         // not OK: failure on this instruction alone, last attempt
   double bound = 0;  // 3/N, bounds the rate of differences (95 %); 0: some differ, or no N
-  // For a device that restarts (Device::StartsAnew()): the most dot products that one of its processes
-  // answered in this attempt. 0 for other devices.
+  // For a device that restarts (Device::StartsAnew()): the most dot products that one of its
+  // processes answered in this attempt. 0 for other devices.
   uint64_t process_dot_products = 0;
   std::string planted;  // fault that the self-test planted, and when it was found
   std::vector<std::string> empty_classes;  // input classes without a case
@@ -52,12 +52,13 @@ struct RunReportRow {
   const char* Grade() const;
 };
 const char* Name(RunReportRow::State state);  // "differs", "flaky", ...
-// Whether the reason for the drop (garbled or unrepeated answers) puts its earlier answers in doubt.
+// Whether the reason for the drop (garbled or unrepeated answers) puts its earlier answers in
+// doubt.
 bool IsDoubted(const RunReportRow& row);
 // "rate < 3.0e-07, model published, incomplete". `narrow`: shorter, for a column with a title.
 std::string Sentence(const RunReportRow& row, bool narrow = false);
-// " in processes of at most N lines", for a device that restarts, which cannot show faults that need
-// more; "" for other devices.
+// " in processes of at most N lines", for a device that restarts, which cannot show faults that
+// need more; "" for other devices.
 std::string InProcesses(uint64_t dot_products);
 
 inline constexpr size_t kMaxMissing = 10000;  // a file may claim any number of shards
@@ -117,7 +118,8 @@ struct RunReport {
 };
 // The verdict, in one sentence.
 std::string Sentence(const RunReport& report);
-// "14 of 14 instructions stopped at 20 mismatches (--max_mismatches), the last at TIME"; "" if none did.
+// "14 of 14 instructions stopped at 20 mismatches (--max_mismatches), the last at TIME"; "" if none
+// did.
 std::string StoppedText(const RunReport& report);
 // "INSTRUCTION: why", for each dropped row.
 std::vector<std::string> DroppedLines(const RunReport& report);
@@ -145,7 +147,8 @@ class RunReportBuilder {
   void AddUnfinished(UnitResult part);
   // Keeps the later of two stops. A stop is void if some folder has the unit.
   void AddStop(const UnitResult& stop);
-  // Adds units whose results the rows already have, and the machines that ran them or parts of them.
+  // Adds units whose results the rows already have, and the machines that ran them or parts of
+  // them.
   void AddDone(uint64_t units, const std::set<std::string>& machines);
   // Counts the parts and returns those that count. Otherwise Finish() counts them.
   std::vector<UnitResult> CountParts();
