@@ -110,8 +110,8 @@ Fields<RunReportRow> FieldsOf(const RunReportRow*) {
       {"stopped_at", [](const R& r) { return UtcTime(r.stopped_at); },
        UtcOrEmpty("time of the stop, RFC 3339; empty if nothing stopped it")},
       {"bound", [](const R& r) { return r.bound > 0 ? std::optional(r.bound) : std::nullopt; },
-       "3/N, an upper bound for the rate of differences (95 %, for this generator); null if it "
-       "does not apply"},
+       "3/N for N compared dot products, an upper bound for the rate of differences (95 %, for "
+       "this generator); null if it does not apply"},
       {"seconds", [](const R& r) { return r.total.seconds; },
        "duration of its units, summed over threads and machines"},
       {"verdict", [](const R& r) { return Sentence(r); },
@@ -186,7 +186,7 @@ Fields<RunReport> FieldsOf(const RunReport*) {
 Fields<RunStatus> FieldsOf(const RunStatus*) {
   using S = RunStatus;
   return {
-      {"path", [](const S& s) { return s.folder.path; }},
+      {"path", [](const S& s) { return s.folder.path; }, "path of the folder"},
       {"shard", [](const S& s) { return s.seen.front(); }, "number of the shard, from 0"},
       {"shards", &S::shards, {.what = kShards, .least = 1}},
       {"units", &S::units, "finished units"},

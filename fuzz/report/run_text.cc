@@ -92,9 +92,8 @@ std::string Notes(const RunReport& report) {
                     " units from earlier attempts, nothing executed\n");
   }
   if (attempt.repeated > 0) {
-    absl::StrAppend(
-        &text, "note: ", attempt.repeated,
-        " dot products of earlier attempts were queried again, with the same answers\n");
+    absl::StrAppend(&text, "note: ", attempt.repeated,
+                    " dot products of earlier attempts gave the same answers again\n");
   }
   const auto emulated = std::ranges::count(report.rows, true, &RunReportRow::emulated);
   if (emulated > 0) {

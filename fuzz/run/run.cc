@@ -34,7 +34,8 @@ void AddWarning(const std::string& why, std::vector<std::string>& all) {
   if (!why.empty() && std::ranges::find(all, why) == all.end()) all.push_back(why);
 }
 
-// Adds hardware of earlier attempts whose unit is not in `hardware` yet, whatever its parts.
+// Adds hardware of earlier attempts whose Hardware::unit is not in `hardware` yet. Compares no
+// parts.
 void AddEarlier(const std::vector<Hardware>& earlier, std::vector<Hardware>& hardware) {
   for (const Hardware& one : earlier) {
     const auto again = std::ranges::find(hardware, one.unit, &Hardware::unit);

@@ -182,9 +182,9 @@ ClassSchedule::Turns PlanTurns(const Operation& op, uint64_t seed) {
 }  // namespace
 
 const Strategy& Scheduled() {
-  static const Strategy strategy = {
-      "scheduled", "each class, more often if it reaches targets that the others rarely reach",
-      StrategyKind::kMixed, Strategies().front().class_of};
+  static const Strategy strategy = {"scheduled",
+                                    "all classes, weighted toward rarely reached targets",
+                                    StrategyKind::kMixed, Strategies().front().class_of};
   return strategy;
 }
 

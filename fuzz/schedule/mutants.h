@@ -57,8 +57,8 @@ struct MutantsOutcome {
   std::vector<OperationMutants> ops;
   size_t models = 0;
   size_t mutants = 0, equivalent = 0;
-  size_t pairs = 0,
-         equal_pairs = 0;        // pairs of operations of one instruction: tried; with equal models
+  // Pairs of operations of one instruction: tried; with equal models.
+  size_t pairs = 0, equal_pairs = 0;
   std::vector<uint64_t> killed;  // Mutant::cases of the detected mutants, ascending
 
   size_t survivors() const { return mutants - killed.size(); }
