@@ -321,7 +321,7 @@ echo '. ./loaded.sh; "$1" eval "$MMADIFF_INSTRUCTION" | sed "$as_it_was"' >loads
 loads=(--instr=$fma --cases=20000 --threads=1 --device="exec:bash loads.sh $m" --workdir=loads)
 sed -i 's/sed "/sed -n "/' loads.sh
 expect 0 run "${loads[@]}"
-expect 0 run "${loads[@]}"; says 'asked for again, the same'
+expect 0 run "${loads[@]}"; says 'gave the same answers again'
 echo 'as_it_was="s/0$/1/;p"' >loaded.sh
 expect 5 run "${loads[@]}"; warns 'has changed since'
 expect 5 status loads; says 'dropped'; expect 5 report loads; says 'has changed since'; expect 0 merge merged_loads loads; warns 'dropped'; expect 5 status merged_loads

@@ -12,8 +12,16 @@ namespace mmadiff {
 namespace {
 
 constexpr const char* kAtLeast =
-    "mismatches are those of findings, which no unit counts: there are more";
-constexpr const char* kDropped = "INSTRUCTION: why, of those that the last attempt dropped";
+    "`mismatches` is only a lower bound: the number of findings, which no unit counts";
+constexpr const char* kDropped =
+    "INSTRUCTION: reason, for each instruction that the last attempt dropped";
+constexpr const char* kPlannedUnits = "units planned for the named shards";
+constexpr const char* kEndless = "the run has no end (--forever): ignore `planned_units`";
+constexpr const char* kShards = "number of shards of the whole run";
+constexpr const char* kDistrusted =
+    "INSTRUCTION: reason, for each instruction whose earlier answers are distrusted";
+constexpr const char* kDamage = "damaged or contradictory data, a line each";
+constexpr const char* kMachines = "machines that ran units";
 
 Detail DigestOrEmpty(const char* what) { return {.what = what, .pattern = "^([0-9a-f]{32})?$"}; }
 
@@ -37,8 +45,7 @@ Detail FindingStates(const char* what) {
 
 Detail DigestOfRun() {
   return DigestOrEmpty(
-      "of the device's results, of the shards that are named; empty while one of their "
-      "instructions "
+      "digest of the device's results in the named shards; empty while any of their instructions "
       "is unfinished");
 }
 
@@ -50,12 +57,13 @@ UnitCounts CountsOf(const RunReport& report) {
 Fields<UnitCounts> FieldsOf(const UnitCounts*) {
   using C = UnitCounts;
   return {
-      {"cases", &C::cases},
-      {"dot_products", &C::dot_products},
-      {"mismatches", &C::mismatches},
+      {"cases", &C::cases, "compared cases"},
+      {"dot_products", &C::dot_products, "compared dot products"},
+      {"mismatches", &C::mismatches, "dot products that differ"},
       {"mismatches_at_least", &C::at_least, kAtLeast},
       {"stopped", &C::stopped,
-       Prose("which instructions --max_mismatches stopped, and when; empty if none")},
+       Prose("number of instructions that --max_mismatches stopped, time of the last stop; or "
+             "empty")},
   };
 }
 
@@ -64,20 +72,21 @@ Fields<Finding> FieldsOf(const Finding*) {
   return {
       {"instruction", &F::op, InstructionName()},
       {"bucket", [](const F& f) { return Name(f.bucket); },
-       "stage and change, or why there is none"},
-      {"first_case", &F::case_name},
-      {"cases", &F::cases, "of this attempt; 0: of an earlier one"},
-      {"flaky", &F::flaky},
+       "stage and change, or the reason why no change is named"},
+      {"first_case", &F::case_name, "name of the first case"},
+      {"cases", &F::cases, "cases in this attempt; 0: the finding is from an earlier attempt"},
+      {"flaky", &F::flaky, "the device's answers do not repeat"},
       {"state", [](const F& f) { return Name(f.state); },
-       FindingStates("the most urgent of its cases")},
-      {"path", &F::path, "of the minimal case"},
-      {"beside", &F::beside, "paths of the other cases"},
-      {"typical", &F::typical, "path of the case of ordinary numbers; empty if none is filed"},
-      {"diagnosis", &F::diagnosis, Prose()},
-      {"shared", &F::shared, Prose("by the dot products that differ, a sentence; may be empty")},
-      {"replaces", [](const F& f) { return NamesOf(f.replaces); }, "buckets"},
+       FindingStates("most urgent state of its cases")},
+      {"path", &F::path, "path of the minimal case; empty if it could not be filed"},
+      {"beside", &F::beside, "paths of the other cases that were kept"},
+      {"typical", &F::typical, "path of the case with ordinary numbers; empty if none is filed"},
+      {"diagnosis", &F::diagnosis, Prose("summary of the search for a cause; may be empty")},
+      {"shared", &F::shared,
+       Prose("sentence on the common properties of the differing dot products; may be empty")},
+      {"replaces", [](const F& f) { return NamesOf(f.replaces); }, "refuted buckets"},
       {"parameters", [](const F& f) { return ParametersJson(f.bucket.changes); },
-       ParameterValues()},
+       ParameterValues("parameters that the change sets, with their values")},
   };
 }
 
@@ -88,40 +97,40 @@ Fields<RunReportRow> FieldsOf(const RunReportRow*) {
       {"kind",
        [](const R& r) { return Name(r.state); },
        {.what = "incomplete: units are missing (`finished` is false) or the inputs left gaps "
-                "(`empty_classes`, `thin_bins`); nothing: all its units are of other shards",
+                "(`empty_classes`, `thin_bins`); nothing: all its units belong to other shards",
         .words = {"differs", "flaky", "dropped", "incomplete", "nothing", "agrees"}}},
-      {"cases", [](const R& r) { return r.total.cases; }},
+      {"cases", [](const R& r) { return r.total.cases; }, "compared cases"},
       {"planned_cases", &R::planned_cases,
-       "of the shards that are named; 0 of a run without an end"},
-      {"dot_products", [](const R& r) { return r.total.dot_products; }},
-      {"mismatches", [](const R& r) { return r.total.mismatches; }},
+       "cases planned for the named shards; 0 for a run without an end"},
+      {"dot_products", [](const R& r) { return r.total.dot_products; }, "compared dot products"},
+      {"mismatches", [](const R& r) { return r.total.mismatches; }, "dot products that differ"},
       {"mismatches_at_least", &R::at_least, kAtLeast},
       {"mismatch_limit", &R::mismatch_limit,
-       "the --max_mismatches that stopped the instruction; 0: none did"},
+       "value of --max_mismatches that stopped the instruction; 0 if none did"},
       {"stopped_at", [](const R& r) { return UtcTime(r.stopped_at); },
-       UtcOrEmpty("when, RFC 3339; empty if nothing stopped it")},
+       UtcOrEmpty("time of the stop, RFC 3339; empty if nothing stopped it")},
       {"bound", [](const R& r) { return r.bound > 0 ? std::optional(r.bound) : std::nullopt; },
-       "3/N: the rate of differences is below it (95 %, of this generator); null where it says "
-       "nothing"},
+       "3/N for N compared dot products, an upper bound for the rate of differences (95 %, for "
+       "this generator); null if it does not apply"},
       {"seconds", [](const R& r) { return r.total.seconds; },
-       "that its units took, summed over threads and machines"},
+       "duration of its units, summed over threads and machines"},
       {"verdict", [](const R& r) { return Sentence(r); },
-       Prose("the column \"evidence\" of the text")},
-      {"finished", &R::finished, "all units of the shards that are named are done"},
-      {"emulated", &R::emulated},
+       Prose("sentence in the \"evidence\" column of the text output")},
+      {"finished", &R::finished, "all units of the named shards are done"},
+      {"emulated", &R::emulated, "the device emulates it with several machine instructions"},
       {"dropped", [](const R& r) { return std::string(r.dropped.message()); },
-       Prose("why the last attempt dropped it; empty if it did not")},
-      {"evidence", &R::Grade, "grade of the model; empty if this version has none"},
+       Prose("reason why the last attempt dropped it; empty if it did not")},
+      {"evidence", &R::Grade, "grade of the model's evidence; empty if this version has no model"},
       {"digest", [](const R& r) { return r.finished ? Hex(r.total.device_digest) : std::string(); },
-       DigestOrEmpty("of the device's results; empty while `finished` is false")},
-      {"empty_classes", &R::empty_classes},
+       DigestOrEmpty("digest of the device's results; empty while `finished` is false")},
+      {"empty_classes", &R::empty_classes, "input classes without a case"},
       {"thin_bins", &R::thin_bins,
-       "bins of the model's arithmetic that fewer dot products reached than should; none where "
-       "answers differ"},
-      {"planted_fault", &R::planted, Prose("that the self-test of this attempt found; else empty")},
+       "bins of the model's arithmetic that too few dot products reached; empty if answers differ"},
+      {"planted_fault", &R::planted,
+       Prose("planted fault that this attempt's self-test found; empty if none")},
       {"counts",
        CountsJson,
-       {.what = "of classes of inputs and events of the arithmetic",
+       {.what = "dot products per input class and per event of the arithmetic",
         .schema = MapOf({.kind = Schema::kCount})}},
   };
 }
@@ -129,16 +138,16 @@ Fields<RunReportRow> FieldsOf(const RunReportRow*) {
 Fields<RunReport::Attempt> FieldsOf(const RunReport::Attempt*) {
   using A = RunReport::Attempt;
   return {
-      {"seconds", &A::seconds, "that it took"},
+      {"seconds", &A::seconds, "duration of the attempt"},
       {"threads", &A::threads, {.least = 1}},
-      {"dot_products", &A::dot_products},
+      {"dot_products", &A::dot_products, "dot products compared in this attempt"},
       {"dot_products_per_second", &A::DotProductsPerSecond},
-      {"units", &A::units},
-      {"resumed_units", &A::resumed_units, "of earlier attempts"},
-      {"nothing_executed", &A::NothingExecuted, "all that there was to do had been done before"},
+      {"units", &A::units, "units finished in this attempt"},
+      {"resumed_units", &A::resumed_units, "units finished in earlier attempts"},
+      {"nothing_executed", &A::NothingExecuted, "earlier attempts had already done all the work"},
       {"repeated", &A::repeated,
-       "dot products of earlier attempts that were asked for again, the same"},
-      {"hardware", [](const A& a) { return NamesOfAll(a.hardware); }},
+       "dot products of earlier attempts that were queried again and gave the same answers"},
+      {"hardware", [](const A& a) { return NamesOfAll(a.hardware); }, "hardware that answered"},
       {"stopped_by", [](const A& a) { return Name(a.stopped_by); }, StoppedBy()},
   };
 }
@@ -146,30 +155,29 @@ Fields<RunReport::Attempt> FieldsOf(const RunReport::Attempt*) {
 Fields<RunReport> FieldsOf(const RunReport*) {
   using R = RunReport;
   return {
-      {"device", [](const R& r) { return r.manifest.device; }, "specification"},
+      {"device", [](const R& r) { return r.manifest.device; }, "specification of the device"},
       {"device_identity", [](const R& r) { return Name(r.manifest.device_identity); }},
       {"tool_version", [](const R& r) { return r.manifest.tool_version; }},
       {"model_version", [](const R& r) { return r.manifest.model_version; }},
       {"generator_version", [](const R& r) { return r.manifest.generator_version; }},
       {"seed", [](const R& r) { return r.manifest.seed; }},
       {"strategy", [](const R& r) { return r.manifest.strategy; }},
-      {"folders", &R::folders},
-      {"shards", &R::shards, {.least = 1}},
-      {"seen_shards", &R::seen,
-       "the shards that are named: numbers of those whose folders were read"},
-      {"endless", &R::endless, "a run without an end: planned_units says nothing"},
+      {"folders", &R::folders, "folders of the run"},
+      {"shards", &R::shards, {.what = kShards, .least = 1}},
+      {"seen_shards", &R::seen, "numbers of the named shards, whose folders were read"},
+      {"endless", &R::endless, kEndless},
       {"verdict", [](const R& r) { return Sentence(r); }, Prose()},
-      {"units", &R::units},
-      {"planned_units", &R::planned_units, "of the shards that are named"},
+      {"units", &R::units, "finished units"},
+      {"planned_units", &R::planned_units, kPlannedUnits},
       Field<R>::Flat([](const R& r) { return CountsOf(r); }),
       {"seconds", [](const R& r) { return r.total.seconds; },
-       "that all units took, summed over threads and machines"},
+       "duration of all units, summed over threads and machines"},
       {"digest", &R::digest, DigestOfRun()},
-      {"machines", &R::machines},
+      {"machines", &R::machines, kMachines},
       {"dropped", DroppedLines, Prose(kDropped)},
-      {"distrusted", &R::distrusted, Prose()},
-      {"damage", &R::damage, Prose()},
-      {"attempt", &R::attempt, "what `run` did now; null in a report of folders"},
+      {"distrusted", &R::distrusted, Prose(kDistrusted)},
+      {"damage", &R::damage, Prose(kDamage)},
+      {"attempt", &R::attempt, "this invocation of `run`; null in a report of folders"},
       {"instructions", &R::rows},
       {"findings", &R::findings},
   };
@@ -178,37 +186,39 @@ Fields<RunReport> FieldsOf(const RunReport*) {
 Fields<RunStatus> FieldsOf(const RunStatus*) {
   using S = RunStatus;
   return {
-      {"path", [](const S& s) { return s.folder.path; }},
-      {"shard", [](const S& s) { return s.seen.front(); }},
-      {"shards", &S::shards, {.least = 1}},
-      {"units", &S::units},
-      {"planned_units", &S::planned_units},
-      {"endless", &S::endless, "a run without an end: planned_units says nothing"},
+      {"path", [](const S& s) { return s.folder.path; }, "path of the folder"},
+      {"shard", [](const S& s) { return s.seen.front(); }, "number of the shard, from 0"},
+      {"shards", &S::shards, {.what = kShards, .least = 1}},
+      {"units", &S::units, "finished units"},
+      {"planned_units", &S::planned_units, "units planned for the shard"},
+      {"endless", &S::endless, kEndless},
       Field<S>::Flat([](const S& s) { return CountsOf(s); }),
-      {"findings", [](const S& s) { return s.findings.size(); }},
+      {"findings", [](const S& s) { return s.findings.size(); }, "number of findings"},
       {"dropped", DroppedLines, Prose(kDropped)},
-      {"distrusted", &S::distrusted, Prose()},
+      {"distrusted", &S::distrusted, Prose(kDistrusted)},
       {"dot_products_per_second", &S::rate,
-       "over the seconds in which units were at work; 0 if not known"},
+       "rate over the seconds in which a unit was running; 0 if not known"},
       {"last_unit", [](const S& s) { return UtcTime(s.last_ended); },
-       UtcOrEmpty("when it ended, RFC 3339; empty if not known")},
-      {"seconds_left", &S::seconds_left, "0 if all is done or nothing is known"},
-      {"machines", &S::machines},
-      {"writer", &S::writer, "empty if nobody writes"},
-      {"damage", &S::damage, Prose()},
+       UtcOrEmpty("time at which the last unit ended, RFC 3339; empty if not known")},
+      {"seconds_left", &S::seconds_left,
+       "estimate at this rate; 0 if everything is done or stopped, or no estimate is possible"},
+      {"machines", &S::machines, kMachines},
+      {"writer", &S::writer, "process that writes to the folder now; empty if none"},
+      {"damage", &S::damage, Prose(kDamage)},
   };
 }
 
 Fields<ShardsStatus> FieldsOf(const ShardsStatus*) {
   using S = ShardsStatus;
   return {
-      {"shards", &S::shards, {.least = 1}},
-      {"units", &S::units},
-      {"planned_units", &S::planned_units},
+      {"shards", &S::shards, {.what = kShards, .least = 1}},
+      {"units", &S::units, "finished units of the named folders"},
+      {"planned_units", &S::planned_units, "units planned for all shards of the run"},
       Field<S>::Flat([](const S& s) { return CountsOf(s); }),
-      {"dot_products_per_second", &S::rate, "of the folders that are written now"},
-      {"seconds_left", &S::seconds_left},
-      {"missing_shards", [](const S& s) { return MissingShards(s.seen, s.shards); }},
+      {"dot_products_per_second", &S::rate, "total rate of the folders that are being written"},
+      {"seconds_left", &S::seconds_left, "estimate for the slowest of the named shards"},
+      {"missing_shards", [](const S& s) { return MissingShards(s.seen, s.shards); },
+       "numbers of the shards whose folders were not named, at most the first 10,000"},
   };
 }
 

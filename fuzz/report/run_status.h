@@ -1,4 +1,4 @@
-// How far a run is, from its folder alone: while it runs or after. Nothing is written.
+// Progress of a run, read from its folder alone, during the run or after it. Writes nothing.
 #pragma once
 
 #include <cstdint>
@@ -12,27 +12,28 @@
 
 namespace mmadiff {
 
-// The report of one folder, and how fast it grows.
+// The report of one folder, and its rate.
 struct RunStatus : RunReport {
   RunFolder folder;
-  // Dot products a second, over the whole seconds in which a unit was at work; 0 if not known.
+  // Dot products per second, over the whole seconds in which a unit was running; 0 if unknown.
   double rate = 0;
-  double seconds_left = 0;  // at this rate; 0 if all is done or stopped, or nothing is known
-  uint64_t last_ended = 0;  // seconds since 1970 UTC; 0 if not known
-  std::string writer;       // who writes there now; empty: nobody
+  double seconds_left = 0;  // at this rate; 0 if all is done or stopped, or unknown
+  uint64_t last_ended = 0;  // seconds since 1970 UTC; 0 if unknown
+  std::string writer;       // process that writes to the folder now; empty: none
 };
 
-// `counted` sees each unit that is done. Errors as ReadRunFolder().
+// Calls `counted` for each finished unit. Errors as ReadRunFolder().
 absl::StatusOr<RunStatus> ReadRunStatus(const std::string& path, const OnUnit& counted = nullptr);
 
-// The shards of one run together: of those that are named the total, and in `rows` what was stopped; units of all.
+// Several shards of one run. Totals cover the named shards, and `planned_units` covers all.
+// `rows` is meaningful only for stopped rows.
 struct ShardsStatus : RunReport {
-  double rate = 0;          // of those that are being written
-  double seconds_left = 0;  // of the shard that takes longest; of those that are named
+  double rate = 0;          // sum over the folders that are being written
+  double seconds_left = 0;  // for the slowest named shard
 };
 
-// kFailedPrecondition, with the difference, unless the folders are shards of one run, all of the same
-// number; kInvalidArgument for a shard that comes twice. At least one folder.
+// `folders` is not empty. kFailedPrecondition, with the difference: they are not shards of one run,
+// or their numbers of shards differ. kInvalidArgument: a shard is named twice.
 absl::StatusOr<ShardsStatus> SumShards(const std::vector<RunStatus>& folders);
 
 }  // namespace mmadiff

@@ -38,11 +38,11 @@ std::string Table(const RunReport& report, const TextStyle& style) {
 }
 
 std::string CasesText(const Finding& f) {
-  return f.cases == 0 ? "of an earlier attempt" : CountText(f.cases, "case");
+  return f.cases == 0 ? "from an earlier attempt" : CountText(f.cases, "case");
 }
 
-// Where most bins are thin there were too few cases; of others the names, a
-// line each, of few.
+// Counts the rows that had too few cases overall (nothing was compared, or over a quarter of their
+// bins are thin). Names the thin bins of the others, a line each for the first kRows rows.
 std::string IncompleteNotes(const RunReport& report) {
   constexpr size_t kRows = 3, kNames = 4;
   std::string text;
@@ -63,7 +63,7 @@ std::string IncompleteNotes(const RunReport& report) {
   }
   if (rows > kRows) {
     absl::StrAppend(&text, "incomplete: ", CountText(rows - kRows, "more instruction"),
-                    " with thin bins (mmadiff report names them)\n");
+                    " with thin bins (mmadiff report lists them)\n");
   }
   if (few > 0) {
     absl::StrAppend(&text,
@@ -73,7 +73,7 @@ std::string IncompleteNotes(const RunReport& report) {
   return text;
 }
 
-// What the numbers do not say.
+// Facts that the table does not show.
 std::string Notes(const RunReport& report) {
   const RunReport::Attempt& attempt = *report.attempt;
   std::string text;
@@ -81,7 +81,7 @@ std::string Notes(const RunReport& report) {
     absl::StrAppend(&text, "dropped:  ", line, "\n");
   }
   for (const std::string& line : report.distrusted) {
-    absl::StrAppend(&text, "distrusted: ", line, " (an earlier attempt)\n");
+    absl::StrAppend(&text, "distrusted: ", line, " (in an earlier attempt)\n");
   }
   for (const Hardware& hardware : attempt.hardware) {
     absl::StrAppend(&text, "hardware: ", Name(hardware), "\n");
@@ -93,7 +93,7 @@ std::string Notes(const RunReport& report) {
   }
   if (attempt.repeated > 0) {
     absl::StrAppend(&text, "note: ", attempt.repeated,
-                    " dot products of earlier attempts asked for again, the same\n");
+                    " dot products of earlier attempts gave the same answers again\n");
   }
   const auto emulated = std::ranges::count(report.rows, true, &RunReportRow::emulated);
   if (emulated > 0) {
@@ -105,8 +105,8 @@ std::string Notes(const RunReport& report) {
   return text + IncompleteNotes(report);
 }
 
-// "differs", the instruction, and a line for each of its buckets; of many not
-// all, so that the last screen holds them.
+// "differs", the instruction, and a line for each of its buckets. Only the first kMax buckets are
+// printed, so that they fit on the last screen.
 template <class Add>
 void AddDifferences(const RunReport& report, const std::string& folder, const TextStyle& style,
                     Add add) {
@@ -119,8 +119,8 @@ void AddDifferences(const RunReport& report, const std::string& folder, const Te
     for (const RunReportRow& row : report.rows) most = std::max(most, row.process_dot_products);
     add("differs", report.total.mismatches > 0 ? mark(CountText(report.total.mismatches, "case"))
                    : report.total.dot_products > 0
-                       ? absl::StrCat("nothing; the rate of differences is below that of the table "
-                                      "(95 %, of this generator)",
+                       ? absl::StrCat("nothing; the rate of differences is below the bound in the "
+                                      "table (95 %, for this generator)",
                                       InProcesses(most))
                        : "nothing was compared");
   }

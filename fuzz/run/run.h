@@ -1,8 +1,8 @@
-// The differential run: units of cases over all instructions and threads, checkpointed so that a
-// run can be killed at any moment and started again with nothing lost.
+// The differential run: units of cases over all instructions and threads. A run can be killed at
+// any moment and resumed; finished units are not lost.
 //
-// A unit is done when its record in the work directory (fuzz/folder/workdir.h) is durable; starting again
-// runs the units that are not.
+// A unit is done when its record in the work directory (fuzz/folder/workdir.h) is durable. A
+// resumed run executes the other units.
 #pragma once
 
 #include <cstdint>
@@ -25,34 +25,34 @@ namespace mmadiff {
 struct RunOptions {
   std::vector<const Operation*> ops;  // at least one
   const Strategy* strategy = nullptr;
-  std::vector<ClassSchedule> schedules;  // of `ops`, if the strategy is Scheduled()
+  std::vector<ClassSchedule> schedules;  // by index in `ops`, if the strategy is Scheduled()
   uint64_t seed = 1;
   uint64_t cases = 1000000;  // per operation
-  // Per operation: fewer cases where they are enough for these; 0: no matter.
+  // Per operation: lowers `cases` where fewer give this many dot products. 0: no effect.
   uint64_t dot_products = 0;
-  bool forever = false;  // no end but the limit or a signal; `cases` is ignored
+  bool forever = false;  // ends only at the limit or on a signal; ignores `cases`
   int threads = 1;
-  uint64_t max_mismatches = 20;    // mismatching cases after which an operation stops; 0: never
+  uint64_t max_mismatches = 20;    // mismatching cases that stop an operation; 0: never
   uint64_t shard = 0, shards = 1;  // runs the units u with u % shards == shard
   TimeLimit limit;
   std::string workdir;
-  std::vector<LeftOutLine> left_out;  // of what the command line asked for
-  bool shared = false;                // write to `workdir` even if it is another user's
-  bool anew = false;                  // begin again where all is done
-  bool extend = false;                // raise the cases of the run that is in `workdir`
-  bool print_findings = true;         // on stdout, as they are filed
+  std::vector<LeftOutLine> left_out;  // requested on the command line but left out
+  bool shared = false;                // write to `workdir` even if a different user owns it
+  bool anew = false;                  // start over if everything is done
+  bool extend = false;                // raise the number of cases of the run in `workdir`
+  bool print_findings = true;         // on stdout, when they are filed
 };
 
-// Executions of an operation in the whole run, all shards together; more than any run can do if
-// `forever`.
+// Executions of an operation in the whole run, over all shards. If `forever`: more than any run can
+// do.
 uint64_t PlannedCases(const RunOptions& options, const Operation& op);
 
-// The manifest that the options and the engine make.
+// The manifest for these options and this engine.
 RunManifest MakeManifest(const RunOptions& options, const Engine& engine);
 
-// Errors before anything ran: those of Workdir::Claim(), or the device's own. A signal or the limit
-// is seen inside a unit: it has one second to end, else its answers count in the report and the
-// unit runs again.
+// Returns an error only before anything ran: from Workdir::Claim() or from the device. A signal or
+// the limit is also noticed inside a unit, which then has one second to end. If it does not, its
+// answers so far count in the report, and the unit runs again.
 absl::StatusOr<RunReport> ExecuteRun(const RunOptions& options, const EngineOpener& open,
                                      Console& console);
 

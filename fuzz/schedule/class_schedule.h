@@ -1,6 +1,6 @@
-// Which class of cases each turn of a run takes: those that most often reach what the others reach
-// least. A schedule says how often; the cases are those of the class's own strategy, so their names
-// need no schedule.
+// A schedule assigns a class of cases to each turn of a run. Classes get more turns if they reach
+// targets that the other classes rarely reach. The cases are those of the class's own strategy, so
+// their names do not depend on the schedule.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@
 
 namespace mmadiff {
 
-// Of a run by a schedule, as `--strategy` and the manifest name it. Its own stream is that of
-// `mixed` under another name; no case is named by it.
+// The strategy of a run with a schedule, as named by `--strategy` and the manifest. Its own stream
+// is that of `mixed` under a different name. No case name contains it.
 const Strategy& Scheduled();
 
 // Scheduled() or FindStrategy().
@@ -26,19 +26,20 @@ const Strategy* StrategyOfRun(absl::string_view name);
 
 class ClassSchedule {
  public:
-  // Each class so many turns of a round.
+  // Classes and their numbers of turns per round.
   using Turns = std::vector<std::pair<const Strategy*, int>>;
 
   ClassSchedule() = default;  // none
   explicit ClassSchedule(const Turns& turns);
-  // In one trial on the simulator, with cases of another seed, how many dot products of each class
-  // showed each of the model's one-parameter neighbours and reached each bin of its coverage. Of 4
-  // turns for each class two are its own; each further one goes to the class that best reaches the
-  // target which all turns so far reach least. The same for equal models and seeds
-  // (whatever the run has besides), on any machine.
+  // Counts, in one trial on the simulator with cases of a different seed, the dot products of each
+  // class that detect each one-parameter neighbor of the model and that reach each of its coverage
+  // bins. A round has 4 turns per class. Each class gets two. Each other turn goes to the class
+  // that best reaches the target that the turns so far reach least. Equal for equal models and
+  // seeds, on any machine, whatever else the run contains.
   static ClassSchedule Plan(const Operation& op, uint64_t seed);
 
-  // Of turn `turn`, from 0; they repeat. Classes come as evenly as their numbers of turns allow.
+  // The strategy of turn `turn`, from 0. Rounds repeat. Within a round, the turns of each class are
+  // spread as evenly as possible.
   const Strategy& of(uint64_t turn) const { return *turns_[turn % turns_.size()]; }
   // "bits 4, band 1, tie 12"; ParseSchedule() reads it.
   std::string text() const;
@@ -48,11 +49,11 @@ class ClassSchedule {
   std::vector<const Strategy*> turns_;
 };
 
-// kDataLoss: no schedule of the instruction.
+// kDataLoss: not a schedule for the instruction.
 absl::StatusOr<ClassSchedule> ParseSchedule(absl::string_view text, const Instruction& instruction);
 
-// The stream that a unit of a run has its cases of. kDataLoss: the manifest names a strategy or a
-// schedule that this program does not know.
+// The stream of cases of a unit of a run. kDataLoss: this program does not support the strategy or
+// the schedule in the manifest.
 absl::StatusOr<CaseStream> StreamOfUnit(const RunManifest& manifest, const Operation& op,
                                         const RunManifest::Instruction& planned, uint64_t unit);
 

@@ -1,4 +1,4 @@
-// Which bins the generator fills, and in how many cases.
+// Counts the bins that the generator fills, and the cases that it needs for them.
 #pragma once
 
 #include <cstdint>
@@ -13,21 +13,21 @@ namespace mmadiff {
 
 struct FilledBins {
   const Operation* op = nullptr;
-  size_t stands_for = 1;  // operations of its model
+  size_t stands_for = 1;  // operations with its model
   std::vector<Bin> bins;
-  std::vector<uint64_t> counts;  // by bin, of the dot products looked at
-  uint64_t dot_products = 0;     // looked at
-  uint64_t cases = 0;            // made: until all bins had their least count, else all
-  std::vector<size_t> thin;      // bins below it at the end
+  std::vector<uint64_t> counts;  // by bin, over the examined dot products
+  uint64_t dot_products = 0;     // examined
+  uint64_t cases = 0;            // generated, until all bins had their least count; else all
+  std::vector<size_t> thin;      // bins below their least count at the end
 
   size_t reachable() const;
 };
 
-// Of a case at most so many dot products are looked at, evenly spread.
+// At most this many dot products of a case are examined, evenly spread.
 inline constexpr uint64_t kLookedAtOfCase = 128;
 
-// For each model one of its operations; the same whatever the number of threads. kCancelled: a
-// signal came.
+// Takes one operation of each model. The result does not depend on the number of threads.
+// kCancelled: a signal came.
 absl::StatusOr<std::vector<FilledBins>> FillBins(const MutantsOptions& options, Console& console);
 
 }  // namespace mmadiff
