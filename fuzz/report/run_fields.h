@@ -1,5 +1,5 @@
-// The members that JSON has of a run, its instructions and its findings: the same in `run`, `report`, `status`, `merge` and
-// `minimize`.
+// The JSON members of a run, its instructions and its findings, which `run`, `report`, `status`,
+// `merge` and `minimize` share.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@
 namespace mmadiff {
 
 Detail FindingStates(const char* what = "");
-// Of the device's results, of the shards that are named.
+// For the digest of the device's results in the named shards.
 Detail DigestOfRun();
 
-// What was counted in units.
+// Totals of the units.
 struct UnitCounts {
   uint64_t cases, dot_products, mismatches;
   bool at_least;
