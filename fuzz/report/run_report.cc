@@ -35,7 +35,7 @@ std::string RateText(const RunReportRow& row, bool narrow) {
 
 std::vector<std::string> EmptyClasses(const std::string& strategy, const RunReportRow& row) {
   std::vector<std::string> empty;
-  const Strategy* of = StrategyOfRun(strategy);  // nullptr: of another version
+  const Strategy* of = StrategyOfRun(strategy);  // nullptr: this version lacks it
   if (of == nullptr) return empty;
   for (const InputClass* c : ClassesOf(*of, *row.op->instruction)) {
     if (!row.total.counts.contains(absl::StrCat("class.", c->name))) empty.push_back(c->name);
@@ -64,9 +64,9 @@ std::string InProcesses(uint64_t dot_products) {
 }
 
 std::string Sentence(const RunReportRow& row, bool narrow) {
-  if (row.op == nullptr) return "this version of mmadiff does not know it";
+  if (row.op == nullptr) return "not supported by this version of mmadiff";
   switch (row.state) {
-    case RunReportRow::kUnrepeated:  // which says nothing about the model
+    case RunReportRow::kUnrepeated:  // proves nothing about the model
       return "the device's answers do not repeat";
     case RunReportRow::kDropped:
       return "dropped";
@@ -103,7 +103,7 @@ std::string Sentence(const RunReport& report) {
     text = absl::StrCat(differ, " of ", CountText(report.rows.size(), "instruction"),
                         differ == 1 ? " differs" : " differ", " from the model");
   } else {
-    uint64_t equal = 0, dot_products = 0;  // of instructions without a difference
+    uint64_t equal = 0, dot_products = 0;  // instructions without a difference
     for (const RunReportRow& row : report.rows) {
       equal += row.bound > 0;
       dot_products += row.bound > 0 ? row.total.dot_products : 0;
@@ -111,7 +111,7 @@ std::string Sentence(const RunReport& report) {
     text = equal == 0 ? "Nothing was compared"
                       : absl::StrCat("No difference in ", CountText(dot_products, "dot product"),
                                      " of ", CountText(equal, "instruction"));
-    if (equal == 0 && report.total.dot_products > 0) text = "Nothing can be said";
+    if (equal == 0 && report.total.dot_products > 0) text = "No conclusion is possible";
   }
   if (flaky > 0) absl::StrAppend(&text, "; ", flaky, " gave answers that do not repeat");
   if (open > 0) absl::StrAppend(&text, "; ", open, open == 1 ? " is" : " are", " incomplete");
@@ -314,7 +314,7 @@ void RunReportBuilder::Damage(const std::vector<std::string>& lines) {
 
 RunReport RunReportBuilder::Finish(std::optional<RunReport::Attempt> attempt) && {
   CountParts();
-  if (mixed_) {  // shards of different counts: of the whole run
+  if (mixed_) {  // shard counts differ: report on the whole run
     report_.shards = 1;
     shards_ = {0};
   }
@@ -370,7 +370,7 @@ void RunReportBuilder::FinishRow(size_t instruction) {
 void RunReportBuilder::AddCoverage(RunReportRow& row) {
   const std::vector<Bin> bins = BinsOf(row.op->model);
   if (!row.total.coverage.empty() && row.total.coverage.size() != bins.size()) {
-    report_.damage.push_back(row.instruction + ": its coverage is not of these bins");
+    report_.damage.push_back(row.instruction + ": its coverage has a different number of bins");
     row.total.coverage.clear();
   }
   row.total.coverage.resize(bins.size());
@@ -387,8 +387,8 @@ RunReportRow::State RunReportBuilder::StateOf(const RunReportRow& row) const {
     (f.flaky() ? flaky : once ? unconfirmed : differs) = true;
   }
   const bool confirmed = differs;
-  if (!flaky) differs |= unconfirmed;  // beside what does not repeat it is no difference
-  // An earlier attempt's, which all units contradict.
+  if (!flaky) differs |= unconfirmed;  // next to a flaky finding it does not count
+  // Findings of an earlier attempt that all units contradict.
   const bool gone = row.finished && row.total.mismatches == 0 && (flaky || differs);
   if (!flaky) differs |= row.total.mismatches > 0;
   if (gone || (flaky && !differs)) return RunReportRow::kUnrepeated;

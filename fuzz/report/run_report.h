@@ -1,5 +1,5 @@
-// The result of a run, finished or not: `run` ends with one, and `report` reads one from folders.
-// Screens, pages, JSON, CSV and JUnit only print it.
+// The result of a run, finished or not. `run` builds one at its end; `report` builds one from
+// folders. Screens, pages, JSON, CSV and JUnit print it.
 #pragma once
 
 #include <cstdint>
@@ -30,41 +30,40 @@ struct RunReportRow {
   const Operation* op = nullptr;  // nullptr: this version does not have it
   State state = kNothing;
   UnitResult total;             // over all units; digests only over finished ones
-  uint64_t planned_cases = 0;   // of the shards that are named; 0 of a run without an end
-  bool finished = false;        // all of them are done
-  uint64_t mismatch_limit = 0;  // that stopped it (--max_mismatches); 0: none did
-  uint64_t stopped_at = 0;      // seconds since 1970 UTC; 0: not known
-  bool at_least = false;        // total.mismatches is that of the findings; no unit counts them
-  bool emulated = false;        // by the device, with several machine instructions
-  absl::Status dropped;  // not OK: what failed on this instruction alone, in the last attempt
-  double bound = 0;      // 3/N: the rate of differences is below it (95 %); 0: some, or no N
-  // Dot products that one process of a device that starts anew answered in this attempt, at most; 0: it
-  // goes on.
+  uint64_t planned_cases = 0;   // in the named shards; 0 for a run without an end
+  bool finished = false;        // all planned cases are done
+  uint64_t mismatch_limit = 0;  // value of --max_mismatches that stopped it; 0: not stopped
+  uint64_t stopped_at = 0;      // seconds since 1970 UTC; 0: unknown
+  bool at_least = false;  // total.mismatches is the number of findings: no unit counted mismatches
+  bool emulated = false;  // the device runs it as several machine instructions
+  absl::Status dropped;   // not OK: the error that dropped this instruction in the last attempt
+  double bound = 0;       // 3/N: the rate of differences is below it (95 %); 0: no bound
+  // For a device that restarts its process: most dot products that one process answered in this
+  // attempt. 0 for other devices.
   uint64_t process_dot_products = 0;
-  std::string planted;  // the fault that the self-test planted, and when it was found
-  std::vector<std::string> empty_classes;  // of inputs that no case had
-  // Of coverage, reached less often than they must be; of none where answers differ.
+  std::string planted;  // the fault that the self-test planted, and the case that showed it
+  std::vector<std::string> empty_classes;  // input classes without a case
+  // Coverage bins that too few dot products reached; empty if answers differ.
   std::vector<std::string> thin_bins;
 
   bool stopped() const { return mismatch_limit > 0; }
   bool IsFilled() const { return empty_classes.empty() && thin_bins.empty(); }
-  // The evidence for its model; "" if this version has none.
+  // The grade of the evidence for its model; "" if this version has no model.
   const char* Grade() const;
 };
 const char* Name(RunReportRow::State state);  // "differs", "flaky", ...
-// Whether it was dropped for what puts its earlier answers in doubt, too: garbled, or not repeated.
+// Whether the reason for the drop also puts its earlier answers in doubt: garbled or flaky answers.
 bool IsDoubted(const RunReportRow& row);
-// "rate < 3.0e-07, model published, incomplete". `narrow`: in fewer words,
-// where a column has a title.
+// "rate < 3.0e-07, model published, incomplete". `narrow`: shorter, for a column with a title.
 std::string Sentence(const RunReportRow& row, bool narrow = false);
-// ", in processes of at most N lines": what a device that starts anew cannot
-// show; "" for others.
+// " in processes of at most N lines", the limit of the evidence from a device that restarts its
+// process; "" if `dot_products` is 0.
 std::string InProcesses(uint64_t dot_products);
 
-inline constexpr size_t kMaxMissing = 10000;  // a file may say that there are any number
-// The shards that are not among those seen, ascending; the first kMaxMissing.
+inline constexpr size_t kMaxMissing = 10000;  // a file may claim any number of shards
+// The first kMaxMissing shards that are not in `seen`, ascending.
 std::vector<uint64_t> MissingShards(const std::vector<uint64_t>& seen, uint64_t shards);
-// "shard 7 of 16 is missing"; "" if none is.
+// "shard 7 of 16 is missing"; "" if no shard is missing.
 std::string MissingShardsText(const std::vector<uint64_t>& seen, uint64_t shards);
 // "662 mismatches", "at least 1 mismatch".
 std::string MismatchesText(uint64_t mismatches, bool at_least);
@@ -72,88 +71,90 @@ std::string MismatchesText(uint64_t mismatches, bool at_least);
 struct RunReport {
   RunManifest manifest;  // of the whole run
   std::vector<std::string> folders;
-  uint64_t shards = 1;             // that the run has; `seen` of them are named
-  std::vector<uint64_t> seen;      // ascending
-  bool endless = false;            // of --forever
+  uint64_t shards = 1;             // total number of shards of the run
+  std::vector<uint64_t> seen;      // numbers of the named shards, ascending
+  bool endless = false;            // run with --forever
   std::vector<RunReportRow> rows;  // in the order of the manifest
-  UnitResult total;                // of all rows
-  bool at_least = false;           // total.mismatches, as of a row
+  UnitResult total;                // sum over all rows
+  bool at_least = false;           // for total.mismatches, as in a row
   uint64_t units = 0, planned_units = 0;
-  std::string digest;  // of the device's results, 32 hex digits; empty while a row is unfinished
+  std::string digest;  // device's results, 32 hex digits; empty while a row is unfinished
   std::vector<Finding> findings;
-  std::vector<std::string> machines;    // that did units, sorted
+  std::vector<std::string> machines;    // machines that executed units, sorted
   std::vector<std::string> distrusted;  // "OPERATION: why"
-  std::vector<std::string> damage;      // the good was read; two answers to one unit, too
+  std::vector<std::string> damage;      // also contradictory answers to a unit; good data was read
 
-  // What `run` knows besides; absent in a report of folders.
+  // Facts about the attempt that `run` just made; absent in a report of folders.
   struct Attempt {
-    StopCause stopped_by;          // why it ended before its end
+    StopCause stopped_by;          // why it ended early
     absl::Status device, durable;  // not OK: why it stopped
     bool damaged_findings = false;
     uint64_t units = 0, resumed_units = 0;
     uint64_t dot_products = 0;
-    uint64_t not_asked_again = 0;  // rows of earlier attempts; this one ended before
-    uint64_t repeated = 0;  // dot products of earlier attempts that were asked for again, the same
+    uint64_t not_asked_again = 0;  // rows whose earlier answers were not rechecked before the end
+    uint64_t repeated = 0;  // dot products of earlier attempts that were repeated, with equal answers
     double seconds = 0;
     int threads = 1;
-    std::vector<Hardware> hardware;  // that answered
+    std::vector<Hardware> hardware;  // hardware that answered
     std::vector<std::string> warnings;
 
     double DotProductsPerSecond() const {
       return seconds > 0 ? static_cast<double>(dot_products) / seconds : 0;
     }
-    // All that there was to do had been done before.
+    // Whether earlier attempts had done everything.
     bool NothingExecuted() const { return dot_products == 0 && resumed_units > 0; }
   };
   std::optional<Attempt> attempt;
 
   uint64_t Count(RunReportRow::State state) const;
-  // Whether the other shards have all units of the row.
+  // Whether all units of the row belong to other shards.
   bool IsOfOtherShards(const RunReportRow& row) const {
     return shards > 1 && !endless && row.planned_cases == 0;
   }
-  // Whether they have all units of all rows.
+  // Whether all units of all rows belong to other shards.
   bool IsEmptyShard() const { return shards > 1 && !endless && planned_units == 0; }
 };
-// What came of it, one sentence or two.
+// The verdict on the run, in one sentence.
 std::string Sentence(const RunReport& report);
-// "14 of 14 instructions stopped at 20 mismatches (--max_mismatches), the last at TIME"; "" if none did.
+// "14 of 14 instructions stopped at 20 mismatches (--max_mismatches), the last at TIME"; "" if no
+// instruction was stopped.
 std::string StoppedText(const RunReport& report);
-// "INSTRUCTION: why", of each row that was dropped.
+// "INSTRUCTION: why" for each dropped row.
 std::vector<std::string> DroppedLines(const RunReport& report);
-// Rows without a mismatch whose classes or bins are not all reached, also those of which nothing was
-// compared: no pass to rely on.
+// Rows without a mismatch that are no reliable pass: some classes or bins were not reached, or
+// nothing was compared.
 std::vector<const RunReportRow*> ThinRows(const RunReport& report);
 
-// Builds a report from units and findings in any order, counting each unit once, so that `run` and
+// Builds a report from units and findings in any order and counts each unit once, so `run` and
 // `report` cannot disagree.
 class RunReportBuilder {
  public:
   explicit RunReportBuilder(const RunManifest& manifest);
 
-  // Whether it is a manifest of the same run.
+  // Whether the manifest belongs to the same run.
   bool IsOf(const RunManifest& manifest) const;
-  // Names a shard of the run. The units that follow are from its folder.
+  // Adds a shard of the run. The units added next are from its folder.
   void AddShard(const RunManifest& manifest, const std::string& folder);
-  // All of a folder of the run; `counted` sees each unit that counts. Errors as ReadRunFolder().
+  // Adds a whole folder of the run; `counted` is called for each unit that counts. Errors as
+  // ReadRunFolder().
   absl::StatusOr<RunFolder> AddFolder(const std::string& path, const OnUnit& counted);
-  // False for a unit that was counted before; two different answers to one unit are damage.
+  // Returns false for a unit that was counted earlier. Different answers to one unit are damage.
   bool Add(const UnitResult& unit);
-  // A part of a unit. It counts, without digests, if no folder has the whole unit or a larger part.
+  // Adds a part of a unit. It counts, without digests, if no folder has the unit or a larger part.
   void AddUnfinished(UnitResult part);
-  // Keeps the later of two stops; it is void if some folder has the unit.
+  // Keeps the later of two stops. A stop is void if some folder has the unit.
   void AddStop(const UnitResult& stop);
-  // Units whose results the rows have already, and who did them, or parts.
+  // Adds units whose results are already in the rows, and the machines that executed them or parts.
   void AddDone(uint64_t units, const std::set<std::string>& machines);
-  // Counts them, and returns those that count; Finish() does it else.
+  // Counts the parts that count and returns them. Optional: Finish() counts them too.
   std::vector<UnitResult> CountParts();
   void Add(Finding finding);
   void Distrust(const std::vector<std::string>& lines);
   void Damage(const std::vector<std::string>& lines);
-  // For what else is known about an instruction of the manifest: dropped, stopped, planted, ...
+  // For setting other facts about an instruction of the manifest: dropped, stopped, planted, ...
   RunReportRow& row(size_t instruction) { return report_.rows[instruction]; }
 
-  // `attempt`: of `run`.
+  // `attempt`: set by `run` only.
   RunReport Finish(std::optional<RunReport::Attempt> attempt = std::nullopt) &&;
 
  private:
@@ -173,13 +174,13 @@ class RunReportBuilder {
   RunReportRow::State StateOf(const RunReportRow& row) const;
 
   RunReport report_;
-  std::vector<uint64_t> done_cases_;                   // by instruction: of finished units
+  std::vector<uint64_t> done_cases_;                   // by instruction: cases in finished units
   std::vector<UnitParts> parts_;                       // by instruction
   std::vector<std::map<uint64_t, UnitResult>> stops_;  // by instruction and unit
   std::unordered_map<std::pair<uint32_t, uint64_t>, Seen, UnitHash> seen_;
   std::set<std::string> machines_;
   std::set<uint64_t> shards_;
-  bool mixed_ = false;  // shards of different counts
+  bool mixed_ = false;  // the folders have different shard counts
 };
 
 }  // namespace mmadiff

@@ -15,12 +15,13 @@
 namespace mmadiff {
 namespace {
 
-// The seconds in which a unit was at work: those of a stop between two attempts do not count.
+// Measures the time during which at least one unit was running. Time between attempts does not
+// count.
 class BusySeconds {
  public:
   void Add(const UnitResult& unit) {
     if (unit.ended == 0) return;
-    const double most = static_cast<double>(unit.ended);  // whatever a file says
+    const double most = static_cast<double>(unit.ended);  // guards against a wrong file
     const auto length = static_cast<uint64_t>(std::min(std::ceil(unit.seconds), most));
     spans_.emplace_back(unit.ended - length, unit.ended);
     dot_products_ += unit.dot_products;
@@ -103,15 +104,15 @@ absl::StatusOr<ShardsStatus> SumShards(const std::vector<RunStatus>& folders) {
     const std::string difference = ManifestDifference(first.manifest, f.manifest);
     if (!difference.empty() || f.shards != sum.shards) {
       return absl::FailedPreconditionError(absl::StrCat(
-          f.folder.path, " is no other shard of the run of ", first.folder.path, " (",
+          f.folder.path, " is not a shard of the same run as ", first.folder.path, " (",
           difference.empty() ? absl::StrCat("shards: stored ", sum.shards, ", wanted ", f.shards)
                              : difference,
-          "); name the folders of each run alone"));
+          "); name folders of one run only"));
     }
     if (!seen.insert(f.seen.front()).second) {
       return absl::InvalidArgumentError(
-          absl::StrCat(f.folder.path, " is shard ", f.seen.front(),
-                       " again; name one folder of each, or merge them"));
+          absl::StrCat(f.folder.path, " repeats shard ", f.seen.front(),
+                       "; name one folder per shard, or merge them"));
     }
     sum.units += f.units;
     Accumulate(f.total, sum.total);

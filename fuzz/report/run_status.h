@@ -1,4 +1,4 @@
-// How far a run is, from its folder alone: while it runs or after. Nothing is written.
+// The progress of a run, read from its folder during or after the run. Nothing is written.
 #pragma once
 
 #include <cstdint>
@@ -12,27 +12,28 @@
 
 namespace mmadiff {
 
-// The report of one folder, and how fast it grows.
+// The report of one folder, and its rate of progress.
 struct RunStatus : RunReport {
   RunFolder folder;
-  // Dot products a second, over the whole seconds in which a unit was at work; 0 if not known.
+  // Dot products per second, over the whole seconds during which units ran; 0 if unknown.
   double rate = 0;
   double seconds_left = 0;  // at this rate; 0 if all is done or stopped, or nothing is known
-  uint64_t last_ended = 0;  // seconds since 1970 UTC; 0 if not known
-  std::string writer;       // who writes there now; empty: nobody
+  uint64_t last_ended = 0;  // seconds since 1970 UTC; 0 if unknown
+  std::string writer;       // process that is writing to the folder; empty if none
 };
 
-// `counted` sees each unit that is done. Errors as ReadRunFolder().
+// `counted` is called for each finished unit. Errors as ReadRunFolder().
 absl::StatusOr<RunStatus> ReadRunStatus(const std::string& path, const OnUnit& counted = nullptr);
 
-// The shards of one run together: of those that are named the total, and in `rows` what was stopped; units of all.
+// Several shards of one run: `total` sums the named shards, `rows` lists stopped instructions, and
+// planned_units covers the whole run.
 struct ShardsStatus : RunReport {
-  double rate = 0;          // of those that are being written
-  double seconds_left = 0;  // of the shard that takes longest; of those that are named
+  double rate = 0;          // sum over the folders that are being written
+  double seconds_left = 0;  // of the named shard that needs longest
 };
 
-// kFailedPrecondition, with the difference, unless the folders are shards of one run, all of the same
-// number; kInvalidArgument for a shard that comes twice. At least one folder.
+// kFailedPrecondition, with the difference, unless all folders are shards of one run with the same
+// number of shards; kInvalidArgument if a shard appears twice. Needs at least one folder.
 absl::StatusOr<ShardsStatus> SumShards(const std::vector<RunStatus>& folders);
 
 }  // namespace mmadiff

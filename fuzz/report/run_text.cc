@@ -38,11 +38,11 @@ std::string Table(const RunReport& report, const TextStyle& style) {
 }
 
 std::string CasesText(const Finding& f) {
-  return f.cases == 0 ? "of an earlier attempt" : CountText(f.cases, "case");
+  return f.cases == 0 ? "from an earlier attempt" : CountText(f.cases, "case");
 }
 
-// Where most bins are thin there were too few cases; of others the names, a
-// line each, of few.
+// Rows with many thin bins are only counted. For the first few others, one line each names the
+// bins.
 std::string IncompleteNotes(const RunReport& report) {
   constexpr size_t kRows = 3, kNames = 4;
   std::string text;
@@ -63,7 +63,7 @@ std::string IncompleteNotes(const RunReport& report) {
   }
   if (rows > kRows) {
     absl::StrAppend(&text, "incomplete: ", CountText(rows - kRows, "more instruction"),
-                    " with thin bins (mmadiff report names them)\n");
+                    " with thin bins (mmadiff report lists them)\n");
   }
   if (few > 0) {
     absl::StrAppend(&text,
@@ -73,7 +73,7 @@ std::string IncompleteNotes(const RunReport& report) {
   return text;
 }
 
-// What the numbers do not say.
+// Facts that the table does not show.
 std::string Notes(const RunReport& report) {
   const RunReport::Attempt& attempt = *report.attempt;
   std::string text;
@@ -89,11 +89,11 @@ std::string Notes(const RunReport& report) {
   if (attempt.NothingExecuted()) {
     absl::StrAppend(&text, "note: ", attempt.resumed_units, " of ",
                     std::max(report.planned_units, attempt.resumed_units),
-                    " units from earlier attempts, nothing executed\n");
+                    " units were done by earlier attempts, nothing was executed\n");
   }
   if (attempt.repeated > 0) {
     absl::StrAppend(&text, "note: ", attempt.repeated,
-                    " dot products of earlier attempts asked for again, the same\n");
+                    " dot products of earlier attempts repeated, with the same answers\n");
   }
   const auto emulated = std::ranges::count(report.rows, true, &RunReportRow::emulated);
   if (emulated > 0) {
@@ -105,8 +105,7 @@ std::string Notes(const RunReport& report) {
   return text + IncompleteNotes(report);
 }
 
-// "differs", the instruction, and a line for each of its buckets; of many not
-// all, so that the last screen holds them.
+// "differs", the instruction, and one line per bucket, up to a limit that fits the last screen.
 template <class Add>
 void AddDifferences(const RunReport& report, const std::string& folder, const TextStyle& style,
                     Add add) {
@@ -119,8 +118,8 @@ void AddDifferences(const RunReport& report, const std::string& folder, const Te
     for (const RunReportRow& row : report.rows) most = std::max(most, row.process_dot_products);
     add("differs", report.total.mismatches > 0 ? mark(CountText(report.total.mismatches, "case"))
                    : report.total.dot_products > 0
-                       ? absl::StrCat("nothing; the rate of differences is below that of the table "
-                                      "(95 %, of this generator)",
+                       ? absl::StrCat("nothing; the rate of differences is below that in the table "
+                                      "(95 % confidence, for this generator)",
                                       InProcesses(most))
                        : "nothing was compared");
   }

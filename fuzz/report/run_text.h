@@ -8,20 +8,19 @@
 
 namespace mmadiff {
 
-// Instruction, cases, dot products, mismatches, rate, evidence; then findings,
-// and what the numbers do not say: dropped instructions, classes without a
-// case.
+// Instruction, cases, dot products, mismatches, rate, evidence; then findings and notes, such as
+// dropped instructions and classes without a case.
 std::string FormatReport(const RunReport& report);
 // `stat::name: value` lines.
 std::string FormatStats(const RunReport& report);
 
-// The command lines that a terminal offers.
+// The command lines to suggest on a terminal.
 struct NextCommands {
-  std::string again;   // the same: it resumes
-  std::string longer;  // with more cases
+  std::string again;   // the same command, which resumes the run
+  std::string longer;  // the same command with more cases
 };
-// The report for a terminal: what ran, what differs, where it is filed and what
-// to type next come last, in at most 24 lines of 80 columns.
+// The report for a terminal. The last lines show what ran, the differences, the folder and the next
+// command, in at most 24 lines of 80 columns.
 std::string FormatScreen(const RunReport& report, const NextCommands& next, const TextStyle& style);
 
 }  // namespace mmadiff
