@@ -69,7 +69,7 @@ std::string MissingShardsText(const std::vector<uint64_t>& seen, uint64_t shards
 std::string MismatchesText(uint64_t mismatches, bool at_least);
 
 struct RunReport {
-  RunManifest manifest;  // of the whole run
+  RunManifest manifest;  // for the whole run, not one shard
   std::vector<std::string> folders;
   uint64_t shards = 1;             // total number of shards of the run
   std::vector<uint64_t> seen;      // numbers of the named shards, ascending
@@ -92,7 +92,7 @@ struct RunReport {
     uint64_t units = 0, resumed_units = 0;
     uint64_t dot_products = 0;
     uint64_t not_asked_again = 0;  // rows whose earlier answers were not rechecked before the end
-    uint64_t repeated = 0;  // dot products of earlier attempts that were repeated, with equal answers
+    uint64_t repeated = 0;  // dot products of earlier attempts, repeated with the same answers
     double seconds = 0;
     int threads = 1;
     std::vector<Hardware> hardware;  // hardware that answered
@@ -121,7 +121,7 @@ std::string Sentence(const RunReport& report);
 std::string StoppedText(const RunReport& report);
 // "INSTRUCTION: why" for each dropped row.
 std::vector<std::string> DroppedLines(const RunReport& report);
-// Rows without a mismatch that are no reliable pass: some classes or bins were not reached, or
+// Rows without a mismatch whose pass is not reliable: some classes or bins were not reached, or
 // nothing was compared.
 std::vector<const RunReportRow*> ThinRows(const RunReport& report);
 

@@ -29,7 +29,7 @@ absl::StatusOr<RunStatus> ReadRunStatus(const std::string& path, const OnUnit& c
 // planned_units covers the whole run.
 struct ShardsStatus : RunReport {
   double rate = 0;          // sum over the folders that are being written
-  double seconds_left = 0;  // of the named shard that needs longest
+  double seconds_left = 0;  // maximum over the named shards
 };
 
 // kFailedPrecondition, with the difference, unless all folders are shards of one run with the same
