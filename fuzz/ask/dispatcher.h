@@ -13,12 +13,12 @@
 //
 // A failure on a single input (FailureOf()) is not a device error for `run`, which files it; other
 // verbs get kInternal. A device that crashes or hangs for the second time, and then on zeros too
-// (Worker::Lives), is lost, which ends the work. A failed self-test drops the row (kSelfTest). For
-// surveys, CauseOf() lists the answers that drop a row.
-// A worker that cannot restart has no second try: kDataLoss drops the row at once; kUnavailable and
-// kDeadlineExceeded mean that the device is lost, which ends the work. A task with several
-// questions is split for the second try. A device that fails to open is tried `open_tries` times;
-// then it is lost, and the row of the last task gets a kDeviceGone.
+// (`Worker::Lives`), is lost, which ends the work. A failed self-test drops the row (kSelfTest).
+// For surveys, CauseOf() lists the answers that drop a row. A worker that cannot restart has no
+// second try: kDataLoss drops the row at once; kUnavailable and kDeadlineExceeded mean that the
+// device is lost, which ends the work. A task with several questions is split for the second try. A
+// device that fails to open is tried `open_tries` times; then it is lost, and the row of the last
+// task gets a kDeviceGone.
 //
 // When the work must end, the agenda supplies no further tasks except those that follow a result.
 #pragma once

@@ -135,7 +135,7 @@ struct PlantAnswer {
 struct CanaryAnswer {
   Canary canary;
   uint64_t repeated = 0;  // dot products of earlier attempts with the same answers again
-  std::optional<CanaryDifference> difference = {};  // of a new canary from the model
+  std::optional<CanaryDifference> difference = {};  // between a new canary and the model
 };
 struct UnitAnswer {
   UnitResult counted;  // `part` until all cases are counted and all mismatches investigated
