@@ -26,7 +26,7 @@ class Agenda {
   virtual absl::StatusOr<std::vector<Task>> Take(TaskResult result) = 0;
 
   // The tasks that retry `failed`, each run alone: the rest of it, or its questions one by one.
-  // Takes the part that was answered by then.
+  // Keeps the part answered so far.
   virtual std::vector<Task> Again(const TaskResult& failed) { return {failed.task}; }
   // Whether the row of the task gets no more tasks.
   virtual bool GivesUp(const Task&) const { return false; }

@@ -54,8 +54,8 @@ absl::Status FindTemporary(const std::string& folder, Cleaning& cleaning) {
   return absl::DataLossError(absl::StrCat(folder, ": cannot be listed: ", error.message()));
 }
 
-// Considers plain logs without damage, those with the fewest units first: of two logs with the same
-// units, the one that also has others is kept.
+// Considers plain logs without damage, those with the fewest units first. If two logs have the same
+// units and one also has others, that one is kept.
 absl::Status FindLogs(const std::string& folder, const RunManifest& manifest,
                       const StoredUnits& stored, Cleaning& cleaning) {
   enum Kind : uint8_t { kUnit, kBegun, kCanary };

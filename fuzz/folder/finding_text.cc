@@ -21,8 +21,8 @@ std::string DescribePlace(const Mismatch& minimal) {
   for (size_t i = 0; i < minimal.model.size(); ++i) {
     if (static_cast<int64_t>(i) == element || minimal.model[i] != minimal.device[element]) continue;
     const Position p = PositionOf(minimal.inputs.shape, static_cast<int64_t>(i));
-    line = absl::StrCat("  place      the device gives the model's word for block ", p.block, " row ",
-                        p.i, " column ", p.j, "\n");
+    line = absl::StrCat("  place      the device gives the model's word for block ", p.block,
+                        " row ", p.i, " column ", p.j, "\n");
     ++others;
   }
   return others == 1 ? line : "";

@@ -41,7 +41,7 @@ struct Entry {
   bool no_canary = false, uncovered = false;  // the record lacks a canary, or coverage
   uint64_t missing = 0;  // ~dot_products for a part, so that more is less; 0: the whole unit
 
-  // Of several records with the same answers, prefers the one with the whole unit or the most of
+  // Among several records with the same answers, prefers the one with the whole unit or the most of
   // it, then one with a canary, then one with coverage, then the earliest by its clock, then the
   // smallest hash. The result does not depend on the order in which they are read.
   bool Precedes(const Entry& other) const {
@@ -346,7 +346,7 @@ absl::StatusOr<NamedManifests> ManifestsOfOneRun(const std::string& out,
     if (path == out && manifest->shards > 1) {
       return absl::FailedPreconditionError(
           absl::StrCat(out, " is shard ", manifest->shard, " of ", manifest->shards,
-                       " of a run; name a new folder for the whole run"));
+                       "; name a new folder for the whole run"));
     }
     if (!runs.empty()) {
       const std::string difference =

@@ -278,7 +278,7 @@ std::vector<std::string> TextsOf(const std::vector<Damage>& damage, const std::s
   std::vector<std::string> texts;
   for (const Damage& d : damage) {
     if (!writer.empty() && d.IsTornEnd()) continue;
-    // These two are not repaired: an unreadable file ends a run, and contradictions remain.
+    // An unreadable file ends a run, and contradictions remain; other damaged units run again.
     const bool again = d.kind != DamageKind::kOtherFile && d.kind != DamageKind::kContradiction;
     texts.push_back(absl::StrCat(Text(d), again ? "; those units run again" : ""));
   }

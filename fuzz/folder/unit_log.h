@@ -36,8 +36,8 @@ struct StoredUnits {
   std::vector<std::map<uint64_t, uint64_t>> failures;
   uint64_t units = 0;              // number of finished units
   std::set<std::string> machines;  // machines that executed them
-  // By instruction: the units with a canary, one for each merged folder; if there are none, the
-  // fastest unit.
+  // By instruction: the units with a canary, one for each merged folder; without any, the fastest
+  // unit.
   std::vector<std::vector<UnitResult>> asked;
   // By instruction and unit: the last record of a drop; OK: the drop was revoked.
   std::vector<std::map<uint64_t, UnitResult>> drops;

@@ -24,17 +24,17 @@ uint64_t UnitCases(const RunOptions& options, const Operation& op, const ClassSc
   if (options.forever) return engine.UnitCases(stream, UnitOf::kEndlessRun);
   const uint64_t planned = PlannedCases(options, op);
   uint64_t cases = engine.UnitCases(stream, UnitOf::kRun);
-  // A schedule has a class for each unit: also a small run should take some rounds.
+  // With a schedule each unit has one class, so a small run needs small units to take some rounds.
   if (schedule != nullptr) cases = std::min(cases, planned / (4 * schedule->size()) + 1);
   return std::max(cases, std::bit_ceil(planned / kMaxUnits));
 }
 
-// Of several threads once.
+// Adds the warning once, even if several threads have it.
 void AddWarning(const std::string& why, std::vector<std::string>& all) {
   if (!why.empty() && std::ranges::find(all, why) == all.end()) all.push_back(why);
 }
 
-// Of earlier attempts what is not among those of this one, whatever parts of it answered.
+// Adds the hardware of earlier attempts whose unit is not in this attempt.
 void AddEarlier(const std::vector<Hardware>& earlier, std::vector<Hardware>& hardware) {
   for (const Hardware& one : earlier) {
     const auto again = std::ranges::find(hardware, one.unit, &Hardware::unit);

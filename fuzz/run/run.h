@@ -1,8 +1,8 @@
-// The differential run: units of cases over all instructions and threads, checkpointed so that a
-// run can be killed at any moment and started again with nothing lost.
+// The differential run: units of cases over all instructions and threads. Progress is stored, so a
+// run can be killed at any moment and resumed.
 //
-// A unit is done when its record in the work directory (fuzz/folder/workdir.h) is durable; starting again
-// runs the units that are not.
+// A unit is done once its record in the work directory (fuzz/folder/workdir.h) is durable. Resuming
+// runs the units that are not done.
 #pragma once
 
 #include <cstdint>
@@ -25,34 +25,34 @@ namespace mmadiff {
 struct RunOptions {
   std::vector<const Operation*> ops;  // at least one
   const Strategy* strategy = nullptr;
-  std::vector<ClassSchedule> schedules;  // of `ops`, if the strategy is Scheduled()
+  std::vector<ClassSchedule> schedules;  // one for each of `ops`, if the strategy is Scheduled()
   uint64_t seed = 1;
   uint64_t cases = 1000000;  // per operation
-  // Per operation: fewer cases where they are enough for these; 0: no matter.
+  // Per operation: limits the cases to those needed for this number of dot products; 0: no limit.
   uint64_t dot_products = 0;
-  bool forever = false;  // no end but the limit or a signal; `cases` is ignored
+  bool forever = false;  // ends only at the limit or on a signal; `cases` is ignored
   int threads = 1;
   uint64_t max_mismatches = 20;    // mismatching cases after which an operation stops; 0: never
   uint64_t shard = 0, shards = 1;  // runs the units u with u % shards == shard
   TimeLimit limit;
   std::string workdir;
-  std::vector<LeftOutLine> left_out;  // of what the command line asked for
-  bool shared = false;                // write to `workdir` even if it is another user's
-  bool anew = false;                  // begin again where all is done
-  bool extend = false;                // raise the cases of the run that is in `workdir`
+  std::vector<LeftOutLine> left_out;  // requested on the command line, but left out
+  bool shared = false;                // write to `workdir` even if another user owns it
+  bool anew = false;                  // start over if everything is done
+  bool extend = false;                // raise the cases of the run in `workdir`
   bool print_findings = true;         // on stdout, as they are filed
 };
 
-// Executions of an operation in the whole run, all shards together; more than any run can do if
+// Executions of an operation in the whole run, over all shards; more than any run can execute if
 // `forever`.
 uint64_t PlannedCases(const RunOptions& options, const Operation& op);
 
-// The manifest that the options and the engine make.
+// The manifest for the options and the engine.
 RunManifest MakeManifest(const RunOptions& options, const Engine& engine);
 
-// Errors before anything ran: those of Workdir::Claim(), or the device's own. A signal or the limit
-// is seen inside a unit: it has one second to end, else its answers count in the report and the
-// unit runs again.
+// Errors, before anything ran: those of Workdir::Claim(), or the device's own. On a signal or at
+// the limit, a running unit has one second to end. If it does not end by then, its answers count in
+// the report and the unit runs again later.
 absl::StatusOr<RunReport> ExecuteRun(const RunOptions& options, const EngineOpener& open,
                                      Console& console);
 

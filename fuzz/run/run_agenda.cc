@@ -15,12 +15,12 @@
 namespace mmadiff {
 namespace {
 
-// Now, by a clock that another machine may have had otherwise.
+// The current time, but later than `ended`, which may come from a machine with a different clock.
 uint64_t LaterThan(uint64_t ended) {
   return std::max(ended + 1, static_cast<uint64_t>(absl::ToUnixSeconds(absl::Now())));
 }
 
-// The unit of whose cases the device was asked.
+// The unit that the cases of the task belong to.
 uint64_t UnitAskedBy(const Task& task, const RunManifest& manifest) {
   const uint64_t unit_cases = manifest.instructions[task.row].unit_cases;
   if (const auto* unit = std::get_if<UnitTask>(&task.what)) return unit->counted.unit;
@@ -34,7 +34,8 @@ uint64_t UnitAskedBy(const Task& task, const RunManifest& manifest) {
 absl::Status GivenUp(uint64_t unit) {
   return absl::UnavailableError(
       absl::StrCat("the device failed in unit ", unit, " in ", kMaxFailures,
-                   " attempts: it is not asked again in this folder; another --workdir asks it"));
+                   " attempts; the instruction is skipped in this folder, and another --workdir "
+                   "retries it"));
 }
 
 }  // namespace
@@ -126,7 +127,7 @@ uint64_t RunAgenda::RemainingDotProducts() const {
   return remaining;
 }
 
-// The rows take turns, so that a run that is stopped early has seen them all.
+// The rows take turns, so that a run that is stopped early has covered all of them.
 std::optional<Task> RunAgenda::Next(absl::Duration elapsed) {
   if (plants_begun_ < rows_.size()) {
     const size_t row = plants_begun_++;
@@ -168,14 +169,14 @@ CanaryTask RunAgenda::CanaryOf(size_t r) {
     } else {
       attempt_.warnings.push_back(absl::StrCat(row.op->name,
                                                ": no unit of earlier attempts took less than ",
-                                               kMaxCanarySeconds, " s: none was executed again"));
+                                               kMaxCanarySeconds, " s, so none was executed again"));
     }
     return task;
   }
-  // A few of each first: units of a merged folder are of several devices.
+  // A few of each unit first: the units of a merged folder may come from several devices.
   std::vector<Observed> more;
   for (const UnitResult& unit : asked) {
-    if (unit.part) row.canaries.push_back(unit.canary);  // which a whole unit must keep
+    if (unit.part) row.canaries.push_back(unit.canary);  // a whole unit must store it
     const uint64_t number = unit.canary.first_case / row.unit_cases;
     std::vector<Observed> answers = AnswersOf(StreamOf(r, number), unit.canary);
     const auto few = answers.begin() + std::min<long>(kMinCanaries, std::ssize(answers));
@@ -190,7 +191,7 @@ CanaryTask RunAgenda::CanaryOf(size_t r) {
 std::optional<UnitTask> RunAgenda::NextUnit(size_t r) {
   Row& row = rows_[r];
   if (row.stopped || !row.dropped.ok()) return std::nullopt;
-  if (row.paused.size() > 1) return std::nullopt;  // enough wait: bounds the memory
+  if (row.paused.size() > 1) return std::nullopt;  // bounds the memory
   while (row.next < row.units && row.done.Contains(row.next)) row.next += options_.shards;
   if (row.next >= row.units) return std::nullopt;
   UnitTask task = {.stream = StreamOf(r, row.next),
@@ -228,7 +229,7 @@ absl::StatusOr<std::vector<Task>> RunAgenda::Take(TaskResult result) {
     Count(row, std::get<UnitTask>(result.task.what), std::move(*unit), result.status);
   } else {
     row.investigating = false;
-    if (!result.status.ok()) {  // the device answers no more
+    if (!result.status.ok()) {  // the device no longer answers
       row.paused.front().goes_on = false;
       row.paused.front().differing.clear();
     }
@@ -264,9 +265,9 @@ void RunAgenda::Count(Row& row, const UnitTask& task, UnitAnswer answer,
     std::erase(row.canaries, counted.canary);
     const auto& wrong = row.difference;
     if (wrong && counted.mismatches == 0 && wrong->index / row.unit_cases == counted.unit) {
-      damage_.push_back(absl::StrCat(row.op->name, ": two answers to one input: alone ",
-                                     wrong->line, ", in an execution of unit ", counted.unit,
-                                     " what the model says"));
+      damage_.push_back(absl::StrCat(row.op->name, ": two answers to one input: ",
+                                     wrong->line, " alone, but in unit ", counted.unit,
+                                     " the model's answer"));
     }
     if (const auto part = row.parts.find(counted.unit); part != row.parts.end()) {
       const std::string why = Contradiction(manifest_, part->second, counted.mismatches);
@@ -306,7 +307,7 @@ absl::StatusOr<std::vector<Task>> RunAgenda::LookAtMismatches(size_t r) {
   return next;
 }
 
-// A unit that no task does any more.
+// Stores the stop at the first unfinished unit from `unit` on.
 absl::Status RunAgenda::NoteStop(size_t r, uint64_t unit) {
   Row& row = rows_[r];
   while (unit < row.units && row.done.Contains(unit)) unit += options_.shards;
@@ -389,7 +390,7 @@ absl::Status RunLog::Append(const TaskResult& result) {
     return log_->Append(counted);
   }
   if (counted.dot_products == 0) return absl::OkStatus();
-  if (result.status.ok() && unit->differing.empty()) {  // the next part takes long
+  if (result.status.ok() && unit->differing.empty()) {  // the next part may take long
     return AppendDurably(counted);
   }
   UnitResult part = counted;
@@ -461,7 +462,7 @@ absl::Status RunLog::TakeBack(uint32_t instruction, bool canaries_only) {
   return absl::OkStatus();
 }
 
-// Until something else is appended may take long.
+// Flushes at once, because the next record may take long.
 absl::Status RunLog::AppendDurably(const UnitResult& record) {
   RETURN_IF_ERROR(log_->Append(record));
   return log_->Flush();

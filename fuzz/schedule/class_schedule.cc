@@ -18,12 +18,12 @@
 namespace mmadiff {
 namespace {
 
-constexpr uint64_t kTrialSeed = 0x7472'6961'6c00'0000;   // "trial": not that of the run
-constexpr size_t kFirstTrial = 256, kLastTrial = 65536;  // dot products of each class
-constexpr size_t kLastBinTrial = 4096;                   // of bins: tracing is slow
+constexpr uint64_t kTrialSeed = 0x7472'6961'6c00'0000;   // "trial": differs from the run's seed
+constexpr size_t kFirstTrial = 256, kLastTrial = 65536;  // dot products per class
+constexpr size_t kLastBinTrial = 4096;                   // less for bins: tracing is slow
 constexpr size_t kTurnsPerClass = 4, kOwnTurns = 2;
 
-// Of one target, by class: how many of the trial's dot products reached it.
+// For one target, by class: the number of the trial's dot products that reached it.
 using Hits = std::vector<uint64_t>;
 
 std::vector<const Strategy*> ClassesFor(const Instruction& instruction) {
@@ -38,7 +38,8 @@ std::vector<const Strategy*> ClassesFor(const Instruction& instruction) {
   return classes;
 }
 
-// `count` dot products of the stream's first cases, spread over the elements of each.
+// `count` dot products of the stream's first cases after `first` dot products, spread over the
+// elements of each case.
 std::vector<DotProductCase> TrialDots(const CaseStream& stream, size_t first, size_t count) {
   const size_t words = stream.op->shape().d_words(), each = std::clamp<size_t>(words / 16, 1, 256);
   std::vector<DotProductCase> dots;
@@ -59,7 +60,7 @@ bool IsMissed(const Hits& hits) {
   return std::ranges::all_of(hits, [](uint64_t n) { return n == 0; });
 }
 
-// What a trial looks for: each neighbour of the model.
+// Targets of a trial: the neighbors of the model.
 class MutantTargets {
  public:
   MutantTargets(const Operation& op, size_t classes) : op_(op) {
@@ -68,7 +69,7 @@ class MutantTargets {
     hits_.assign(mutants_.size(), Hits(classes));
   }
 
-  // Of the targets that no class had reached before this trial.
+  // Tries the targets that no class had reached before this trial.
   void Try(const Trial& dots) {
     std::vector<size_t> open;
     for (size_t m = 0; m < mutants_.size(); ++m) {
@@ -94,7 +95,7 @@ class MutantTargets {
   std::vector<Hits> hits_;
 };
 
-// And each bin of its coverage that must be reached.
+// Targets of a trial: the reachable bins of the model's coverage.
 class BinTargets {
  public:
   BinTargets(const Operation& op, size_t classes) : counters_(classes, CoverageCounter(op.model)) {}
@@ -121,7 +122,7 @@ class BinTargets {
   std::vector<CoverageCounter> counters_;
 };
 
-// Turns of each class.
+// Distributes the turns of a round over the classes.
 std::vector<int> Share(const std::vector<Hits>& targets, size_t classes) {
   std::vector<int> turns(classes, kOwnTurns);
   std::vector<const Hits*> reached;
@@ -143,7 +144,7 @@ std::vector<int> Share(const std::vector<Hits>& targets, size_t classes) {
   return turns;
 }
 
-// The first operation of the model: what the model has is known by its trial.
+// The first operation with the same model and classes; its trial serves all of them.
 const Operation& Representative(const Operation& op) {
   for (const Operation& other : Operations()) {
     if (SameModel(other.model, op.model) &&
@@ -158,7 +159,7 @@ ClassSchedule::Turns PlanTurns(const Operation& op, uint64_t seed) {
   const std::vector<const Strategy*> classes = ClassesFor(*op.instruction);
   MutantTargets mutants(op, classes.size());
   BinTargets bins(op, classes.size());
-  // A target that was reached in few dot products is thin enough; one in none is looked for longer.
+  // A few hits are enough to rank a target; while some target has none, the trial continues.
   size_t first = 0;
   for (size_t count = kFirstTrial; count <= kLastTrial; count *= 4) {
     const bool for_bins = count <= kLastBinTrial && std::ranges::any_of(bins.hits(), IsMissed);
@@ -183,7 +184,7 @@ ClassSchedule::Turns PlanTurns(const Operation& op, uint64_t seed) {
 
 const Strategy& Scheduled() {
   static const Strategy strategy = {"scheduled",
-                                    "each class where it reaches what the others reach least",
+                                    "each class as often as needed to reach rarely reached targets",
                                     StrategyKind::kMixed, Strategies().front().class_of};
   return strategy;
 }
@@ -244,7 +245,7 @@ absl::StatusOr<ClassSchedule> ParseSchedule(absl::string_view text,
     if (turn == turns.end() || words.size() != 2 || turn->second != 0 ||
         !absl::SimpleAtoi(words[1], &turn->second) || turn->second < 1 || turn->second > 1000) {
       return absl::DataLossError(absl::StrCat("'", PlainLine(part.substr(0, 80)),
-                                              "' is no part of a schedule of ", instruction.name));
+                                              "' is not part of a schedule for ", instruction.name));
     }
   }
   std::erase_if(turns, [](const auto& turn) { return turn.second == 0; });
@@ -261,7 +262,7 @@ absl::StatusOr<CaseStream> StreamOfUnit(const RunManifest& manifest, const Opera
   }
   if (stream.strategy != nullptr && HasClasses(*stream.strategy, *op.instruction)) return stream;
   return absl::DataLossError(absl::StrCat("the run's strategy '", PlainLine(manifest.strategy),
-                                          "' is none of this program's"));
+                                          "' does not exist in this program"));
 }
 
 }  // namespace mmadiff

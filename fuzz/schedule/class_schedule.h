@@ -1,6 +1,6 @@
-// Which class of cases each turn of a run takes: those that most often reach what the others reach
-// least. A schedule says how often; the cases are those of the class's own strategy, so their names
-// need no schedule.
+// Chooses the class of cases for each turn of a run, preferring classes that reach targets which
+// the others rarely reach. A schedule sets the number of turns per class; the cases come from the
+// class's own strategy, so their names do not depend on a schedule.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@
 
 namespace mmadiff {
 
-// Of a run by a schedule, as `--strategy` and the manifest name it. Its own stream is that of
-// `mixed` under another name; no case is named by it.
+// The strategy of a scheduled run, as named in `--strategy` and the manifest. Its own stream equals
+// that of `mixed`, but no case name uses it.
 const Strategy& Scheduled();
 
 // Scheduled() or FindStrategy().
@@ -26,19 +26,20 @@ const Strategy* StrategyOfRun(absl::string_view name);
 
 class ClassSchedule {
  public:
-  // Each class so many turns of a round.
+  // The number of turns per round for each class.
   using Turns = std::vector<std::pair<const Strategy*, int>>;
 
-  ClassSchedule() = default;  // none
+  ClassSchedule() = default;  // no schedule
   explicit ClassSchedule(const Turns& turns);
-  // In one trial on the simulator, with cases of another seed, how many dot products of each class
-  // showed each of the model's one-parameter neighbours and reached each bin of its coverage. Of 4
-  // turns for each class two are its own; each further one goes to the class that best reaches the
-  // target which all turns so far reach least. The same for equal models and seeds
-  // (whatever the run has besides), on any machine.
+  // Plans a schedule from a trial on the simulator with a different seed. The trial counts, for
+  // each class, the dot products that reveal each one-parameter neighbor of the model and those
+  // that reach each bin of its coverage. A round has four turns per class on average. Each class
+  // gets two; every further turn goes to the class that best reaches the target least reached by
+  // the turns so far. The result depends only on model and seed, not on the rest of the run or the
+  // machine.
   static ClassSchedule Plan(const Operation& op, uint64_t seed);
 
-  // Of turn `turn`, from 0; they repeat. Classes come as evenly as their numbers of turns allow.
+  // The class of turn `turn`, from 0. Rounds repeat; each class is spread evenly over a round.
   const Strategy& of(uint64_t turn) const { return *turns_[turn % turns_.size()]; }
   // "bits 4, band 1, tie 12"; ParseSchedule() reads it.
   std::string text() const;
@@ -48,11 +49,11 @@ class ClassSchedule {
   std::vector<const Strategy*> turns_;
 };
 
-// kDataLoss: no schedule of the instruction.
+// kDataLoss: not a schedule for the instruction.
 absl::StatusOr<ClassSchedule> ParseSchedule(absl::string_view text, const Instruction& instruction);
 
-// The stream that a unit of a run has its cases of. kDataLoss: the manifest names a strategy or a
-// schedule that this program does not know.
+// The stream that supplies the cases of a unit. kDataLoss: the manifest names a strategy or a
+// schedule that this program does not have.
 absl::StatusOr<CaseStream> StreamOfUnit(const RunManifest& manifest, const Operation& op,
                                         const RunManifest::Instruction& planned, uint64_t unit);
 

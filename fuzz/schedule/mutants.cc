@@ -25,8 +25,8 @@ bool Prefer(const Operation& x, const Operation& y) {
   return bits_x != bits_y ? bits_x : x.shape().d_words() < y.shape().d_words();
 }
 
-// Pairs of operations of one instruction: the later operation is a mutant of the earlier one. Equal
-// pairs of models are tried once; `equal` counts pairs of operations of one model.
+// Pairs of operations with the same instruction: the later operation is a mutant of the earlier
+// one. Each pair of models is tried once; `equal` counts pairs of operations with equal models.
 std::vector<OperationMutants> NeighbouringArchitectures(const std::vector<const Operation*>& ops,
                                                         size_t* equal) {
   std::vector<OperationMutants> all;
@@ -57,7 +57,7 @@ std::vector<OperationMutants> NeighbouringArchitectures(const std::vector<const 
   return all;
 }
 
-// Fills in the cases until the first result that each mutant gives otherwise.
+// Finds, for each mutant, the number of cases up to the first result that differs.
 void Try(const MutantsOptions& options, OperationMutants& work) {
   std::vector<Mutant*> alive;
   for (Mutant& m : work.mutants) alive.push_back(&m);
@@ -69,7 +69,8 @@ void Try(const MutantsOptions& options, OperationMutants& work) {
   Comparison comparison;
   for (uint64_t first = 0; first < options.cases && !alive.empty() && StopSignal() == 0;
        first += batch.count) {
-    // Small portions while mutants die fast, larger ones for the survivors; of a schedule a turn each.
+    // Small portions first, because most mutants are killed early; later larger ones. With a
+    // schedule, one turn per portion.
     const uint64_t portion = scheduled ? 1 : std::clamp<uint64_t>(first, 8, 256);
     if (scheduled) stream.strategy = &schedule.of(first);
     Generate(stream, first, std::min(portion, options.cases - first), batch);
@@ -109,7 +110,7 @@ OperationMutants NeighboursOf(const OperationsOfModel& by_model) {
     Algorithm same_nan = n.algorithm;
     same_nan.nan_rule = op.model.algorithm.nan_rule;
     if (op.numerics->nan_verdict == NanVerdict::kAnyNan && same_nan == op.model.algorithm) {
-      work.equivalent.push_back({*n.single(), "the instruction promises no bits of a NaN"});
+      work.equivalent.push_back({*n.single(), "the instruction does not specify the bits of NaNs"});
     } else {
       work.mutants.push_back({.change = *n.single(), .model = WithAlgorithm(op, n.algorithm)});
     }
@@ -154,7 +155,7 @@ absl::StatusOr<MutantsOutcome> KillMutants(const MutantsOptions& options, Consol
   }
   const bool none = std::ranges::all_of(
       outcome.ops, [](const OperationMutants& of) { return of.mutants.empty(); });
-  if (none) return absl::OutOfRangeError("there are no mutants of these instructions");
+  if (none) return absl::OutOfRangeError("these instructions have no mutants");
   OverAll(outcome.ops.size(), options.threads, console, [&](size_t i) -> const std::string& {
     Try(options, outcome.ops[i]);
     return outcome.ops[i].op->name;
