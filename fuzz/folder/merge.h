@@ -12,7 +12,7 @@
 namespace mmadiff {
 
 struct Merged {
-  RunManifest manifest;            // of the whole run
+  RunManifest manifest;            // WholeRun()
   std::vector<UnitResult> totals;  // by instruction
   uint64_t units = 0, planned_units = 0;
   uint64_t folders = 0;               // folders read, including OUT if it existed
@@ -23,8 +23,8 @@ struct Merged {
   std::vector<std::string> warnings;  // warnings other than damage
 };
 
-// The manifest of the whole run as shard 0 of 1. Of the cases before each --extend it keeps only
-// the first, so that the number of extensions does not matter.
+// The manifest of the whole run as shard 0 of 1. If cases were raised, it keeps only the original
+// number, so that the number of extensions does not matter.
 RunManifest WholeRun(RunManifest manifest);
 
 // Merges the folders `in`, and `out` if it exists, into `out`. A run may be writing to a folder of

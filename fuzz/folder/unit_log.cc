@@ -114,8 +114,8 @@ class UnitReader {
       return absl::OkStatus();
     }
     if (folded_[unit.instruction].at(unit.unit).fold == fold) return absl::OkStatus();
-    return absl::AbortedError(absl::StrCat(path, ": two different answers for unit ", unit.unit,
-                                           " of instruction ", unit.instruction,
+    return absl::AbortedError(absl::StrCat(path, ": two different answers for instruction ",
+                                           unit.instruction, ", unit ", unit.unit,
                                            ": the device or the files cannot be trusted"));
   }
 
@@ -164,7 +164,7 @@ class UnitReader {
   };
   // By instruction and unit, because attempts may share units.
   std::vector<absl::flat_hash_map<uint64_t, Done>> folded_;
-  std::map<std::string, std::pair<uint64_t, Hardware>> hardware_;  // by Hardware::unit; time of last use
+  std::map<std::string, std::pair<uint64_t, Hardware>> hardware_;  // by unit; time of last use
 };
 
 }  // namespace

@@ -39,8 +39,9 @@ class FolderLock {
   Fd file_;
 };
 
-// "pid 7 on node7", or "unknown", for the process that is writing to the folder; empty if there is
-// none or it cannot be found out. A process that takes the lock at this moment retries and gets it.
+// "pid 7 on node7", or "unknown", for the process that is writing to the folder; empty if no
+// process is none or it cannot be found out. A process that takes the lock at this moment retries
+// and gets it.
 std::string WriterOf(const std::string& folder);
 
 // Maximum units of an instruction whose cases are raised, to bound the log and memory of the run.
@@ -81,7 +82,7 @@ class Workdir {
   // kDataLoss if the manifest was removed or changed during the run.
   absl::Status Check() const;
 
-  RunManifest manifest;                 // of the folder
+  RunManifest manifest;                 // the folder's manifest
   std::vector<std::string> distrusted;  // "OPERATION: why" of earlier attempts
   std::vector<Hardware> hardware;       // hardware that answered in earlier attempts
   StoredUnits stored;

@@ -167,9 +167,9 @@ CanaryTask RunAgenda::CanaryOf(size_t r) {
     if (asked.front().seconds <= kMaxCanarySeconds) {
       task.again = std::move(asked.front());
     } else {
-      attempt_.warnings.push_back(absl::StrCat(row.op->name,
-                                               ": no unit of earlier attempts took less than ",
-                                               kMaxCanarySeconds, " s, so none was executed again"));
+      attempt_.warnings.push_back(
+          absl::StrCat(row.op->name, ": no unit of earlier attempts took less than ",
+                       kMaxCanarySeconds, " s, so none was executed again"));
     }
     return task;
   }

@@ -47,7 +47,7 @@ class RunAgenda : public Agenda {
     UnitTask rest;
     std::vector<std::pair<CaseName, Mismatch>> differing;
     bool goes_on = true;
-    size_t next = 0;  // of differing
+    size_t next = 0;  // index into `differing`
   };
   struct Row {
     const Operation* op = nullptr;
@@ -102,7 +102,7 @@ inline constexpr uint64_t kMaxFailures = 2;
 // Logs finished units, drops, and at the end the parts of unfinished units. A drop by an earlier
 // attempt is revoked when this attempt continues the instruction or has nothing left to do for it.
 // An instruction is dropped for good when the device has failed in one unit of it in kMaxFailures
-// attempts, because the next attempt would probably fail there, too.
+// attempts, because the next attempt would end there, too.
 class RunLog : public TaskLog {
  public:
   // `restarts`: a failed device is retried in a fresh process; then failures do not count against
