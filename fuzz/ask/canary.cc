@@ -98,8 +98,8 @@ absl::StatusOr<uint64_t> AskAgain(Device& device, const Operation& op,
       return absl::NotFoundError("the device no longer answers inputs that it answered earlier");
     }
     if (FailureOf(now.status())) {
-      return absl::AbortedError(absl::StrCat("answered in an earlier attempt, now ",
-                                             now.status().message(), kChanged));
+      return absl::AbortedError(
+          absl::StrCat("answered in an earlier attempt, now ", now.status().message(), kChanged));
     }
     RETURN_IF_ERROR(now.status());
     for (size_t i = begin; i < end; ++i) {

@@ -69,9 +69,9 @@ absl::Status AskOf(const DigestTask& task, Engine& engine, DigestAnswer& answer)
     RETURN_IF_ERROR(ask(first, std::min(most, task.cases - first), again));
   }
   if (again == answer.digest) return absl::OkStatus();
-  return absl::AbortedError(
-      absl::StrCat("answers to ", FormatCaseName({task.stream, task.first}), " and the ",
-                   task.cases - 1, " cases after it were different the second time"));
+  return absl::AbortedError(absl::StrCat("answers to ", FormatCaseName({task.stream, task.first}),
+                                         " and the ", task.cases - 1,
+                                         " cases after it were different the second time"));
 }
 
 // Some neighbor must be found, tried in order.

@@ -54,10 +54,10 @@ struct PlantTask {
 // Checks, before the units of a row, that the device gives the same answers as in earlier attempts.
 struct CanaryTask {
   CaseStream stream;
-  uint64_t first_case = 0;             // for a new canary, if there are no earlier ones
-  std::vector<Observed> filed = {};    // answers in findings; not every device can repeat them
-  std::vector<Observed> earlier = {};  // answers in stored canaries
-  size_t least = 0;                    // minimum number of `earlier` to repeat
+  uint64_t first_case = 0;               // for a new canary, if there are no earlier ones
+  std::vector<Observed> filed = {};      // answers in findings; not every device can repeat them
+  std::vector<Observed> earlier = {};    // answers in stored canaries
+  size_t least = 0;                      // minimum number of `earlier` to repeat
   std::optional<UnitResult> again = {};  // without canaries: a finished unit
 };
 
@@ -145,7 +145,7 @@ struct InvestigateAnswer {
   std::vector<Observed> known;         // includes earlier answers that the device repeated
   std::optional<Investigation> found;  // empty if the device failed
   std::string device, identity;        // its name, and IdentityFor() the operation
-  std::string shared = {};  // common property of the mismatches, a sentence; "" if none
+  std::string shared = {};             // common property of the mismatches, a sentence; "" if none
 };
 
 struct TaskResult {

@@ -169,8 +169,7 @@ std::vector<KeptCase> Findings::Learn(OfOperation& of_op, const InvestigateTask&
   const Repetition repetition =
       answer.found ? answer.found->bucket.repetition : Repetition::kUnconfirmed;
   const std::optional<InputFailure>& failure = task.mismatch.failure;
-  if (!answer.found ||
-      answer.found->cases.empty()) {  // the first observation is the evidence
+  if (!answer.found || answer.found->cases.empty()) {  // the first observation is the evidence
     finding.bucket = failure ? Bucket::NoWord(*failure) : BucketOf(op, observed);
     finding.bucket.repetition = repetition;
     return {{task.mismatch, finding.bucket, "the device and the model differ, once",

@@ -138,8 +138,8 @@ class Index {
       const ssize_t got =
           pread(file_.get(), bytes.data(), bytes.size(), static_cast<off_t>(entry.offset));
       if (got == static_cast<ssize_t>(bytes.size()) && Xxh3(bytes) == entry.hash) return bytes;
-      return absl::DataLossError(absl::StrCat(path, ": changed at byte ", entry.offset,
-                                              " during the merge; merge again"));
+      return absl::DataLossError(
+          absl::StrCat(path, ": changed at byte ", entry.offset, " during the merge; merge again"));
     }
 
    private:
@@ -344,9 +344,9 @@ absl::StatusOr<NamedManifests> ManifestsOfOneRun(const std::string& out,
     }
     RETURN_IF_ERROR(manifest.status());
     if (path == out && manifest->shards > 1) {
-      return absl::FailedPreconditionError(
-          absl::StrCat(out, " is shard ", manifest->shard, " of ", manifest->shards,
-                       "; name a new folder for the whole run"));
+      return absl::FailedPreconditionError(absl::StrCat(out, " is shard ", manifest->shard, " of ",
+                                                        manifest->shards,
+                                                        "; name a new folder for the whole run"));
     }
     if (!runs.empty()) {
       const std::string difference =

@@ -29,8 +29,8 @@ constexpr absl::string_view kSlurmStops = "stops";  // written by docs/cluster/s
 absl::StatusOr<RunManifest> ReadManifest(const std::string& path) {
   const absl::StatusOr<std::string> text = ReadFile(ManifestPath(path));
   if (std::error_code ignored; std::filesystem::is_regular_file(path, ignored)) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        path, " is a file, not the folder of a run; name the --workdir of a run"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, " is a file, not the folder of a run; name the --workdir of a run"));
   }
   if (absl::IsNotFound(text.status())) {
     std::error_code ignored;

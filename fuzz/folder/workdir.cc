@@ -215,9 +215,9 @@ absl::StatusOr<std::unique_ptr<FolderLock>> FolderLock::Take(const std::string& 
     error = Lock(fd);
   }
   if (error == EWOULDBLOCK) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("another process is writing to ", folder, " (", Holder(path),
-                     "); wait for it or choose another folder"));
+    return absl::FailedPreconditionError(absl::StrCat("another process is writing to ", folder,
+                                                      " (", Holder(path),
+                                                      "); wait for it or choose another folder"));
   }
   if (error != 0) {
     warning = absl::StrCat(path, ": ", std::strerror(error),

@@ -47,11 +47,11 @@ std::string WriterOf(const std::string& folder);
 // Maximum units of an instruction whose cases are raised, to bound the log and memory of the run.
 inline constexpr uint64_t kMaxExtendedUnits = 1 << 21;
 
-// Creates the folder's manifest durably, or compares it with the existing one; the caller has
+// Creates the folder's manifest durably, or compares it with the existing one. The caller has
 // locked the folder. Returns the folder's manifest: if its cases were raised, its units are not
-// those that a new run would have. With `extend`, a manifest that has fewer cases and is equal
-// otherwise is replaced by one with the wanted cases. A kill leaves one or the other; both match
-// the logs.
+// those that a new run would have. With `extend` the folder must have a manifest. If that has fewer
+// cases and is equal otherwise, it is replaced by one with the wanted cases. A kill leaves one or
+// the other; both match the logs.
 //
 // kFailedPrecondition if the folder belongs to a different run, a survey or a recording, or has
 // only unrelated files; kAborted for a manifest that cannot be read.

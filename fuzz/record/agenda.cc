@@ -147,10 +147,9 @@ std::optional<Task> RecordAgenda::NextKnown() {
 
 absl::Status RecordAgenda::EndKnown() {
   if (known_answers_.size() > kMaxRecordingFileBytes) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("answers to regression cases take ", known_answers_.size(),
-                     " bytes, but at most ", kMaxRecordingFileBytes,
-                     " can be stored: name fewer instructions"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "answers to regression cases take ", known_answers_.size(), " bytes, but at most ",
+        kMaxRecordingFileBytes, " can be stored: name fewer instructions"));
   }
   if (known_answers_.empty()) return absl::OkStatus();
   return folder_->WriteRegressions(
@@ -334,8 +333,7 @@ absl::StatusOr<RecordingManifest> RecordAgenda::Finish(RecordOutcome& outcome) {
   outcome = outcome_;
   for (Row& row : rows_) {
     if (!row.answers) continue;
-    if (row.dropped &&
-        row.recorded.raw_cases == 0) {  // its answers are only in the log
+    if (row.dropped && row.recorded.raw_cases == 0) {  // its answers are only in the log
       outcome.raw_dot_products -= row.raw_dot_products;
       outcome.repeated -= row.recorded.repeated;
       continue;

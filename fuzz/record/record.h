@@ -19,8 +19,7 @@ namespace mmadiff {
 
 struct RecordOptions {
   std::vector<const Operation*> ops;  // at least one; the device supports them all
-  uint64_t cases =
-      4096;  // executions with raw answers; in a folder: per strategy, at most
+  uint64_t cases = 4096;  // executions with raw answers; in a folder: per strategy, at most
   uint64_t seed = 1;
   const Strategy* strategy = nullptr;  // for a log, or for the digests of a folder
   // For a folder only:

@@ -18,7 +18,7 @@
 namespace mmadiff {
 namespace {
 
-// Cases per operation, and maximum dot products per case. 90% of all one-parameter changes of the
+// Cases per operation, and maximum dot products per case. 90 percent of all one-parameter changes of the
 // models change the answers; all of them change the texts.
 constexpr int64_t kCases = 64, kDotProducts = 8;
 
@@ -125,7 +125,8 @@ absl::StatusOr<std::vector<ModelDigest>> ParseModelDigests(absl::string_view tex
     if (printable && first.first == "model") {
       const std::pair<absl::string_view, absl::string_view> model =
           absl::StrSplit(first.second, absl::MaxSplits(' ', 1));
-      if (model.first != IdOf(model.second)) return error("is damaged: the ID does not match the text");
+      if (model.first != IdOf(model.second))
+        return error("is damaged: the ID does not match the text");
       models.insert(model);
       continue;
     }

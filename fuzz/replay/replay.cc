@@ -304,8 +304,7 @@ class Replay {
   absl::Status AddUnit(const RecomputedUnit& unit) {
     absl::Status s = CompareUnit(unit, state_);
     if (unit.model.has_value()) {
-      console_.Status(absl::StrCat(CountText(outcome_.units, "unit"), " of digests compared"),
-                      false);
+      console_.Status(absl::StrCat("digests compared: ", CountText(outcome_.units, "unit")), false);
     }
     return s;
   }

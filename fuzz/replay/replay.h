@@ -76,7 +76,7 @@ struct ReplayOutcome {
 
 // If `engine` is not null, its answers are compared, and the stored answers and the results of
 // surveys do not count. `report` is called for each mismatch, flaky answer and contested vector as
-// it is found. Errors: a subject that does not exist or is of no known kind; an `instr` that no
+// it is found. Errors: a subject that does not exist or cannot be replayed; an `instr` that no
 // table or no subject has; device errors that do not concern a single operation.
 absl::StatusOr<ReplayOutcome> ReplaySubjects(const ReplayOptions& options, Engine* engine,
                                              OnReport report, Console& console);

@@ -27,10 +27,9 @@ Fields<ReplayRow> FieldsOf(const ReplayRow*) {
   return {
       {"kind",
        &R::kind,
-       {.what =
-            "mismatch, flaky, changed: a dot product or a unit of digests; contested: a known "
-            "difference; agrees, differs: with --verbose, every other answer of a vector; "
-            "survey: a contradiction or a problem that a survey found in a row",
+       {.what = "mismatch, flaky, changed: a dot product or a unit of digests; contested: a known "
+                "difference; agrees, differs: with --verbose, every other answer of a vector; "
+                "survey: a contradiction or a problem that a survey found in a row",
         .words = {"mismatch", "flaky", "changed", "contested", "agrees", "differs", "survey"}}},
       {"instruction", [](const R& r) { return r.op ? std::optional(r.op->name) : std::nullopt; },
        Absent(InstructionName())},

@@ -110,9 +110,9 @@ absl::StatusOr<ShardsStatus> SumShards(const std::vector<RunStatus>& folders) {
           "); name folders of one run only"));
     }
     if (!seen.insert(f.seen.front()).second) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(f.folder.path, " repeats shard ", f.seen.front(),
-                       "; name one folder per shard, or merge them"));
+      return absl::InvalidArgumentError(absl::StrCat(f.folder.path, " repeats shard ",
+                                                     f.seen.front(),
+                                                     "; name one folder per shard, or merge them"));
     }
     sum.units += f.units;
     Accumulate(f.total, sum.total);

@@ -265,9 +265,8 @@ void RunAgenda::Count(Row& row, const UnitTask& task, UnitAnswer answer,
     std::erase(row.canaries, counted.canary);
     const auto& wrong = row.difference;
     if (wrong && counted.mismatches == 0 && wrong->index / row.unit_cases == counted.unit) {
-      damage_.push_back(absl::StrCat(row.op->name, ": two answers to one input: ",
-                                     wrong->line, " alone, but in unit ", counted.unit,
-                                     " the model's answer"));
+      damage_.push_back(absl::StrCat(row.op->name, ": two answers to one input: ", wrong->line,
+                                     " alone, but in unit ", counted.unit, " the model's answer"));
     }
     if (const auto part = row.parts.find(counted.unit); part != row.parts.end()) {
       const std::string why = Contradiction(manifest_, part->second, counted.mismatches);

@@ -133,8 +133,8 @@ class RunLog : public TaskLog {
   std::vector<std::map<uint64_t, UnitResult>> drops_;   // StoredUnits::drops
   std::vector<std::map<uint64_t, uint64_t>> failures_;  // StoredUnits::failures
   std::map<uint32_t, UnitParts> parts_;                 // by instruction
-  std::map<uint32_t, UnitParts> looked_at_;  // by instruction; NoteLookedAt()
-  absl::Duration logged_ = {};               // time when one of these was last logged
+  std::map<uint32_t, UnitParts> looked_at_;             // by instruction; NoteLookedAt()
+  absl::Duration logged_ = {};                          // time when one of these was last logged
   const bool restarts_;
 };
 

@@ -244,8 +244,9 @@ absl::StatusOr<ClassSchedule> ParseSchedule(absl::string_view text,
     const auto turn = std::ranges::find_if(turns, named);
     if (turn == turns.end() || words.size() != 2 || turn->second != 0 ||
         !absl::SimpleAtoi(words[1], &turn->second) || turn->second < 1 || turn->second > 1000) {
-      return absl::DataLossError(absl::StrCat(
-          "'", PlainLine(part.substr(0, 80)), "' is not part of a schedule for ", instruction.name));
+      return absl::DataLossError(absl::StrCat("'", PlainLine(part.substr(0, 80)),
+                                              "' is not part of a schedule for ",
+                                              instruction.name));
     }
   }
   std::erase_if(turns, [](const auto& turn) { return turn.second == 0; });

@@ -167,7 +167,7 @@ void RemoveOld(const std::string& folder) {
     const bool recording = IsOwn(name, {"recording"}, true);
     const auto torn = [&](absl::string_view own) { return IsOwn(name, {own}, false); };
     if (!recording && !torn("answers.log") && std::ranges::none_of(kSurveyPages, torn)) continue;
-    const bool link = fs::is_symlink(path, ignored);  // its target is not ours
+    const bool link = fs::is_symlink(path, ignored);           // its target is not ours
     if (!link) fs::remove(path / "recording.txtpb", ignored);  // first: invalidates the recording
     for (const fs::path& file : link ? std::vector<fs::path>() : EntriesOf(path)) {
       if (IsOwn(file.filename().string(),

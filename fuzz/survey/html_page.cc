@@ -33,8 +33,8 @@ Verdict VerdictOf(const SurveySummary& summary, size_t missing) {
   }
   if (!summary.HasModel()) return {"warn", "Nothing was compared: no row has a model"};
   if (missing > 0) {
-    return {"warn", absl::StrCat("No answer differs from the tables; ",
-                                 CountText(missing, "task"), " not reached")};
+    return {"warn", absl::StrCat("No answer differs from the tables; ", CountText(missing, "task"),
+                                 " not reached")};
   }
   return {"good", "No answer differs from the tables"};
 }

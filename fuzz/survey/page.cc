@@ -20,11 +20,10 @@ void AddContradiction(const SurveyContradiction& c, std::string& page) {
     absl::StrAppend(&page, c.what, "\n");
     return;
   }
-  absl::StrAppend(&page, "`", Name(c.finding->bucket), "`: ", c.what,
-                  c.others.empty()
-                      ? ""
-                      : absl::StrCat("; the same holds for ", c.others.size(), " variants"),
-                  "\n");
+  absl::StrAppend(
+      &page, "`", Name(c.finding->bucket), "`: ", c.what,
+      c.others.empty() ? "" : absl::StrCat("; the same holds for ", c.others.size(), " variants"),
+      "\n");
   if (c.finding->cases.empty()) return;
   const SurveyFinding::Case& minimal = c.finding->cases.front();
   absl::StrAppend(&page, "  the model gives `", minimal.model,
@@ -125,8 +124,7 @@ std::string SurveyScreen(const SurveySummary& summary, const std::string& folder
                                Name(summary.outcome->manifest.device_identity)));
   for (const SurveyContradiction& c : summary.contradictions) add("differs", c.Text());
   if (summary.contradictions.empty()) {
-    add("differs",
-        summary.HasModel() ? "no answer" : "nothing was compared: no row has a model");
+    add("differs", summary.HasModel() ? "no answer" : "nothing was compared: no row has a model");
   }
   const size_t missing = NotReached(*summary.outcome).size();
   if (missing > 0) add("missing", absl::StrCat(missing, " tasks were not reached"));

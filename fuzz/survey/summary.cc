@@ -280,8 +280,7 @@ class Summarizer {
   void Differs(const SurveyResult& result, const SurveyRow& row) {
     if (result.differing_units > 0) {
       differences_.push_back(
-          {row.op, row.variant,
-           absl::StrCat(result.differing_units, " recorded digests differ")});
+          {row.op, row.variant, absl::StrCat(result.differing_units, " recorded digests differ")});
     }
     const SurveyStage stage = result.task.stage;
     const Counts counts = {result.mismatches, result.dot_products};
