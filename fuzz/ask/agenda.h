@@ -1,5 +1,6 @@
-// What to ask next. This is all that differs between the verbs that ask a device. An agenda is a pure
-// function of the options and of the results so far; the dispatcher calls it under one lock.
+// An agenda chooses the next task for a device. Verbs that query a device differ only in their
+// agenda, which is a pure function of the options and the results so far. The dispatcher calls it
+// under one lock.
 #pragma once
 
 #include <optional>
@@ -16,21 +17,21 @@ class Agenda {
  public:
   virtual ~Agenda() = default;
 
-  // `elapsed`: since the dispatcher began. Nothing: all is done, or what is left depends on results
-  // that are not there yet.
+  // `elapsed`: time since the dispatcher began. Nothing: all is done, or the remaining tasks depend
+  // on results that are still missing.
   virtual std::optional<Task> Next(absl::Duration elapsed) = 0;
 
-  // The tasks that it returns run next, on the same worker, even if the work must end: the
-  // investigation of a mismatch, the rest of a unit. kDataLoss: it could not be stored.
+  // The returned tasks run next, on the same worker, even if the work must end: the investigation
+  // of a mismatch, the rest of a unit. kDataLoss: the result could not be stored.
   virtual absl::StatusOr<std::vector<Task>> Take(TaskResult result) = 0;
 
-  // `failed` is asked again, each of these tasks alone: what is left of it, several questions one by
-  // one. A part that was answered before it failed is taken here.
+  // The tasks that retry `failed`, each run alone: the rest of it, or its questions one by one.
+  // Keeps the part answered so far.
   virtual std::vector<Task> Again(const TaskResult& failed) { return {failed.task}; }
-  // Whether the row of such a task is asked nothing more.
+  // Whether the row of the task gets no more tasks.
   virtual bool GivesUp(const Task&) const { return false; }
 
-  // Called some ten times a second. `answered`: dot products of tasks that run.
+  // Called about ten times per second. `answered`: dot products answered in the running tasks.
   virtual void ShowProgress(uint64_t /*answered*/) {}
 };
 
@@ -41,7 +42,7 @@ class TaskLog {
   virtual absl::Status Append(const TaskResult&) { return absl::OkStatus(); }
   // Called at the end.
   virtual absl::Status Flush() { return absl::OkStatus(); }
-  // No more is wanted (--max_bytes).
+  // Whether the log has reached its limit (--max_bytes).
   virtual bool full() const { return false; }
 };
 

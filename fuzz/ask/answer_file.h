@@ -1,4 +1,4 @@
-// What a device answered to questions about one operation, as a file that is a recording too.
+// A device's answers to questions about one operation, in a file that is also a recording.
 #pragma once
 
 #include <span>
@@ -12,21 +12,21 @@
 
 namespace mmadiff {
 
-// Line protocol: for each question its answer, if it has one, and what was answered to its inputs.
+// Line protocol: for each question its answer, if any, and the device's answers to its inputs.
 class AnswerFile {
  public:
-  // `device` outlives it.
+  // `device` must outlive the object.
   AnswerFile(const Operation& op, const Device& device, std::string date);
 
   void Add(absl::string_view question, absl::string_view answer,
            std::span<const Observed> observed);
-  // An input that was not answered alike every time, as a comment.
+  // Adds a comment with an input whose answers were not always the same.
   void AddNotRepeated(const DotProductCase& dot);
 
-  // As FOLDER/ARCH.INSTRUCTION.txt. kDataLoss: it could not be written.
+  // Writes FOLDER/ARCH.INSTRUCTION.txt. kDataLoss: it could not be written.
   absl::Status Write(const std::string& folder) const;
-  // A regression case below the folder that refutes the model, unless there is none. Errors as
-  // Write().
+  // Writes a regression case that refutes the model below the folder; nothing if the operation has
+  // no model. Errors as Write().
   absl::Status WriteRefuting(const std::string& folder, const Observed& refuting, std::string slug,
                              std::string why, std::string source) const;
 

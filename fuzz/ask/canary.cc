@@ -14,7 +14,7 @@
 namespace mmadiff {
 namespace {
 
-// Of cases first_case + i, i from begin to below end.
+// One dot product from each of the cases [first_case + begin, first_case + end).
 std::vector<DotProductCase> DotProducts(const CaseStream& stream, uint64_t first_case, size_t begin,
                                         size_t end) {
   std::vector<DotProductCase> dots;
@@ -31,8 +31,8 @@ absl::StatusOr<std::vector<uint64_t>> Ask(Device& device, const Operation& op,
   return device.Run(op, MakeDotProductBatch(op.shape(), dots));
 }
 
-// Calls ask(begin, end) for the first `least`, then for as many again as long as that ends within a second: they take as
-// long as the last ones at least.
+// Calls ask(begin, end) for the first `least`, then doubles the total as long as the next batch, if
+// it takes as long as the last one, ends within a second.
 absl::Status AskForASecond(size_t least, size_t most,
                            absl::FunctionRef<absl::Status(size_t begin, size_t end)> ask) {
   const auto begun = MonotonicNow();
@@ -48,8 +48,7 @@ absl::Status AskForASecond(size_t least, size_t most,
 }
 
 constexpr char kChanged[] =
-    "; the device, or what it loads, has changed since: give it a folder of its own, or remove "
-    "this one";
+    "; the device, or a module that it loads, has changed: use a new folder, or remove this one";
 
 }  // namespace
 
@@ -63,7 +62,7 @@ absl::StatusOr<Canary> AskCanary(Device& device, const CaseStream& stream, uint6
     return s;
   };
   const absl::Status s = AskForASecond(kMinCanaries, kMaxCanaries, ask);
-  if (FailureOf(s)) return canary;  // those before it will do
+  if (FailureOf(s)) return canary;  // the answers before the failure suffice
   if (absl::IsNotFound(s)) return Canary();
   RETURN_IF_ERROR(s);
   return canary;
@@ -96,11 +95,11 @@ absl::StatusOr<uint64_t> AskAgain(Device& device, const Operation& op,
     for (size_t i = begin; i < end; ++i) dots.push_back(earlier[i].dot);
     const auto now = Ask(device, op, dots);
     if (absl::IsNotFound(now.status())) {
-      return absl::NotFoundError("no answer any more to what it was asked earlier");
+      return absl::NotFoundError("the device no longer answers inputs that it answered earlier");
     }
     if (FailureOf(now.status())) {
-      return absl::AbortedError(absl::StrCat("it was answered in an earlier attempt, and now ",
-                                             now.status().message(), kChanged));
+      return absl::AbortedError(
+          absl::StrCat("answered in an earlier attempt, now ", now.status().message(), kChanged));
     }
     RETURN_IF_ERROR(now.status());
     for (size_t i = begin; i < end; ++i) {
@@ -129,7 +128,7 @@ absl::StatusOr<uint64_t> ExecuteAgain(Engine& engine, const CaseStream& stream,
                    engine.AnswerDigest(stream, earlier.first_case, earlier.cases));
   if (digest == earlier.device_digest) return earlier.dot_products;
   return absl::AbortedError(absl::StrCat(
-      "unit ", earlier.unit, " has other answers now than in an earlier attempt", kChanged));
+      "unit ", earlier.unit, " has different answers than in an earlier attempt", kChanged));
 }
 
 }  // namespace mmadiff

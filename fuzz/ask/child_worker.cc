@@ -18,7 +18,7 @@ namespace mmadiff {
 namespace {
 
 constexpr size_t kLengthBytes = 4, kMaxBytes = 256 << 20;
-constexpr auto kGrace = absl::Seconds(3);  // of a task that has begun when the time is up
+constexpr auto kGrace = absl::Seconds(3);  // for a running task when the time is up
 constexpr double kMinSeconds = 1e-3;
 
 std::string Framed(const std::string& bytes) {
@@ -30,7 +30,7 @@ std::string Framed(const std::string& bytes) {
 absl::StatusOr<size_t> LengthOf(absl::string_view frame) {
   const size_t length = ReadLittleEndian(frame.substr(0, kLengthBytes));
   if (length <= kMaxBytes) return length;
-  return absl::DataLossError("a message of no length");
+  return absl::DataLossError("a message with an invalid length");
 }
 
 bool IsLast(const AskReply& reply) {
@@ -50,7 +50,7 @@ class ChildProcess : public AskProcess {
   }
 
  private:
-  // Replies out of bytes as they come.
+  // Parses replies from the bytes received so far.
   absl::StatusOr<Heard> Hear(absl::string_view bytes, absl::FunctionRef<void(AskReply)> take) {
     buffer_.append(bytes.data(), bytes.size());
     Heard heard = Heard::kNothing;
@@ -75,8 +75,8 @@ bool IsStopped() { return StopSignal() != 0; }
 }  // namespace
 
 StartProcess InChild(const char* verb, absl::Duration timeout) {
-  // This very program, also when its file was replaced since. The limit is also that of a command
-  // and of a kernel that the child waits for.
+  // Runs this same program, even if its file has been replaced. The time limit also applies to a
+  // command or a kernel that the child waits for.
   const double limit = absl::ToDoubleSeconds(timeout);
   const ChildCommand command = {
       absl::StrCat("exec /proc/", getpid(), "/exe ", verb),
@@ -123,7 +123,7 @@ void ChildWorker::SetManifest(const SurveyManifest& manifest) {
   told_ = false;
 }
 
-// The last reply. The process is gone after an error.
+// Returns the last reply. After an error there is no process.
 absl::StatusOr<AskReply> ChildWorker::Ask(AskRequest request, absl::FunctionRef<bool()> stop) {
   begun_ = false;
   if (process_ == nullptr) {
@@ -166,7 +166,7 @@ TaskResult ChildWorker::Do(Task task, absl::FunctionRef<bool()> stop) {
 }
 
 TaskResult ChildWorker::Do(Task task, AskRequest request, absl::FunctionRef<bool()> stop) {
-  // The person at the terminal does not wait for a task.
+  // A signal ends the task at once.
   const auto must_end = [stop] { return IsStopped() || stop(); };
   const absl::Duration left = limit_.Left();
   request.seconds = std::max(kMinSeconds, absl::ToDoubleSeconds(left + kGrace));

@@ -1,5 +1,6 @@
-// A worker that has another process ask the device: the same program, started anew, which reads
-// requests from stdin and writes replies to stdout, each after its length (4 bytes, little-endian).
+// A worker that queries the device from a child process. The child runs the same program, reads
+// requests from stdin and writes replies to stdout, each preceded by its length (4 bytes,
+// little-endian).
 #pragma once
 
 #include <functional>
@@ -18,37 +19,36 @@
 
 namespace mmadiff {
 
-// The process that asks (fuzz/ask/task_server.h), kept for one request after another.
+// The child process (fuzz/ask/task_server.h), which serves one request after another.
 class AskProcess {
  public:
   virtual ~AskProcess() = default;
 
-  // Hands on each reply, the last one before it returns. kCancelled when `stop` said so,
-  // kDeadlineExceeded when it hung; any other error: it died.
+  // Passes each reply to `take`, the last one before it returns. kCancelled if `stop` returned
+  // true, kDeadlineExceeded if the process hung; any other error: it crashed.
   virtual absl::Status Ask(const AskRequest& request, absl::FunctionRef<void(AskReply)> take,
                            absl::FunctionRef<bool()> stop) = 0;
 };
 using StartProcess = std::function<absl::StatusOr<std::unique_ptr<AskProcess>>()>;
 
-// Starts a child that is killed when nothing has come from it for `timeout`. `verb`: what the
-// program is told to do, a word.
+// Starts a child that is killed after no output for `timeout`. `verb`: the program's verb.
 StartProcess InChild(const char* verb, absl::Duration timeout);
 
-// The child's side, until stdin is closed. kDataLoss for what is no request.
+// The child's side; returns when stdin is closed. kDataLoss for a malformed request.
 absl::Status ServeTasks();
 
-// Does StageTasks alone. The process lives until the device fails in it.
+// Runs StageTasks only. The process is kept until the device fails in it.
 class ChildWorker : public Worker {
  public:
-  // `limit`: a task that has begun before it ends three seconds after it.
+  // `limit`: a task that is running at the limit ends at most three seconds later.
   ChildWorker(StartProcess start, const TimeLimit& limit)
       : start_(std::move(start)), limit_(limit) {}
 
-  // Who the device of the specification is, and which of the instructions it has. The device's
-  // errors; kUnavailable, kDeadlineExceeded: the process died or hung; kCancelled.
+  // The identity of the device and the matching instructions that it has. Errors are the device's;
+  // kUnavailable, kDeadlineExceeded: the process crashed or hung; kCancelled.
   absl::StatusOr<SurveyManifest> Identify(const std::string& device, uint64_t seed,
                                           const std::vector<std::string>& globs);
-  // The survey of which all tasks are.
+  // Sets the survey that all tasks belong to.
   void SetManifest(const SurveyManifest& manifest);
 
   TaskResult Do(Task task, absl::FunctionRef<bool()> stop) override;
@@ -67,7 +67,7 @@ class ChildWorker : public Worker {
   std::unique_ptr<AskProcess> process_;  // nullptr: to be started
   SurveyManifest manifest_;
   bool told_ = false;   // the process has the manifest
-  bool begun_ = false;  // the task, with an open device
+  bool begun_ = false;  // the device is open and the task has begun
   KillingInput asked_;
 };
 

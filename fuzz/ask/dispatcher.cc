@@ -19,7 +19,7 @@
 namespace mmadiff {
 namespace {
 
-// Whether it may answer a second time, in a fresh process.
+// Whether the task may succeed the second time, in a fresh process.
 bool MayPass(const TaskResult& result) { return MeaningOf(result.status.code()).again; }
 
 class Dispatcher {
@@ -96,7 +96,7 @@ class Dispatcher {
     working_ = workers;
   }
 
-  // A device that does not open is tried again, with patience.
+  // Retries, with pauses, while the device fails to open.
   TaskResult Ask(Worker& worker, Task task) {
     for (int tries = 1;; ++tries) {
       TaskResult result = worker.Do(std::move(task), [this] { return MustEnd(); });
@@ -111,7 +111,7 @@ class Dispatcher {
     }
   }
 
-  // False when the work must end before.
+  // Returns false if the work must end earlier.
   bool Wait(absl::Duration duration) {
     absl::MutexLock lock(&mutex_);
     const absl::Duration until = MonotonicNow() + duration;
@@ -123,8 +123,7 @@ class Dispatcher {
 
   void AskAgain(Worker& worker, TaskResult failed, std::deque<Task>& follow_ups) {
     failed.asked_again = true;
-    console_.Warn(
-        absl::StrCat(failed.task.Text(), ": asked again alone: ", failed.status.message()));
+    console_.Warn(absl::StrCat(failed.task.Text(), ": retried alone: ", failed.status.message()));
     const std::string died_of(failed.status.message());
     std::vector<Task> tasks;
     {
@@ -158,8 +157,8 @@ class Dispatcher {
     Settle(std::move(whole), follow_ups);
   }
 
-  // It failed for the second time. When the work ends before it is known on what, it is asked again
-  // another day.
+  // The task failed for the second time. If the work ends before the failing input is known, the
+  // next attempt tries the task again.
   void Condemn(Worker& worker, TaskResult& result) {
     Drop drop = {&result.task.op(), MeaningOf(result.status.code()).cause, result.status};
     if (!result.begun) {
@@ -184,7 +183,7 @@ class Dispatcher {
     return agenda_.GivesUp(task);
   }
 
-  // Nothing when all is done, or the work must end.
+  // Returns nothing if all is done or the work must end.
   std::optional<Task> Await(std::deque<Task>& follow_ups) {
     absl::MutexLock lock(&mutex_);
     for (;;) {
@@ -224,7 +223,7 @@ class Dispatcher {
     const absl::Status& s = result.status;
     if (absl::IsCancelled(s)) return;
     if (!result.begun) {
-      outcome_.device = absl::UnavailableError(absl::StrCat("the device is gone: ", s.message()));
+      outcome_.device = absl::UnavailableError(absl::StrCat("the device is lost: ", s.message()));
       return Stop({StopCause::kDeviceLost});
     }
     if (!result.drop.has_value() && !s.ok()) {
@@ -268,7 +267,7 @@ class Dispatcher {
     settled_.SignalAll();
   }
 
-  // For devices: the time to end by oneself is over.
+  // Whether a device must abort its task: the grace period is over.
   bool MustEnd() {
     if (!StopNow(options_.limit)) return false;
     int64_t none = 0;

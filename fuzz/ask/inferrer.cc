@@ -20,25 +20,25 @@
 namespace mmadiff {
 namespace {
 
-constexpr size_t kMaxRecorded = 20000;    // dot products of a first search, spread over all
-constexpr size_t kAddedOfRecording = 64;  // that the model found does not give, for the next
+constexpr size_t kMaxRecorded = 20000;    // dot products in the first search, spread over all
+constexpr size_t kAddedOfRecording = 64;  // mismatches added for the next search
 constexpr int kRounds = 20;
 
-// The tables' name of a format, of scales or of elements.
+// The tables' name of a format for scales or elements.
 absl::StatusOr<std::string> FormatOf(const std::string& typed, bool of_scales) {
   const std::vector<std::string> meant = QuotedFormats(typed);
   if (meant.empty()) {
     return absl::InvalidArgumentError(
-        absl::StrCat("no format '", typed, "'; `mmadiff list formats` shows them"));
+        absl::StrCat("no format '", typed, "'; `mmadiff list formats` lists the formats"));
   }
   if (meant.size() > 1) {
     return absl::InvalidArgumentError(
-        absl::StrCat("'", typed, "' may be ", absl::StrJoin(meant, ", "), ": write one of them"));
+        absl::StrCat("'", typed, "' may mean ", absl::StrJoin(meant, ", "), ": write one of them"));
   }
   const auto* const format = *std::ranges::find(kFormats, meant[0], &Format::name);
   if (of_scales || IsInteger(*format) || format->is_signed) return meant[0];
   return absl::InvalidArgumentError(
-      absl::StrCat("--formats: ", meant[0], " has no sign, only scales have it (--scale)"));
+      absl::StrCat("--formats: ", meant[0], " has no sign and is only for scales (--scale)"));
 }
 
 // Calls `visit` with each recorded dot product of the operation and its number.
@@ -60,7 +60,8 @@ absl::StatusOr<const Operation*> UnlistedOperation(const std::string& formats, i
                                                    const std::string& scale) {
   std::vector<std::string> of = absl::StrSplit(formats, ',');
   if (of.size() != 4) {
-    return absl::InvalidArgumentError("--formats takes those of a, b, c and d: f16,f16,f32,f32");
+    return absl::InvalidArgumentError(
+        "--formats takes the formats of a, b, c and d, such as f16,f16,f32,f32");
   }
   if (k < 1 || k > kMaxK) {
     return absl::InvalidArgumentError(absl::StrCat("--formats needs --k, 1 to ", kMaxK));
@@ -71,7 +72,7 @@ absl::StatusOr<const Operation*> UnlistedOperation(const std::string& formats, i
   }
   std::string name = absl::StrCat("unlisted/k", k, ".", of[3], ".", of[0], ".", of[1], ".", of[2]);
   if (FindUnlisted(name) == nullptr) {
-    return absl::InvalidArgumentError("--formats: integers and floating point do not mix");
+    return absl::InvalidArgumentError("--formats cannot mix integers and floating point");
   }
   if (!scale.empty()) {
     const std::pair<std::string, std::string> parts = absl::StrSplit(scale, ':');
@@ -80,7 +81,7 @@ absl::StatusOr<const Operation*> UnlistedOperation(const std::string& formats, i
   }
   if (const Operation* op = FindUnlisted(name)) return op;
   return absl::InvalidArgumentError(
-      "--scale takes FORMAT:BLOCK, and BLOCK divides k: ue8m0:32; integers have none");
+      "--scale takes FORMAT:BLOCK, such as ue8m0:32; BLOCK divides k; integers have no scales");
 }
 
 absl::StatusOr<Inference> InferFromRecording(const std::string& path, Device& device,
@@ -89,7 +90,7 @@ absl::StatusOr<Inference> InferFromRecording(const std::string& path, Device& de
   absl::Status s = ForEachRecorded(
       path, op, [&](const Batch& inputs, const auto&) { all += inputs.dot_products(); });
   RETURN_IF_ERROR(s);
-  if (all == 0) return absl::NotFoundError(absl::StrCat(path, " has no answers of ", op.name));
+  if (all == 0) return absl::NotFoundError(absl::StrCat(path, " has no answers for ", op.name));
   const uint64_t every = all / kMaxRecorded + 1;
   std::vector<ExperimentAnswer> answers;
   uint64_t number = 0;
@@ -140,7 +141,7 @@ absl::Status FileInference(const std::string& folder, Device& device, const Oper
   if (absl::Status s = file.Write(folder); !s.ok() || !inference.refuting) return s;
   return file.WriteRefuting(
       folder, *inference.refuting, "infer",
-      "no algorithm of any family gives all answers; the nearest does not give this one",
+      "no algorithm of any family reproduces all answers; the nearest does not reproduce this one",
       "mmadiff infer");
 }
 

@@ -1,4 +1,4 @@
-// Infers the models of operations from a device or from recorded answers, and files what was asked.
+// Infers the models of operations from a device or from recorded answers, and files the answers.
 #pragma once
 
 #include <string>
@@ -11,19 +11,19 @@
 
 namespace mmadiff {
 
-// The operation that no table has (sim/unlisted.h). `formats`: names of those of a, b, c and d,
-// separated by commas. `scale`: "" or "FORMAT:BLOCK". kInvalidArgument says what is wrong.
+// An operation that is in no table (sim/unlisted.h). `formats`: the formats of a, b, c and d,
+// separated by commas. `scale`: "" or "FORMAT:BLOCK". kInvalidArgument explains the error.
 absl::StatusOr<const Operation*> UnlistedOperation(const std::string& formats, int k,
                                                    const std::string& scale);
 
-// From everything that a recording has of the operation: what was found gives all of it. Errors as
-// ReadRecordings(); kNotFound if it has nothing.
+// Infers from all recorded answers of the operation; the algorithm found, if any, reproduces all of
+// them. Errors as ReadRecordings(); kNotFound if there are no answers.
 absl::StatusOr<Inference> InferFromRecording(const std::string& path, Device& device,
                                              const Operation& op);
 
-// A file FOLDER/ARCH.INSTRUCTION.txt in the line protocol with every question and answer, and, where
-// nothing gives them all and the table has a model, the smallest refuting case. kDataLoss: they
-// could not be written.
+// Writes FOLDER/ARCH.INSTRUCTION.txt in the line protocol with every question and answer. If no
+// algorithm reproduces all answers and the table has a model, also writes the smallest refuting
+// case. kDataLoss: a file could not be written.
 absl::Status FileInference(const std::string& folder, Device& device, const Operation& op,
                            const Inference& inference);
 

@@ -16,7 +16,7 @@ absl::StatusOr<std::vector<KnownCase>> KnownCases(const std::vector<const Operat
                                                   const std::string& regressions) {
   const std::set<const Operation*> wanted(ops.begin(), ops.end());
   std::vector<KnownCase> cases;
-  std::set<std::pair<const Operation*, DotProductCase>> seen;  // two sources may have the same
+  std::set<std::pair<const Operation*, DotProductCase>> seen;  // two sources may share a case
   for (const VectorFile& file : EmbeddedVectors()) {
     for (const Vector& v : file.vectors) {
       for (const VectorCase& c : CasesOf(v)) {

@@ -1,5 +1,4 @@
-// What a device is asked because somebody knows an answer: the vectors of the literature and
-// regression cases.
+// Cases with a known answer: the vectors of the literature and regression cases.
 #pragma once
 
 #include <string>
@@ -14,11 +13,11 @@ namespace mmadiff {
 struct KnownCase {
   const Operation* op;
   Batch inputs;
-  std::string name;  // of the vector, or the file
+  std::string name;  // name of the vector or the file
 };
 
-// Of these operations: vectors, each dot product once, then the cases in `regressions`, a folder
-// with a folder for each architecture (empty: none). Errors as ListCases() and ReadCase().
+// For these operations: the vectors, each dot product once, then the cases in `regressions`, which
+// has a folder for each architecture (empty: none). Errors as ListCases() and ReadCase().
 absl::StatusOr<std::vector<KnownCase>> KnownCases(const std::vector<const Operation*>& ops,
                                                   const std::string& regressions);
 

@@ -17,7 +17,7 @@
 namespace mmadiff {
 namespace {
 
-// Stage by stage; answers are given on in the order of rows.
+// Runs stage by stage and passes answers on in the order of rows.
 class ProbeAgenda : public Agenda {
  public:
   ProbeAgenda(const ProberOptions& options, Engine& first, int workers, OnAnswer answered,
@@ -43,7 +43,7 @@ class ProbeAgenda : public Agenda {
     if (stage_ != Stage::kPairs) return NextQuestions();
     if (pair_ >= with_pairs_.size() || sweeping_ == workers_) return std::nullopt;
     const auto& [op, model] = with_pairs_[pair_];
-    if (sweep_ == nullptr) {  // with its share of the time that is left
+    if (sweep_ == nullptr) {  // gets its share of the remaining time
       console_.Status(absl::StrCat("pairs of ", op->name), false);
       const absl::Duration left = std::max(absl::ZeroDuration(), options_.limit.Left());
       const auto ops = static_cast<int64_t>(with_pairs_.size() - pair_);
@@ -60,7 +60,7 @@ class ProbeAgenda : public Agenda {
 
   ProberOutcome Finish() && {
     if (stage_ != Stage::kPairs) EndStage();
-    std::ranges::copy(ops_, std::back_inserter(outcome_.late));  // of the stage that did not begin
+    std::ranges::copy(ops_, std::back_inserter(outcome_.late));  // in case the stage did not begin
     return std::move(outcome_);
   }
 
@@ -74,7 +74,7 @@ class ProbeAgenda : public Agenda {
     next_ = given_on_ = 0;
   }
 
-  // What it did not reach is late.
+  // Operations that the stage did not reach are late.
   void EndStage() {
     for (; given_on_ < ops_.size(); ++given_on_) {
       if (!results_[given_on_].has_value()) outcome_.late.push_back(ops_[given_on_]);
@@ -83,7 +83,7 @@ class ProbeAgenda : public Agenda {
     Begin(layouts ? Stage::kOthers : Stage::kPairs, std::exchange(good_, {}));
   }
 
-  // When the time is over, all but the first of a stage are late.
+  // When the time is over, all operations of a stage except the first are late.
   bool NoneLeft() const { return next_ == ops_.size() || (next_ > 0 && options_.limit.Reached()); }
 
   size_t RowOf(const Operation& op) const {
@@ -96,9 +96,9 @@ class ProbeAgenda : public Agenda {
     console_.Status(op.name, false);
     QuestionsTask task = {&op, stage_ == Stage::kLayouts ? layout_ : others_};
     if (stage_ == Stage::kOthers) {
-      // What others than GPUs cannot answer twice is a question.
+      // GPUs run a self-test; for other devices, repetition is one of the questions.
       task.tries = !others_.empty() || pairs_ != nullptr;
-      if (!IsModelled(op) && pairs_ != nullptr) task.questions.push_back(pairs_);  // it stays open
+      if (!IsModelled(op) && pairs_ != nullptr) task.questions.push_back(pairs_);  // answer is open
     }
     return Task{RowOf(op), std::move(task)};
   }
@@ -120,7 +120,7 @@ class ProbeAgenda : public Agenda {
     const auto other = std::ranges::find_if(got.answers, [](const ProbeAnswer& a) {
       return a.question->method == Method::kRepeat && a.agreement == Agreement::kContradicts;
     });
-    if (other != got.answers.end()) {  // then nothing that it says counts
+    if (other != got.answers.end()) {  // then none of its answers count
       const absl::Status why = absl::AbortedError(other->answer);
       outcome_.dropped.push_back({&op, DropCause::kDoesNotRepeat, why});
       console_.Warn(Text(outcome_.dropped.back()));
@@ -150,12 +150,12 @@ class ProbeAgenda : public Agenda {
     }
     answered_(op, {.question = pairs_,  // every pair would differ
                    .answer = "not asked",
-                   .decides = "nothing gives all answers to the other questions",
+                   .decides = "no model reproduces all answers to the other questions",
                    .agreement = Agreement::kOpen,
                    .left = Reason::kContradicted});
   }
 
-  // When all workers have ended their part of the sweep.
+  // Called as each worker ends its part of the sweep; files the answer after the last one.
   absl::Status TakePairs() {
     if (++swept_ < sweeping_) return absl::OkStatus();
     const Operation& op = *with_pairs_[pair_++].first;
@@ -175,7 +175,7 @@ class ProbeAgenda : public Agenda {
       answer.agreement = Agreement::kContradicts;
       answer.refuting = r->first.front();
       answer.decides =
-          absl::StrCat("contradicts what fits the other answers: ",
+          absl::StrCat("contradicts the model that fits the other answers: ",
                        FormatLine(*op.instruction, answer.refuting->dot, answer.refuting->d));
     }
     answered_(op, answer);
@@ -212,14 +212,14 @@ class ProbeAgenda : public Agenda {
   ProberOutcome outcome_;
 
   Stage stage_ = Stage::kLayouts;
-  std::vector<const Operation*> ops_;                           // of the stage
-  std::vector<std::optional<TaskResult>> results_;              // of these
-  size_t next_ = 0, given_on_ = 0;                              // of these
+  std::vector<const Operation*> ops_;                           // operations of the stage
+  std::vector<std::optional<TaskResult>> results_;              // parallel to ops_
+  size_t next_ = 0, given_on_ = 0;                              // indices into ops_
   std::vector<const Operation*> good_;                          // their layout is right
-  std::vector<std::pair<const Operation*, Model>> with_pairs_;  // with what the device taught
-  size_t pair_ = 0;                                             // of these
-  std::shared_ptr<OperandSweeper> sweep_;                       // of that one
-  int sweeping_ = 0, swept_ = 0;                                // workers
+  std::vector<std::pair<const Operation*, Model>> with_pairs_;  // models adapted to the device
+  size_t pair_ = 0;                                             // index into with_pairs_
+  std::shared_ptr<OperandSweeper> sweep_;                       // current sweep
+  int sweeping_ = 0, swept_ = 0;                                // numbers of workers
 };
 
 }  // namespace

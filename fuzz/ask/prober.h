@@ -1,5 +1,5 @@
-// Asks a device the questions of triage/probe/questions.h about many operations, and files what it
-// says.
+// Asks a device the questions of triage/probe/questions.h about many operations, and files its
+// answers.
 #pragma once
 
 #include <string>
@@ -17,29 +17,30 @@
 namespace mmadiff {
 
 struct ProberOptions {
-  std::vector<const Operation*> ops;       // that the device supports, with and without a model
+  std::vector<const Operation*> ops;       // supported by the device; with or without a model
   std::vector<const Question*> questions;  // in the order of Questions()
-  // After it, or a signal (device/stop.h), no operation is begun but the first; kPairs gets what the
-  // other questions leave.
+  // After the limit or a signal (device/stop.h), no operation except the first is begun. kPairs
+  // gets the time that the other questions leave.
   TimeLimit limit;
-  // A file for each operation with every case and its answer, and the cases that nothing explains
-  // as regression cases; it exists. Empty: nothing is filed.
+  // An existing folder. Receives a file for each operation with every case and its answer, and
+  // regression cases for unexplained answers. Empty: nothing is filed.
   std::string folder;
   int threads = 1;
-  EngineOpener open = {};  // of the engines of all threads but one
+  EngineOpener open = {};  // opens the engines of all threads except the first
 };
 
 struct ProberOutcome {
-  std::vector<Drop> dropped;           // failed alone, or have another layout
-  std::vector<const Operation*> late;  // were not asked all: the time was over, or a signal came
+  std::vector<Drop> dropped;           // operations that failed alone or have a different layout
+  std::vector<const Operation*> late;  // operations cut short by the time limit or a signal
 };
 
 using OnAnswer = absl::FunctionRef<void(const Operation&, const ProbeAnswer&)>;
 
-// Layouts of all operations first: where one is wrong, nothing else is asked of the operation.
-// Pairs last, and of no operation of which nothing explains the other answers. An operation that
-// fails alone is warned of, and the others go on. Errors: the device's that are not of one
-// operation; kDataLoss, what could not be filed. `answered` is called before an answer is filed.
+// Checks the layouts of all operations first; an operation with a wrong layout gets no other
+// questions. Pairs come last, and only for operations whose other answers have an explanation. If a
+// single operation fails, a warning is printed and the others continue. Errors: device errors that
+// do not concern a single operation; kDataLoss if a file could not be written. `answered` is called
+// before an answer is filed.
 absl::StatusOr<ProberOutcome> ProbeOperations(const ProberOptions& options, Engine& engine,
                                               OnAnswer answered, Console& console);
 

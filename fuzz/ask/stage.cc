@@ -20,9 +20,9 @@ namespace {
 
 using enum SurveyStage;
 
-constexpr uint64_t kMaxMismatching = 20;  // cases, after which a unit ends
+constexpr uint64_t kMaxMismatching = 20;  // a unit ends after this many mismatching cases
 constexpr int64_t kTriedAtOnce = 256;     // executions
-constexpr double kPairParts = 10;         // of a slow device: its pairs are a sample
+constexpr double kPairParts = 10;         // a slow device sweeps a sample of pairs for 10 parts
 
 std::vector<const Question*> QuestionsOf(const SurveyTask& task) {
   std::vector<const Question*> questions;
@@ -32,7 +32,7 @@ std::vector<const Question*> QuestionsOf(const SurveyTask& task) {
   return questions;
 }
 
-// What differs from the model first, then some of the others, spread over all.
+// Adds the lines that differ from the model first, then some of the others, evenly spread.
 void AddLines(const SurveyManifest& manifest, const Operation& op,
               const std::vector<Observed>& observed, SurveyAnswer& answer) {
   const uint64_t most = manifest.kept_lines;
@@ -71,7 +71,7 @@ absl::Status Ask(const SurveyManifest& manifest, Device& device, const Operation
   return absl::OkStatus();
 }
 
-// Whether it has the same answers as in earlier attempts.
+// Checks that the device gives the same answers as in earlier attempts.
 absl::Status AskSame(Device& device, const Operation& op, const std::string& lines,
                      SurveyResult& result) {
   std::vector<Observed> earlier;
@@ -122,7 +122,7 @@ absl::Status Pairs(const SurveyManifest& manifest, Device& device, const Operati
   return absl::OkStatus();
 }
 
-// A case name, or a line with what the device answered.
+// `subject`: a case name, or a line with the device's answer.
 absl::Status Explain(Device& device, const CaseStream& stream, const std::string& subject,
                      SurveyResult& result) {
   const Operation& op = *stream.op;
@@ -137,7 +137,7 @@ absl::Status Explain(Device& device, const CaseStream& stream, const std::string
   Comparison compared = Compare(op, mismatch.inputs, mismatch.device);
   SurveyFinding& finding = result.findings.emplace_back();
   if (compared.differing.empty()) {
-    finding = {{Repetition::kFlaky}, "it did not differ when it was asked again", {}};
+    finding = {{Repetition::kFlaky}, "the difference did not repeat", {}};
     return absl::OkStatus();
   }
   mismatch.element = compared.differing.front();
@@ -154,7 +154,7 @@ absl::Status Explain(Device& device, const CaseStream& stream, const std::string
   return absl::OkStatus();
 }
 
-// Whether the device survives the input.
+// Checks that the device survives the input.
 absl::Status Trap(Device& device, const Operation& op, const KillingInput& input) {
   Batch batch;
   std::vector<uint64_t> d;
@@ -214,7 +214,7 @@ absl::Status AskStage(const SurveyManifest& manifest, const AskRequest& request,
     case kTrap:
       return Trap(device, *op, request.input);
   }
-  return absl::InternalError("no stage of a survey");
+  return absl::InternalError("not a stage of a survey");
 }
 
 }  // namespace mmadiff

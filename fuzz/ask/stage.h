@@ -1,4 +1,4 @@
-// What each stage of a survey asks a device.
+// Runs the stages of a survey on a device.
 #pragma once
 
 #include "absl/status/status.h"
@@ -8,15 +8,15 @@
 
 namespace mmadiff {
 
-// A device that takes longer for a dot product is slow: its tasks are cut into what it answers in a
-// few seconds. Of the fastest batch of a row's layout.
+// A device that takes longer per dot product is slow: its tasks are cut into parts of a few
+// seconds. Measured on the fastest batch of the row's layout stage.
 inline constexpr double kSlowPace = 500e-6;  // seconds
 
-// Whether what is asked is compared with a model. Operations without one are not asked it.
+// Whether the stage compares answers with a model. Operations without a model skip it.
 bool NeedsModel(SurveyStage stage);
 
-// Adds what the device answers to `result`. `device`: the engine's, or one that hands everything on
-// to it. `manifest`: of the survey. Errors are the device's, and kNotFound for an unknown operation.
+// Adds the device's answers to `result`. `device`: the engine's device, or one that forwards to it.
+// `manifest`: the survey's. Errors are the device's, and kNotFound for an unknown operation.
 absl::Status AskStage(const SurveyManifest& manifest, const AskRequest& request, Engine& engine,
                       Device& device, SurveyResult& result);
 

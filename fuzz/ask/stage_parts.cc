@@ -16,14 +16,14 @@
 namespace mmadiff {
 namespace {
 
-constexpr uint64_t kDigestUnits = 4;      // of a recording
-constexpr int64_t kRecordedAtOnce = 256;  // executions; of a slow device one
+constexpr uint64_t kDigestUnits = 4;      // per recording
+constexpr int64_t kRecordedAtOnce = 256;  // executions; a slow device runs one at a time
 
 TimeLimit EndOf(const TaskPart& part) {
   return part.seconds > 0 ? TimeLimit::After(absl::Seconds(part.seconds)) : TimeLimit();
 }
 
-// Adds what the device answers to the inputs, a line for each dot product.
+// Adds the device's answers to the inputs, one line per dot product.
 absl::Status AddAnswers(Device& device, const Operation& op, const Batch& inputs,
                         const std::string& name, SurveyResult& result) {
   std::vector<uint64_t> d;
@@ -38,7 +38,7 @@ absl::Status AddAnswers(Device& device, const Operation& op, const Batch& inputs
   return absl::OkStatus();
 }
 
-// Counts what differs from the model, and names the first case that does.
+// Counts differences from the model, and names the first case with one.
 void CountDiffering(CaseName name, const Batch& batch, const std::vector<uint64_t>& d,
                     SurveyResult& result) {
   const Operation& op = *name.stream.op;
@@ -104,7 +104,7 @@ absl::Status AskRecording(const SurveyManifest& manifest, const TaskPart& part, 
   const Operation& op = *stream.op;
   const auto& all = manifest.instructions;
   const auto i = std::ranges::find(all, op.name, &SurveyManifest::Instruction::name);
-  if (i == all.end()) return absl::NotFoundError("not of this survey");
+  if (i == all.end()) return absl::NotFoundError("not part of this survey");
   const bool slow = part.seconds > 0;
   const uint64_t at_once = slow ? 1 : kRecordedAtOnce, strategies = Strategies().size();
   const uint64_t batches = (i->raw_cases + at_once - 1) / at_once * strategies;

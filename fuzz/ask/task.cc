@@ -24,9 +24,9 @@ namespace mmadiff {
 namespace {
 
 constexpr int kCorrelationSeconds = 5;
-constexpr uint64_t kPlantedCases = 4096;  // in which a planted fault must be found
+constexpr uint64_t kPlantedCases = 4096;  // a planted fault must be found in these
 
-// The first case in which the fault shows; nothing if none does.
+// The first case that shows the fault; nothing if no case does.
 absl::StatusOr<std::optional<uint64_t>> FindPlantedFault(const CaseStream& stream,
                                                          const std::string& fault) {
   DeviceOr device = OpenFaulty(fault);
@@ -34,7 +34,7 @@ absl::StatusOr<std::optional<uint64_t>> FindPlantedFault(const CaseStream& strea
   UnitRunner runner(**device, stream);
   UnitResult result;
   const auto pause = [](const CaseName&, const Mismatch&) { return Next::kPause; };
-  // Most are in the first cases.
+  // Most faults show in the first cases.
   for (uint64_t first = 0, count = 1; first < kPlantedCases; first += count) {
     count = std::clamp<uint64_t>(first, 1, 64);
     RETURN_IF_ERROR(runner.Run(first, count, result, pause).status());
@@ -69,12 +69,12 @@ absl::Status AskOf(const DigestTask& task, Engine& engine, DigestAnswer& answer)
     RETURN_IF_ERROR(ask(first, std::min(most, task.cases - first), again));
   }
   if (again == answer.digest) return absl::OkStatus();
-  return absl::AbortedError(
-      absl::StrCat("answers to ", FormatCaseName({task.stream, task.first}), " and the ",
-                   task.cases - 1, " cases after it are different when they are asked for again"));
+  return absl::AbortedError(absl::StrCat("answers to ", FormatCaseName({task.stream, task.first}),
+                                         " and the ", task.cases - 1,
+                                         " cases after it were different the second time"));
 }
 
-// One of the neighbors, the first if possible, must be found.
+// Some neighbor must be found, tried in order.
 absl::Status AskOf(const PlantTask& task, Engine&, PlantAnswer& answer) {
   const Operation& op = *task.stream.op;
   const std::vector<Neighbour> faults = Neighbours(op.model);
@@ -88,7 +88,7 @@ absl::Status AskOf(const PlantTask& task, Engine&, PlantAnswer& answer) {
   return absl::InternalError(
       absl::StrCat(op.name, ": the planted fault ", Name(faults.front()), " was not found in ",
                    kPlantedCases, " cases of ", task.stream.name(),
-                   ", nor any other; so this run could not find a ", "real one either"));
+                   ", nor was any other; so this run could not find a ", "real one either"));
 }
 
 absl::Status AskOf(const CanaryTask& task, Engine& engine, CanaryAnswer& answer) {
@@ -163,7 +163,7 @@ absl::Status AskOf(const InvestigateTask& task, Engine& engine, InvestigateAnswe
   if (answer.found->bucket != Bucket::Unexplained(answer.found->bucket.difference)) {
     return absl::OkStatus();
   }
-  // What ends this says nothing of what was found.
+  // An error here does not affect the investigation.
   const auto shared =
       Correlate(device, task.name.stream, task.name.index, absl::Seconds(kCorrelationSeconds));
   if (shared.ok() && shared->has_value()) answer.shared = (*shared)->Text();
@@ -183,7 +183,7 @@ absl::Status AskOf(const PairsTask& task, Engine& engine, std::monostate&) {
   return task.sweep->Work(engine.device());
 }
 
-// What there is of an inference holds, whatever ended it.
+// A partial inference is valid, whatever ended it.
 absl::Status AskOf(const InferTask& task, Engine& engine, Inference& inference) {
   if (task.recording.empty()) {
     inference = Infer(engine.device(), *task.op, task.options);
@@ -193,9 +193,9 @@ absl::Status AskOf(const InferTask& task, Engine& engine, Inference& inference) 
   return inference.status;
 }
 
-// Another process asks these: fuzz/ask/child_worker.h.
+// A child process runs these: fuzz/ask/child_worker.h.
 absl::Status AskOf(const StageTask&, Engine&, SurveyResult&) {
-  return absl::UnimplementedError("no stage of a survey in this process");
+  return absl::UnimplementedError("this process cannot run stages of a survey");
 }
 
 const Operation& OpOf(const WordsTask& task) { return *task.op; }

@@ -1,6 +1,6 @@
-// One thing to ask a device, as data, and the result. What comes of each kind is a function of
-// task.cc or, of a survey's, of stage.cc; errors are the device's, and only the dispatcher (fuzz/ask/dispatcher.h) says what they
-// mean.
+// A task for a device, as data, and its result. Functions in task.cc execute each kind, those in
+// stage.cc the tasks of surveys. Errors are the device's; only the dispatcher
+// (fuzz/ask/dispatcher.h) interprets them.
 #pragma once
 
 #include <cstdint>
@@ -26,80 +26,80 @@
 
 namespace mmadiff {
 
-// Whether the device answers for an operation at all: Engine::Try().
+// Checks whether the device answers for an operation at all: Engine::Try().
 struct TryTask {
   CaseStream stream;
 };
 
-// What the device answers to a batch.
+// Gets the device's answers to a batch.
 struct WordsTask {
   const Operation* op = nullptr;
   Batch inputs;
 };
 
-// The digest of the answers to `cases` executions.
+// Gets the digest of the answers to `cases` executions.
 struct DigestTask {
   CaseStream stream;
   uint64_t first = 0, cases = 0;
-  // Asked again in so many parts, kAborted unless they have the same answers; 0: not again.
+  // Executes the cases again in this many parts, kAborted unless the answers are equal; 0: once
+  // only.
   uint64_t parts = 0;
 };
 
-// Whether the generator and the comparison find the fault in a sabotaged simulator.
+// Checks that the generator and the comparison find a fault planted in a simulator.
 struct PlantTask {
   CaseStream stream;
 };
 
-// What the device answers before the units of its row, and whether that is what it answered to earlier
-// attempts.
+// Checks, before the units of a row, that the device gives the same answers as in earlier attempts.
 struct CanaryTask {
   CaseStream stream;
-  uint64_t first_case = 0;             // of a canary that there is not yet
-  std::vector<Observed> filed = {};    // answers of findings; not all devices can be asked for them
-  std::vector<Observed> earlier = {};  // answers of stored canaries
-  size_t least = 0;                    // of `earlier`
+  uint64_t first_case = 0;               // for a new canary, if there are no earlier ones
+  std::vector<Observed> filed = {};      // answers in findings; not every device can repeat them
+  std::vector<Observed> earlier = {};    // answers in stored canaries
+  size_t least = 0;                      // minimum number of `earlier` to repeat
   std::optional<UnitResult> again = {};  // without canaries: a finished unit
 };
 
-// The cases of a unit that `counted` does not have yet, up to `end`. Mismatches end the part: then
-// they are looked at before the unit continues, and before it is done.
+// Executes the cases of a unit that are not yet in `counted`, up to `end`. A mismatch ends the
+// part: it is investigated before the unit continues or is done.
 struct UnitTask {
   CaseStream stream;
   UnitResult counted = {};
   uint64_t end = 0;
-  // Mismatching cases to return; the others are only counted. 0: all are, and end nothing.
+  // Mismatching cases to return before the part ends. 0: mismatches are only counted.
   uint64_t most_differing = 1;
 };
 
-// Why a case differs.
+// Finds out why a case differs.
 struct InvestigateTask {
   CaseName name;
   Mismatch mismatch;
   std::vector<Observed> known;    // answers of this device
-  std::vector<Observed> earlier;  // of earlier attempts, known once it gives them again
+  std::vector<Observed> earlier;  // from earlier attempts; known once the device repeats them
 };
 
-// Questions about an operation. A GPU passes its self-test before them, if `tries`.
+// Asks questions about an operation. If `tries`, a GPU must first pass its self-test.
 struct QuestionsTask {
   const Operation* op = nullptr;
   std::vector<const Question*> questions;
   bool tries = false;
 };
 
-// What one worker does of a sweep of all pairs of operands, which has the answers.
+// One worker's share of a sweep over all pairs of operands. The sweeper collects the answers.
 struct PairsTask {
   const Operation* op = nullptr;
   std::shared_ptr<OperandSweeper> sweep;
 };
 
-// Which algorithm an operation has, by questions or from a recording.
+// Infers the algorithm of an operation, by questions or from a recording.
 struct InferTask {
   const Operation* op = nullptr;
   InferOptions options = {};
-  std::string recording = {};  // path; empty: the device is asked
+  std::string recording = {};  // path; empty: query the device
 };
 
-// A stage of a survey of a row, which another process can be told. Its operation is one of the
+// A stage of a survey for one row, which can be sent to another process. Its operation is in the
 // tables. The answer is a SurveyResult.
 struct StageTask {
   SurveyTask name;
@@ -107,20 +107,20 @@ struct StageTask {
 };
 
 struct Task {
-  size_t row = 0;  // among those of the agenda
+  size_t row = 0;  // number in the agenda
   std::variant<TryTask, WordsTask, DigestTask, PlantTask, CanaryTask, UnitTask, InvestigateTask,
                QuestionsTask, PairsTask, InferTask, StageTask>
       what;
-  bool alone = false;  // set by the dispatcher: it failed before, and is asked for the last time
+  bool alone = false;  // set by the dispatcher: last try of a failed task
 
   const Operation& op() const;
   std::string Text() const;  // one line, for people
 };
 
 struct TryAnswer {
-  std::string identity;     // of what answered for the operation
-  bool emulated = false;    // by several machine instructions
-  uint64_t unit_cases = 0;  // of a unit of a recording
+  std::string identity;     // IdentityFor() the operation
+  bool emulated = false;    // runs as several machine instructions
+  uint64_t unit_cases = 0;  // size of a recording's unit
 };
 struct WordsAnswer {
   std::vector<uint64_t> d;
@@ -134,18 +134,18 @@ struct PlantAnswer {
 };
 struct CanaryAnswer {
   Canary canary;
-  uint64_t repeated = 0;  // dot products of earlier attempts that have the same answers
-  std::optional<CanaryDifference> difference = {};  // of a new canary, from the model
+  uint64_t repeated = 0;  // dot products of earlier attempts with the same answers again
+  std::optional<CanaryDifference> difference = {};  // between a new canary and the model
 };
 struct UnitAnswer {
-  UnitResult counted;  // `part` until all is counted and nothing is left to be looked at
+  UnitResult counted;  // `part` until all cases are counted and all mismatches investigated
   std::vector<std::pair<CaseName, Mismatch>> differing;
 };
 struct InvestigateAnswer {
-  std::vector<Observed> known;         // also those of earlier attempts that it gave again
-  std::optional<Investigation> found;  // unless the device failed
-  std::string device, identity;        // its name, and what answered for the operation
-  std::string shared = {};  // what the mismatches have in common, a sentence; "" if nothing
+  std::vector<Observed> known;         // includes earlier answers that the device repeated
+  std::optional<Investigation> found;  // empty if the device failed
+  std::string device, identity;        // its name, and IdentityFor() the operation
+  std::string shared = {};             // common property of the mismatches, a sentence; "" if none
 };
 
 struct TaskResult {
@@ -154,14 +154,14 @@ struct TaskResult {
   std::variant<std::monostate, TryAnswer, WordsAnswer, DigestAnswer, PlantAnswer, CanaryAnswer,
                UnitAnswer, InvestigateAnswer, OperationAnswers, Inference, SurveyResult>
       answer;
-  bool begun = true;  // else the device did not open, which is no fault of the task
+  bool begun = true;  // false: the device failed to open, which is not the task's fault
   // Set by the dispatcher:
-  bool asked_again = false;  // it failed: only a part that was answered before counts
-  std::string died_of;       // what the device failed of before it answered, asked again; "" if not
-  std::optional<Drop> drop;  // it failed for good
+  bool asked_again = false;  // failed and will be retried: only the part already answered counts
+  std::string died_of;       // error of the first try, if a retry succeeded; otherwise ""
+  std::optional<Drop> drop;  // failed for good
 };
 
-// Asks the device of `engine`.
+// Executes the task on the device of `engine`.
 TaskResult Ask(Task task, Engine& engine);
 
 }  // namespace mmadiff

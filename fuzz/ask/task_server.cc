@@ -21,18 +21,18 @@
 namespace mmadiff {
 namespace {
 
-constexpr size_t kAskedLines = 4096;  // said before the device is asked
-// Of a unit of recorded digests: what others compute again in a fraction of a second.
+constexpr size_t kAskedLines = 4096;  // lines announced before an execution, or kept
+// Dot products in a unit of recorded digests, which a reader recomputes in a fraction of a second.
 constexpr uint64_t kDigestDotProducts = 1 << 16;
-constexpr uint64_t kSmallUnit = 1 << 18;  // dot products of a run's first unit
+constexpr uint64_t kSmallUnit = 1 << 18;  // dot products in the first unit of a run
 
 double Seconds(absl::Duration since) { return absl::ToDoubleSeconds(MonotonicNow() - since); }
 
-// Of a task that a device begins: how fast it is, what it answered while it was slow, and, if
-// people are to know on what it dies, what it is asked before it is asked.
+// Watches a device during a task: measures its pace, keeps the answers of slow batches and, to
+// identify the input of a crash, announces each input before executing it.
 class WatchedDevice : public Device {
  public:
-  // `send` may be nullptr. `name`: of the lines.
+  // `send` may be nullptr. `name`: name for the kept lines.
   WatchedDevice(Device& device, const SendReply* send, std::string name)
       : device_(device), send_(send), name_(std::move(name)) {}
 
@@ -49,7 +49,7 @@ class WatchedDevice : public Device {
   absl::Status Supports(const Operation& op) const override { return device_.Supports(op); }
 
   double pace() const { return pace_; }
-  // Of slow batches, each dot product once.
+  // The answers of slow batches, each dot product once.
   std::vector<SurveyLine>& lines() { return lines_; }
 
  private:
@@ -85,13 +85,13 @@ class WatchedDevice : public Device {
   Device& device_;
   const SendReply* send_;
   const std::string name_;
-  bool in_mode_ = false;  // its answers are not those of name()
+  bool in_mode_ = false;  // a mode is set: answers are not those of the plain device
   double pace_ = 0;
   std::vector<SurveyLine> lines_;
   std::set<DotProductCase> kept_;
 };
 
-// Makes of a result that an error ended what was answered of the task before; nothing may be left.
+// Reduces a result that ended with an error to the part answered up to then, which may be empty.
 void KeepAnswered(std::vector<SurveyLine> lines, SurveyResult& result) {
   const SurveyStage stage = result.task.stage;
   if (!HasParts(stage)) {
@@ -99,7 +99,7 @@ void KeepAnswered(std::vector<SurveyLine> lines, SurveyResult& result) {
     part.task = std::move(result.task);
     part.status = std::move(result.status);
     part.seconds = result.seconds;
-    // Where the elements are, and what kills, single lines do not say.
+    // Single lines prove nothing about a layout or a crash.
     if (stage != SurveyStage::kLayout && stage != SurveyStage::kTrap) part.lines = std::move(lines);
     part.dot_products = part.lines.size();
     part.mismatches = std::ranges::count(part.lines, true, &SurveyLine::differs);
@@ -132,10 +132,11 @@ absl::StatusOr<Engine*> TaskServer::EngineOf(const std::string& variant) {
   const Identity identity = IdentityOfRun(opened->device());
   const bool known = !manifest_.device_identity.empty();
   if (variant.empty() && known && !(identity == manifest_.device_identity)) {
-    return absl::UnavailableError(absl::StrCat("it is another device now: ", Name(identity)));
+    return absl::UnavailableError(absl::StrCat("a different device answers now: ", Name(identity)));
   }
   engine = std::move(opened);
-  // Whoever waits for the device asks this: so it waits, and does not hang.
+  // The engine calls this while it waits for the device, which shows the parent that it is not
+  // hung.
   engine->device().StopWhen([this] {
     if (Seconds(alive_) > 0.5) {
       alive_ = MonotonicNow();

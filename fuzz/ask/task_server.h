@@ -1,4 +1,5 @@
-// The process that asks a device for another one: it may die or hang, and takes nothing with it.
+// The child process that queries a device for its parent. The parent survives if the child crashes
+// or hangs.
 #pragma once
 
 #include <functional>
@@ -15,23 +16,23 @@ namespace mmadiff {
 
 using SendReply = std::function<void(const AskReply&)>;
 
-// Opens a device specification; tests open others than OpenEngine().
+// Opens a device specification; OpenEngine() except in tests.
 using OpenSpec = std::function<EngineOr(const std::string& spec)>;
 
 class TaskServer {
  public:
-  // `send` is called during Serve() alone.
+  // `send` is called only during Serve().
   TaskServer(OpenSpec open, SendReply send) : open_(std::move(open)), send_(std::move(send)) {}
 
-  // The first request has a manifest: its device is opened, and must be the one of its identity
-  // unless that is empty. The last reply is an identity, a result, or that the device does not open.
+  // The first request has a manifest with the device to open. If the manifest has an identity, the
+  // device must have the same one. The last reply is an identity, a result, or kNotOpened.
   void Serve(const AskRequest& request);
 
  private:
   void Identify(const AskRequest& request);
   void Do(const AskRequest& request);
   void SendNotOpened(const absl::Status& s);
-  // The engine behind the device specification with the variant.
+  // The engine for the device specification with the variant.
   absl::StatusOr<Engine*> EngineOf(const std::string& variant);
   // Whether the task must end.
   bool IsOver() const;
@@ -40,7 +41,7 @@ class TaskServer {
   const SendReply send_;
   SurveyManifest manifest_;
   std::map<std::string, std::unique_ptr<Engine>> engines_;  // by variant
-  std::string hardware_;                                    // that was said
+  std::string hardware_;                                    // as last sent
   double limit_ = 0;                                        // seconds for the request; 0: none
   absl::Duration begun_, alive_;
 };

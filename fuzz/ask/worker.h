@@ -1,5 +1,5 @@
-// Who executes tasks: a thread of this process with an engine of its own, or a process that may die
-// without harm (fuzz/ask/child_worker.h).
+// A worker executes tasks: a thread of this process with its own engine, or a child process that
+// may crash without harm (fuzz/ask/child_worker.h).
 #pragma once
 
 #include <atomic>
@@ -19,24 +19,23 @@ class Worker {
  public:
   virtual ~Worker() = default;
 
-  // Once `stop` says true the task ends soon, with kCancelled. Failures of the device are in the
-  // result.
+  // Once `stop` returns true, the task ends soon with kCancelled. Device errors are in the result.
   virtual TaskResult Do(Task task, absl::FunctionRef<bool()> stop) = 0;
-  // Of a unit that is being asked: dot products that it has answered. Any thread may call this.
+  // Dot products answered in the running unit. Any thread may call this.
   virtual uint64_t answered() const { return 0; }
-  // Device::hardware(), if it was asked anything.
+  // Device::hardware(), if the device was used.
   virtual Hardware hardware() const = 0;
 
-  // Whether Restart() starts a fresh process. Else there is no second time.
+  // Whether Restart() starts a fresh process. If not, a failed task gets no second try.
   virtual bool restarts() const { return false; }
   virtual void Restart() {}
-  // Whether the device, started afresh, answers one dot product of zeros of the task's operation: else it is lost, whatever
-  // the task asked.
+  // Whether the restarted device answers one dot product of zeros for the task's operation. If not,
+  // the device is lost, whatever the task was.
   virtual bool Lives(const Task&, absl::FunctionRef<bool()> /*stop*/) { return true; }
-  // What the device was asked last in a task that is `alone`.
+  // The last input in a task that is `alone`.
   virtual KillingInput last_asked() const { return {}; }
-  // Whether the device dies or hangs on the input, asked alone in a fresh process; `died`: the task
-  // in which it did.
+  // Whether the device crashes or hangs on the input alone, in a fresh process. The task is the one
+  // in which it crashed.
   virtual bool Kills(const Task&, const KillingInput&, absl::FunctionRef<bool()> /*stop*/) {
     return false;
   }
@@ -64,8 +63,8 @@ class EngineWorker : public Worker {
   std::atomic<int64_t> begun_at_ = -1;  // Device::answered() when the unit began; -1: none runs
 };
 
-// A worker for each of several threads: of `first` and, unless it is resident, of others that `open`
-// opens. Fewer where no other can be opened, or without `open`.
+// Up to `threads` workers: one for `first` and, unless `first` is resident, others with engines
+// from `open`. Fewer if an engine fails to open, or without `open`.
 std::vector<std::unique_ptr<Worker>> WorkersOf(Engine& first, int threads,
                                                const EngineOpener& open);
 

@@ -15,15 +15,15 @@ namespace mmadiff {
 namespace {
 
 constexpr uint64_t kUnitDotProducts = 1 << 18;     // a fraction of a second
-constexpr uint64_t kEndlessDotProducts = 1 << 22;  // a run without an end: some 5 MB of log an hour
-constexpr uint64_t kGpuDotProducts = 1 << 28;      // some 0.03 seconds of a GPU
-constexpr uint64_t kSlowDotProducts = 1 << 12;     // of a device that may take seconds for one
+constexpr uint64_t kEndlessDotProducts = 1 << 22;  // run without an end: about 5 MB of log per hour
+constexpr uint64_t kGpuDotProducts = 1 << 28;      // about 0.03 seconds on a GPU
+constexpr uint64_t kSlowDotProducts = 1 << 12;     // for devices that may take seconds for each
 
 uint64_t CasesOf(uint64_t dot_products, const CaseStream& stream) {
   return std::max<uint64_t>(1, dot_products / stream.op->shape().d_words());
 }
 
-// Cases whose kernels there are stay on the GPU, others are made and compared on the host.
+// Cases that have kernels stay on the GPU; others are generated and compared on the host.
 class GpuEngine : public Engine {
  public:
   GpuEngine(std::unique_ptr<Device> device, std::unique_ptr<ResidentRunner> runner)
@@ -83,7 +83,7 @@ absl::Status Engine::Try(const CaseStream& stream) {
   }
   if (Differences(*stream.op, answers[0], answers[1]).empty()) return absl::OkStatus();
   return absl::DataLossError(absl::StrCat(FormatCaseName({stream, 0}), " has two answers: ",
-                                          device().name(), " does not repeat what it says"));
+                                          device().name(), " does not repeat its answers"));
 }
 
 uint64_t Engine::UnitCases(const CaseStream& stream, UnitOf purpose) const {

@@ -1,6 +1,6 @@
-// What runs units of cases on a device: makes them, has them executed, simulates, compares, counts
-// and digests. On the host, or on a GPU that does all of that by itself (fuzz/gpu/resident.h);
-// bits, counts and digests are the same.
+// An engine runs units of cases on a device: it generates the cases, has the device execute them,
+// simulates, compares, counts and digests. It does this on the host, or entirely on the GPU
+// (fuzz/gpu/resident.h); bits, counts and digests are the same.
 #pragma once
 
 #include <cstdint>
@@ -23,9 +23,9 @@
 
 namespace mmadiff {
 
-// What a unit is for; it decides how large one is.
+// The purpose of a unit, which determines its size.
 enum class UnitOf { kRun, kEndlessRun, kRecording };
-// Dot products of the largest unit of a recording, whatever made it.
+// Maximum dot products in a unit of a recording, whatever engine made it.
 inline constexpr uint64_t kMaxRecordedDotProducts = 1 << 24;
 
 // One object serves one thread.
@@ -34,24 +34,25 @@ class Engine {
   virtual ~Engine() = default;
   Device& device() const { return *device_; }
 
-  // As UnitRunner::Run(); of a slow device (Device::IsSlow) with a pace.
+  // As UnitRunner::Run(), with a pace for a slow device (Device::IsSlow).
   virtual absl::StatusOr<uint64_t> Run(const CaseStream& stream, uint64_t first, uint64_t count,
                                        UnitResult& result, OnMismatch found);
-  // The digest of what the device answers to these cases.
+  // The digest of the device's answers to these cases.
   virtual absl::StatusOr<Digest> AnswerDigest(const CaseStream& stream, uint64_t first,
                                               uint64_t count);
-  // Of a slow device, else nullptr.
+  // The pace of a slow device, else nullptr.
   Pace* PaceOf(const Operation& op) { return device().IsSlow() ? &paces_[&op] : nullptr; }
-  // What an operation must pass before its answers are used: one answer, with which its layout is
-  // confirmed, given twice alike (else kDataLoss), and the self-test of an engine that has one.
+  // A test that an operation must pass before its answers are used: the first case, which also
+  // confirms the layout, has the same answers twice (else kDataLoss), and the engine's self-test,
+  // if it has one, passes.
   virtual absl::Status Try(const CaseStream& stream);
 
   // Whether units stay on the device: they are larger, and one thread is enough.
   virtual bool resident() const { return false; }
-  // Executions of a unit, at least one: a fraction of a second, of a slow device a few answers.
+  // Executions in a unit, at least one: a fraction of a second, or a few answers of a slow device.
   virtual uint64_t UnitCases(const CaseStream& stream, UnitOf purpose) const;
-  // Why it is slower than it could be, or "auto" no GPU; empty if all is well. Every verb prints
-  // it.
+  // The reason why the engine is slower than it could be, or why "auto" found no GPU; empty if all
+  // is well. Every verb prints it.
   const std::string& warning() const { return warning_; }
 
  protected:
@@ -67,7 +68,7 @@ class Engine {
   std::map<const Operation*, Pace> paces_;
 };
 
-// Has a device execute cases that the host makes and compares.
+// An engine that generates and compares cases on the host and has the device execute them.
 class HostEngine : public Engine {
  public:
   explicit HostEngine(Device& device) : Engine(device) {}
@@ -80,14 +81,14 @@ class HostEngine : public Engine {
 using EngineOr = absl::StatusOr<std::unique_ptr<Engine>>;
 using EngineOpener = std::function<EngineOr()>;  // one per thread
 
-// An engine for each of several threads. The first is there, and the only one if it is resident;
-// the others are opened when their thread has work.
+// An engine for each of several threads. The first is already open, and is the only one if it is
+// resident. The others are opened when their thread has work.
 class Engines {
  public:
-  // `open` opens the same device again; without it there is one thread.
+  // `open` opens the same device again; without `open` there is one thread.
   Engines(Engine& first, int threads, EngineOpener open);
 
-  // Called by that thread. nullptr where no other can be opened: the work is for the others.
+  // Called by that thread. nullptr if no engine can be opened: the other threads do the work.
   Engine* of(int thread);
 
  private:

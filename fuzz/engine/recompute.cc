@@ -20,11 +20,11 @@ uint64_t MostUnitCases(const Operation& op) {
 
 absl::Status Recomputation::Add(const RecordedDigests& d, const std::string& where) {
   ASSIGN_OR_RETURN(const CaseStream stream, StoredStream(d.stream, *d.op));
-  // The time of one unit: more than any recorder writes is not tried.
+  // Larger units than any recorder writes would take too long.
   if (d.unit_cases > MostUnitCases(*d.op)) {
-    return absl::DataLossError(absl::StrCat(where, ": digests of units of ", d.unit_cases,
-                                            " cases of ", d.op->name, ", at most ",
-                                            MostUnitCases(*d.op), " are recorded"));
+    return absl::DataLossError(absl::StrCat(where, ": digests of units with ", d.unit_cases,
+                                            " cases of ", d.op->name, "; the maximum is ",
+                                            MostUnitCases(*d.op)));
   }
   all_.push_back({d, stream});
   return absl::OkStatus();
@@ -52,7 +52,7 @@ absl::Status Recomputation::Run(
     if (options.also != nullptr) options.also(units[i], thread);
   };
   return InOrder(chosen.size(), options.threads, compute, [&](size_t i) {
-    return deliver(std::exchange(units[i], {}));  // few are there at a time
+    return deliver(std::exchange(units[i], {}));  // frees the memory of the unit
   });
 }
 
@@ -62,7 +62,7 @@ absl::StatusOr<std::vector<Damage>> VerifyDigests(
   Recomputation units;
   const auto damage =
       ReadDigests(folder, [&](const RecordedDigests& d) { return units.Add(d, folder); });
-  // Also what came before an error.
+  // Units that were read before an error are recomputed, too.
   RETURN_IF_ERROR(units.Run(options, deliver));
   return damage;
 }

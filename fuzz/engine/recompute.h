@@ -1,4 +1,4 @@
-// Digests of a recording, computed again by the model.
+// Recomputes the digests of a recording with the model.
 #pragma once
 
 #include <cstdint>
@@ -15,33 +15,33 @@
 
 namespace mmadiff {
 
-// One recorded unit of digests, computed again.
+// One recorded unit of digests with its recomputed digest.
 struct RecomputedUnit {
   CaseStream stream;
   uint64_t first = 0, cases = 0;
-  std::string identity;  // of the recorded device
+  std::string identity;  // identity of the recorded device
   Digest recorded = 0;
-  std::optional<Digest> model;                       // nothing when the operation has none
-  std::vector<absl::StatusOr<Digest>> answers = {};  // of a device, by RecomputeOptions::also
+  std::optional<Digest> model;                       // nothing if the operation has no model
+  std::vector<absl::StatusOr<Digest>> answers = {};  // a device's, set by RecomputeOptions::also
 };
 
 struct RecomputeOptions {
-  uint64_t every = 1;  // of so many units one
+  uint64_t every = 1;  // recompute every N-th unit
   int threads = 1;
-  // Whether to pass over these.
+  // Whether to skip these digests.
   std::function<bool(const RecordedDigests&)> passes_over = {};
   uint64_t* not_sampled = nullptr;  // grows by the units that `every` leaves out
-  // What is asked besides, in the thread that computed the unit.
+  // Called for each unit, in the thread that computed it.
   std::function<void(RecomputedUnit&, int thread)> also = {};
 };
 
-// Units of digests that the model, where there is one, computes again.
+// Collects units of digests and recomputes them with the model, if there is one.
 class Recomputation {
  public:
-  // kDataLoss for digests that no recorder writes: of another operation's cases, or of units too
-  // large.
+  // kDataLoss for digests that no recorder writes: for a different operation's cases, or for units
+  // that are too large.
   absl::Status Add(const RecordedDigests& digests, const std::string& where);
-  // Delivers the units of all that was added, one after the other.
+  // Delivers the units of all added digests, one after the other.
   absl::Status Run(const RecomputeOptions& options,
                    absl::FunctionRef<absl::Status(const RecomputedUnit&)> deliver) const;
 
@@ -54,7 +54,7 @@ class Recomputation {
   std::vector<Digests> all_;
 };
 
-// All of a folder. Returns the damage of the folder's digests.
+// Recomputes all digests of a folder. Returns the damage of the folder's digests.
 absl::StatusOr<std::vector<Damage>> VerifyDigests(
     const std::string& folder, const RecomputeOptions& options,
     absl::FunctionRef<absl::Status(const RecomputedUnit&)> deliver);

@@ -35,7 +35,7 @@ void Add(const std::string& path, const std::string& why, Cleaning& cleaning) {
   cleaning.files.push_back({path, why, fs::file_size(path, ignored)});
 }
 
-// Those names alone that WriteFileDurably() and MergeRuns() give.
+// Matches only names that WriteFileDurably() and MergeRuns() create.
 absl::Status FindTemporary(const std::string& folder, Cleaning& cleaning) {
   static const std::regex& of_run = *new std::regex(
       R"((manifest\.txtpb|distrusted\.txt|hardware|units-merged\.log)\.tmp[A-Za-z0-9]{6})");
@@ -54,8 +54,8 @@ absl::Status FindTemporary(const std::string& folder, Cleaning& cleaning) {
   return absl::DataLossError(absl::StrCat(folder, ": cannot be listed: ", error.message()));
 }
 
-// Of plain logs without damage; the fewest units first: of two logs with the same units, the one that
-// also has others stays.
+// Considers plain logs without damage, those with the fewest units first. If two logs have the same
+// units and one also has others, that one is kept.
 absl::Status FindLogs(const std::string& folder, const RunManifest& manifest,
                       const StoredUnits& stored, Cleaning& cleaning) {
   enum Kind : uint8_t { kUnit, kBegun, kCanary };
@@ -65,7 +65,7 @@ absl::Status FindLogs(const std::string& folder, const RunManifest& manifest,
   ASSIGN_OR_RETURN(const auto paths, UnitLogsIn(folder));
   for (const std::string& path : paths) {
     std::set<Unit> units;
-    bool drops = false;  // with which drop or failure a row ended is for all of them to say
+    bool drops = false;  // drops and failures are judged over all logs, so such a log is kept
     const auto each = [&](const UnitResult& unit, absl::string_view, uint64_t) {
       drops |= unit.drop.has_value() ||
                (unit.failures > 0 && !stored.done[unit.instruction].Contains(unit.unit));
@@ -89,14 +89,15 @@ absl::Status FindLogs(const std::string& folder, const RunManifest& manifest,
   for (const auto& [units, path] : logs) {
     if (std::ranges::any_of(units, [&](const Unit& u) { return copies.at(u) == 1; })) continue;
     for (const Unit& u : units) --copies.at(u);
-    Add(path, units.empty() ? "log without units" : "log of units that others have", cleaning);
+    Add(path, units.empty() ? "log without units" : "log whose units are all in other logs",
+        cleaning);
   }
   return absl::OkStatus();
 }
 
 absl::StatusOr<Cleaning> Find(const std::string& folder, Sync sync) {
   ASSIGN_OR_RETURN(const RunManifest manifest, ReadManifest(folder));
-  // Two answers to one unit: then nobody knows which log to keep.
+  // If a unit has two different answers, it is unknown which log to keep.
   ASSIGN_OR_RETURN(const auto stored, ReadUnits(folder, manifest, nullptr, sync));
   const auto contradicts =
       std::ranges::find(stored.damage, DamageKind::kContradiction, &Damage::kind);
@@ -114,7 +115,7 @@ absl::StatusOr<Cleaning> Find(const std::string& folder, Sync sync) {
 absl::StatusOr<Cleaning> FindLeftovers(const std::string& folder) {
   if (const std::string writer = WriterOf(folder); !writer.empty()) {
     return absl::FailedPreconditionError(
-        absl::StrCat("another process writes to ", folder, " (", writer, "); wait for it"));
+        absl::StrCat("another process is writing to ", folder, " (", writer, "); wait for it"));
   }
   return Find(folder, Sync::kNever);
 }
@@ -127,7 +128,7 @@ absl::StatusOr<Cleaning> RemoveLeftovers(const std::string& folder, bool& not_du
   ASSIGN_OR_RETURN(const auto lock, FolderLock::Take(folder, warning, shared));
   if (!warning.empty()) {
     return absl::FailedPreconditionError(
-        absl::StrCat(warning, ", so nothing is removed; see what clean says without --yes"));
+        absl::StrCat(warning, ", so nothing is removed; run clean without --yes for a list"));
   }
   absl::StatusOr<Cleaning> cleaning = Find(folder, Sync::kFirst);
   RETURN_IF_ERROR(cleaning.status());

@@ -1,5 +1,5 @@
-// What can go from the folder of a run: temporary files of killed processes, and logs of units that
-// hold nothing which others do not.
+// Finds files that can be removed from the folder of a run: temporary files of killed processes,
+// and logs whose content is all in other logs.
 #pragma once
 
 #include <cstdint>
@@ -17,18 +17,18 @@ struct Leftover {
 
 struct Cleaning {
   std::vector<Leftover> files;      // sorted by path
-  std::vector<std::string> damage;  // of logs; these stay
+  std::vector<std::string> damage;  // damaged logs, which are kept
 };
 
-// What would go; nothing is written. kInvalidArgument: no folder of a run; kFailedPrecondition: somebody
-// writes there; kAborted: units that contradict themselves; kDataLoss: a damaged manifest, or what
-// cannot be read.
+// Lists the files to remove; nothing is written. kInvalidArgument: not the folder of a run;
+// kFailedPrecondition: a process is writing to it; kAborted: units contradict each other;
+// kDataLoss: a damaged manifest, or a file that cannot be read.
 absl::StatusOr<Cleaning> FindLeftovers(const std::string& folder);
 
-// Removes it, while the folder is locked and after the logs that stay were synced. Whatever else is in
-// the folder, links and what they name too, is left alone. Errors as above, and kFailedPrecondition
-// where the file system has no locks. kDataLoss with `not_durable`: what cannot be removed; a log that
-// alone has a unit is never removed. `shared` and its errors: of CheckOwner().
+// Locks the folder, syncs the logs to keep, then removes the leftovers. All other files, and links
+// and their targets, are left alone. A log that is the only one with a unit is never removed.
+// Errors as above, and kFailedPrecondition if the file system has no locks. kDataLoss with
+// `not_durable`: a file cannot be removed. `shared` and its errors: as in CheckOwner().
 absl::StatusOr<Cleaning> RemoveLeftovers(const std::string& folder, bool& not_durable,
                                          bool shared = false);
 

@@ -16,7 +16,8 @@ namespace {
 
 using enum FindingState;
 
-// By state and what a replay says. Of what does not repeat equality proves nothing.
+// The next state, by state and result of the replay. An equal answer proves nothing about a flaky
+// finding.
 constexpr FindingState kNext[][3] = {{kFixed, kOpen, kFlaky},
                                      {kFixed, kExplained, kFlaky},
                                      {kFixed, kRegressed, kFlaky},
@@ -27,7 +28,7 @@ constexpr FindingState kByUrgency[] = {kRegressed, kOpen, kFlaky, kExplained, kF
 
 auto Urgency(FindingState state) { return std::ranges::find(kByUrgency, state); }
 
-// Also by nobody who is named.
+// Whether a device moved it. True also if the file does not name the mover.
 bool MovedByDevice(const RegressionCase& c) {
   return c.state != kOpen && c.state != kExplained && c.moved_by.kind != MovedBy::kRun &&
          c.moved_by.kind != MovedBy::kModel;
@@ -90,7 +91,7 @@ absl::StatusOr<std::vector<FiledFinding>> ListFindings(const std::vector<std::st
       f.state = MoreUrgent(f.state, StateOf(c));
     }
     for (auto& [key, f] : of_folder) {
-      if (f.path.empty()) continue;  // the cases beside a finding, without it
+      if (f.path.empty()) continue;  // supporting cases without their finding
       std::tie(f.op, f.bucket) = key;
       all.push_back(std::move(f));
     }

@@ -1,5 +1,5 @@
-// The life of findings: open, explained, fixed, regressed, flaky. A replay moves them, a run that
-// finds a fixed one again does, and each filed case keeps where its finding is.
+// The states of findings: open, explained, fixed, regressed, flaky. A replay moves a finding to its
+// next state, and so does a run that finds a fixed one again. Each filed case stores the state.
 #pragma once
 
 #include <cstdint>
@@ -13,21 +13,21 @@
 
 namespace mmadiff {
 
-// What a replay says of a case, the later the graver.
+// The result of replaying a case, in increasing gravity.
 enum class Replayed { kEqual, kDiffers, kFlaky };
 
-// Whether it was filed because a device's answer differed from the model's of that time. What is kept
-// beside a finding because both agree on it has no life of its own.
+// Whether the case was filed because a device's answer differed from the model at that time.
+// Supporting cases, on which model and device agree, have no state.
 bool IsFinding(const RegressionCase& c);
 
-// The state of the file; of one that says none and was filed as flaky, that.
+// The state in the file; kFlaky if the file has none and was filed as flaky.
 FindingState StateOf(const RegressionCase& c);
 
-// Of two states the one to look at first: regressed, open, flaky, explained, fixed.
+// The more urgent of two states, in the order regressed, open, flaky, explained, fixed.
 FindingState MoreUrgent(FindingState x, FindingState y);
 
-// The state after a replay. `device`: who was asked; "" if the stored answers were compared, which
-// say nothing of what a device fixed, regressed or did not repeat.
+// The state after a replay. `device`: the queried device; "" if stored answers were compared. Those
+// do not change a state that depends on a device: moved by one, or flaky.
 FindingState NextState(const RegressionCase& c, Replayed said, absl::string_view device);
 
 struct FindingMove {
@@ -38,16 +38,16 @@ struct FindingMove {
 // "2 open to fixed, 1 fixed to regressed"
 std::string MovesText(const std::vector<FindingMove>& moves);
 
-// The filed cases of a folder that have operation and bucket in common.
+// The filed cases of a folder that have the same operation and bucket.
 struct FiledFinding {
   FindingState state = FindingState::kFixed;  // the most urgent of its cases
   std::string op, bucket;
   uint64_t cases = 0;
-  std::string path;  // of the minimal case
+  std::string path;  // path of the minimal case
 };
 
-// Of all cases below the folders, the most urgent first. What cannot be read is added to `damaged`.
-// Errors as ReadStoredCases().
+// The findings below the folders, the most urgent first. Errors of unreadable files are added to
+// `damaged`. Errors as ReadStoredCases().
 absl::StatusOr<std::vector<FiledFinding>> ListFindings(const std::vector<std::string>& folders,
                                                        std::vector<std::string>& damaged,
                                                        Ledger& ledger);

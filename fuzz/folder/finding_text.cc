@@ -12,7 +12,8 @@
 namespace mmadiff {
 namespace {
 
-// A line that says which element's word of the model the device gave instead; "" if not one's.
+// A line that names the one other element for which the model gives the device's word; "" unless
+// there is exactly one.
 std::string DescribePlace(const Mismatch& minimal) {
   const int64_t element = minimal.element;
   std::string line;
@@ -20,14 +21,15 @@ std::string DescribePlace(const Mismatch& minimal) {
   for (size_t i = 0; i < minimal.model.size(); ++i) {
     if (static_cast<int64_t>(i) == element || minimal.model[i] != minimal.device[element]) continue;
     const Position p = PositionOf(minimal.inputs.shape, static_cast<int64_t>(i));
-    line = absl::StrCat("  place      the device's word is the model's of block ", p.block, " row ",
-                        p.i, " column ", p.j, "\n");
+    line = absl::StrCat("  place      the device gives the model's word for block ", p.block,
+                        " row ", p.i, " column ", p.j, "\n");
     ++others;
   }
   return others == 1 ? line : "";
 }
 
-// The command that gives the search ten times what ended it, and files beside what is there.
+// The command that repeats the search with ten times the executions and files cases next to the
+// existing ones.
 std::string LongerSearch(const Finding& finding) {
   const std::filesystem::path arch = std::filesystem::path(finding.path).parent_path();
   return absl::StrCat(Program(), " minimize ", ShellWord(finding.case_name),
@@ -62,7 +64,7 @@ std::string FiledText(const Finding& finding, size_t width) {
   return absl::StrCat(
       finding.path,
       beside == 0 ? ""
-                  : absl::StrCat(", ", beside, beside == 1 ? " case" : " cases", " beside it"));
+                  : absl::StrCat(" and ", beside, beside == 1 ? " case" : " cases", " next to it"));
 }
 
 std::string DescribeFinding(std::span<const KeptCase> cases, const Finding& finding,
@@ -78,16 +80,16 @@ std::string DescribeFinding(std::span<const KeptCase> cases, const Finding& find
   };
   add("bucket", Name(finding.bucket));
   add("first case", finding.case_name);
-  // What does not repeat cannot be made smaller; the file has its operands.
+  // A flaky case cannot be minimized; the file has its operands.
   const bool minimized = finding.bucket.Repeats() || finding.bucket.repetition == Repetition::kAged;
   const std::string place =
       alone ? "one dot product"
             : absl::StrCat("in its tile, block ", p.block, " row ", p.i, " column ", p.j);
-  const bool cut = finding.spent > 0;  // whoever goes on may find a smaller one
+  const bool cut = finding.spent > 0;  // a longer search may find a smaller case
   add(!minimized ? "as found"
       : cut      ? "smallest"
                  : "minimal",
-      minimized && cut ? absl::StrCat(place, ", of what ", finding.spent, " executions tried")
+      minimized && cut ? absl::StrCat(place, ", found with ", finding.spent, " executions")
                        : place);
   if (minimized) text += CaseText(op, Extract(minimal.inputs, element), 13, style.width);
   text += DescribeResult(minimal, element, style);
@@ -105,7 +107,7 @@ std::string DescribeFinding(std::span<const KeptCase> cases, const Finding& find
   if (!finding.shared.empty()) add("shared", finding.shared);
   if (!finding.replaces.empty()) {
     add("replaces", absl::StrJoin(NamesOf(finding.replaces), ", ") +
-                        ", refuted by later answers; their files are gone");
+                        ", refuted by later answers; their files were removed");
   }
   if (finding.path.empty()) return text;
   add("filed", FiledText(finding, style.width - std::min<size_t>(style.width, 13)));
@@ -114,7 +116,7 @@ std::string DescribeFinding(std::span<const KeptCase> cases, const Finding& find
                                    " --device=", ShellWord(finding.device)),
                       style.width);
   if (finding.flaky()) return text;
-  if (finding.spent > 0) text += CommandLine("  go on      ", LongerSearch(finding), style.width);
+  if (finding.spent > 0) text += CommandLine("  continue   ", LongerSearch(finding), style.width);
   return text +
          CommandLine("  explain    ", CaseCommand("explain", finding.path, room), style.width);
 }

@@ -1,4 +1,4 @@
-// What is said of a finding.
+// The texts for a finding.
 #pragma once
 
 #include <span>
@@ -11,17 +11,17 @@
 
 namespace mmadiff {
 
-// The report of one finding: both values bit by bit, the bucket, what is not zero of the operands,
-// how to reproduce it. `cases`: the minimal one first.
+// The report of one finding: both values bit by bit, the bucket, the nonzero operands, and how to
+// reproduce it. `cases`: the minimal one first.
 std::string DescribeFinding(std::span<const KeptCase> cases, const Finding& finding,
                             const TextStyle& style);
 
 std::vector<std::string> NamesOf(const std::vector<Bucket>& buckets);
 
-// " --device=..." behind a command that asks again what did not repeat; "" of other findings.
+// " --device=..." for a command that executes a flaky finding again; "" for other findings.
 std::string AskAgainFlag(const Finding& finding);
 
-// Where it is filed: the file and how many are beside it; where that is too wide, the folder.
+// Where it is filed: the file and the number of other cases; if that is too wide, the folder.
 std::string FiledText(const Finding& finding, size_t width);
 
 }  // namespace mmadiff

@@ -24,13 +24,13 @@ namespace {
 
 std::string Slug(const Bucket& bucket) {
   std::string slug;
-  const bool no_word = bucket.kind == Bucket::kNoWord;  // crash-1234 of whatever exit code
+  const bool no_word = bucket.kind == Bucket::kNoWord;  // one slug for all exit codes
   for (const char c : no_word ? Name(bucket.failure.kind) : Name(bucket))
     slug += absl::ascii_isalnum(c) ? absl::ascii_tolower(c) : '_';
   return slug;
 }
 
-// A run found it again.
+// Moves a fixed finding to kRegressed, because a run found it again.
 absl::Status Regress(const std::string& path) {
   absl::StatusOr<RegressionCase> c = ReadCase(path);
   if (!c.ok() || c->state != FindingState::kFixed || !IsFinding(*c)) return c.status();
@@ -83,7 +83,7 @@ std::vector<Observed> Findings::Earlier(const Operation& op, size_t most) const 
 std::optional<InvestigateTask> Findings::Consider(const CaseName& name, const Mismatch& found) {
   if (Left(*found.op) == 0) return std::nullopt;
   OfOperation& of_op = ops_[found.op->name];
-  // What ends a process takes long, so the limit counts each.
+  // A failure that ends the process takes long, so each one counts toward the limit.
   const bool ends = found.failure && ScopeOf(found.failure->kind) == FailureScope::kProcess;
   of_op.cases += of_op.last.Add(name) || ends;
   if (CountIfKnown(of_op, name, found)) return std::nullopt;
@@ -102,7 +102,7 @@ bool Findings::CountIfKnown(OfOperation& of_op, const CaseName& name, const Mism
   }
   for (Group& group : of_op.groups) {
     if (group.age == 0 || found.most_age < group.age) continue;
-    // Another fault must not hide behind it: asked more and more seldom.
+    // A different fault must not hide behind it: investigate again, less and less often.
     const uint64_t cases = group.finding.cases + 1;
     if (std::has_single_bit(cases)) return false;
     group.Count(name);
@@ -129,7 +129,7 @@ bool Findings::CountIfKnown(OfOperation& of_op, const CaseName& name, const Mism
     const bool lost = of_op.unexplained && !group.change && group.finding.bucket.Repeats() &&
                       group.classes.contains(difference);
     if (flaky ? group.finding.bucket != hiccup : !lost) continue;
-    // One hiccup must not hide what does repeat: ask again, more and more seldom.
+    // A flaky case must not hide one that repeats: investigate again, less and less often.
     const uint64_t cases = group.finding.cases + 1;
     if (flaky && (cases < 16 || std::has_single_bit(cases))) return false;
     group.Count(name);
@@ -169,8 +169,7 @@ std::vector<KeptCase> Findings::Learn(OfOperation& of_op, const InvestigateTask&
   const Repetition repetition =
       answer.found ? answer.found->bucket.repetition : Repetition::kUnconfirmed;
   const std::optional<InputFailure>& failure = task.mismatch.failure;
-  if (!answer.found ||
-      answer.found->cases.empty()) {  // what was seen the first time is the evidence
+  if (!answer.found || answer.found->cases.empty()) {  // the first observation is the evidence
     finding.bucket = failure ? Bucket::NoWord(*failure) : BucketOf(op, observed);
     finding.bucket.repetition = repetition;
     return {{task.mismatch, finding.bucket, "the device and the model differ, once",
@@ -183,7 +182,7 @@ std::vector<KeptCase> Findings::Learn(OfOperation& of_op, const InvestigateTask&
     group.age = found.cases.front().mismatch.age;
     finding.diagnosis = found.diagnosis.observed.empty() ? "" : found.Text();
     std::vector<KeptCase> cases = found.cases;
-    for (const Group& other : of_op.groups) {  // of the same age it is the same fault
+    for (const Group& other : of_op.groups) {  // the same age means the same fault
       if (other.age == group.age) cases.front().bucket = finding.bucket = other.finding.bucket;
     }
     return cases;
@@ -207,7 +206,7 @@ std::vector<KeptCase> Findings::Learn(OfOperation& of_op, const InvestigateTask&
 
 absl::Status FileCases(const std::vector<KeptCase>& cases, absl::string_view identity,
                        const std::string& folder, Finding& finding) {
-  FindingState state = FindingState::kFixed;  // of what is no finding
+  FindingState state = FindingState::kFixed;  // if none of the cases is a finding
   for (const KeptCase& kept : cases) {
     RegressionCase c = ToRegressionCase(kept, finding.device, identity, finding.case_name);
     c.shared = finding.shared;
@@ -233,8 +232,8 @@ bool Findings::Replaces(const Group& group, const Finding& other) {
          other.bucket.kind != Bucket::kNoWord;
 }
 
-// A change that gives all answers of the operation takes in the groups before it, also those of
-// earlier attempts, whose buckets it has refuted; their files go, but for what did not repeat.
+// A change that reproduces all answers of the operation absorbs the earlier groups whose buckets it
+// refutes, including those of earlier attempts. Their files are removed; flaky groups stay.
 void Findings::Join(OfOperation& of_op, const InvestigateTask& task, Group group) {
   const auto old =
       std::ranges::find(of_op.groups, group.finding.bucket,
@@ -289,7 +288,7 @@ std::vector<std::string> Findings::LoadEarlier(absl::FunctionRef<bool(const Regr
   for (const FiledCase& filed : below->cases) {
     const RegressionCase& c = filed.filed;
     if (!own(c)) {
-      wrong.push_back(absl::StrCat(filed.path, ": a finding of another run"));
+      wrong.push_back(absl::StrCat(filed.path, ": a finding of a different run"));
       continue;
     }
     if (c.bucket.Repeats() && !c.no_word && c.inputs.shape == DotProductShape(c.inputs.shape)) {
@@ -340,7 +339,7 @@ std::vector<Finding> Findings::list() const {
     const auto same = [&f](const Finding& other) {
       return other.op == f.op && other.bucket == f.bucket;
     };
-    // What took it in since has other files, and this one is no more.
+    // A finding that absorbed this one has its own files; this one's were removed.
     std::error_code ignored;
     const bool gone = !std::filesystem::exists(f.path, ignored);
     if (gone || std::any_of(all.begin(), all.begin() + own, same)) continue;

@@ -1,5 +1,5 @@
-// What becomes of a mismatching case: its bucket; for a new bucket an investigation, the cases that
-// are worth keeping as files below the findings folder, and a report on stdout.
+// Handles mismatching cases: assigns a bucket; for a new bucket requests an investigation, files
+// the cases worth keeping below the findings folder, and prints a report on stdout.
 #pragma once
 
 #include <algorithm>
@@ -25,24 +25,24 @@
 
 namespace mmadiff {
 
-bool IsMinimal(const RegressionCase& c);  // the case that a finding is named by
+bool IsMinimal(const RegressionCase& c);  // whether it is the main case of its finding
 
 struct Finding {
   std::string op;  // ARCH/INSTRUCTION
   Bucket bucket;
   std::string case_name;            // first case
-  std::string path;                 // of the minimal case; empty if it could not be filed
-  std::vector<std::string> beside;  // of the other cases that were kept
-  std::string typical;              // of these, the one of ordinary numbers; "" if there is none
-  std::string diagnosis;            // what was searched and found, in words; empty if nothing was
-  std::string shared;               // what the mismatches have in common, in words; "" if nothing
-  std::vector<Bucket> replaces;     // what this one refutes; their files are gone
+  std::string path;                 // path of the minimal case; empty if it could not be filed
+  std::vector<std::string> beside;  // paths of the other cases that were kept
+  std::string typical;              // one of these, with ordinary numbers; "" if there is no such
+  std::string diagnosis;            // the search and its result, as text; may be empty
+  std::string shared;               // common property of the mismatches, as text; "" if none
+  std::vector<Bucket> replaces;     // buckets that this one refutes; their files were removed
   uint64_t reports = 1;             // cases of the bucket that were diagnosed and reported alone
-  uint64_t cases = 0;               // of this bucket, in this attempt; 0: filed by an earlier one
+  uint64_t cases = 0;               // in this bucket and attempt; 0: filed by an earlier attempt
   bool unfixed = false;             // filed by an earlier attempt, and not all of it is fixed
   FindingState state = FindingState::kOpen;  // the most urgent of its cases
-  std::string device = {};                   // the specification of the one that answered
-  int64_t spent = 0;  // executions that ended the search too early; 0: it is done
+  std::string device = {};                   // specification of the device that answered
+  int64_t spent = 0;  // executions after which the search was cut off; 0: it was completed
 
   bool flaky() const { return bucket.repetition == Repetition::kFlaky; }
 };
@@ -52,31 +52,32 @@ void AddFiled(const FiledCase& filed, std::vector<Finding>& findings);
 
 class Findings {
  public:
-  // `folder` receives the files. An operation has enough after `max_cases` mismatching cases (0: no
+  // `folder` receives the files. After `max_cases` mismatching cases an operation stops (0: no
   // limit). `print`: report each bucket on stdout when it is filed.
   Findings(std::string folder, uint64_t max_cases, bool print, Console& console)
       : folder_(std::move(folder)), max_cases_(max_cases), print_(print), console_(console) {}
 
-  // What earlier attempts left in the folder becomes part of list(): the cases of which `own` says
-  // that they are of this run. Returns what is wrong with the others and with what cannot be read.
+  // Adds the findings of earlier attempts in the folder to list(). `own`: whether a case belongs to
+  // this run. Returns an error line for each other case and each unreadable file.
   std::vector<std::string> LoadEarlier(absl::FunctionRef<bool(const RegressionCase&)> own);
 
-  // Counts the case if a change that is known gives it. Otherwise it is to be investigated, and until
-  // File() no other of its operation is to be considered.
+  // Counts the case if a known change reproduces it. Otherwise returns a task to investigate it;
+  // until File(), no other case of the operation may be considered.
   std::optional<InvestigateTask> Consider(const CaseName& name, const Mismatch& found);
-  // Files the answer; of a task that failed the case as it was seen. kDataLoss: it could not be filed.
+  // Files the result; if the task failed, files the case as observed. kDataLoss: it could not be
+  // filed.
   absl::Status File(const TaskResult& investigated);
-  // What earlier attempts filed of the operation and is not fixed, at most so many.
+  // Answers in findings of earlier attempts for the operation that are not fixed, at most `most`.
   std::vector<Observed> Earlier(const Operation& op, size_t most) const;
-  // Mismatching cases until the operation has enough; none without a limit.
+  // Mismatching cases left until the operation stops; none without a limit.
   std::optional<uint64_t> Left(const Operation& op) const;
 
-  // Those of this attempt, then the earlier ones.
+  // The findings of this attempt, then those of earlier ones.
   std::vector<Finding> list() const;
 
  private:
-  // Whether a case is another one than the last that were added: a slow device gives one case in parts,
-  // each with its mismatches.
+  // Recognizes cases that were added recently: a slow device returns one case in several parts,
+  // each with its own mismatches.
   class LastCases {
    public:
     bool Add(const CaseName& name) {
@@ -92,34 +93,35 @@ class Findings {
   };
   struct Group {
     Finding finding;
-    std::optional<Neighbour> change;    // that gives all its cases,
-    bool free_nans = false;             // but for the bits of NaNs
-    std::set<DifferenceClass> classes;  // GravestClass() of the mismatches that were investigated
-    uint64_t age = 0;                   // of kAged: from which on its process gives others
-    LastCases last = {};                // of finding.cases
+    std::optional<Neighbour> change;    // reproduces all its cases,
+    bool free_nans = false;             // except the bits of NaNs
+    std::set<DifferenceClass> classes;  // GravestClass() of the investigated mismatches
+    uint64_t age = 0;                   // for kAged: age of the process from which it differs
+    LastCases last = {};                // for finding.cases
 
     void Count(const CaseName& name) { finding.cases += last.Add(name); }
   };
-  // Of one operation. One answer that no change gives together with the others stays so: from then
-  // on cases are counted, and investigated where they differ in a way that none did.
+  // The state of one operation. Once an answer has no change that reproduces it together with the
+  // others, later cases are only counted, except that a new class of difference is investigated.
   struct OfOperation {
     uint64_t cases = 0;
     std::list<Group> groups;         // by bucket, in the order of their first cases
-    std::vector<Observed> observed;  // what the device answered, as far as it matters
-    std::vector<Observed> earlier;   // what earlier attempts filed, to be asked again
-    std::vector<Observed> unfixed;   // differences of these
+    std::vector<Observed> observed;  // the relevant answers of the device
+    std::vector<Observed> earlier;   // answers that earlier attempts filed, to execute again
+    std::vector<Observed> unfixed;   // those of `earlier` in findings that are not fixed
     bool unexplained = false;
-    LastCases last;  // of `cases`
+    LastCases last;  // for `cases`
   };
 
-  // Whether a group takes the case in without an investigation.
+  // Counts the case in an existing group, if one covers it without an investigation.
   bool CountIfKnown(OfOperation& of_op, const CaseName& name, const Mismatch& found) const;
-  // What the answer says, and the cases to keep.
+  // Updates the group with the result of the investigation. Returns the cases to keep.
   std::vector<KeptCase> Learn(OfOperation& of_op, const InvestigateTask& task,
                               const InvestigateAnswer& answer, Group& group) const;
-  // Whether the group's change, which gives all answers of the operation, takes in the other finding.
+  // Whether the group's change, which reproduces all answers of the operation, absorbs the other
+  // finding.
   static bool Replaces(const Group& group, const Finding& other);
-  // Adds a group, or one more case to that of the same bucket.
+  // Adds a group, or adds its case to the group of the same bucket.
   void Join(OfOperation& of_op, const InvestigateTask& task, Group group);
 
   const std::string folder_;
@@ -130,7 +132,7 @@ class Findings {
   std::map<std::string, OfOperation> ops_;
 };
 
-// The case to file. `device`, `identity`: its name, and what answered for the operation.
+// The case to file. `device`, `identity`: name of the device, and IdentityFor() the operation.
 RegressionCase ToRegressionCase(const KeptCase& kept, absl::string_view device,
                                 absl::string_view identity, absl::string_view source);
 // Files the cases below the folder and names them in the finding, the first one as its path.

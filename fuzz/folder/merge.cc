@@ -30,26 +30,26 @@
 namespace mmadiff {
 namespace {
 
-constexpr char kTornLog[] = "units-merged.log.tmp";  // begins names of logs that are not whole
+constexpr char kTornLog[] = "units-merged.log.tmp";  // prefix of incomplete logs
 
-// What is kept of a unit in memory, and where its record lies.
+// The facts about a unit to keep in memory, and the location of its record.
 struct Entry {
   Digest device = 0, model = 0;
-  RunId hash = 0;  // XXH3-128 of the record
+  RunId hash = 0;  // XXH3-128 hash of the record
   uint64_t mismatches = 0, ended = 0, offset = 0;
   uint32_t bytes = 0, log = 0, machine = 0;
-  bool no_canary = false, uncovered = false;  // it does not say what was covered
-  uint64_t missing = 0;  // of a part, its dot products from 2^64 down; 0: the whole unit
+  bool no_canary = false, uncovered = false;  // the record lacks a canary, or coverage
+  uint64_t missing = 0;  // ~dot_products for a part, so that more is less; 0: the whole unit
 
-  // Of several attempts with the same answers one that did the whole unit or the most of it, then one
-  // with a canary, then one with coverage, then the first by its clock, then the lesser hash: whatever the order in which
-  // they are read.
+  // Among several records with the same answers, prefers the one with the whole unit or the most of
+  // it, then one with a canary, then one with coverage, then the earliest by its clock, then the
+  // smallest hash. The result does not depend on the order in which they are read.
   bool Precedes(const Entry& other) const {
     return std::tuple(missing, no_canary, uncovered, ended, hash) <
            std::tuple(other.missing, other.no_canary, other.uncovered, other.ended, other.hash);
   }
   bool SameAnswers(const Entry& other) const {
-    // Of first cases the fewer have no more mismatches.
+    // A part with fewer dot products cannot have more mismatches.
     if (missing < other.missing) return mismatches >= other.mismatches;
     if (missing > other.missing) return mismatches <= other.mismatches;
     if (missing != 0) return mismatches == other.mismatches;
@@ -57,7 +57,7 @@ struct Entry {
   }
 };
 
-// Which record each unit has, over all folders.
+// The record chosen for each unit, over all folders.
 class Index {
  public:
   explicit Index(const RunManifest& whole)
@@ -67,7 +67,7 @@ class Index {
         stops_(whole.instructions.size()),
         failures_(whole.instructions.size()) {}
 
-  // All logs of a folder; torn ends are no damage while somebody writes.
+  // Reads all logs of a folder. A torn end is not damage while a process is writing.
   absl::Status Read(const std::string& folder, const RunManifest& manifest,
                     std::vector<std::string>& damage) {
     const std::string writer = WriterOf(folder);
@@ -138,8 +138,8 @@ class Index {
       const ssize_t got =
           pread(file_.get(), bytes.data(), bytes.size(), static_cast<off_t>(entry.offset));
       if (got == static_cast<ssize_t>(bytes.size()) && Xxh3(bytes) == entry.hash) return bytes;
-      return absl::DataLossError(absl::StrCat(path, ": changed at byte ", entry.offset,
-                                              " while it was merged; merge it again"));
+      return absl::DataLossError(
+          absl::StrCat(path, ": changed at byte ", entry.offset, " during the merge; merge again"));
     }
 
    private:
@@ -192,7 +192,7 @@ class Index {
         whole_.instructions[unit.instruction].name, ", cases ", unit.first_case, " to ",
         unit.first_case + unit.cases - 1, ": by ", who(x), " and by ", who(y), "; ",
         x.model == y.model ? "one of the devices" : "one of the programs or machines",
-        " or the files are not to be trusted. Nothing was merged: leave out the folder that is "
+        " or the files cannot be trusted. Nothing was merged: leave out the folder that is "
         "wrong"));
   }
 
@@ -205,8 +205,8 @@ class Index {
   const RunManifest& whole_;
   std::vector<absl::flat_hash_map<uint64_t, Entry>> units_;  // by instruction
   std::vector<std::map<uint64_t, UnitResult>> drops_;        // by instruction
-  std::vector<std::map<uint64_t, UnitResult>> stops_;        // the same
-  std::vector<std::map<uint64_t, UnitResult>> failures_;     // the same; by unit
+  std::vector<std::map<uint64_t, UnitResult>> stops_;        // by instruction
+  std::vector<std::map<uint64_t, UnitResult>> failures_;     // by instruction and unit
   std::vector<std::string> logs_, machines_;
   absl::flat_hash_map<std::string, uint32_t> numbers_;
 };
@@ -284,7 +284,7 @@ absl::StatusOr<std::vector<std::string>> Distinct(const std::string& out,
   return folders;
 }
 
-// What killed merges left, each as large as the whole log.
+// Removes temporary logs of killed merges, each of which may be as large as the whole log.
 void RemoveTorn(const std::string& out) {
   std::error_code ignored;
   std::vector<std::filesystem::path> torn;
@@ -296,7 +296,7 @@ void RemoveTorn(const std::string& out) {
   for (const std::filesystem::path& path : torn) std::filesystem::remove(path, ignored);
 }
 
-// The one log of OUT, in place of those that it holds all of.
+// Writes the single log of OUT, then removes the logs that it replaces.
 absl::Status WriteLog(const std::string& out, const Index& index, Merged& merged) {
   const std::string path = absl::StrCat(out, "/", kMergedLog);
   RemoveTorn(out);
@@ -327,7 +327,8 @@ absl::Status WriteOut(const std::string& out, const Index& index, Filed& filed, 
 
 using NamedManifests = std::vector<std::pair<std::string, RunManifest>>;
 
-// Which run it is, before anything is read of it. A folder without a good manifest is passed over, unless it is `out`.
+// The manifests of the folders, checked to be of one run before any unit is read. A folder without
+// a good manifest is skipped, unless it is `out`.
 absl::StatusOr<NamedManifests> ManifestsOfOneRun(const std::string& out,
                                                  const std::vector<std::string>& folders,
                                                  Merged& merged) {
@@ -338,20 +339,20 @@ absl::StatusOr<NamedManifests> ManifestsOfOneRun(const std::string& out,
     if (!manifest.ok() && path != out) {
       damaged |= absl::IsDataLoss(manifest.status());
       (HasNotBegun(path) ? merged.warnings : merged.damage)
-          .push_back(absl::StrCat(manifest.status().message(), "; nothing was read of it"));
+          .push_back(absl::StrCat(manifest.status().message(), "; the folder was skipped"));
       continue;
     }
     RETURN_IF_ERROR(manifest.status());
     if (path == out && manifest->shards > 1) {
-      return absl::FailedPreconditionError(
-          absl::StrCat(out, " is shard ", manifest->shard, " of ", manifest->shards,
-                       " of a run and stays so; name a new folder for the whole run"));
+      return absl::FailedPreconditionError(absl::StrCat(out, " is shard ", manifest->shard, " of ",
+                                                        manifest->shards,
+                                                        "; name a new folder for the whole run"));
     }
     if (!runs.empty()) {
       const std::string difference =
           ManifestDifference(WholeRun(runs.front().second), WholeRun(*manifest));
       if (!difference.empty()) {
-        return absl::FailedPreconditionError(absl::StrCat(path, " belongs to another run than ",
+        return absl::FailedPreconditionError(absl::StrCat(path, " belongs to a different run than ",
                                                           runs.front().first, " (", difference,
                                                           "); merge folders of one run"));
       }
@@ -398,7 +399,7 @@ absl::StatusOr<Merged> MergeRuns(const std::string& out, const std::vector<std::
   ASSIGN_OR_RETURN(const auto folders, Distinct(out, in, merged));
 
   ASSIGN_OR_RETURN(const NamedManifests runs, ManifestsOfOneRun(out, folders, merged));
-  // A new folder has the id that new programs give, if one of the folders has.
+  // A new folder gets the run ID of current versions, if one of the folders has one.
   const auto by_facts =
       std::ranges::find(runs, false, [](const auto& r) { return r.second.id_of_text; });
   merged.manifest = WholeRun((there || by_facts == runs.end() ? runs.front() : *by_facts).second);
@@ -421,7 +422,7 @@ absl::StatusOr<Merged> MergeRuns(const std::string& out, const std::vector<std::
     RETURN_IF_ERROR(take());
     if (KindOf(out) == PathKind::kRun) {
       return absl::FailedPreconditionError(
-          absl::StrCat(out, ": another process made it meanwhile; merge again"));
+          absl::StrCat(out, ": created by another process in the meantime; merge again"));
     }
   }
   RETURN_IF_ERROR(WriteOut(out, index, filed, merged));

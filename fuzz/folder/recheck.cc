@@ -19,7 +19,7 @@
 namespace mmadiff {
 namespace {
 
-// A unit without what is large, its coverage, which is read again for the sample alone: a run has many units.
+// A unit without its coverage, to save memory. The coverage is read again for the sample only.
 UnitResult Slim(const UnitResult& unit) {
   UnitResult slim;
   slim.instruction = unit.instruction;
@@ -45,12 +45,12 @@ absl::Status CheckVersions(const std::string& path, const RunManifest& manifest)
     return absl::OkStatus();
   }
   return absl::FailedPreconditionError(absl::StrCat(
-      path, " is of model version ", manifest.model_version, " and generator version ",
-      manifest.generator_version, ", this program has ", model, " and ", kGeneratorVersion,
-      "; verify it with the version that made it (", manifest.tool_version, ")"));
+      path, " has model version ", manifest.model_version, " and generator version ",
+      manifest.generator_version, "; this program has ", model, " and ", kGeneratorVersion,
+      "; verify the run with the version that made it (", manifest.tool_version, ")"));
 }
 
-// The chosen units in their order, without looking at their mismatches.
+// Executes the chosen units in their order, without investigating mismatches.
 class RecheckAgenda : public Agenda {
  public:
   RecheckAgenda(const std::vector<UnitResult>& units, RecheckOutcome& outcome)
@@ -95,7 +95,7 @@ class RecheckAgenda : public Agenda {
 
 namespace {
 
-// Whether the simulator itself answers, perhaps with a fault.
+// Whether the device is the simulator, perhaps with a fault.
 bool IsModel(const Identity& identity) {
   const auto version = FindIdentityKey("model_version");
   return std::ranges::count(identity.facts, version, &Identity::Fact::key) > 0;
@@ -159,7 +159,7 @@ absl::StatusOr<RecheckOutcome> Recheck(const std::string& path, const RecheckOpt
   }
   if (finished.empty()) {
     return absl::OutOfRangeError(
-        absl::StrCat(path, " has no finished unit to verify, and that is no pass; run it first"));
+        absl::StrCat(path, " has no finished unit, so nothing was verified; run it first"));
   }
   std::vector<UnitResult> sample =
       Sample(std::move(finished), std::max<uint64_t>(count, 1), options.seed);
@@ -180,8 +180,8 @@ absl::StatusOr<RecheckOutcome> Recheck(const std::string& path, const RecheckOpt
     if (!(now == outcome.manifest.device_identity)) {
       if (IsModel(now) && !IsModel(outcome.manifest.device_identity)) {
         return absl::InvalidArgumentError(absl::StrCat(
-            "the run was of ", Name(outcome.manifest.device_identity), ", and now ", Name(now),
-            " would answer: the model held against itself; name a device with --device"));
+            "the run used ", Name(outcome.manifest.device_identity), ", but now ", Name(now),
+            " would answer, comparing the model with itself; name a device with --device"));
       }
       outcome.other_device = std::move(now);
     }

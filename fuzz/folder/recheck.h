@@ -1,4 +1,4 @@
-// Finished units of a run executed again: silent corruption shows as another digest.
+// Executes finished units of a run again: silent corruption shows as a different digest.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +17,12 @@
 namespace mmadiff {
 
 struct RecheckOptions {
-  double share = 0;    // of the finished units, 0 to 1; at least one unit
-  uint64_t units = 0;  // or so many; 0: by `share`
+  double share = 0;    // fraction of the finished units, 0 to 1; at least one unit
+  uint64_t units = 0;  // number of units instead; 0: use `share`
   uint64_t seed = 1;
   int threads = 1;
   TimeLimit limit;
-  std::string instruction;  // with `unit`: only that one, no sample
+  std::string instruction;  // with `unit`: execute only that unit, no sample
   uint64_t unit = 0;
 };
 
@@ -41,23 +41,24 @@ struct Rechecked {
 
 struct RecheckOutcome {
   RunManifest manifest;
-  uint64_t finished = 0;  // units that the folder has
-  uint64_t sampled = 0;   // that were chosen
+  uint64_t finished = 0;  // finished units in the folder
+  uint64_t sampled = 0;   // chosen units
   std::vector<Rechecked> done;
-  std::optional<Identity> other_device;  // which answered, if it is not the run's
-  std::vector<Drop> failed;              // one for each instruction that was dropped
+  std::optional<Identity> other_device;  // the device that answered, if it is not the run's
+  std::vector<Drop> failed;              // one for each dropped instruction
   absl::Status device;                   // not OK: it was lost
   StopCause stopped_by;                  // kSignal or kTimeLimit
-  std::vector<std::string> damage;       // of the folder
+  std::vector<std::string> damage;       // in the folder
 };
 
-// Which of the finished units are chosen: the same for the same folder and seed, spread evenly over
-// pairs of instruction and machine.
+// Chooses finished units, spread evenly over pairs of instruction and machine. The choice depends
+// only on the folder and the seed.
 std::vector<UnitResult> Sample(std::vector<UnitResult> finished, uint64_t count, uint64_t seed);
 
-// kFailedPrecondition for a run of another version of model or generator, kOutOfRange for one with no
-// finished unit, kInvalidArgument for a unit that is not there or not finished, and for a simulator that is asked for a run of another device; otherwise as
-// ReadRunFolder(), or the device's own. An instruction that the device lacks or fails on is dropped.
+// kFailedPrecondition for a run with a different version of model or generator, kOutOfRange for one
+// with no finished unit, kInvalidArgument for a unit that does not exist or is not finished, or if
+// the simulator would verify a run of a different device. Other errors are those of ReadRunFolder()
+// or the device. An instruction that the device lacks or fails on is dropped.
 absl::StatusOr<RecheckOutcome> Recheck(const std::string& folder, const RecheckOptions& options,
                                        absl::FunctionRef<EngineOr(const std::string&)> open,
                                        Console& console);

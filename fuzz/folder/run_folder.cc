@@ -22,15 +22,15 @@ namespace mmadiff {
 namespace {
 
 constexpr absl::string_view kWriterLock = "writer.lock";
-constexpr absl::string_view kSlurmStops = "stops";  // of docs/cluster/slurm_array.sh
+constexpr absl::string_view kSlurmStops = "stops";  // written by docs/cluster/slurm_array.sh
 
 }  // namespace
 
 absl::StatusOr<RunManifest> ReadManifest(const std::string& path) {
   const absl::StatusOr<std::string> text = ReadFile(ManifestPath(path));
   if (std::error_code ignored; std::filesystem::is_regular_file(path, ignored)) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        path, " is a file, a finished report say; name the folders of the runs, their --workdir"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, " is a file, not the folder of a run; name the --workdir of a run"));
   }
   if (absl::IsNotFound(text.status())) {
     std::error_code ignored;
@@ -106,7 +106,7 @@ absl::Status ReadFindings(RunFolder& folder) {
   if (!std::filesystem::exists(path, ignored)) {
     folder.all_findings = !std::filesystem::is_symlink(path, ignored);
     if (!folder.all_findings) {
-      folder.warnings.push_back(path + ": leads nowhere; is its disk mounted?");
+      folder.warnings.push_back(path + ": its target does not exist; is its disk mounted?");
     }
     return absl::OkStatus();
   }
@@ -117,7 +117,7 @@ absl::Status ReadFindings(RunFolder& folder) {
   std::ranges::move(below->damaged, std::back_inserter(folder.warnings));
   std::erase_if(folder.findings, [&folder](const FiledCase& f) {
     if (IsOfRun(folder.manifest, f.filed)) return false;
-    folder.warnings.push_back(f.path + ": a finding of another run");
+    folder.warnings.push_back(f.path + ": a finding of a different run");
     return true;
   });
   return absl::OkStatus();
@@ -135,13 +135,13 @@ std::vector<std::string> MisplacedIn(const std::string& folder) {
         name.starts_with("units-") && !name.starts_with(absl::StrCat(kMergedLog, ".tmp"));
     if (IsUnitLog(path) || !(looks || KindOfFile(path) == FileKind::kLog)) continue;
     lines.push_back(
-        absl::StrCat(path, ": a log, whose units do not count: its name is none of units-*.log"));
+        absl::StrCat(path, ": a log whose units do not count: its name is not units-*.log"));
   }
   const auto findings = FilesBelow(folder + "/findings");
   for (const std::string& path : findings.ok() ? *findings : std::vector<std::string>()) {
     std::error_code ignored;
     if (fs::is_directory(path, ignored)) {
-      lines.push_back(path + ": a link to a folder, which is not followed; copy its files here");
+      lines.push_back(path + ": a link to a folder is not followed; copy its files here");
     } else if (fs::path(path).extension() != kCaseExtension &&
                KindOfFile(path) == FileKind::kCase) {
       lines.push_back(path + ": a finding that does not count: its name does not end in .txtpb");

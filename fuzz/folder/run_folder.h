@@ -1,5 +1,5 @@
-// The folder of a run as its readers see it: `status`, `report`, `merge`, `verify`. Nothing is
-// changed, not even synced; a run may be writing meanwhile.
+// Reads the folder of a run for `status`, `report`, `merge` and `verify`. Nothing is changed or
+// synced; a run may be writing to the folder at the same time.
 #pragma once
 
 #include <string>
@@ -18,40 +18,43 @@ struct RunFolder {
   std::string path;
   RunManifest manifest;
   StoredUnits stored;
-  std::vector<FiledCase> findings;      // of findings/, in the order of their paths
-  bool all_findings = true;             // each file of findings/ could be read
+  std::vector<FiledCase> findings;      // in findings/, ordered by path
+  bool all_findings = true;             // every file in findings/ could be read
   std::vector<std::string> distrusted;  // "OPERATION: why"
-  std::vector<std::string> warnings;    // damage, of logs and of findings; the good was read
+  std::vector<std::string> warnings;    // damage of logs and findings; undamaged data was read
 };
 
-// `each` sees every unit once. kInvalidArgument: no folder of a run; kDataLoss: a damaged manifest.
-// All else that cannot be read or trusted is a warning.
+// `each` is called once for every unit. kInvalidArgument: not the folder of a run; kDataLoss: a
+// damaged manifest. Other data that cannot be read or trusted becomes a warning.
 absl::StatusOr<RunFolder> ReadRunFolder(const std::string& path, const OnUnit& each = nullptr);
 
-// Whether a filed case is of an operation and the device of the run.
+// Whether a filed case belongs to the device and one of the operations of the run.
 bool IsOfRun(const RunManifest& manifest, const RegressionCase& filed);
 
-// Of files in the folder and in its findings/ that a run has, but not there or under such a name, and of links that
-// nobody follows: a line each. Nothing is read of them.
+// One line for each file in the folder or its findings/ that is a run's but has the wrong name or
+// place, and for each link to a folder. These files are not read.
 std::vector<std::string> MisplacedIn(const std::string& folder);
 
-// The parts of it. kInvalidArgument: no folder of a run; kDataLoss: a damaged manifest.
+// Reads the manifest only. kInvalidArgument: not the folder of a run; kDataLoss: a damaged
+// manifest.
 absl::StatusOr<RunManifest> ReadManifest(const std::string& path);
-// Whether it is an empty folder, or that of a run which was killed before it wrote its manifest: no unit is lost.
+// Whether the folder is empty, or its run was killed before it wrote its manifest: no unit is lost.
 bool HasNotBegun(const std::string& path);
 
-// The folders of runs among those that a user names.
+// The folders of runs among the paths that a user named.
 struct NamedRuns {
-  std::vector<std::pair<std::string, RunManifest>> runs;  // without a final "/"
-  // Of the others a line each: HasNotBegun(); not there, no folder of a run, or with a damaged manifest.
+  std::vector<std::pair<std::string, RunManifest>> runs;  // paths without a final "/"
+  // One line for each other path. `not_begun`: HasNotBegun(); `damage`: does not exist, is not the
+  // folder of a run, or has a damaged manifest.
   std::vector<std::string> not_begun, damage;
 };
 // Both kinds of lines.
 std::vector<std::string> NotRead(const NamedRuns& named);
-// If there is no run: kDataLoss for a damaged manifest, else kInvalidArgument.
+// If none of the paths is a run: kDataLoss for a damaged manifest, else kInvalidArgument.
 absl::StatusOr<NamedRuns> ReadManifests(const std::vector<std::string>& paths);
-// `findings` and `distrusted` of the folder at its path, of its manifest; damage of them, findings of another run, and
-// MisplacedIn() are added to the warnings. An error of one leaves the other read.
+// Reads `findings` and `distrusted` into the folder, whose path and manifest are set. Damage,
+// findings of a different run, and MisplacedIn() are added to the warnings. If one cannot be read,
+// the other still is.
 absl::Status ReadFiled(RunFolder& folder);
 
 }  // namespace mmadiff

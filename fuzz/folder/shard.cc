@@ -11,9 +11,9 @@
 namespace mmadiff {
 namespace {
 
-// A numbering: a process's number, how many there are (nullptr: not said), and where it begins.
-// Names: sbatch(1) "Job array", srun(1) "Output environment variables", mpirun(1), the PMI of MPICH,
-// and the documentation of Kubernetes on indexed jobs.
+// The environment variables of a numbering: number of the process, number of processes (nullptr:
+// not available), first and last number. Names: sbatch(1) "Job array", srun(1) "Output environment
+// variables", mpirun(1), the PMI of MPICH, and the documentation of Kubernetes on indexed jobs.
 struct Numbering {
   const char *index, *count, *first, *last;
 };
@@ -22,7 +22,7 @@ constexpr Numbering kTasks[] = {
      "SLURM_ARRAY_TASK_MAX"},
     {"JOB_COMPLETION_INDEX", nullptr, nullptr, nullptr},
 };
-// A batch script has SLURM_PROCID too, but no step: it is one process.
+// A batch script also has SLURM_PROCID, but it is not a step: it is one process.
 constexpr Numbering kProcesses[] = {
     {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", nullptr, nullptr},
     {"PMI_RANK", "PMI_SIZE", nullptr, nullptr},
@@ -43,11 +43,11 @@ absl::StatusOr<uint64_t> NumberOf(const char* name, const Environment& environme
   const char* text = environment(name);
   uint64_t number = 0;
   if (text != nullptr && ParseNumber(text, &number)) return number;
-  return Wrong(absl::StrCat(name, text == nullptr ? " is not set" : " is no number",
+  return Wrong(absl::StrCat(name, text == nullptr ? " is not set" : " is not a number",
                             "; write --shard=I/N or --shard=auto/N"));
 }
 
-// None of these: no value. With `counted` the size is asked too.
+// Returns no value if none of the numberings is set. `counted`: also read the number of processes.
 template <size_t kCount>
 absl::StatusOr<std::optional<Shard>> Ask(const Numbering (&numberings)[kCount], bool counted,
                                          const Environment& environment) {
@@ -60,7 +60,7 @@ absl::StatusOr<std::optional<Shard>> Ask(const Numbering (&numberings)[kCount], 
     if (!counted && !is_step) return shard;
     if (n.count == nullptr) {
       return Wrong(absl::StrCat("auto: ", n.index,
-                                " is set, but nothing says how many there are; "
+                                " is set, but no variable has the number of processes; "
                                 "write --shard=auto/N"));
     }
     ASSIGN_OR_RETURN(const uint64_t count, NumberOf(n.count, environment));
@@ -70,7 +70,8 @@ absl::StatusOr<std::optional<Shard>> Ask(const Numbering (&numberings)[kCount], 
       ASSIGN_OR_RETURN(const uint64_t last, NumberOf(n.last, environment));
       if (last - first + 1 != count) {
         return Wrong(absl::StrCat("auto: the tasks of this array are not ", first, " to ", last,
-                                  " without a gap; write --shard=auto/N, N of the whole array"));
+                                  " without a gap; write --shard=auto/N, where N is the size of "
+                                  "the whole array"));
       }
       shard.index -= first;
     }
@@ -96,8 +97,8 @@ absl::StatusOr<Shard> AskScheduler(std::optional<uint64_t> count, const Environm
   shard.count = count.value_or(shard.count * inside.count);
   absl::StrAppend(&shard.from, shard.from.empty() || inside.from.empty() ? "" : ", ", inside.from);
   if (shard.index < shard.count) return shard;
-  return Wrong(absl::StrCat("auto/", shard.count, ": ", shard.from, " makes shard ", shard.index,
-                            "; the numbers must be 0 to ", shard.count - 1));
+  return Wrong(absl::StrCat("auto/", shard.count, ": ", shard.from, " means shard ", shard.index,
+                            "; shards are numbered 0 to ", shard.count - 1));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Which part of a run this process does: as written, or as its scheduler numbers it.
+// The part of a run that this process executes: given explicitly, or numbered by its scheduler.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +12,16 @@ namespace mmadiff {
 
 struct Shard {
   uint64_t index = 0, count = 1;  // index < count
-  std::string from;               // "SLURM_ARRAY_TASK_ID=3"; empty as written
+  std::string from;               // "SLURM_ARRAY_TASK_ID=3"; empty if given explicitly
 };
 
 using Environment = std::function<const char*(const char* name)>;  // getenv
 
-// "" (all of it), "I/N", "auto" or "auto/N". `auto` is the number and the size that a scheduler
-// gives: a Slurm job array, an indexed Kubernetes Job, the processes of mpirun or srun; processes in
-// each task of an array are numbered through. With N the size is not asked: for Kubernetes, which
-// does not give it, and for some tasks of an array that are submitted again.
-// kInvalidArgument: what is wrong, with the variable.
+// "" (the whole run), "I/N", "auto" or "auto/N". `auto` takes the number and the size from a
+// scheduler: a Slurm job array, an indexed Kubernetes Job, or the processes of mpirun or srun.
+// Processes in the tasks of an array are numbered consecutively. With N the size is not read: for
+// Kubernetes, which does not provide it, and to resubmit some tasks of an array.
+// kInvalidArgument names the variable and the problem.
 absl::StatusOr<Shard> ParseShard(absl::string_view text, const Environment& environment);
 
 }  // namespace mmadiff

@@ -20,7 +20,7 @@
 namespace mmadiff {
 namespace {
 
-// What the logs of a folder say, each checked against the plan of the run.
+// Reads the logs of a folder and checks each record against the plan of the run.
 class UnitReader {
  public:
   UnitReader(const RunManifest& manifest, const OnUnit& each)
@@ -42,7 +42,7 @@ class UnitReader {
     return ReadUnitLog(path, manifest_, add, stored_.damage);
   }
 
-  // What would be an error is damage.
+  // Records errors as damage.
   void ReadGood(const std::string& path) {
     absl::Status other;
     const auto add = [&](const UnitResult& unit, absl::string_view, uint64_t) {
@@ -114,9 +114,9 @@ class UnitReader {
       return absl::OkStatus();
     }
     if (folded_[unit.instruction].at(unit.unit).fold == fold) return absl::OkStatus();
-    return absl::AbortedError(absl::StrCat(path, ": two different answers for unit ", unit.unit,
-                                           " of instruction ", unit.instruction,
-                                           ": the device or the files are not to be trusted"));
+    return absl::AbortedError(absl::StrCat(path, ": two different answers for instruction ",
+                                           unit.instruction, ", unit ", unit.unit,
+                                           ": the device or the files cannot be trusted"));
   }
 
   void NoteContradiction(const UnitResult& part, uint64_t mismatches) {
@@ -160,11 +160,11 @@ class UnitReader {
   const OnUnit& each_;
   StoredUnits stored_;
   struct Done {
-    uint64_t fold, mismatches;  // both digests, as a word
+    uint64_t fold, mismatches;  // fold: both digests folded into a word
   };
-  // By instruction and unit: attempts may have the same units.
+  // By instruction and unit, because attempts may share units.
   std::vector<absl::flat_hash_map<uint64_t, Done>> folded_;
-  std::map<std::string, std::pair<uint64_t, Hardware>> hardware_;  // by unit; when it was last
+  std::map<std::string, std::pair<uint64_t, Hardware>> hardware_;  // by unit; time of last use
 };
 
 }  // namespace
@@ -190,8 +190,8 @@ std::string Contradiction(const RunManifest& manifest, const UnitResult& part,
       "two different answers to unit ", part.unit, " of ",
       manifest.instructions[part.instruction].name, ": ", part.mismatches,
       " mismatches in its first ", part.dot_products, " dot products, ", mismatches,
-      " in more of it: the device was changed meanwhile, or it or the files are not to "
-      "be trusted; run it again with another --workdir");
+      " in a larger part: the device was changed in between, or it or the files cannot be "
+      "trusted; run it again with a different --workdir");
 }
 
 void Accumulate(const UnitResult& unit, UnitResult& total) {
@@ -249,7 +249,7 @@ std::string WhyNotPlanned(const RunManifest& manifest, const UnitResult& unit) {
 absl::Status ReadUnitLog(const std::string& path, const RunManifest& manifest,
                          const OnStoredUnit& each, std::vector<Damage>& damage) {
   uint64_t unplanned = 0;
-  std::string first;  // what is wrong with the first of them
+  std::string first;  // the problem of the first of them
   const OnRecordAt add = [&](absl::string_view bytes, uint64_t offset) -> absl::Status {
     const absl::StatusOr<UnitResult> unit = ParseUnit(bytes);
     const std::string wrong =
@@ -265,7 +265,7 @@ absl::Status ReadUnitLog(const std::string& path, const RunManifest& manifest,
   if (unplanned > 0) {
     stats->damage.push_back({.kind = DamageKind::kOtherRecords,
                              .detail = absl::StrCat(unplanned,
-                                                    " records that this run cannot have, "
+                                                    " records that are not part of this run; "
                                                     "the first: ",
                                                     first)});
   }
@@ -278,7 +278,7 @@ std::vector<std::string> TextsOf(const std::vector<Damage>& damage, const std::s
   std::vector<std::string> texts;
   for (const Damage& d : damage) {
     if (!writer.empty() && d.IsTornEnd()) continue;
-    // At other files a run ends; contradictions stay.
+    // An unreadable file ends a run, and contradictions remain; other damaged units run again.
     const bool again = d.kind != DamageKind::kOtherFile && d.kind != DamageKind::kContradiction;
     texts.push_back(absl::StrCat(Text(d), again ? "; those units run again" : ""));
   }
@@ -290,7 +290,7 @@ bool IsUnitLog(const std::string& path) {
   return absl::StartsWith(name, "units-") && absl::EndsWith(name, ".log");
 }
 
-// No glob(): the folder's own name may hold "[" or "*".
+// Not with glob(): the folder's own name may contain "[" or "*".
 absl::StatusOr<std::vector<std::string>> UnitLogsIn(const std::string& workdir) {
   absl::StatusOr<std::vector<std::string>> paths = EntriesOf(workdir);
   if (!paths.ok()) return absl::DataLossError(paths.status().message());

@@ -1,4 +1,4 @@
-// The durable memory of a run: which units are done and what they gave, over all attempts.
+// The durable record of a run: finished units and their results, over all attempts.
 #pragma once
 
 #include <cstdint>
@@ -19,91 +19,91 @@
 
 namespace mmadiff {
 
-// Of each unit that is not done the largest part that was compared, by number. It counts until the
-// unit is done.
+// The largest compared part of each unfinished unit, by number. It counts until the unit is done.
 using UnitParts = std::map<uint64_t, UnitResult>;
 void KeepLarger(UnitResult part, UnitParts& parts);
-// Why a part and the whole unit, which begins with the same cases and has so many mismatches, cannot both be true; "" if
-// they can.
+// Explains why a part contradicts a larger part or the whole unit with `mismatches` mismatches; ""
+// if it does not.
 std::string Contradiction(const RunManifest& manifest, const UnitResult& part, uint64_t mismatches);
 
 // Everything that earlier attempts left in a work directory.
 struct StoredUnits {
-  std::vector<UnitResult> totals;  // by instruction of the manifest; of the units that are done
-  std::vector<UnitSet> done;       // by instruction
-  std::vector<UnitParts> parts;    // by instruction; of units that are not done
-  std::vector<UnitParts> begun;    // the same of parts behind which an attempt may go on
-  // By instruction and unit: UnitResult::failures, also of units that are done.
+  std::vector<UnitResult> totals;  // by instruction of the manifest; sums over finished units
+  std::vector<UnitSet> done;       // by instruction; finished units
+  std::vector<UnitParts> parts;    // by instruction; parts of unfinished units
+  std::vector<UnitParts> begun;    // by instruction; parts that an attempt may continue
+  // By instruction and unit: UnitResult::failures, including finished units.
   std::vector<std::map<uint64_t, uint64_t>> failures;
-  uint64_t units = 0;              // that are done
-  std::set<std::string> machines;  // that did them
-  // By instruction: the units with a canary, one of each folder that was merged; without any the unit that took least.
+  uint64_t units = 0;              // number of finished units
+  std::set<std::string> machines;  // machines that executed them
+  // By instruction: the units with a canary, one for each merged folder; without any, the fastest
+  // unit.
   std::vector<std::vector<UnitResult>> asked;
-  // By instruction and unit: the last record of a drop; OK: it was taken back.
+  // By instruction and unit: the last record of a drop; OK: the drop was revoked.
   std::vector<std::map<uint64_t, UnitResult>> drops;
-  // By instruction and unit that is not done: the last record of an attempt that a mismatch limit ended.
+  // By instruction and unfinished unit: the last record of an attempt that a mismatch limit ended.
   std::vector<std::map<uint64_t, UnitResult>> stops;
-  std::vector<Hardware> hardware;  // that did units, each as it was last; ordered by unit
-  std::vector<Damage> damage;      // of the logs: the good records were used
+  std::vector<Hardware> hardware;  // hardware that executed units, latest state, ordered by unit
+  std::vector<Damage> damage;      // in the logs; the undamaged records were used
 };
 
 // Keeps the record of a drop, or of a stop, that ended last.
 void KeepLater(UnitResult record, std::map<uint64_t, UnitResult>& records);
 
-// Sum of two results of one instruction; the unit number and the first case lose their meaning. Digests are
-// of units that are done.
+// Adds a result to the total of its instruction; the unit number and the first case of the total
+// have no meaning. Digests are summed over finished units only.
 void Accumulate(const UnitResult& unit, UnitResult& total);
 
-// Whether the unit was the last of its instruction, with a part of its cases, before cases were
-// raised: another is in its place.
+// Whether the unit was the incomplete last unit of its instruction before cases were raised. A
+// larger unit has replaced it.
 bool IsSuperseded(const RunManifest& manifest, const UnitResult& unit);
 
-// Empty when the unit is one of this run; else what is wrong with it.
+// Empty if the unit belongs to this run; otherwise the problem.
 std::string WhyNotPlanned(const RunManifest& manifest, const UnitResult& unit);
 
 inline constexpr char kMergedLog[] = "units-merged.log";  // MergeRuns() writes it
-// By its name.
+// Whether the file name is that of a log.
 bool IsUnitLog(const std::string& path);
-// The logs of a work directory, in the order of the attempts. kDataLoss when it cannot be listed.
+// The logs of a work directory, in the order of the attempts. kDataLoss if it cannot be listed.
 absl::StatusOr<std::vector<std::string>> UnitLogsIn(const std::string& workdir);
 
-// For each unit of a run that is done once, whatever the number of attempts that did it.
+// Called once for each finished unit, however many attempts executed it.
 using OnUnit = std::function<void(const UnitResult&)>;
 
-// Whether logs are synced before they are trusted: an earlier sync may have failed. Not for who only
-// looks, or makes a copy durable.
+// Whether logs are synced before they are trusted, because an earlier sync may have failed. Not
+// needed to only read them, or to make a durable copy.
 enum class Sync { kFirst, kNever };
 
-// Reads the units of this run. Blocks of other runs, and units that this run does not have, are damage. kAborted for two
-// different answers for one unit: an alarm, not a merge. kDataLoss when a log cannot be listed,
-// read or synced.
+// Reads the units of this run. Blocks of other runs, and units that this run does not have, are
+// damage. kAborted for two different answers to one unit. kDataLoss if a log cannot be listed, read
+// or synced.
 absl::StatusOr<StoredUnits> ReadUnits(const std::string& workdir, const RunManifest& manifest,
                                       const OnUnit& each = nullptr, Sync sync = Sync::kFirst);
 
-// The same for who only looks: logs that cannot be read, and other answers to a unit than the first ones, are
-// damage too, and all else is read.
+// The same for reading only: unreadable logs, and answers to a unit that differ from the first
+// ones, are also damage, and everything else is read.
 StoredUnits ReadGoodUnits(const std::string& workdir, const RunManifest& manifest,
                           const OnUnit& each = nullptr);
 
-// For each record of one log that this run can have, parts and those that come again too: the unit, its bytes,
-// and where in the file they begin. An error ends the reading.
+// Called for each record of one log that belongs to this run, including parts and repeated units,
+// with the unit, its bytes, and their offset in the file. An error ends the reading.
 using OnStoredUnit =
     std::function<absl::Status(const UnitResult&, absl::string_view bytes, uint64_t offset)>;
-// Damage, blocks of other runs and units that this run does not have go to `damage`; superseded
-// units are passed over. kDataLoss when the log cannot be read.
+// Damage, blocks of other runs and units that this run does not have are added to `damage`;
+// superseded units are skipped. kDataLoss if the log cannot be read.
 absl::Status ReadUnitLog(const std::string& path, const RunManifest& manifest,
                          const OnStoredUnit& each, std::vector<Damage>& damage);
-// What to tell of it, a line each. The end of what `writer` (WriterOf()) is writing is no damage.
+// One line for each damage. A torn end is not reported while a `writer` (WriterOf()) is writing.
 std::vector<std::string> TextsOf(const std::vector<Damage>& damage, const std::string& writer = "");
 
 // Appends to the log of this attempt. Not thread-safe.
 class UnitLog {
  public:
-  // kDataLoss when the folder cannot be written.
+  // kDataLoss if the folder cannot be written.
   static absl::StatusOr<std::unique_ptr<UnitLog>> Create(const std::string& workdir, RunId run);
 
-  // Durable at the latest half a second and one call later, or after Flush(). kDataLoss also when
-  // the log is not in its folder any more.
+  // Durable after Flush(), or at the first call at least half a second later. kDataLoss also if the
+  // log is no longer in its folder.
   absl::Status Append(const UnitResult& unit);
   absl::Status Flush();
 

@@ -1,4 +1,4 @@
-// The units of an operation that are done.
+// The finished units of an operation.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 namespace mmadiff {
 
-// A set of numbers that leave the same rest modulo `stride`. Its memory grows with the gaps between
-// them, not with the numbers: these come from files.
+// A set of numbers that have the same remainder modulo `stride`. Its memory grows with the number
+// of gaps, not with the numbers, which come from files.
 class UnitSet {
  public:
   explicit UnitSet(uint64_t stride = 1) : stride_(stride) {}
@@ -18,7 +18,7 @@ class UnitSet {
     return next != intervals_.begin() && std::prev(next)->second > unit / stride_;
   }
 
-  // False when it is there already.
+  // Returns false if the unit is already in the set.
   bool Add(uint64_t unit) {
     if (Contains(unit)) return false;
     const uint64_t n = unit / stride_;
@@ -38,7 +38,7 @@ class UnitSet {
 
  private:
   uint64_t stride_, size_ = 0;
-  std::map<uint64_t, uint64_t> intervals_;  // of unit / stride_: first and one past the last
+  std::map<uint64_t, uint64_t> intervals_;  // first unit / stride_ -> one past the last
 };
 
 }  // namespace mmadiff

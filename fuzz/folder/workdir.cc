@@ -26,7 +26,7 @@
 namespace mmadiff {
 namespace {
 
-// None if there is no such file; kDataLoss if it cannot be read.
+// Adds no lines if the file does not exist; kDataLoss if it cannot be read.
 absl::Status ReadLines(const std::string& path, std::vector<std::string>& lines) {
   const absl::StatusOr<std::string> text = ReadFile(path);
   if (text.ok()) lines = absl::StrSplit(*text, '\n', absl::SkipEmpty());
@@ -41,7 +41,7 @@ absl::Status AppendLine(const std::string& path, absl::string_view line) {
   return s.ok() ? SyncFolderOf(path) : s;
 }
 
-// 0 or errno.
+// Returns 0 or errno.
 int Lock(int fd) {
   while (flock(fd, LOCK_EX | LOCK_NB) != 0) {
     if (errno != EINTR) return errno;
@@ -49,7 +49,7 @@ int Lock(int fd) {
   return 0;
 }
 
-// For people; whether it is there does not matter.
+// Writes text for people; a failure does not matter.
 void WriteHolder(int fd) {
   char host[256] = "?";
   gethostname(host, sizeof host - 1);
@@ -63,14 +63,14 @@ std::string Holder(const std::string& path) {
   return text.ok() && !text->empty() ? std::string(absl::StripAsciiWhitespace(*text)) : "unknown";
 }
 
-// Whether a run may have left it.
+// Whether a run may have created the file.
 bool IsOfRun(const std::string& name) {
   return name == "findings" || name == "distrusted.txt" || name == "hardware" ||
          absl::StartsWith(name, "units-") || absl::StartsWith(name, "manifest.txtpb");
 }
 
-// A folder that has answers is no place for a run: who reads them would take its findings for theirs. One of
-// other files alone is meant for something else.
+// Rejects a folder with a survey or a recording, whose readers would take the run's findings for
+// theirs, and a folder with unrelated files only, which has some other purpose.
 absl::Status CheckNoOthers(const std::string& folder) {
   std::error_code ignored;
   const PathKind kind = KindOf(folder);
@@ -85,14 +85,14 @@ absl::Status CheckNoOthers(const std::string& folder) {
     other = name;
   }
   if (what.empty() && !of_run && !other.empty()) {
-    what = absl::StrCat("no folder of a run: it has ", other);
+    what = absl::StrCat("not the folder of a run: it contains ", other);
   }
   if (what.empty()) return absl::OkStatus();
   return absl::FailedPreconditionError(
-      absl::StrCat(folder, " is ", what, "; give the run its own --workdir"));
+      absl::StrCat(folder, " is ", what, "; choose another --workdir"));
 }
 
-// `manifest` with the units that `stored` has since its cases were raised.
+// `manifest` with the units of `stored`, if the cases of `stored` were raised.
 RunManifest WithUnitsOf(const RunManifest& stored, RunManifest manifest) {
   for (size_t i = 0; i < std::min(stored.instructions.size(), manifest.instructions.size()); ++i) {
     const RunManifest::Instruction& units = stored.instructions[i];
@@ -104,7 +104,7 @@ RunManifest WithUnitsOf(const RunManifest& stored, RunManifest manifest) {
   return manifest;
 }
 
-// `stored` with the cases of `wanted`, if it has no more of them and differs in nothing else.
+// `stored` with the cases of `wanted`, if it has no more cases and is equal otherwise.
 std::optional<RunManifest> Extended(RunManifest stored, const RunManifest& wanted) {
   for (size_t i = 0; i < std::min(stored.instructions.size(), wanted.instructions.size()); ++i) {
     RunManifest::Instruction& raised = stored.instructions[i];
@@ -122,7 +122,7 @@ absl::Status CheckUnits(const std::string& folder, const RunManifest& extended) 
     if (i.earlier_cases.empty() || i.Units() <= kMaxExtendedUnits) continue;
     return absl::FailedPreconditionError(absl::StrCat(
         folder, ": ", i.name, " has units of ", i.unit_cases, " cases and can have at most ",
-        absl::StrCat(i.unit_cases * kMaxExtendedUnits), " cases; give this run its own --workdir"));
+        absl::StrCat(i.unit_cases * kMaxExtendedUnits), " cases; choose another --workdir"));
   }
   return absl::OkStatus();
 }
@@ -152,12 +152,12 @@ absl::StatusOr<RunManifest> ClaimManifest(const std::string& folder, const RunMa
     return *std::move(extended);
   }
   return absl::FailedPreconditionError(
-      absl::StrCat(folder, " belongs to another run (",
+      absl::StrCat(folder, " belongs to a different run (",
                    ManifestDifference(*stored, WithUnitsOf(*stored, manifest)), "); ",
                    extend     ? "--extend only raises cases: "
-                   : extended ? "--extend raises its cases; or "
+                   : extended ? "add --extend to raise its cases, or "
                               : "",
-                   "give this one its own --workdir, or repeat that command line"));
+                   "choose another --workdir, or repeat the command line of that run"));
 }
 
 namespace {
@@ -197,8 +197,8 @@ absl::Status CheckOwner(const std::string& folder, bool shared, uid_t user) {
   }
   return absl::FailedPreconditionError(
       absl::StrCat(folder, " belongs to another user (", s.st_uid,
-                   "), who could make this process write elsewhere; name a folder of your own, or "
-                   "add --shared if you trust all who can write to it"));
+                   "), who could redirect this process to write elsewhere; name a folder of your "
+                   "own, or add --shared if you trust everyone who can write to it"));
 }
 
 absl::StatusOr<std::unique_ptr<FolderLock>> FolderLock::Take(const std::string& folder,
@@ -210,21 +210,21 @@ absl::StatusOr<std::unique_ptr<FolderLock>> FolderLock::Take(const std::string& 
   const int fd = file->get();
   std::unique_ptr<FolderLock> lock(new FolderLock(*std::move(file)));
   int error = Lock(fd);
-  for (int i = 0; i < 5 && error == EWOULDBLOCK; ++i) {  // one that was killed may still be dying
+  for (int i = 0; i < 5 && error == EWOULDBLOCK; ++i) {  // a killed process may not have ended yet
     usleep(20'000);
     error = Lock(fd);
   }
   if (error == EWOULDBLOCK) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("another process writes to ", folder, " (", Holder(path),
-                     "); wait for it or give this run its own --workdir"));
+    return absl::FailedPreconditionError(absl::StrCat("another process is writing to ", folder,
+                                                      " (", Holder(path),
+                                                      "); wait for it or choose another folder"));
   }
   if (error != 0) {
     warning = absl::StrCat(path, ": ", std::strerror(error),
-                           "; nothing keeps another process from writing to this folder");
+                           "; another process could write to this folder at the same time");
     return lock;
   }
-  // Whoever removes the file lets two processes have one each.
+  // If the file was removed, two processes could each hold a lock.
   RETURN_IF_ERROR(CheckIsStill(fd, path));
   WriteHolder(fd);
   return lock;
@@ -244,7 +244,7 @@ absl::StatusOr<std::unique_ptr<Workdir>> Workdir::Claim(const std::string& folde
   const bool there = KindOf(folder) == PathKind::kRun;
   if (extend && !there) {
     return absl::InvalidArgumentError(absl::StrCat(
-        folder, " is not the folder of a run, so there are no cases to raise: leave out --extend"));
+        folder, " is not the folder of a run, so --extend has no cases to raise; remove --extend"));
   }
   if (!there) {
     RETURN_IF_ERROR(CheckNoOthers(folder));
@@ -271,7 +271,7 @@ absl::StatusOr<std::unique_ptr<Workdir>> Workdir::Claim(const std::string& folde
   absl::Status read = ReadLines(DistrustedPath(folder), workdir->distrusted);
   std::vector<std::string> merged;
   if (read.ok()) read = ReadLines(HardwarePath(folder), merged);
-  if (!read.ok()) return absl::AbortedError(read.message());  // nothing was to be written
+  if (!read.ok()) return absl::AbortedError(read.message());  // not a write error
   workdir->hardware = workdir->stored.hardware;
   for (const std::string& line : merged) workdir->hardware.push_back(HardwareOfLine(line));
   ASSIGN_OR_RETURN(auto log, UnitLog::Create(folder, RunIdOf(manifest)));
@@ -287,7 +287,7 @@ absl::Status Workdir::Check() const {
   const absl::StatusOr<std::string> text = ReadFile(manifest_path_);
   if (text.ok() && *text == manifest_text_) return absl::OkStatus();
   return absl::DataLossError(absl::StrCat(
-      manifest_path_, ": was removed or changed during the run; its results are not safe"));
+      manifest_path_, ": removed or changed during the run; its results are not safe"));
 }
 
 bool IsComplete(const std::string& workdir) {

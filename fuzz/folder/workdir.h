@@ -1,6 +1,7 @@
-// The work directory of a run: manifest.txtpb (of which only cases are ever raised), units-*.log (one block log per attempt),
-// findings/, distrusted.txt (answers that did not repeat or could not be read, a line each),
-// hardware (what answered, of earlier versions) and writer.lock, which one process at a time holds.
+// The work directory of a run: manifest.txtpb (never changed, except to raise cases), units-*.log
+// (one block log per attempt), findings/, distrusted.txt (one line per operation whose answers did
+// not repeat or could not be read), hardware (hardware that answered; written by earlier versions)
+// and writer.lock, which one process at a time holds.
 #pragma once
 
 #include <unistd.h>
@@ -18,16 +19,16 @@
 
 namespace mmadiff {
 
-// kFailedPrecondition if the folder is another user's: who owns it can put links for files. Not for
-// root, who makes folders for all, nor if the user says that the folder is `shared`. kDataLoss as
-// CheckLinks(). A folder that is not there yet is fine.
+// kFailedPrecondition if another user owns the folder and could replace files with links. Not
+// checked for root, which creates folders for all users, nor if the folder is `shared`. kDataLoss
+// as CheckLinks(). A folder that does not exist yet is accepted.
 absl::Status CheckOwner(const std::string& folder, bool shared, uid_t user = geteuid());
 
-// One process at a time in a folder, for as long as this lives. Not inherited by children.
+// Locks a folder for this process until the object is destroyed. Not inherited by children.
 class FolderLock {
  public:
-  // kFailedPrecondition while another process holds it, with its number and machine. On a file
-  // system without locks nothing is locked and `warning` says so. kDataLoss when the lock's file
+  // kFailedPrecondition while another process holds the lock, with its number and machine. On a
+  // file system without locks nothing is locked and `warning` is set. kDataLoss if the lock file
   // cannot be written. Also the errors of CheckOwner().
   static absl::StatusOr<std::unique_ptr<FolderLock>> Take(const std::string& folder,
                                                           std::string& warning,
@@ -38,21 +39,22 @@ class FolderLock {
   Fd file_;
 };
 
-// "pid 7 on node7", or "unknown", of the process that writes to a folder; empty if none does, or if
-// nobody can know. Who takes the lock in this moment tries again and gets it.
+// "pid 7 on node7", or "unknown", for the process that is writing to the folder; empty if no
+// process is none or it cannot be found out. A process that takes the lock at this moment retries
+// and gets it.
 std::string WriterOf(const std::string& folder);
 
-// Most units of an instruction whose cases are raised: bounds the log and the memory of the run.
+// Maximum units of an instruction whose cases are raised, to bound the log and memory of the run.
 inline constexpr uint64_t kMaxExtendedUnits = 1 << 21;
 
-// Creates the folder's manifest durably, or compares it with the one that is there; the folder is
-// locked by the caller. Returns the folder's: if its cases were raised, its units are not those that
-// a new run would have. With `extend` the folder must have a manifest, and where that has fewer cases
-// and is equal otherwise, it is replaced by one with the wanted cases. A kill leaves the one or the
-// other; both go with the logs.
+// Creates the folder's manifest durably, or compares it with the existing one. The caller has
+// locked the folder. Returns the folder's manifest: if its cases were raised, its units are not
+// those that a new run would have. With `extend` the folder must have a manifest. If that has fewer
+// cases and is equal otherwise, it is replaced by one with the wanted cases. A kill leaves one or
+// the other; both match the logs.
 //
-// kFailedPrecondition for a folder of another run, of a survey or a recording, or of other files alone; kInvalidArgument if
-// there is nothing to extend; kAborted for a manifest that cannot be read.
+// kFailedPrecondition if the folder belongs to a different run, a survey or a recording, or has
+// only unrelated files; kAborted for a manifest that cannot be read.
 absl::StatusOr<RunManifest> ClaimManifest(const std::string& folder, const RunManifest& manifest,
                                           bool extend = false);
 
@@ -62,29 +64,29 @@ std::string HardwarePath(const std::string& folder);  // lines of earlier versio
 
 class Workdir {
  public:
-  // Creates the folder and its manifest, or compares it with the one that is there; reads the units
-  // of earlier attempts; and begins the log of this one. With `anew` a folder in which every unit
-  // is done, and no file damaged, loses its units first. `extend`: of ClaimManifest(); `shared`: of
-  // CheckOwner().
+  // Creates the folder and its manifest, or compares the manifest with the existing one; reads the
+  // units of earlier attempts; and begins the log of this attempt. With `anew`, removes the units
+  // first if every unit is done and no log is damaged. `extend`: as in ClaimManifest(); `shared`:
+  // as in CheckOwner().
   //
-  // kFailedPrecondition for a folder of another run (with the difference) or one in which another
-  // process writes; kAborted for a manifest or units that contradict themselves; kDataLoss for what
-  // cannot be read or written.
+  // kInvalidArgument if there is nothing to extend; kFailedPrecondition if the folder belongs to a
+  // different run (with the difference) or another process is writing to it; kAborted for a damaged
+  // manifest or contradictory units; kDataLoss if a file cannot be read or written.
   static absl::StatusOr<std::unique_ptr<Workdir>> Claim(const std::string& folder,
                                                         const RunManifest& manifest, bool anew,
                                                         bool extend = false, bool shared = false);
 
-  // Durably, for every later attempt: answers of the operation were lost or did not repeat.
+  // Records durably, for all later attempts, that answers of the operation were lost or flaky.
   absl::Status Distrust(const std::string& op, absl::string_view why) const;
 
-  // kDataLoss unless the manifest is still the one of this run.
+  // kDataLoss if the manifest was removed or changed during the run.
   absl::Status Check() const;
 
-  RunManifest manifest;                 // of the folder
+  RunManifest manifest;                 // the folder's manifest
   std::vector<std::string> distrusted;  // "OPERATION: why" of earlier attempts
-  std::vector<Hardware> hardware;       // what answered in earlier attempts
+  std::vector<Hardware> hardware;       // hardware that answered in earlier attempts
   StoredUnits stored;
-  std::string warning;  // what its lock does not protect from; "" as a rule
+  std::string warning;  // set if the folder could not be locked
   std::unique_ptr<UnitLog> log;
 
  private:
@@ -92,7 +94,7 @@ class Workdir {
   std::unique_ptr<FolderLock> lock_;
 };
 
-// True when the folder's manifest is good and every unit of its shard is done.
+// Whether the folder's manifest is good and every unit of its shard is done.
 bool IsComplete(const std::string& workdir);
 
 }  // namespace mmadiff

@@ -16,11 +16,12 @@
 namespace mmadiff {
 namespace {
 
-constexpr uint64_t kDigestBytes = 21;        // of one in digests.log
+constexpr uint64_t kDigestBytes = 21;        // per digest in digests.log
 constexpr uint64_t kInstructionBytes = 160;  // in the manifest, without the name
-constexpr uint64_t kDigestParts = 64;        // in which the first unit of a row is asked again
+constexpr uint64_t kDigestParts = 64;        // the first unit of a row is repeated in these parts
 
-// One batch of these cases. Consecutive ones keep their name, by which a recording knows them.
+// Puts these cases into one batch. Consecutive cases keep their stream and index, which a recording
+// needs to name them.
 void GenerateEach(const CaseStream& stream, const std::vector<uint64_t>& cases, Batch& batch) {
   Generate(stream, cases.front(), static_cast<int64_t>(cases.size()), batch);
   if (cases.back() - cases.front() + 1 == cases.size()) return;
@@ -95,14 +96,14 @@ absl::StatusOr<std::vector<Task>> RecordAgenda::Take(TaskResult result) {
   asking_ = false;
   if (result.drop.has_value()) {
     row.dropped = true;
-    // Else wrong answers would stay beside those that are recorded in the folder.
+    // Fail, because otherwise wrong answers would remain in the folder.
     const DropCause cause = result.drop->cause;
     const bool wrong = cause == DropCause::kGarbled || cause == DropCause::kDoesNotRepeat;
     if (wrong && phase_ != Phase::kTry && folder_ != nullptr) {
       failed_.Update(DeviceError(
           absl::Status(result.status.code(),
                        absl::StrCat(result.task.op().name, ": ", result.status.message(),
-                                    "; nothing was recorded, also of no other instruction"))));
+                                    "; nothing was recorded, for this or any other instruction"))));
     }
   }
   if (const auto* digest = std::get_if<DigestTask>(&result.task.what)) {
@@ -146,9 +147,9 @@ std::optional<Task> RecordAgenda::NextKnown() {
 
 absl::Status RecordAgenda::EndKnown() {
   if (known_answers_.size() > kMaxRecordingFileBytes) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("answers to regression cases take ", known_answers_.size(), " bytes, at most ",
-                     kMaxRecordingFileBytes, " are stored: name fewer instructions"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "answers to regression cases take ", known_answers_.size(), " bytes, but at most ",
+        kMaxRecordingFileBytes, " can be stored: name fewer instructions"));
   }
   if (known_answers_.empty()) return absl::OkStatus();
   return folder_->WriteRegressions(
@@ -190,7 +191,7 @@ absl::Status RecordAgenda::PlanRaw() {
   if (folder_ == nullptr || ops.empty()) return absl::OkStatus();
   const uint64_t rest = options_.max_bytes > used ? options_.max_bytes - used : 0;
   digest_bytes_ = std::min(kMaxRecordingFileBytes, rest / 4);
-  // Each file may be left a little before it is full.
+  // A file may end a little before it is full.
   const uint64_t most = kMaxRawFiles * (kMaxRecordingFileBytes - 1'000'000);
   ASSIGN_OR_RETURN(const auto planned, PlanRawCases(ops, longest, options_.cases,
                                                     std::min(most, rest - digest_bytes_)));
@@ -217,13 +218,14 @@ std::optional<Task> RecordAgenda::NextRaw() {
   return std::nullopt;
 }
 
-// Of each strategy.
+// The number of sampled cases per strategy.
 int64_t RecordAgenda::SampleCases(const Operation& op) const {
   constexpr int64_t kSampleWords = 2048;
   return std::max<int64_t>(1, kSampleWords / op.shape().d_words());
 }
 
-// They are spread over all cases, and when they are asked again they lie elsewhere in a process.
+// The sample is spread over all cases. When it is repeated, its cases have other positions in the
+// process that answers.
 void RecordAgenda::AddToSample(Row& row, const Batch& inputs, const std::vector<uint64_t>& d) {
   const auto most = static_cast<uint64_t>(SampleCases(*row.stream.op));
   const uint64_t step = std::max<uint64_t>(1, row.recorded.raw_cases / most);
@@ -251,7 +253,7 @@ std::optional<Task> RecordAgenda::NextAgain() {
   return std::nullopt;
 }
 
-// Wrong answers would stay beside the right ones.
+// A difference fails the recording, because wrong answers would remain among the right ones.
 absl::Status RecordAgenda::TakeAgain(Row& row, const WordsAnswer& answer) {
   const std::vector<uint64_t>& first = row.sample[strategy_++].d;
   row.recorded.repeated += answer.d.size();
@@ -261,8 +263,8 @@ absl::Status RecordAgenda::TakeAgain(Row& row, const WordsAnswer& answer) {
   if (other == 0) return absl::OkStatus();
   failed_.Update(absl::AbortedError(
       absl::StrCat(row.stream.op->name, ": ", other, " of ", first.size(),
-                   " answers are different when they are asked for again; nothing was recorded, "
-                   "also of no other instruction")));
+                   " answers were different when repeated; nothing was recorded, for this or any "
+                   "other instruction")));
   return absl::OkStatus();
 }
 
@@ -278,8 +280,8 @@ void RecordAgenda::PlanDigests() {
   most_units_ = digest_bytes_ > overhead ? (digest_bytes_ - overhead) / kDigestBytes : 0;
 }
 
-// The operation that has used the least time is next, so that all have their share. Each has one
-// unit, whatever the time.
+// The operation that has used the least time is next, so that all get their share. Each gets at
+// least one unit, whatever the time.
 std::optional<Task> RecordAgenda::NextDigest() {
   if (units_ >= most_units_) return std::nullopt;
   const absl::Duration now = MonotonicNow();
@@ -331,8 +333,7 @@ absl::StatusOr<RecordingManifest> RecordAgenda::Finish(RecordOutcome& outcome) {
   outcome = outcome_;
   for (Row& row : rows_) {
     if (!row.answers) continue;
-    if (row.dropped &&
-        row.recorded.raw_cases == 0) {  // its answers are in the log, not in the manifest
+    if (row.dropped && row.recorded.raw_cases == 0) {  // its answers are only in the log
       outcome.raw_dot_products -= row.raw_dot_products;
       outcome.repeated -= row.recorded.repeated;
       continue;

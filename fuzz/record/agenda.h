@@ -1,6 +1,6 @@
-// What `record` asks: first each operation once; then, one after the other and in the order of the
-// files, regression cases and vectors, and raw cases; then a sample of the raw cases again; last, from
-// all threads, digests.
+// The agenda of `record`: first each operation once; then, one after the other and in the order of
+// the files, regression cases and vectors, and raw cases; then a sample of the raw cases again;
+// last, in all threads, digests.
 #pragma once
 
 #include <cstdint>
@@ -22,11 +22,11 @@ namespace mmadiff {
 
 class RecordAgenda : public Agenda {
  public:
-  // Where raw answers go.
+  // Stores raw answers.
   using Append = std::function<absl::Status(
       const Operation&, const Batch&, const std::vector<uint64_t>& d, const std::string& identity)>;
 
-  // With `folder` nullptr, into a log: raw answers to cases of one strategy, and nothing else.
+  // If `folder` is nullptr, records a log: only raw answers to cases of one strategy.
   RecordAgenda(const RecordOptions& options, Append append, RecordingFolderWriter* folder,
                Console& console);
 
@@ -34,23 +34,24 @@ class RecordAgenda : public Agenda {
   absl::StatusOr<std::vector<Task>> Take(TaskResult result) override;
   void ShowProgress(uint64_t answered) override;
 
-  // Why nothing more was asked: what was read or given is of no use. kAborted for a damaged
-  // regression case or an answer that cannot be trusted.
+  // The error that made the recording unusable, if any. kAborted for a damaged regression case or
+  // an answer that cannot be trusted.
   const absl::Status& failed() const { return failed_; }
-  bool HasRaw() const { return phase_ == Phase::kDigests; }  // all of it, and the sample again
-  // Writes the digests into the folder. What was recorded, without who answered.
+  // Whether all raw answers are stored and the sample was repeated.
+  bool HasRaw() const { return phase_ == Phase::kDigests; }
+  // Writes the digests into the folder. Returns the manifest without the device.
   absl::StatusOr<RecordingManifest> Finish(RecordOutcome& outcome);
 
  private:
   enum class Phase { kTry, kKnown, kRaw, kAgain, kDigests };
 
-  // Raw answers that are asked for again.
+  // Raw answers to repeat.
   struct Sample {
-    std::vector<uint64_t> cases, d;  // indices in the stream; all words of each
+    std::vector<uint64_t> cases, d;  // indices in the stream; all words of each case
   };
 
-  // Of one operation. `used` is the time of its finished units, less the start of each that runs;
-  // `ended` is the number of the first unit that has no digest.
+  // The state of one operation. `used`: time of its finished units, minus the start time of each
+  // running unit. `ended`: number of the first unit without a digest.
   struct Row {
     CaseStream stream;
     RecordingManifest::Instruction recorded;
@@ -91,13 +92,13 @@ class RecordAgenda : public Agenda {
   RecordOutcome outcome_;
 
   Phase phase_ = Phase::kTry;
-  bool asking_ = false;                                     // but for digests one task at a time
-  size_t next_ = 0;                                         // row, or known case
+  bool asking_ = false;                                     // one task at a time, except digests
+  size_t next_ = 0;                                         // next row or known case
   std::vector<KnownCase> known_;                            // regression cases and vectors
   std::string known_answers_;                               // lines
-  size_t strategy_ = 0;                                     // of raw cases of a row
-  uint64_t first_ = 0;                                      // of these
-  uint64_t digest_bytes_ = 0, units_ = 0, most_units_ = 0;  // units also those that run
+  size_t strategy_ = 0;                                     // strategy of the next raw cases
+  uint64_t first_ = 0;                                      // first of the next raw cases
+  uint64_t digest_bytes_ = 0, units_ = 0, most_units_ = 0;  // units_ includes running units
 };
 
 }  // namespace mmadiff

@@ -1,4 +1,4 @@
-// How many raw answers a recording of bounded size has.
+// Plans the number of raw answers in a recording of bounded size.
 #pragma once
 
 #include <cstdint>
@@ -10,18 +10,18 @@
 
 namespace mmadiff {
 
-// The number of executions of each strategy that are recorded raw of each operation: at least
-// kFewCases, at most `cases`, so that all fit `bytes`. Operations that need less leave their share
-// to the others. kInvalidArgument when a few of each do not fit.
+// For each operation, the number of executions per strategy to record raw: at least kFewCases, at
+// most `cases`, so that all fit into `bytes`. Operations that need less leave their share to the
+// others. kInvalidArgument if kFewCases for each operation do not fit.
 inline constexpr uint64_t kFewCases = 3;
 absl::StatusOr<std::vector<uint64_t>> PlanRawCases(const std::vector<const Operation*>& ops,
                                                    const std::string& identity, uint64_t cases,
                                                    uint64_t bytes);
 
-// Executions whose answers fill a few records of a log.
+// Number of executions whose answers fill a few records of a log.
 int64_t RawBatchCases(const Operation& op);
 
-// Bytes of the names in one record, and of a block's header.
+// Bytes for the names in one record and for a block's header.
 uint64_t RecordOverhead(const Operation& op, const std::string& identity);
 
 }  // namespace mmadiff

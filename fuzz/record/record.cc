@@ -18,13 +18,13 @@
 namespace mmadiff {
 namespace {
 
-// What was recorded; the statuses of the operations that were dropped are in `outcome`.
+// Returns the manifest of the recording. `outcome` has the statuses of dropped operations.
 absl::StatusOr<RecordingManifest> Record(const RecordOptions& options, Engine& engine,
                                          RecordAgenda& agenda, RecordOutcome& outcome,
                                          Console& console) {
   const auto workers = WorkersOf(engine, options.threads, options.open);
   TaskLog nothing;
-  // The agenda knows which tasks the limit ends.
+  // No time limit here: the agenda applies it to the tasks that it may end.
   const DispatchOutcome dispatched =
       Dispatch({TimeLimit(), absl::ZeroDuration()}, workers, agenda, nothing, console);
   const bool stopped = dispatched.stopped_by.kind == StopCause::kSignal;

@@ -22,7 +22,7 @@
 namespace mmadiff {
 namespace {
 
-// What each device answered in a case, predictions left out.
+// Each device's answers in a case, without predictions.
 std::map<std::string, std::vector<Observed>> AnswersIn(const RegressionCase& c) {
   std::map<std::string, std::vector<Observed>> answers;
   for (const Answer& a : c.answers) {
@@ -35,13 +35,14 @@ std::map<std::string, std::vector<Observed>> AnswersIn(const RegressionCase& c) 
   return answers;
 }
 
-// With the bucket's changes, if it has any.
+// The operation's model with the changes of the bucket, if any.
 Model ModelOf(const Operation& op, const Bucket& bucket) {
   return WithAlgorithm(op, WithChanges(op.model.algorithm, bucket.changes));
 }
 
-// The diagnosis of stored answers, with the changes of the bucket first if they give them all. They are fewer than were asked for: a change that gives them may have been refuted by
-// others.
+// The diagnosis of stored answers. If the changes of the bucket reproduce all of them, they come
+// first. A file stores only some of the answers, so other answers may have refuted a change that
+// reproduces the stored ones.
 Diagnosis OfStored(const Operation& op, const std::vector<Observed>& answers,
                    const Bucket& bucket) {
   Diagnosis d = FindChange(op, answers);
@@ -53,7 +54,7 @@ Diagnosis OfStored(const Operation& op, const std::vector<Observed>& answers,
   return d;
 }
 
-// The group's bucket of the case; buckets are sorted by their names.
+// The bucket of the case in the group. Buckets are sorted by name.
 ExplainedBucket& FindOrAddBucket(ExplainedGroup& group, const RegressionCase& c) {
   const std::string name = Name(c.bucket);
   auto at = std::ranges::lower_bound(group.buckets, name, {},
@@ -82,7 +83,7 @@ void AddFailed(const RegressionCase& c, ExplainedGroup& group) {
   if (bucket.said.empty() || IsMinimal(c)) bucket.said = Describe(c.no_word->failure);
 }
 
-// When all cases are added.
+// Called after all cases were added.
 void Diagnose(ExplainedGroup& group) {
   const Operation& op = *group.op;
   const std::vector<Observed> answers = group.diagnosis.observed;
@@ -95,7 +96,8 @@ void Diagnose(ExplainedGroup& group) {
   group.diagnosis = OfStored(op, answers, of->bucket);
 }
 
-// The cases of one finding, of the same operation and bucket beside each other; this one first.
+// The cases of one finding: this one first, then those in its folder with the same operation and
+// bucket.
 absl::StatusOr<std::vector<RegressionCase>> OfSameFinding(const std::string& path, Console& console,
                                                           bool& damaged) {
   ASSIGN_OR_RETURN(const RegressionCase own, ReadCase(path, true));
@@ -116,7 +118,7 @@ absl::StatusOr<std::vector<RegressionCase>> OfSameFinding(const std::string& pat
   return all;
 }
 
-// The stored answers of this name, or those that the device gives.
+// The stored answers of the named device, or the current answers of `device`.
 absl::StatusOr<std::vector<Observed>> AnswersOf(std::span<const RegressionCase> cases,
                                                 const std::string& device_name, Device* device) {
   std::vector<Observed> answers;
@@ -135,7 +137,7 @@ absl::StatusOr<std::vector<Observed>> AnswersOf(std::span<const RegressionCase> 
   return answers;
 }
 
-// The changes that give this answer, those that give all answers of its finding first.
+// The changes that reproduce this answer, first those that reproduce all answers of its finding.
 Diagnosis DiagnosisOf(const Operation& op, const Observed& observed, const Diagnosis& whole) {
   Diagnosis d = DiagnosisOfAnswer(op, observed);
   const auto in_whole = [&](const Neighbour& n) {
@@ -149,7 +151,7 @@ Diagnosis DiagnosisOf(const Operation& op, const Observed& observed, const Diagn
   return d;
 }
 
-// With other answers of its finding and the bucket that is stored, if there are any.
+// Explains the subject together with other answers of its finding and the stored bucket, if any.
 ExplainedCase Explain(Subject subject, const std::vector<Observed>& others, const Bucket& stored) {
   ExplainedCase e;
   e.subject = std::move(subject);
@@ -194,7 +196,7 @@ absl::StatusOr<ExplainedCase> ExplainCase(const std::string& argument, Device* d
   ASSIGN_OR_RETURN(const std::vector<Observed> answers,
                    AnswersOf(others, subject.device_name, device));
   Bucket bucket = all.front().bucket;
-  if (device != nullptr) {  // which may have another fault, if it is another one
+  if (device != nullptr) {  // a different device may have a different fault
     if (!all.front().IsOf(device->name()) || bucket.kind != Bucket::kUnexplained) bucket = {};
   }
   ExplainedCase e = Explain(std::move(subject), answers, bucket);
@@ -242,7 +244,7 @@ absl::StatusOr<MinimizedCase> MinimizeCase(const Subject& subject, Device& devic
   MinimizedCase minimized;
   Finding& finding = minimized.finding;
   finding.bucket = i->bucket;
-  if (finding.flaky()) {  // what was seen the first time is the evidence
+  if (finding.flaky()) {  // the first observation is the evidence
     i->cases = {{m, i->bucket, "the device and the model differ, once", CaseRole::kSeenOnce}};
   }
   finding.op = m.op->name;

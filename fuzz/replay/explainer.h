@@ -1,5 +1,5 @@
-// What explains the answers of a device: those of one case, or of all filed cases of a folder; and
-// what is filed of one case.
+// Explains the answers of a device to one case or to all filed cases of a folder, and minimizes a
+// case.
 #pragma once
 
 #include <algorithm>
@@ -18,34 +18,34 @@ namespace mmadiff {
 
 struct ExplainedCase {
   Subject subject;
-  std::vector<Observed> observed;    // the results of the case; none where the device failed
-  bool agrees = false;               // the model gives all answers; then `diagnosis` has no changes
-  Bucket bucket;                     // none if it agrees
-  bool stored = false;               // the bucket is the file's
-  Diagnosis diagnosis;               // of the case and the others of its finding
+  std::vector<Observed> observed;    // the results of the case; none if the device failed
+  bool agrees = false;               // the model gives these answers; `diagnosis` has no changes
+  Bucket bucket;                     // empty if it agrees
+  bool stored = false;               // the bucket was read from the file
+  Diagnosis diagnosis;               // for the case and the others of its finding
   int64_t element = 0;               // the first result that is in the bucket by itself
-  Diagnosis of_answer;               // of that result; changes that explain the finding are first
-  std::vector<std::string> refuted;  // changes that give this answer and that others refute
-  bool damaged = false;              // a file of the finding was left out, which was warned of
+  Diagnosis of_answer;               // for that result; changes that explain the finding are first
+  std::vector<std::string> refuted;  // changes that reproduce this answer, refuted by others
+  bool damaged = false;              // a file of the finding was skipped, with a warning
 
   DotProductCase dot() const { return Extract(subject.mismatch.inputs, element); }
 };
 
-// A filed case together with the others of its finding that lie beside it, or, if `device` is not
-// null, a case whose answer it gives now. Errors as LoadSubject() and ListCases().
+// Explains a filed case together with the others of its finding in the same folder, or a case name.
+// If `device` is not null, uses its current answers. Errors as LoadSubject() and ListCases().
 absl::StatusOr<ExplainedCase> ExplainCase(const std::string& argument, Device* device,
                                           Console& console);
 
-// A case by itself.
+// Explains a case by itself.
 ExplainedCase ExplainSubject(Subject subject);
 
 struct ExplainedBucket {
   Bucket bucket;
   size_t answers = 0;
-  int64_t missed = 0;  // answers that its changes, else the model, do not give
-  size_t failed = 0;   // cases in which the device has no word
-  std::string said;    // what it did in the smallest of them
-  std::string shared;  // RegressionCase::shared; "" if nothing is
+  int64_t missed = 0;  // answers that the model with its changes, if any, does not reproduce
+  size_t failed = 0;   // cases in which the device gave no word
+  std::string said;    // the failure in the smallest of them
+  std::string shared;  // RegressionCase::shared; may be ""
 };
 
 // The cases of one operation and one device.
@@ -53,8 +53,8 @@ struct ExplainedGroup {
   const Operation* op = nullptr;
   std::string device;
   size_t cases = 0;
-  bool agrees = false;  // there are answers that repeat, and the model gives them all
-  Diagnosis diagnosis;  // of the answers that repeat; `observed` is empty if none does
+  bool agrees = false;  // some answers repeat, and the model reproduces all of these
+  Diagnosis diagnosis;  // for the answers that repeat; `observed` is empty if none does
   std::vector<ExplainedBucket> buckets;
 
   bool differs() const {
@@ -65,12 +65,12 @@ struct ExplainedGroup {
 
 struct ExplainedFolder {
   std::vector<ExplainedGroup> groups;
-  bool recordings = false;  // there are some below it; they are no filed cases
-  bool damaged = false;     // a file was left out, which was warned of
-  Ledger ledger;            // of all files
+  bool recordings = false;  // there are recordings below it, which are not filed cases
+  bool damaged = false;     // a file was skipped, with a warning
+  Ledger ledger;            // for all files
 };
 
-// Every filed case of a folder. Errors as ReadStoredCases().
+// Explains every filed case of a folder. Errors as ReadStoredCases().
 absl::StatusOr<ExplainedFolder> ExplainFolder(const std::string& folder, Console& console);
 
 struct MinimizedCase {
@@ -78,9 +78,9 @@ struct MinimizedCase {
   std::vector<KeptCase> cases;  // the minimal one first
 };
 
-// Investigates a case with at least one differing result, with about `most_calls` executions of the
-// device (0: as a run), and files below `folder` what a run would. kDataLoss: a file could not be
-// written; else the device's error (DeviceError()).
+// Investigates a case with at least one differing result, with about `most_calls` executions on the
+// device (0: as in a run), and files below `folder` what a run would file. kDataLoss: a file could
+// not be written; otherwise the device's error (DeviceError()).
 absl::StatusOr<MinimizedCase> MinimizeCase(const Subject& subject, Device& device,
                                            int64_t most_calls, const std::string& folder);
 

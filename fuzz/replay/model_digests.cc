@@ -18,11 +18,11 @@
 namespace mmadiff {
 namespace {
 
-// Of each operation, and at most of each case: 90 % of all one-parameter changes of the models show
-// in the answers, all of them in the texts.
+// Cases per operation, and maximum dot products per case. 90 percent of all one-parameter changes of the
+// models change the answers; all of them change the texts.
 constexpr int64_t kCases = 64, kDotProducts = 8;
 
-// Of the words in little-endian order.
+// Hashes the words in little-endian order.
 uint64_t HashOf(const std::vector<uint64_t>& words) {
   if (std::endian::native == std::endian::little) {
     return XXH3_64bits(words.data(), words.size() * sizeof(uint64_t));
@@ -39,7 +39,7 @@ ModelDigest DigestOf(const Operation& op) {
   std::vector<uint64_t> inputs, answers;
   for (int64_t execution = 0; execution < kCases; ++execution) {
     for (int64_t i = 0; i < count; ++i) {
-      // Over all rows and columns.
+      // Spread over all rows and columns.
       const DotProductCase dot =
           Extract(batch, execution * all + (i * (all / count) + execution + i) % all);
       inputs.insert(inputs.end(), dot.a.begin(), dot.a.end());
@@ -55,7 +55,7 @@ std::string IdOf(absl::string_view model) {
   return absl::StrCat(absl::Hex(XXH3_64bits(model.data(), model.size()), absl::kZeroPad16));
 }
 
-// The words of two texts that differ, side by side.
+// The differing words of two texts, side by side.
 std::string WhatChanged(absl::string_view before, absl::string_view after) {
   const std::vector<absl::string_view> x =
       absl::StrSplit(before, absl::ByAnyChar(" (,)"), absl::SkipEmpty());
@@ -116,7 +116,7 @@ absl::StatusOr<std::vector<ModelDigest>> ParseModelDigests(absl::string_view tex
     const auto error = [&](absl::string_view what) {
       return absl::InvalidArgumentError(
           absl::StrCat(where, ":", number, ": '", absl::CHexEscape(line.substr(0, 100)), "' ", what,
-                       "; write the file anew with `mmadiff changes --update`"));
+                       "; regenerate the file with `mmadiff changes --update`"));
     };
     if (line.empty() || line[0] == '#') continue;
     const bool printable = std::ranges::all_of(line, [](char c) { return c >= ' ' && c <= '~'; });
@@ -125,7 +125,8 @@ absl::StatusOr<std::vector<ModelDigest>> ParseModelDigests(absl::string_view tex
     if (printable && first.first == "model") {
       const std::pair<absl::string_view, absl::string_view> model =
           absl::StrSplit(first.second, absl::MaxSplits(' ', 1));
-      if (model.first != IdOf(model.second)) return error("is damaged: the ID is not of this text");
+      if (model.first != IdOf(model.second))
+        return error("is damaged: the ID does not match the text");
       models.insert(model);
       continue;
     }
@@ -133,11 +134,11 @@ absl::StatusOr<std::vector<ModelDigest>> ParseModelDigests(absl::string_view tex
     ModelDigest d;
     if (!printable || words.size() != 4 || words[2].size() != 16 || words[3].size() != 16 ||
         !absl::SimpleHexAtoi(words[2], &d.inputs) || !absl::SimpleHexAtoi(words[3], &d.answers)) {
-      return error("is no instruction with a model and two digests of 16 hex digits");
+      return error("is not an instruction with a model and two digests of 16 hex digits");
     }
     const auto model = models.find(words[1]);
-    if (model == models.end()) return error("has a model that no line describes");
-    if (!ops.insert(words[0]).second) return error("has an instruction a second time");
+    if (model == models.end()) return error("has a model that no line defines");
+    if (!ops.insert(words[0]).second) return error("repeats an instruction");
     d.op = std::string(words[0]);
     d.model = std::string(model->second);
     digests.push_back(std::move(d));

@@ -1,6 +1,6 @@
-// What the model of every operation answers to a small sample of generated cases, as digests that
-// are kept in the repository (corpus/model_digests.txt): no change of the tables, of the arithmetic
-// or of the generator is silent, and no prediction need be stored.
+// Digests of the model's answers for every operation on a small sample of generated cases, stored
+// in the repository (corpus/model_digests.txt). They reveal every change of the tables, the
+// arithmetic or the generator, and make stored predictions unnecessary.
 #pragma once
 
 #include <cstdint>
@@ -17,19 +17,19 @@ namespace mmadiff {
 struct ModelDigest {
   std::string op;
   uint64_t inputs = 0, answers = 0;  // XXH3-64 of the words, 8 bytes each, little-endian
-  // Grade, formats, k, algorithm with all its parameters, NaN verdict: a change that the sample
-  // does not show is no secret either.
+  // Grade, formats, k, algorithm with all its parameters, NaN verdict. Reveals changes that the
+  // sample does not show.
   std::string model;
 };
 
 std::string ModelText(const Operation& op);
 
-// Of all operations, in table order: a few dot products of each of the first cases of strategy
-// mixed, seed 1.
+// The digests of all operations, in table order, over a few dot products from each of the first
+// cases of strategy mixed, seed 1.
 std::vector<ModelDigest> ComputeModelDigests();
 
-// "model ID TEXT" for each text, then a line for each operation: its name, the ID of its model,
-// digest of the inputs, digest of the answers. '#' starts a comment.
+// "model ID TEXT" for each text, then one line per operation: its name, the ID of its model, digest
+// of the inputs, digest of the answers. '#' starts a comment.
 std::string FormatModelDigests(std::span<const ModelDigest> digests);
 // kInvalidArgument names `where` and the line.
 absl::StatusOr<std::vector<ModelDigest>> ParseModelDigests(absl::string_view text,
@@ -40,9 +40,9 @@ struct ModelChange {
   Kind kind;
   std::string op;
   std::string what = "";  // "fraction_bits=24 -> fraction_bits=25" where the model changed
-  std::string before = "", now = "";  // ModelDigest::model; empty where there is none
+  std::string before = "", now = "";  // ModelDigest::model; empty if there is no model
 };
-// Other inputs say nothing about the model: they are kInputs whatever the answers.
+// If the inputs changed, the change is kInputs whatever the answers, which prove nothing then.
 std::vector<ModelChange> CompareModelDigests(std::span<const ModelDigest> stored,
                                              std::span<const ModelDigest> now);
 // "answers changed"

@@ -33,7 +33,7 @@
 namespace mmadiff {
 namespace {
 
-// Everything that one replay compares, and what it found.
+// One replay and its results.
 class Replay {
  public:
   Replay(const ReplayOptions& options, ReplayDevice* device, OnReport report, Console& console)
@@ -61,8 +61,8 @@ class Replay {
 
   absl::StatusOr<ReplayOutcome> Finish() {
     if (!anything_selected_ && !not_selected_.empty()) {
-      return absl::InvalidArgumentError(absl::StrCat("nothing of ", options_.instr,
-                                                     " is there; there is ",
+      return absl::InvalidArgumentError(absl::StrCat("no data matches ", options_.instr,
+                                                     "; the instructions found are ",
                                                      absl::StrJoin(not_selected_, ", ")));
     }
     const Reason lack = device_ == nullptr ? Reason::kDeviceLacks : ReasonOf(device_->lack());
@@ -82,7 +82,7 @@ class Replay {
  private:
   Ledger& ledger() { return outcome_.ledger; }
 
-  // Else so many things are left out.
+  // Whether the operation is selected. If not, `count` things are left out.
   bool Selected(const Operation& op, Thing thing = Thing::kCase, uint64_t count = 1) {
     const bool selected = options_.instr.empty() || selected_.contains(&op);
     anything_selected_ |= selected;
@@ -93,7 +93,7 @@ class Replay {
     return false;
   }
 
-  // All that is below it.
+  // Replays everything below the folder.
   absl::Status FolderOfFiles(const std::string& path) {
     StoredFolders folders;
     ASSIGN_OR_RETURN(auto below, StoredFilesBelow(path, folders));
@@ -106,7 +106,7 @@ class Replay {
     return s;
   }
 
-  // `subject`: the argument that names it, or a folder of it.
+  // `subject`: the argument, which names the file or a folder that contains it.
   absl::Status File(const StoredFile& file, const std::string& subject) {
     const bool in_folder = file.path != subject,
                was_damaged = std::exchange(outcome_.damaged, false);
@@ -121,10 +121,10 @@ class Replay {
       case FileKind::kVectors:
         s = Vectors(file.path);
         break;
-      case FileKind::kOfRecording:  // it was read with its folder
+      case FileKind::kOfRecording:  // already read with its folder
         s = in_folder ? s : Recorded(file.path);
         break;
-      default:  // its reader says what it expects
+      default:  // the reader reports what it expects
         s = absl::EndsWith(file.path, ".txt") && file.kind == FileKind::kNotUnderstood
                 ? Vectors(file.path)
                 : Recorded(file.path, in_folder);
@@ -147,7 +147,7 @@ class Replay {
     return CompareAnswersNow(*name.stream.op, inputs, {argument}, state_).status();
   }
 
-  // The log is what counts. Its recording and its pages are copies for others.
+  // Replays the log. The recording and the pages of the survey are only copies.
   absl::Status Survey(const std::string& folder) {
     const absl::StatusOr<StoredSurvey> stored = ReadSurvey(folder);
     if (!stored.ok()) {
@@ -172,12 +172,12 @@ class Replay {
     const absl::Status added = DeliverSurveyDigests(*stored, [&](const RecordedDigests& digests) {
       return units.Add(digests, SurveyLogPath(folder));
     });
-    // Also what came before an error.
+    // Units that were read before an error are compared, too.
     s = units.Run(Recomputed(), [this](const RecomputedUnit& unit) { return AddUnit(unit); });
     return s.ok() ? added : s;
   }
 
-  // What the survey itself said of its rows: of a run there are no answers to compare again.
+  // Reports the survey's own results, because it stores no answers of its runs to compare again.
   void Verdict(const std::string& folder, const StoredSurvey& stored) {
     SurveyOutcome outcome;
     outcome.manifest = stored.manifest;
@@ -188,7 +188,8 @@ class Replay {
       }
     }
     const SurveySummary summary = Summarize(outcome);
-    // Of the model of that time; a device that is asked now decides alone.
+    // Contradictions refer to the model at that time. With a device, only its current answers
+    // count.
     const bool same = IsOfThisVersion(stored.manifest);
     if (same && device_ == nullptr) outcome_.contradictions += summary.changed;
     if (device_ == nullptr) outcome_.troubled += summary.troubled;
@@ -205,7 +206,7 @@ class Replay {
     }
   }
 
-  // What a folder has of it is no evidence.
+  // Leaves out a row of a folder whose answers are not evidence.
   void LeaveRow(const std::string& folder, const std::string& name, Reason reason,
                 const char* why) {
     console_.Warn(absl::StrCat(folder, ": ", name, ": ", why, "; not used"));
@@ -259,7 +260,7 @@ class Replay {
     return absl::OkStatus();
   }
 
-  // Everything that a folder of recordings has.
+  // Replays everything in a recording folder.
   absl::Status Folder(const std::string& path) {
     RecordingStats stats;
     absl::Status s = ReadRecordingFolder(
@@ -273,7 +274,7 @@ class Replay {
     }
     outcome_.recorded += stats.dot_products;
     for (const std::string& name : stats.dropped) {
-      LeaveRow(path, name, Reason::kDropped, "the device failed before all was recorded");
+      LeaveRow(path, name, Reason::kDropped, "the device failed before everything was recorded");
     }
     console_.Clear();
     stats.damage.insert(stats.damage.end(), damage->begin(), damage->end());
@@ -286,7 +287,7 @@ class Replay {
     return CompareRecording(recording, in_folder, state_);
   }
 
-  // What is done of each unit of digests in any thread.
+  // The work to do for each unit of digests, in any thread.
   RecomputeOptions Recomputed() {
     RecomputeOptions options = {
         .every = options_.every, .threads = options_.threads, .not_sampled = &not_sampled_};
@@ -303,24 +304,23 @@ class Replay {
   absl::Status AddUnit(const RecomputedUnit& unit) {
     absl::Status s = CompareUnit(unit, state_);
     if (unit.model.has_value()) {
-      console_.Status(absl::StrCat(CountText(outcome_.units, "unit"), " of digests compared"),
-                      false);
+      console_.Status(absl::StrCat("digests compared: ", CountText(outcome_.units, "unit")), false);
     }
     return s;
   }
 
   absl::Status Recorded(const std::string& path, bool in_folder = false) {
-    absl::Status delivered;  // else the file is wrong
+    absl::Status delivered;  // if OK, another error means that the file is wrong
     const auto deliver = [&](const Recording& r) { return delivered = Stored(r, in_folder); };
     const absl::StatusOr<RecordingStats> stats = ReadRecordings(path, options_.instr, deliver);
     const bool wrong = in_folder && !stats.ok() && delivered.ok();
-    // Lines without a name are whole: nobody says whose answers they are.
+    // Lines without the name of an instruction are not damaged, but cannot be used.
     not_understood_ = wrong && absl::IsInvalidArgument(stats.status());
     if (not_understood_) {
       console_.Warn(stats.status().message());
       return absl::OkStatus();
     }
-    if (wrong || absl::IsDataLoss(stats.status())) {  // what came before the damage was compared
+    if (wrong || absl::IsDataLoss(stats.status())) {  // data before the damage was compared
       Damaged(stats.status().message());
       return absl::OkStatus();
     }
@@ -340,9 +340,9 @@ class Replay {
   ReplayOutcome& outcome_ = state_.outcome;
   uint64_t not_sampled_ = 0;                                // units of digests
   std::set<const Operation*> selected_;                     // by options_.instr
-  bool anything_selected_ = false, file_selected_ = false;  // in all, in the file at hand
-  std::set<std::string> not_selected_;                      // what else there is
-  bool not_understood_ = false;                             // the file at hand
+  bool anything_selected_ = false, file_selected_ = false;  // overall; in the current file
+  std::set<std::string> not_selected_;                      // other instructions found
+  bool not_understood_ = false;                             // the current file
 };
 
 }  // namespace

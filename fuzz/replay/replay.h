@@ -22,62 +22,62 @@
 namespace mmadiff {
 
 struct ReplayOptions {
-  // Cases (*.txtpb), vectors, recordings (folder, block log, line protocol), surveys, folders of them, or
-  // case names, which need an engine.
+  // Cases (*.txtpb), vectors, recordings (folder, block log, line protocol), surveys, folders of
+  // them, or case names, which need an engine.
   std::vector<std::string> subjects;
-  // Glob: all else is left out. A name is also that of a line-protocol file that does not say it.
+  // Glob of instructions to replay. A plain name also applies to line-protocol files without a
+  // name.
   std::string instr = {};
-  uint64_t every = 1;         // of the digests in a recording folder those of every N-th unit
+  uint64_t every = 1;         // compare the digests of every N-th unit in a recording folder
   uint64_t max_reports = 20;  // mismatches and flaky answers to report
-  bool verbose = false;       // report each answer of a vector, also one that agrees
-  bool test_results = false;  // one for each comparison
-  bool update = false;        // write where findings move (fuzz/folder/finding_life.h)
-  std::string why = {};       // with `update`: explains the findings that differ
-  int threads = 1;            // of digests
-  EngineOpener open = {};     // of the engines of all threads but one
+  bool verbose = false;       // report every answer of a vector, even if it agrees
+  bool test_results = false;  // produce one test result per comparison
+  bool update = false;        // write the new states of findings (fuzz/folder/finding_life.h)
+  std::string why = {};       // with `update`: explanation for the findings that differ
+  int threads = 1;            // for digests
+  EngineOpener open = {};     // opens the engines of all threads except the first
 };
 
-// What one device answered.
+// The results for one device.
 struct ReplayTally {
   uint64_t compared = 0, differing = 0;  // dot products
   std::set<std::string> ops;
 };
 
 struct ReplayOutcome {
-  uint64_t compared = 0, differing = 0;     // dot products, without what is flaky
-  uint64_t units = 0, differing_units = 0;  // of digests, without what is flaky
+  uint64_t compared = 0, differing = 0;     // dot products, excluding flaky ones
+  uint64_t units = 0, differing_units = 0;  // units of digests, excluding flaky ones
   uint64_t answered() const { return compared + units; }
   uint64_t flaky = 0, flaky_units = 0;  // dot products; units of digests
   int unsupported = 0;  // cases of folders and vectors whose instructions the device lacks
-  uint64_t unsupported_units = 0;  // of digests
-  // Stored answers of operations without a model, which are never compared with one: dot products,
-  // units of digests; of these those that the device was asked for again, and those that are not,
-  // bit for bit, what it said (digests do not tell NaNs apart).
+  uint64_t unsupported_units = 0;  // units of digests
+  // Stored answers of operations without a model, as dot products and units of digests. `repeated`:
+  // those that the device executed again. `changed`: those of the latter whose new answer is not
+  // equal bit for bit (digests do not distinguish NaNs).
   uint64_t unmodelled = 0, unmodelled_units = 0;
   uint64_t repeated = 0, repeated_units = 0;
   uint64_t changed = 0, changed_units = 0;
   std::set<std::string> unmodelled_ops;
-  uint64_t recorded = 0, recorded_twice = 0;  // of folders: dot products, and those asked twice
-  uint64_t filed_flaky = 0;   // cases that are kept because the device did not repeat them
-  Ledger ledger;              // of files and cases
-  std::vector<Drop> dropped;  // operations that failed alone; the others went on
-  // What the logs of surveys say beside their answers: rows that this version contradicts, rows that
-  // trap, hang, fail, do not repeat or are elsewhere.
+  uint64_t recorded = 0, recorded_twice = 0;  // dot products in folders; those executed twice
+  uint64_t filed_flaky = 0;   // cases filed because the device did not repeat its answer
+  Ledger ledger;              // for files and cases
+  std::vector<Drop> dropped;  // operations that failed alone; the others continued
+  // Results in the logs of surveys: contradictions with this version's tables; rows that trap,
+  // hang, fail, do not repeat or have a different layout.
   int contradictions = 0, troubled = 0;
-  std::vector<FindingMove> moves;              // of findings; the files say it if asked to
+  std::vector<FindingMove> moves;              // moves of findings; written to files if `update`
   absl::Status durable;                        // the first failure to write one
-  bool damaged = false;                        // data that was skipped, which was warned of
-  std::map<std::string, ReplayTally> tallies;  // by the identity of the device; not of vectors
-  bool recordings = false;                     // a folder that holds recordings was replayed
+  bool damaged = false;                        // data was skipped, with a warning
+  std::map<std::string, ReplayTally> tallies;  // by identity of the device; without vectors
+  bool recordings = false;                     // a folder with recordings was replayed
   uint64_t vectors[4] = {};                    // dot products of vectors, by AnswerKind
-  std::vector<TestResult> test_results;        // if the options ask for them; those of vectors last
+  std::vector<TestResult> test_results;        // if requested; those of vectors last
 };
 
-// `engine`, if there is one, is asked instead of believing the stored answers, which then decide
-// nothing: neither what differs nor what a survey said. `report` gets what differs, is flaky or, of
-// vectors, contested, as it is found. Errors: a subject that there is not or that is no such thing; an
-// `instr` that no table or no subject has; the
-// device's that are not of one operation.
+// If `engine` is not null, its answers are compared, and the stored answers and the results of
+// surveys do not count. `report` is called for each mismatch, flaky answer and contested vector as
+// it is found. Errors: a subject that does not exist or cannot be replayed; an `instr` that no
+// table or no subject has; device errors that do not concern a single operation.
 absl::StatusOr<ReplayOutcome> ReplaySubjects(const ReplayOptions& options, Engine* engine,
                                              OnReport report, Console& console);
 

@@ -20,7 +20,7 @@ absl::Status LeaveOut(const Operation& op, bool in_folder, ReplayState& replay) 
   return absl::OkStatus();
 }
 
-// `answering`: whose answers they are.
+// `answering`: the device that gave the answers.
 Replayed Add(const Operation& op, const Batch& inputs, const ConfirmedAnswers& answers,
              const StoredAt& where, const std::string& answering, ReplayState& replay) {
   const std::string device = PlainLine(answering);  // it may come from a file
@@ -75,7 +75,7 @@ absl::StatusOr<std::optional<Replayed>> AddNow(
   return std::nullopt;
 }
 
-// `d`: what the device answers now.
+// `d`: the device's current answers.
 void AddChanges(const Recording& recording, const Batch& inputs, const std::vector<uint64_t>& d,
                 ReplayState& replay) {
   const Operation& op = *recording.op;
@@ -123,7 +123,7 @@ absl::Status CompareUnmodelled(const Recording& recording, ReplayState& replay) 
   return absl::OkStatus();
 }
 
-// `flaky`: the answer was another one when the device was asked again.
+// `flaky`: the device gave a different answer when the unit was repeated.
 void AddUnit(const RecomputedUnit& unit, Digest answer, bool flaky, const std::string& device,
              ReplayState& replay) {
   ReplayOutcome& outcome = replay.outcome;
@@ -192,8 +192,8 @@ absl::StatusOr<std::optional<Replayed>> CompareCase(const RegressionCase& c,
     return std::nullopt;
   }
   if (device != nullptr) {
-    // What fails, or differs in an old process alone, is not asked again once it does; what was
-    // another difference is none any more if it is so five times.
+    // A case that fails, or differs only in an old process, is repeated until it does so once. Any
+    // other finding counts as gone only if five answers agree.
     const bool once = c.no_word || c.age() > 0;
     return AddNow(
         once ? device->AskAt(op, c.inputs, c.age()) : device->Ask(op, c.inputs, IsFinding(c)), op,
@@ -210,7 +210,7 @@ absl::StatusOr<std::optional<Replayed>> CompareCase(const RegressionCase& c,
     add(std::move(failed), c.no_word->device);
   }
   for (const Answer& answer : c.answers) {
-    // A prediction of the model that a device refutes is no expectation any more.
+    // Predictions count only if the case has no answer of a device.
     if (answer.IsPrediction() && (c.no_word || c.answers.size() > 1)) continue;
     add({answer.d, {}, 0}, answer.device);
   }

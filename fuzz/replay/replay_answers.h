@@ -1,5 +1,5 @@
-// Compares answers that are stored, or that a device gives now: with the model's, and where an operation has no
-// model, those of now with the stored ones, bit for bit.
+// Compares stored answers, or a device's current answers, with the model's. For an operation
+// without a model, compares the current answers with the stored ones, bit for bit.
 #pragma once
 
 #include <cstdint>
@@ -18,17 +18,17 @@
 
 namespace mmadiff {
 
-// What the parts of one replay share.
+// State shared by the parts of one replay.
 struct ReplayState {
   const ReplayOptions& options;
-  ReplayDevice* const device;  // nullptr: stored answers are compared, to vectors the model's
+  ReplayDevice* const device;  // nullptr: compare stored answers; for vectors the model's
   const TextStyle style;
   OnReport report;
-  FirstReports mismatches;  // to `report`: what differs or is flaky
+  FirstReports mismatches;  // passes mismatches and flaky answers to `report`
   ReplayOutcome outcome = {};
   std::vector<TestResult> vector_results = {};  // the last of outcome.test_results
 
-  // Enter things in the ledger.
+  // Enters things in the ledger.
   void Compared(Thing thing, uint64_t count = 1) { outcome.ledger.Count(thing, count, count); }
   void Leave(Thing thing, Reason reason, uint64_t count = 1) {
     outcome.ledger.Count(thing, count, 0);
@@ -36,15 +36,16 @@ struct ReplayState {
   }
 };
 
-// All of these return the device's errors that do not concern one operation alone. An operation that has a model and
-// that the device lacks is an error too, except `in_folder`: there it is counted and left out.
+// All of these return device errors that do not concern a single operation. If the device lacks an
+// operation that has a model, that is also an error, unless `in_folder`: then it is counted and
+// left out.
 absl::Status CompareRecording(const Recording& recording, bool in_folder, ReplayState& replay);
-// Returns the gravest of what its answers say; nothing if none was compared.
+// Returns the gravest result of its answers; nothing if none was compared.
 absl::StatusOr<std::optional<Replayed>> CompareCase(const RegressionCase& c,
                                                     const std::string& file, bool in_folder,
                                                     ReplayState& replay);
 absl::Status CompareUnit(const RecomputedUnit& unit, ReplayState& replay);
-// Compares the device's answers to inputs without a stored one. Errors as outside a folder.
+// Compares the device's answers to inputs that have no stored answer. Errors as outside a folder.
 absl::StatusOr<std::optional<Replayed>> CompareAnswersNow(const Operation& op, const Batch& inputs,
                                                           const StoredAt& where,
                                                           ReplayState& replay);

@@ -11,7 +11,7 @@
 namespace mmadiff {
 namespace {
 
-constexpr int kTimes = 5;  // as `run` asks what differs
+constexpr int kTimes = 5;  // same as the repetitions of a mismatch in `run`
 
 void SetFlakyApart(const Operation& op, int64_t words_each, ConfirmedAnswers& answers) {
   const std::vector<int64_t> changed = Differences(op, answers.said.d, answers.again.d);

@@ -1,5 +1,5 @@
-// A device that `replay` asks: operations that fail alone are dropped, and what differs from the
-// model is asked five times in all, until an answer is another one.
+// A device for `replay`. Operations that fail alone are dropped. A mismatch is repeated, five
+// executions in all, or until an answer differs from the first.
 #pragma once
 
 #include <cstdint>
@@ -23,42 +23,40 @@
 namespace mmadiff {
 
 struct ConfirmedAnswers {
-  Answers said, again;    // `again` is empty if all is as the model has it
-  Comparison comparison;  // of `said`; without what is flaky
-  // Of the executions whose two answers are not the same: dot products that differ from the model
-  // or from themselves, ascending.
+  Answers said, again;    // `again` is empty if the answers were not repeated
+  Comparison comparison;  // for `said`, without flaky dot products
+  // In the executions whose two answers are different: dot products that differ from the model or
+  // between the answers, ascending.
   std::vector<int64_t> flaky = {};
 };
 
-// Of what was asked once.
+// For answers that were given once.
 ConfirmedAnswers AnswersTo(const Operation& op, const Batch& inputs, Answers said);
 
 class ReplayDevice {
  public:
-  // The device has an engine for each thread, as Engines says.
+  // The device has an engine for each thread, as in Engines.
   ReplayDevice(Engine& engine, int threads, EngineOpener open, Console& console)
       : engines_(engine, threads, std::move(open)), device_(engine.device()), console_(console) {}
 
-  // Nothing when the operation was dropped, before or by this error; another error of the device is
-  // returned.
-  // `always`: it is asked five times also where all is as the model has it.
+  // Returns nothing if the operation was dropped, earlier or by this error. Other device errors are
+  // returned. `always`: execute five times even if all answers equal the model's.
   absl::StatusOr<std::optional<ConfirmedAnswers>> Ask(const Operation& op, const Batch& inputs,
                                                       bool always = false);
-  // A dot product that is the last of so many equal ones of a fresh process, up to five times until it
-  // has another answer than the model's. Nothing as above.
+  // Executes the dot product at the given age of a fresh process, as the last of equal ones; up to
+  // five times, until the answer differs from the model's. Returns nothing as above.
   absl::StatusOr<std::optional<ConfirmedAnswers>> AskAt(const Operation& op, const Batch& dot,
                                                         uint64_t age);
-  // The digest of the answers to a unit, and another where it is not the model's. Nothing when the
-  // operation was dropped or the device lacks it, or the thread has no engine. Other threads than
-  // the first call this alone.
+  // The digest of the answers to a unit; if it differs from the model's, also the repeated digests.
+  // Empty if the operation was dropped, the device lacks it, or the thread has no engine. This is
+  // the only member function that threads other than the first may call.
   std::vector<absl::StatusOr<Digest>> AskDigest(const RecomputedUnit& unit, int thread);
-  // As it was asked in another thread, else now; of an operation that the device has and that was
-  // not dropped.
+  // The digests from AskDigest() in a different thread, if any, otherwise computed now. The device
+  // must have the operation, and it must not be dropped.
   std::vector<absl::StatusOr<Digest>> DigestOf(const RecomputedUnit& unit) {
     return unit.answers.empty() ? AskDigest(unit, 0) : unit.answers;
   }
-  // Whether the error drops the operation, which is said once; asks of it are left out from then
-  // on.
+  // Whether the error drops the operation. Warns once; from then on the operation is skipped.
   bool Drops(const Operation& op, const absl::Status& s);
   bool Dropped(const Operation& op) const;
   bool Lacks(const Operation& op) {
@@ -68,7 +66,7 @@ class ReplayDevice {
     lack_ = std::move(s);
     return true;
   }
-  const absl::Status& lack() const { return lack_; }  // the last
+  const absl::Status& lack() const { return lack_; }  // the last error of Lacks()
 
   Device& device() { return device_; }
   std::vector<Drop> dropped() const;         // one for each operation

@@ -27,32 +27,31 @@ Fields<ReplayRow> FieldsOf(const ReplayRow*) {
   return {
       {"kind",
        &R::kind,
-       {.what =
-            "mismatch, flaky, changed: of a dot product or a unit of digests; contested: a known "
-            "difference; agrees, differs: with --verbose, every other answer of a vector; "
-            "survey: what a survey itself said of a row",
+       {.what = "mismatch, flaky, changed: a dot product or a unit of digests; contested: a known "
+                "difference; agrees, differs: with --verbose, every other answer of a vector; "
+                "survey: a contradiction or a problem that a survey found in a row",
         .words = {"mismatch", "flaky", "changed", "contested", "agrees", "differs", "survey"}}},
       {"instruction", [](const R& r) { return r.op ? std::optional(r.op->name) : std::nullopt; },
        Absent(InstructionName())},
       {"where", &R::where,
-       "file, perhaps with a line, case name, FILE/NAME of a vector, first case to last index of a "
-       "unit, or folder of a survey"},
+       "file (perhaps with a line), case name, FILE/NAME of a vector, first case to last index of "
+       "a unit, or folder of a survey"},
       {"answered_by", &R::device,
-       Absent({.what = "specification or identity, as the file names it, of whose answer d is; "
-                       "\"\": the model's, held against the answer of a vector"})},
+       Absent({.what = "device that gave d: its specification or identity, as in the file; \"\" "
+                       "for the model, which is compared with the answer of a vector"})},
       {"dot_product", WordsOf, Absent()},
-      {"digest", &R::digest, Absent(HexDigest("of a unit"))},
+      {"digest", &R::digest, Absent(HexDigest("digest of a unit"))},
       {"failure", [](const R& r) { return FailureName(r.failure); }, Absent(FailureName())},
       {"said", [](const R& r) { return r.failure ? FailureText(r.failure) : r.said; },
-       Absent(Prose("what the program said, or a survey"))},
-      {"model", &R::model, Absent(HexDigits("a word, or the digest of a unit"))},
-      {"again", &R::again, Absent(HexDigits("of what is flaky: the second answer"))},
-      {"answer", AnswerOf, Absent({.what = "of a vector"})},
-      {"given", &R::given, Absent(HexDigits("instead of the contested answer"))},
-      {"reason", &R::reason, Absent(Prose("of the difference"))},
+       Absent(Prose("output of the program that failed, or text of the survey"))},
+      {"model", &R::model, Absent(HexDigits("the model's word, or its digest of a unit"))},
+      {"again", &R::again, Absent(HexDigits("second answer to a flaky dot product or unit"))},
+      {"answer", AnswerOf, Absent({.what = "answer of a vector"})},
+      {"given", &R::given, Absent(HexDigits("word given instead of the contested answer"))},
+      {"reason", &R::reason, Absent(Prose("reason for the difference"))},
       {"recorded", &R::recorded,
-       Absent(HexDigits("of an instruction without a model: what was answered then"))},
-      {"recorded_by", &R::recorded_by, Absent()},
+       Absent(HexDigits("recorded answer, for an instruction without a model"))},
+      {"recorded_by", &R::recorded_by, Absent({.what = "device that gave the recorded answer"})},
   };
 }
 

@@ -1,4 +1,4 @@
-// What a replay says of one thing that it compared: for people, and as a row of its JSON.
+// One report of a replay, as text for people and as a row of its JSON.
 #pragma once
 
 #include <cstdint>
@@ -17,20 +17,20 @@
 
 namespace mmadiff {
 
-// Words and digests are texts; what there is not is not said.
+// Words and digests are strings; missing ones are absent.
 struct ReplayRow {
   const char* kind;  // "mismatch", "flaky", "changed", "contested", "agrees", "differs", "survey"
   const Operation* op = nullptr;
   std::string where;
-  std::optional<std::string> device = {};  // whose answer `d` is; "" is the model
+  std::optional<std::string> device = {};  // device that gave `d`; "" is the model
   std::optional<DotProductCase> dot = {};
-  uint64_t d = 0;                            // of `dot`
-  std::optional<InputFailure> failure = {};  // in place of d
-  std::optional<std::string> said = {};      // of a survey
-  std::optional<std::string> digest = {};    // of a unit, in place of `dot`
+  uint64_t d = 0;                            // answer to `dot`
+  std::optional<InputFailure> failure = {};  // instead of d
+  std::optional<std::string> said = {};      // text of a survey
+  std::optional<std::string> digest = {};    // digest of a unit, instead of `dot`
   std::optional<std::string> model = {}, again = {};
   const Vector* vector = nullptr;
-  const VectorAnswer* answer = nullptr;  // of `vector`
+  const VectorAnswer* answer = nullptr;  // answer of `vector`
   std::optional<std::string> given = {}, reason = {}, recorded = {}, recorded_by = {};
 };
 Fields<ReplayRow> FieldsOf(const ReplayRow*);
@@ -42,7 +42,7 @@ struct ReplayReport {
 
 using OnReport = absl::FunctionRef<void(const ReplayReport& report)>;
 
-// Hands on the first `most` reports.
+// Passes on the first `most` reports.
 class FirstReports {
  public:
   FirstReports(OnReport report, uint64_t most) : report_(report), left_(most) {}
@@ -58,17 +58,17 @@ class FirstReports {
   uint64_t left_;
 };
 
-// Of a dot product: a title, what is not zero of the operands, `lines`. Without `title` it is where
-// and the device.
+// A report of a dot product: a title, the nonzero operands, then `lines`. The default title is the
+// location and the device.
 ReplayReport ReportCase(const ReplayRow& row, absl::string_view lines, const TextStyle& style,
                         const std::string& title = "");
 
-// Of what was answered to dot product `element`; `where` and `device` as in the row.
+// The row for the answer to dot product `element`; `where` and `device` as in the row.
 ReplayRow RowOf(const char* kind, const std::string& where, const std::string& device,
                 const Operation& op, const Batch& inputs, const ConfirmedAnswers& answers,
                 int64_t element);
 
-// Of dot product `element`, which is flaky; otherwise as ReportCase().
+// The same as ReportCase() for dot product `element`, which is flaky.
 ReplayReport ReportFlaky(ReplayRow row, const ConfirmedAnswers& answers, int64_t element,
                          const TextStyle& style, const std::string& title = "");
 

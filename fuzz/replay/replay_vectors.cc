@@ -17,8 +17,8 @@
 namespace mmadiff {
 namespace {
 
-// The answer of the device, or of the model without one. Nothing when the device gives none, or none that it repeats,
-// which is reported.
+// The answer of the device, or of the model if there is no device. Nothing if the device gives no
+// answer, or a flaky one, which is reported.
 absl::StatusOr<std::optional<ReplayRow>> AnswerTo(const std::string& title, const Vector& v,
                                                   const VectorCase& c, ReplayState& replay) {
   const Operation& op = *c.op;
@@ -61,7 +61,7 @@ ReplayReport MismatchOfVector(const ReplayRow& row, const std::string& title,
   return ReportCase(row, lines, replay.style, title);
 }
 
-// Cases of one answer.
+// Compares the cases of one answer.
 absl::Status CompareAnswer(const Vector& v, std::span<const VectorCase> cases,
                            absl::FunctionRef<bool(const Operation&)> wanted, ReplayState& replay) {
   const VectorAnswer& answer = *cases.front().answer;
@@ -71,7 +71,7 @@ absl::Status CompareAnswer(const Vector& v, std::span<const VectorCase> cases,
                    answer.who.empty() ? "" : " : ", answer.who);
   TestResult result = {title, ""};
   uint64_t done = 0, wrong = 0;
-  std::string given;  // in place of a contested answer, to the first
+  std::string given;  // answer to the first case, instead of a contested answer
   const Operation* op = nullptr;
   ReplayDevice* const device = replay.device;
   for (const VectorCase& c : cases) {

@@ -1,4 +1,4 @@
-// Vectors in a replay (fuzz/replay/replay.h): every answer against the model, or against a device.
+// Vectors in a replay (fuzz/replay/replay.h): compares every answer with the model or a device.
 #pragma once
 
 #include "absl/functional/function_ref.h"
@@ -8,9 +8,10 @@
 
 namespace mmadiff {
 
-// What is not `wanted` is left out, and so are operations that the device lacks, which are counted. Where an answer
-// is contested a device is held to the model's; the model itself counts only if it gives the contested answer, which
-// is wrong: the known difference is none. Errors are the device's but those that drop an operation.
+// Leaves out operations that are not `wanted`, and counts and leaves out those that the device
+// lacks. For a contested answer, a device is compared with the model. Without a device, a contested
+// answer is counted only if the model gives it: that is an error, because the known difference no
+// longer exists. Returns device errors except those that drop an operation.
 absl::Status CompareVector(const Vector& v, absl::FunctionRef<bool(const Operation&)> wanted,
                            ReplayState& replay);
 

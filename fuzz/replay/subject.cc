@@ -54,7 +54,7 @@ absl::StatusOr<Subject> LoadSubject(const std::string& argument, Device* device)
       std::ranges::find_if(c->answers, [](const Answer& a) { return !a.IsPrediction(); });
   if (device == nullptr && !no_word && answer == c->answers.end()) {
     return absl::InvalidArgumentError(
-        absl::StrCat(argument, " holds no answer of a device; give --device"));
+        absl::StrCat(argument, " has no answer of a device; add --device"));
   }
   ASSIGN_OR_RETURN(Subject subject,
                    device != nullptr ? AskSubject(*c->op, c->inputs, *device, c->age())

@@ -1,4 +1,4 @@
-// One case to explain or to minimize: a filed case or a case name, with a device's answer.
+// One case to explain or minimize: a filed case or a case name, with a device's answer.
 #pragma once
 
 #include <optional>
@@ -15,34 +15,33 @@
 
 namespace mmadiff {
 
-// Its specification and identity: of an answer, or of what came in place of one.
+// Specification and identity of the device that gave an answer or failed to give one.
 std::string WhoAnswered(const auto& answer) {
   return absl::StrCat(answer.device, answer.identity.empty() ? "" : ", ", answer.identity);
 }
 
 struct Subject {
   std::string name;                  // as given
-  std::optional<CaseStream> stream;  // of a case name
-  std::string device_name;           // of the answers
-  std::string why;                   // of a filed case: what it shows
+  std::optional<CaseStream> stream;  // set for a case name
+  std::string device_name;           // device that gave the answers
+  std::string why;                   // for a filed case: RegressionCase::why
   std::string shared = {};           // RegressionCase::shared
-  // At the first differing element, 0 when there is none; where the device failed on a dot product,
-  // this one alone, with its failure.
+  // Its element is the first that differs, or 0 if none does. If the device failed on a dot
+  // product, only that dot product, with its failure.
   Mismatch mismatch;
   std::vector<int64_t> differing;  // elements, ascending
 };
 
 // `device` may be null for a filed case: then the stored answer or failure of a device is used.
-// kInvalidArgument: no such case, or nobody to answer; kNotFound: the device lacks the operation;
-// else ReadCase()'s or the device's.
+// kInvalidArgument: no such case, or neither a device nor a stored answer; kNotFound: the device
+// lacks the operation; otherwise errors of ReadCase() or the device.
 absl::StatusOr<Subject> LoadSubject(const std::string& argument, Device* device);
 
-// One execution or dot product with the answer that somebody gave to it; `d` has a word for each
-// result.
+// One execution or dot product with a given answer; `d` has a word for each result.
 Subject MakeSubject(const Operation& op, Batch inputs, std::vector<uint64_t> d,
                     const std::string& device_name);
-// The same with the device's answer, of a process that has given `age` to the same dot product. Errors as
-// LoadSubject().
+// The same with the device's answer, given by a process that has already answered the same dot
+// product `age` times. Errors as LoadSubject().
 absl::StatusOr<Subject> AskSubject(const Operation& op, Batch inputs, Device& device,
                                    uint64_t age = 0);
 

@@ -16,7 +16,7 @@ namespace {
 
 using enum SurveyStage;
 
-// The part of the time after which a stage leaves the rest to the next ones.
+// The fraction of the time at which each stage yields to the next ones.
 constexpr struct {
   SurveyStage stage;
   double share;
@@ -25,12 +25,12 @@ constexpr struct {
 
 constexpr double kShortUnit = .5, kLongUnit = 2;  // seconds
 constexpr uint64_t kMaxUnitDotProducts = 1 << 30;
-constexpr double kPartSeconds = 3;  // of a slow device
-constexpr uint64_t kLogShare = 2;   // of --max_bytes
-constexpr int kMaxTraps = 3;        // of a row
-constexpr int kMaxLosses = 2;       // of the device, after a row was asked
+constexpr double kPartSeconds = 3;  // length of a part on a slow device
+constexpr uint64_t kLogShare = 2;   // the log may use --max_bytes / kLogShare
+constexpr int kMaxTraps = 3;        // per row
+constexpr int kMaxLosses = 2;       // times that the device may be lost after a task of a row
 
-// Operations with a model that none before has come first: what they say, the others likely say.
+// The first operation of each model comes first: the others likely give the same results.
 std::vector<const SurveyManifest::Instruction*> InOrderOfValue(const SurveyManifest& manifest) {
   std::vector<const SurveyManifest::Instruction*> first, others;
   std::vector<const Operation*> seen;
@@ -142,7 +142,7 @@ SurveyAgenda::SurveyAgenda(const SurveyManifest& manifest, absl::Duration total,
 void SurveyAgenda::Earlier(const SurveyResult& result) {
   const Row row = {result.task.op, result.task.variant};
   if (result.task.IsCanary()) {
-    ++canaries_[row];  // of which this attempt has its own
+    ++canaries_[row];  // this attempt runs its own canaries
     return;
   }
   Done(result);
@@ -174,8 +174,8 @@ void SurveyAgenda::Done(const SurveyResult& result) {
   if (!dropped) Explain(result);
 }
 
-// A row goes on after the first inputs that crash it, but after its layout, and after the first loss
-// of the device.
+// A row survives its first crashes, except a crash in the layout stage, and the first loss of the
+// device.
 bool SurveyAgenda::Drops(const SurveyResult& result) {
   const std::optional<DropCause> cause = CauseOf(result);
   const Row row = {result.task.op, result.task.variant};
@@ -197,7 +197,7 @@ void SurveyAgenda::SetSlow(const Row& row, double pace) {
   const SurveyTask whole = {kQuestions, row.first, row.second};
   if (done_.contains(whole) || std::erase(all, whole) == 0) return;
   for (SurveyTask& single : SingleQuestions(whole)) {
-    // Thousands of dot products in one call: not asked.
+    // Skipped: this question needs thousands of dot products in one call.
     if (FindQuestion(single.detail)->method == Method::kPayloads) continue;
     all.push_back(std::move(single));
   }
@@ -207,7 +207,7 @@ void SurveyAgenda::SetSlow(const Row& row, double pace) {
   std::ranges::stable_sort(all, {}, number);
 }
 
-// After the parts of other rows.
+// The new part comes after the parts of other rows.
 void SurveyAgenda::AddPart(const SurveyResult& result) {
   SurveyTask part = result.task;
   ++part.number;

@@ -67,7 +67,7 @@ AnswersByRow Everything(const StoredSurvey& stored) {
   return all;
 }
 
-// Operands that are not zero: what makes a dot product small.
+// The number of nonzero operands, which measures the size of a dot product.
 size_t Terms(const std::string& line) {
   size_t terms = 0;
   for (const absl::string_view word : absl::StrSplit(line, ' ')) {
@@ -76,7 +76,7 @@ size_t Terms(const std::string& line) {
   return terms;
 }
 
-// Of a slow device less is asked: what both were asked has the same answer.
+// A slow device answers fewer pairs; the two agree if the pairs that both answered can agree.
 bool SameSaid(const SurveyAnswer& x, const SurveyAnswer& y) {
   const Method method = MethodOf(x.question);
   if (method == Method::kLayout || method == Method::kRepeat) return x.agreement == y.agreement;
@@ -143,7 +143,7 @@ class Comparer {
       digests += digest != other->second;
     }
     if (digests > 0)
-      row_.what.push_back(absl::StrCat(CountText(digests, "digest"), " of the same cases ",
+      row_.what.push_back(absl::StrCat(CountText(digests, "digest"), " for the same cases ",
                                        digests == 1 ? "differs" : "differ"));
     if (op != nullptr) {
       Words(*op, x, y);
@@ -210,14 +210,14 @@ std::string OperandsText(const SurveyDifference::Row& row) {
 absl::StatusOr<StoredSurvey> Whole(const std::string& folder, std::vector<std::string>& warnings) {
   absl::StatusOr<StoredSurvey> stored = ReadSurvey(folder);
   if (absl::IsNotFound(stored.status())) {
-    return absl::InvalidArgumentError(absl::StrCat(folder, ": no survey there"));
+    return absl::InvalidArgumentError(absl::StrCat(folder, " is not a survey folder"));
   }
   RETURN_IF_ERROR(stored.status());
   SurveyCheck check = CheckSurvey(folder, *stored);
   if (!check.wrong.empty()) return absl::AbortedError(check.wrong.front());
   ASSIGN_OR_RETURN(const auto others, OtherAnswersBelow(folder));
   if (!others.empty()) {
-    return absl::AbortedError(others.front() + ": no part of the survey; move it away");
+    return absl::AbortedError(others.front() + ": not part of the survey; move it elsewhere");
   }
   std::ranges::move(check.stale, std::back_inserter(warnings));
   return stored;
@@ -256,15 +256,15 @@ absl::StatusOr<SurveyDifference> CompareSurveys(const std::string& first,
 
 std::string SurveyDifference::Text(size_t width) const {
   std::string text = absl::StrCat("first   ", first, "\nsecond  ", second, "\n", RowsText());
-  // `report --compare` counts the answers alone.
+  // As in `report --compare`, "common answers" counts dot products only.
   absl::StrAppend(&text, compared - questions - digests - runs, " common answers, ",
                   CountText(questions, "question"), ", ", CountText(digests, "digest"), ", ",
-                  CountText(runs, "unit"), " of runs; rows that differ: ", rows.size(),
-                  ", of the first alone: ", only_first, ", of the second alone: ", only_second,
+                  CountText(runs, "unit"), " in runs; rows that differ: ", rows.size(),
+                  ", only in the first: ", only_first, ", only in the second: ", only_second,
                   "; stages of common rows that only the first reached: ", only_first_stages,
                   ", only the second: ", only_second_stages, "\n");
-  if (torn_first) absl::StrAppend(&text, "the first was cut off while it was written\n");
-  if (torn_second) absl::StrAppend(&text, "the second was cut off while it was written\n");
+  if (torn_first) absl::StrAppend(&text, "the log of the first survey is cut off\n");
+  if (torn_second) absl::StrAppend(&text, "the log of the second survey is cut off\n");
   return Wrap(text, width, 2);
 }
 

@@ -1,4 +1,4 @@
-// The members of the JSON of `survey`, which is also the file survey.json.
+// The JSON members of `survey`, which are also those of survey.json.
 #pragma once
 
 #include <string>

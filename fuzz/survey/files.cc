@@ -30,8 +30,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kMaxLineBytes = 15'000'000;  // of regressions.txt
-constexpr int64_t kWordsAtOnce = 1 << 15;     // of raw answers
+constexpr size_t kMaxLineBytes = 15'000'000;  // in regressions.txt
+constexpr int64_t kWordsAtOnce = 1 << 15;     // raw answers per record
 
 class RecordingOf {
  public:
@@ -52,7 +52,7 @@ class RecordingOf {
         ForEachAnswers(outcome_.manifest, outcome_.results,
                        [&](const SurveyAnswers& answers) { return Add(answers, **writer); });
     RETURN_IF_ERROR(s);
-    if (!any_) return absl::OkStatus();  // the writer removes what it began
+    if (!any_) return absl::OkStatus();  // the writer removes its unfinished files
     if (!lines_.empty()) {
       s = (*writer)->WriteRegressions(
           AnswersFile("Answers to questions, vectors and regression cases, " + UtcNow(), lines_));
@@ -73,7 +73,7 @@ class RecordingOf {
  private:
   RecordingManifest::Instruction& InstructionOf(const std::string& op) {
     const auto [at, added] = index_.try_emplace(op, manifest_.instructions.size());
-    if (added) manifest_.instructions.emplace_back().name = op;  // another size than the table's
+    if (added) manifest_.instructions.emplace_back().name = op;  // a size other than the table's
     return manifest_.instructions[at->second];
   }
 
@@ -109,7 +109,7 @@ class RecordingOf {
     }
     std::map<std::string, uint64_t>& raw = raw_[i.name];
     raw[o.stream] += o.count;
-    // Of each strategy: of a slow device some may have more.
+    // raw_cases is the smallest count: on a slow device some strategies may have more.
     if (raw.size() == Strategies().size()) {
       i.raw_cases =
           std::ranges::min_element(raw, {}, [](const auto& of) { return of.second; })->second;
@@ -124,7 +124,7 @@ class RecordingOf {
                      "\n# case: ", answers.name, "\n");
     for (const std::string& line : answers.lines) absl::StrAppend(&text, line, "\n");
     if (lines_.size() + text.size() > kMaxLineBytes) {
-      note_ = "not all answered lines are in the recording: answers.log has them";
+      note_ = "some answered lines did not fit the recording; answers.log has all of them";
       return;
     }
     lines_ += text;
@@ -136,14 +136,14 @@ class RecordingOf {
   std::string& note_;
   RecordingManifest manifest_;
   std::map<std::string, size_t> index_;
-  std::map<std::string, std::map<std::string, uint64_t>> raw_;  // operation, stream: executions
+  std::map<std::string, std::map<std::string, uint64_t>> raw_;  // operation, stream -> executions
   std::string lines_;
   std::vector<RecordedDigests> digests_;
   bool any_ = false;
 };
 
-// Whether a file of this name is ours: one of `own`, or what a killed process left of it
-// (corpus/durable_file.h).
+// Whether a file of this name belongs to the survey: one of `own` (if `whole`), or a temporary file
+// of it that a killed process left (corpus/durable_file.h).
 bool IsOwn(const std::string& name, std::initializer_list<absl::string_view> own, bool whole) {
   return std::ranges::any_of(own, [&](absl::string_view file) {
     const bool torn = absl::StartsWith(name, absl::StrCat(file, ".tmp")) &&
@@ -159,7 +159,7 @@ std::vector<fs::path> EntriesOf(const fs::path& folder) {
   return entries;
 }
 
-// What an earlier attempt wrote, or was killed while it wrote; nothing else.
+// Removes files that an earlier attempt wrote or began to write, and nothing else.
 void RemoveOld(const std::string& folder) {
   std::error_code ignored;
   for (const fs::path& path : EntriesOf(folder)) {
@@ -167,8 +167,8 @@ void RemoveOld(const std::string& folder) {
     const bool recording = IsOwn(name, {"recording"}, true);
     const auto torn = [&](absl::string_view own) { return IsOwn(name, {own}, false); };
     if (!recording && !torn("answers.log") && std::ranges::none_of(kSurveyPages, torn)) continue;
-    const bool link = fs::is_symlink(path, ignored);  // what it leads to is somebody else's
-    if (!link) fs::remove(path / "recording.txtpb", ignored);  // first: then it is no recording
+    const bool link = fs::is_symlink(path, ignored);           // its target is not ours
+    if (!link) fs::remove(path / "recording.txtpb", ignored);  // first: invalidates the recording
     for (const fs::path& file : link ? std::vector<fs::path>() : EntriesOf(path)) {
       if (IsOwn(file.filename().string(),
                 {"recording.txtpb", "raw-1.log", "raw-2.log", "raw-3.log", "raw-4.log", "raw-5.log",

@@ -1,4 +1,4 @@
-// The files of a survey beside its log.
+// The files of a survey other than its log.
 #pragma once
 
 #include <string>
@@ -8,12 +8,13 @@
 
 namespace mmadiff {
 
-// Writes survey.html, survey.md, survey.json and recording/ into the folder, in place of those of an earlier
-// attempt. kDataLoss when they cannot be written. `note` says what did not fit the recording.
+// Writes survey.html, survey.md, survey.json and recording/ into the folder, replacing those of an
+// earlier attempt. kDataLoss if they cannot be written. `note` is set if some lines did not fit the
+// recording.
 absl::Status WriteSurveyFiles(const std::string& folder, const SurveySummary& summary,
                               std::string& note);
 
-// The pages alone, while the survey runs. Errors as above.
+// Writes the pages only, while the survey runs. Errors as above.
 absl::Status WriteSurveyPages(const std::string& folder, const SurveySummary& summary);
 
 }  // namespace mmadiff

@@ -15,7 +15,7 @@
 namespace mmadiff {
 namespace {
 
-constexpr size_t kFewRows = 12;  // which no table folds
+constexpr size_t kFewRows = 12;  // a table of at most this many rows is not folded
 
 struct Verdict {
   const char* css;
@@ -29,14 +29,14 @@ Verdict VerdictOf(const SurveySummary& summary, size_t missing) {
   }
   if (summary.troubled > 0) {
     return {"warn", absl::StrCat(CountText(summary.troubled, "row"),
-                                 " that trap, fail, do not repeat or are elsewhere")};
+                                 " that trap, fail, do not repeat or have a different layout")};
   }
   if (!summary.HasModel()) return {"warn", "Nothing was compared: no row has a model"};
   if (missing > 0) {
-    return {"warn", absl::StrCat("Nothing that was asked differs from the tables; ",
-                                 CountText(missing, "task"), " not reached")};
+    return {"warn", absl::StrCat("No answer differs from the tables; ", CountText(missing, "task"),
+                                 " not reached")};
   }
-  return {"good", "Nothing that was asked differs from the tables"};
+  return {"good", "No answer differs from the tables"};
 }
 
 std::string VerdictCard(const SurveySummary& summary, size_t missing) {
@@ -57,14 +57,15 @@ std::string ContradictionCard(const SurveyContradiction& c) {
                   HtmlName(name));
   absl::StrAppend(&html, "</header>\n", HtmlTag("p", "", Html(c.what)), "\n");
   if (!c.others.empty()) {
-    html += HtmlTag("p", "", absl::StrCat("So with ", CountText(c.others.size(), "variant"), "."));
+    html += HtmlTag(
+        "p", "", absl::StrCat("The same holds for ", CountText(c.others.size(), "variant"), "."));
   }
   if (c.finding != nullptr && !c.finding->cases.empty()) {
     const SurveyFinding::Case& minimal = c.finding->cases.front();
     absl::StrAppend(&html,
                     HtmlTag("p", "",
-                            "The smallest case: the model says " + Html(minimal.model) +
-                                ", the device the last word of the line."),
+                            "Smallest case: the model gives " + Html(minimal.model) +
+                                "; the device's answer is the last word of the line."),
                     "\n", HtmlCommand(CheckCommand(c)));
   }
   return html + "</article>\n";
@@ -94,7 +95,7 @@ std::string RowsTable(const std::vector<const SurveyRow*>& rows) {
                     {"questions"},
                     {"vectors"},
                     {"run, dot products"},
-                    {"a second", true},
+                    {"per second", true},
                     {"recorded"}},
                    cells, "stack");
 }
@@ -106,12 +107,12 @@ std::string Rows(const SurveySummary& summary) {
     (few || !IsQuiet(row) ? open : folded).push_back(&row);
   }
   std::string html =
-      "<h2>Rows <small>0 of N, rate &lt; R: differences are rarer than 3/N (95 %, of this "
-      "generator)</small></h2>\n<div class=\"card\">\n";
+      "<h2>Rows <small>0 of N, rate &lt; R: the rate of differences is below 3/N (95 % confidence, "
+      "for this generator)</small></h2>\n<div class=\"card\">\n";
   if (!open.empty()) html += RowsTable(open);
   if (!folded.empty()) {
     absl::StrAppend(&html, "<details><summary>", CountText(folded.size(), "row"),
-                    " in which nothing differs</summary>\n", RowsTable(folded), "</details>\n");
+                    " without differences</summary>\n", RowsTable(folded), "</details>\n");
   }
   return html + "</div>\n";
 }
@@ -126,7 +127,7 @@ std::string OpenAnswersPart(const SurveySummary& summary) {
     if (cells.empty()) continue;
     absl::StrAppend(&html, html.empty() ? "<h2>Open answers of rows without a model</h2>\n" : "",
                     "<div class=\"card\">", HtmlTag("h4", "", HtmlName(row.Name())),
-                    HtmlTable("", {{"question"}, {"answer"}, {"what it decides"}}, cells, "stack"),
+                    HtmlTable("", {{"question"}, {"answer"}, {"conclusion"}}, cells, "stack"),
                     "</div>\n");
   }
   return html;
@@ -157,8 +158,8 @@ std::string SurveyHtml(const SurveySummary& summary) {
       VerdictCard(summary, missing.size()),
       HtmlTiles({{"rows", summary.rows.size()},
                  {"contradictions", static_cast<uint64_t>(summary.changed)},
-                 {"dot products of the run", dot_products},
-                 {"of these differ", mismatches},
+                 {"dot products in the run", dot_products},
+                 {"mismatches in the run", mismatches},
                  {"tasks not reached", missing.size()}}),
       HtmlFacts({{"Device", m.device},
                  {"Hardware", summary.hardware},
@@ -168,7 +169,7 @@ std::string SurveyHtml(const SurveySummary& summary) {
   const auto troubles = summary.contradictions.begin() + summary.changed;
   for (const auto& [heading, from, to] :
        {std::tuple("Contradictions with the tables", summary.contradictions.begin(), troubles),
-        std::tuple("Rows that trap, fail, do not repeat or are elsewhere", troubles,
+        std::tuple("Rows that trap, fail, do not repeat or have a different layout", troubles,
                    summary.contradictions.end())}) {
     if (from != to) absl::StrAppend(&body, "<h2>", heading, "</h2>\n");
     for (auto c = from; c != to; ++c) body += ContradictionCard(*c);

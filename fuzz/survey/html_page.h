@@ -1,4 +1,4 @@
-// What a survey says, as one HTML file that needs no network.
+// The results of a survey as one HTML file that needs no network.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace mmadiff {
 
-// As SurveyPage(); rows in which all agrees are folded.
+// The content of SurveyPage(); rows without differences are folded.
 std::string SurveyHtml(const SurveySummary& summary);
 
 }  // namespace mmadiff

@@ -11,7 +11,7 @@
 namespace mmadiff {
 namespace {
 
-constexpr size_t kMaxMissing = 20;  // of the page
+constexpr size_t kMaxMissing = 20;  // missing tasks that the page lists
 
 void AddContradiction(const SurveyContradiction& c, std::string& page) {
   absl::StrAppend(&page, "* **", c.op, c.variant.empty() ? "" : " with " + c.variant.substr(1),
@@ -20,13 +20,15 @@ void AddContradiction(const SurveyContradiction& c, std::string& page) {
     absl::StrAppend(&page, c.what, "\n");
     return;
   }
-  absl::StrAppend(&page, "`", Name(c.finding->bucket), "`: ", c.what,
-                  c.others.empty() ? "" : absl::StrCat("; so with ", c.others.size(), " variants"),
-                  "\n");
+  absl::StrAppend(
+      &page, "`", Name(c.finding->bucket), "`: ", c.what,
+      c.others.empty() ? "" : absl::StrCat("; the same holds for ", c.others.size(), " variants"),
+      "\n");
   if (c.finding->cases.empty()) return;
   const SurveyFinding::Case& minimal = c.finding->cases.front();
-  absl::StrAppend(&page, "  the model says `", minimal.model, "`, the device the last word:\n\n",
-                  "      ", CheckCommand(c), "\n\n");
+  absl::StrAppend(&page, "  the model gives `", minimal.model,
+                  "`; the device's answer is the last word:\n\n", "      ", CheckCommand(c),
+                  "\n\n");
 }
 
 std::string Cell(const std::string& text) {
@@ -37,7 +39,7 @@ std::string Cell(const std::string& text) {
 
 }  // namespace
 
-// What is known of rows without a model.
+// Lists the answers of rows without a model.
 void AddOpenAnswers(const SurveySummary& summary, std::string& page) {
   bool any = false;
   for (const SurveyRow& row : summary.rows) {
@@ -66,16 +68,17 @@ std::string SurveyPage(const SurveySummary& summary) {
   if (summary.changed == 0) {
     page += summary.HasModel()
                 ? "None.\n"
-                : "Nothing was compared: no row has a model. `mmadiff infer` looks for "
+                : "Nothing was compared: no row has a model. `mmadiff infer` can search for "
                   "one.\n";
   }
   for (auto c = summary.contradictions.begin(); c != troubles; ++c) AddContradiction(*c, page);
   if (troubles != summary.contradictions.end()) {
-    absl::StrAppend(&page, "\n## Rows that trap, fail, do not repeat or are elsewhere\n\n");
+    absl::StrAppend(&page,
+                    "\n## Rows that trap, fail, do not repeat or have a different layout\n\n");
   }
   for (auto c = troubles; c != summary.contradictions.end(); ++c) AddContradiction(*c, page);
   absl::StrAppend(&page, "\n## Rows\n\n",
-                  "| row | layout | repeats | questions | vectors | run, dot products | a second "
+                  "| row | layout | repeats | questions | vectors | run, dot products | per second "
                   "| recorded |\n|---|---|---|---|---|---|---|---|\n");
   for (const SurveyRow& row : summary.rows) {
     absl::StrAppend(&page, "| ", Cell(row.Name()), row.emulated ? " (emulated)" : "", " | ",
@@ -121,8 +124,7 @@ std::string SurveyScreen(const SurveySummary& summary, const std::string& folder
                                Name(summary.outcome->manifest.device_identity)));
   for (const SurveyContradiction& c : summary.contradictions) add("differs", c.Text());
   if (summary.contradictions.empty()) {
-    add("differs",
-        summary.HasModel() ? "nothing that was asked" : "nothing was compared: no row has a model");
+    add("differs", summary.HasModel() ? "no answer" : "nothing was compared: no row has a model");
   }
   const size_t missing = NotReached(*summary.outcome).size();
   if (missing > 0) add("missing", absl::StrCat(missing, " tasks were not reached"));

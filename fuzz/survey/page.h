@@ -1,4 +1,4 @@
-// What a survey prints: a page for people, and the same as JSON for programs.
+// The survey's page in Markdown and its screen for a terminal.
 #pragma once
 
 #include <string>
@@ -8,13 +8,11 @@
 
 namespace mmadiff {
 
-// Markdown: contradictions with their minimal cases, a row a line, what was not reached.
+// Markdown: contradictions with their minimal cases, one line per row, tasks that were not reached.
 std::string SurveyPage(const SurveySummary& summary);
 
-// The same for a terminal, shorter: rows, contradictions, where the page is, and what to type next.
+// Shorter, for a terminal: rows, contradictions, the path of the page, and the next command.
 std::string SurveyScreen(const SurveySummary& summary, const std::string& folder,
                          const TextStyle& style);
-
-// One JSON object with the same, and every answer.
 
 }  // namespace mmadiff

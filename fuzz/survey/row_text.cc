@@ -36,7 +36,7 @@ std::vector<const SurveyAnswer*> OpenAnswers(const SurveyRow& row) {
 std::string AnswersText(const SurveyRow& row) {
   if (!row.modelled) {
     const size_t open = OpenAnswers(row).size();
-    return open == 0 ? "no model" : absl::StrCat("no model; ", open, " open answers, below");
+    return open == 0 ? "no model" : absl::StrCat("no model; ", open, " open answers below");
   }
   if (row.answers.empty()) return "-";
   std::vector<std::string> others, open;

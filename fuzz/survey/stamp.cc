@@ -15,7 +15,7 @@ struct Frame {
 };
 constexpr Frame kMarkdown = {"\n<!-- stamp: ", " -->\n"}, kJson = {",\n \"stamp\": \"", "\"\n}\n"};
 
-// `before` is all of the page that stands before the stamp's value.
+// `before`: the page up to the stamp's value.
 std::string WithStamp(const std::string& before, absl::string_view tail, const StoredSurvey& log,
                       size_t results) {
   return absl::StrCat(before, results, ":", results == 0 ? Xxh3Hex("") : log.hashes[results - 1],

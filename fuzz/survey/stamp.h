@@ -1,5 +1,6 @@
-// The stamp of a survey's page: which results of the log it shows, their hash and the page's own. So a page that was
-// edited, cut off or made from another log is found without making it again: its wording may change.
+// The stamp of a survey's page: the number of results of the log that it shows, their hash, and the
+// page's own hash. It reveals a page that was edited, cut off or made from a different log. The
+// page need not be regenerated for that, so its wording may change between versions.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +10,8 @@
 
 namespace mmadiff {
 
-// The page with a stamp at its end: a comment of Markdown, or the last member of a JSON object. It shows the first
-// `results` of the log.
+// Adds a stamp at the end of a page that shows the first `results` of the log: a Markdown comment,
+// or the last member of a JSON object.
 std::string Stamped(const std::string& page, const StoredSurvey& log, size_t results);
 
 enum class StampState {

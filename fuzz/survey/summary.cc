@@ -20,10 +20,10 @@ namespace {
 using enum SurveyStage;
 
 std::string Agrees(const SurveyAnswer& a) {
-  return a.scope == Scope::kDotProducts ? "agrees, of dot products alone" : "agrees";
+  return a.scope == Scope::kDotProducts ? "agrees, dot products only" : "agrees";
 }
 
-// "m64n64k16" of an operation with another size than the survey's row; "" for the row itself.
+// "m64n64k16"; the name itself if the operation is unknown.
 std::string SizeOf(const std::string& op) {
   const Operation* sized = FindOperation(op);
   if (sized == nullptr) return op;
@@ -42,7 +42,7 @@ class Summarizer {
   }
 
   SurveySummary Run() {
-    std::map<std::pair<std::string, std::string>, const SurveyTask*> canaries;  // the last ones
+    std::map<std::pair<std::string, std::string>, const SurveyTask*> canaries;  // the last of a row
     for (const SurveyResult& result : summary_.outcome->results) {
       const SurveyTask& task = result.task;
       if (task.IsCanary()) canaries[{task.op, task.variant}] = &task;
@@ -64,10 +64,10 @@ class Summarizer {
       const auto& [op, variant, stage] = row;
       if (counts.differing > 0) AddDiffering(op, variant, stage, counts);
     }
-    // What one row says in several places is one contradiction.
+    // A row that shows the same difference in several places is one contradiction.
     std::ranges::stable_sort(
         differences_, [](const auto& x, const auto& y) { return IsExplained(x) > IsExplained(y); });
-    std::map<std::pair<std::string, std::string>, size_t> said;  // of an operation, a bucket
+    std::map<std::pair<std::string, std::string>, size_t> said;  // by operation and bucket
     for (SurveyContradiction& c : differences_) {
       if (c.finding != nullptr) {
         const auto [at, added] =
@@ -99,7 +99,7 @@ class Summarizer {
   static bool IsExplained(const SurveyContradiction& c) {
     return c.finding != nullptr && c.finding->bucket.kind == Bucket::kExplained;
   }
-  // What does not repeat says nothing of the tables.
+  // Answers that do not repeat prove nothing about the tables.
   bool IsFlaky(const SurveyContradiction& c) const {
     const std::vector<SurveyTrouble>& all = summary_.rows[at_.at({c.op, c.variant})].troubles;
     return std::ranges::count(all, SurveyTrouble::kDoesNotRepeat, &SurveyTrouble::kind) > 0;
@@ -119,7 +119,8 @@ class Summarizer {
     row.modelled = FindUnmodelled(i.name) == nullptr;
   }
 
-  // The row of a task; that of the table's size for another size; nullptr if the survey has none.
+  // The row of a task. A task for a different size belongs to the row with the table's size.
+  // nullptr if the survey has none.
   SurveyRow* RowOf(const SurveyTask& task) {
     const auto at = at_.find({task.op, task.variant});
     if (at != at_.end()) return &summary_.rows[at->second];
@@ -186,7 +187,7 @@ class Summarizer {
           }
         }
         break;
-      case kTrap:  // the device was gone: once is not the row's fault
+      case kTrap:  // the device was lost; the first time is not the row's fault
         if (++gone_[{row.op, row.variant}] == 2) {
           row.troubles.push_back({SurveyTrouble::kGone});
         }
@@ -194,7 +195,7 @@ class Summarizer {
     }
   }
 
-  // The device failed, trapped, hung or died.
+  // Records that the device failed, trapped, hung or crashed.
   void AddTrouble(const SurveyResult& result, const std::string& where, SurveyRow& row) {
     const SurveyStage stage = result.task.stage;
     const std::string message(result.status.message());
@@ -213,7 +214,7 @@ class Summarizer {
     }
   }
 
-  // They are asked again one by one: only if none traps then, it died once.
+  // The questions are retried one by one. Only if none of them traps, the crash was a single one.
   static void DiedInQuestions(SurveyRow& row, const std::string& cause) {
     const std::string where = Name(kQuestions);
     if (std::ranges::count(row.troubles, where, &SurveyTrouble::where) > 0) return;
@@ -226,7 +227,7 @@ class Summarizer {
     for (const SurveyTask& single : SingleQuestions({kQuestions, row.op, ""})) {
       const Question& question = *FindQuestion(single.detail);
       const auto asked = std::ranges::count(row.answers, single.detail, &SurveyAnswer::question);
-      const bool of_gpus = question.method == Method::kModes;  // programs have none
+      const bool of_gpus = question.method == Method::kModes;  // programs have no modes
       if (asked > 0 || of_gpus || !Applies(question, *op)) continue;
       const bool never = question.method == Method::kPayloads;
       row.not_asked.push_back(never ? single.detail + ": slow" : single.detail);
@@ -251,7 +252,7 @@ class Summarizer {
       }
       return;
     }
-    if (own) row.layout = "another";
+    if (own) row.layout = "different";
     row.troubles.push_back({SurveyTrouble::kElsewhere, where, a.decides});
   }
 
@@ -279,8 +280,7 @@ class Summarizer {
   void Differs(const SurveyResult& result, const SurveyRow& row) {
     if (result.differing_units > 0) {
       differences_.push_back(
-          {row.op, row.variant,
-           absl::StrCat(result.differing_units, " of the recorded digests differ")});
+          {row.op, row.variant, absl::StrCat(result.differing_units, " recorded digests differ")});
     }
     const SurveyStage stage = result.task.stage;
     const Counts counts = {result.mismatches, result.dot_products};
@@ -305,11 +305,11 @@ class Summarizer {
 
   SurveySummary summary_;
   std::vector<SurveyContradiction> differences_;
-  std::map<std::tuple<std::string, std::string, SurveyStage>, Counts> parts_;  // together
+  std::map<std::tuple<std::string, std::string, SurveyStage>, Counts> parts_;  // sums over parts
   std::map<std::pair<std::string, std::string>, int> gone_;
   std::map<SurveyRow*, std::string> died_in_questions_;
-  std::map<SurveyRow*, uint64_t> vectors_;  // dot products of them
-  std::set<const SurveyRow*> repeats_;      // by the stage that asks it
+  std::map<SurveyRow*, uint64_t> vectors_;  // their dot products
+  std::set<const SurveyRow*> repeats_;      // rows that passed the stage kRepeat
   std::map<std::pair<std::string, std::string>, size_t> at_;
 };
 
@@ -324,13 +324,13 @@ std::string SurveyTrouble::Text() const {
     case kFails:
       return absl::StrCat("fails in ", where, ": ", what);
     case kDiedOnce:
-      return absl::StrCat("died once in ", where, " (", what, "), and answered when asked again");
+      return absl::StrCat("failed once in ", where, " (", what, "), then answered when retried");
     case kDoesNotRepeat:
       return absl::StrCat("does not repeat: ", what);
     case kElsewhere:
-      return absl::StrCat("another ", where, ": ", what);
+      return absl::StrCat("different ", where, ": ", what);
     case kGone:
-      return "the device was gone, twice, after this row was asked";
+      return "the device was lost twice after this row was queried";
   }
   return "";
 }

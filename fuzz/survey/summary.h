@@ -1,4 +1,4 @@
-// What the results of a survey say, row by row, contradictions with the tables first.
+// Summary of a survey: contradictions with the tables first, then row by row.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace mmadiff {
 
-// What is wrong with a row, whatever the tables say.
+// A problem of a row, whatever the tables predict.
 struct SurveyTrouble {
   enum Kind { kTraps, kHangs, kFails, kDiedOnce, kDoesNotRepeat, kElsewhere, kGone };
   Kind kind;
@@ -20,48 +20,48 @@ struct SurveyTrouble {
   std::string Text() const;  // one line
 };
 
-// One operation behind one operand source.
+// One operation with one operand source.
 struct SurveyRow {
   std::string op, variant;
   bool emulated = false;
-  bool modelled = true;  // else layout, repeat and recording are all
-  bool slow = false;     // kSlowPace of fuzz/ask/stage.h
-  // "agrees", "agrees, of dot products alone", or what is wrong.
+  bool modelled = true;  // if false, stages that need a model are skipped (NeedsModel())
+  bool slow = false;     // slower than kSlowPace (fuzz/ask/stage.h)
+  // "agrees", "agrees, dot products only", or the problem.
   std::string layout = "not asked", repeat = "not asked";
   std::vector<std::string> sizes;     // other sizes whose layout agrees: "m64n16k16"
   std::vector<SurveyAnswer> answers;  // to the questions about the arithmetic, without lines
-  // Of vectors and regression cases, and of what was not answered to its end.
+  // Dot products of vectors, of regression cases, and of unfinished tasks.
   uint64_t lines = 0, lines_differing = 0;
-  uint64_t lines_left = 0;  // dot products of vectors that were not asked yet
-  uint64_t cases = 0, dot_products = 0, mismatches = 0;  // of the run
-  double seconds = 0;                                    // of the run
+  uint64_t lines_left = 0;  // dot products of vectors that were not reached
+  uint64_t cases = 0, dot_products = 0, mismatches = 0;  // in the run
+  double seconds = 0;                                    // duration of the run
   std::string recorded = "no";                           // "part", "yes"
-  std::vector<std::string> not_asked;  // questions of a slow row; "payloads: slow"
+  std::vector<std::string> not_asked;  // questions skipped on a slow row; "payloads: slow"
   std::vector<SurveyTrouble> troubles;
 
   std::string Name() const { return variant.empty() ? op : op + " with " + variant.substr(1); }
 };
 
-// The tables are wrong about a row, or the row does not do what it should.
+// The tables are wrong about a row, or the row has a problem.
 struct SurveyContradiction {
   std::string op, variant;
   std::string what;                        // "width: fraction_bits=24: contradicts the table: ..."
   const SurveyFinding* finding = nullptr;  // the change that explains it, with minimal cases
-  std::vector<std::string> others = {};    // variants of which the same is true
-  bool trouble = false;                    // of the row; else a difference from the model
+  std::vector<std::string> others = {};    // other variants with the same contradiction
+  bool trouble = false;                    // a problem of the row; else a difference from the model
   std::string Text() const;                // one line
 };
 
 struct SurveySummary {
   const SurveyOutcome* outcome = nullptr;
   std::vector<SurveyRow> rows;
-  // Changes of the model that explain the device first, then differences that none explains, then
-  // rows that are elsewhere, do not repeat, fail or trap.
+  // Differences that a change of the model explains, then unexplained differences, then rows that
+  // have a different layout, do not repeat, fail or trap.
   std::vector<SurveyContradiction> contradictions;
-  int changed = 0;   // of these: differences from the model
-  int troubled = 0;  // rows that are elsewhere, do not repeat, fail or trap
+  int changed = 0;   // the first so many contradictions are differences from the model
+  int troubled = 0;  // rows that have a different layout, do not repeat, fail or trap
   std::string hardware;
-  double seconds = 0;  // of all tasks
+  double seconds = 0;  // sum over all tasks
 
   // Whether some row can be compared with the tables.
   bool HasModel() const {

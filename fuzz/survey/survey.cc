@@ -25,16 +25,16 @@ namespace {
 
 using enum SurveyStage;
 
-constexpr uint64_t kMaxRawCases = 1024;            // of each strategy
-constexpr double kLineBytes = 250, kAnswers = 16;  // of a line; of a row: about
-constexpr auto kGrace = absl::Seconds(20);         // of a task that has begun when the time is up
+constexpr uint64_t kMaxRawCases = 1024;            // per strategy
+constexpr double kLineBytes = 250, kAnswers = 16;  // rough size of a line; answers per row
+constexpr auto kGrace = absl::Seconds(20);         // for a running task when the time is up
 
-// Shares of max_bytes: raw answers, lines of answers.
+// Raw answers may use max_bytes / kRawShare, lines of answers max_bytes / kLineShare.
 constexpr uint64_t kRawShare = 8, kLineShare = 6;
-// One file of the recording, which may be left a little before it is full: of the folder's eight.
+// Size of one of the eight files of a recording, less a margin: a file may end before it is full.
 constexpr uint64_t kMaxRawBytes = kMaxRecordingFileBytes - 2'000'000;
 
-// Calls back at intervals, while no result is taken.
+// Calls back at intervals, never while a result is being taken.
 class ShownAgenda : public SurveyAgenda {
  public:
   ShownAgenda(const SurveyManifest& manifest, absl::Duration total, Console& console,
@@ -90,19 +90,19 @@ class Survey {
     const std::string difference = ManifestDifference(stored->manifest, manifest);
     if (!difference.empty()) {
       return absl::FailedPreconditionError(
-          absl::StrCat(options_.folder, " holds another survey (", difference,
-                       "); give this one its own --out, or repeat that command line"));
+          absl::StrCat(options_.folder, " contains a different survey (", difference,
+                       "); choose another --out, or repeat the command line of that survey"));
     }
     auto log = SurveyLog::Continue(options_.folder, *stored);
     if (!log.ok()) return absl::AbortedError(log.status().message());
     log_ = *std::move(log);
     outcome_.results = std::move(stored->results);
     ends_ = std::move(stored->ends);
-    outcome_.manifest.left_out = stored->manifest.left_out;  // as its pages say
+    outcome_.manifest.left_out = stored->manifest.left_out;  // as in its pages
     return absl::OkStatus();
   }
 
-  // Later nobody would notice that a file cannot be read.
+  // Reports an unreadable file now, because it would go unnoticed later.
   absl::Status CheckRegressions() const {
     std::vector<const Operation*> ops;
     for (const auto& i : outcome_.manifest.instructions) {
@@ -140,7 +140,7 @@ class Survey {
     if (!s.ok()) outcome_.warnings.emplace_back(s.message());
   }
 
-  // What the pages say beside the results.
+  // Stores the facts that the pages show in addition to the results.
   void KeepEnd() {
     const SurveyEnd end = {outcome_.stopped_by, std::string(outcome_.device.message())};
     const StoredSurvey::End* last = ends_.empty() ? nullptr : &ends_.back();
@@ -154,20 +154,21 @@ class Survey {
     for (const auto& entry : std::filesystem::directory_iterator(options_.folder, ignored)) {
       const std::string name = entry.path().filename().string();
       if (name == "writer.lock" || name.starts_with("answers.log")) continue;
-      return absl::FailedPreconditionError(absl::StrCat(options_.folder, " holds no survey but ",
-                                                        name, "; give the survey its own --out"));
+      return absl::FailedPreconditionError(
+          absl::StrCat(options_.folder, " is not empty (", name,
+                       ") and is not a survey folder; choose another --out"));
     }
     ASSIGN_OR_RETURN(auto log, SurveyLog::Create(options_.folder, outcome_.manifest));
     log_ = std::move(log);
     return absl::OkStatus();
   }
 
-  // Who the device is, what it has, and how much of each is recorded.
+  // The identity of the device, its instructions, and the amount to record for each of them.
   absl::StatusOr<SurveyManifest> Identify() {
     absl::StatusOr<SurveyManifest> identified =
         child_->Identify(options_.device, options_.seed, options_.globs);
     if (absl::IsCancelled(identified.status())) {
-      return absl::UnavailableError("stopped before the device was asked");
+      return absl::UnavailableError("stopped before the device was queried");
     }
     if (absl::IsInvalidArgument(identified.status())) return identified.status();
     if (!identified.ok()) return absl::NotFoundError(identified.status().message());
@@ -198,7 +199,7 @@ class Survey {
                                       std::min(options_.max_bytes / kRawShare, kMaxRawBytes));
     if (!planned.ok()) {
       outcome_.warnings.push_back(
-          absl::StrCat("nothing is recorded raw: ", planned.status().message()));
+          absl::StrCat("no raw answers are recorded: ", planned.status().message()));
       return manifest;
     }
     for (size_t i = 0; i < ops.size(); ++i) manifest.instructions[i].raw_cases = (*planned)[i];
@@ -213,8 +214,8 @@ class Survey {
   std::unique_ptr<FolderLock> lock_;
   std::unique_ptr<SurveyLog> log_;
   SurveyOutcome outcome_;
-  std::vector<StoredSurvey::End> ends_;  // of earlier attempts
-  size_t shown_ = 0;                     // results
+  std::vector<StoredSurvey::End> ends_;  // from earlier attempts
+  size_t shown_ = 0;                     // results at the last callback
 };
 
 }  // namespace

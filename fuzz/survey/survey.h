@@ -1,10 +1,12 @@
-// A survey: everything that a device can say, in one folder, whatever traps, hangs or is gone on the
-// way. This process never touches the device: another one asks it (fuzz/ask/child_worker.h), and
-// what that one had answered when it dies is kept.
+// A survey runs every experiment on every operation of a device and stores the results in one
+// folder, even if the device traps, hangs or is lost. This process never touches the device: a
+// child process queries it (fuzz/ask/child_worker.h), and the answers received before the child
+// crashes are kept.
 //
 //   answers.log   all results (corpus/survey_log.h)
-//   survey.html   one page, contradictions with the tables first; survey.md and survey.json say the same
-//   recording/    what others verify without the device (corpus/recordings/recording_folder.h)
+//   survey.html   one page, contradictions with the tables first; survey.md and survey.json: the
+//                 same content
+//   recording/    answers to verify without the device (corpus/recordings/recording_folder.h)
 #pragma once
 
 #include <functional>
@@ -25,36 +27,36 @@ struct SurveyOutcome;
 
 struct SurveyOptions {
   std::string folder, device;
-  bool shared = false;                     // write to `folder` even if it is another user's
-  std::vector<std::string> globs = {"*"};  // of operations
-  Ledger asked = {};                       // these; the device lacks those that it does not name
+  bool shared = false;                     // write to `folder` even if another user owns it
+  std::vector<std::string> globs = {"*"};  // names of operations
+  Ledger asked = {};                       // the operations of `globs`, to list those left out
   uint64_t seed = 1;
-  uint64_t cases = 0;  // executions of each operation's run; 0: until the time is up
+  uint64_t cases = 0;  // executions in the run of each operation; 0: until the time is up
   uint64_t max_bytes = 64'000'000;
   std::string regressions = "";  // folder of regression cases; empty: none
   absl::Duration time = absl::InfiniteDuration();
-  absl::Duration patience = absl::Seconds(1);  // before a device that did not open is tried again
-  // Sees what is known so far, and is in the log, every `progress_every` in which something was answered. kDataLoss ends
-  // nothing, and is a warning.
+  absl::Duration patience = absl::Seconds(1);  // before a device that failed to open is tried again
+  // Called every `progress_every`, if there are new results, with all results so far, which are in
+  // the log by then. An error becomes a warning and the survey continues.
   std::function<absl::Status(const SurveyOutcome&)> on_progress = nullptr;
   absl::Duration progress_every = absl::Seconds(20);
 };
 
 struct SurveyOutcome {
   SurveyManifest manifest;
-  std::vector<SurveyResult> results;  // of all attempts
+  std::vector<SurveyResult> results;  // from all attempts
   std::vector<SurveyTask> missing;    // not reached
-  std::vector<SurveyTask> given_up;   // of rows of which nothing more is asked
+  std::vector<SurveyTask> given_up;   // remaining tasks of rows that get no more tasks
   StopCause stopped_by;               // kSignal, kTimeLimit or kFolderFull
-  absl::Status device;                // not OK: it is gone
+  absl::Status device;                // not OK: the device was lost
   absl::Status durable;               // not OK: results could not be written
   std::vector<std::string> warnings;
-  bool running = false;  // of on_progress
+  bool running = false;  // true in calls of on_progress
 };
 
-// Begins a survey or goes on with the one in the folder. kFailedPrecondition for a folder of another
-// survey, device or driver, or one in which another process writes; kNotFound for a device that
-// does not open or has none of the operations; kAborted for a damaged log; kDataLoss for what
+// Begins a survey or resumes the one in the folder. kFailedPrecondition if the folder belongs to a
+// different survey, device or driver, or another process is writing to it; kNotFound if the device
+// fails to open or has none of the operations; kAborted for a damaged log; kDataLoss if files
 // cannot be written.
 absl::StatusOr<SurveyOutcome> RunSurvey(const SurveyOptions& options, const StartProcess& start,
                                         Console& console);

@@ -23,7 +23,7 @@ SurveyCheck CheckSurvey(const std::string& folder, const StoredSurvey& stored) {
     const StampState state = page.ok() ? CheckStamp(*page, stored) : StampState::kWrong;
     const bool lost = state == StampState::kNone && stored.manifest.format >= kStampedFormat;
     if (state == StampState::kWrong || lost) {
-      check.wrong.push_back(absl::StrCat(path, ": not what ", log, " says"));
+      check.wrong.push_back(absl::StrCat(path, ": does not match ", log));
     } else if (state == StampState::kStale) {
       check.stale.push_back(absl::StrCat(path, ": out of date: ", log, " has later answers"));
     }

@@ -1,4 +1,4 @@
-// Whether the copies beside the log of a survey are what the log says.
+// Checks that the other files of a survey match its log.
 #pragma once
 
 #include <string>
@@ -9,13 +9,15 @@
 namespace mmadiff {
 
 struct SurveyCheck {
-  std::vector<std::string> wrong;  // a line each
-  std::vector<std::string> stale;  // pages of an earlier attempt, a line each
+  std::vector<std::string> wrong;  // one line each
+  std::vector<std::string> stale;  // pages of an earlier attempt, one line each
 };
 
-// Damage of the log itself; a recording that has what the log has not (corpus/recordings/survey_answers.h); survey.md and
-// survey.json whose stamps are not right (fuzz/survey/stamp.h). A missing file is not wrong: a survey may be killed before
-// it writes it, and while it writes its log. Nothing more is said of a damaged log, nor of pages without a stamp.
+// Reports damage of the log itself; a recording with answers that the log lacks
+// (corpus/recordings/survey_answers.h); pages whose stamps are wrong (fuzz/survey/stamp.h). A
+// missing file is not an error: a survey may be killed before it writes the file. If the log is
+// damaged, nothing else is checked. Pages that an old version wrote without a stamp are not
+// checked.
 SurveyCheck CheckSurvey(const std::string& folder, const StoredSurvey& stored);
 
 // Whether this version of the program and its tables wrote the log.
