@@ -129,8 +129,9 @@ TEST_F(RunTest, AResumedRunListsWhatItsFolderHas) {
   }
   EXPECT_EQ(listed, filed);
   const std::string report = FormatReport(again);
-  EXPECT_THAT(report, HasSubstr("of an earlier attempt  " + first.findings[0].path));
-  EXPECT_THAT(report, HasSubstr("note: 1 of 1 units from earlier attempts, nothing executed"));
+  EXPECT_THAT(report, HasSubstr("from an earlier attempt  " + first.findings[0].path));
+  EXPECT_THAT(report,
+              HasSubstr("note: 1 of 1 units were done by earlier attempts, nothing was executed"));
   EXPECT_THAT(FormatReport(first), testing::Not(HasSubstr("nothing executed")));
   // A finding that cannot be read is no finding less.
   std::ofstream(first.findings[0].path) << "instruction: 7";
