@@ -103,7 +103,7 @@ Fields<RunReportRow> FieldsOf(const RunReportRow*) {
       {"stopped_at", [](const R& r) { return UtcTime(r.stopped_at); },
        UtcOrEmpty("time of that stop, RFC 3339; empty if it was not stopped")},
       {"bound", [](const R& r) { return r.bound > 0 ? std::optional(r.bound) : std::nullopt; },
-       "upper bound 3/N of the rate of differences over N dot products (95 % confidence, for this "
+       "upper bound 3/N of the rate of differences over N dot products (95% confidence, for this "
        "generator); null if there is no bound"},
       {"seconds", [](const R& r) { return r.total.seconds; },
        "duration of its units, summed over threads and machines"},

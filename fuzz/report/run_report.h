@@ -37,7 +37,7 @@ struct RunReportRow {
   bool at_least = false;  // total.mismatches is the number of findings: no unit counted mismatches
   bool emulated = false;  // the device runs it as several machine instructions
   absl::Status dropped;   // not OK: the error that dropped this instruction in the last attempt
-  double bound = 0;       // 3/N: the rate of differences is below it (95 %); 0: no bound
+  double bound = 0;       // 3/N: the rate of differences is below it (95%); 0: no bound
   // For a device that restarts its process: most dot products that one process answered in this
   // attempt. 0 for other devices.
   uint64_t process_dot_products = 0;

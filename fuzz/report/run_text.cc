@@ -119,7 +119,7 @@ void AddDifferences(const RunReport& report, const std::string& folder, const Te
     add("differs", report.total.mismatches > 0 ? mark(CountText(report.total.mismatches, "case"))
                    : report.total.dot_products > 0
                        ? absl::StrCat("nothing; the rate of differences is below that in the table "
-                                      "(95 % confidence, for this generator)",
+                                      "(95% confidence, for this generator)",
                                       InProcesses(most))
                        : "nothing was compared");
   }

@@ -34,8 +34,8 @@ uint64_t UnitAskedBy(const Task& task, const RunManifest& manifest) {
 absl::Status GivenUp(uint64_t unit) {
   return absl::UnavailableError(
       absl::StrCat("the device failed in unit ", unit, " in ", kMaxFailures,
-                   " attempts; the instruction is skipped in this folder, and another --workdir "
-                   "retries it"));
+                   " attempts, so the instruction is skipped in this folder; choose another "
+                   "--workdir to retry it"));
 }
 
 }  // namespace
