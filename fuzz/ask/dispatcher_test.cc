@@ -439,7 +439,7 @@ TEST_F(RetryTest, ADeviceThatDoesNotOpenAgainIsGoneAndTheRowThatWasAskedIsNamed)
   };
   const DispatchOutcome outcome = RunMortal(agenda);
   EXPECT_EQ(outcome.stopped_by.kind, StopCause::kDeviceLost);
-  EXPECT_EQ(outcome.device, absl::UnavailableError("the device is gone: no such device"));
+  EXPECT_EQ(outcome.device, absl::UnavailableError("the device is lost: no such device"));
   EXPECT_THAT(worker_->asked, ElementsAre(0, 0, 0, 0, 0));  // open_tries
   ASSERT_TRUE(drop.has_value());
   EXPECT_EQ(drop->cause, DropCause::kDeviceGone);

@@ -100,11 +100,11 @@ TEST(InferrerTest, UnlistedOperations) {
   const Inference inference = Infer(device, **made, {100000, 10000, {}});
   EXPECT_EQ(inference.algorithm, model.algorithm);
   for (const auto& [formats, k, scale, what] :
-       {std::tuple("f16,f16,f32", 16, "", "those of a, b, c and d"),
+       {std::tuple("f16,f16,f32", 16, "", "the formats of a, b, c and d"),
         std::tuple("f16,f16,f32,f31", 16, "", "no format 'f31'"),
         std::tuple("f16,f16,f32,f32", 0, "", "--k, 1 to 256"),
         std::tuple("f16,f16,f32,f32", 257, "", "--k, 1 to 256"),
-        std::tuple("s8,s8,s32,f32", 16, "", "do not mix"),
+        std::tuple("s8,s8,s32,f32", 16, "", "cannot mix"),
         std::tuple("e4m3,e4m3,f32,f32", 32, "ue8m0", "FORMAT:BLOCK"),
         std::tuple("f16,ue8m0,f32,f32", 32, "", "ue8m0 has no sign"),
         std::tuple("ue4m3,f16,f32,f32", 32, "", "ue4m3 has no sign"),

@@ -568,7 +568,7 @@ echo x >>runs.txt
 END
 tf32=sm_80/mma.m16n8k4.f32.tf32.tf32.f32
 run 0 --device="exec:sh mortal.sh 59 60 && '$m' eval \$MMADIFF_INSTRUCTION" --instr=$tf32 --cases=5000 --workdir=once
-warns 'asked again alone'; once_digest=$(stat_of digest)
+warns 'retried alone'; once_digest=$(stat_of digest)
 attempts=0
 until rm -f runs.txt; "$m" run --device="exec:sh mortal.sh 36 1000 && '$m' eval \$MMADIFF_INSTRUCTION" --instr=$tf32 --cases=5000 --threads=1 \
   --workdir=mortal >"$out" 2>"$err"; do
@@ -581,7 +581,7 @@ is "$(stat_of digest) $(stat_of digest)" "$mortal_digest $once_digest"
 
 # ---- Work directories
 run 2 --device=faulty:none=0 --instr=$mma --cases=501 --workdir=clean
-warns 'clean belongs to another run'; warns '500 cases'; silent "$out"
+warns 'clean belongs to a different run'; warns '500 cases'; silent "$out"
 run 2 --device=faulty:none=0 --instr=$mma --cases=500 --seed=2 --workdir=clean; warns 'seed: stored 1, wanted 2'
 run 6 --device=faulty:none=0 --instr=$fma --cases=100 --workdir=/proc/none; silent "$out"
 run 6 --device=faulty:none=0 --instr=$fma --cases=100 --workdir=rec.log/below
@@ -602,7 +602,7 @@ sed -i 's/^seed: 1/seed: 2/' whole/manifest.txtpb
 run 5 --device=faulty:none=0 --instr=$mma --cases=9000 --seed=2 --workdir=whole; warns manifest.txtpb
 # One writer at a time, and in the default folder a finished run starts anew.
 flock whole/writer.lock "$m" run --device=faulty:none=0 --instr=$mma --cases=9000 --workdir=whole >"$out" 2>"$err"
-is $? 2; warns 'another process writes to whole (pid '
+is $? 2; warns 'another process is writing to whole (pid '
 rm -rf mmadiff-runs
 run 0 --device=faulty:none=0 --instr=$mma --cases=500; run 0 --device=faulty:none=0 --instr=$mma --cases=500
 is "$(stat_of resumed_units)" 0; is "$(ls mmadiff-runs/*/units-*.log | wc -l)" 1; rm -r mmadiff-runs

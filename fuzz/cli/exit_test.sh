@@ -68,7 +68,7 @@ expect 4 probe --device=host --instr="$fma,$mma" --question=order,layout; warns 
 expect 4 infer --device=host --instr="$fma,$mma" --budget=3000 --validate=1000; warns "$lacks"
 expect 4 identify --device=host --instr="$fma,$mma"; warns "$lacks"
 expect 1 run --device=faulty:fraction_bits=24 --instr="$fma,$mma" --cases=200 --workdir=left_differs; warns "1 of 2 instructions left out, although named"
-expect 2 verify left --device=faulty:none=0; warns 'the model held against itself'
+expect 2 verify left --device=faulty:none=0; warns 'comparing the model with itself'
 unknown=gfx950/v_mfma_f32_16x16x32_f16
 for verb in mutants coverage bench; do expect 4 $verb --instr=$unknown; warns 'although named: no model is known for it'; done
 expect 0 mutants --instr='gfx950/*' --cases=2000; warns 'left out: no model is known for them'
@@ -299,7 +299,7 @@ expect 0 run --device=faulty:none=0 --instr=$fma --cases=50 --threads=1 --workdi
 expect 0 run --device=faulty:none=0 --instr=$fma --cases=60 --threads=1 --workdir=sixty
 expect 0 run --device=faulty:none=0 --instr=$fma --cases=50 --threads=1 --shard=0/2 --workdir=half
 expect 0 merge fifty fifty; says '1 of 1 units of 1 folder,'
-expect 2 merge half half; warns 'stays so'; expect 2 merge half fifty; warns 'name a new folder'
+expect 2 merge half half; warns 'is shard '; expect 2 merge half fifty; warns 'name a new folder'
 mkdir killed no_run; touch killed/writer.lock no_run/x
 nothing() {
   for verb in "merge whole $1" "report $1" "status $1" "verify $1"; do expect 2 $verb; warns "$1$2"; done
@@ -353,9 +353,9 @@ expect 0 run --instr=$fma --cases=20000 --threads=1 --device="$vanishes" --workd
 # How many were done depends on how fast the machine is.
 grep -q '^stat::resumed_units: [1-9]' "$out" || fail 'no unit was kept'; digest=$(grep '^stat::digest' "$out"); rm asked
 expect 0 run --instr=$fma --cases=20000 --threads=1 --device="$vanishes" --workdir=gone; says "$digest"
-# A folder in which another process writes.
+# A folder in which another process is writing.
 exec 9>begun/writer.lock && flock 9
-expect 2 minimize $mma@g3:1:0 --device=faulty:terms=8 --workdir=begun; warns 'another process writes'
+expect 2 minimize $mma@g3:1:0 --device=faulty:terms=8 --workdir=begun; warns 'another process is writing'
 exec 9>&-
 expect 1 minimize $mma@g3:1:0 --device=faulty:terms=8 --workdir=begun
 # What is no regular file stays what it is.

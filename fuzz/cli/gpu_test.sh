@@ -70,7 +70,7 @@ expect_text 0 '^6144 answers of 1 instruction without a model were not compared,
 expect_text 0 '^1 instruction of' -- record none --device=cuda:0 --instr=$row --cases=8 --max_total_time=0
 expect_text 3 'nothing was compared; this is not a pass' -- replay none
 expect_text 4 'exists, but cannot be simulated' -- run --device=cuda:0 --instr=$row
-expect_text 0 "^. $row .emulated. . agrees . agrees . no model; [0-9]+ open answers, below . - . - . - . yes .$" \
+expect_text 0 "^. $row .emulated. . agrees . agrees . no model; [0-9]+ open answers below . - . - . - . yes .$" \
   -- survey --device=cuda:0 --instr="$row,$f16" --out=survey --cases=20 --max_total_time=0
 
 # A GPU that does not open: "auto" is the host then, and says why.

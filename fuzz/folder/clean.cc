@@ -89,8 +89,7 @@ absl::Status FindLogs(const std::string& folder, const RunManifest& manifest,
   for (const auto& [units, path] : logs) {
     if (std::ranges::any_of(units, [&](const Unit& u) { return copies.at(u) == 1; })) continue;
     for (const Unit& u : units) --copies.at(u);
-    Add(path, units.empty() ? "log without units" : "log whose units are all in other logs",
-        cleaning);
+    Add(path, units.empty() ? "log without units" : "log of units that others have", cleaning);
   }
   return absl::OkStatus();
 }

@@ -39,7 +39,7 @@ struct Entry {
   uint64_t mismatches = 0, ended = 0, offset = 0;
   uint32_t bytes = 0, log = 0, machine = 0;
   bool no_canary = false, uncovered = false;  // the record lacks a canary, or coverage
-  uint64_t missing = 0;  // ~dot_products for a part, so that more is less; 0: the whole unit
+  uint64_t missing = 0;  // ~dot_products for a part, so larger parts sort first; 0: whole unit
 
   // Among several records with the same answers, prefers the one with the whole unit or the most of
   // it, then one with a canary, then one with coverage, then the earliest by its clock, then the

@@ -279,7 +279,7 @@ TEST_F(MergeTest, DamageIsNamedAndTheRestIsMerged) {
   EXPECT_EQ(merged.units, 3u);
   EXPECT_THAT(merged.damage,
               AllOf(testing::SizeIs(3), Contains(HasSubstr(log)), Contains(HasSubstr("findings")),
-                    Contains(HasSubstr("nothing was read of"))));
+                    Contains(HasSubstr("the folder was skipped"))));
 }
 
 TEST_F(MergeTest, AFolderThatIsBeingWrittenIsReadButNotWritten) {
@@ -293,7 +293,7 @@ TEST_F(MergeTest, AFolderThatIsBeingWrittenIsReadButNotWritten) {
   EXPECT_EQ(merged.units, 1u);
   EXPECT_THAT(merged.damage, IsEmpty());
   EXPECT_THAT(Why(live, {Path("out")}, absl::StatusCode::kFailedPrecondition),
-              HasSubstr("another process writes to"));
+              HasSubstr("another process is writing to"));
   lock.reset();
   EXPECT_EQ(WriterOf(live), "");
   EXPECT_THAT(Merge(Path("out2"), {live}).damage, ElementsAre(HasSubstr("truncated block")));
@@ -306,7 +306,7 @@ TEST_F(MergeTest, FindingsOfAnotherDeviceAreLeftOut) {
   File(a, 1, 5);
   const Merged merged = Merge(Path("out"), {a});
   EXPECT_EQ(merged.findings, 0u);
-  EXPECT_THAT(merged.damage, ElementsAre(HasSubstr("a finding of another run")));
+  EXPECT_THAT(merged.damage, ElementsAre(HasSubstr("a finding of a different run")));
 }
 
 TEST_F(MergeTest, FailingInputsAreKept) {

@@ -114,8 +114,8 @@ class UnitReader {
       return absl::OkStatus();
     }
     if (folded_[unit.instruction].at(unit.unit).fold == fold) return absl::OkStatus();
-    return absl::AbortedError(absl::StrCat(path, ": two different answers for instruction ",
-                                           unit.instruction, ", unit ", unit.unit,
+    return absl::AbortedError(absl::StrCat(path, ": two different answers for unit ", unit.unit,
+                                           ", instruction ", unit.instruction,
                                            ": the device or the files cannot be trusted"));
   }
 

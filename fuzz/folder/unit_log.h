@@ -102,8 +102,8 @@ class UnitLog {
   // kDataLoss if the folder cannot be written.
   static absl::StatusOr<std::unique_ptr<UnitLog>> Create(const std::string& workdir, RunId run);
 
-  // Durable after Flush(), or at the first call at least half a second later. kDataLoss also if the
-  // log is no longer in its folder.
+  // Durable after Flush(), or after the first Append() at least half a second later. kDataLoss also
+  // if the log is no longer in its folder.
   absl::Status Append(const UnitResult& unit);
   absl::Status Flush();
 

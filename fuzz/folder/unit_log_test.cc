@@ -273,7 +273,7 @@ TEST_F(UnitLogTest, PartsThatTheRunCannotHave) {
   ASSERT_TRUE(stored.ok()) << stored.status();
   EXPECT_THAT(stored->parts[0], IsEmpty());
   ASSERT_THAT(stored->damage, testing::SizeIs(1));
-  EXPECT_THAT(Text(stored->damage[0]), HasSubstr("3 records that this run cannot have"));
+  EXPECT_THAT(Text(stored->damage[0]), HasSubstr("3 records that are not part of this run"));
 }
 
 TEST_F(UnitLogTest, TwoDifferentAnswersAreAnAlarm) {
@@ -321,7 +321,7 @@ TEST_F(UnitLogTest, UnitsThatTheRunCannotHave) {
     EXPECT_THAT(Numbers(stored->done[0]), ElementsAre(0)) << c.why;
     EXPECT_EQ(stored->totals[0].cases, 100u);
     ASSERT_EQ(stored->damage.size(), 1u) << c.why;
-    EXPECT_THAT(Text(stored->damage[0]), HasSubstr("2 records that this run cannot have"));
+    EXPECT_THAT(Text(stored->damage[0]), HasSubstr("2 records that are not part of this run"));
     EXPECT_THAT(Text(stored->damage[0]), HasSubstr(c.why));
   }
 }

@@ -104,7 +104,7 @@ RunManifest WithUnitsOf(const RunManifest& stored, RunManifest manifest) {
   return manifest;
 }
 
-// `stored` with the cases of `wanted`, if it has no more cases and is equal otherwise.
+// `stored` with the cases of `wanted`, if `stored` has no more cases and is equal otherwise.
 std::optional<RunManifest> Extended(RunManifest stored, const RunManifest& wanted) {
   for (size_t i = 0; i < std::min(stored.instructions.size(), wanted.instructions.size()); ++i) {
     RunManifest::Instruction& raised = stored.instructions[i];

@@ -40,7 +40,7 @@ class FolderLock {
 };
 
 // "pid 7 on node7", or "unknown", for the process that is writing to the folder; empty if no
-// process is none or it cannot be found out. A process that takes the lock at this moment retries
+// process is, or if that cannot be determined. A process that takes the lock at this moment retries
 // and gets it.
 std::string WriterOf(const std::string& folder);
 

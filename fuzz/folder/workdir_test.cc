@@ -64,7 +64,7 @@ TEST_F(WorkdirTest, HasOneWriterAtATime) {
   const absl::Status second = Claim().status();
   EXPECT_EQ(second.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(second.message()),
-              HasSubstr("another process writes to " + Path("w") + " (pid " +
+              HasSubstr("another process is writing to " + Path("w") + " (pid " +
                         std::to_string(getpid()) + " on "));
   first->reset();
   EXPECT_TRUE(Claim().ok());

@@ -192,7 +192,7 @@ TEST_F(ReportDataTest, AFixedFindingIsNoDifferenceAndOneOfAnotherRunIsDamage) {
   const std::string foreign = Attempt("f", {Unit(0, 1)}, other);
   File(foreign, 1, 2);
   const ReportData data = Gather({foreign});
-  EXPECT_THAT(data.runs[0].damage, ElementsAre(HasSubstr("a finding of another run")));
+  EXPECT_THAT(data.runs[0].damage, ElementsAre(HasSubstr("a finding of a different run")));
   EXPECT_THAT(data.runs[0].findings, IsEmpty());
 }
 
@@ -281,7 +281,7 @@ TEST_F(ReportDataTest, ADifferingRowHasNoBound) {
 TEST_F(ReportDataTest, FindingsOnADiskThatIsNotThereAreDamage) {
   const std::string folder = Attempt("w", All(false));
   std::filesystem::create_symlink(Path("gone"), folder + "/findings");
-  EXPECT_THAT(Gather({folder}).runs[0].damage, ElementsAre(HasSubstr("leads nowhere")));
+  EXPECT_THAT(Gather({folder}).runs[0].damage, ElementsAre(HasSubstr("its target does not exist")));
 }
 
 TEST_F(ReportDataTest, AFindingOfAnUnfinishedUnitDiffers) {

@@ -329,7 +329,7 @@ TEST_F(RecordTest, DigestsThatNoRecorderWritesAreRefusedInNoTime) {
     EXPECT_THAT(std::string(s.message()), HasSubstr(why));
     fs::remove_all(Path("out"));
   };
-  refused({&op, stream, 0, uint64_t{1} << 60, {1}, "x"}, "units of 1152921504606846976 cases");
+  refused({&op, stream, 0, uint64_t{1} << 60, {1}, "x"}, "units with 1152921504606846976 cases");
   refused({&op, stream, UINT64_MAX - 3, 2, {1, 2}, "x"}, "2 units of 2 cases");
   refused({&op, "nothing", 0, 2, {1}, "x"}, "nothing");
   refused({FindOperation(kBigTile), stream, 0, 2, {1}, "x"}, "answers to cases of");

@@ -18,8 +18,8 @@
 namespace mmadiff {
 namespace {
 
-// Cases per operation, and maximum dot products per case. 90 percent of all one-parameter changes of the
-// models change the answers; all of them change the texts.
+// Cases per operation, and maximum dot products per case. 90 percent of all one-parameter changes
+// of the models change the answers; all of them change the texts.
 constexpr int64_t kCases = 64, kDotProducts = 8;
 
 // Hashes the words in little-endian order.

@@ -127,8 +127,8 @@ TEST_F(FolderTest, ALogThatEndsBeforeItsCopiesIsDamage) {
   EXPECT_TRUE(ReadSurvey(Path("s"))->stats.damage.empty());
   ExpectDamage("answers are not in ");
   std::filesystem::remove_all(Path("s/recording"));
-  EXPECT_THAT(Check().wrong,
-              ElementsAre(HasSubstr("survey.html: not what"), HasSubstr("md"), HasSubstr("json")));
+  EXPECT_THAT(Check().wrong, ElementsAre(HasSubstr("survey.html: does not match"), HasSubstr("md"),
+                                         HasSubstr("json")));
 }
 
 TEST_F(FolderTest, AChangedByteOfTheLogIsDamageWithoutPages) {
@@ -203,10 +203,10 @@ TEST_F(FolderTest, PagesThatWereEditedAreDamage) {
   std::filesystem::remove(Path("s/survey.md"));
   EXPECT_THAT(wrong(), IsEmpty());
   Put("s/survey.html", absl::StrReplaceAll(Get(Path("s/survey.html")), {{"agrees", "differs"}}));
-  EXPECT_THAT(wrong(), ElementsAre(HasSubstr("survey.html: not what ")));
+  EXPECT_THAT(wrong(), ElementsAre(HasSubstr("survey.html: does not match ")));
   std::filesystem::remove(Path("s/survey.html"));
   Put("s/survey.md", absl::StrReplaceAll(page, {{"agrees", "contradicts"}}));
-  EXPECT_THAT(wrong(), ElementsAre(HasSubstr("survey.md: not what ")));
+  EXPECT_THAT(wrong(), ElementsAre(HasSubstr("survey.md: does not match ")));
   Put("s/survey.json", json.substr(0, json.size() / 2));
   EXPECT_THAT(wrong(), SizeIs(2));
   EXPECT_EQ(CompareSurveys(Path("s"), Path("s")).status().code(), absl::StatusCode::kAborted);

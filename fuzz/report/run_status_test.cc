@@ -136,7 +136,7 @@ TEST_F(RunStatusTest, AFindingOfAnotherDeviceIsDamage) {
   manifest.device = "faulty:terms=8";
   const std::string folder = Attempt("w", {Unit(0, 1)}, manifest);
   File(folder, 1, 2);
-  EXPECT_THAT(Read(folder).damage, ElementsAre(HasSubstr("a finding of another run")));
+  EXPECT_THAT(Read(folder).damage, ElementsAre(HasSubstr("a finding of a different run")));
   EXPECT_THAT(Read(folder).findings, IsEmpty());
 }
 
@@ -147,7 +147,7 @@ TEST_F(RunStatusTest, FailingInputsAreFindingsOfTheirRun) {
   EXPECT_EQ(Read(folder).findings.size(), 1u);
   const std::string other = Attempt("v", {Unit(0, 1)});
   FileFailure(other, {FailureKind::kHang}, "faulty:terms=8");
-  EXPECT_THAT(Read(other).damage, ElementsAre(HasSubstr("a finding of another run")));
+  EXPECT_THAT(Read(other).damage, ElementsAre(HasSubstr("a finding of a different run")));
 }
 
 TEST_F(RunStatusTest, NothingIsWritten) {

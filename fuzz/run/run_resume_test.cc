@@ -387,7 +387,7 @@ TEST_F(RunTest, AnotherRunsFolderIsRefusedWithTheDifference) {
   const auto refused = [&](const RunOptions& other, const std::string& device) {
     const absl::Status status = Try(other, [&] { return OpenDevice(device); }).status();
     EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
-    EXPECT_THAT(std::string(status.message()), HasSubstr("belongs to another run"));
+    EXPECT_THAT(std::string(status.message()), HasSubstr("belongs to a different run"));
     return std::string(status.message());
   };
   RunOptions other = options;

@@ -43,7 +43,7 @@ patient 4 four @
 count '^\* \*\*sm_90/mma.m16n8k8.f32.tf32.tf32.f32\*\*: traps in layout: .*CUDA error 719.*; on one execution with every operand \+0$' 1
 count '^\* \*\*sm_90/mma.m16n8k4.f32.tf32.tf32.f32\*\*: hangs in layout: .*not finished after [0-9ms]+.*; on one execution' 1
 count '^\* \*\*sm_90/mma.m16n8k8.f32.bf16.bf16.f32\*\*: ' 1
-count '^\* \*\*sm_90/mma.m16n8k32.s32.u8.s8.s32\*\*: another layout: ' 1
+count '^\* \*\*sm_90/mma.m16n8k32.s32.u8.s8.s32\*\*: different layout: ' 1
 [ "$(grep -m1 '^\* ' "$out" | grep -c m16n8k8.f32.bf16)" = 1 ] || fail 'what lies is first'
 [ "$(find four -type f | wc -l)" -le 9 ] || fail "more than nine files"
 "$plain" replay four >replayed.txt 2>&1
@@ -68,7 +68,7 @@ count 'traps in layout: .*signal 11' 1
 two=$f16,sm_90/mma.m16n8k8.f32.f16.f16.f32
 surveyed 75 FAKE_CUDA_ROWS=lost@m16n8k8.f32.f16 FAKE_CUDA_LOST="$tmp/is_lost" \
   -- lost --instr=$two --cases=300
-grep -q 'the device is gone' "$err" || fail "nobody says that the GPU is lost: $(cat "$err")"
+grep -q 'the device is lost' "$err" || fail "nobody says that the GPU is lost: $(cat "$err")"
 grep -q 'layout of sm_90/mma.m16n8k8' "$out" || fail "nobody says what was not reached"
 rm is_lost
 surveyed 0 -- lost --instr=$two --cases=300  # it is back
@@ -98,7 +98,7 @@ done
 EOF
 instr=$f16
 patient 20 survey_of 75 slow --max_total_time=@s \
-  '^\| sm_90/mma.m16n8k16.* \| agrees, of dot products alone \| agrees, of dot products alone \| all ([3-9]|1[0-9]) agree; not asked: .*payloads: slow \| all [0-9]+ equal \| 0 of ' 'bash slow.sh'
+  '^\| sm_90/mma.m16n8k16.* \| agrees, dot products only \| agrees, dot products only \| all ([3-9]|1[0-9]) agree; not asked: .*payloads: slow \| all [0-9]+ equal \| 0 of ' 'bash slow.sh'
 "$plain" replay slow >replayed.txt 2>&1 || fail "replay of a slow survey: $(tail -n 3 replayed.txt)"
 
 # A process between a survey and its device is stopped for good.
@@ -143,7 +143,7 @@ surveyed 5 -- lost --instr=$two --cases=300
 sed -i 's/None\./Nothing at all./' good/survey.md
 "$plain" replay good >replayed.txt 2>&1
 [ $? = 5 ] || fail "an edited page is no damage"
-grep -q 'survey.md: not what' replayed.txt || fail "nobody says which page was edited"
+grep -q 'survey.md: does not match' replayed.txt || fail "nobody says which page was edited"
 "$plain" survey --compare good four >differ.txt 2>&1
 [ $? = 5 ] || fail "an edited survey is compared"
 

@@ -36,7 +36,7 @@ has_kernels gfx942 $f16 || exit $((failures > 0 ? 1 : 77))
 surveyed 0 -- good --instr=$f16,$f64,$fp8,$i8,$sparse
 count '^None\.$' 1
 count '^\| gfx942/v_mfma.* \| agrees \| agrees \| all [0-9]+ agree \| .* \| 0 of .* \| yes \|$' 4
-count "^. $sparse . agrees . agrees . no model; 1[0-9] open answers, below . - . - . - . yes .$" 1
+count "^. $sparse . agrees . agrees . no model; 1[0-9] open answers below . - . - . - . yes .$" 1
 replayed 0 good
 replayed 0 good --device=hip:0
 grep -qE '^([0-9]+) of \1 of these answers were repeated by the device' replayed.txt ||
@@ -44,10 +44,10 @@ grep -qE '^([0-9]+) of \1 of these answers were repeated by the device' replayed
 
 # One row is laid out otherwise, one computes otherwise; the others are as before.
 surveyed 3 FAKE_HIP_SWAPS=B FAKE_HIP_OF=i32_16x16x32_i8 -- mislaid --instr=$f16,$i8,$sparse
-count "^\* \*\*$i8\*\*: another layout: " 1
+count "^\* \*\*$i8\*\*: different layout: " 1
 count '^\| gfx942/v_mfma_f32.* \| 0 of .* \| yes \|$' 1
 surveyed 3 FAKE_HIP_SWAPS=k FAKE_HIP_OF=smfmac -- positions --instr=$f16,$sparse
-count "^\* \*\*$sparse\*\*: another layout: " 1
+count "^\* \*\*$sparse\*\*: different layout: " 1
 surveyed 1 FAKE_HIP_PLANTS=fraction_bits=23 FAKE_HIP_OF=16x16x16_f16 -- planted --instr=$f16,$f64
 count "^\* \*\*$f16\*\*: .*fraction_bits=23" 1
 count '^\| gfx942/v_mfma_f64.* \| 0 of .* \| yes \|$' 1
@@ -70,7 +70,7 @@ count "^. $i8 .* . 0 of .* . yes .$" 1
 unknown() { # TARGET INSTRUCTION
   has_kernels "$1" "$1/$2" || return
   surveyed 3 FAKE_HIP_TARGET="$1" -- "$1" --instr="$1/$2"
-  count "^. $1/$2 . agrees . agrees . no model; 1[0-9] open answers, below . - . - . - . yes .$" 1
+  count "^. $1/$2 . agrees . agrees . no model; 1[0-9] open answers below . - . - . - . yes .$" 1
   count '^## Open answers of rows without a model$' 1
   count '^\* steps: .*supposed' 1
   count '^\* modes: .* change none of 10[0-9]+: reads none of them$' 1

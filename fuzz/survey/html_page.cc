@@ -107,7 +107,7 @@ std::string Rows(const SurveySummary& summary) {
     (few || !IsQuiet(row) ? open : folded).push_back(&row);
   }
   std::string html =
-      "<h2>Rows <small>0 of N, rate &lt; R: the rate of differences is below 3/N (95 % confidence, "
+      "<h2>Rows <small>0 of N, rate &lt; R: the rate of differences is below 3/N (95% confidence, "
       "for this generator)</small></h2>\n<div class=\"card\">\n";
   if (!open.empty()) html += RowsTable(open);
   if (!folded.empty()) {

@@ -101,7 +101,7 @@ std::string SurveyPage(const SurveySummary& summary) {
     absl::StrAppend(&page, "* and ", missing.size() - kMaxMissing, " more (survey.json)\n");
   }
   absl::StrAppend(&page,
-                  "\n\"0 of N, rate < R\": the rate of differences is below 3/N (95 % confidence) "
+                  "\n\"0 of N, rate < R\": the rate of differences is below 3/N (95% confidence) "
                   "for this generator, not zero.\n");
   return page;
 }

@@ -14,7 +14,7 @@ std::string LayoutText(const SurveyRow& row);  // "agrees, also m64n16k16"
 std::string AnswersText(const SurveyRow& row);
 // "all 267 equal", "1 of 267 differ", "34 of 267 asked, all equal"
 std::string VectorsText(const SurveyRow& row);
-std::string VolumeText(const SurveyRow& row);  // "0 of 1e+07, rate < 3e-07" (95 % confidence)
+std::string VolumeText(const SurveyRow& row);  // "0 of 1e+07, rate < 3e-07" (95% confidence)
 std::string RateText(const SurveyRow& row);    // dot products per second
 
 // The answers of a row without a model; none if it has one.

@@ -126,7 +126,7 @@ TEST_F(SurveyTest, WhatDiesOnceIsAskedAgainAndSaysSo) {
   const SurveyOutcome outcome = Survey();
   const SurveySummary summary = Summarize(outcome);
   EXPECT_THAT(Texts(RowOf(summary, kTf32Mma)),
-              ElementsAre("died once in layout (signal 7), and answered when asked again"));
+              ElementsAre("failed once in layout (signal 7), then answered when retried"));
   EXPECT_EQ(RowOf(summary, kTf32Mma).cases, 600u);
 }
 
@@ -141,7 +141,7 @@ TEST_F(SurveyTest, WhatDiesOnceInAQuestionSaysSoToo) {
   const SurveyOutcome outcome = Survey();
   const SurveySummary summary = Summarize(outcome);
   EXPECT_THAT(Texts(RowOf(summary, kBf16Mma)),
-              ElementsAre("died once in questions (signal 7), and answered when asked again"));
+              ElementsAre("failed once in questions (signal 7), then answered when retried"));
   EXPECT_EQ(summary.troubled, 1);
 }
 
@@ -190,7 +190,7 @@ TEST_F(SurveyTest, ARowAfterWhichTheDeviceIsGoneTwiceIsAskedNothingMore) {
   const SurveySummary summary = Summarize(outcome);
   ExpectComplete(RowOf(summary, kBf16Mma));
   EXPECT_THAT(Texts(RowOf(summary, kTf32Mma)),
-              ElementsAre("the device was gone, twice, after this row was asked"));
+              ElementsAre("the device was lost twice after this row was queried"));
 }
 
 TEST_F(SurveyTest, ASurveyThatWasKilledEndsAsOneThatWasNot) {
@@ -216,9 +216,9 @@ TEST_F(SurveyTest, AChangeOfTheModelComesFirstWithItsMinimalCase) {
   ASSERT_NE(first.finding, nullptr);
   EXPECT_EQ(Name(first.finding->bucket), "aligned_term:fraction_bits=23");
   ASSERT_THAT(first.finding->cases, SizeIs(testing::Ge(1u)));
-  EXPECT_THAT(summary.contradictions[1].what, StartsWith("another layout: "));
+  EXPECT_THAT(summary.contradictions[1].what, StartsWith("different layout: "));
   const std::string page = SurveyPage(summary);
-  EXPECT_LT(page.find("fraction_bits=23"), page.find("another layout"));
+  EXPECT_LT(page.find("fraction_bits=23"), page.find("different layout"));
   EXPECT_THAT(page, HasSubstr(absl::StrCat("echo '", first.finding->cases[0].line, "'")));
 }
 
@@ -265,7 +265,7 @@ TEST_F(SurveyTest, RecordedDigestsAreComparedToo) {
   ASSERT_THAT(summary.contradictions, SizeIs(1)) << SurveyPage(summary);
   EXPECT_EQ(summary.contradictions[0].op, kFma);
   EXPECT_THAT(summary.contradictions[0].what,
-              testing::MatchesRegex("[1-4] of the recorded digests differ"));
+              testing::MatchesRegex("[1-4] recorded digests differ"));
 }
 
 TEST_F(SurveyTest, AnotherDeviceInTheMiddleIsNoticed) {
@@ -311,7 +311,7 @@ TEST_F(SurveyTest, WhatDiffersOnceIsNoContradictionOfTheTables) {
   const SurveyOutcome outcome = Survey();
   const SurveySummary summary = Summarize(outcome);
   EXPECT_THAT(Texts(RowOf(summary, kBf16Mma)),
-              Contains(HasSubstr("does not repeat: it did not differ when it was asked again")));
+              Contains(HasSubstr("does not repeat: the difference did not repeat")));
   EXPECT_EQ(RowOf(summary, kBf16Mma).recorded, "no");
   EXPECT_EQ(RowOf(summary, kFma).recorded, "yes");
   EXPECT_TRUE(ReadRecordings(Path("s"), "", [](const Recording& r) {
