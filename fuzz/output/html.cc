@@ -22,7 +22,7 @@ std::string HtmlNumber(uint64_t number) {
   const std::string digits = absl::StrCat(number);
   std::string text;
   for (size_t i = 0; i < digits.size(); ++i) {
-    if (i > 0 && (digits.size() - i) % 3 == 0) text += "&#8239;";
+    if (i > 0 && (digits.size() - i) % 3 == 0) text += ',';
     text += digits[i];
   }
   return absl::StrCat("<data value=\"", digits, "\">", text, "</data>");

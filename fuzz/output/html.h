@@ -17,7 +17,7 @@ std::string Html(absl::string_view text);
 // Html() of a name with slashes, dots and colons, after which a browser may break the line.
 std::string HtmlName(absl::string_view name);
 
-// "1 234 567" as <data value="1234567">: the thin spaces are not copied with the number.
+// "1,234,567" as <data value="1234567">.
 std::string HtmlNumber(uint64_t number);
 
 // <TAG class="CLASS">INSIDE</TAG>; `inside` is HTML. No class: "".

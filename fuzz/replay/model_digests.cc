@@ -88,13 +88,9 @@ std::vector<ModelDigest> ComputeModelDigests() {
 
 std::string FormatModelDigests(std::span<const ModelDigest> digests) {
   std::string text =
-      "# The models and digests of their answers to a fixed sample: each model once, then a line "
-      "per "
-      "instruction:\n"
-      "# model, digest of the inputs, digest of the answers. `./mmadiff changes` compares with "
-      "this "
-      "file,\n"
-      "# `./mmadiff changes --update` writes it.\n";
+      "# The models and digests of their answers to a fixed sample: each model once, then for\n"
+      "# each instruction its name, its model, the digest of the inputs, that of the answers.\n"
+      "# `./mmadiff changes` compares with this file, `./mmadiff changes --update` writes it.\n";
   std::set<absl::string_view> models;
   for (const ModelDigest& d : digests) {
     if (models.insert(d.model).second)
