@@ -32,7 +32,7 @@ for verb in $verbs; do
   is $verb help; expect 2 $verb --json; has err 'has no --json'
 done
 # Defaults and values come from what the flags are.
-expect 0 gen --help; has out 'dot products [1000]'; has out 'mixed, boundary, bits'; lacks out faulty
+expect 0 gen --help; has out 'products [1000]'; has out 'mixed, boundary, bits'; lacks out faulty
 expect 0 mutants --help; has out '[100000]'; has out '1 to 1024 [all cores]'; has out 'a fault was not found'
 for verb in run replay minimize explain eval identify record survey probe; do
   expect 0 $verb --help; has out 'recorded:PATH'; has out wrong_lane

@@ -80,7 +80,7 @@ TEST(ShardTest, SaysWhatIsMissing) {
   EXPECT_THAT(Parsed("auto", {{"SLURM_ARRAY_TASK_ID", "7"}}),
               testing::HasSubstr("SLURM_ARRAY_TASK_COUNT is not set"));
   EXPECT_THAT(Parsed("auto/9", {{"JOB_COMPLETION_INDEX", "7x"}}),
-              testing::HasSubstr("JOB_COMPLETION_INDEX is no number"));
+              testing::HasSubstr("JOB_COMPLETION_INDEX is not a number"));
   EXPECT_THAT(Parsed("auto", {{"PMI_RANK", "6"}, {"PMI_SIZE", "6"}}),
               testing::HasSubstr("PMI_RANK=6 of 6"));
 }

@@ -359,9 +359,9 @@ TEST(CrossesTest, EmptyCellsAreMissingUnlessNothingReachesThem) {
   const std::string page = HtmlPage({{run}});
   EXPECT_THAT(page,
               HasSubstr("<td class=\"few h9\" title=\"pairs/nan/one: 29 dot products; too few "
-                        "in 1 of 3 instructions, as a\">29</td>"));
-  EXPECT_THAT(page, HasSubstr("<td class=\"none\" title=\"pairs/inf/zero: 0 dot products; not "
-                              "reached in 1 of 1 instruction, as c\">0</td>"));
+                        "in 1 of 3 instructions, such as a\">29</td>"));
+  EXPECT_THAT(page, HasSubstr("<td class=\"none\" title=\"pairs/inf/zero: 0 dot products; never "
+                              "reached in 1 of 1 instruction, such as c\">0</td>"));
 }
 
 TEST(CrossesTest, NumbersAreInTheirOrderWhateverListHasThemFirst) {

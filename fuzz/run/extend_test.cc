@@ -137,12 +137,13 @@ TEST_F(ExtendTest, ShardsInAnyNumberOfStepsMergeToTheWholeRun) {
 
 TEST_F(ExtendTest, WhatCannotBeExtended) {
   const auto usage = absl::StatusCode::kFailedPrecondition;
-  EXPECT_THAT(Why(With("w", 9000, true), absl::StatusCode::kInvalidArgument),
-              AllOf(HasSubstr(Path("w") + " is not the folder of a run"), HasSubstr("leave out")));
+  EXPECT_THAT(
+      Why(With("w", 9000, true), absl::StatusCode::kInvalidArgument),
+      AllOf(HasSubstr(Path("w") + " is not the folder of a run"), HasSubstr("remove --extend")));
   EXPECT_FALSE(std::filesystem::exists(Path("w")));
   Run(With("w", 9000));
   const std::string before = Get(Path("w/manifest.txtpb"));
-  EXPECT_THAT(Why(With("w", 13000), usage), HasSubstr("--extend raises its cases"));
+  EXPECT_THAT(Why(With("w", 13000), usage), HasSubstr("add --extend to raise its cases"));
   EXPECT_THAT(Why(With("w", 5000), usage), Not(HasSubstr("--extend")));
   EXPECT_THAT(Why(With("w", 5000, true), usage),
               AllOf(HasSubstr("9000 cases"), HasSubstr("5000 cases"), HasSubstr("only raises")));

@@ -230,7 +230,8 @@ TEST_F(RunTest, ADeviceThatHasChangedDoesNotGoOn) {
   EXPECT_TRUE(same.rows[0].dropped.ok());
   const RunReport changed = Run(Options("w"), device(1));
   EXPECT_EQ(changed.rows[0].dropped.code(), absl::StatusCode::kAborted);
-  EXPECT_THAT(std::string(changed.rows[0].dropped.message()), HasSubstr("has changed since"));
+  EXPECT_THAT(std::string(changed.rows[0].dropped.message()),
+              HasSubstr("has changed: use a new folder"));
   EXPECT_EQ(changed.attempt->units, 0u);
   EXPECT_TRUE(absl::IsAborted(Stored("w").rows[0].dropped));
   const RunReport once = Run(Options("w"), device(1000));

@@ -109,7 +109,7 @@ TEST_F(CompareTest, DigestsRunsAndFailuresOfTheSameCases) {
   EXPECT_THAT(d->rows[0].what, ElementsAre("run: answered | fails"));
   EXPECT_THAT(d->rows[1].what,
               ElementsAre("run, 10 cases from 0: differ from the model: 0 | 3, first ",
-                          "1 digest of the same cases differs"));
+                          "1 digest for the same cases differs"));
   EXPECT_THAT(d->Text(), HasSubstr("0 common answers, 0 questions, 3 digests, 2 units in runs;"));
 }
 

@@ -164,7 +164,7 @@ TEST_F(SurveyTest, ADeviceThatIsGoneEndsTheSurveyAndALaterOneGoesOn) {
                }}};
     gone = [&] { return calls > last; };
     const SurveyOutcome cut = Survey(folder);
-    EXPECT_THAT(std::string(cut.device.message()), HasSubstr("gone: no such device")) << last;
+    EXPECT_THAT(std::string(cut.device.message()), HasSubstr("lost: no such device")) << last;
     EXPECT_THAT(cut.missing, testing::Not(IsEmpty()));
     EXPECT_EQ(Summarize(cut).troubled, 0) << SurveyPage(Summarize(cut));
     faults.clear();
@@ -276,7 +276,8 @@ TEST_F(SurveyTest, AnotherDeviceInTheMiddleIsNoticed) {
                }
              }}};
   const SurveyOutcome outcome = Survey();
-  EXPECT_THAT(std::string(outcome.device.message()), HasSubstr("another device now: another"));
+  EXPECT_THAT(std::string(outcome.device.message()),
+              HasSubstr("a different device answers now: another"));
 }
 
 // Nothing of another device is added to a row, and the first one may go on.

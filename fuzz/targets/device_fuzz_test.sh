@@ -37,7 +37,7 @@ gives nonsense 2 nonsense
 gives host 4 sm_90
 gives faulty:dead=5 75 dead
 gives faulty:flaky_bit=3 5 'do not repeat'
-gives exec:true 5 "answered 0 lines"
+gives exec:true 5 "answered with 0 lines"
 gives exec:cat 5 cat
 MMADIFF_INSTR=nosuch gives faulty:none=0 2 nosuch
 MMADIFF_FINDINGS=/dev/null gives faulty:fraction_bits=24 2 /dev/null
