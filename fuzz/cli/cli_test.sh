@@ -35,6 +35,7 @@ first_steps() {
     bash -c "${step/ run  # / run --dry_run  # }" >"$out" 2>"$err" </dev/null; is "$? $step" "0 $step"
     case $step in *' infer '*) says 'fraction_bits=13' ;; *exec:*) says 'x86/vdpbf16ps   1000' ;; esac
   done <"$tmp/steps"
+  rm -r mmadiff-runs
 }
 mkdir 'first steps'; ln -s "$m" 'first steps/mmadiff'; ln -s "$(dirname "$observations")" 'first steps/corpus'
 first_steps "$m"; first_steps 'first steps/mmadiff'
@@ -152,9 +153,9 @@ expect 5 check $mma < <(cat whole.txt; head -n 100 whole.txt); warns '1182 of 25
 expect 5 check $fma <whole.txt; warns "stdin line 1: from this line on, the stream is for $mma, not for $fma"
 expect 0 check hopper/${mma#*/} <whole.txt
 # Which lines must come: lost and repeated ones that balance, another operand.
-others='are not those that were sent'
+others='differ from those that were sent'
 once=$(sed -n 3p whole.txt)
-expect 5 check $mma < <(sed "/^[^#]/s/.*/$once/" whole.txt); says '1280 of 1280 equal'; warns "line 1283: the operands before it $others"
+expect 5 check $mma < <(sed "/^[^#]/s/.*/$once/" whole.txt); says '1280 of 1280 equal'; warns "line 1283: the operands before this line $others"
 expect 5 check $mma < <(sed '7{h;d};8{p}' whole.txt); warns "$others"
 expect 1 check $mma < <(sed '7s/........$/zzzzzzzz/' whole.txt); says '1279 of 1280 equal'; silent "$err"
 expect 5 check $mma < <(cat whole.txt; sed '7{h;d};8{p}' whole.txt); warns "$others"
@@ -299,7 +300,7 @@ is "$(ls min/sm_90/$(basename "$finding"))" "min/sm_90/$(basename "$finding")"; 
 expect 1 minimize "$finding" --device=faulty:fraction_bits=24 --workdir=min --max_calls=5000
 is "$((kept > 1 && $(ls min/sm_90 | wc -l) >= kept))" 1
 expect 1 minimize "$finding" --device=faulty:fraction_bits=24 --workdir=short --max_calls=20; says 'stopped after'
-go_on=$(sed -n 's,^  go on *[^ ]*mmadiff ,,p' "$out"); is "${go_on%%=*} ${go_on##*=}" "minimize $finding --device $(sed -n 's/.*stopped after \([0-9]*\).*/\10/p' "$out")"
+go_on=$(sed -n 's,^  continue *[^ ]*mmadiff ,,p' "$out"); is "${go_on%%=*} ${go_on##*=}" "minimize $finding --device $(sed -n 's/.*stopped after \([0-9]*\).*/\10/p' "$out")"
 expect 1 $go_on; is "$(ls short)" $'sm_90\nwriter.lock'
 expect 0 minimize "$finding" --device=faulty:none=0 --workdir=min; warns 'nothing to shrink'
 expect 6 minimize "$finding" --device=faulty:fraction_bits=24 --workdir=/proc/none

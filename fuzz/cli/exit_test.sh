@@ -128,7 +128,7 @@ expect 3 replay flaky; warns 'did not repeat; not used'; expect 3 replay flaky -
 cp -r flaky other; rm -r other/recording; cp -r survey/recording other; expect 5 survey --compare other flaky
 [ ! -e flaky/recording ] || fail 'answers that do not repeat were recorded'
 expect 1 survey --device=faulty:output_rounding=toward_zero --instr=$fma --cases=50 --max_total_time=0 --out=zeroed
-rm -r survey/recording; cp -r zeroed/recording survey; expect 5 replay survey; warns 'another device'
+rm -r survey/recording; cp -r zeroed/recording survey; expect 5 replay survey; warns 'from a different device'
 expect 5 run --device=recorded:survey --instr=$fma --cases=50 --workdir=none
 expect 0 survey --device=faulty:none=0 --instr=$fma --cases=50 --max_total_time=0 --out=survey
 mkdir survey/recording.tmp survey/recording/mine; : >survey/my.tmpnotes
@@ -218,7 +218,7 @@ warns 'fails on '; says ': agrees'
 forever=(run --forever --instr=$fma --threads=1 --workdir=endless --device="exec:[ -n \"\$WRONG\" ] || exec '$m' eval $fma
   exec '$m' eval $fma --device=faulty:output_rounding=toward_zero")
 WRONG=1 expect 1 "${forever[@]}" --max_mismatches=1; rm endless/units-*
-expect 5 "${forever[@]}" --max_mismatches=0 --max_total_time=1; warns 'has changed since'
+expect 5 "${forever[@]}" --max_mismatches=0 --max_total_time=1; warns 'has changed: use a new folder'
 # It answers eight times and no more: lost. A signal: what was answered is printed.
 eight="echo >>asked; [ \$(wc -l <asked) -le 8 ] && exec '$m' eval \$MMADIFF_INSTRUCTION"
 expect 75 probe --all --instr=$fma --device="exec:$eight; exit 1"; says 'stat::agree: 1'; rm asked
@@ -263,7 +263,7 @@ cp lies.log logs/units-1.log; expect 1 replay logs; rm logs/units-1.log
 head -c 100 lies.log >both/torn.log; expect 5 replay both; warns torn.log; rm both/torn.log
 # And a folder of answers is no place for a run; a damaged finding in the way is damage.
 expect 2 run --device=faulty:none=0 --instr=$fma --cases=10 --workdir=both; warns 'is a recording'
-mkdir notes; touch notes/todo; expect 2 run --device=faulty:none=0 --instr=$fma --cases=10 --workdir=notes; warns 'it has todo'
+mkdir notes; touch notes/todo; expect 2 run --device=faulty:none=0 --instr=$fma --cases=10 --workdir=notes; warns 'it contains todo'
 [ "$(ls notes)" = todo ] || fail "something is left"
 hurt() { expect $1 run --device=faulty:terms=8 --instr=$mma --cases=20 --max_mismatches=5 --threads=1 --workdir=hurt; }
 hurt 1
@@ -283,7 +283,7 @@ for flag in --sample=100% --unit=$fma:0; do  # the log of `lied` has answers tha
 done
 expect 1 verify lied --sample=100% --json; says "\"machine\": \"$(hostname)\""; says '"differs": "device"'
 expect 0 verify lied --unit=$sd:0
-for sample in 0 0% -1 101% nan% 1.5 x; do expect 2 verify honest --sample=$sample; warns 'neither a share above 0%'; done
+for sample in 0 0% -1 101% nan% 1.5 x; do expect 2 verify honest --sample=$sample; warns 'is neither a share'; done
 for cases in -1 1.5 1e-3 1e30 nan; do
   for verb in "run --workdir=none" gen mutants coverage; do
     if [ "$verb" = gen ]; then of=$fma; else of=--instr=$fma; fi
@@ -310,7 +310,7 @@ nothing killed ': the run was killed before' 0; nothing no_run ' is not the fold
 expect 2 merge whole fifty sixty; warns 'merge folders of one run'; [ ! -e whole ] || fail 'a merge of nothing'
 expect 2 status fifty sixty; expect 2 status fifty fifty
 expect 0 report fifty --json; cp "$out" report.json
-for verb in "report report.json" "merge whole report.json"; do expect 2 $verb; warns 'a finished report'; done
+for verb in "report report.json" "merge whole report.json"; do expect 2 $verb; warns 'is a file, not the folder of a run'; done
 expect 0 report fifty sixty --json; says '"cases": 50,'; says '"cases": 60,'
 expect 3 report --compare fifty sixty; says 'no unit has the same cases in both'
 expect 2 report --compare fifty; warns 'required'; expect 2 report --compare fifty sixty --out=x.html; warns 'redirect it'; expect 2 report --compare fifty ./fifty; warns 'are the same'
@@ -323,8 +323,8 @@ sed -i 's/sed "/sed -n "/' loads.sh
 expect 0 run "${loads[@]}"
 expect 0 run "${loads[@]}"; says 'gave the same answers again'
 echo 'as_it_was="s/0$/1/;p"' >loaded.sh
-expect 5 run "${loads[@]}"; warns 'has changed since'
-expect 5 status loads; says 'dropped'; expect 5 report loads; says 'has changed since'; expect 0 merge merged_loads loads; warns 'dropped'; expect 5 status merged_loads
+expect 5 run "${loads[@]}"; warns 'has changed: use a new folder'
+expect 5 status loads; says 'dropped'; expect 5 report loads; says 'has changed: use a new folder'; expect 0 merge merged_loads loads; warns 'dropped'; expect 5 status merged_loads
 expect 75 run "${loads[@]}" --max_total_time=0; warns 'the device was not checked for changes'
 expect 5 status loads
 echo 'as_it_was=p' >loaded.sh

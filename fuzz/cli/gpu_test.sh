@@ -76,7 +76,7 @@ expect_text 0 "^. $row .emulated. . agrees . agrees . no model; [0-9]+ open answ
 # A GPU that does not open: "auto" is the host then, and says why.
 fma=x86/vfmadd231ss
 for result in 803 100 999; do
-  why="no GPU is used, .*CUDA error $result"
+  why="no GPU is used; .*CUDA error $result"
   broken=(FAKE_CUDA_FAILS=cuInit FAKE_CUDA_RESULT=$result)
   expect_text 0 "$why" "${broken[@]}" -- run --instr=$fma --cases=10 --workdir=broken$result
   count "$why" 1
@@ -90,7 +90,7 @@ for result in 803 100 999; do
   expect_text 0 "$why" "${broken[@]}" -- eval $fma --device=auto </dev/null
 done
 : >empty.so
-expect_text 0 'no GPU is used, ' MMADIFF_LIBCUDA=./empty.so -- explain $fma@g3:1:0
+expect_text 0 'no GPU is used; ' MMADIFF_LIBCUDA=./empty.so -- explain $fma@g3:1:0
 # Without a driver there is nothing to say.
 for verb in "run --instr=$fma --dry_run" "explain $fma@g3:1:0"; do
   expect_text 0 '.' MMADIFF_LIBCUDA=/none/libcuda.so.1 -- $verb
