@@ -17,9 +17,9 @@ while :; do
   code=$?
   kill -0 $! 2>/dev/null || break # otherwise the trap interrupted the wait
 done
-# Requeued after 75 (stopped early), after 1 (mismatches) if the run was preempted and so has more to do, and after 137
-# (killed, for example for lack of memory), but not after four stops without new data in the logs. Retries after other
-# codes would give the same result.
+# The task is requeued after 75 (stopped early), after 1 (mismatches) if the run was preempted and so has more to do,
+# and after 137 (killed, for example for lack of memory), but not after four stops without new data in the logs. A retry
+# after any other code would give the same result.
 if [ "$code" = 75 ] || [ "$code" = 137 ] || { [ "$code" = 1 ] && $preempted; }; then
   cat "$folder"/units-*.log | wc -c >>"$folder/stops"
   [ "$(tail -n 4 "$folder/stops" | uniq -c | awk '{ print $1 }')" = 4 ] ||

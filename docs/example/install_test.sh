@@ -25,4 +25,4 @@ cases() { "$m" -q record "$1" --instr=$fma --device=faulty:none=0 --cases=1 --ma
 cmake -S "$example" -B build -DCMAKE_PREFIX_PATH="$tmp/moved" >log 2>&1 && cmake --build build >>log 2>&1 ||
   { cat log; fail 'the example was not built'; }
 [ "$(build/example)" = 3f7fffff ] || fail "the example prints $(build/example)"
-if grep -rlF "$tmp/first" "$tmp/moved"; then fail 'the folder of the installation is in it'; fi
+if grep -rlF "$tmp/first" "$tmp/moved"; then fail 'an installed file contains the original path of the installation'; fi

@@ -95,7 +95,7 @@ constexpr Verb kVerbs[] = {
      .example = "verify whole --sample=1% --device=cuda:1"},
     {.name = "clean",
      .group = kFoldersGroup,
-     .what = "List or remove files that killed attempts and merges left in a run's folder",
+     .what = "List or remove files left in a run's folder by killed attempts and merges",
      .add = AddClean,
      .example = "clean whole --yes"},
     {.name = "replay",

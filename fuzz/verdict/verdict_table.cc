@@ -110,7 +110,7 @@ constexpr VerbVerdict kBench[] = {
     {kRowFailed},
     {kDiffers, "the device's answers differ from the model's"},
     {kHarmed,
-     "the file to compare with is not output of bench; the device's answers cannot be read"},
+     "the file to compare with is not the output of bench; the device's answers cannot be read"},
     {kEarly},
     {kNotHere},
     {kNothing, "nothing to compare"}};
