@@ -32,7 +32,7 @@ constexpr ReasonText kReasonTexts[] = {
     {"other_shard", "in a different shard"},
     {"not_sampled", "not in the sample"},
     {"not_selected", "not selected"},
-    {"no_formats", "the tables lack formats of $0"},
+    {"no_formats", "the tables have no formats for $0"},
     {"only_in_one", "the other side lacks $0"},
     {"no_model", "no model is known for $0"},
     {"no_arithmetic", "nothing is known about the arithmetic"},

@@ -120,7 +120,7 @@ TEST(FormatCase, DotProductRoundTrips) {
 TEST(FormatCase, FailuresAndAgesRoundTripAndBelongToTheChecksum) {
   RegressionCase aged = DotProduct();
   aged.answers.front().age = 20000;
-  aged.shared = "a subnormal in a: 3 of 5 differ, else 0 of 7";
+  aged.shared = "a subnormal in a: 3 of 5 differ, and 0 of the other 7";
   for (const RegressionCase& c : {Failing(), aged}) {
     const auto parsed = ParseCase(FormatCase(c), "x", true);
     ASSERT_TRUE(parsed.ok()) << parsed.status();
@@ -144,7 +144,7 @@ TEST(FormatCase, FailuresAndAgesRoundTripAndBelongToTheChecksum) {
     EXPECT_THAT(ErrorOf(absl::StrReplaceAll(FormatCase(Failing()), {{from, to}})),
                 HasSubstr("checksum"));
   }
-  for (const char* gone : {"age: 20000", "else 0 of 7"}) {
+  for (const char* gone : {"age: 20000", "and 0 of the other 7"}) {
     EXPECT_THAT(ErrorOf(absl::StrReplaceAll(FormatCase(aged), {{gone, ""}})),
                 HasSubstr("checksum"));
   }

@@ -113,7 +113,8 @@ class LineReader : public AnswerReader {
     // Explains why only for text that looks like an answer.
     const bool meant = absl::ascii_isxdigit(line[line.find_first_not_of(" \t")]);
     texts_.emplace(answered(), meant ? Where(line, why)
-                                     : absl::StrCat("output line ", line_, ", ", Shortened(line)));
+                                     : absl::StrCat("output line ", line_,
+                                                    " is not an answer: ", Shortened(line)));
     return absl::OkStatus();
   }
 

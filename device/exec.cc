@@ -486,7 +486,7 @@ DeviceOr OpenDescriptors(absl::string_view text, absl::Duration timeout) {
   int in = -1, out = -1;
   if (ends.size() != 2 || !absl::SimpleAtoi(ends[0], &in) || !absl::SimpleAtoi(ends[1], &out)) {
     return absl::InvalidArgumentError(
-        absl::StrCat("fd:", text, ": write fd:IN,OUT, the numbers of two open descriptors"));
+        absl::StrCat("fd:", text, ": write fd:IN,OUT, the numbers of two open file descriptors"));
   }
   if (options.restart != Restart::kNever) {
     return absl::InvalidArgumentError(

@@ -221,9 +221,9 @@ class LayoutProbe {
                          uint64_t expected) const {
     const Format& f = *op_.instruction->d;
     return absl::FailedPreconditionError(absl::StrCat(
-        op_.name, ": the layout differs from the tables. With a code in ", operand, ", D at block ",
-        p.block, ", row ", p.i, ", column ", p.j, " is ", HexWord(f, d), " instead of ",
-        HexWord(f, expected),
+        op_.name, ": the layout differs from the tables. With test values in ", operand,
+        ", D at block ", p.block, ", row ", p.i, ", column ", p.j, " is ", HexWord(f, d),
+        " instead of ", HexWord(f, expected),
         "; this instruction is disabled on this device: compare `mmadiff layout` with the manual"));
   }
 

@@ -35,7 +35,7 @@ constexpr DeviceKind kKinds[] = {
     {"exec", "exec:COMMAND",
      "an external program that speaks the line protocol on stdin and stdout",
      OpenWithTimeout<OpenExec>},
-    {"fd", "fd:IN,OUT", "a peer that speaks the line protocol over two open descriptors",
+    {"fd", "fd:IN,OUT", "a peer that speaks the line protocol over two open file descriptors",
      OpenWithTimeout<OpenDescriptors>},
 };
 

@@ -388,8 +388,8 @@ MMADIFF_HD_CALL inline void Infinities(const Tile& t, Random& r) {
 inline constexpr InputClass kClasses[] = {
     {"band", "exponents from a band of 0 to 72 bits", Band},
     {"cancel", "terms that cancel exactly, with a small remainder", Cancel},
-    {"tie", "half an ulp and a straggler below it", Tie},
-    {"floor", "the smallest output and a straggler below it", Floor},
+    {"tie", "half an ulp and a tiny term below it", Tie},
+    {"floor", "the smallest output and a tiny term below it", Floor},
     {"borrow", "sums just below or above a power of two", Borrow},
     {"zero_times_huge", "zeros against the largest partners", ZeroTimesHuge},
     {"signed_zeros", "zeros of both signs", SignedZeros},

@@ -200,7 +200,8 @@ MMADIFF_HD_CALL inline void ScaleUnreadBits(const Tile& t, Random& r) {
 
 inline constexpr InputClass kClasses[] = {
     {"scales", "block scales from a band of 0 to 60 bits", Scales},
-    {"last_bits", "a power of two and the last kept bits below it, in other groups", LastBits},
+    {"last_bits", "a power of two in one group, values near the last kept bits in the others",
+     LastBits},
     {"small_sums", "sums of many products around the smallest output", SmallSums},
     {"groups_cancel", "groups that cancel under equal scales", GroupsCancel},
     {"zero_groups", "groups of zeros or summing to zero, under huge scales", ZeroGroups},

@@ -278,8 +278,8 @@ Fields<ComparedFile> FieldsOf(const ComparedFile*) {
       {"file", &C::file},
       {"version", &C::version, "version of mmadiff that wrote the file; empty if not stored"},
       {"differs", &C::differs,
-       "settings, or k or lanes of a row, that differ, or a note that the measurement was stopped; "
-       "else empty"},
+       "differing settings, rows with a different k or lanes, or a note that the measurement was "
+       "stopped; else empty"},
   };
 }
 
@@ -291,7 +291,7 @@ Fields<BenchResult> FieldsOf(const BenchResult*) {
   using R = BenchResult;
   return {
       {"version", &R::version, "version of mmadiff, its commit and build options"},
-      Setting("clock", "clock of the times, except those of a device"),
+      Setting("clock", "clock that measured the times, except those of a device"),
       Setting("generator_version"),
       Setting("lanes", "vector instruction set used to simulate models; none without Highway"),
       Setting("machine"),
@@ -300,7 +300,7 @@ Fields<BenchResult> FieldsOf(const BenchResult*) {
       Setting("strategy"),
       Setting("time", "time for each part in a round, such as 50ms"),
       {"stopped_by", &R::stopped_by,
-       Prose("signal or device error because of which rows are missing; else empty")},
+       Prose("signal or device error, if rows are missing because of it; else empty")},
       {"device_identity",
        [](const R& r) { return r.device == nullptr ? std::string() : Name(r.device->identity()); },
        "empty without a device"},
@@ -448,8 +448,8 @@ Action AddBench(CLI::App& command) {
       .Range(1, 1000);
   AddFlag(
       command, "--bound", flags->bound,
-      "also show a lower bound of the simulator's time, from a count of its instructions (takes "
-      "seconds per row); - where they cannot be counted (needs ptrace and x86) or are too many");
+      "also show a lower bound for the simulator's time, from a count of its instructions (takes "
+      "seconds per row; needs ptrace and x86); `-` if they cannot be counted or are too many");
   AddOption(command, "--compare", flags->compare,
             "earlier --json output; shows the speed-up since then")
       .TypeName("FILE");

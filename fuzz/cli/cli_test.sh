@@ -250,7 +250,7 @@ run 9 --device=faulty:fraction_bits=24 --instr=$mma --cases=2000 --workdir=f24 -
 run 1 --device=faulty:fraction_bits=24 --instr=$mma --cases=2000 --workdir=f24j --json; json
 run 1 --device=faulty:fraction_bits=24 --instr=$mma --cases=2000 --workdir=f24c --color=always
 says $'\033['
-run 1 --device=faulty:wrong_lane=5 --instr=$mma --cases=500 --workdir=lane; says 'in its tile'
+run 1 --device=faulty:wrong_lane=5 --instr=$mma --cases=500 --workdir=lane; says 'of its tile'
 run 5 --device=faulty:flaky_bit=5000 --instr=$mma --cases=500 --workdir=flaky
 says 'FLAKY '; says "the device's answers do not repeat"; is "$(grep -c MISMATCH "$out")" 0
 expect 1 replay "$finding"; says "MISMATCH $mma"; says '0 of 1 dot products equal'; plain

@@ -44,7 +44,8 @@ Fields<FilledBins> FieldsOf(const FilledBins*) {
       {"instruction", [](const F& f) { return f.op->name; }, InstructionName()},
       {"stands_for", &F::stands_for, "number of instructions that share its model"},
       {"cases", &F::cases,
-       "generated cases: until every bin had its required count, else all of --cases"},
+       "number of generated cases; generation stops when every bin has its required count, or at "
+       "--cases"},
       {"dot_products", &F::dot_products, "dot products examined"},
       {"complete", [](const F& f) { return f.thin.empty(); }},
       {"bins", CountedBins},
@@ -153,7 +154,7 @@ Action AddCoverage(CLI::App& command) {
   const auto flags = std::make_shared<CoverageFlags>();
   AddInstr(command, flags->instr);
   AddStrategy(command, flags->strategy, "", true);
-  AddOption(command, "--cases", flags->cases, "cases within which all bins must be filled")
+  AddOption(command, "--cases", flags->cases, "number of cases in which all bins must be filled")
       .Count()
       .Positive();
   AddSeed(command, flags->seed);

@@ -105,7 +105,7 @@ Fields<EvalResult> FieldsOf(const EvalResult*) {
       {"device_identity", &R::device_identity, "device that answered; empty for the simulator"},
       {"dot_products", [](const R&) { return std::vector<AnsweredLine>(); }},
       {"count", &R::count},
-      {"error", &R::error, Prose("error that ended it early; empty if there was none")},
+      {"error", &R::error, Prose("error that ended `eval` early; empty if there was none")},
   };
 }
 

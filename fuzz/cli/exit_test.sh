@@ -53,7 +53,7 @@ for verb in 'run --cases=9 --workdir=absent' 'probe --question=order' "replay $m
   expect 4 $verb --instr=$mma --device=recorded:one_case.log; warns ': the recording has no answers for it ('
   rm -rf absent
 done
-expect 0 list instructions 'sm_100/*tcgen05*'; warns 'left out: the tables lack formats of them'
+expect 0 list instructions 'sm_100/*tcgen05*'; warns 'left out: the tables have no formats for them'
 expect 4 run --device=host --instr="$fma,$mma" --cases=100 --workdir=left; warns "$lacks"
 expect 4 run --device=host --instr="$fma,$mma" --cases=100 --workdir=left --json; says '"reason":"device_lacks","named":true,"count":1,"of":2'
 expect 4 run --device=host --instr="$fma,$mma" --cases=100 --workdir=left --dry_run; warns "$lacks"
@@ -72,7 +72,7 @@ expect 2 verify left --device=faulty:none=0; warns 'comparing the model with its
 unknown=gfx950/v_mfma_f32_16x16x32_f16
 for verb in mutants coverage bench; do expect 4 $verb --instr=$unknown; warns 'although named: no model is known for it'; done
 expect 0 mutants --instr='gfx950/*' --cases=2000; warns 'left out: no model is known for them'
-expect 4 run --device=faulty:none=0 --instr=$fma,sm_90/mma.sp.m16n8k128.s32.s4.s4.s32 --cases=50; warns 'the tables lack formats of it'
+expect 4 run --device=faulty:none=0 --instr=$fma,sm_90/mma.sp.m16n8k128.s32.s4.s4.s32 --cases=50; warns 'the tables have no formats for it'
 # A shard without a unit of one of its instructions is whole.
 for shard in 0 1 2; do
   expect 0 run --device=faulty:none=0 --instr=$fma,$mma --cases=20000 --shard=$shard/3 --workdir=of_three$shard

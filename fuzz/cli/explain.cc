@@ -31,7 +31,7 @@ std::string BucketLines(const ExplainedBucket& b) {
   std::string text;
   if (b.answers > 0) {
     text = absl::StrCat("  ", NameOf(b), ": ", b.answers, " answers; ",
-                        b.bucket.changes.empty() ? "the model" : "the change in its name",
+                        b.bucket.changes.empty() ? "the model" : "the change in the bucket's name",
                         " misses ", b.missed, "\n", b.shared.empty() ? "" : "  shared: ", b.shared,
                         b.shared.empty() ? "" : "\n");
   }
@@ -360,8 +360,8 @@ Flag AddNumbers(CLI::App& command, const char* flag, std::vector<std::string>& n
 Action AddExplain(CLI::App& command) {
   const auto flags = std::make_shared<ExplainFlags>();
   AddOption(command, "case", flags->subject,
-            "a filed case (*.txtpb), read with the other cases of its finding beside it; a folder "
-            "of filed cases; a case name; or, for your own numbers, an instruction")
+            "a filed case (*.txtpb), which is read together with the other cases of its finding; a "
+            "folder of filed cases; a case name; or, for your own numbers, an instruction")
       .Required();
   AddDevice(command, flags->device,
             "device to query instead of using the answer in the file; `model`: no device, show "
@@ -384,7 +384,8 @@ Action AddExplain(CLI::App& command) {
       .TypeName("LINE");
   AddFlag(command, "--csv", flags->output.csv, "print the stages as CSV");
   AddOption(command, "--svg", flags->output.svg,
-            "file for a drawing of the alignment in the model and in the changes or row beside it")
+            "file for a drawing of the alignment in the model, and in the changes or the row of "
+            "--against")
       .TypeName("FILE");
   return {RunExplain,
           flags,

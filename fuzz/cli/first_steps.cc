@@ -67,7 +67,7 @@ std::string FirstSteps(Console& console) {
   absl::StrAppend(&lines,
                   Line(absl::StrCat("run ", ShellWord("--device=" + program),
                                     " --instr=", kSimulated, " --cases=1000"),
-                       "test your RTL or any other program, here replaced by `mmadiff eval`"),
+                       "test your RTL or any other program; this example tests `mmadiff eval`"),
                   Line("help", "show all verbs"));
   return lines;
 }

@@ -48,7 +48,7 @@ expect_text 3 'layout .*another' FAKE_CUDA_SWAPS=A FAKE_CUDA_OF=m16n8k8.f32.f16 
   -- probe --device=cuda:0 --question=layout --instr=$five
 # `replay`: cases, lines, digests and vectors of the row are left out, once said; the others count.
 two=sm_90/mma.m16n8k8.f32.f16.f16.f32,sm_90/mma.m16n8k32.s32.s8.s8.s32
-expect_text 0 'instructions of' -- record rec --device=cuda:0 --instr=$two --cases=8 --max_total_time=0
+expect_text 0 'instructions, ' -- record rec --device=cuda:0 --instr=$two --cases=8 --max_total_time=0
 for subject in "$vectors" rec rec/regressions.txt; do
   expect_text 3 '^([0-9]+) of \1 dot products equal.*, instructions dropped: [1-9]' FAKE_CUDA_SWAPS=A \
     FAKE_CUDA_OF=m16n8k8.f32.f16 -- replay "$subject" --device=cuda:0
@@ -65,9 +65,9 @@ expect_text 0 'stat::agree: 2' -- probe --device=cuda:0 --question=layout --inst
 is "$(grep '^sm_' "$out" | tail -n 1)" $row
 expect_text 3 'layout .*another' FAKE_CUDA_SWAPS=A FAKE_CUDA_OF=m8n8k4.f16 \
   -- probe --device=cuda:0 --question=layout --instr=$row
-expect_text 0 '^2 instructions of' -- record some --device=cuda:0 --instr=$row,$f16 --cases=8 --max_total_time=0
+expect_text 0 '^some: 2 instructions, ' -- record some --device=cuda:0 --instr=$row,$f16 --cases=8 --max_total_time=0
 expect_text 0 '^6144 answers of 1 instruction without a model were not compared, units of digests: 1$' -- replay some
-expect_text 0 '^1 instruction of' -- record none --device=cuda:0 --instr=$row --cases=8 --max_total_time=0
+expect_text 0 '^none: 1 instruction, ' -- record none --device=cuda:0 --instr=$row --cases=8 --max_total_time=0
 expect_text 3 'nothing was compared; this is not a pass' -- replay none
 expect_text 4 'exists, but cannot be simulated' -- run --device=cuda:0 --instr=$row
 expect_text 0 "^. $row .emulated. . agrees . agrees . no model; [0-9]+ open answers below . - . - . - . yes .$" \

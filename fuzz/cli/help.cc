@@ -48,7 +48,7 @@ std::string Roff(const HelpSection& section, const char* heading) {
 }
 
 constexpr char kAbout[] =
-    "Matrix-multiply instructions of real hardware against a bit-exact simulator.";
+    "Compare matrix-multiply instructions of real hardware with a bit-exact simulator.";
 
 std::string VerbHelp(const CLI::App& command, const Verb& verb) {
   std::vector<HelpSection> sections = SectionsOf(command, verb);

@@ -45,7 +45,7 @@ std::string Members() {
 #   integer   a whole number, possibly negative; number: neither infinite nor NaN
 #   string    stable for programs; ^...$ is a regular expression, a|b lists all words
 #   prose     text for people; its wording may change between versions
-#   perhaps absent: missing if there is no value; or null: null in that case
+#   perhaps absent: missing if there is no value; or null: null if there is no value
 )";
   for (const Verb& verb : Verbs()) {
     if (!ResultsOf(verb).empty()) text += MemberLines(verb.name, SchemaOfVerb(verb));

@@ -91,8 +91,8 @@ expect_text 0 'answers? agree|agrees' -- probe --device=hip:0 --instr='gfx942/v_
 # ---- Of a sparse instruction A is sparse, whatever is asked; a recording of another one is damaged.
 sparse=gfx942/v_smfmac_f32_16x16x32_f16
 expect_text 0 'stat::open: 13' -- probe --device=hip:0 --instr=$sparse --all --max_total_time=0
-expect_text 0 '1 instruction of' -- record sparse --device=hip:0 --instr=$sparse --cases=8 --max_total_time=0
-expect_text 0 'dot products of' -- record sparse.log --device=hip:0 --instr=$sparse --cases=8
+expect_text 0 '1 instruction, ' -- record sparse --device=hip:0 --instr=$sparse --cases=8 --max_total_time=0
+expect_text 0 'dot products, ' -- record sparse.log --device=hip:0 --instr=$sparse --cases=8
 { echo "# instruction: $sparse"; printf ' 3c00%.0s' {1..64}; echo " 00000000 42000000"; } >dense.txt
 for device in '' --device=hip:0; do
   expect_text 5 'dense.txt:2: v_smfmac_f32_16x16x32_f16 is sparse: at most two .* too many differ: a0 to a3' -- replay dense.txt $device

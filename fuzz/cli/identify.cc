@@ -69,7 +69,7 @@ std::string VerdictText(const Identification& id, const ArchVerdict& v) {
                           ", but not ", v.missed, " out of ", id.recorded,
                           " compared answers of the recording");
     case ArchVerdict::kLacks:
-      return absl::StrCat("has no ", c.op->instruction->name);
+      return absl::StrCat("no instruction ", c.op->instruction->name);
     case ArchVerdict::kNoModel:
       return absl::StrCat("unknown: no model of ", c.op->instruction->name);
     case ArchVerdict::kRefuted:
@@ -77,7 +77,7 @@ std::string VerdictText(const Identification& id, const ArchVerdict& v) {
   }
   const Format& d = *c.op->instruction->d;
   return absl::StrCat("refuted: reproduces ", v.given, " of ", id.asked.size(), " answers; case ",
-                      v.asked + 1, " has ", HexWord(d, c.d), ", its model ", HexWord(d, v.word));
+                      v.asked + 1, ": answer ", HexWord(d, c.d), ", model ", HexWord(d, v.word));
 }
 
 // Whether there are floating-point answers, but no NaN among them.
@@ -105,11 +105,11 @@ std::string Conclusion(const Identification& id) {
       if (given(v) == given(*nearest)) all.push_back(v.arch);
     }
     return absl::StrCat("no architecture reproduces all answers", open,
-                        "; nearest: ", absl::StrJoin(all, ", "), ", ",
+                        "; nearest: ", absl::StrJoin(all, ", "), " (",
                         nearest->missed > 0
                             ? absl::StrCat("all but ", nearest->missed, " of ", id.recorded)
                             : absl::StrCat(nearest->given, " of ", id.asked.size()),
-                        "; `infer` searches for a model");
+                        " answers); `infer` searches for a model");
   }
   const bool refuted = id.archs.size() > names.size() + unknown.size();
   return absl::StrCat(
@@ -223,8 +223,8 @@ Fields<ArchitectureRow> FieldsOf(const ArchitectureRow*) {
       {"given", [](const R& r) { return r.v.given; },
        "answers that the models of the architecture reproduce"},
       {"missed", [](const R& r) { return r.v.missed; },
-       "answers of the recording that the models do not reproduce, if they reproduce all chosen "
-       "answers"},
+       "if the models reproduce all chosen answers: answers of the recording that the models do "
+       "not reproduce"},
       {"case", &R::against,
        "index in `asked` of the case that rules it out, or for which it has no instruction or no "
        "model"},

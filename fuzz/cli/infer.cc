@@ -318,12 +318,12 @@ Action AddInfer(CLI::App& command) {
            "comma-separated globs of ARCH/INSTRUCTION, with or without a model");
   AddOption(
       command, "--formats", flags->formats,
-      "for an instruction outside the tables: formats of a, b, c and d, such as f16,f16,f32,f32")
+      "formats of a, b, c and d, for an instruction outside the tables, such as f16,f16,f32,f32")
       .TypeName("A,B,C,D");
   AddOption(command, "--k", flags->k, "with --formats: products per dot product, 1 to 256")
       .TypeName("K");
   AddOption(command, "--scale", flags->scale,
-            "with --formats: format of the scales and number of k per scale, such as ue8m0:32")
+            "with --formats: format of the scales and products per scale, such as ue8m0:32")
       .TypeName("FORMAT:BLOCK");
   AddOption(command, "--budget", flags->budget,
             "dot products for finding the model; 10000 for a slow device [100000]")

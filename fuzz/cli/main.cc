@@ -151,8 +151,8 @@ constexpr Verb kVerbs[] = {
      .example = "coverage --instr=sm_80/mma.m16n8k16.f32.f16.f16.f32"},
     {.name = "bench",
      .group = kTablesGroup,
-     .what = "Measure the cost of a dot product in the generator, simulator, digest and a whole "
-             "unit of a run",
+     .what = "Measure the time per dot product in the generator, the simulator, the digest and a "
+             "whole unit of a run",
      .add = AddBench,
      .example = "bench --instr=sm_90/mma.m16n8k16.f32.f16.f16.f32 --rounds=1"},
     {.name = "changes",
@@ -292,7 +292,7 @@ void AddGlobals(CLI::App& app, Globals& globals) {
       .OneOf({"auto", "always", "never"})
       .TypeName("WHEN");
   app.add_option("--workdir", globals.workdir,
-                 "folder for checkpoints and findings [below mmadiff-runs]")
+                 "folder for checkpoints and findings [a folder in mmadiff-runs]")
       ->type_name("FOLDER");
   app.add_flag("--shared", globals.shared,
                "allow writing to a folder that a different user created");

@@ -135,7 +135,7 @@ void RunMutants(const MutantsFlags& flags, Call& call) {
 Action AddMutants(CLI::App& command) {
   const auto flags = std::make_shared<MutantsFlags>();
   AddInstr(command, flags->instr);
-  AddOption(command, "--cases", flags->cases, "cases within which each mutant must be found")
+  AddOption(command, "--cases", flags->cases, "number of cases in which each mutant must be found")
       .Count();
   AddFlag(command, "--equivalent", flags->equivalent,
           "also list the neighbors that no input can distinguish, with the reason");

@@ -88,7 +88,7 @@ Fields<PairRace> FieldsOf(const PairRace*) {
       {"stage", &P::stage,
        "stage at which the models diverge; empty if no case distinguishes them"},
       {"proof", &P::proof,
-       "for proved_equal: changes that lead from x to y, none of which any input can reveal"},
+       "for proved_equal: changes that lead from x to y; no input can reveal any of them"},
       {"terms", [](const P& p) { return OfFound(p, &T::terms); },
        "number of terms of the case, products and addend, that are not +0"},
       {"fewest_terms", [](const P& p) { return p.race.FewestTerms(); },
@@ -97,9 +97,10 @@ Fields<PairRace> FieldsOf(const PairRace*) {
       {"of_x", [](const P& p) { return OfFound(p, &T::of_x); }, HexDigits()},
       {"of_y", [](const P& p) { return OfFound(p, &T::of_y); }, HexDigits()},
       {"generated", [](const P& p) { return p.race.generated; },
-       "generated dot products that were tried until one distinguished the models, or in all"},
+       "number of generated dot products that were tried until one distinguished the models; if "
+       "none did, all that were tried"},
       {"smaller", [](const P& p) { return p.race.strata; },
-       "cases with fewer terms, or with few, that were tried"},
+       "cases with fewer terms that were tried; if no case was found, those with few terms"},
       {"typical",
        [](const P& p) {
          return p.typical ? std::optional(T{p, *p.typical}) : std::nullopt;
@@ -119,7 +120,8 @@ Fields<RowClass> FieldsOf(const RowClass*) {
 Fields<FormatGroup> FieldsOf(const FormatGroup*) {
   using G = FormatGroup;
   constexpr const char* kRows =
-      "classes of rows that compute the same, shorter rows chained; emulated rows are separate";
+      "classes of rows that give the same results, with shorter rows chained; emulated rows have "
+      "separate classes";
   return {
       {"formats", &G::formats, "\"e4m3 x e5m2 to f32\""},
       {"verdict", &G::verdict, Prose("verdict in words")},

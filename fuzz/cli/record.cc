@@ -66,14 +66,15 @@ Fields<RecordResult> FieldsOf(const RecordResult*) {
 std::string Text(const RecordResult& r) {
   const RecordOutcome& o = r.outcome;
   if (!r.instructions) {
-    return absl::StrCat(o.raw_dot_products, " dot products of ", r.device_identity, " in ",
-                        r.flags.out, ", ", o.repeated, " queried twice, with equal answers\n");
+    return absl::StrCat(r.flags.out, ": ", o.raw_dot_products, " dot products, ", o.repeated,
+                        " queried twice, with equal answers; device: ", r.device_identity, "\n");
   }
-  return absl::StrCat(CountText(*r.instructions, "instruction"), " of ", r.device_identity, " in ",
-                      r.flags.out, ": ", o.raw_dot_products, " dot products, ", o.regressions,
+  return absl::StrCat(r.flags.out, ": ", CountText(*r.instructions, "instruction"), ", ",
+                      o.raw_dot_products, " dot products, ", o.regressions,
                       " regression cases and vectors, digests of ", o.digest_dot_products,
                       " dot products in ", CountText(o.digest_units, "unit"),
-                      "; queried twice, with equal answers: ", o.repeated, " dot products\n");
+                      "; queried twice, with equal answers: ", o.repeated,
+                      " dot products; device: ", r.device_identity, "\n");
 }
 
 // Sets the options that only a folder has.
@@ -146,7 +147,7 @@ Action AddRecord(CLI::App& command) {
             "executions per instruction; for a folder, the maximum for each strategy")
       .Count();
   AddSeed(command, flags->seed);
-  AddStrategy(command, flags->strategy, " (for a folder: only in its digests)");
+  AddStrategy(command, flags->strategy, " (for a folder: for its digests only)");
   AddDuration(command, "--max_total_time", flags->max_total_time,
               "time for the digests of a folder");
   AddThreads(command, flags->threads);

@@ -83,7 +83,7 @@ std::string CountsText(const ReplayOutcome& outcome) {
   }
   if (outcome.contradictions + outcome.troubled > 0) {
     absl::StrAppend(&text, "surveys report: contradictions with the tables ",
-                    outcome.contradictions, ", rows in trouble ", outcome.troubled, "\n");
+                    outcome.contradictions, ", rows with problems ", outcome.troubled, "\n");
   }
   return text + VectorCounts(outcome);
 }
@@ -98,7 +98,8 @@ std::string MovesText(const ReplayOutcome& outcome, bool update) {
                     "\n");
   }
   return absl::StrCat(text, "findings whose state ", update ? "changed" : "would change", ": ",
-                      MovesText(outcome.moves), update ? "" : " (--update writes it)", "\n");
+                      MovesText(outcome.moves), update ? "" : " (--update stores the change)",
+                      "\n");
 }
 
 Detail FindingStates() { return {.words = {std::begin(kFindingStates), std::end(kFindingStates)}}; }
@@ -179,7 +180,7 @@ Fields<ReplayOutcome> FieldsOf(const ReplayOutcome*) {
       {"changed", &O::changed, "those of `repeated` with a different answer"},
       {"changed_units", &O::changed_units},
       {"contradictions", &O::contradictions, "contradictions with the tables that surveys report"},
-      {"troubled", &O::troubled, "rows in trouble that surveys report"},
+      {"troubled", &O::troubled, "rows with problems that surveys report"},
       {"moves", &O::moves, "findings whose state changes, or would change with --update"},
       {"damaged", &O::damaged},
       {"dropped", [](const O& o) { return Messages(o.dropped); },
@@ -322,8 +323,8 @@ Action AddReplay(CLI::App& command) {
   AddDevice(command, flags->device,
             "device to compare with, instead of the stored answers [auto for a case name]");
   AddOption(command, "--instr", flags->options.instr,
-            "replay only these instructions; a full name also names the instruction of a "
-            "line-protocol file that does not")
+            "replay only these instructions; a full name also applies to a line-protocol file "
+            "that names no instruction")
       .TypeName("GLOB");
   AddFlag(command, "--verbose", flags->options.verbose, "print a line for each answer of a vector");
   AddOption(command, "--max_reports", flags->options.max_reports, "number of mismatches to print")
@@ -336,7 +337,8 @@ Action AddReplay(CLI::App& command) {
   AddFlag(command, "--update", flags->options.update,
           "update the state in the files of findings: fixed, regressed, ...");
   AddOption(command, "--why", flags->options.why,
-            "with --update: explanation of the findings that differ; they become explained")
+            "with --update: explanation for the findings that differ; their state becomes "
+            "`explained`")
       .TypeName("TEXT");
   AddThreads(command, flags->threads);
   AddOption(command, "--junit", flags->junit, "file for a JUnit report").TypeName("FILE");

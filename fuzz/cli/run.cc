@@ -281,8 +281,8 @@ Action AddRun(CLI::App& command) {
   AddInstr(command, flags->instr);
   AddDevice(command, flags->device, "device to test");
   AddOption(command, "--cases", flags->cases,
-            "executions per instruction [1e6, or fewer to stay within 16e6 dot products; "
-            "executions for 1e9 dot products where the GPU generates the cases]")
+            "executions per instruction [1e6 executions or 16e6 dot products, whichever is fewer; "
+            "where the GPU generates the cases: 1e9 dot products]")
       .Count();
   AddStrategy(command, flags->strategy, "", true);
   AddSeed(command, flags->seed);

@@ -23,8 +23,8 @@ bool SayDevice(const RunReport& report, Ending& ending) {
   }
   ending.Say(Verdict::kEarly, why);
   ending.Say(Verdict::kEarly,
-             "the device failed; finished units are kept, the "
-             "same command line resumes");
+             "the device failed; finished units are kept; the "
+             "same command line resumes the run");
   return true;
 }
 
@@ -38,8 +38,8 @@ void SayStopped(const RunReport& report, Ending& ending) {
       end_of_forever ? Verdict::kGood : Verdict::kEarly,
       absl::StrCat("stopped early (", Name(attempt.stopped_by), "); ",
                    attempt.not_asked_again > 0 ? "the device was not checked for changes; " : "",
-                   only_begun ? "no unit was finished; the same command line continues"
-                              : "nothing is lost; the same command line resumes"));
+                   only_begun ? "no unit was finished; the same command line continues the run"
+                              : "nothing is lost; the same command line resumes the run"));
 }
 
 // Mismatches of a dropped row count only if one was confirmed: its answers may be the reason for

@@ -179,7 +179,7 @@ Action AddSurvey(CLI::App& command) {
   AddDuration(command, "--max_total_time", flags->max_total_time, "total time; 0: no limit");
   AddInstr(command, flags->instr);
   AddOption(command, "--cases", flags->cases,
-            "executions per instruction in its run [until the time is up]")
+            "executions per instruction in the survey's run [until the time is up]")
       .Count();
   AddSeed(command, flags->seed);
   AddDuration(command, "--timeout", flags->timeout,

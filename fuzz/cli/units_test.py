@@ -28,7 +28,7 @@ Variant = dict(
     assertion=('crash', ONE_INPUT, 'exit code 1.*%Error: unit.sv:42'),
     after=('crash', ONE_INPUT, 'killed by signal 6'),
     hang=('hang', ONE_INPUT, 'the program hung'),
-    flush=('unexplained', r'k=5 ', r'shared +a subnormal in a at k5: [\d,]+ of [\d,]+ differ, else 0 of'),
+    flush=('unexplained', r'k=5 ', r'shared +a subnormal in a at k5: [\d,]+ of [\d,]+ differ, and 0 of the other'),
     warn=('text', ONE_INPUT, '%Warning: unit.sv:42'),
     behind=('text', ONE_INPUT, '%Warning: unit.sv:42'),
     late=('aged_unexplained', '16 terms are \\+0', 'after 20000 answers from one process'),

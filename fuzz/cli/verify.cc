@@ -185,10 +185,10 @@ void RunVerify(const VerifyFlags& flags, Call& call) {
     result.differing.push_back({flags, *outcome, unit});
   }
   const uint64_t missing = outcome->sampled - outcome->done.size();
-  absl::StrAppend(&text, outcome->done.size() - model - device, " of ", outcome->done.size(),
-                  " units equal; ", outcome->sampled, " chosen of ", outcome->finished, " finished",
-                  missing == 0 ? "" : absl::StrCat("; ", missing, " chosen but not compared"),
-                  "\n");
+  absl::StrAppend(
+      &text, outcome->done.size() - model - device, " of ", outcome->done.size(),
+      " units equal; sample: ", outcome->sampled, " of ", outcome->finished, " finished units",
+      missing == 0 ? "" : absl::StrCat("; ", missing, " sampled but not compared"), "\n");
   call.Print(result, [&] { return text; });
   Finish(*outcome, model, device, call);
 }
@@ -201,8 +201,8 @@ Action AddVerify(CLI::App& command) {
   AddOption(command, "--sample", flags->sample,
             "share or number of the finished units; at least one")
       .TypeName("N|N%");
-  AddOption(command, "--unit", flags->unit, "verify only this unit")
-      .TypeName("ARCH/INSTRUCTION:NUMBER");
+  AddOption(command, "--unit", flags->unit, "verify only this unit, ARCH/INSTRUCTION:NUMBER")
+      .TypeName("UNIT");
   AddDevice(command, flags->device, "device to execute the units on [the run's device]");
   AddOption(command, "--seed", flags->seed, "seed of the sample").TypeName("N");
   AddThreads(command, flags->threads);

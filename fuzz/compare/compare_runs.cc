@@ -91,7 +91,7 @@ absl::StatusOr<Side> ReadSide(const std::string& path, std::vector<std::string>&
 // The change that reproduces all answers, according to the run's own diagnosis in its bucket.
 std::string CauseOf(const Row& row) {
   if (row.Agrees()) return kModel;
-  if (row.buckets.size() != 1) return row.buckets.empty() ? "no filed finding" : kNoChange;
+  if (row.buckets.size() != 1) return row.buckets.empty() ? "no filed change" : kNoChange;
   const Bucket& bucket = row.buckets.begin()->second.bucket;
   if (bucket.kind == Bucket::kUnexplained || bucket.kind == Bucket::kNoWord || !bucket.Repeats()) {
     return kNoChange;
@@ -294,8 +294,8 @@ std::string RunsDifference::Text(size_t width) const {
   for (const Fact& fact : facts) {
     absl::StrAppend(&text, fact.name, ": ", fact.first, " | ", fact.second, "\n");
   }
-  absl::StrAppend(&text, answers.compared,
-                  " things compared; differing instructions: ", answers.rows.size(),
+  absl::StrAppend(&text, "compared: ", answers.compared,
+                  "; differing instructions: ", answers.rows.size(),
                   ", only in A: ", answers.only_first, ", only in B: ", answers.only_second, "\n");
   return Wrap(PlainText(text), width, 2);
 }
@@ -309,11 +309,11 @@ Fields<RunsDifference::Cause> FieldsOf(const RunsDifference::Cause*) {
   using C = RunsDifference::Cause;
   return {
       {"first", &C::first,
-       Prose("explanation of this side's answers: the model, NAME=VALUE of its parameters, or "
-             "words")},
+       Prose("explanation of this side's answers: the model, its changed parameters (NAME=VALUE), "
+             "or a phrase")},
       {"second", &C::second,
-       Prose("explanation of this side's answers: the model, NAME=VALUE of its parameters, or "
-             "words")},
+       Prose("explanation of this side's answers: the model, its changed parameters (NAME=VALUE), "
+             "or a phrase")},
       {"instructions", &C::ops, InstructionName()},
   };
 }
@@ -360,9 +360,10 @@ Fields<RunsDifference> FieldsOf(const RunsDifference*) {
        "models that reproduce all answers of each side, where the sides differ"},
       {"differences", [](const D& d) { return d.answers.rows; }},
       {"coverage", &D::coverage, "bins that only one side reached, by name"},
-      {"facts", &D::facts, "facts about the two runs that differ"},
+      {"facts", &D::facts, "facts in which the two runs differ"},
       {"compared", [](const D& d) { return d.answers.compared; }},
-      {"only_first", [](const D& d) { return d.answers.only_first; }, "instructions"},
+      {"only_first", [](const D& d) { return d.answers.only_first; },
+       "number of instructions that only the first side has"},
       {"only_second", [](const D& d) { return d.answers.only_second; }},
       {"damage", &D::damage, Prose("damaged data that was left out")},
   };

@@ -274,7 +274,7 @@ std::optional<uint16_t> RarestShared(const Sample& sample, const std::vector<uin
 
 std::string Correlation::Text() const {
   return absl::StrCat(absl::StrJoin(features, " and "), ": ", Grouped(differing), " of ",
-                      Grouped(having), " differ, else 0 of ", Grouped(others));
+                      Grouped(having), " differ, and 0 of the other ", Grouped(others));
 }
 
 absl::StatusOr<std::optional<Correlation>> Correlate(Device& device, const CaseStream& stream,

@@ -22,7 +22,7 @@ struct Correlation {
            having = 0;  // this many of `having` dot products with the features differ
   uint64_t others = 0;  // none of `others` dot products without the features differs
 
-  // "a subnormal in a: 11,621 of 19,488 differ, else 0 of 31,712"
+  // "a subnormal in a: 11,621 of 19,488 differ, and 0 of the other 31,712"
   std::string Text() const;
 };
 

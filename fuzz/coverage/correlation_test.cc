@@ -60,7 +60,7 @@ TEST(Correlation, NamesWhatAllThatDifferHave) {
   const std::string a =
       Shared([](const DotProductCase& dot, int64_t, uint64_t) { return Any(dot.a, Subnormal); });
   EXPECT_TRUE(a.starts_with("a subnormal in a: ")) << a;
-  EXPECT_TRUE(a.find(" differ, else 0 of ") != a.npos) << a;
+  EXPECT_TRUE(a.find(" differ, and 0 of the other ") != a.npos) << a;
   const std::string both = Shared([](const DotProductCase& dot, int64_t element, uint64_t) {
     return Any(dot.b, Subnormal) && element / 8 == 5;
   });

@@ -84,7 +84,7 @@ std::string DescribeFinding(std::span<const KeptCase> cases, const Finding& find
   const bool minimized = finding.bucket.Repeats() || finding.bucket.repetition == Repetition::kAged;
   const std::string place =
       alone ? "one dot product"
-            : absl::StrCat("in its tile, block ", p.block, " row ", p.i, " column ", p.j);
+            : absl::StrCat("at block ", p.block, ", row ", p.i, ", column ", p.j, " of its tile");
   const bool cut = finding.spent > 0;  // a longer search may find a smaller case
   add(!minimized ? "as found"
       : cut      ? "smallest"
@@ -97,7 +97,8 @@ std::string DescribeFinding(std::span<const KeptCase> cases, const Finding& find
   const size_t room = style.width - std::min<size_t>(style.width, 2);
   const auto typical = std::ranges::find(cases, CaseRole::kTypical, &KeptCase::role);
   if (typical != cases.end()) {
-    add("typical", absl::StrCat("ordinary numbers differ too: ", ResultText(typical->mismatch)));
+    add("typical", absl::StrCat("ordinary numbers also give different results: ",
+                                ResultText(typical->mismatch)));
     if (!finding.typical.empty()) {
       text +=
           CommandLine("             ", CaseCommand("explain", finding.typical, room), style.width);

@@ -83,7 +83,7 @@ std::optional<std::string> FailureText(const std::optional<InputFailure>& failur
 }
 Detail FailureName() {
   return {.what =
-              "failure that came instead of d: unknown_bits, width, text, early_end, crash_exit_N, "
+              "failure in place of d: unknown_bits, width, text, early_end, crash_exit_N, "
               "crash_signal_N or hang",
           .pattern = "^[a-z_0-9]+$"};
 }
@@ -93,13 +93,14 @@ Fields<FailureOfCase> FieldsOf(const FailureOfCase*) {
   return {
       {"failure",
        [](const F& f) { return FailureName(f.failure).value_or(""); },
-       {.what = "failure that came instead of an answer, as in `no_word` of a case; empty if an "
-                "answer came",
+       {.what = "failure in place of an answer, as in `no_word` of a case; empty if there is an "
+                "answer",
         .pattern = "^[a-z_0-9]*$"}},
       {"said", [](const F& f) { return FailureText(f.failure).value_or(""); },
        Prose("message of the program when it failed; may be empty")},
       {"age", &F::age,
-       "number of earlier answers of the process, if a fresh process gives the model's answer"},
+       "if a fresh process gives the model's answer: number of answers that this process gave "
+       "before; else 0"},
   };
 }
 
@@ -130,8 +131,8 @@ Fields<LeftOutLine> FieldsOf(const LeftOutLine*) {
       {"named", &L::exact, "whether the command line names it without a wildcard"},
       {"count", &L::count, {.least = 1}},
       {"of", &L::asked, {.what = "number of requested things", .least = 1}},
-      {"names", &L::names, "names of the first of them"},
-      {"detail", &L::detail, Prose("explanation of the first one, for people")},
+      {"names", &L::names, "names of the first of these things"},
+      {"detail", &L::detail, Prose("explanation for the first of these things")},
   };
 }
 

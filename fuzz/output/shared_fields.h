@@ -77,7 +77,8 @@ Fields<WithLeftOut<Result>> FieldsOf(const WithLeftOut<Result>*) {
   return {
       Field<W>::Flat([](const W& w) -> const Result& { return w.result; }),
       {"left_out", &W::left_out,
-       "requested things that were not compared: one entry for each thing, reason and `named`"},
+       "requested things that were not compared: one entry per combination of thing, reason and "
+       "`named`"},
   };
 }
 

@@ -65,7 +65,7 @@ std::string UlpChart(const ReportRun& run) {
     const double percent =
         100. * std::log1p(static_cast<double>(count)) / std::log1p(static_cast<double>(most));
     absl::StrAppend(&bars, "<span style=\"height:", absl::StrFormat("%.1f", percent),
-                    "%\" title=\"", Html(name), ": ", count, " words\"></span>");
+                    "%\" title=\"", Html(name), ": ", CountText(count, "word"), "\"></span>");
     absl::StrAppend(&axis, "<span>", label, "</span>");
     if (count > 0) rows.push_back({Html(name), HtmlNumber(count)});
   };

@@ -175,7 +175,7 @@ std::string Rows(const ReportRun& run) {
     (few || worth ? open : folded).push_back(&row);
   }
   std::string html =
-      "<h2>Instructions <small>bound 3/N: mismatches are rarer (95%, for this "
+      "<h2>Instructions <small>3/N: upper bound for the rate of mismatches (95%, for this "
       "generator)</small></h2>\n<div class=\"card\">\n";
   if (!open.empty()) html += RowsTable(open);
   if (!folded.empty()) {
@@ -232,7 +232,8 @@ std::string FindingInside(const ReportFinding& f) {
     absl::StrAppend(&html, "<p>Shared: ", Html(finding.shared), "</p>\n");
   }
   if (!f.typical.empty()) {
-    absl::StrAppend(&html, "<p>Ordinary numbers also differ: ", Html(f.typical), "</p>\n");
+    absl::StrAppend(&html, "<p>Ordinary numbers also give different results: ", Html(f.typical),
+                    "</p>\n");
   }
   if (!f.minimal.empty()) {
     absl::StrAppend(&html, "<div class=\"pair\"><div><div class=\"label\">Minimal case</div><pre>",
@@ -295,7 +296,8 @@ std::string FindingsPart(const ReportRun& run) {
 std::string Coverage(const ReportRun& run) {
   std::string html = "<h2>Coverage</h2>\n<div class=\"card\">\n";
   if (run.crosses.empty()) {
-    return html + "<p class=\"soft\">This run examined the stages of no dot product.</p></div>\n";
+    return html +
+           "<p class=\"soft\">This run did not examine the stages of any dot product.</p></div>\n";
   }
   html +=
       "<ul class=\"legend\"><li><span class=\"key h\"></span>dot products, few to "

@@ -57,8 +57,8 @@ void AddFinding(const ReportFinding& f, std::string& page) {
                   f.finding.beside.size() + 1, " filed, ", Name(f.finding.state), ".",
                   f.diagnosis.empty() ? "" : " ", Cell(f.diagnosis), f.diagnosis.empty() ? "" : ".",
                   f.finding.shared.empty() ? "" : " Shared: ", Cell(f.finding.shared),
-                  f.typical.empty() ? "" : " Ordinary numbers also differ: ", f.typical,
-                  f.typical.empty() ? "" : ".", "\n\n");
+                  f.typical.empty() ? "" : " Ordinary numbers also give different results: ",
+                  f.typical, f.typical.empty() ? "" : ".", "\n\n");
   if (!f.minimal.empty()) page += Block(f.minimal + f.difference);
   if (!f.stages.empty()) {
     std::vector<std::string> titles = {"stage"};
@@ -127,8 +127,9 @@ void AddRun(const ReportRun& run, std::string& page) {
   const ReportMutants& tried = run.mutants;
   if (tried.models == 0) return;
   absl::StrAppend(&page, "\n## Surviving mutants\n\n", tried.survivors.size(), " of ",
-                  tried.mutants, " in ", CountText(tried.cases, "case"), ", of ", tried.models,
-                  " of ", CountText(tried.of_models, "model"), ".\n");
+                  tried.mutants, " changed models gave the model's answers in the first ",
+                  CountText(tried.cases, "case"), ". Tried: ", tried.models, " out of ",
+                  CountText(tried.of_models, "model"), " in this run.\n");
   for (const auto& [op, change] : tried.survivors) {
     absl::StrAppend(&page, "* ", op, ": ", change, "\n");
   }

@@ -18,8 +18,8 @@ Fields<ReportFinding> FieldsOf(const ReportFinding*) {
   return {
       Field<F>::Flat([](const F& f) { return f.finding; }),
       {"minimal", &F::minimal,
-       Prose("lines of the minimal case; empty if the finding was not explained, as after the "
-             "first 20 of a run")},
+       Prose("lines of the minimal case; empty if the finding was not explained, such as any "
+             "after the first 20 of a run")},
       {"difference", &F::difference, Prose()},
       Field<F>::Flat([](const F& f) {
         return FailureOfCase{f.failure, f.age};
@@ -45,7 +45,7 @@ Fields<CellOfCross> FieldsOf(const CellOfCross*) {
   return {
       {"row", [](const C& c) { return c.cross.rows[c.row]; }},
       {"column", [](const C& c) { return c.cross.columns[c.column]; },
-       "empty if the cross is a list"},
+       "empty if the group is a list"},
       {"dot_products", [](const C& c) { return c.cell().count; }},
       {"instructions", [](const C& c) { return c.cell().instructions; },
        "instructions that can reach the bin"},

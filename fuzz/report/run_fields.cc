@@ -12,7 +12,7 @@ namespace mmadiff {
 namespace {
 
 constexpr const char* kAtLeast =
-    "`mismatches` is only a lower bound: the number of findings, which no unit counts";
+    "`mismatches` is only a lower bound: it includes findings whose mismatches no unit counts";
 constexpr const char* kDropped =
     "INSTRUCTION: reason, for each instruction that the last attempt dropped";
 constexpr const char* kPlannedUnits = "units planned for the named shards";
@@ -84,7 +84,8 @@ Fields<Finding> FieldsOf(const Finding*) {
       {"diagnosis", &F::diagnosis, Prose("summary of the search for a cause; may be empty")},
       {"shared", &F::shared,
        Prose("sentence on the common properties of the differing dot products; may be empty")},
-      {"replaces", [](const F& f) { return NamesOf(f.replaces); }, "refuted buckets"},
+      {"replaces", [](const F& f) { return NamesOf(f.replaces); },
+       "refuted buckets that this finding replaces"},
       {"parameters", [](const F& f) { return ParametersJson(f.bucket.changes); },
        ParameterValues("parameters that the change sets, with their values")},
   };
@@ -164,7 +165,7 @@ Fields<RunReport> FieldsOf(const RunReport*) {
       {"strategy", [](const R& r) { return r.manifest.strategy; }},
       {"folders", &R::folders, "folders of the run"},
       {"shards", &R::shards, {.what = kShards, .least = 1}},
-      {"seen_shards", &R::seen, "numbers of the named shards, whose folders were read"},
+      {"seen_shards", &R::seen, "numbers of the shards whose folders were named and read"},
       {"endless", &R::endless, kEndless},
       {"verdict", [](const R& r) { return Sentence(r); }, Prose()},
       {"units", &R::units, "finished units"},

@@ -63,7 +63,7 @@ std::string IncompleteNotes(const RunReport& report) {
   }
   if (rows > kRows) {
     absl::StrAppend(&text, "incomplete: ", CountText(rows - kRows, "more instruction"),
-                    " with thin bins (mmadiff report lists them)\n");
+                    " had too few cases for some bins (mmadiff report lists them)\n");
   }
   if (few > 0) {
     absl::StrAppend(&text,

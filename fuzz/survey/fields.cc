@@ -9,7 +9,7 @@ Fields<SurveyFinding::Case> FieldsOf(const SurveyFinding::Case*) {
   using C = SurveyFinding::Case;
   return {{"line", &C::line, "operands and the device's answer, in the line protocol"},
           {"model", &C::model, "the model's answer"},
-          {"why", &C::why, Prose("purpose of the case")}};
+          {"why", &C::why, Prose("reason for keeping the case")}};
 }
 
 Fields<SurveyFinding> FieldsOf(const SurveyFinding*) {

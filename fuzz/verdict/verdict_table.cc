@@ -18,7 +18,8 @@ constexpr VerdictMeaning kMeanings[] = {
     {kUnrepeated, kDamaged, "flaky", "answers that do not repeat"},
     {kEarly, kStopped, "incomplete", "stopped early: nothing is lost, run again"},
     {kNotHere, kNoDevice, "absent",
-     "no such device on this machine, or an instruction that it lacks or that has no model"},
+     "no such device on this machine, or an instruction that the device lacks or that has no "
+     "model"},
     {kNothing, kInternal, "nothing", "nothing was compared"},
     {kThin, kInternal, "thin", "too few cases (--require_coverage)"},
     {kGood, kClean, "clean", "clean"},
@@ -37,7 +38,7 @@ constexpr VerbVerdict kRun[] = {
     {kNotHere},
     {kNothing, "nothing was compared; the shard has no unit"},
     {kThin, "with --require_coverage: a bin has too few cases"},
-    {kGood, "clean; the time limit of --forever"}};
+    {kGood, "clean; --forever reached its time limit"}};
 constexpr VerbVerdict kMerge[] = {{kUsage, "usage; none of the folders is the folder of a run"},
                                   {kHarmed,
                                    "damaged data; one of several folders is not the folder of a "
@@ -78,11 +79,11 @@ constexpr VerbVerdict kExplain[] = {{kRowFailed},
                                     {kNothing, "no case has an answer from a device"},
                                     {kGood, "the answers are equal; no device was queried"}};
 constexpr VerbVerdict kNoModel[] = {{kNotHere, "the instruction has no model"}};
-constexpr VerbVerdict kNoFormats[] = {{kNotHere, "the tables have no formats of the instruction"}};
+constexpr VerbVerdict kNoFormats[] = {{kNotHere, "the tables have no formats for the instruction"}};
 constexpr VerbVerdict kRace[] = {
     {kDiffers, "a case distinguishes the two"},
     {kNotHere, "a named instruction has no model; the two architectures have no format in common"},
-    {kGood, "no case was found that distinguishes them; --all; --set"}};
+    {kGood, "no case was found that distinguishes the two; --all or --set was given"}};
 constexpr VerbVerdict kIdentify[] = {
     {kRowFailed},
     {kDiffers, "no architecture reproduces all answers"},
@@ -92,7 +93,7 @@ constexpr VerbVerdict kIdentify[] = {
     {kNothing},
     {kGood, "one architecture reproduces all answers; several do and cannot be distinguished"}};
 constexpr VerbVerdict kList[] = {{kHarmed, "damaged data"},
-                                 {kNotHere, "these instructions have no model"}};
+                                 {kNotHere, "the named instructions have no model"}};
 constexpr VerbVerdict kEval[] = {{kRowFailed}, {kHarmed}, {kEarly}, {kNotHere}};
 constexpr VerbVerdict kCheck[] = {
     {kUsage, "usage; the stream does not announce its number of lines"},
@@ -129,11 +130,11 @@ constexpr VerbVerdict kInfer[] = {
     {kUnrepeated},
     {kEarly, "a lost device; a signal; the time or the budget ran out before the end"},
     {kNotHere},
-    {kNothing, "the budget was too small for any question; the answers decide nothing"},
+    {kNothing, "the budget was too small for any question; the answers decide no parameter"},
     {kGood, "a model reproduces every answer, and the table does not contradict it"}};
 constexpr VerbVerdict kChanges[] = {{kDiffers, "some instructions changed"},
                                     {kHarmed, "damaged data"},
-                                    {kGood, "no instruction changed; --update"}};
+                                    {kGood, "no instruction changed; --update was given"}};
 constexpr VerbVerdict kRecord[] = {{kRowFailed}, {kHarmed}, {kUnrepeated}, {kEarly}, {kNotHere}};
 constexpr VerbVerdict kSurvey[] = {
     {kRowFailed, "a row traps, fails, does not repeat or has a different layout"},

@@ -250,7 +250,7 @@ std::string Diagnosis::Text() const {
     return absl::StrCat("the model reproduces ", AllAnswers(observed.size()));
   }
   return absl::StrCat("no change of one parameter (", singles, " tried) or two (", pairs,
-                      " tried, numbers at most ", kFarInPairs, " from the model's) reproduces ",
+                      " tried, with numbers within ", kFarInPairs, " of the model's) reproduces ",
                       AllAnswers(observed.size()), "; the nearest, ",
                       nearest.changes.empty() ? "the model itself" : Name(nearest), ", misses ",
                       missed);

@@ -111,7 +111,7 @@ void AddFound(const Operation& op, const Inference& inference, Lines& lines) {
   const std::string more =
       same.size() > kMaxRows ? absl::StrCat(" and ", same.size() - kMaxRows, " more") : "";
   if (!names.empty()) {
-    lines.Add("the same ", absl::StrJoin(names, ", ") + more);
+    lines.Add("same as  ", absl::StrJoin(names, ", ") + more);
   } else if (const std::string near = NearestRow(op, a); !near.empty()) {
     lines.Add("near     ", near);
   }
@@ -280,9 +280,9 @@ std::string InferenceText(const Operation& op, const Inference& inference, const
   if (IsModelled(op) && !inference.answers.empty()) {
     lines.Add("table    ", ContradictsTable(op, inference)
                                ? absl::StrCat("contradicted: ", Describe(op.model.algorithm))
-                               : "its model also reproduces all answers");
+                               : "the table's model also reproduces all answers");
   }
-  std::string asked = absl::StrCat(inference.asked, " dot products to find it, ",
+  std::string asked = absl::StrCat(inference.asked, " dot products to find the model, ",
                                    inference.validated, " to validate it");
   if (inference.abandoned > 0) {
     absl::StrAppend(&asked, ", ", inference.abandoned, " in validations that did not pass");

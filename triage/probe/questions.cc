@@ -107,7 +107,7 @@ constexpr Question kQuestions[] = {
      .classes = "floor underflow small_sums",
      .vectors = kFloor},
     {.id = "zero_sign",
-     .text = "Which sign does a zero result have: all terms -0, cancellation, negative underflow?",
+     .text = "Which sign does a zero result have (all terms -0, cancellation, negative underflow)?",
      .parameters = "zero_sign",
      .classes = "signed_zeros cancel underflow floor",
      .vectors = kZeroSign},
@@ -134,7 +134,7 @@ constexpr Question kQuestions[] = {
      .classes = "limit edges cancel small",
      .vectors = kIntegers},
     {.id = "model",
-     .text = "Does the model hold, or the model with one parameter changed?",
+     .text = "Does the model hold, as it is or with one parameter changed?",
      .parameters = "*",
      .vectors = kScales},
     {"payloads", "Which results do NaNs of every payload produce, in every operand?",
@@ -153,8 +153,8 @@ constexpr Question kQuestions[] = {
      .vectors = "questions/scale_{00,ff}_{e4m3,e2m1}"},
     {"modes", "Do processor settings (rounding, subnormals) change a result?", Method::kModes},
     {"pairs",
-     "Does the model hold for every operand pair: up to FP8 with a window of addends, 16-bit with "
-     "c = 0?",
+     "Does the model hold for every operand pair (formats up to FP8: with a window of addends; "
+     "16-bit formats: with c = 0)?",
      Method::kPairs},
 };
 

@@ -44,10 +44,10 @@ std::optional<TellingCase> FindTypicalOf(const Racer& x, const Racer& y) {
 }
 
 std::string StratumText(const Stratum& s) {
-  if (s.terms() == 0) return "nothing but +0";
-  if (s.products == 0) return "c alone";
-  const char* addend = s.addend ? " and c" : s.products == 1 ? " alone" : "";
-  return absl::StrCat(s.products, s.products == 1 ? " product" : " products", addend);
+  if (s.terms() == 0) return "only +0";
+  if (s.products == 0) return "only c";
+  return absl::StrCat(s.addend ? "" : "only ", s.products,
+                      s.products == 1 ? " product" : " products", s.addend ? " and c" : "");
 }
 
 std::string Terms(int terms) { return absl::StrCat(terms, terms == 1 ? " term" : " terms"); }
@@ -165,7 +165,8 @@ std::string SmallerText(const RaceResult& race) {
       race.found ? "No case with fewer terms was found; tried: " : "Tried with few terms: ",
       absl::StrJoin(race.strata, ", ",
                     [](std::string* out, const Stratum& s) {
-                      absl::StrAppend(out, s.all ? "all " : "", s.tried, " of ", StratumText(s));
+                      absl::StrAppend(out, s.tried, " with ", StratumText(s),
+                                      s.all ? " (all)" : "");
                     }),
       ones, ".");
 }
