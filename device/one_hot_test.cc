@@ -289,7 +289,7 @@ TEST(ProbeLayout, SaysWhere) {
   std::swap(from[0], from[5]);
   const absl::Status s = ProbePermuted(op, 0, from);
   for (const char* part :
-       {"sm_80/mma.m8n8k4.f64.f64.f64.f64", "code in A", "block 0, row", "disabled"}) {
+       {"sm_80/mma.m8n8k4.f64.f64.f64.f64", "values in A", "block 0, row", "disabled"}) {
     EXPECT_THAT(std::string(s.message()), HasSubstr(part));
   }
 }

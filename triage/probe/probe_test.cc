@@ -383,7 +383,7 @@ TEST(Probe, Cuda) {
   const OperationAnswers wrong = Probe(**device, op, {FindQuestion("layout")});
   unsetenv("FAKE_CUDA_SWAPS");
   EXPECT_EQ(AnswerOf(wrong, "layout").agreement, Agreement::kContradicts);
-  EXPECT_THAT(AnswerOf(wrong, "layout").decides, HasSubstr("code in A and ones in B"));
+  EXPECT_THAT(AnswerOf(wrong, "layout").decides, HasSubstr("test values in A and ones in B"));
 }
 
 // The GPU of device/hip/testing/fake_driver.cc with a parameter of its models otherwise.
