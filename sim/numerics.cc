@@ -451,7 +451,7 @@ constexpr Architecture kArchitectures[] = {
     {"sm_89", "ada", true},
     {"sm_90", "hopper", true},
     {"sm_100", "blackwell", true},
-    {"sm_103", "", true, "sm_100", {kAssumed, "as sm_100; nothing is published about sm_103"}},
+    {"sm_103", "", true, "sm_100", {kAssumed, "as sm_100; the arithmetic of sm_103 is unpublished"}},
     {"sm_120", "rtx_blackwell", true},
     {"gfx908", "cdna1"},
     {"gfx90a", "cdna2"},

@@ -5,7 +5,8 @@
     make.py --check BINARY [NAME...]   fails unless the SVG files here are what BINARY prints today
 
 An SVG file follows the reader's light or dark theme. Some pictures need Verilator, NumPy or Chromium; without them
---check says so and skips them. Screenshots are not checked: they show times."""
+--check says so and skips them. Screenshots show times and counts: --check compares only the labels of their pages with
+pages.txt, which is written beside them."""
 import html
 import importlib.util
 import json
@@ -19,6 +20,7 @@ import tempfile
 import textwrap
 
 FOLDER = pathlib.Path(__file__).resolve().parent
+PAGES = FOLDER / 'pages.txt'
 ROOT = FOLDER.parent.parent
 CHARACTER, LINE = 7.83, 18  # of the monospace text, in pixels
 STYLE = '''<style>
@@ -143,7 +145,8 @@ def terminal(title, commands, session, columns=112):
             if any(re.match(pattern, bare) for pattern in patterns):
                 if skipped:
                     rows.append(('mono', '...'))
-                rows.append(('mono', line))
+                wrapped = textwrap.wrap(line, columns, subsequent_indent=' ' * 13) if line == bare else [line]
+                rows += [('mono', part) for part in wrapped]
                 skipped = False
                 if re.match(patterns[-1], bare):
                     break
@@ -189,7 +192,7 @@ def bars(title, rows, unit):
 def pipeline(_):
     flow = Flow(152, 92, 130, 56)
     flow.box('generator', 0, 1, ['generator', 'random, boundary'])
-    flow.box('device', 1, 0, ['device', 'GPU, CPU, RTL, program'], 'theirs')
+    flow.box('device', 1, 0, ['device', 'GPU, CPU, RTL, ...'], 'theirs')
     flow.box('model', 1, 2, ['model', 'bit-exact simulator'], 'mine')
     flow.box('compare', 2, 1, ['compare', 'every bit'])
     flow.box('minimize', 3, 1, ['minimize', 'the smallest input'])
@@ -260,7 +263,7 @@ def rtl(session):
 def data_flow(_):
     flow = Flow(182, 96, 160, 60)
     for name, x, y, what in (
-            ('corpus/cases', 0, 0, 'makes a case of its name'), ('fuzz/schedule', 0, 1, 'chooses the classes'),
+            ('corpus/cases', 0, 0, 'makes cases from names'), ('fuzz/schedule', 0, 1, 'chooses the classes'),
             ('fuzz/ask', 0, 2, 'hands out tasks'), ('device', 1, 0, 'answers'), ('sim/lanes', 1, 1, 'computes the model'),
             ('fuzz/unit', 2, 0, 'compares one unit'), ('fuzz/gpu', 2, 1, 'the same on the GPU'),
             ('triage/minimize', 3, 0, 'the smallest case'), ('triage/diagnosis', 4, 0, 'the change that fits'),
@@ -276,13 +279,15 @@ def data_flow(_):
     flow.arrow('device.right', 'fuzz/unit.left')
     flow.arrow('sim/lanes.right', 'fuzz/unit.left', through=[(363, 136), (363, 40)])
     flow.arrow('sim/lanes.right', 'fuzz/gpu.left')
+    flow.arrow('fuzz/unit.right', 'fuzz/folder.top', through=[(545, 40), (545, 186), (454, 186)])
     flow.arrow('fuzz/gpu.bottom', 'fuzz/folder.top')
     flow.arrow('fuzz/unit.right', 'triage/minimize.left')
+    flow.arrow('fuzz/gpu.right', 'triage/minimize.bottom', through=[(636, 136)])
     flow.arrow('triage/minimize.right', 'triage/diagnosis.left')
     flow.arrow('triage/diagnosis.bottom', 'corpus.top')
     flow.arrow('fuzz/folder.right', 'fuzz/report.left')
     flow.arrow('fuzz/report.right', 'fuzz/page.left')
-    return flow.draw('The way of a case through the folders of the repository')
+    return flow.draw('The path of a case through the folders of the repository')
 
 
 def speed(_):
@@ -328,15 +333,25 @@ DRAWINGS = {'pipeline': pipeline, 'mismatch': mismatch, 'alignment': alignment, 
 SHARD = ("./mmadiff run --device=faulty:fraction_bits=24 --instr='sm_90/mma.m16n8k16.f32.*' --cases=20000 --max_mismatches=0 "
          '--shard={0}/5 --workdir=night/{0}')
 SCREENSHOTS = {
-    'survey': (['./mmadiff survey --device=host --out=cpu --max_total_time=90s'], 'cpu/survey.html', (1100, 830)),
+    'survey': (['./mmadiff survey --device=host --out=cpu --cases=200000 --max_total_time=90s'], 'cpu/survey.html', (1100, 830)),
     'report': ([*(SHARD.format(i) for i in range(4)), './mmadiff report night/* --out=night.html'], 'night.html', (1100, 940))}
+
+
+def labels(name, session):
+    """The titles, tiles and column heads of a page, after its commands have run."""
+    commands, page, _ = SCREENSHOTS[name]
+    for command in commands:
+        session.run(command, allowed=(0, 1, 75))
+    text = (session.folder / page).read_text()
+    found = re.findall(r'<(h2|dt|th)\b[^>]*>(.*?)</\1>', text, re.S)
+    return sorted({f'{name}: ' + re.sub(r'<[^>]*>', ' ', inside).strip() for _, inside in found if not re.search(r'\d', inside)})
 
 
 def screenshot(name, session):
     need('chromium')
-    commands, page, (width, height) = SCREENSHOTS[name]
-    for command in commands:
-        session.run(command, allowed=(0, 1, 75))
+    _, page, (width, height) = SCREENSHOTS[name]
+    others = [line for line in PAGES.read_text().splitlines() if not line.startswith(name + ':')]
+    PAGES.write_text('\n'.join(sorted(others + labels(name, session))) + '\n')
     for theme, flags in (('light', []), ('dark', ['--force-dark-mode', '--blink-settings=preferredColorScheme=0'])):
         subprocess.run(['chromium', '--headless', '--no-sandbox', '--hide-scrollbars', f'--window-size={width},{height}', *flags,
                         f'--screenshot={FOLDER / name}-{theme}.png', f'file://{session.folder / page}'],
@@ -362,9 +377,19 @@ def main():
         elif not path.exists() or path.read_text() != drawn:
             wrong += 1
             print(f'{path.relative_to(ROOT)} is out of date; docs/pictures/make.py BINARY {name} makes it')
-    for name in [] if check else SCREENSHOTS:
-        if not names or name in names:
+    for name in SCREENSHOTS:
+        if names and name not in names:
+            continue
+        if not check:
             screenshot(name, Session(binary))
+        elif missing := set(line for line in PAGES.read_text().splitlines() if line.startswith(name + ':')) ^ set(
+                labels(name, Session(binary))):
+            wrong += 1
+            print(f'the page of {name} has changed, {missing}; docs/pictures/make.py BINARY {name} takes its picture')
+        for theme in ('light', 'dark'):
+            if (FOLDER / f'{name}-{theme}.png').read_bytes()[:8] != b'\x89PNG\r\n\x1a\n':
+                wrong += 1
+                print(f'{name}-{theme}.png is not a PNG file')
     pages = [ROOT / 'README.md', *(ROOT / 'docs').glob('*.md')]
     used = {name for page in pages for name in re.findall(r'pictures/([\w-]+\.(?:svg|png))', page.read_text())}
     for path in [*FOLDER.glob('*.svg'), *FOLDER.glob('*.png')] if check else []:

@@ -6,10 +6,10 @@ namespace mmadiff {
 inline constexpr char kHtmlStyle[] = R"css(
 :root{color-scheme:light dark;--page:#f6f7f9;--card:#fff;--line:#dfe3e8;--text:#1b2128;--soft:#566270;
 --accent:#0b62a8;--bad:#b3261e;--bad-soft:#fdeceb;--warn:#8a5a00;--warn-soft:#fdf3e0;--good:#1c6b3a;--good-soft:#e8f5ec;
---code:#f0f2f5;--grey:#e7eaee;--heat:11,98,168;--s1:#0b62a8;--s2:#c4660a;--s3:#2c7d4b;--s4:#8a3b8f;--s5:#a08209;--s6:#6b7480}
+--code:#f0f2f5;--gray:#e7eaee;--heat:11,98,168;--s1:#0b62a8;--s2:#c4660a;--s3:#2c7d4b;--s4:#8a3b8f;--s5:#a08209;--s6:#6b7480}
 @media(prefers-color-scheme:dark){:root{--page:#101418;--card:#181d23;--line:#2c343d;--text:#e6eaee;--soft:#9aa7b4;
 --accent:#6db5f2;--bad:#ff8f86;--bad-soft:#3a1c1b;--warn:#f0b95a;--warn-soft:#33270f;--good:#7ed29b;--good-soft:#14301f;
---code:#20272f;--grey:#262d35;--heat:109,181,242;--s1:#5aa7e8;--s2:#ee9a4d;--s3:#63b985;--s4:#c58acb;--s5:#d0b64a;--s6:#8b96a3}}
+--code:#20272f;--gray:#262d35;--heat:109,181,242;--s1:#5aa7e8;--s2:#ee9a4d;--s3:#63b985;--s4:#c58acb;--s5:#d0b64a;--s6:#8b96a3}}
 *{box-sizing:border-box}
 html{-webkit-text-size-adjust:100%}
 body{margin:0;background:var(--page);color:var(--text);font:15px/1.5 system-ui,"Segoe UI",Roboto,"Noto Sans","Liberation Sans",sans-serif}
@@ -43,7 +43,7 @@ tbody tr{border-top:1px solid var(--line)}
 td:last-child,th:last-child{padding-right:0}
 .n{text-align:right;white-space:nowrap}
 .name{font-family:ui-monospace,Menlo,Consolas,"DejaVu Sans Mono","Liberation Mono",monospace;font-size:13px;display:inline-block;min-width:13em}
-.tag{display:inline-block;border-radius:999px;padding:0 9px;font-size:12.5px;white-space:nowrap;background:var(--grey);color:var(--text)}
+.tag{display:inline-block;border-radius:999px;padding:0 9px;font-size:12.5px;white-space:nowrap;background:var(--gray);color:var(--text)}
 .tag.bad{background:var(--bad-soft);color:var(--bad)}.tag.warn{background:var(--warn-soft);color:var(--warn)}.tag.good{background:var(--good-soft);color:var(--good)}
 details{margin:12px 0}summary{cursor:pointer;color:var(--accent);padding:4px 0}
 pre{background:var(--code);border-radius:8px;padding:10px 12px;margin:6px 0;overflow-x:auto;line-height:1.45}
@@ -74,9 +74,9 @@ button:hover,button:focus-visible{border-color:var(--accent)}
 .heat .h7{background:rgba(var(--heat),.48)}.heat .h8{background:rgba(var(--heat),.55)}.heat .h9{background:rgba(var(--heat),.62)}
 .heat .few{box-shadow:inset 0 0 0 2px var(--bad)}
 .heat .none{background-color:var(--bad-soft);color:var(--bad);font-weight:700;box-shadow:inset 0 0 0 2px var(--bad)}
-.heat .u{background:var(--grey);color:var(--soft)}
+.heat .u{background:var(--gray);color:var(--soft)}
 .key{display:inline-block;width:14px;height:14px;border-radius:4px;vertical-align:-2px;margin-right:6px}
-.key.few{background:rgba(var(--heat),.14);box-shadow:inset 0 0 0 2px var(--bad)}.key.none{background:var(--bad-soft);box-shadow:inset 0 0 0 2px var(--bad)}.key.u{background:var(--grey)}.key.h{background:linear-gradient(90deg,rgba(var(--heat),.08),rgba(var(--heat),.62));width:36px}
+.key.few{background:rgba(var(--heat),.14);box-shadow:inset 0 0 0 2px var(--bad)}.key.none{background:var(--bad-soft);box-shadow:inset 0 0 0 2px var(--bad)}.key.u{background:var(--gray)}.key.h{background:linear-gradient(90deg,rgba(var(--heat),.08),rgba(var(--heat),.62));width:36px}
 .legend{display:flex;flex-wrap:wrap;gap:4px 18px;list-style:none;margin:8px 0 0;padding:0;font-size:13px;color:var(--soft)}
 .legend li{overflow-wrap:anywhere}
 .hist,.ticks{display:flex;gap:2px}.hist{height:160px;align-items:flex-end;border-bottom:1px solid var(--soft);border-top:1px dashed var(--line)}

@@ -1,6 +1,7 @@
 #include "triage/infer/summation_tree.h"
 
 #include <algorithm>
+#include <set>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -139,12 +140,29 @@ class Drawing {
       absl::StrAppendFormat(&svg, "<path d=\"M%.1f %dV%d\"/>\n", x, Level(Depth(child)), y);
     }
     absl::StrAppendFormat(&svg, "<path class=\"node\" d=\"M%.1f %dH%.1f\"/>\n", low, y, high);
-    const std::string label = label_(tree);
-    if (!label.empty()) {
-      absl::StrAppendFormat(&svg, "<text class=\"label\" x=\"%.1f\" y=\"%d\">%s</text>\n", high + 6,
-                            y - 4, label);
+    if (const std::string label = label_(tree); !label.empty()) {
+      labels_.insert(label);
+      labeled_.push_back({label, high, y});
     }
     return (low + high) / 2;
+  }
+
+  // Labels beside their nodes. If all are the same, the nodes get a dot, and a legend has the label.
+  void DrawLabels() {
+    const bool legend = labels_.size() == 1 && labeled_.size() > 1;
+    for (const auto& [label, x, y] : labeled_) {
+      if (legend) {
+        absl::StrAppendFormat(&svg, "<circle cx=\"%.1f\" cy=\"%d\" r=\"5\"/>\n", x, y);
+      } else {
+        absl::StrAppendFormat(&svg, "<text class=\"label\" x=\"%.1f\" y=\"%d\">%s</text>\n", x + 6,
+                              y - 4, label);
+      }
+    }
+    if (!legend) return;
+    absl::StrAppendFormat(&svg,
+                          "<circle cx=\"%d\" cy=\"40\" r=\"5\"/>\n"
+                          "<text class=\"label\" x=\"%d\" y=\"44\">%s</text>\n",
+                          kMargin + 5, kMargin + 16, *labels_.begin());
   }
 
   int Level(int depth) const { return kTitle + kMargin + (height_ - depth) * kLevel; }
@@ -154,6 +172,13 @@ class Drawing {
   const int k_, height_;
   const NodeLabel& label_;
   int drawn_ = 0;  // leaves
+  struct Labeled {
+    std::string label;
+    double x;
+    int y;
+  };
+  std::vector<Labeled> labeled_;
+  std::set<std::string> labels_;
 };
 
 }  // namespace
@@ -184,13 +209,15 @@ std::string TreeSvg(const SummationTree& tree, int k, const std::string& title,
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" "
       "role=\"img\" aria-labelledby=\"t\">\n<title id=\"t\">%s</title>\n"
       "<style>text{font:12px sans-serif;text-anchor:middle;fill:#222}path{stroke:#667;fill:none}"
-      ".node{stroke:#1668b8;stroke-width:4;stroke-linecap:round}.title,.label{text-anchor:start}."
-      "label{font-size:10px}"
-      "@media(prefers-color-scheme:dark){text{fill:#ddd}path{stroke:#99a}.node{stroke:#6cb2f2}}"
+      ".node{stroke:#1668b8;stroke-width:4;stroke-linecap:round}circle{fill:#1668b8}"
+      ".title,.label{text-anchor:start}.label{font-size:11px}"
+      "@media(prefers-color-scheme:dark){text{fill:#ddd}path{stroke:#99a}.node{stroke:#6cb2f2}"
+      "circle{fill:#6cb2f2}}"
       "</style>\n<text class=\"title\" x=\"%d\" y=\"22\">%s</text>\n",
       wide, high, wide, high, title, kMargin, title);
   Drawing drawing(tree, k, label);
   const double root = drawing.Draw(tree);
+  drawing.DrawLabels();
   svg += drawing.svg;
   absl::StrAppendFormat(&svg, "<path d=\"M%.1f %dV%d\"/>\n</svg>\n", root, kTitle + kMargin,
                         kTitle + kMargin - 14);
