@@ -343,7 +343,7 @@ def labels(name, session):
     for command in commands:
         session.run(command, allowed=(0, 1, 75))
     text = (session.folder / page).read_text()
-    found = re.findall(r'<(h2|dt|th)\b[^>]*>(.*?)</\1>', text, re.S)
+    found = re.findall(r'<(dt|th)\b[^>]*>(.*?)</\1>', text, re.S)
     return sorted({f'{name}: ' + re.sub(r'<[^>]*>', ' ', inside).strip() for _, inside in found if not re.search(r'\d', inside)})
 
 
