@@ -241,7 +241,13 @@ std::string WhyNotParsed(const CLI::App& program, const CLI::App* verb,
                         : words.size() > 1 ? "; a value with spaces needs quotes"
                                            : "");
   }
-  if (verb != nullptr) return error.what();
+  if (verb != nullptr) {
+    const bool lacks = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
+    return absl::StrCat(
+        verb->get_name(), ": ", error.what(),
+        lacks ? absl::StrCat("; for example: ", Program(), " ", FindVerb(verb->get_name())->example)
+              : "");
+  }
   return words.empty()
              ? absl::StrCat("no verb; `", Program(), " run` tests the best device of this machine")
              : std::string(NoVerb(words.front()).message());
@@ -399,8 +405,9 @@ const Verb* FindVerb(absl::string_view name) {
 }
 
 absl::Status NoVerb(const std::string& name) {
-  return absl::InvalidArgumentError(
-      absl::StrCat("no verb '", name, "'", DidYouMean(name, VerbNames())));
+  return absl::InvalidArgumentError(absl::StrCat("no verb '", name, "'",
+                                                 DidYouMean(name, VerbNames()), "; `", Program(),
+                                                 " help` lists the verbs"));
 }
 
 }  // namespace mmadiff
