@@ -27,18 +27,18 @@ std::string HumanCount(double count) {
 void Progress::Update(uint64_t dot_products, uint64_t mismatching_cases) {
   const double seconds = absl::ToDoubleSeconds(MonotonicNow() - start_);
   const double rate = seconds > 0 ? static_cast<double>(dot_products) / seconds : 0;
-  std::string line =
-      absl::StrFormat("#%s dot products", HumanCount(static_cast<double>(dot_products)));
-  if (total_ != 0) {
-    line +=
-        absl::StrFormat(" of %s (%.0f%%)", HumanCount(static_cast<double>(total_)),
-                        100.0 * static_cast<double>(dot_products) / static_cast<double>(total_));
+  const std::string done = HumanCount(static_cast<double>(dot_products));
+  std::string line = absl::StrCat("#", done, " dot products");
+  if (total_ != 0) {  // at most 79 columns
+    line = absl::StrFormat("#%.0f%%  %s of %s dot products",
+                           100.0 * static_cast<double>(dot_products) / static_cast<double>(total_),
+                           done, HumanCount(static_cast<double>(total_)));
   }
-  line += absl::StrFormat("  %s/s  mismatching cases: %d", HumanCount(rate), mismatching_cases);
+  line += absl::StrFormat("  %s/s  %d cases differ", HumanCount(rate), mismatching_cases);
   if (total_ != 0 && rate > 0) {
     const double left = static_cast<double>(total_ - std::min(total_, dot_products)) / rate;
     const auto seconds_left = static_cast<int64_t>(std::min(left, 1e15));
-    line += absl::StrFormat("  ETA %d:%02d:%02d h", seconds_left / 3600, seconds_left / 60 % 60,
+    line += absl::StrFormat("  ETA %d:%02d:%02d", seconds_left / 3600, seconds_left / 60 % 60,
                             seconds_left % 60);
   }
   const bool milestone = dot_products >= milestone_;
