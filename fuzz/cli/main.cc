@@ -405,9 +405,8 @@ const Verb* FindVerb(absl::string_view name) {
 }
 
 absl::Status NoVerb(const std::string& name) {
-  return absl::InvalidArgumentError(absl::StrCat("no verb '", name, "'",
-                                                 DidYouMean(name, VerbNames()), "; `", Program(),
-                                                 " help` lists the verbs"));
+  return absl::InvalidArgumentError(
+      absl::StrCat("no verb '", name, "'", DidYouMean(name, VerbNames())));
 }
 
 }  // namespace mmadiff

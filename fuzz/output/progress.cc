@@ -34,7 +34,8 @@ void Progress::Update(uint64_t dot_products, uint64_t mismatching_cases) {
                            100.0 * static_cast<double>(dot_products) / static_cast<double>(total_),
                            done, HumanCount(static_cast<double>(total_)));
   }
-  line += absl::StrFormat("  %s/s  %d cases differ", HumanCount(rate), mismatching_cases);
+  absl::StrAppend(&line, "  ", HumanCount(rate), "/s  ", CountText(mismatching_cases, "case"),
+                  mismatching_cases == 1 ? " differs" : " differ");
   if (total_ != 0 && rate > 0) {
     const double left = static_cast<double>(total_ - std::min(total_, dot_products)) / rate;
     const auto seconds_left = static_cast<int64_t>(std::min(left, 1e15));
