@@ -123,8 +123,8 @@ class Dispatcher {
 
   void AskAgain(Worker& worker, TaskResult failed, std::deque<Task>& follow_ups) {
     failed.asked_again = true;
-    console_.Warn(
-        absl::StrCat(failed.task.Text(), ": failed, retried alone: ", failed.status.message()));
+    console_.Warn(absl::StrCat(failed.task.Text(),
+                               ": failed and is retried alone: ", failed.status.message()));
     const std::string died_of(failed.status.message());
     std::vector<Task> tasks;
     {

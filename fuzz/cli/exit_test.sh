@@ -298,7 +298,7 @@ mkdir -p empty
 expect 0 run --device=faulty:none=0 --instr=$fma --cases=50 --threads=1 --workdir=fifty
 expect 0 run --device=faulty:none=0 --instr=$fma --cases=60 --threads=1 --workdir=sixty
 expect 0 run --device=faulty:none=0 --instr=$fma --cases=50 --threads=1 --shard=0/2 --workdir=half
-expect 0 merge fifty fifty; says '1 of 1 units of 1 folder,'
+expect 0 merge fifty fifty; says '1 of 1 units from 1 folder,'
 expect 2 merge half half; warns 'is shard '; expect 2 merge half fifty; warns 'name a new folder'
 mkdir killed no_run; touch killed/writer.lock no_run/x
 nothing() {

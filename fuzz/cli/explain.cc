@@ -31,8 +31,8 @@ std::string BucketLines(const ExplainedBucket& b) {
   std::string text;
   if (b.answers > 0) {
     text = absl::StrCat("  ", NameOf(b), ": ", b.answers, " answers; ",
-                        b.bucket.changes.empty() ? "the model" : "the change in the bucket's name",
-                        " misses ", b.missed, "\n", b.shared.empty() ? "" : "  shared: ", b.shared,
+                        b.bucket.changes.empty() ? "the model" : "the bucket's change", " misses ",
+                        b.missed, "\n", b.shared.empty() ? "" : "  shared: ", b.shared,
                         b.shared.empty() ? "" : "\n");
   }
   if (b.failed == 0) return text;
@@ -99,7 +99,7 @@ std::string OfStored(const Diagnosis& d) {
 
 std::string GroupText(const ExplainedGroup& group) {
   const size_t answers = group.diagnosis.observed.size();
-  std::string text = absl::StrCat(group.op->name, "\ndevice ", group.device, ", ",
+  std::string text = absl::StrCat(group.op->name, "\ndevice ", group.device, "; ",
                                   CountText(group.cases, "case"), "\n");
   const bool any = std::ranges::any_of(group.buckets, [](const auto& b) { return b.answers > 0; });
   if (answers == 0 && any) {
@@ -384,8 +384,8 @@ Action AddExplain(CLI::App& command) {
       .TypeName("LINE");
   AddFlag(command, "--csv", flags->output.csv, "print the stages as CSV");
   AddOption(command, "--svg", flags->output.svg,
-            "file for a drawing of the alignment in the model, and in the changes or the row of "
-            "--against")
+            "file for a drawing of the alignment in the model and either in the changes or in the "
+            "row of --against")
       .TypeName("FILE");
   return {RunExplain,
           flags,

@@ -33,9 +33,9 @@ std::string TestThisMachine(Console& console) {
   const auto supported = [&](const Operation& op) { return (*device)->Supports(op).ok(); };
   if (std::ranges::none_of(Operations(), supported)) return "";
   const std::string name = (*device)->name(), identity = PlainLine(Name((*device)->identity()));
-  return Line("run", absl::StrCat(name == "host" ? "test this CPU, in seconds: "
-                                                 : "test this GPU, in about a minute: ",
-                                  name, ", ", identity.substr(0, identity.find(','))));
+  return Line("run", absl::StrCat(name == "host" ? "test this CPU in seconds ("
+                                                 : "test this GPU in about a minute (",
+                                  name, ", ", identity.substr(0, identity.find(',')), ")"));
 }
 
 // kRecording below the current directory, in the data of an installed program, or in a folder above

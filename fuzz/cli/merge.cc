@@ -62,7 +62,7 @@ void RunMerge(const MergeFlags& flags, Call& call) {
     const uint64_t missing = endless ? 0 : merged->planned_units - merged->units;
     return Wrap(absl::StrCat(
                     flags.out, ": ", merged->units,
-                    endless ? "" : absl::StrCat(" of ", merged->planned_units), " units of ",
+                    endless ? "" : absl::StrCat(" of ", merged->planned_units), " units from ",
                     CountText(merged->folders, "folder"), ", ", CountText(all.cases, "case"), ", ",
                     CountText(all.dot_products, "dot product"), ", ",
                     MismatchesText(all.mismatches, whole->at_least), ", ",

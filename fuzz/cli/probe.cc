@@ -373,7 +373,7 @@ Action AddProbe(CLI::App& command) {
   AddThreads(command, flags->threads);
   AddDuration(
       command, "--max_total_time", flags->max_total_time,
-      "start no instruction after this time; `pairs` gets the time that the other questions leave");
+      "start no instruction after this time; `pairs` gets the time left by the other questions");
   AddOption(command, "--out", flags->out,
             "output folder for every case with its answer (for replay and recorded:) and for the "
             "unexplained cases")

@@ -442,7 +442,7 @@ absl::StatusOr<Report> RaceSet(const std::vector<std::string>& arguments, const 
   report.text = absl::StrCat(
       count, count == 1 ? " case distinguishes" : " cases distinguish",
       " every distinguishable pair of ", rows.size(), " rows; ",
-      print.least ? absl::StrCat("no smaller set of the ", print.pool, " candidate cases does\n")
+      print.least ? absl::StrCat("no smaller set of the ", print.pool, " candidate cases does so\n")
                   : absl::StrCat("chosen greedily from ", print.pool,
                                  " candidate cases; a smaller set may exist\n"));
   RowsFingerprint& result = report.fingerprint.emplace(RowsFingerprint{print.least, print.pool});

@@ -290,9 +290,10 @@ Action AddRun(CLI::App& command) {
   AddOption(command, "--max_mismatches", flags->max_mismatches,
             "stop an instruction after this many mismatching cases; 0: never")
       .Count();
-  AddOption(command, "--shard", flags->shard,
-            "run only every N-th unit, starting at the I-th; auto: take both from Slurm, MPI or "
-            "Kubernetes; auto/N if they do not provide the number of shards")
+  AddOption(
+      command, "--shard", flags->shard,
+      "run only every N-th unit, starting at the I-th (from 0); auto: take both from Slurm, MPI or "
+      "Kubernetes; auto/N if they do not provide the number of shards")
       .TypeName("I/N");
   AddDuration(command, "--max_total_time", flags->max_total_time,
               "stop after this time; the run can be resumed");

@@ -179,8 +179,8 @@ class RunsComparer {
       row.what.push_back(absl::StrCat("different answers in ", others, " of ", common, " units"));
     }
     // An unreadable finding may be in the same bucket.
-    if (y_.status.folder.all_findings) Buckets("only in the first", x, y, row);
-    if (x_.status.folder.all_findings) Buckets("only in the second", y, x, row);
+    if (y_.status.folder.all_findings) Buckets("only in A", x, y, row);
+    if (x_.status.folder.all_findings) Buckets("only in B", y, x, row);
     Coverage(op, x, y);
     if (row.what.empty()) return;
     AddCause({CauseOf(x), CauseOf(y), x.Agrees()}, op, difference_);

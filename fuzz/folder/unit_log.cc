@@ -280,7 +280,7 @@ std::vector<std::string> TextsOf(const std::vector<Damage>& damage, const std::s
     if (!writer.empty() && d.IsTornEnd()) continue;
     // An unreadable file ends a run, and contradictions remain; other damaged units run again.
     const bool again = d.kind != DamageKind::kOtherFile && d.kind != DamageKind::kContradiction;
-    texts.push_back(absl::StrCat(Text(d), again ? "; the lost units run again" : ""));
+    texts.push_back(absl::StrCat(Text(d), again ? "; the lost units will run again" : ""));
   }
   return texts;
 }

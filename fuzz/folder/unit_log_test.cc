@@ -376,7 +376,7 @@ TEST_F(UnitLogTest, DamageCostsOnlyItsBlock) {
     ASSERT_THAT(Numbers(stored->done[0]), ElementsAre(0, 2)) << "byte " << offset;
     ASSERT_EQ(stored->damage.size(), 1u);
     ASSERT_THAT(Text(stored->damage[0]), HasSubstr("at byte " + std::to_string(block)));
-    ASSERT_THAT(TextsOf(stored->damage)[0], HasSubstr("the lost units run again"));
+    ASSERT_THAT(TextsOf(stored->damage)[0], HasSubstr("the lost units will run again"));
     FlipByte(log, offset);
   }
   EXPECT_THAT(ReadUnits(Path("w"), Manifest())->damage, IsEmpty());

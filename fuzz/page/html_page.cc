@@ -326,7 +326,7 @@ std::string MutantsPart(const ReportMutants& mutants) {
   std::string html = absl::StrCat(
       "<h2>Surviving mutants</h2>\n<div class=\"card\">\n<p>", mutants.survivors.size(), " of ",
       mutants.mutants, " changed models gave the model's answers in the first ", mutants.cases,
-      " cases. Tried: ", mutants.models, " out of ", mutants.of_models,
+      " cases. Tried for ", mutants.models, " out of ", mutants.of_models,
       mutants.of_models == 1 ? " model" : " models", " in this run.</p>\n");
   if (!mutants.survivors.empty()) {
     std::vector<std::vector<std::string>> rows;

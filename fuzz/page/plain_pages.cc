@@ -128,7 +128,7 @@ void AddRun(const ReportRun& run, std::string& page) {
   if (tried.models == 0) return;
   absl::StrAppend(&page, "\n## Surviving mutants\n\n", tried.survivors.size(), " of ",
                   tried.mutants, " changed models gave the model's answers in the first ",
-                  CountText(tried.cases, "case"), ". Tried: ", tried.models, " out of ",
+                  CountText(tried.cases, "case"), ". Tried for ", tried.models, " out of ",
                   CountText(tried.of_models, "model"), " in this run.\n");
   for (const auto& [op, change] : tried.survivors) {
     absl::StrAppend(&page, "* ", op, ": ", change, "\n");

@@ -65,7 +65,7 @@ std::string ContradictionCard(const SurveyContradiction& c) {
     absl::StrAppend(&html,
                     HtmlTag("p", "",
                             "Smallest case: the model gives " + Html(minimal.model) +
-                                "; the device's answer is the last word of the line."),
+                                "; the quoted line ends with the device's answer."),
                     "\n", HtmlCommand(CheckCommand(c)));
   }
   return html + "</article>\n";

@@ -27,7 +27,7 @@ void AddContradiction(const SurveyContradiction& c, std::string& page) {
   if (c.finding->cases.empty()) return;
   const SurveyFinding::Case& minimal = c.finding->cases.front();
   absl::StrAppend(&page, "  the model gives `", minimal.model,
-                  "`; the device's answer is the last word:\n\n", "      ", CheckCommand(c),
+                  "`; the line ends with the device's answer:\n\n", "      ", CheckCommand(c),
                   "\n\n");
 }
 

@@ -130,7 +130,7 @@ constexpr VerbVerdict kInfer[] = {
     {kUnrepeated},
     {kEarly, "a lost device; a signal; the time or the budget ran out before the end"},
     {kNotHere},
-    {kNothing, "the budget was too small for any question; the answers decide no parameter"},
+    {kNothing, "the budget was too small for any question; the answers determine no parameter"},
     {kGood, "a model reproduces every answer, and the table does not contradict it"}};
 constexpr VerbVerdict kChanges[] = {{kDiffers, "some instructions changed"},
                                     {kHarmed, "damaged data"},

@@ -251,9 +251,9 @@ std::string Diagnosis::Text() const {
   }
   return absl::StrCat("no change of one parameter (", singles, " tried) or two (", pairs,
                       " tried, with numbers within ", kFarInPairs, " of the model's) reproduces ",
-                      AllAnswers(observed.size()), "; the nearest, ",
-                      nearest.changes.empty() ? "the model itself" : Name(nearest), ", misses ",
-                      missed);
+                      AllAnswers(observed.size()), "; the nearest is ",
+                      nearest.changes.empty() ? "the model itself" : Name(nearest),
+                      ", which misses ", missed);
 }
 
 Diagnosis FindChange(const Operation& op, std::vector<Observed> observed) {

@@ -119,7 +119,7 @@ void AddFound(const Operation& op, const Inference& inference, Lines& lines) {
     const bool proved = std::ranges::any_of(inference.undetermined, [&](const Undetermined& u) {
       return u.changes.front().parameter == f.value.parameter;
     });
-    const char* or_below = proved ? ", or an equivalent value listed below: " : ": ";
+    const char* or_below = proved ? ", or an equivalent value listed below, by " : ", by ";
     lines.Add("fixed    ", absl::StrCat(Name(f.value), or_below, AllInWords(f.experiments)));
   }
   for (const Algorithm& other : inference.also) {

@@ -166,7 +166,7 @@ std::string SmallerText(const RaceResult& race) {
       absl::StrJoin(race.strata, ", ",
                     [](std::string* out, const Stratum& s) {
                       absl::StrAppend(out, s.tried, " with ", StratumText(s),
-                                      s.all ? " (all)" : "");
+                                      s.all ? " (all of them)" : "");
                     }),
       ones, ".");
 }
