@@ -10,6 +10,7 @@ pages.txt, which is written beside them."""
 import html
 import importlib.util
 import json
+import math
 import os
 import pathlib
 import re
@@ -68,7 +69,7 @@ class Flow:
 
     def __init__(self, column, row, width, height):
         self.column, self.row, self.width, self.height = column, row, width, height
-        self.places, self.parts = {}, []
+        self.places, self.parts, self.below = {}, [], 0  # below: pixels under the boxes, for arrows
 
     def box(self, name, x, y, lines, kind='box'):
         """(x, y) in columns and rows; the first of the lines is the name that readers see."""
@@ -103,7 +104,7 @@ class Flow:
     def draw(self, title):
         width = max(x for x, _ in self.places.values()) + self.width + 10
         height = max(y for _, y in self.places.values()) + self.height + 10
-        return svg(width, height + getattr(self, 'below', 0), title, *self.parts)
+        return svg(width, height + self.below, title, *self.parts)
 
 
 # The program's output
@@ -170,7 +171,6 @@ def terminal(title, commands, session, columns=112):
 
 def bars(title, rows, unit):
     """Horizontal bars on a logarithmic axis: (name, value, class) each."""
-    import math
     left, width, top = 330, 420, 10
     low, high = math.floor(math.log10(min(v for _, v, _ in rows))), math.ceil(math.log10(max(v for _, v, _ in rows)))
     parts = []
