@@ -5,6 +5,7 @@
 #include <numeric>
 #include <tuple>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/substitute.h"
@@ -32,7 +33,7 @@ constexpr ReasonText kReasonTexts[] = {
     {"other_shard", "in a different shard"},
     {"not_sampled", "not in the sample"},
     {"not_selected", "not selected"},
-    {"no_formats", "the tables have no formats for $0"},
+    {"no_formats", "this version has no operand formats for $0"},
     {"only_in_one", "the other side lacks $0"},
     {"no_model", "no model is known for $0"},
     {"no_arithmetic", "nothing is known about the arithmetic"},
@@ -40,7 +41,7 @@ constexpr ReasonText kReasonTexts[] = {
     {"cannot_start", "the program for $0 cannot be started"},
     {"not_recorded", "the recording has no answers for $0"},
     {"does_not_apply", "not applicable"},
-    {"not_offered", "the device does not offer $0"},
+    {"not_offered", "the device has no modes to set"},
     {"unknown_here", "this version does not have $0"},
     {"prediction", "the model's own answers"},
     {"dropped", "dropped"},
@@ -202,11 +203,18 @@ std::vector<LeftOutLine> Ledger::lines() const {
 std::string Text(const LeftOutLine& line) {
   const ThingText& thing = TextOf(line.thing);
   const bool all = line.count == line.asked;
-  return absl::StrCat(
-      line.count, " of ", line.asked, " ", line.asked == 1 ? thing.one : thing.several, " left out",
-      line.exact ? ", although named: " : ": ",
-      absl::Substitute(TextOf(line.reason).text, line.count == 1 ? "it" : "them"), NamesText(line),
-      line.detail.empty() || !(line.exact || all) ? "" : ": " + line.detail);
+  const std::string left_out =
+      absl::StrCat(line.count, " of ", line.asked, " ", line.asked == 1 ? thing.one : thing.several,
+                   " left out");
+  // The device's own sentence is enough if it names the instruction.
+  if (line.exact && line.reason == Reason::kDeviceLacks && line.count == 1 &&
+      line.names.size() == 1 && absl::StrContains(line.detail, line.names.front())) {
+    return absl::StrCat(left_out, ": ", line.detail);
+  }
+  return absl::StrCat(left_out, line.exact ? ", although named: " : ": ",
+                      absl::Substitute(TextOf(line.reason).text, line.count == 1 ? "it" : "them"),
+                      NamesText(line),
+                      line.detail.empty() || !(line.exact || all) ? "" : ": " + line.detail);
 }
 
 }  // namespace mmadiff

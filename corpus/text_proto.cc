@@ -6,6 +6,7 @@
 #include <google/protobuf/text_format.h>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "corpus/hex.h"
 #include "xxhash.h"
 
@@ -46,7 +47,9 @@ absl::Status ParseTextProto(absl::string_view text, absl::string_view where,
   parser.RecordErrorsTo(&errors);
   parser.SetRecursionLimit(10);  // our messages nest twice
   if (parser.Parse(&input, &message)) return absl::OkStatus();
-  return absl::DataLossError(absl::StrCat(where, ":", errors.Text()));
+  return absl::DataLossError(absl::StrCat(where, ":", absl::StripSuffix(errors.Text(), "."),
+                                          "; expected a ", message.GetDescriptor()->name(),
+                                          " in the text format of protobuf"));
 }
 
 std::string FormatTextProto(const google::protobuf::Message& message) {

@@ -114,7 +114,9 @@ class LineReader : public AnswerReader {
     const bool meant = absl::ascii_isxdigit(line[line.find_first_not_of(" \t")]);
     texts_.emplace(answered(), meant ? Where(line, why)
                                      : absl::StrCat("output line ", line_,
-                                                    " is not an answer: ", Shortened(line)));
+                                                    " is not an answer: ", Shortened(line),
+                                                    "; an answer ends with the result d in "
+                                                    "hexadecimal"));
     return absl::OkStatus();
   }
 

@@ -67,6 +67,9 @@ class Device {
   // (device/mode.h): "denorm=flush". After SetMode() Run() uses that mode; "": the one of name().
   virtual std::vector<std::string> Modes() const { return {}; }
   virtual void SetMode(absl::string_view) {}
+  // Whether Supports() accepts all operations because it cannot list the ones that the program
+  // computes.
+  virtual bool SupportsAny() const { return false; }
   // OK if Run() supports the operation; otherwise kNotFound with the reason.
   virtual absl::Status Supports(const Operation& op) const = 0;
 

@@ -68,6 +68,7 @@ std::optional<InputFailure> FailureOfEnd(const absl::Status& s, const AnswerRead
 class Exec : public Device {
  public:
   bool IsSlow() const override { return true; }
+  bool SupportsAny() const override { return true; }
   // A command that does not support the operation reports that by its exit code, at its first
   // batch.
   absl::Status Supports(const Operation&) const override { return absl::OkStatus(); }
@@ -273,6 +274,9 @@ absl::Status Exec::AskNext(Channel& channel, const Operation& op, const Batch& b
   if (habits.fails_at_age) count = std::min(count, *habits.fails_at_age - age);
   if (options_.batch > 0) count = std::min<uint64_t>(count, options_.batch);
   Asked asked = AskOnce(channel, op, batch, first, static_cast<int64_t>(count));
+  if (absl::IsDeadlineExceeded(asked.status) && !habits.talks.ok() && !habits.answered) {
+    return absl::InternalError(absl::StrCat(asked.status.message(), "; ", habits.talks.message()));
+  }
   // Without the answers that Isolate() adds, which come from several processes.
   const uint64_t of_one = asked.trusted ? asked.answers.size() : 0;
   again_ = restarts() && !StartsAnew() && asked.failure && of_one == 0;

@@ -425,7 +425,8 @@ TEST_F(Exec, LinesThatCannotBeRead) {
               AllOf(HasSubstr("output line 3, '0.5'"), HasSubstr("is not a hex digit")));
   EXPECT_THAT(Error(kDataLoss, "echo 123456789"), HasSubstr("f32 has 8"));
   EXPECT_THAT(Error(kDataLoss, "echo 1 2 3"), HasSubstr("3 words, but vdpbf16ps has 5"));
-  EXPECT_THAT(Error(kDataLoss, Helper("no_result")), HasSubstr("add d as the last word"));
+  EXPECT_THAT(Error(kDataLoss, Helper("no_result")),
+              HasSubstr("append the result d in hexadecimal"));
   const std::string shortened = Error(kDataLoss, "printf '%1000d\\n' 1 | tr ' ' z");
   EXPECT_THAT(shortened, HasSubstr("'" + std::string(200, 'z') + "...'"));
   EXPECT_LT(shortened.size(), 400u);
@@ -565,6 +566,19 @@ TEST_F(Exec, Greeting) {
                 AllOf(HasSubstr("'Good morning'"), HasSubstr("skip=REGEX")));
     EXPECT_TRUE(AnswersOf(absl::StrCat(command, ",skip=^Good"), 100).ok());
   }
+}
+
+// Its text is in the message.
+TEST_F(Exec, TextAndNeverAnAnswer) {
+  EXPECT_TRUE(HoldsForSomeTimeout([](absl::Duration timeout) {
+    const DeviceOr device = OpenExec("echo ready; sleep 60,restart=never", timeout);
+    Answers answers;
+    const absl::Status s =
+        (*device)->Ask(TestOperation(), RandomDots(TestOperation(), 600), answers);
+    return absl::IsInternal(s) && absl::StrContains(s.message(), "no answer for") &&
+           absl::StrContains(s.message(), "'ready'") &&
+           absl::StrContains(s.message(), "skip=REGEX");
+  }));
 }
 
 TEST_F(Exec, TextInPlaceOfAnAnswer) {

@@ -155,7 +155,7 @@ class Dead : public Faulty {
     if (runs_ < number_) return absl::OkStatus();
     d.clear();
     return absl::UnavailableError(
-        absl::StrCat("device ", name(), " failed in run ", number_, ", as requested"));
+        absl::StrCat("device ", name(), " failed at call ", number_, ", as requested"));
   }
 };
 
@@ -164,6 +164,7 @@ struct TransportFault {
   const char* name;
   int64_t min, max;
   std::unique_ptr<Device> (*open)(absl::string_view name_values, int64_t number);
+  const char* what;
 };
 
 template <class Fault>
@@ -173,11 +174,12 @@ std::unique_ptr<Device> Open(absl::string_view name_values, int64_t number) {
 
 constexpr int64_t kMax = 1'000'000'000'000;
 constexpr TransportFault kTransportFaults[] = {
-    {"wrong_lane", 0, kMax, Open<WrongLane>},
-    {"lost_batch", 1, kMax, Open<LostBatch>},
-    {"flaky_bit", 1, kMax, Open<FlakyBit>},
-    {"dead", 1, kMax, Open<Dead>},
-    {"none", 0, 0, Open<Faulty>},
+    {"wrong_lane", 0, kMax, Open<WrongLane>, "results N and N + 1 of each execution are swapped"},
+    {"lost_batch", 1, kMax, Open<LostBatch>,
+     "every N-th call returns the answers of an earlier one"},
+    {"flaky_bit", 1, kMax, Open<FlakyBit>, "the lowest bit of about one result in N is flipped"},
+    {"dead", 1, kMax, Open<Dead>, "the device fails from its N-th call on"},
+    {"none", 0, 0, Open<Faulty>, "the unchanged simulator"},
 };
 
 absl::Status BadValue(absl::string_view name, absl::string_view value, absl::string_view allowed) {
@@ -240,7 +242,9 @@ absl::StatusOr<std::vector<Change>> ParseFault(absl::string_view name_values) {
 std::vector<FaultUsage> FaultUsages() {
   std::vector<FaultUsage> usages;
   for (const Parameter& p : Parameters()) usages.push_back({p.name, AllowedValues(p)});
-  for (const TransportFault& f : kTransportFaults) usages.push_back({f.name, AllowedValues(f)});
+  for (const TransportFault& f : kTransportFaults) {
+    usages.push_back({f.name, absl::StrCat(AllowedValues(f), ": ", f.what)});
+  }
   return usages;
 }
 

@@ -56,7 +56,9 @@ class Host : public Device {
       return absl::NotFoundError(absl::StrCat(op.name, " needs the CPU feature ", i.feature,
                                               ", which this CPU (or its operating system) lacks"));
     }
-    return absl::NotFoundError(absl::StrCat(op.name, " is not an instruction that host can run"));
+    return absl::NotFoundError(absl::StrCat("host is this CPU, which cannot run ", op.name,
+                                            "; use a device that can (`mmadiff help devices`), or "
+                                            "print the model's results with `mmadiff eval`"));
   }
 
   uint32_t control_ = DefaultFloatingPointControl();

@@ -222,7 +222,9 @@ absl::StatusOr<AnswerLine> ParseAnswer(const Instruction& instruction, absl::str
     return answer;
   }
   ASSIGN_OR_RETURN(const ProtocolLine whole, ParseLine(instruction, stripped));
-  return absl::InvalidArgumentError("the operands without a result; add d as the last word");
+  return absl::InvalidArgumentError(
+      "it repeats the operands without a result; append the result d in hexadecimal as its last "
+      "word");
 }
 
 std::string FormatLine(const Instruction& instruction, const DotProductCase& dot,

@@ -31,7 +31,9 @@ constexpr DeviceKind kKinds[] = {
     {"hip", "hip:N", "AMD GPU number N: its v_mfma, v_smfmac, v_wmma and v_swmmac instructions",
      [](absl::string_view argument) -> DeviceOr { return OpenHip(argument); }, true},
     {"faulty", "faulty:NAME=VALUE",
-     "the simulator with one parameter changed, or a transport fault", OpenFaulty},
+     "the simulator with one parameter changed, or with lost, late or swapped answers; `mmadiff "
+     "help devices` lists the names",
+     OpenFaulty},
     {"exec", "exec:COMMAND",
      "an external program that speaks the line protocol on stdin and stdout",
      OpenWithTimeout<OpenExec>},

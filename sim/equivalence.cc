@@ -92,7 +92,7 @@ std::string SameSteps(const Model& m, const Algorithm& changed) {
 std::string SameIntegers(const Model& m, const Algorithm& changed) {
   if (changed.terms == m.algorithm.terms) return "";
   if (m.algorithm.overflow == Overflow::kWrap) {
-    return "sums modulo a power of two do not depend on the steps";
+    return "an integer sum that wraps is the same in any number of steps";
   }
   return m.a.is_signed || m.b.is_signed ? "" : "a sum that only grows never comes back into range";
 }

@@ -116,7 +116,7 @@ TEST(WhyEquivalent, EveryReasonIsTested) {
   for (const Pair& p : kPairs) reasons.erase(p.reason);
   for (const char* other :
        {"tininess matters only if the output is flushed", "a single product has no order",
-        "sums modulo a power of two do not depend on the steps"}) {
+        "an integer sum that wraps is the same in any number of steps"}) {
     reasons.erase(other);
   }
   for (const auto& [reason, where] : reasons) ADD_FAILURE() << reason << ": " << where;

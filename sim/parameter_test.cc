@@ -265,7 +265,7 @@ TEST(EquivalentNeighbours, HaveReasons) {
             "no result is subnormal");
   EXPECT_EQ(ReasonFor(kHalf, "output_subnormals=flush"), "");
   EXPECT_EQ(ReasonFor("x86/vpdpbusd", "terms=2"),
-            "sums modulo a power of two do not depend on the steps");
+            "an integer sum that wraps is the same in any number of steps");
   EXPECT_EQ(ReasonFor("x86/vfmadd231ss", "order=descending"), "a single product has no order");
   EXPECT_EQ(ReasonFor(kHalf, "terms=32"), "one step takes all the products");
 }

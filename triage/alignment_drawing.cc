@@ -125,7 +125,7 @@ std::string StepText(const Model& m, const AlignedStep& step, size_t width) {
   const int room = static_cast<int>(std::max<size_t>(width, 40) - kLabel - kNote - 2);
   const Span shown = {span.high, std::max(span.low, span.high - room + 1)};
   std::string text = absl::StrCat(StepName(step), ": bits from 2^", shown.high, " to 2^", shown.low,
-                                  step.cuts ? "; x, .: cut 1, 0\n" : "\n");
+                                  step.cuts ? "; cut: x is 1, . is 0\n" : "\n");
   if (shown.low > span.low) {
     absl::StrAppend(&text, "  ", shown.low - span.low, " more positions, down to 2^", span.low,
                     ", do not fit\n");

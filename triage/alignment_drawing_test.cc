@@ -148,7 +148,7 @@ TEST(AlignmentDrawingTest, Text) {
   DotProductCase dot = {std::vector<uint64_t>(16), std::vector<uint64_t>(16), 0xb3000000};
   dot.a[0] = dot.b[0] = 0x3c00;
   EXPECT_EQ(AlignmentText(op.model, dot, {}),
-            "step 0: bits from 2^0 to 2^-25; x, .: cut 1, 0\n"
+            "step 0: bits from 2^0 to 2^-25; cut: x is 1, . is 0\n"
             "  k=0    1\n"
             "  c    -                          1\n"
             "  sum     111111111111111111111111x  1 bit cut\n"

@@ -71,6 +71,16 @@ std::string Results(const Format& d, const StageTable& stages, size_t changes, u
   return absl::StrCat(text, "device's answer: ", WordText(d, answer), same, "\n");
 }
 
+// The first differing stage in words, and which column has it if it is not the same step in both.
+std::string PartingWords(const StageTable& stages) {
+  const auto row = std::ranges::find(stages.rows, true, &Row::parts);
+  if (row == stages.rows.end() || row->values.size() < 2) return stages.parting;
+  const bool model = row->values[0] != "-", change = row->values[1] != "-";
+  if (model == change) return stages.parting;
+  return absl::StrCat(stages.parting, ", in step ", row->step, " only ", model ? "in " : "with ",
+                      model ? "the model" : stages.columns[1]);
+}
+
 std::string Conclusion(const Operation& op, const Observed& observed, const Diagnosis& diagnosis,
                        const std::string& parting) {
   const std::vector<Neighbour>& neighbours = diagnosis.changes;
@@ -123,7 +133,7 @@ std::vector<StageLine> FoldStages(const StageTable& stages) {
   for (auto row = stages.rows.begin(), end = row; row != stages.rows.end(); row = end) {
     end = EndOfFold(row, stages.rows.end());
     std::vector<std::string> cells = {end - row > 1 ? NameOfFold(row, end - 1) : row->name};
-    cells.push_back(end - row > 1 && !row->zero ? "equal" : row->values.front());
+    cells.push_back(end - row > 1 && !row->zero ? "(not shown)" : row->values.front());
     for (size_t i = 1; i < row->values.size(); ++i) {
       const bool same = row->values[i] == row->values.front() && row->values[i] != "-";
       cells.push_back(same ? "=" : row->values[i]);
@@ -150,7 +160,7 @@ std::string ExplainText(const Operation& op, const Observed& observed, const Dia
   const StageTable stages = MakeStageTable(op, diagnosis.changes, observed.dot);
   const std::string below =
       absl::StrCat(Results(op.model.d, stages, diagnosis.changes.size(), observed.d),
-                   Conclusion(op, observed, diagnosis, stages.parting));
+                   Conclusion(op, observed, diagnosis, PartingWords(stages)));
   return StagesText(stages, style) + Wrap(below, style.width, 2);
 }
 

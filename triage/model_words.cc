@@ -211,7 +211,8 @@ std::string DescribeModel(const Model& model) {
     return FindPhrase(family, *c.parameter) != nullptr ||
            c.value == UsualValue(family, *c.parameter);
   });
-  return absl::StrCat(ModelInWords(model), unusual.empty() ? "" : " ", Name(unusual));
+  if (unusual.empty()) return ModelInWords(model);
+  return absl::StrCat(ModelInWords(model), " Other parameters: ", Name(unusual), ".");
 }
 
 std::string Predicate(const Algorithm& algorithm, const Parameter& parameter) {

@@ -19,7 +19,7 @@ TEST(ModelWords, OfEachFamily) {
       WordsOf("sm_80/mma.m16n8k16.f32.f16.f16.f32"),
       "Every 8 products and the running sum (initially c) are cut to 24 bits below the largest "
       "exponent, added exactly, and cut "
-      "to 23 fraction bits. exponent_floor=-132");
+      "to 23 fraction bits. Other parameters: exponent_floor=-132.");
   EXPECT_EQ(WordsOf("gfx942/v_mfma_f32_16x16x16_f16"),
             "Every 8 products are cut to 24 bits below their largest exponent and added; this sum "
             "and the running sum (initially c) are "
@@ -30,9 +30,9 @@ TEST(ModelWords, OfEachFamily) {
       WordsOf("gfx908/v_mfma_f32_16x16x16f16"),
       "Every 4 products and the running sum (initially c) are added exactly and rounded to nearest "
       "even to 23 fraction bits.");
-  EXPECT_EQ(
-      WordsOf("x86/vfmadd231sd"),
-      "A fused multiply-add, rounded to nearest even to 52 fraction bits. nan_rule=propagate");
+  EXPECT_EQ(WordsOf("x86/vfmadd231sd"),
+            "A fused multiply-add, rounded to nearest even to 52 fraction bits. Other parameters: "
+            "nan_rule=propagate.");
   EXPECT_EQ(WordsOf("x86/vpdpbusds"),
             "All 4 products and c are added exactly; a sum beyond s32 saturates.");
   EXPECT_THAT(WordsOf("arm/bfdot"),

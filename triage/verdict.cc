@@ -71,6 +71,7 @@ std::string DistanceText(const Format& f, uint64_t model, uint64_t device) {
     const bool both = IsNan(f, model) && IsNan(f, device);
     return absl::StrCat("distance: none, ", both ? "both are NaNs" : "one is a NaN");
   }
+  if (ulps == 0) return "distance: 0 ulps, equal numbers";
   const bool least = ulps == std::numeric_limits<int64_t>::max();  // see UlpDistance()
   return absl::StrCat("distance: ", least ? "at least " : "", ulps, ulps == 1 ? " ulp" : " ulps");
 }

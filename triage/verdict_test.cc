@@ -166,7 +166,7 @@ TEST(DescribeDifference, IgnoredBitsAreAField) {
             "model   0|01111111|0000000000|0000000000000  0x3f800000  0x1p+0  1.0\n"
             "device  0|01111111|0000000000|0000000000001  0x3f800001  0x1p+0  1.0\n"
             "                                          ^\n"
-            "distance: 0 ulps\n");
+            "distance: 0 ulps, equal numbers\n");
 }
 
 TEST(DescribeDifference, ScalesWithoutSign) {

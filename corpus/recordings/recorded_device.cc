@@ -288,8 +288,8 @@ class RecordedAnswers {
                       absl::StrCat(name(),
                                    part == table.parts.end() ? " has no answer for "
                                                              : " has several answers for ",
-                                   op.name, " ", which, FormatLine(*op.instruction, dot),
-                                   "; `replay` uses the recorded cases"));
+                                   op.name, " (a recording answers only the cases in it; `replay` ",
+                                   "uses them): ", which, FormatLine(*op.instruction, dot)));
     }
     return absl::OkStatus();
   }

@@ -333,7 +333,7 @@ SHARD = ("./mmadiff run --device=faulty:fraction_bits=24 --instr='sm_90/mma.m16n
          '--shard={0}/5 --workdir=night/{0}')
 SCREENSHOTS = {
     'survey': (['./mmadiff survey --device=host --out=cpu --cases=200000 --max_total_time=90s'], 'cpu/survey.html', (1100, 830)),
-    'report': ([*(SHARD.format(i) for i in range(4)), './mmadiff report night/* --out=night.html'], 'night.html', (1100, 940))}
+    'report': ([*(SHARD.format(i) for i in range(4)), './mmadiff report night/* --out=night.html'], 'night.html', (1100, 1700))}
 
 
 def labels(name, session):

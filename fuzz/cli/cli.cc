@@ -83,7 +83,8 @@ Flag AddStrategy(CLI::App& command, std::string& strategy, const std::string& of
   std::vector<std::string> names;
   for (const Strategy& s : Strategies()) names.push_back(s.name);
   if (scheduled) names.push_back(Scheduled().name);
-  return AddOption(command, "--strategy", strategy, "source of the inputs" + of)
+  return AddOption(command, "--strategy", strategy,
+                   "source of the inputs (`mmadiff list strategies` explains them)" + of)
       .OneOf(names)
       .TypeName("NAME");
 }
@@ -226,6 +227,11 @@ absl::StatusOr<Filtered<const Operation*>> Matching(const std::vector<std::strin
 
 absl::StatusOr<std::vector<const Operation*>> ChooseOperations(
     const std::vector<std::string>& globs, Models models, const Device* device, Ledger& ledger) {
+  if (device != nullptr && device->SupportsAny() && globs == std::vector<std::string>{"*"}) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        device->name(),
+        ": which instruction does the program compute? Name it: --instr=ARCH/INSTRUCTION"));
+  }
   ASSIGN_OR_RETURN(Filtered<const Operation*> matching, Matching(globs, device));
   std::vector<const Operation*> ops = ledger.Keep(std::move(matching));
   if (models == Models::kRequired) ops = ledger.Keep(WithModel(ops));

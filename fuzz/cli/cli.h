@@ -140,7 +140,8 @@ absl::StatusOr<const Operation*> OneOperation(const std::string& name,
 // The operations that match any of the globs, in table order, those without a model last. Leaves
 // out operations that `device` (if not null) lacks and, with Models::kRequired, those without a
 // model. All are entered into the ledger. The result may be empty: then the ledger has the verdict.
-// kInvalidArgument names a glob without a match, and the nearest names.
+// kInvalidArgument names a glob without a match, and the nearest names. The default "*" does not
+// select instructions for a device that supports any: "*/*" selects all of them.
 absl::StatusOr<std::vector<const Operation*>> ChooseOperations(
     const std::vector<std::string>& globs, Models models, const Device* device, Ledger& ledger);
 

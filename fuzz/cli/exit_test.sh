@@ -45,7 +45,7 @@ expect 2 probe --device=faulty:none=0 --instr=$fma --question=integers; warns '1
 expect 0 probe --device=faulty:none=0 --instr=$mma --question=width,scales; warns "1 of 2 questions left out, although named: not applicable (scales of $mma)"
 expect 0 probe --device=faulty:none=0 --instr=$mma --question=width,scales --json; says '"named": true'
 # ---- What is left out is said, in text, JSON, JUnit and pages; what was named is missed.
-lacks="1 of 2 instructions left out, although named: the device lacks it ($mma)"
+lacks="1 of 2 instructions left out: host is this CPU, which cannot run $mma"
 # Why nobody answers, in the same words by each verb.
 "$m" record one_case.log --device=faulty:none=0 --instr=$mma --cases=1
 for verb in 'run --cases=9 --workdir=absent' 'probe --question=order' "replay $mma@g3:1:8"; do
@@ -53,7 +53,7 @@ for verb in 'run --cases=9 --workdir=absent' 'probe --question=order' "replay $m
   expect 4 $verb --instr=$mma --device=recorded:one_case.log; warns ': the recording has no answers for it ('
   rm -rf absent
 done
-expect 0 list instructions 'sm_100/*tcgen05*'; warns 'left out: the tables have no formats for them'
+expect 0 list instructions 'sm_100/*tcgen05*'; warns 'left out: this version has no operand formats for them'
 expect 4 run --device=host --instr="$fma,$mma" --cases=100 --workdir=left; warns "$lacks"
 expect 4 run --device=host --instr="$fma,$mma" --cases=100 --workdir=left --json; says '"reason":"device_lacks","named":true,"count":1,"of":2'
 expect 4 run --device=host --instr="$fma,$mma" --cases=100 --workdir=left --dry_run; warns "$lacks"
@@ -62,17 +62,17 @@ grep -qF '<failure message="absent">' left.xml || fail 'JUnit passes a row that 
 expect 0 run --device=host --instr="$fma,sm_90/mma*" --cases=100 --workdir=left_globs; warns 'left out: the device lacks them'
 expect 0 report left_globs --out=left.xml; grep -qF '<skipped message=' left.xml || fail 'JUnit does not say what was skipped'
 expect 0 report left_globs --out=left.html; grep -qF 'left out: the device lacks them' left.html || fail 'the page does not say what was left out'
-expect 4 survey --device=host --instr="$fma,$mma" --cases=50 --max_total_time=30 --out=left_survey; warns "$lacks"; says "* $lacks"
+expect 4 survey --device=host --instr="$fma,$mma" --cases=50 --max_total_time=30 --out=left_survey; of_survey="1 of 2 instructions left out, although named: the device lacks it ($mma)"; warns "$of_survey"; says "* $of_survey"
 expect 4 record left_recording --device=host --instr="$fma,$mma" --cases=5 --max_total_time=0; warns "$lacks"
 expect 4 probe --device=host --instr="$fma,$mma" --question=order,layout; warns "$lacks"
 expect 4 infer --device=host --instr="$fma,$mma" --budget=3000 --validate=1000; warns "$lacks"
 expect 4 identify --device=host --instr="$fma,$mma"; warns "$lacks"
-expect 1 run --device=faulty:fraction_bits=24 --instr="$fma,$mma" --cases=200 --workdir=left_differs; warns "1 of 2 instructions left out, although named"
+expect 1 run --device=faulty:fraction_bits=24 --instr="$fma,$mma" --cases=200 --workdir=left_differs; warns "1 of 2 instructions left out"
 expect 2 verify left --device=faulty:none=0; warns 'comparing the model with itself'
 unknown=gfx950/v_mfma_f32_16x16x32_f16
 for verb in mutants coverage bench; do expect 4 $verb --instr=$unknown; warns 'although named: no model is known for it'; done
 expect 0 mutants --instr='gfx950/*' --cases=2000; warns 'left out: no model is known for them'
-expect 4 run --device=faulty:none=0 --instr=$fma,sm_90/mma.sp.m16n8k128.s32.s4.s4.s32 --cases=50; warns 'the tables have no formats for it'
+expect 4 run --device=faulty:none=0 --instr=$fma,sm_90/mma.sp.m16n8k128.s32.s4.s4.s32 --cases=50; warns 'this version has no operand formats for it'
 # A shard without a unit of one of its instructions is whole.
 for shard in 0 1 2; do
   expect 0 run --device=faulty:none=0 --instr=$fma,$mma --cases=20000 --shard=$shard/3 --workdir=of_three$shard
@@ -88,6 +88,10 @@ PROGRAM=$m expect 1 replay two --device='exec:sh two.sh'; warns 'dropped x86/vfm
 # Integers have no ulps.
 expect 1 run --device='exec:sed "s/$/ 00000007/"' --instr=x86/vpdpwssd --cases=20 --workdir=integers
 expect 0 report integers --json; says '"ulps": []'
+# Findings that a person explained, then a device that no longer has them.
+cp -r found noted; expect 1 replay noted/findings --update --why='erratum 12'; expect 0 report noted --markdown; says ' Note: '; says 'erratum 12'
+expect 0 replay noted/findings --update --device=faulty:none=0; expect 0 report noted --out=noted.html
+grep -qF 'card verdict warn' noted.html && grep -qF 'All findings have been fixed since.' noted.html || fail 'the page does not say that the findings are fixed'
 # Files of a folder, whatever their names.
 mkdir mixed; "$m" gen $mma --cases=1 | "$m" eval $mma >mixed/sm_90.mma.m16n8k16.f32.f16.f16.f32.txt
 expect 0 replay mixed
@@ -321,7 +325,7 @@ echo '. ./loaded.sh; "$1" eval "$MMADIFF_INSTRUCTION" | sed "$as_it_was"' >loads
 loads=(--instr=$fma --cases=20000 --threads=1 --device="exec:bash loads.sh $m" --workdir=loads)
 sed -i 's/sed "/sed -n "/' loads.sh
 expect 0 run "${loads[@]}"
-expect 0 run "${loads[@]}"; says 'gave the same answers again'
+expect 0 run "${loads[@]}"; says 'executed again, with the same answers'
 echo 'as_it_was="s/0$/1/;p"' >loaded.sh
 expect 5 run "${loads[@]}"; warns 'has changed: use a new folder'
 expect 5 status loads; says 'dropped'; expect 5 report loads; says 'has changed: use a new folder'; expect 0 merge merged_loads loads; warns 'dropped'; expect 5 status merged_loads

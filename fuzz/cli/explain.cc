@@ -1,6 +1,7 @@
 // mmadiff explain: shows one mismatch stage by stage, beside the changes of the model that
 // reproduce it, or all filed cases of a folder together.
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -30,9 +31,13 @@ std::string NameOf(const ExplainedBucket& b) { return b.bucket ? Name(b.bucket) 
 std::string BucketLines(const ExplainedBucket& b) {
   std::string text;
   if (b.answers > 0) {
-    text = absl::StrCat("  ", NameOf(b), ": ", b.answers, " answers; ",
-                        b.bucket.changes.empty() ? "the model" : "the bucket's change", " misses ",
-                        b.missed, "\n", b.shared.empty() ? "" : "  shared: ", b.shared,
+    const char* by = b.bucket.changes.empty() ? "the model" : "this change";
+    text = absl::StrCat("  ", NameOf(b), ": ", CountText(b.answers, "answer"), "; ", by,
+                        b.missed == 0 ? b.answers == 1 ? " reproduces it" : " reproduces them all"
+                        : std::cmp_equal(b.missed, b.answers)
+                            ? b.answers == 1 ? " does not reproduce it" : " reproduces none of them"
+                            : absl::StrCat(" does not reproduce ", b.missed, " of them"),
+                        "\n", b.shared.empty() ? "" : "  shared: ", b.shared,
                         b.shared.empty() ? "" : "\n");
   }
   if (b.failed == 0) return text;
@@ -94,7 +99,9 @@ Fields<ExplainedGroup> FieldsOf(const ExplainedGroup*) {
 namespace {
 
 std::string OfStored(const Diagnosis& d) {
-  return absl::StrCat(d.refuted ? "" : "from the stored answers only: ", d.Text());
+  return absl::StrCat(
+      d.refuted ? "" : "judged by the stored answers (`run` and `minimize` query more): ",
+      d.Text());
 }
 
 std::string GroupText(const ExplainedGroup& group) {
@@ -133,6 +140,7 @@ void RunFolder(const std::string& folder, Call& call) {
                                  " replay ", ShellWord(folder), "` compares them with the model"));
   }
   const bool run = ReadManifest(folder).ok();
+  if (run) call.ledger() = {};  // of files that have no findings
   call.Say(Verdict::kNothing,
            run ? absl::StrCat(folder, ": a run without findings; `", Program(), " report ",
                               ShellWord(folder), "` shows what was compared")
@@ -142,7 +150,10 @@ void RunFolder(const std::string& folder, Call& call) {
 std::string RefutedText(const std::vector<std::string>& refuted) {
   std::string text;
   for (size_t i = 0; i < std::min(kMaxNamed, refuted.size()); ++i) {
-    absl::StrAppend(&text, i == 0 ? "Ruled out by other answers of this finding: " : ", ",
+    absl::StrAppend(&text,
+                    i == 0 ? "Changes that also reproduce this answer, but are ruled out by other "
+                             "answers of this finding: "
+                           : ", ",
                     refuted[i]);
   }
   if (refuted.size() > kMaxNamed) {
@@ -156,17 +167,24 @@ std::string ExplainedText(const ExplainedCase& e, const TextStyle& style) {
   const Operation& op = *m.op;
   const bool has_why =
       !m.failure && !e.subject.why.empty();  // for a failure, `why` is the device's message
-  const std::string results = m.failure ? "no answer"
-                                        : absl::StrCat(e.subject.differing.size(), " of ",
-                                                       e.observed.size(), " results differ");
-  std::string text =
-      absl::StrCat(Wrap(absl::StrCat(op.name, "  ", DescribeModel(op.model), "\ndevice ",
-                                     e.subject.device_name, ", ", results, "\n",
-                                     has_why ? absl::StrCat("why ", e.subject.why, "\n") : "",
-                                     e.subject.shared.empty() ? "" : "shared ", e.subject.shared,
-                                     e.subject.shared.empty() ? "" : "\n"),
-                        style.width, 2),
-                   CaseText(op, e.dot(), 2, style.width));
+  const Position shown = PositionOf(m.inputs.shape, e.element);
+  const std::string results =
+      m.failure
+          ? "no answer"
+          : absl::StrCat(e.subject.differing.size(), " of ", CountText(e.observed.size(), "result"),
+                         " differ", e.observed.size() == 1 ? "s" : "",
+                         e.observed.size() == 1
+                             ? ""
+                             : absl::StrCat("; shown: block ", shown.block, ", row ", shown.i,
+                                            ", column ", shown.j));
+  std::string text = absl::StrCat(
+      Wrap(absl::StrCat(op.name, "  ", DescribeModel(op.model), "\ndevice ", e.subject.device_name,
+                        ": ", results, "\n",
+                        has_why ? absl::StrCat("about this case: ", e.subject.why, "\n") : "",
+                        e.subject.shared.empty() ? "" : "shared ", e.subject.shared,
+                        e.subject.shared.empty() ? "" : "\n"),
+           style.width, 2),
+      CaseText(op, e.dot(), 2, style.width));
   if (!e.subject.differing.empty()) text += DescribeResult(m, e.element, style);
   if (m.failure) {
     return absl::StrCat(text, "bucket ", Name(e.bucket), "\n", ModelText(op, e.dot(), style));
@@ -289,8 +307,9 @@ void RunNumbers(const ExplainFlags& flags, Call& call) {
   }
   const Batch batch = MakeDotProductBatch((*op)->shape(), {line->dot});
   if (!asks) {
-    return PrintExplained(ExplainSubject(MakeSubject(**op, batch, {*line->d}, "as given")),
-                          flags.output, call);
+    return PrintExplained(
+        ExplainSubject(MakeSubject(**op, batch, {*line->d}, "as given on the command line")),
+        flags.output, call);
   }
   const DeviceOr device = OpenDeviceAndWarn(flags.device, call.console);
   if (!device.ok()) return call.Say(device.status());
@@ -360,8 +379,9 @@ Flag AddNumbers(CLI::App& command, const char* flag, std::vector<std::string>& n
 Action AddExplain(CLI::App& command) {
   const auto flags = std::make_shared<ExplainFlags>();
   AddOption(command, "case", flags->subject,
-            "a filed case (*.txtpb), which is read together with the other cases of its finding; a "
-            "folder of filed cases; a case name; or, for your own numbers, an instruction")
+            "one of: a filed case (*.txtpb; the other cases of its finding are read too), a folder "
+            "of filed cases, a case name, or an instruction (then give numbers with --a, --b, --c "
+            "or --line)")
       .Required();
   AddDevice(command, flags->device,
             "device to query instead of using the answer in the file; `model`: no device, show "
@@ -379,13 +399,15 @@ Action AddExplain(CLI::App& command) {
       .TypeName("ROW");
   AddNumbers(command, "--scale_a", flags->numbers.scale_a, "scales of A [1.0]");
   AddNumbers(command, "--scale_b", flags->numbers.scale_b, "scales of B [1.0]");
-  AddOption(command, "--line", flags->numbers.line,
-            "operands as a line of `gen`, instead of numbers")
+  AddOption(
+      command, "--line", flags->numbers.line,
+      "operands, instead of numbers, as one line that `mmadiff gen` prints: hexadecimal words "
+      "of a, b and c")
       .TypeName("LINE");
   AddFlag(command, "--csv", flags->output.csv, "print the stages as CSV");
   AddOption(command, "--svg", flags->output.svg,
-            "file for a drawing of the alignment in the model and either in the changes or in the "
-            "row of --against")
+            "file for a drawing of how the terms are aligned in the model, and either in the "
+            "changed models that reproduce the answer or in the row of --against")
       .TypeName("FILE");
   return {RunExplain,
           flags,

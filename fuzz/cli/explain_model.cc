@@ -59,11 +59,11 @@ class Filler {
   Console& console_;
 };
 
-// "0x3f7fffff  1 - 2^-24  0x1.fffffep-1  ~0.999999940".
+// "0x3f7fffff = 1 - 2^-24 = 0x1.fffffep-1 = ~0.999999940".
 std::string ResultText(const Format& d, uint64_t word) {
-  std::string text = absl::StrCat("result 0x", HexWord(d, word), "  ", NumberText(d, word));
+  std::string text = absl::StrCat("result 0x", HexWord(d, word), " = ", NumberText(d, word));
   if (IsInteger(d)) return text;
-  absl::StrAppend(&text, "  ", HexFloat(d, word));
+  absl::StrAppend(&text, " = ", HexFloat(d, word));
   const Unpacked u = Decode(d, word);
   if (u.kind != Kind::kFinite) return text;
   const double value = std::ldexp(static_cast<double>(u.significand), u.exponent - d.fraction_bits);
@@ -71,7 +71,8 @@ std::string ResultText(const Format& d, uint64_t word) {
       absl::StrFormat("%s%.*g", u.negative ? "-" : "", d.bits == 64 ? 17 : 9, value);
   const absl::StatusOr<uint64_t> exact = ParseNumber(d, decimal);
   const std::string shown = absl::StrCat(exact.ok() && *exact == word ? "" : "~", decimal);
-  return shown == NumberText(d, word) ? text : absl::StrCat(text, "  ", shown);
+  const std::string number = NumberText(d, word);
+  return shown == number || shown + ".0" == number ? text : absl::StrCat(text, " = ", shown);
 }
 
 // The second row and its result.

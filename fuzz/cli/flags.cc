@@ -1,10 +1,14 @@
 #include "fuzz/cli/flags.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <type_traits>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "fuzz/cli/cli.h"
 
 namespace mmadiff {
@@ -13,6 +17,27 @@ namespace {
 std::map<const CLI::Option*, FlagValues>& AllValues() {
   static auto& all = *new std::map<const CLI::Option*, FlagValues>;
   return all;
+}
+
+// Without a description, which CLI11 would add to the type that help shows.
+CLI::Validator CheckedBy(std::function<std::string(std::string&)> check) {
+  return CLI::Validator(std::move(check), "");
+}
+
+template <class Int>
+bool ParseInteger(const std::string& text, Int* value) {
+  return CLI::detail::lexical_cast(text, *value);
+}
+
+template <class Int>
+void CheckInteger(CLI::Option* option) {
+  option->check(CheckedBy([](std::string& text) {
+    Int value;
+    return ParseInteger(text, &value) ? std::string()
+           : std::is_unsigned_v<Int>
+               ? absl::StrCat("'", text, "' is not a whole number from 0 to 2^64 - 1")
+               : absl::StrCat("'", text, "' is not a whole number");
+  }));
 }
 
 }  // namespace
@@ -49,45 +74,58 @@ Flag& Flag::Excludes(const Flag& other) {
 }
 
 Flag& Flag::Count() {
-  option_->type_name("COUNT")->transform(CLI::Validator(
-      [](std::string& text) {
-        const absl::StatusOr<uint64_t> count = ParseCount(text);
-        if (!count.ok()) return std::string(count.status().message());
-        text = std::to_string(*count);
-        return std::string();
-      },
-      "COUNT", "count"));
+  option_->type_name("COUNT")->transform(CheckedBy([](std::string& text) {
+    const absl::StatusOr<uint64_t> count = ParseCount(text);
+    if (!count.ok()) return std::string(count.status().message());
+    text = std::to_string(*count);
+    return std::string();
+  }));
   return *this;
 }
 
 Flag& Flag::Positive() {
-  option_->check(CLI::PositiveNumber);
+  option_->check(CheckedBy([](std::string& text) {
+    int64_t value;
+    return ParseInteger(text, &value) && value > 0 ? ""
+                                                   : absl::StrCat("must be at least 1, not ", text);
+  }));
   AllValues()[option_].limits = "at least 1";
   return *this;
 }
 
 Flag& Flag::Range(int least, int most) {
-  option_->type_name("N")->check(CLI::Range(least, most));
+  option_->type_name("N")->check(CheckedBy([least, most](std::string& text) {
+    int64_t value;
+    const bool in_range = ParseInteger(text, &value) && value >= least && value <= most;
+    return in_range ? "" : absl::StrCat("must be ", least, " to ", most, ", not ", text);
+  }));
   AllValues()[option_].limits = std::to_string(least) + " to " + std::to_string(most);
   return *this;
 }
 
 Flag& Flag::OneOf(const std::vector<std::string>& names) {
-  option_->check(CLI::IsMember(names));
+  option_->check(CheckedBy([names](std::string& text) {
+    return std::ranges::count(names, text) > 0
+               ? ""
+               : absl::StrCat("no value '", text, "'; choose from: ", absl::StrJoin(names, ", "));
+  }));
   AllValues()[option_].choices = names;
   return *this;
 }
 
 Flag& Flag::Check(const std::function<std::string(const std::string&)>& check,
                   const std::vector<std::string>& choices) {
-  option_->check(CLI::Validator([check](const std::string& text) { return check(text); }, ""));
+  option_->check(CheckedBy(check));
   AllValues()[option_].choices = choices;
   return *this;
 }
 
 template <class T>
 Flag AddOption(CLI::App& command, const std::string& name, T& value, const std::string& what) {
-  return Flag(command.add_option(name, value, what));
+  CLI::Option* option = command.add_option(name, value, what);
+  if constexpr (std::is_integral_v<T>) CheckInteger<T>(option);
+  if constexpr (std::is_same_v<T, std::optional<uint64_t>>) CheckInteger<uint64_t>(option);
+  return Flag(option);
 }
 template Flag AddOption(CLI::App&, const std::string&, std::string&, const std::string&);
 template Flag AddOption(CLI::App&, const std::string&, std::vector<std::string>&,

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """What the program writes is what docs/formats.md says: a reader of each binary and checksummed
-format that was written from that page alone, on new files and on the page's own example.
+format written from that page, on new files and on the page's own example.
 Usage: formats_test.py MMADIFF. Exits 77 without libxxhash."""
 import ctypes
 import os

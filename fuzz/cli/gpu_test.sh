@@ -66,7 +66,7 @@ is "$(grep '^sm_' "$out" | tail -n 1)" $row
 expect_text 3 'layout .*another' FAKE_CUDA_SWAPS=A FAKE_CUDA_OF=m8n8k4.f16 \
   -- probe --device=cuda:0 --question=layout --instr=$row
 expect_text 0 '^some: 2 instructions, ' -- record some --device=cuda:0 --instr=$row,$f16 --cases=8 --max_total_time=0
-expect_text 0 '^6144 answers of 1 instruction without a model were not compared, units of digests: 1$' -- replay some
+expect_text 0 '^not compared with a model, because 1 instruction has none: 6144 answers, units of digests: 1$' -- replay some
 expect_text 0 '^none: 1 instruction, ' -- record none --device=cuda:0 --instr=$row --cases=8 --max_total_time=0
 expect_text 3 'nothing was compared; this is not a pass' -- replay none
 expect_text 4 'exists, but cannot be simulated' -- run --device=cuda:0 --instr=$row

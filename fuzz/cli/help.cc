@@ -50,16 +50,20 @@ std::string Roff(const HelpSection& section, const char* heading) {
 constexpr char kAbout[] =
     "Compare matrix-multiply instructions of real hardware with a bit-exact simulator.";
 
+std::string Texts(absl::string_view title, const std::vector<HelpSection>& sections) {
+  std::string out = Wrap(title, kWidth, 4) + "\n";
+  for (const HelpSection& section : sections) absl::StrAppend(&out, "\n", Text(section));
+  return out;
+}
+
 std::string VerbHelp(const CLI::App& command, const Verb& verb) {
   std::vector<HelpSection> sections = SectionsOf(command, verb);
   sections.push_back(GlobalFlags(*command.get_parent(), !ResultsOf(verb).empty()));
   if (HasDevice(command)) {
-    for (HelpSection& section : SectionsOfDevices()) sections.push_back(std::move(section));
+    sections.push_back(SectionsOfDevices().front());
   }
   sections.push_back(SectionOfExitCodes(&verb));
-  std::string out = Wrap(absl::StrCat("mmadiff ", verb.name, ": ", verb.what), kWidth, 4) + "\n";
-  for (const HelpSection& section : sections) absl::StrAppend(&out, "\n", Text(section));
-  return out;
+  return Texts(absl::StrCat("mmadiff ", verb.name, ": ", verb.what), sections);
 }
 
 }  // namespace
@@ -67,16 +71,19 @@ std::string VerbHelp(const CLI::App& command, const Verb& verb) {
 std::string HelpText(const CLI::App& app) {
   const Verb* verb = FindVerb(app.get_name());
   if (app.get_parent() != nullptr && verb != nullptr) return VerbHelp(app, *verb);
-  std::string out = absl::StrCat("mmadiff: ", kAbout, "\n");
-  std::vector<HelpSection> sections = {
-      {"Usage", {{"", "mmadiff VERB [ARGUMENTS] [FLAGS]"}, {"", "mmadiff help VERB"}}}};
+  std::vector<HelpSection> sections = {{"Usage",
+                                        {{"", "mmadiff VERB [ARGUMENTS] [FLAGS]"},
+                                         {"", "mmadiff help VERB"},
+                                         {"", "mmadiff help devices"}}}};
   for (HelpSection& section : SectionsOfVerbs()) sections.push_back(std::move(section));
   sections.push_back(GlobalFlags(app, true));
   sections.push_back(SectionOfExitCodes(nullptr));
   sections.push_back(SectionOfEnvironment());
-  for (const HelpSection& section : sections) absl::StrAppend(&out, "\n", Text(section));
-  return out;
+  sections.push_back({"Words", {{"", "docs/glossary.md explains row, unit, bin, bucket, ..."}}});
+  return Texts(absl::StrCat("mmadiff: ", kAbout), sections);
 }
+
+std::string DevicesText() { return Texts("Values of --device.", SectionsOfDevices()); }
 
 std::string ManPage(const CLI::App& program) {
   std::string out = absl::StrCat(

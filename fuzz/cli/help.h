@@ -9,6 +9,8 @@ namespace mmadiff {
 
 // The help of the program or of one of its verbs, for 80 columns.
 std::string HelpText(const CLI::App& app);
+// The devices, and the parameters of `faulty:`.
+std::string DevicesText();
 
 // mmadiff(1), in roff with the macros of man(7).
 std::string ManPage(const CLI::App& program);

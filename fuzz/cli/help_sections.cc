@@ -17,8 +17,7 @@ namespace {
 
 // Adds the values that the option accepts.
 void AddValues(const CLI::Option& option, FlagDoc& doc) {
-  const std::string type = option.get_type_name();  // followed by the names of checks
-  doc.value = type.substr(0, type.find(':'));
+  doc.value = option.get_type_name();
   FlagValues values = ValuesOf(option);
   if (!values.choices.empty()) {
     absl::StrAppend(&doc.text, ": ", absl::StrJoin(values.choices, ", "));
@@ -128,6 +127,7 @@ std::vector<HelpSection> SectionsOfVerbs() {
 std::vector<HelpSection> SectionsOfDevices() {
   HelpSection devices = {"Devices", {}}, faults = {"faulty:NAME=VALUE", {}};
   for (const DeviceKind& kind : Devices()) devices.rows.push_back({kind.usage, kind.what});
+  faults.rows.push_back({"", "docs/glossary.md explains the parameters of the arithmetic."});
   for (const FaultUsage& usage : FaultUsages()) faults.rows.push_back({usage.name, usage.values});
   return {devices, faults};
 }

@@ -35,10 +35,11 @@ done
 expect 0 gen --help; has out 'products [1000]'; has out 'mixed, boundary, bits'; lacks out faulty
 expect 0 mutants --help; has out '[100000]'; has out '1 to 1024 [all cores]'; has out 'a fault was not found'
 for verb in run replay minimize explain eval identify record survey probe; do
-  expect 0 $verb --help; has out 'recorded:PATH'; has out wrong_lane
-  expect 2 run --device=faulty:x=1
-  for name in $(sed -n 's/.*; all: //; s/,//gp' err); do expect 0 $verb --help; has out "  $name  "; done
+  expect 0 $verb --help; has out 'recorded:PATH'; has out 'help devices'; lacks out wrong_lane
 done
+expect 0 help devices; cp out devices; has devices 'recorded:PATH'; is "$(awk 'length > 79' devices)" ''
+expect 2 run --device=faulty:x=1; names=$(sed -n 's/.*; all: //; s/,//gp' err); [ "$(wc -w <<<"$names")" -ge 20 ] || fail "names: $names"
+for name in $names; do has devices "  $name  "; done
 
 # ---- Misspelt
 expect 2 rnu; has err "no verb 'rnu'; did you mean 'run'?"; expect 2 help rnu; has err "'run'"

@@ -74,6 +74,8 @@ void RunHelp(const HelpFlags& flags, Call& call) {
     std::fputs(script(program).c_str(), stdout);
   } else if (flags.verb.empty()) {
     PrintPaged(HelpText(program));
+  } else if (flags.verb == "devices") {
+    PrintPaged(DevicesText());
   } else {
     if (FindVerb(flags.verb) == nullptr) return call.Say(NoVerb(flags.verb));
     PrintPaged(HelpText(*program.get_subcommand(flags.verb)));
@@ -85,7 +87,7 @@ void RunHelp(const HelpFlags& flags, Call& call) {
 Action AddHelp(CLI::App& command) {
   const auto flags = std::make_shared<HelpFlags>();
   flags->program = command.get_parent();
-  AddOption(command, "verb", flags->verb, "verb to show help for [the program]");
+  AddOption(command, "verb", flags->verb, "verb to show help for, or: devices [the program]");
   AddFlag(command, "--man", flags->man, "print the man page, in roff");
   AddFlag(command, "--verbs", flags->verbs, "print a table of the verbs, in Markdown");
   AddFlag(command, "--exit_codes", flags->exit_codes,

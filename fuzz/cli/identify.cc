@@ -52,8 +52,8 @@ absl::StatusOr<std::vector<const Operation*>> OperationsOfOneArchitecture(
   }
   if (archs.size() < 2) return ops;
   return absl::InvalidArgumentError(
-      absl::StrCat("device ", flags.device, " answers for rows of ", absl::StrJoin(archs, ", "),
-                   "; choose one of them: --instr='", archs[0], "/*'"));
+      absl::StrCat("device ", flags.device, " has instructions of ", absl::StrJoin(archs, ", "),
+                   "; choose one architecture, for example --instr='", archs[0], "/*'"));
 }
 
 std::string VerdictText(const Identification& id, const ArchVerdict& v) {
@@ -115,9 +115,10 @@ std::string Conclusion(const Identification& id) {
   return absl::StrCat(
       names.size() == 1 ? "it is " : "it is one of ", absl::StrJoin(names, ", "), open,
       LacksNans(id) ? "; none of these answers is a NaN, so its NaNs are unknown" : "",
-      refuted
-          ? ""
-          : "; nothing was refuted: every model of these instructions reproduces these answers");
+      refuted ? ""
+      : id.archs.size() == 1
+          ? "; no other architecture was compared"
+          : "; nothing was refuted: all compared architectures reproduce these answers");
 }
 
 // "sm_80, sm_86  TEXT": architectures with the same text share a line, at the place of the first.
@@ -159,13 +160,19 @@ std::string IndistinctText(const Identification& id, size_t width) {
   return Grouped(said, width);
 }
 
+// A recording may have many identities; only JSON shows them all.
+std::string Short(const std::string& identity) {
+  constexpr size_t kMax = 200;  // bytes
+  if (identity.size() <= kMax) return PlainLine(identity);
+  return absl::StrCat(PlainLine(identity.substr(0, kMax)), " ... (all of it with --json)");
+}
+
 // The conclusion, its reasons, then the answers.
 std::string Text(const Identification& id, const Device& device, bool recorded,
                  const TextStyle& style) {
-  std::string text =
-      Wrap(absl::StrCat("device ", device.name(), ": ", PlainLine(Name(device.identity())), "\n",
-                        Conclusion(id), "\n"),
-           style.width, 2);
+  std::string text = Wrap(absl::StrCat("device ", device.name(), ": ",
+                                       Short(Name(device.identity())), "\n", Conclusion(id), "\n"),
+                          style.width, 2);
   std::vector<std::pair<std::string, std::string>> verdicts;
   for (const ArchVerdict& v : id.archs) verdicts.push_back({v.arch, VerdictText(id, v)});
   absl::StrAppend(&text, Grouped(verdicts, style.width), IndistinctText(id, style.width));
@@ -174,17 +181,21 @@ std::string Text(const Identification& id, const Device& device, bool recorded,
     const auto first = id.unrefuted.begin();
     absl::StrAppend(
         &text,
-        Wrap(absl::StrCat("these answers rule out ", id.changes - id.unrefuted.size(), " of ",
-                          id.changes, " single-parameter changes", named > 0 ? ", but not " : "",
-                          absl::StrJoin(first, first + named, ", "),
-                          named < id.unrefuted.size()
-                              ? absl::StrCat(" and ", id.unrefuted.size() - named, " more")
-                              : "",
-                          "\n"),
+        Wrap(absl::StrCat(
+                 "variants of its models with one parameter changed: these answers rule out ",
+                 id.changes - id.unrefuted.size(), " of ", id.changes,
+                 named > 0 ? "; not ruled out: " : "", absl::StrJoin(first, first + named, ", "),
+                 named < id.unrefuted.size()
+                     ? absl::StrCat(" and ", id.unrefuted.size() - named, " more")
+                     : "",
+                 "\n"),
              style.width, 2));
   }
-  absl::StrAppend(&text, "the ", CountText(id.asked.size(), "answer"),
-                  recorded ? ", from the recording:\n" : ", each queried twice:\n");
+  absl::StrAppend(
+      &text, Wrap(absl::StrCat("the ", CountText(id.asked.size(), "case"),
+                               recorded ? " from the recording" : ", each queried twice",
+                               " (words of a, b, c and any scales, then the device's answer):\n"),
+                  style.width, 2));
   for (size_t i = 0; i < id.asked.size(); ++i) {
     const AskedCase& c = id.asked[i];
     absl::StrAppend(

@@ -197,7 +197,7 @@ class Inferring : public Agenda {
   std::optional<Task> Next(absl::Duration) override {
     if (next_ == ops_.size()) return std::nullopt;
     const Operation* op = ops_[next_];
-    call_.console.Status(op->name, false);
+    call_.console.Status(absl::StrCat("inferring ", op->name), false);
     InferTask task = {op};
     absl::string_view path = flags_.device;
     if (absl::ConsumePrefix(&path, "recorded:")) task.recording = std::string(path);
@@ -320,13 +320,14 @@ Action AddInfer(CLI::App& command) {
       command, "--formats", flags->formats,
       "formats of a, b, c and d, for an instruction outside the tables, such as f16,f16,f32,f32")
       .TypeName("A,B,C,D");
-  AddOption(command, "--k", flags->k, "with --formats: products per dot product, 1 to 256")
+  AddOption(command, "--k", flags->k, "with --formats: products per dot product, 1 to 256 [none]")
       .TypeName("K");
   AddOption(command, "--scale", flags->scale,
             "with --formats: format of the scales and products per scale, such as ue8m0:32")
       .TypeName("FORMAT:BLOCK");
-  AddOption(command, "--budget", flags->budget,
-            "dot products for finding the model; 10000 for a slow device [100000]")
+  AddOption(
+      command, "--budget", flags->budget,
+      "most dot products to use for finding the model; choose 10000 for a slow device [100000]")
       .Count()
       .TypeName("N");
   AddOption(

@@ -98,12 +98,16 @@ void ListFiledFindings(const ListFlags& flags, Call& call) {
   if (call.globals.json) return call.PrintJson(*findings);
   std::string text;
   for (const FiledFinding& f : *findings) {
-    absl::StrAppendFormat(&text, "%-9s  %s  %s  cases: %d\n", Name(f.state), f.op, f.bucket,
+    absl::StrAppendFormat(&text, "%-9s  %s  %s  cases filed: %d\n", Name(f.state), f.op, f.bucket,
                           f.cases);
     absl::StrAppend(&text, "  ", f.path, "\n");
   }
   PrintPaged(Wrap(PlainText(text), call.console.style().width, 4));
-  if (findings->empty()) call.console.Warn("no findings are filed there");
+  if (!findings->empty()) return;
+  call.console.Warn(
+      flags.names.empty()
+          ? "no findings in the folders of mmadiff-runs; for other folders: list findings FOLDER"
+          : absl::StrCat("no findings in ", absl::StrJoin(flags.names, ", ")));
 }
 
 // Leaves out instructions that cannot be simulated.
@@ -186,8 +190,8 @@ Action AddList(CLI::App& command) {
       .Check(
           [names](const std::string& what) {
             if (std::ranges::count(names, what) > 0) return std::string();
-            return absl::StrCat("no '", what, "' to list",
-                                NearestText("; did you mean ", what, names, 1), ": there are ",
+            return absl::StrCat("nothing named '", what, "'",
+                                NearestText("; did you mean ", what, names, 1), "; choose from ",
                                 absl::StrJoin(names, ", "));
           },
           names);

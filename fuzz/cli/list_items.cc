@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "corpus/cases/generate.h"
@@ -137,8 +138,9 @@ Entry EntryOf(const Operation& op) {
   const bool any_nan = op.numerics->nan_verdict == NanVerdict::kAnyNan;
   std::string sizes;
   for (const Sizes& s : i.sizes) {
-    absl::StrAppendFormat(&sizes, "\n  also m=%d n=%d..%d in steps of %d", s.m, s.n_min, s.n_max,
-                          s.n_step);
+    absl::StrAppendFormat(&sizes,
+                          "\n  the instruction also has the sizes m=%d n=%d..%d in steps of %d",
+                          s.m, s.n_min, s.n_max, s.n_step);
   }
   const std::string words = DescribeModel(op.model);
   return {op.name,
@@ -147,8 +149,10 @@ Entry EntryOf(const Operation& op) {
               any_nan ? "; the bits of a NaN are unspecified" : "", "\n  ", Name(e.grade), ": ",
               e.text, FileText(e), *e.others == '\0' ? "" : absl::StrCat("\n  others: ", e.others),
               "\n  native on ", *i.native_on ? i.native_on : "nothing (made of other instructions)",
-              "; ", i.source, "\n  simulated ",
-              HasLanes(op.model) ? "in vector lanes" : "one after the other", sizes),
+              "; formats and layout: ", i.source, "\n  mmadiff simulates ",
+              HasLanes(op.model) ? "several dot products at a time (SIMD)"
+                                 : "one dot product at a time",
+              sizes),
           JsonOf(InstructionItem{op.name, e, &op}), true, words};
 }
 
@@ -266,8 +270,11 @@ std::vector<Entry> ListDevices() {
       item.instructions = RowsOfHost(**host);
       absl::StrAppend(&line, ": ", Text(*item.host));
       for (const RowOfHost& row : item.instructions) {
-        // The message begins with the name.
-        absl::StrAppend(&line, "\n  ", row.why.value_or(row.name + "  native"));
+        const bool named = row.why && absl::StartsWith(*row.why, row.name);
+        absl::StrAppend(&line, "\n  ",
+                        named     ? *row.why
+                        : row.why ? row.name + "  not supported by the device `host`"
+                                  : row.name + "  native");
       }
     }
     if (kind.is_gpu) {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "device/gpu/driver.h"
 #include "device/plain_text.h"
 #include "fuzz/cli/cli.h"
@@ -54,8 +55,8 @@ constexpr Verb kVerbs[] = {
      .example = "survey --device=cuda:0 --out=h100 --max_total_time=25m"},
     {.name = "infer",
      .group = kLearnGroup,
-     .what = "Infer the model of a black box: its summation tree, then the row that reproduces "
-             "every answer",
+     .what = "Infer the model of a black box: its summation tree, then the algorithm and the "
+             "parameters that reproduce every answer",
      .add = AddInfer,
      .example = "infer --device=faulty:terms=8 --instr=sm_90/mma.m16n8k16.f32.f16.f16.f32"},
     {.name = "probe",
@@ -131,7 +132,7 @@ constexpr Verb kVerbs[] = {
      .example = "gen x86/vdpbf16ps | my_rtl | mmadiff check x86/vdpbf16ps"},
     {.name = "race",
      .group = kCompareGroup,
-     .what = "Find the smallest case that distinguishes two rows, models or architectures",
+     .what = "Find the smallest case that distinguishes two instructions, models or architectures",
      .add = AddRace,
      .example = "race sm_80/mma.m16n8k16.f32.f16.f16.f32 sm_90/mma.m16n8k16.f32.f16.f16.f32"},
     {.name = "identify",
@@ -146,7 +147,7 @@ constexpr Verb kVerbs[] = {
      .example = "mutants --instr='sm_80/*'"},
     {.name = "coverage",
      .group = kTablesGroup,
-     .what = "Show which bins of the arithmetic the generator fills, and how soon",
+     .what = "Show which situations in the arithmetic (bins) the generator produces, and how soon",
      .add = AddCoverage,
      .example = "coverage --instr=sm_80/mma.m16n8k16.f32.f16.f16.f32"},
     {.name = "bench",
@@ -157,7 +158,8 @@ constexpr Verb kVerbs[] = {
      .example = "bench --instr=sm_90/mma.m16n8k16.f32.f16.f16.f32 --rounds=1"},
     {.name = "changes",
      .group = kTablesGroup,
-     .what = "List instructions whose answers differ from the digests in the repository",
+     .what = "List instructions whose simulated answers differ from the digests (hashes of "
+             "answers) in the repository",
      .add = AddChanges,
      .example = "changes"},
     {.name = "list",
@@ -225,6 +227,24 @@ std::string WhyNoFlag(const CLI::App& program, const CLI::App* verb, const std::
                       others.empty() ? DidYouMean(flag, names) : others);
 }
 
+// The required arguments and flags that were not given: "the argument 'case'", "--device".
+std::string MissingOf(const CLI::App& verb) {
+  std::vector<std::string> missing;
+  for (const CLI::Option* option : verb.get_options()) {
+    if (!option->get_required() || option->count() > 0) continue;
+    const std::string name = option->get_name(true);
+    missing.push_back(option->get_positional() ? absl::StrCat("the argument '", name, "'") : name);
+  }
+  return absl::StrJoin(missing, " and ");
+}
+
+// Whether a value may be missing of the flag --compare A B.
+bool TakesTwo(const CLI::App& verb, const CLI::ParseError& error) {
+  const CLI::Option* compare = verb.get_option_no_throw("--compare");
+  return compare != nullptr && compare->get_items_expected_min() == 2 &&
+         dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr;
+}
+
 // The error for the first word that was not consumed; else CLI11's message.
 std::string WhyNotParsed(const CLI::App& program, const CLI::App* verb,
                          const CLI::ParseError& error) {
@@ -242,11 +262,12 @@ std::string WhyNotParsed(const CLI::App& program, const CLI::App* verb,
                                            : "");
   }
   if (verb != nullptr) {
-    const bool lacks = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
-    return absl::StrCat(
-        verb->get_name(), ": ", error.what(),
-        lacks ? absl::StrCat("; for example: ", Program(), " ", FindVerb(verb->get_name())->example)
-              : "");
+    const std::string missing = MissingOf(*verb);
+    return missing.empty() || dynamic_cast<const CLI::RequiredError*>(&error) == nullptr
+               ? absl::StrCat(verb->get_name(), ": ", error.what(),
+                              TakesTwo(*verb, error) ? " (write --compare A B)" : "")
+               : absl::StrCat(verb->get_name(), " needs ", missing, "; for example: ", Program(),
+                              " ", FindVerb(verb->get_name())->example);
   }
   return words.empty()
              ? absl::StrCat("no verb; `", Program(), " run` tests the best device of this machine")
@@ -298,7 +319,8 @@ void AddGlobals(CLI::App& app, Globals& globals) {
       .OneOf({"auto", "always", "never"})
       .TypeName("WHEN");
   app.add_option("--workdir", globals.workdir,
-                 "folder for checkpoints and findings [a folder in mmadiff-runs]")
+                 "folder for checkpoints and findings [run: a folder in mmadiff-runs; minimize: "
+                 "the current folder]")
       ->type_name("FOLDER");
   app.add_flag("--shared", globals.shared,
                "allow writing to a folder that a different user created");

@@ -59,9 +59,9 @@ void RunMinimize(const MinimizeFlags& flags, Call& call) {
   if (!filed.empty()) {
     return call.Say(
         Verdict::kUsage,
-        absl::StrCat(
-            argument, ": add --device=", ShellWord(filed),
-            ", the device that it was filed with; a file never starts a program by itself"));
+        absl::StrCat(argument,
+                     ": name the device; the case was filed with --device=", ShellWord(filed),
+                     " (it is not taken from the file, because a file must not start programs)"));
   }
   DeviceOr device = OpenDeviceAndWarn(flags.device.empty() ? "auto" : flags.device, call.console);
   if (!device.ok()) return call.Say(device.status());
@@ -94,7 +94,10 @@ void RunMinimize(const MinimizeFlags& flags, Call& call) {
 
 Action AddMinimize(CLI::App& command) {
   const auto flags = std::make_shared<MinimizeFlags>();
-  AddOption(command, "case", flags->subject, "a filed case (*.txtpb) or a case name").Required();
+  AddOption(command, "case", flags->subject,
+            "a filed case (*.txtpb) or a case name; the minimal cases are filed as new files in "
+            "--workdir [the current folder]")
+      .Required();
   AddDevice(command, flags->device, "device that mismatches [auto for a case name]");
   AddOption(command, "--max_calls", flags->max_calls,
             "approximate number of device executions to spend [20000; 500 for a slow device]")

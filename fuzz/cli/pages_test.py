@@ -146,7 +146,7 @@ def main():
     mmadiff('run', '--threads=1', '--device=faulty:flaky_bit=5000', f'--instr={MMA}', '--cases=500', '--workdir=flaky', code=5)
     flaky = json.loads(mmadiff('report', 'flaky', '--json').stdout)['runs'][0]
     check('flaky', [flaky['instructions'][0]['kind'], flaky['verdict']],
-          ['flaky', 'No conclusion is possible; 1 gave answers that do not repeat.'])
+          ['flaky', 'No conclusion is possible; the answers of 1 instruction do not repeat.'])
 
     # What is wrong, in one line.
     os.mkdir('empty')

@@ -281,8 +281,8 @@ absl::StatusOr<std::vector<const Question*>> QuestionsOf(const ProbeFlags& flags
   std::vector<const Question*> questions;
   if (flags.all == !flags.question.empty()) {
     return absl::InvalidArgumentError(
-        "write either --all or --question=ID (--all takes up to --max_total_time); `mmadiff probe "
-        "--list` shows the questions");
+        absl::StrCat("write either --all or --question=ID (--all takes up to --max_total_time=",
+                     flags.max_total_time, "); `mmadiff probe --list` shows the questions"));
   }
   for (const std::string& id : flags.question) {
     if (FindQuestion(id) == nullptr) {
@@ -314,7 +314,7 @@ void SayHowLong(const ProberOptions& options, const ProbeFlags& flags, Call& cal
   call.console.Status(
       absl::StrCat("`pairs` for ", sweeps, sweeps == 1 ? " instruction" : " instructions",
                    " may take until --max_total_time=", flags.max_total_time,
-                   " runs out; the rest is left out"),
+                   " runs out; operand pairs that are not reached by then are left out"),
       true);
 }
 

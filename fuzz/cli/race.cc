@@ -216,17 +216,27 @@ Fields<Report> FieldsOf(const Report*) {
   };
 }
 
-// The case on one line: "k=0 3c00 x 3c00  1.0 x 1.0; c b3000000  -2^-25".
+// The architectures, to name who gives a result.
+std::pair<std::string, std::string> SidesOf(const PairRace& pair) {
+  const std::string x(pair.x.op->arch()), y(pair.y.op->arch());
+  return x == y ? std::pair<std::string, std::string>("the first", "the second") : std::pair(x, y);
+}
+
+// The case on one line: "k=0 3c00 x 3c00  1.0 x 1.0; c b3000000  -2^-25. sm_70 gives +0, sm_90 1.0".
 std::string ShortCase(const PairRace& pair) {
   std::string text = CaseText(pair.op(), pair.race.found->dot, 0);
   text = absl::StrJoin(absl::StrSplit(text, '\n', absl::SkipEmpty()), "; ");
   const Format& d = pair.x.model.d;
-  absl::StrAppend(&text, ": ", NumberText(d, pair.race.found->x), " or ",
-                  NumberText(d, pair.race.found->y));
+  const auto [x, y] = SidesOf(pair);
+  const auto gives = [&, &x = x, &y = y](const TellingCase& found) {
+    return absl::StrCat(x, " gives ", NumberText(d, found.x), ", ", y, " gives ",
+                        NumberText(d, found.y));
+  };
+  absl::StrAppend(&text, ". ", gives(*pair.race.found), ".");
   if (!pair.typical) return text;
   const TellingCase& typical = *pair.typical;
-  return absl::StrCat(text, "; with ordinary numbers ", NumberText(d, typical.x), " or ",
-                      NumberText(d, typical.y), HowFar(d, typical.x, typical.y));
+  return absl::StrCat(text, " With ordinary numbers: ", gives(typical),
+                      HowFar(d, typical.x, typical.y));
 }
 
 const Architecture* FindArchitecture(const std::string& name) {
@@ -311,6 +321,9 @@ absl::StatusOr<Report> RaceArchitectures(const Architecture& x, const Architectu
         for (const Operation* row : c.rows) ledger.Compare(Thing::kOperation, row->name);
       }
     }
+  }
+  if (!report.text.empty()) {
+    report.text = absl::StrCat("left: ", x.name, ", right: ", y.name, "\n", report.text);
   }
   if (race.groups.empty()) {
     report.nothing = absl::StrCat(x.name, " and ", y.name,
@@ -492,9 +505,9 @@ absl::StatusOr<Report> Race(const RaceFlags& flags, const TextStyle& style, Ledg
       return row == 0 ? RacePair(*racer, like, style) : RacePair(like, *racer, style);
     }
     if (!absl::StrContains(other, '/')) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("no architecture '", absl::CHexEscape(other.substr(0, 200)), "'; `",
-                       Program(), " list products` lists the names of products"));
+      return absl::InvalidArgumentError(absl::StrCat("no architecture or product '",
+                                                     absl::CHexEscape(other.substr(0, 200)), "'; `",
+                                                     Program(), " list products` lists both"));
     }
     return absl::InvalidArgumentError(absl::StrCat(
         "'", x != nullptr ? x->name : y->name,

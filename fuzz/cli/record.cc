@@ -144,17 +144,18 @@ Action AddRecord(CLI::App& command) {
   AddInstr(command, flags->instr);
   AddDevice(command, flags->device, "device to record");
   AddOption(command, "--cases", flags->cases,
-            "executions per instruction; for a folder, the maximum for each strategy")
+            "cases per instruction; in a folder, at most this many from each strategy")
       .Count();
   AddSeed(command, flags->seed);
-  AddStrategy(command, flags->strategy, " (for a folder: for its digests only)");
+  AddStrategy(command, flags->strategy,
+              "; in a folder, only for its digests, hashes of further answers");
   AddDuration(command, "--max_total_time", flags->max_total_time,
               "time for the digests of a folder");
   AddThreads(command, flags->threads);
   AddOption(command, "--max_bytes", flags->max_bytes, "maximum size of a folder").Count();
   AddOption(command, "--regressions", flags->regressions,
-            "for a folder: record the answers to the cases of this folder too [corpus/regressions "
-            "if it exists]")
+            "if `out` is a folder: also record the answers to the cases in FOLDER "
+            "[corpus/regressions if it exists]")
       .TypeName("FOLDER");
   return {RunRecord, flags, {SchemaOf<WithLeftOut<RecordResult>>}};
 }

@@ -34,12 +34,14 @@ std::string VectorCounts(const ReplayOutcome& outcome) {
                       count(AnswerKind::kContested), "\n");
 }
 
-// An identity may name many programs; only JSON shows all of it.
+// An identity may name many programs; only JSON shows all of it. Identities of one device differ at
+// the end.
 std::string Short(const std::string& identity) {
-  constexpr size_t kMax = 120;  // bytes
+  constexpr size_t kMax = 120, kEnd = 50;  // bytes
   if (identity.empty()) return "unnamed device";
-  return identity.size() <= kMax ? identity
-                                 : absl::StrCat(PlainLine(identity.substr(0, kMax)), "...");
+  if (identity.size() <= kMax) return identity;
+  return absl::StrCat(PlainLine(identity.substr(0, kMax - kEnd)), " ... ",
+                      PlainLine(identity.substr(identity.size() - kEnd)));
 }
 
 std::string CountsText(const ReplayOutcome& outcome) {
@@ -48,27 +50,31 @@ std::string CountsText(const ReplayOutcome& outcome) {
     if (!outcome.recordings) break;
     absl::StrAppend(&text, Short(device), ": ", tally.compared - tally.differing, " of ",
                     tally.compared, " dot products of ", CountText(tally.ops.size(), "instruction"),
-                    " equal\n");
+                    " equal the model's\n");
   }
   absl::StrAppend(&text, outcome.compared - outcome.differing, " of ", outcome.compared,
-                  " dot products equal", outcome.damaged ? " (damaged data skipped)" : "",
+                  " dot products equal the model's",
+                  outcome.damaged ? " (damaged data skipped)" : "",
                   Counted(", flaky: ", outcome.flaky),
                   Counted(", instructions dropped: ", outcome.dropped.size()), "\n");
   if (outcome.units + outcome.flaky_units + outcome.unsupported_units > 0) {
     absl::StrAppend(&text, outcome.units - outcome.differing_units, " of ",
-                    CountText(outcome.units, "unit"), " of digests equal",
+                    CountText(outcome.units, "unit"), " of digests equal the model's",
                     Counted(", flaky: ", outcome.flaky_units),
                     Counted(", left out: ", outcome.unsupported_units), "\n");
   }
   if (outcome.recorded > 0) {
     absl::StrAppend(&text,
-                    "recorded answers that repeated when queried twice: ", outcome.recorded_twice,
-                    " of ", outcome.recorded, "\n");
+                    outcome.recorded_twice == 0 ? "none" : absl::StrCat(outcome.recorded_twice),
+                    " of the ", outcome.recorded, " recorded answers ",
+                    outcome.recorded_twice <= 1 ? "was" : "were", " queried twice when recorded",
+                    outcome.recorded_twice == 0 ? "" : ", with equal answers", "\n");
   }
   if (!outcome.unmodelled_ops.empty()) {
-    absl::StrAppend(&text, outcome.unmodelled, " answers of ",
+    absl::StrAppend(&text, "not compared with a model, because ",
                     CountText(outcome.unmodelled_ops.size(), "instruction"),
-                    " without a model were not compared", outcome.repeated > 0 ? " with one" : "",
+                    outcome.unmodelled_ops.size() == 1 ? " has" : " have",
+                    " none: ", outcome.unmodelled, " answers",
                     Counted(", units of digests: ", outcome.unmodelled_units), "\n");
   }
   if (outcome.repeated + outcome.repeated_units > 0) {
@@ -97,8 +103,8 @@ std::string MovesText(const ReplayOutcome& outcome, bool update) {
     absl::StrAppend(&text, PlainLine(move.path), ": ", Name(move.from), " -> ", Name(move.to),
                     "\n");
   }
-  return absl::StrCat(text, "findings whose state ", update ? "changed" : "would change", ": ",
-                      MovesText(outcome.moves), update ? "" : " (--update stores the change)",
+  return absl::StrCat(text, "filed cases whose state ", update ? "changed" : "would change", ": ",
+                      MovesText(outcome.moves), update ? "" : " (--update stores the new state)",
                       "\n");
 }
 
@@ -293,9 +299,8 @@ void Replay(const ReplayFlags& flags, std::vector<TestResult>& test_results, Cal
   const auto outcome = ReplaySubjects(options, engine.get(), report, call.console);
   if (outcome.ok()) call.ledger() = outcome->ledger;
   if (absl::IsNotFound(outcome.status()) && flags.device.empty() && !spec.empty()) {
-    return call.Say(
-        Verdict::kNotHere,
-        absl::StrCat(outcome.status().message(), "; choose a different one with --device=DEVICE"));
+    return call.Say(Verdict::kNotHere, absl::StrCat(outcome.status().message(),
+                                                    "; choose the device with --device=DEVICE"));
   }
   if (!outcome.ok()) return call.Say(outcome.status());
   test_results = outcome->test_results;
@@ -317,8 +322,9 @@ void RunReplay(const ReplayFlags& flags, Call& call) {
 Action AddReplay(CLI::App& command) {
   const auto flags = std::make_shared<ReplayFlags>();
   AddOption(command, "subject", flags->options.subjects,
-            "cases (*.txtpb), vectors (corpus/vector_file.h), recordings (folder, block log, or "
-            "line protocol, plain or gzip), surveys, folders of these, or case names")
+            "filed cases (*.txtpb), vector files (as in corpus/vectors), recordings (a folder or a "
+            ".log of `record`, or lines of operands and result, plain or gzip), folders of "
+            "surveys, folders of all these, or case names")
       .Required();
   AddDevice(command, flags->device,
             "device to compare with, instead of the stored answers [auto for a case name]");
@@ -330,12 +336,14 @@ Action AddReplay(CLI::App& command) {
   AddOption(command, "--max_reports", flags->options.max_reports, "number of mismatches to print")
       .Count();
   AddOption(command, "--every", flags->options.every,
-            "verify the digests of only every N-th unit of a recording folder")
+            "check only every N-th digest (hash of the answers to a range of cases) of a recording "
+            "folder")
       .Count()
       .Positive()
       .TypeName("N");
   AddFlag(command, "--update", flags->options.update,
-          "update the state in the files of findings: fixed, regressed, ...");
+          "store the new states in the files of findings: open, explained, fixed, flaky or "
+          "regressed");
   AddOption(command, "--why", flags->options.why,
             "with --update: explanation for the findings that differ; their state becomes "
             "`explained`")

@@ -115,8 +115,9 @@ Action AddReport(CLI::App& command) {
   const auto flags = std::make_shared<ReportFlags>();
   AddOption(
       command, "folder", flags->folders,
-      "folders of runs; the shards of one run are summed, different runs are shown side by side");
-  AddOption(command, "--compare", flags->compare, "compare two folders of runs, or two recordings")
+      "folders of runs; the shards of one run are summed, different runs are reported separately");
+  AddOption(command, "--compare", flags->compare,
+            "compare two folders of runs, or two recordings: --compare A B")
       .Expected(2)
       .TypeName("PATH");
   AddOption(command, "--out", flags->out,

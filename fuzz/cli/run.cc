@@ -84,7 +84,8 @@ void WarnOfEquivalent(const std::string& device, const std::vector<const Operati
   for (const Operation* op : ops) {
     const std::string why = WhyEquivalent(op->model, WithChanges(op->model.algorithm, fault));
     if (!fault.empty() && !why.empty()) {
-      console.Warn(absl::StrCat(op->name, ": no input can reveal ", Name(fault), ": ", why));
+      console.Warn(absl::StrCat(op->name, ": no input can reveal ", Name(fault), ", because ", why,
+                                "; expect no mismatches"));
     }
   }
 }
@@ -169,18 +170,19 @@ std::string ReportText(const RunReport& report, const NextCommands& next, bool s
   return text;
 }
 
-// A hundred times the cases, in a new folder; for an empty shard, the same run without shards as a
-// dry run.
+// A hundred times the cases, in the same folder if the user named one; for an empty shard, the same
+// run without shards as a dry run.
 NextCommands CommandsAfter(const CLI::App& command, const RunOptions& options,
                            const RunReport& report) {
   if (report.IsEmptyShard()) {
     const std::string whole = CommandText(command, {"--shard", "--workdir", "--dry_run"});
     return {whole + " --dry_run", whole + " --dry_run"};
   }
-  return {CommandText(command),
-          absl::StrCat(CommandText(command, {"--cases", "--extend", "--max_total_time", "--stop_at",
-                                             "--workdir", "--dry_run"}),
-                       " --cases=", ShortCount(options.cases * 100))};
+  return {
+      CommandText(command),
+      absl::StrCat(CommandText(command, {"--cases", "--extend", "--max_total_time", "--stop_at",
+                                         "--dry_run"}),
+                   options.anew ? "" : " --extend", " --cases=", ShortCount(options.cases * 100))};
 }
 
 // Announces the instructions, the device and the folder.
@@ -189,9 +191,9 @@ void Announce(const RunOptions& options, const Device& device, const Shard& shar
   constexpr size_t kMax = 200;  // bytes of an identity that may name many programs
   std::string identity = Name(device.identity());
   if (identity.size() > kMax) identity = PlainLine(identity.substr(0, kMax)) + "...";
-  console.Status(absl::StrCat("mmadiff: ", CountText(options.ops.size(), "instruction"), " on ",
-                              identity, ", ", CountText(options.threads, "thread"), ", ",
-                              options.workdir, ShardText(shard)),
+  console.Status(absl::StrCat("mmadiff: ", CountText(options.ops.size(), "instruction"), ", ",
+                              CountText(options.threads, "thread"), ShardText(shard), ", folder ",
+                              options.workdir, ", device: ", identity),
                  true);
 }
 
@@ -281,8 +283,9 @@ Action AddRun(CLI::App& command) {
   AddInstr(command, flags->instr);
   AddDevice(command, flags->device, "device to test");
   AddOption(command, "--cases", flags->cases,
-            "executions per instruction [1e6 executions or 16e6 dot products, whichever is fewer; "
-            "where the GPU generates the cases: 1e9 dot products]")
+            "cases per instruction; a case is one execution, for example of 128 dot products [1e6 "
+            "cases or 16e6 dot products, whichever is fewer; if the GPU generates the cases: 1e9 "
+            "dot products]")
       .Count();
   AddStrategy(command, flags->strategy, "", true);
   AddSeed(command, flags->seed);
@@ -292,8 +295,8 @@ Action AddRun(CLI::App& command) {
       .Count();
   AddOption(
       command, "--shard", flags->shard,
-      "run only every N-th unit, starting at the I-th (from 0); auto: take both from Slurm, MPI or "
-      "Kubernetes; auto/N if they do not provide the number of shards")
+      "run only every N-th unit (a range of cases), starting at unit I, counted from 0; auto: take "
+      "I and N from Slurm, MPI or Kubernetes; auto/N: take only I from them")
       .TypeName("I/N");
   AddDuration(command, "--max_total_time", flags->max_total_time,
               "stop after this time; the run can be resumed");
@@ -305,7 +308,8 @@ Action AddRun(CLI::App& command) {
           "raise the number of cases of the run in --workdir; its finished work stays valid")
       .Excludes(forever);
   AddFlag(command, "--require_coverage", flags->require_coverage,
-          "also fail if too few cases exercised a class of cases or a bin of the arithmetic");
+          "exit with 3 if too few cases exercised a kind of input (class) or a situation in the "
+          "arithmetic (bin)");
   AddFlag(command, "--dry_run", flags->dry_run, "print the planned run without running it");
   AddFlag(command, "--stats", flags->stats, "print stat:: lines even on a terminal");
   return {RunRun,

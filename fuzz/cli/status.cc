@@ -53,14 +53,25 @@ std::string Text(const RunStatus& s, size_t width) {
   if (s.shards > 1) add("shard", absl::StrCat(s.seen.front(), " of ", s.shards));
   add("done", absl::StrCat(UnitsText(s.units, s.planned_units, s.endless), ", ",
                            CountsText(s.total, s.at_least)));
-  if (const std::string stopped = StoppedText(s); !stopped.empty()) add("stopped", stopped);
-  if (!s.findings.empty()) add("findings", absl::StrCat(s.findings.size()));
+  if (const std::string stopped = StoppedText(s); !stopped.empty()) {
+    const bool all = std::ranges::all_of(
+        s.rows, [](const RunReportRow& row) { return row.stopped() || row.finished; });
+    add("stopped", absl::StrCat(stopped, all ? "; no work is left" : ""));
+  }
+  if (!s.findings.empty()) {
+    size_t filed = 0;
+    for (const Finding& f : s.findings) filed += f.beside.size() + 1;
+    add("findings", absl::StrCat(s.findings.size(), " (", CountText(filed, "case"), " filed)"));
+  }
   for (const std::string& line : DroppedLines(s)) add("dropped", line);
   for (const std::string& line : s.distrusted) add("distrusted", line);
   // Times of units are in whole seconds.
   const bool rough = static_cast<double>(s.total.dot_products) < 10 * s.rate;
   const std::string least = rough ? "at least " : "";
-  if (s.rate > 0) add("rate", absl::StrCat(least, HumanCount(s.rate), " dot products/s"));
+  if (s.rate > 0) {
+    add("rate", absl::StrCat(least, HumanCount(s.rate), " dot products/s",
+                             rough ? " (times are stored in whole seconds)" : ""));
+  }
   if (s.last_ended > 0) add("last unit", UtcTime(s.last_ended));
   if (!s.machines.empty()) {
     const size_t shown = std::min<size_t>(s.machines.size(), 5);
@@ -72,7 +83,7 @@ std::string Text(const RunStatus& s, size_t width) {
             more);
   }
   if (s.seconds_left > 0) add("left", LeftText(s.seconds_left));
-  add("writer", s.writer.empty() ? "none" : s.writer);
+  add("writer", s.writer.empty() ? "none (no process is writing to this folder)" : s.writer);
   for (const std::string& what : s.damage) add("damaged", what);
   return text;
 }

@@ -179,7 +179,8 @@ Action AddSurvey(CLI::App& command) {
   AddDuration(command, "--max_total_time", flags->max_total_time, "total time; 0: no limit");
   AddInstr(command, flags->instr);
   AddOption(command, "--cases", flags->cases,
-            "executions per instruction in the survey's run [until the time is up]")
+            "cases per instruction in the stage that compares generated inputs, as `run` does "
+            "[until the time is up]")
       .Count();
   AddSeed(command, flags->seed);
   AddDuration(command, "--timeout", flags->timeout,
@@ -188,7 +189,8 @@ Action AddSurvey(CLI::App& command) {
   AddOption(command, "--regressions", flags->regressions,
             "also query the cases of this folder [corpus/regressions if it exists]")
       .TypeName("FOLDER");
-  AddOption(command, "--compare", flags->compare, "compare the answers of two survey folders")
+  AddOption(command, "--compare", flags->compare,
+            "compare the answers of two survey folders: --compare A B")
       .Expected(2)
       .TypeName("FOLDER");
   return {

@@ -23,7 +23,7 @@ bool IsGlob(const std::string& text) { return text.find_first_of("*?[") != text.
 std::string Escaped(const std::string& text) { return absl::CHexEscape(text.substr(0, 200)); }
 
 const std::string& Said(const std::string& text, const std::string& meaning) {
-  Console(Color::kAuto, false).Warn(absl::StrCat(Escaped(text), " is ", meaning));
+  Console(Color::kAuto, false).Warn(absl::StrCat(Escaped(text), " is read as ", meaning));
   return meaning;
 }
 

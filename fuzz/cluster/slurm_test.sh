@@ -102,7 +102,7 @@ echo "$killed requeues, $running of them in the middle of a run, $done_again of 
 "$m" merge whole night/* >merge.txt 2>merge.err || fail "merge: $(cat merge.err)"
 "$m" run "${run[@]}" --workdir="$tmp/whole" >whole.txt 2>whole.err
 [ $? = 1 ] || fail "the whole: $(cat whole.err)"
-grep -q 'nothing executed' whole.txt || fail "the merged folder was not whole: $(cat whole.txt)"
+grep -q 'no unit was executed' whole.txt || fail "the merged folder was not whole: $(cat whole.txt)"
 stats whole.txt | cmp -s - <(stats alone.txt) ||
   fail "another result: $(stats whole.txt | diff - <(stats alone.txt) | head -4)"
 stats whole.txt | grep digest

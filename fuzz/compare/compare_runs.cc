@@ -291,8 +291,9 @@ std::string RunsDifference::Text(size_t width) const {
       absl::StrAppend(&text, c.op, ": reached only in ", side, ": ", Some(*bins, kNamedBins), "\n");
     }
   }
+  if (!facts.empty()) absl::StrAppend(&text, "other differences (A | B):\n");
   for (const Fact& fact : facts) {
-    absl::StrAppend(&text, fact.name, ": ", fact.first, " | ", fact.second, "\n");
+    absl::StrAppend(&text, "  ", fact.name, ": ", fact.first, " | ", fact.second, "\n");
   }
   absl::StrAppend(&text, "compared: ", answers.compared,
                   "; differing instructions: ", answers.rows.size(),

@@ -68,7 +68,7 @@ std::string MovesText(const std::vector<FindingMove>& moves) {
   for (const FindingMove& move : moves) ++counts[{move.from, move.to}];
   std::string text;
   for (const auto& [move, count] : counts) {
-    absl::StrAppend(&text, text.empty() ? "" : ", ", count, " ", Name(move.first), " to ",
+    absl::StrAppend(&text, text.empty() ? "" : ", ", count, " from ", Name(move.first), " to ",
                     Name(move.second));
   }
   return text;

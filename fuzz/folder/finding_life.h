@@ -35,7 +35,7 @@ struct FindingMove {
   FindingState from, to;
 };
 
-// "2 open to fixed, 1 fixed to regressed"
+// "2 from open to fixed, 1 from fixed to regressed"
 std::string MovesText(const std::vector<FindingMove>& moves);
 
 // The filed cases of a folder that have the same operation and bucket.

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "corpus/cases/case_name.h"
 #include "fuzz/output/next_command.h"
 #include "triage/case_text.h"
 
@@ -62,9 +63,10 @@ std::string FiledText(const Finding& finding, size_t width) {
     return absl::StrCat(folder, ", ", beside + 1, beside == 0 ? " case" : " cases");
   }
   return absl::StrCat(
-      finding.path,
-      beside == 0 ? ""
-                  : absl::StrCat(" and ", beside, beside == 1 ? " case" : " cases", " next to it"));
+      finding.path, beside == 0
+                        ? ""
+                        : absl::StrCat(" and ", beside, beside == 1 ? " more case" : " more cases",
+                                       " of this finding"));
 }
 
 std::string DescribeFinding(std::span<const KeptCase> cases, const Finding& finding,
@@ -79,12 +81,13 @@ std::string DescribeFinding(std::span<const KeptCase> cases, const Finding& find
     text += Labelled(absl::StrFormat("  %-11s", label), words, style.width);
   };
   add("bucket", Name(finding.bucket));
-  add("first case", finding.case_name);
+  add(LooksLikeCaseName(finding.case_name) ? "first case" : "input", finding.case_name);
   // A flaky case cannot be minimized; the file has its operands.
   const bool minimized = finding.bucket.Repeats() || finding.bucket.repetition == Repetition::kAged;
   const std::string place =
       alone ? "one dot product"
-            : absl::StrCat("at block ", p.block, ", row ", p.i, ", column ", p.j, " of its tile");
+            : absl::StrCat("at block ", p.block, ", row ", p.i, ", column ", p.j, " of its tile",
+                           minimized ? "" : ", not minimized");
   const bool cut = finding.spent > 0;  // a longer search may find a smaller case
   add(!minimized ? "as found"
       : cut      ? "smallest"
@@ -100,8 +103,8 @@ std::string DescribeFinding(std::span<const KeptCase> cases, const Finding& find
     add("typical", absl::StrCat("ordinary numbers also give different results: ",
                                 ResultText(typical->mismatch)));
     if (!finding.typical.empty()) {
-      text +=
-          CommandLine("             ", CaseCommand("explain", finding.typical, room), style.width);
+      text += CommandLine("             stage by stage: ",
+                          CaseCommand("explain", finding.typical, room), style.width);
     }
   }
   if (!finding.diagnosis.empty()) add("diagnosis", finding.diagnosis);

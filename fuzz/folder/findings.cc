@@ -30,6 +30,10 @@ std::string Slug(const Bucket& bucket) {
   return slug;
 }
 
+std::string WhyOf(const RegressionCase& c) {
+  return StateOf(c) == FindingState::kExplained ? c.why : "";
+}
+
 // Moves a fixed finding to kRegressed, because a run found it again.
 absl::Status Regress(const std::string& path) {
   absl::StatusOr<RegressionCase> c = ReadCase(path);
@@ -313,6 +317,8 @@ void AddFiled(const FiledCase& filed, std::vector<Finding>& findings) {
     f.unfixed |= unfixed;
     f.state = MoreUrgent(state, f.state);
     if (f.shared.empty()) f.shared = c.shared;
+    const std::string why = WhyOf(c);
+    if (f.why.empty() || (!why.empty() && why.size() < f.why.size())) f.why = why;
     if (IsMinimal(c)) std::swap(f.path, f.beside.back());
     return;
   }
@@ -324,6 +330,7 @@ void AddFiled(const FiledCase& filed, std::vector<Finding>& findings) {
   if (RoleOf(c) == CaseRole::kTypical) f.typical = path;
   f.device = c.device();
   f.shared = c.shared;
+  f.why = WhyOf(c);
   f.unfixed = unfixed;
   f.state = state;
   findings.push_back(std::move(f));

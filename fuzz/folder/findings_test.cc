@@ -130,8 +130,11 @@ TEST_F(RunTest, AResumedRunListsWhatItsFolderHas) {
   EXPECT_EQ(listed, filed);
   const std::string report = FormatReport(again);
   EXPECT_THAT(report, HasSubstr("from an earlier attempt  " + first.findings[0].path));
-  EXPECT_THAT(report, HasSubstr("note: 1 of 1 units from earlier attempts, nothing executed"));
-  EXPECT_THAT(FormatReport(first), testing::Not(HasSubstr("nothing executed")));
+  EXPECT_THAT(
+      report,
+      HasSubstr(
+          "note: all results are from earlier attempts (1 of 1 units), no unit was executed"));
+  EXPECT_THAT(FormatReport(first), testing::Not(HasSubstr("no unit was executed")));
   // A finding that cannot be read is no finding less.
   std::ofstream(first.findings[0].path) << "instruction: 7";
   EXPECT_TRUE(Run(options, "faulty:fraction_bits=23").attempt->damaged_findings);

@@ -152,12 +152,12 @@ absl::StatusOr<RunManifest> ClaimManifest(const std::string& folder, const RunMa
     return *std::move(extended);
   }
   return absl::FailedPreconditionError(
-      absl::StrCat(folder, " belongs to a different run (",
-                   ManifestDifference(*stored, WithUnitsOf(*stored, manifest)), "); ",
+      absl::StrCat(folder, " belongs to a different run; ",
                    extend     ? "--extend only raises cases: "
                    : extended ? "add --extend to raise its cases, or "
                               : "",
-                   "choose another --workdir, or repeat the command line of that run"));
+                   "choose another --workdir, or repeat the command line of that run (",
+                   ManifestDifference(*stored, WithUnitsOf(*stored, manifest)), ")"));
 }
 
 namespace {
@@ -250,7 +250,7 @@ absl::StatusOr<std::unique_ptr<Workdir>> Workdir::Claim(const std::string& folde
     RETURN_IF_ERROR(CheckNoOthers(folder));
   }
   if (absl::Status s = MakeFolder(folder); !s.ok()) {
-    return absl::DataLossError(absl::StrCat("work directory ", folder, ": ", s.message()));
+    return absl::DataLossError(s.message());
   }
   auto workdir = std::make_unique<Workdir>();
   workdir->manifest_path_ = ManifestPath(folder);

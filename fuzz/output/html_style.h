@@ -56,6 +56,7 @@ pre{background:var(--code);border-radius:8px;padding:10px 12px;margin:6px 0;over
 .label{color:var(--soft);font-size:13px;margin:10px 0 2px}
 .stages td{font-family:ui-monospace,Menlo,Consolas,"DejaVu Sans Mono","Liberation Mono",monospace;font-size:13px;white-space:nowrap}
 .stages tr.parts td{background:var(--bad-soft);color:var(--bad)}
+@media(max-width:640px){.stages td{font-size:11px;white-space:normal;overflow-wrap:anywhere;padding-right:6px}}
 .stages td:first-child,.stages th:first-child{padding-left:8px}
 .command{display:flex;gap:8px;align-items:flex-start;background:var(--code);border-radius:8px;padding:8px 8px 8px 12px;margin-top:12px}
 .command code{flex:1;overflow-wrap:anywhere;padding-top:3px}

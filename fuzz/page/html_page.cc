@@ -54,7 +54,12 @@ std::string VerdictCard(const ReportRun& run) {
       run.rows.empty() ? RunReportRow::kNothing : run.rows.front().state;
   const bool trusted =
       run.distrusted.empty() && run.damage.empty() && std::ranges::none_of(run.rows, IsDoubted);
-  const char* css = worst == RunReportRow::kAgrees && !trusted ? "warn" : TextOf(worst).css;
+  const bool fixed =
+      !run.findings.empty() && std::ranges::all_of(run.findings, [](const Finding& f) {
+        return f.state == FindingState::kFixed;
+      });
+  const bool warns = worst == RunReportRow::kAgrees ? !trusted : fixed;
+  const char* css = warns ? "warn" : TextOf(worst).css;
   std::string why;
   const std::vector<FindingGroup> groups = GroupFindings(run);
   if (!groups.empty() && !Sentence(groups.front(), run).empty()) {
@@ -72,7 +77,9 @@ std::string VerdictCard(const ReportRun& run) {
   const std::string stopped = StoppedText(run);
   return absl::StrCat("<div class=\"card verdict ", css, "\"><p>", Html(Sentence(run)), "</p>",
                       stopped.empty() ? "" : HtmlTag("p", "why", Html(stopped + ".")),
-                      why.empty() ? "" : HtmlTag("p", "why", Html(why)), "</div>\n");
+                      why.empty() ? "" : HtmlTag("p", "why", Html(why)),
+                      fixed ? HtmlTag("p", "why", "All findings have been fixed since.") : "",
+                      "</div>\n");
 }
 
 std::string Tiles(const ReportRun& run) {
@@ -228,6 +235,7 @@ std::string FindingInside(const ReportFinding& f) {
   const Finding& finding = f.finding;
   std::string html;
   if (!f.diagnosis.empty()) absl::StrAppend(&html, "<p>", Html(f.diagnosis), "</p>\n");
+  if (!finding.why.empty()) absl::StrAppend(&html, "<p>Note: ", Html(finding.why), "</p>\n");
   if (!finding.shared.empty()) {
     absl::StrAppend(&html, "<p>Shared: ", Html(finding.shared), "</p>\n");
   }
@@ -311,7 +319,7 @@ std::string Coverage(const ReportRun& run) {
 std::string Charts(const ReportRun& run) {
   const std::string ulps = UlpChart(run), rate = RateChart(run.rate);
   std::string html = "<h2>Differences and rate</h2>\n<div class=\"columns\">\n";
-  absl::StrAppend(&html, "<div class=\"card\">\n<h4>Distance</h4>\n",
+  absl::StrAppend(&html, "<div class=\"card\">\n<h4>Distance from the model in ulps</h4>\n",
                   !ulps.empty()               ? ulps
                   : run.total.mismatches == 0 ? "<p class=\"soft\">No word differs.</p>"
                                               : "<p class=\"soft\">Not counted by this run.</p>",
@@ -323,11 +331,13 @@ std::string Charts(const ReportRun& run) {
 
 std::string MutantsPart(const ReportMutants& mutants) {
   if (mutants.models == 0) return "";
-  std::string html = absl::StrCat(
-      "<h2>Surviving mutants</h2>\n<div class=\"card\">\n<p>", mutants.survivors.size(), " of ",
-      mutants.mutants, " changed models gave the model's answers in the first ", mutants.cases,
-      " cases. Tried for ", mutants.models, " out of ", mutants.of_models,
-      mutants.of_models == 1 ? " model" : " models", " in this run.</p>\n");
+  std::string html =
+      absl::StrCat("<h2>Faults that this generator would miss</h2>\n<div class=\"card\">\n<p>",
+                   mutants.survivors.size(), " of ", CountText(mutants.mutants, "fault"),
+                   " (changed parameters) planted in the model. A fault is missed if the first ",
+                   CountText(mutants.cases, "generated case"), " do not reveal it. Tried for ",
+                   mutants.models, " out of ", mutants.of_models,
+                   mutants.of_models == 1 ? " model" : " models", " in this run.</p>\n");
   if (!mutants.survivors.empty()) {
     std::vector<std::vector<std::string>> rows;
     for (const auto& [op, change] : mutants.survivors) {

@@ -53,12 +53,14 @@ void AddRows(const ReportRun& run, std::string& page) {
 }
 
 void AddFinding(const ReportFinding& f, std::string& page) {
-  absl::StrAppend(&page, "\n### ", Cell(Name(f.finding.bucket)), "\n\n", Cell(f.finding.op), ", ",
-                  f.finding.beside.size() + 1, " filed, ", Name(f.finding.state), ".",
-                  f.diagnosis.empty() ? "" : " ", Cell(f.diagnosis), f.diagnosis.empty() ? "" : ".",
-                  f.finding.shared.empty() ? "" : " Shared: ", Cell(f.finding.shared),
-                  f.typical.empty() ? "" : " Ordinary numbers also give different results: ",
-                  f.typical, f.typical.empty() ? "" : ".", "\n\n");
+  absl::StrAppend(
+      &page, "\n### ", Cell(Name(f.finding.bucket)), "\n\n", Cell(f.finding.op), ", ",
+      CountText(f.finding.beside.size() + 1, "case"), " filed; state: ", Name(f.finding.state), ".",
+      f.diagnosis.empty() ? "" : " ", Cell(f.diagnosis), f.diagnosis.empty() ? "" : ".",
+      f.finding.why.empty() ? "" : " Note: ", Cell(f.finding.why),
+      f.finding.shared.empty() ? "" : " Shared: ", Cell(f.finding.shared),
+      f.typical.empty() ? "" : " Ordinary numbers also give different results: ", f.typical,
+      f.typical.empty() ? "" : ".", "\n\n");
   if (!f.minimal.empty()) page += Block(f.minimal + f.difference);
   if (!f.stages.empty()) {
     std::vector<std::string> titles = {"stage"};
@@ -85,7 +87,7 @@ void AddRun(const ReportRun& run, std::string& page) {
   fact("generator",
        absl::StrCat("version ", m.generator_version, ", seed ", m.seed, ", strategy ", m.strategy));
   fact("program", absl::StrCat(m.tool_version, ", model version ", m.model_version));
-  fact("units",
+  fact("finished units (ranges of cases)",
        absl::StrCat(run.units, run.endless ? "" : absl::StrCat(" of ", run.planned_units)));
   if (run.shards > 1) {
     fact("shards", absl::StrCat(absl::StrJoin(run.seen, ", "), " of ", run.shards));
@@ -114,22 +116,31 @@ void AddRun(const ReportRun& run, std::string& page) {
       }
     }
   }
-  if (!run.crosses.empty()) page += "\n## Coverage\n\n| group | reached | of |\n|---|---:|---:|\n";
+  if (!run.crosses.empty()) {
+    page +=
+        "\n## Coverage\n\nSituations in the arithmetic (bins) that had enough cases:\n\n"
+        "| group of bins | with enough cases | all |\n|---|---:|---:|\n";
+  }
   for (const Cross& cross : run.crosses) {
     const CrossTotals totals = TotalsOf(cross);
     absl::StrAppend(&page, "| ", Cell(cross.group), " | ", totals.reachable - totals.missing, " | ",
                     totals.reachable, " |\n");
   }
-  if (!run.ulps.empty()) page += "\n## Distance\n\n| ulps | words |\n|---:|---:|\n";
+  if (!run.ulps.empty()) {
+    page +=
+        "\n## Distance between the device's results and the model's\n\n| ulps | results |\n"
+        "|---:|---:|\n";
+  }
   for (const auto& [bucket, count] : run.ulps) {
     absl::StrAppend(&page, "| ", bucket, " | ", count, " |\n");
   }
   const ReportMutants& tried = run.mutants;
   if (tried.models == 0) return;
-  absl::StrAppend(&page, "\n## Surviving mutants\n\n", tried.survivors.size(), " of ",
-                  tried.mutants, " changed models gave the model's answers in the first ",
-                  CountText(tried.cases, "case"), ". Tried for ", tried.models, " out of ",
-                  CountText(tried.of_models, "model"), " in this run.\n");
+  absl::StrAppend(&page, "\n## Faults that this generator would miss\n\n", tried.survivors.size(),
+                  " of ", CountText(tried.mutants, "fault"),
+                  " (changed parameters) planted in the model. A fault is missed if the first ",
+                  CountText(tried.cases, "generated case"), " do not reveal it. Tried for ",
+                  tried.models, " out of ", CountText(tried.of_models, "model"), " in this run.\n");
   for (const auto& [op, change] : tried.survivors) {
     absl::StrAppend(&page, "* ", op, ": ", change, "\n");
   }

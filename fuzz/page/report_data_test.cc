@@ -99,7 +99,7 @@ TEST_F(ReportDataTest, AShardAloneIsWholeAndARunThatStoppedIsNot) {
   EXPECT_EQ(stopped.rows.front().instruction, "x86/vfmadd231ss");  // the gravest first
   EXPECT_DOUBLE_EQ(stopped.rows.front().bound, 3 / 900.);
   EXPECT_EQ(stopped.digest, "");
-  EXPECT_THAT(Sentence(stopped), HasSubstr("; 1 is incomplete"));
+  EXPECT_THAT(Sentence(stopped), HasSubstr("; 1 instruction is incomplete"));
 }
 
 TEST_F(ReportDataTest, AFolderThatIsNoneOfARunHidesNoOther) {

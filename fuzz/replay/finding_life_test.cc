@@ -127,7 +127,7 @@ TEST_F(LifeTest, ReplaySaysWhatWouldMoveAndUpdateMovesIt) {
   const std::string before = Get(path);
   const ReplayOutcome would = Replay(nullptr, false);
   ASSERT_THAT(would.moves, SizeIs(1));
-  EXPECT_EQ(MovesText(would.moves), "1 open to fixed");
+  EXPECT_EQ(MovesText(would.moves), "1 from open to fixed");
   EXPECT_EQ(Get(path), before);
   Replay(nullptr);
   EXPECT_EQ(State(path), kFixed);

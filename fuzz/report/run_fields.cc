@@ -82,6 +82,8 @@ Fields<Finding> FieldsOf(const Finding*) {
       {"beside", &F::beside, "paths of the other cases that were kept"},
       {"typical", &F::typical, "path of the case with ordinary numbers; empty if none is filed"},
       {"diagnosis", &F::diagnosis, Prose("summary of the search for a cause; may be empty")},
+      {"why", &F::why,
+       Prose("shortest note of the cases that `replay --why` explained; empty without one")},
       {"shared", &F::shared,
        Prose("sentence on the common properties of the differing dot products; may be empty")},
       {"replaces", [](const F& f) { return NamesOf(f.replaces); },

@@ -73,11 +73,11 @@ std::string Sentence(const RunReportRow& row, bool narrow) {
     case RunReportRow::kDiffers:
       if (narrow) return row.stopped() && !row.finished ? "differs; stopped" : "differs";
       return absl::StrCat(
-          "differs from the device",
+          "the device differs from the model",
           row.at_least ? absl::StrCat(" in at least ", CountText(row.total.mismatches, "case"))
                        : "",
           row.stopped() && !row.finished
-              ? absl::StrCat("; stopped at ", MismatchesText(row.mismatch_limit, false),
+              ? absl::StrCat("; stopped at ", CountText(row.mismatch_limit, "mismatching case"),
                              " (--max_mismatches)")
               : "",
           row.dropped.ok() ? "" : "; dropped");
@@ -100,8 +100,8 @@ std::string Sentence(const RunReport& report) {
   const uint64_t open = report.Count(RunReportRow::kIncomplete);
   std::string text;
   if (differ > 0) {
-    text = absl::StrCat(differ, " of ", CountText(report.rows.size(), "instruction"),
-                        differ == 1 ? " differs" : " differ", " from the model");
+    text = absl::StrCat("The device differs from the model in ", differ, " of ",
+                        CountText(report.rows.size(), "instruction"));
   } else {
     uint64_t equal = 0, dot_products = 0;  // instructions without a difference
     for (const RunReportRow& row : report.rows) {
@@ -113,12 +113,18 @@ std::string Sentence(const RunReport& report) {
                                      " of ", CountText(equal, "instruction"));
     if (equal == 0 && report.total.dot_products > 0) text = "No conclusion is possible";
   }
-  if (flaky > 0) absl::StrAppend(&text, "; ", flaky, " gave answers that do not repeat");
-  if (open > 0) absl::StrAppend(&text, "; ", open, open == 1 ? " is" : " are", " incomplete");
+  if (flaky > 0) {
+    absl::StrAppend(&text, "; the answers of ", CountText(flaky, "instruction"), " do not repeat");
+  }
+  if (open > 0) {
+    absl::StrAppend(&text, "; ", CountText(open, "instruction"), open == 1 ? " is" : " are",
+                    " incomplete");
+  }
   const std::string missing = MissingShardsText(report.seen, report.shards);
   if (!missing.empty()) absl::StrAppend(&text, "; ", missing);
   if (const size_t dropped = DroppedLines(report).size(); dropped > 0) {
-    absl::StrAppend(&text, "; ", dropped, dropped == 1 ? " was" : " were", " dropped");
+    absl::StrAppend(&text, "; ", CountText(dropped, "instruction"), dropped == 1 ? " was" : " were",
+                    " dropped");
   }
   if (!report.distrusted.empty()) absl::StrAppend(&text, "; some answers are distrusted");
   if (!report.damage.empty()) absl::StrAppend(&text, "; some data is damaged");
@@ -136,8 +142,8 @@ std::string StoppedText(const RunReport& report) {
   }
   if (stopped == 0) return "";
   return absl::StrCat(stopped, " of ", CountText(report.rows.size(), "instruction"), " stopped at ",
-                      absl::StrJoin(limits, " or "), " mismatches (--max_mismatches)",
-                      last == 0 ? "" : ", the last at ", UtcTime(last));
+                      absl::StrJoin(limits, " or "), " mismatching cases (--max_mismatches)",
+                      last == 0 ? "" : ", most recently at ", UtcTime(last));
 }
 
 std::vector<uint64_t> MissingShards(const std::vector<uint64_t>& seen, uint64_t shards) {

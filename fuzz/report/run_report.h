@@ -118,7 +118,7 @@ struct RunReport {
 };
 // The verdict, in one sentence.
 std::string Sentence(const RunReport& report);
-// "14 of 14 instructions stopped at 20 mismatches (--max_mismatches), the last at TIME"; "" if none
+// "14 of 14 instructions stopped at 20 mismatches (--max_mismatches), most recently at TIME"; "" if none
 // did.
 std::string StoppedText(const RunReport& report);
 // "INSTRUCTION: why", for each dropped row.

@@ -116,11 +116,13 @@ TEST_F(RunReportTest, AStoppedRowSaysSoUntilItsUnitIsDone) {
   builder_.AddStop(Stop(0, 3, 1'700'000'000));
   RunReportBuilder done = builder_;
   const RunReport report = std::move(builder_).Finish();
-  EXPECT_EQ(StoppedText(report),
-            "1 of 2 instructions stopped at 20 mismatches (--max_mismatches), the last at "
-            "2023-11-14T22:13:20Z");
-  EXPECT_EQ(Sentence(report.rows[0]),
-            "differs from the device; stopped at 20 mismatches (--max_mismatches)");
+  EXPECT_EQ(
+      StoppedText(report),
+      "1 of 2 instructions stopped at 20 mismatching cases (--max_mismatches), most recently at "
+      "2023-11-14T22:13:20Z");
+  EXPECT_EQ(
+      Sentence(report.rows[0]),
+      "the device differs from the model; stopped at 20 mismatching cases (--max_mismatches)");
   done.Add(Unit(0, 3));
   EXPECT_EQ(StoppedText(std::move(done).Finish()), "");
 }
@@ -135,7 +137,7 @@ TEST_F(RunReportTest, MismatchesThatNoUnitCountsAreThoseOfTheFindings) {
   EXPECT_FALSE(report.rows[0].at_least);
   EXPECT_EQ(report.rows[1].total.mismatches, 2u);
   EXPECT_EQ(MismatchesText(report.total.mismatches, report.at_least), "at least 2 mismatches");
-  EXPECT_EQ(Sentence(report.rows[1]), "differs from the device in at least 2 cases");
+  EXPECT_EQ(Sentence(report.rows[1]), "the device differs from the model in at least 2 cases");
 }
 
 TEST(MissingShards, AreNamed) {

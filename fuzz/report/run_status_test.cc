@@ -66,7 +66,7 @@ TEST_F(RunStatusTest, NothingIsLeftOfAStoppedInstruction) {
   EXPECT_EQ(v.seconds_left, 0);
   const auto sum = SumShards({v});
   ASSERT_TRUE(sum.ok()) << sum.status();
-  EXPECT_THAT(StoppedText(*sum), HasSubstr("2 of 2 instructions stopped at 20 mismatches"));
+  EXPECT_THAT(StoppedText(*sum), HasSubstr("2 of 2 instructions stopped at 20 mismatching cases"));
 }
 
 TEST_F(RunStatusTest, SaysWhoWritesAndDoesNotMindTheEndOfALog) {

@@ -25,9 +25,9 @@ std::string Table(const RunReport& report, const TextStyle& style) {
   TextTable table({{"instruction"},
                    {"cases", true, 3},
                    {"dot products", true, 2},
-                   {"mismatches", true},
+                   {"mismatching", true},
                    {"rate/s", true, 4},
-                   {.title = narrow ? "differences, model" : "evidence", .drop = 1}});
+                   {.title = narrow ? "mismatch rate, model" : "result", .drop = 1}});
   for (const RunReportRow& row : report.rows) {
     table.Add({row.instruction, absl::StrCat(row.total.cases), absl::StrCat(row.total.dot_products),
                absl::StrCat(row.total.mismatches),
@@ -38,7 +38,7 @@ std::string Table(const RunReport& report, const TextStyle& style) {
 }
 
 std::string CasesText(const Finding& f) {
-  return f.cases == 0 ? "from an earlier attempt" : CountText(f.cases, "case");
+  return f.cases == 0 ? "from an earlier attempt" : CountText(f.cases, "mismatching case");
 }
 
 // Counts the rows that had too few cases overall (nothing was compared, or over a quarter of their
@@ -57,18 +57,19 @@ std::string IncompleteNotes(const RunReport& report) {
     if (++rows > kRows) continue;
     const size_t all = names.size();
     names.resize(std::min(all, kNames));
-    absl::StrAppend(&text, "incomplete: ", row->instruction, " has too few cases for ",
-                    absl::StrJoin(names, ", "),
-                    all > kNames ? absl::StrCat(" and ", all - kNames, " more bins") : "", "\n");
+    absl::StrAppend(&text, "incomplete: ", row->instruction, " has too few cases for ", all,
+                    all == 1 ? " situation" : " situations",
+                    " in the arithmetic (bins): ", absl::StrJoin(names, ", "),
+                    all > kNames ? absl::StrCat(" and ", all - kNames, " more") : "", "\n");
   }
   if (rows > kRows) {
     absl::StrAppend(&text, "incomplete: ", CountText(rows - kRows, "more instruction"),
-                    " had too few cases for some bins (mmadiff report lists them)\n");
+                    " had too few cases for some situations (mmadiff report lists them)\n");
   }
   if (few > 0) {
     absl::StrAppend(&text,
                     "incomplete: ", CountText(few, rows > 0 ? "more instruction" : "instruction"),
-                    " had too few cases to fill the bins of the arithmetic\n");
+                    " had too few cases for many situations in the arithmetic (bins)\n");
   }
   return text;
 }
@@ -87,13 +88,14 @@ std::string Notes(const RunReport& report) {
     absl::StrAppend(&text, "hardware: ", Name(hardware), "\n");
   }
   if (attempt.NothingExecuted()) {
-    absl::StrAppend(&text, "note: ", attempt.resumed_units, " of ",
-                    std::max(report.planned_units, attempt.resumed_units),
-                    " units from earlier attempts, nothing executed\n");
+    absl::StrAppend(&text, "note: all results are from earlier attempts (", attempt.resumed_units,
+                    " of ", std::max(report.planned_units, attempt.resumed_units),
+                    " units), no unit was executed\n");
   }
   if (attempt.repeated > 0) {
-    absl::StrAppend(&text, "note: ", attempt.repeated,
-                    " dot products of earlier attempts gave the same answers again\n");
+    absl::StrAppend(&text, "note: to check the device, ", attempt.repeated,
+                    " dot products of earlier attempts were executed again, with the same "
+                    "answers\n");
   }
   const auto emulated = std::ranges::count(report.rows, true, &RunReportRow::emulated);
   if (emulated > 0) {
@@ -103,6 +105,31 @@ std::string Notes(const RunReport& report) {
                     "instructions --evidence)\n");
   }
   return text + IncompleteNotes(report);
+}
+
+// The verdict of a run without findings.
+std::string CleanText(const RunReport& report) {
+  uint64_t most = 0, planted = 0;
+  for (const RunReportRow& row : report.rows) {
+    most = std::max(most, row.process_dot_products);
+    planted += !row.planted.empty();
+  }
+  std::string text = Sentence(report);
+  if (report.total.mismatches > 0 || report.total.dot_products == 0) return text;
+  if (planted > 0) {
+    absl::StrAppend(
+        &text, " In the self-test, a fault planted in the model of ",
+        planted == report.rows.size() ? "each instruction" : CountText(planted, "instruction"),
+        " was found.");
+  }
+  absl::StrAppend(&text,
+                  " The rate of mismatches is below the bound in the table (95% confidence, for "
+                  "inputs of this generator).");
+  if (most > 0) {
+    absl::StrAppend(&text, " No process of the device's program answered more than ", most,
+                    " lines; faults that need more were not tested.");
+  }
+  return text;
 }
 
 // "differs", the instruction, and a line for each of its buckets. Only the first kMax buckets are
@@ -115,14 +142,8 @@ void AddDifferences(const RunReport& report, const std::string& folder, const Te
     return style.color ? absl::StrCat(kMarkBegin, text, kMarkEnd) : text;
   };
   if (report.findings.empty()) {
-    uint64_t most = 0;
-    for (const RunReportRow& row : report.rows) most = std::max(most, row.process_dot_products);
-    add("differs", report.total.mismatches > 0 ? mark(CountText(report.total.mismatches, "case"))
-                   : report.total.dot_products > 0
-                       ? absl::StrCat("nothing; the rate of differences is below the bound in the "
-                                      "table (95 %, for this generator)",
-                                      InProcesses(most))
-                       : "nothing was compared");
+    const std::string text = CleanText(report);
+    add("verdict", report.total.mismatches > 0 ? mark(text) : text);
   }
   for (size_t i = 0; i < std::min(kMax, report.findings.size()); ++i) {
     const Finding& f = report.findings[i];
@@ -132,7 +153,9 @@ void AddDifferences(const RunReport& report, const std::string& folder, const Te
     }
     add("", absl::StrCat(Name(f.bucket), ", ", CasesText(f),
                          f.reports > 1 ? absl::StrCat(" in ", f.reports, " reports") : ""));
-    if (report.findings.size() == 1 && !f.diagnosis.empty()) add("", f.diagnosis);
+    if (report.findings.size() > 1) continue;
+    if (!f.diagnosis.empty()) add("", f.diagnosis);
+    if (!f.shared.empty()) add("shared", f.shared);
   }
   if (report.findings.size() > kMax) {
     add("", absl::StrCat("and ", report.findings.size() - kMax, " more in ", folder));
@@ -154,7 +177,9 @@ std::string FormatReport(const RunReport& report) {
                                                  : "mismatch: ",
                     f.op, "  ", Name(f.bucket), "  ", CasesText(f), "  ", f.path, "\n");
   }
-  return text + Notes(report);
+  text += Notes(report);
+  if (report.findings.empty()) absl::StrAppend(&text, "verdict:  ", CleanText(report), "\n");
+  return text;
 }
 
 std::string FormatStats(const RunReport& report) {
@@ -190,6 +215,10 @@ std::string FormatScreen(const RunReport& report, const NextCommands& next,
     add("folder", workdir);
     if (report.total.mismatches > 0 || report.endless) return text;
     const bool finished = std::ranges::all_of(report.rows, &RunReportRow::finished);
+    if (!finished && !DroppedLines(report).empty()) {
+      add("next", "correct the cause of \"dropped\" above, then repeat:");
+      return text + CommandLine("         ", next.again, style.width);
+    }
     return text + CommandLine("next     ", finished ? next.longer : next.again, style.width);
   }
   const Finding& first = report.findings.front();

@@ -71,7 +71,7 @@ TEST_F(RunTest, ClassesWithoutACaseAreReported) {
   EXPECT_EQ(empty.front(), "tie");
   const std::string text = FormatReport(outcome);
   EXPECT_THAT(text, HasSubstr("model published, incomplete\n"));
-  EXPECT_THAT(text, HasSubstr("incomplete: 1 instruction had too few cases to fill the bins"));
+  EXPECT_THAT(text, HasSubstr("incomplete: 1 instruction had too few cases for many situations"));
   EXPECT_EQ(ThinRows(outcome).size(), 1);
   EXPECT_EQ(ThinRows(With(outcome, {})).size(), 1);
 }
@@ -93,7 +93,8 @@ TEST_F(RunTest, ThinBinsAreReported) {
   EXPECT_THAT(
       FormatReport(With(whole, total)),
       HasSubstr("incomplete: " + std::string(kMma) +
-                " has too few cases for a/+0/k0, a/+0/k1, a/+0/k2, a/+0/k3 and 2 more bins\n"));
+                " has too few cases for 6 situations in the arithmetic (bins): a/+0/k0, a/+0/k1, "
+                "a/+0/k2, a/+0/k3 and 2 more\n"));
   total.mismatches = 1;
   EXPECT_THAT(ThinRows(With(whole, total)), testing::IsEmpty());
 }
@@ -149,22 +150,25 @@ TEST_F(RunTest, TheScreenOfSeveralBuckets) {
   EXPECT_THAT(screen(), HasSubstr("next     ./mmadiff explain w/findings/one.txtpb\n"));
   report.findings[0].reports = 2;  // of things that no change explains together
   EXPECT_THAT(screen(), HasSubstr("next     ./mmadiff explain w/findings\n"));
-  EXPECT_THAT(screen(), HasSubstr("         bucket0, 3 cases in 2 reports\n"));
+  EXPECT_THAT(screen(), HasSubstr("         bucket0, 3 mismatching cases in 2 reports\n"));
   report.findings[0].bucket.repetition = Repetition::kFlaky;
   report.findings[0].device = "exec:a b";
-  EXPECT_THAT(screen(),
-              HasSubstr("         flaky:bucket0, 3 cases in 2 reports\nfiled    w/findings\n"
-                        "next     ./mmadiff replay w/findings --device='exec:a b'\n"));
+  EXPECT_THAT(
+      screen(),
+      HasSubstr("         flaky:bucket0, 3 mismatching cases in 2 reports\nfiled    w/findings\n"
+                "next     ./mmadiff replay w/findings --device='exec:a b'\n"));
   report.findings.clear();
   for (int i = 0; i < 4; ++i) add(kHopper, absl::StrCat("bucket", i));
   for (int i = 4; i < 12; ++i) add(kMma, absl::StrCat("bucket", i));
-  EXPECT_THAT(screen(), HasSubstr(absl::StrCat(
-                            "differs  ", kHopper,
-                            "\n         bucket0, 3 cases\n         bucket1, 3 cases\n"
-                            "         bucket2, 3 cases\n         bucket3, 3 cases\ndiffers  ",
-                            kMma,
-                            "\n         bucket4, 3 cases\n         and 7 more in w/findings\n"
-                            "filed    w/findings\nnext     ./mmadiff explain w/findings\n")));
+  EXPECT_THAT(
+      screen(),
+      HasSubstr(absl::StrCat(
+          "differs  ", kHopper,
+          "\n         bucket0, 3 mismatching cases\n         bucket1, 3 mismatching cases\n"
+          "         bucket2, 3 mismatching cases\n         bucket3, 3 mismatching cases\ndiffers  ",
+          kMma,
+          "\n         bucket4, 3 mismatching cases\n         and 7 more in w/findings\n"
+          "filed    w/findings\nnext     ./mmadiff explain w/findings\n")));
 }
 
 TEST_F(RunTest, EmulatedInstructionsAreNoted) {
@@ -182,7 +186,7 @@ TEST_F(RunTest, EmulatedInstructionsAreNoted) {
 TEST_F(RunTest, ReportsOfMismatches) {
   RunOptions options = Options("w", {kHopper});
   const RunReport outcome = Run(options, "faulty:fraction_bits=24");
-  EXPECT_THAT(FormatReport(outcome), HasSubstr("differs from the device"));
+  EXPECT_THAT(FormatReport(outcome), HasSubstr("the device differs from the model"));
   const auto json = JsonOf(outcome);
   ASSERT_EQ(json["findings"].size(), 1u);
   EXPECT_EQ(json["findings"][0]["path"], outcome.findings[0].path);

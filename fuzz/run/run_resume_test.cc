@@ -272,7 +272,7 @@ TEST_F(RunTest, AUnitWhoseLastCaseReachesTheLimitIsDone) {
   options.workdir = Path("limited");
   const RunReport limited = Run(options, "faulty:fraction_bits=22");
   EXPECT_TRUE(limited.rows[0].finished);
-  EXPECT_EQ(Sentence(limited.rows[0]), "differs from the device");
+  EXPECT_EQ(Sentence(limited.rows[0]), "the device differs from the model");
   EXPECT_EQ(Stored("limited").units, 1u);
 }
 

@@ -141,7 +141,7 @@ void OverAll(size_t count, int threads, Console& console,
     for (size_t i = next++; i < count; i = next++) {
       const std::string& name = one(i);
       if (thread > 0) continue;
-      console.Status(absl::StrFormat("#%d of %d models, %s", i + 1, count, name), false);
+      console.Status(absl::StrFormat("progress: model %d of %d, %s", i + 1, count, name), false);
     }
   });
 }

@@ -42,7 +42,8 @@ constexpr DeviceKind kKinds[] = {
     {"auto", "auto", "the best device of this machine: cuda:0 or hip:0 if one opens, else host",
      OpenBestDevice},
     {"recorded", "recorded:PATH",
-     "answers recorded earlier: folder, block log, text cases, line protocol (plain or gzip)",
+     "answers recorded earlier: a folder, a .log, filed cases (*.txtpb), or lines of operands and "
+     "result (plain or gzip)",
      [](absl::string_view path) { return OpenRecorded(std::string(path)); }},
 };
 

@@ -88,8 +88,8 @@ TEST(EndingTest, RowsAreInOrderOfPrecedenceWithoutRepetition) {
 TEST(EndingTest, MeaningsOfACodeAreJoined) {
   EXPECT_EQ(MeaningOf(kDamaged, "run"),
             "damaged data; unreadable answers; earlier answers that could not be trusted; "
-            "two different answers for one unit; only answers that do not repeat; earlier "
-            "mismatches that no longer occur");
+            "two different results for one unit; none of the mismatches repeats; earlier "
+            "mismatches no longer occur");
   EXPECT_EQ(MeaningOf(kMismatch, "gen"), "");
   EXPECT_EQ(MeaningOf(kMismatch), "mismatches");
 }

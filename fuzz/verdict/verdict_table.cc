@@ -14,7 +14,7 @@ constexpr VerdictMeaning kMeanings[] = {
     {kRowFailed, kInternal, "dropped", "the device failed on an instruction"},
     {kDiffers, kMismatch, "differs", "mismatches"},
     {kHarmed, kDamaged, "damaged",
-     "damaged data (the good records were used), or answers that cannot be read"},
+     "damaged data (only the undamaged records were used), or answers that cannot be read"},
     {kUnrepeated, kDamaged, "flaky", "answers that do not repeat"},
     {kEarly, kStopped, "incomplete", "stopped early: nothing is lost, run again"},
     {kNotHere, kNoDevice, "absent",
@@ -28,13 +28,13 @@ static_assert(std::size(kMeanings) == kVerdicts);
 
 constexpr VerbVerdict kRun[] = {
     {kRowFailed,
-     "a planted fault was not found; an instruction was dropped and the others were run"},
+     "a planted fault was not found; the device failed on an instruction, and the others were run"},
     {kDiffers, "the device repeated a mismatch in five of five tries"},
     {kHarmed,
      "damaged data; unreadable answers; earlier answers that could not be trusted; two different "
-     "answers for one unit"},
-    {kUnrepeated, "only answers that do not repeat; earlier mismatches that no longer occur"},
-    {kEarly, "a signal; a time limit; a lost device"},
+     "results for one unit"},
+    {kUnrepeated, "none of the mismatches repeats; earlier mismatches no longer occur"},
+    {kEarly, "a signal; a lost device; a time limit (with --forever: 0)"},
     {kNotHere},
     {kNothing, "nothing was compared; the shard has no unit"},
     {kThin, "with --require_coverage: a bin has too few cases"},
@@ -44,12 +44,12 @@ constexpr VerbVerdict kMerge[] = {{kUsage, "usage; none of the folders is the fo
                                    "damaged data; one of several folders is not the folder of a "
                                    "run; two different answers for one unit (nothing was merged)"}};
 constexpr VerbVerdict kStatus[] = {
-    {kUsage, "usage; none of the folders is the folder of a run"},
-    {kHarmed, "damaged data; one of several folders is not the folder of a run"}};
+    {kUsage, "usage; none of the folders belongs to a run"},
+    {kHarmed, "damaged data; some of the folders do not belong to a run"}};
 constexpr VerbVerdict kReport[] = {
-    {kUsage, "usage; none of the folders is the folder of a run"},
+    {kUsage, "usage; none of the folders belongs to a run"},
     {kDiffers, "with --compare: a shared answer differs"},
-    {kHarmed, "damaged data; one of several folders is not the folder of a run"},
+    {kHarmed, "damaged data; some of the folders do not belong to a run (the others are reported)"},
     {kNothing}};
 constexpr VerbVerdict kVerify[] = {
     {kBroken, "the model's digest of a unit, or the unit's coverage, has changed"},
@@ -83,7 +83,7 @@ constexpr VerbVerdict kNoFormats[] = {{kNotHere, "the tables have no formats for
 constexpr VerbVerdict kRace[] = {
     {kDiffers, "a case distinguishes the two"},
     {kNotHere, "a named instruction has no model; the two architectures have no format in common"},
-    {kGood, "no case was found that distinguishes the two; --all or --set was given"}};
+    {kGood, "no distinguishing case was found; always with --all or --set"}};
 constexpr VerbVerdict kIdentify[] = {
     {kRowFailed},
     {kDiffers, "no architecture reproduces all answers"},
@@ -118,29 +118,29 @@ constexpr VerbVerdict kBench[] = {
 constexpr VerbVerdict kProbe[] = {
     {kUsage, "usage; no question applies to the instructions"},
     {kRowFailed},
-    {kDiffers, "an answer contradicts the table"},
+    {kDiffers, "an answer contradicts mmadiff's model"},
     {kHarmed},
     {kUnrepeated},
     {kEarly, "a lost device; a signal; time ran out before the last question"},
     {kNotHere}};
 constexpr VerbVerdict kInfer[] = {
     {kRowFailed},
-    {kDiffers, "the answers contradict the table; no model reproduces every answer"},
+    {kDiffers, "the answers contradict mmadiff's model; no model reproduces every answer"},
     {kHarmed, "damaged recordings; unreadable answers"},
     {kUnrepeated},
     {kEarly, "a lost device; a signal; the time or the budget ran out before the end"},
     {kNotHere},
     {kNothing, "the budget was too small for any question; the answers determine no parameter"},
-    {kGood, "a model reproduces every answer, and the table does not contradict it"}};
+    {kGood, "a model reproduces every answer, and no answer contradicts mmadiff's own model"}};
 constexpr VerbVerdict kChanges[] = {{kDiffers, "some instructions changed"},
                                     {kHarmed, "damaged data"},
                                     {kGood, "no instruction changed; --update was given"}};
 constexpr VerbVerdict kRecord[] = {{kRowFailed}, {kHarmed}, {kUnrepeated}, {kEarly}, {kNotHere}};
 constexpr VerbVerdict kSurvey[] = {
-    {kRowFailed, "a row traps, fails, does not repeat or has a different layout"},
-    {kDiffers, "an answer contradicts the table; with --compare: a shared answer differs"},
+    {kRowFailed, "an instruction traps, fails, does not repeat or has a different layout"},
+    {kDiffers, "an answer contradicts mmadiff's model; with --compare: a shared answer differs"},
     {kHarmed, "damaged data"},
-    {kEarly, "a signal; a full folder; a lost device; time ran out"},
+    {kEarly, "a signal; --max_bytes reached; a lost device; time ran out"},
     {kNotHere},
     {kNothing, "no instruction has a model; with --compare: the two surveys share nothing"}};
 

@@ -249,11 +249,11 @@ std::string Diagnosis::Text() const {
   if (nearest.changes.empty() && missed == 0) {
     return absl::StrCat("the model reproduces ", AllAnswers(observed.size()));
   }
-  return absl::StrCat("no change of one parameter (", singles, " tried) or two (", pairs,
-                      " tried, with numbers within ", kFarInPairs, " of the model's) reproduces ",
-                      AllAnswers(observed.size()), "; the nearest is ",
-                      nearest.changes.empty() ? "the model itself" : Name(nearest),
-                      ", which misses ", missed);
+  return absl::StrCat("no change of one parameter (", singles, " tried) or of two (", pairs,
+                      " tried, numbers at most ", kFarInPairs, " from the model's) reproduces ",
+                      AllAnswers(observed.size()), "; ",
+                      nearest.changes.empty() ? "the unchanged model" : Name(nearest),
+                      " comes closest: it does not reproduce ", missed, " of them");
 }
 
 Diagnosis FindChange(const Operation& op, std::vector<Observed> observed) {

@@ -407,7 +407,7 @@ std::string Investigation::Text() const {
   return absl::StrCat(
       diagnosis.Text(),
       alone ? "; there is no other single-parameter change"
-            : absl::StrCat("; the kept cases rule out ", refuted, single ? " other" : "",
+            : absl::StrCat("; the filed cases rule out ", refuted, single ? " other" : "",
                            refuted == 1 ? " single-parameter change" : " single-parameter changes"),
       left == 0 ? "" : absl::StrCat(", but not the remaining ", left),
       ordinary == 0 ? ""

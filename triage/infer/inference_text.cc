@@ -119,15 +119,18 @@ void AddFound(const Operation& op, const Inference& inference, Lines& lines) {
     const bool proved = std::ranges::any_of(inference.undetermined, [&](const Undetermined& u) {
       return u.changes.front().parameter == f.value.parameter;
     });
-    const char* or_below = proved ? ", or an equivalent value listed below, by " : ", by ";
-    lines.Add("fixed    ", absl::StrCat(Name(f.value), or_below, AllInWords(f.experiments)));
+    const char* or_below = proved ? " (or an equivalent value listed below)" : "";
+    lines.Add("fixed    ",
+              absl::StrCat(Name(f.value), or_below, "; shown by: ", AllInWords(f.experiments)));
   }
   for (const Algorithm& other : inference.also) {
     lines.Add("open     ",
               absl::StrCat("another family also reproduces all answers: ", Describe(other)));
   }
   for (const UndeterminedValues& u : Summary(inference)) {
-    lines.Add("open     ", absl::StrCat(u.values, ": ", u.why));
+    lines.Add(
+        u.proved ? "equal    " : "open     ",
+        absl::StrCat(u.values, u.proved ? ": no input distinguishes them, because " : ": ", u.why));
   }
 }
 
@@ -155,9 +158,9 @@ void AddNotFound(const Operation& op, const Inference& inference, Lines& lines) 
   lines.Add("row      ",
             answers == 0 ? "none: there are no answers"
             : !searched  ? "none: stopped before the search began"
-                         : "none: no algorithm of any family reproduces all repeatable answers");
+                         : "none: no algorithm of any family reproduces all answers that repeat");
   for (const std::string& line : NodeLines(inference.nodes, op.model.k)) {
-    lines.Add("node     ", line);
+    lines.Add("node     ", absl::StrCat("sums, ", line));
   }
   if (!searched) return;
   lines.Add("nearest  ", absl::StrCat(Describe(inference.nearest.algorithm), " reproduces ",
@@ -168,18 +171,32 @@ void AddNotFound(const Operation& op, const Inference& inference, Lines& lines) 
   if (!inference.refuting) return;
   const Observed& o = *inference.refuting;
   const uint64_t nearest = Simulate(WithAlgorithm(op, inference.nearest.algorithm), o.dot);
-  lines.Add("refuted  ", FormatLine(*op.instruction, o.dot, o.d));
+  lines.Add(
+      "refuted  ",
+      absl::StrCat("the nearest model is refuted by this case: the device answers ",
+                   HexFloat(op.model.d, o.d), ", this model ", HexFloat(op.model.d, nearest)));
   lines.Append(CaseText(op, o.dot, 9, lines.width()));
-  lines.Add("         ", absl::StrCat("the device answers ", HexFloat(op.model.d, o.d),
-                                      ", the nearest model ", HexFloat(op.model.d, nearest)));
+  lines.Add("         ", absl::StrCat("as a line: ", FormatLine(*op.instruction, o.dot, o.d)));
 }
 
 void AddRefuted(const Inference& inference, Lines& lines) {
   for (const Refuted& r : inference.refuted) {
-    lines.Add("not      ", absl::StrCat(Name(r.nearest.family), ": the best candidate misses ",
-                                        r.missed, " of ", inference.answers.size(),
-                                        " answers, the first in: ", InWords(r.experiment)));
+    lines.Add("not      ",
+              absl::StrCat(Name(r.nearest.family), ": the best candidate misses ", r.missed, " of ",
+                           inference.answers.size(),
+                           " answers; experiment of the first one: ", InWords(r.experiment)));
   }
+}
+
+// The table's model; if possible, only its difference from the inferred one.
+std::string TableText(const Operation& op, const Inference& inference) {
+  const Algorithm& own = op.model.algorithm;
+  std::vector<Change> changes;
+  if (inference.algorithm && inference.algorithm->family == own.family) {
+    changes = ChangesBetween(*inference.algorithm, own);
+  }
+  return absl::StrCat("mmadiff's own model of this instruction ", changes.empty() ? "is " : "has ",
+                      changes.empty() ? Describe(own) : Name(changes));
 }
 
 }  // namespace
@@ -279,11 +296,12 @@ std::string InferenceText(const Operation& op, const Inference& inference, const
   }
   if (IsModelled(op) && !inference.answers.empty()) {
     lines.Add("table    ", ContradictsTable(op, inference)
-                               ? absl::StrCat("contradicted: ", Describe(op.model.algorithm))
-                               : "the table's model also reproduces all answers");
+                               ? absl::StrCat("contradicted: ", TableText(op, inference))
+                               : "mmadiff's own model of this instruction reproduces all answers");
   }
-  std::string asked = absl::StrCat(inference.asked, " dot products to find the model, ",
-                                   inference.validated, " to validate it");
+  std::string asked = absl::StrCat(
+      inference.asked, " dot products to find the model, ",
+      inference.validated == 0 ? "none" : absl::StrCat(inference.validated), " to validate it");
   if (inference.abandoned > 0) {
     absl::StrAppend(&asked, ", ", inference.abandoned, " in validations that did not pass");
   }

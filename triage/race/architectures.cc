@@ -207,7 +207,7 @@ std::string VerdictOf(const FormatGroup& group) {
   const std::string text = native_x && native_y ? ""
                            : native_x           ? ArchOf(group.y) + " only emulates it: "
                            : native_y           ? ArchOf(group.x) + " only emulates it: "
-                                                : "both emulate it: ";
+                                                : "emulated on both: ";
   std::vector<std::string> parts;
   std::vector<const ClassPair*> told;
   bool beside = false;
@@ -468,7 +468,10 @@ std::string VerdictLines(const ArchitectureRace& race) {
     const auto operands = [](std::string* out, const auto& groups) {
       out->append(OperandsText(groups));
     };
-    absl::StrAppend(&text, absl::StrJoin(line.by_d, "; ", operands), ": ", line.verdict, "\n");
+    const std::string formats = absl::StrJoin(line.by_d, "; ", operands);
+    const bool verdict_first = line.kind == Line::kOnlyInOne;
+    absl::StrAppend(&text, verdict_first ? line.verdict : formats, ": ",
+                    verdict_first ? formats : line.verdict, "\n");
   }
   return text;
 }

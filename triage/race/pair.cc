@@ -44,10 +44,18 @@ std::optional<TellingCase> FindTypicalOf(const Racer& x, const Racer& y) {
 }
 
 std::string StratumText(const Stratum& s) {
-  if (s.terms() == 0) return "only +0";
+  if (s.terms() == 0) return "+0 alone";
   if (s.products == 0) return "only c";
   return absl::StrCat(s.addend ? "" : "only ", s.products,
                       s.products == 1 ? " product" : " products", s.addend ? " and c" : "");
+}
+
+// The name and the model: "4 x sm_70/... (4 in a chain along k)  Every 4 products ...".
+std::string RacerText(const Racer& racer) {
+  const int executions = racer.model.executions;
+  return absl::StrCat(racer.name,
+                      executions == 1 ? "" : absl::StrCat(" (", executions, " in a chain along k)"),
+                      "  ", DescribeModel(racer.model));
 }
 
 std::string Terms(int terms) { return absl::StrCat(terms, terms == 1 ? " term" : " terms"); }
@@ -165,16 +173,16 @@ std::string SmallerText(const RaceResult& race) {
       race.found ? "No case with fewer terms was found; tried: " : "Tried with few terms: ",
       absl::StrJoin(race.strata, ", ",
                     [](std::string* out, const Stratum& s) {
-                      absl::StrAppend(out, s.tried, " with ", StratumText(s),
-                                      s.all ? " (all of them)" : "");
+                      absl::StrAppend(out, s.all ? "all " : "", s.tried,
+                                      s.tried == 1 ? " case with " : " cases with ",
+                                      StratumText(s));
                     }),
       ones, ".");
 }
 
 std::string PairText(const PairRace& pair, const TextStyle& style) {
   const bool other_family = pair.x.model.algorithm.family != pair.y.model.algorithm.family;
-  std::string head = absl::StrCat("x  ", pair.x.name, "  ", DescribeModel(pair.x.model), "\ny  ",
-                                  pair.y.name, "  ", DescribeModel(pair.y.model), "\n");
+  std::string head = absl::StrCat("x  ", RacerText(pair.x), "\ny  ", RacerText(pair.y), "\n");
   if (!pair.changes.empty()) absl::StrAppend(&head, "y differs from x: ", Name(pair.changes), "\n");
   if (other_family) absl::StrAppend(&head, "x and y belong to different families\n");
   absl::StrAppend(&head, VerdictText(pair), "\n");

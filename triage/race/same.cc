@@ -58,7 +58,7 @@ std::optional<std::vector<ProofStep>> WhySame(const Model& x, const Model& y) {
 std::string ProofText(const std::vector<ProofStep>& proof) {
   if (proof.empty()) return "the same model";
   const auto text = [](std::string* out, const ProofStep& step) {
-    absl::StrAppend(out, Name(step.change), ": ", step.reason);
+    absl::StrAppend(out, Name(step.change), " on one side cannot show, because ", step.reason);
   };
   return absl::StrCat("no input distinguishes them: ", absl::StrJoin(proof, "; ", text));
 }
