@@ -24,8 +24,9 @@ std::vector<TestedDevice> Specifications() {
 
 // Kinds with a test of their own.
 const std::set<std::string> kElsewhere = {"cuda",
-                                          "hip",  // cuda_conformance_test, hip_conformance_test
-                                          "fd"};  // exec_test: it serves one operation
+                                          "hip",    // cuda_conformance_test, hip_conformance_test
+                                          "fd",     // exec_test: it serves one operation
+                                          "sass"};  // sass_device_test: it needs nvdisasm
 
 bool TakesNoArgument(const DeviceKind& kind) { return std::string(kind.usage) == kind.name; }
 

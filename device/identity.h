@@ -49,6 +49,8 @@ inline constexpr IdentityKey kIdentityKeys[] = {
     {"recorded_in", "recorded in "},   // the folder of a recording that names no device
     {"contents", ", contents xxh3 "},  // hash of a recording
     {"descriptors", "descriptors "},   // numbers of a peer's descriptors
+    {"interpreted", "machine code of ", " executed on the host"},  // of an assembler or a file
+    {"native_model", ", native instructions of model version "},
 };
 
 // nullptr if no key has this name.

@@ -12,6 +12,7 @@
 #include "device/faulty.h"
 #include "device/hip/hip.h"
 #include "device/host.h"
+#include "device/sass/sass_device.h"
 #include "device/stop.h"
 
 namespace mmadiff {
@@ -30,6 +31,9 @@ constexpr DeviceKind kKinds[] = {
      [](absl::string_view argument) -> DeviceOr { return OpenCuda(argument); }, true},
     {"hip", "hip:N", "AMD GPU number N: its v_mfma, v_smfmac, v_wmma and v_swmmac instructions",
      [](absl::string_view argument) -> DeviceOr { return OpenHip(argument); }, true},
+    {"sass", "sass:arch=TARGET",
+     "machine code that ptxas makes for an NVIDIA GPU, executed on this CPU; also sass:FILE.cubin",
+     [](absl::string_view argument) { return OpenSass(argument); }},
     {"faulty", "faulty:NAME=VALUE",
      "the simulator with one parameter changed, or with lost, late or swapped answers; `mmadiff "
      "help devices` lists the names",

@@ -42,7 +42,7 @@ class Cuda : public GpuDevice {
 
  private:
   absl::Status HasOperation(const Operation& op) const override {
-    if (op.arch() == target_.arch) return HasKernel(*op.instruction, target_);
+    if (op.arch() == target_.arch) return HasKernel(*op.instruction, target_, variant_);
     return absl::NotFoundError(
         absl::StrCat(op.name, " is not an instruction of this GPU, which is ", target_.arch));
   }
@@ -51,7 +51,9 @@ class Cuda : public GpuDevice {
     return InImage(i) ? ImageModule() : PtxModule(i, kernel);
   }
 
-  bool InImage(const Instruction& i) const { return !image_.cubin.empty() && IsBuiltEntry(i); }
+  bool InImage(const Instruction& i) const {
+    return !image_.cubin.empty() && IsBuiltEntry(i) && variant_.overlap.empty();
+  }
 
   absl::StatusOr<void*> ImageModule() {
     if (image_module_ != nullptr) return image_module_;
@@ -135,7 +137,10 @@ absl::StatusOr<std::unique_ptr<GpuDevice>> OpenCudaWith(absl::string_view argume
         "device 'cuda:", argument,
         "': write cuda:N, where N is a GPU number starting at 0, optionally followed by these ",
         "in this order: ,a=registers (A of wgmma and tcgen05), ,layout=row.row or col.row or ",
-        "col.col (A and B of wmma; default row.col), ,c=col (C and D of wmma)"));
+        "col.col (A and B of wmma; default row.col), ,c=col (C and D of wmma), ,overlap=c or "
+        "c_reversed "
+        "or c_rotated or a or b or a list such as c3d2+a0d1 (registers of D that are also "
+        "operands)"));
   }
   ASSIGN_OR_RETURN(const CudaDriver* loaded, LoadCudaDriver());
   const CudaDriver& driver = *loaded;

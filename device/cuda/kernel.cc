@@ -13,6 +13,7 @@
 #include "device/cuda/tcgen05_kernel.h"
 #include "device/cuda/wgmma_kernel.h"
 #include "device/cuda/wmma_kernel.h"
+#include "device/status_macros.h"
 #include "sim/operation.h"
 
 namespace mmadiff {
@@ -47,7 +48,7 @@ std::string Body(const Instruction& i, const Variant& variant) {
     case Layout::kVectorLanes:
       return FmaBody(i);
     default:
-      return MmaBody(i);
+      return MmaBody(i, variant.overlap);
   }
 }
 
@@ -82,6 +83,14 @@ absl::Status HasKernel(const Instruction& i, const PtxTarget& target) {
   }
 }
 
+absl::Status HasKernel(const Instruction& i, const PtxTarget& target, const Variant& variant) {
+  RETURN_IF_ERROR(HasKernel(i, target));
+  if (variant.overlap.empty()) return absl::OkStatus();
+  if (!HasFragments(i)) return absl::NotFoundError("overlap= is a variant of mma and wmma only");
+  return CheckOverlap(variant.overlap,
+                      i.layout == Layout::kNvidiaWmma ? WmmaRegisters(i) : MmaRegisters(i));
+}
+
 Kernel KernelOf(const Instruction& i, const PtxTarget& target, const Variant& variant) {
   const Variant own = VariantFor(i, variant);
   const ModuleEntry entries[] = {{i, own}};
@@ -101,7 +110,7 @@ Kernel KernelOf(const Instruction& i, const PtxTarget& target, const Variant& va
 std::string KernelName(const Instruction& i, const Variant& variant) {
   const std::string suffix = SuffixOf(VariantFor(i, variant));
   return absl::StrReplaceAll(absl::StrCat(i.name, suffix.empty() ? "" : "_", suffix),
-                             {{".", "_"}, {",", "_"}, {"=", "_"}});
+                             {{".", "_"}, {",", "_"}, {"=", "_"}, {"+", "_"}});
 }
 
 std::string ModuleOf(const PtxTarget& target, std::span<const ModuleEntry> entries) {

@@ -24,6 +24,9 @@ std::span<const PtxTarget> PtxTargets();
 
 // kNotFound with the reason why the instruction has no kernel on the target.
 absl::Status HasKernel(const Instruction& instruction, const PtxTarget& target);
+// Also kNotFound if the instruction cannot have the variant's overlap.
+absl::Status HasKernel(const Instruction& instruction, const PtxTarget& target,
+                       const Variant& variant);
 
 // HasKernel() must be OK.
 Kernel KernelOf(const Instruction& instruction, const PtxTarget& target,

@@ -45,16 +45,21 @@ std::string LoadScale(absl::string_view name, int registers) {
 
 }  // namespace
 
-std::string MmaBody(const Instruction& i) {
+RegisterCounts MmaRegisters(const Instruction& i) {
+  const int per_element = i.d->bits == 64 ? 2 : 1;
+  const auto count = [&](Operand operand) { return ExtentOf(i, operand).registers / per_element; };
+  return {count(Operand::kA), count(Operand::kB), count(Operand::kC), count(Operand::kD)};
+}
+
+std::string MmaBody(const Instruction& i, absl::string_view overlap) {
   const auto registers = [&i](Operand operand) { return ExtentOf(i, operand).registers; };
   const int a = registers(Operand::kA), b = registers(Operand::kB), c = registers(Operand::kC),
             d = registers(Operand::kD);
   const bool wide = i.d->bits == 64;
   const int scales = i.scale == nullptr ? 0 : 1;
   // f64 operands pair two 32-bit registers.
-  const auto vector = [wide](const char* name, int count) {
-    return Vector(absl::StrCat(wide ? "w" : "", name), count, wide ? 2 : 1);
-  };
+  const AssignedRegisters assigned =
+      AssignRegisters(overlap, MmaRegisters(i), wide ? "w" : "", wide ? 2 : 1, wide ? 64 : 32);
   std::string text =
       absl::StrCat("  .reg .b32 %a<17>, %b<9>, %c<9>, %d<9>, %sa, %sb, %lane, %execution;\n",
                    "  .reg .b64 %wa<17>, %wb<17>, %wc<9>, %wd<9>, %base;\n",
@@ -62,9 +67,9 @@ std::string MmaBody(const Instruction& i) {
                    Loads("a", a, wide, 32 * (a + scales)), Loads("b", b, wide, 32 * (b + scales)),
                    Loads("c", c, wide, 32 * c));
   if (scales > 0) absl::StrAppend(&text, LoadScale("a", a), LoadScale("b", b));
-  absl::StrAppend(&text, "  ", Mnemonic(i), " ", vector("d", d), ", ", vector("a", a), ", ",
-                  vector("b", b), ", ", vector("c", c),
-                  scales > 0 ? ", %sa, {0, 0}, %sb, {0, 0}" : "", ";\n");
+  absl::StrAppend(&text, assigned.moves, "  ", Mnemonic(i), " ", assigned.d, ", ", assigned.a, ", ",
+                  assigned.b, ", ", assigned.c, scales > 0 ? ", %sa, {0, 0}, %sb, {0, 0}" : "",
+                  ";\n");
   for (int r = 0; wide && r < d; r += 2) {
     absl::StrAppend(&text, "  mov.b64 {%d", r, ", %d", r + 1, "}, %wd", r, ";\n");
   }

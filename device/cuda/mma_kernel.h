@@ -3,11 +3,13 @@
 
 #include <string>
 
+#include "device/cuda/overlap.h"
 #include "sim/instruction.h"
 
 namespace mmadiff {
 
 // The PTX text between the braces of an entry (kernel.h), without the final "ret".
-std::string MmaBody(const Instruction& instruction);
+std::string MmaBody(const Instruction& instruction, absl::string_view overlap);
+RegisterCounts MmaRegisters(const Instruction& instruction);
 
 }  // namespace mmadiff

@@ -1,6 +1,8 @@
 #include "device/cuda/variant.h"
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "device/cuda/overlap.h"
 
 namespace mmadiff {
 namespace {
@@ -13,7 +15,7 @@ std::vector<Variant> AllVariants() {
     for (const bool a_columns : {false, true}) {
       for (const bool b_rows : {false, true}) {
         for (const bool c_columns : {false, true}) {
-          variants.push_back({a, a_columns, b_rows, c_columns});
+          variants.push_back({a, a_columns, b_rows, c_columns, ""});
         }
       }
     }
@@ -41,6 +43,7 @@ Variant VariantFor(const Instruction& i, const Variant& wanted) {
     variant.a_columns = wanted.a_columns && i.a->bits >= 8;
     variant.b_rows = wanted.b_rows && i.b->bits >= 8;
   }
+  if (HasFragments(i)) variant.overlap = wanted.overlap;
   return variant;
 }
 
@@ -58,12 +61,23 @@ std::string SuffixOf(const Variant& v) {
     absl::StrAppend(&suffix, ",layout=", v.a_columns ? "col" : "row", ".",
                     v.b_rows ? "row" : "col");
   }
-  return absl::StrCat(suffix, v.c_columns ? ",c=col" : "");
+  return absl::StrCat(suffix, v.c_columns ? ",c=col" : "",
+                      v.overlap.empty() ? "" : ",overlap=", v.overlap);
 }
 
 std::optional<Variant> VariantWithSuffix(absl::string_view suffix) {
-  for (const Variant& v : AllVariants()) {
-    if (SuffixOf(v) == suffix) return v;
+  constexpr absl::string_view kOverlap = ",overlap=";
+  const size_t at = suffix.find(kOverlap);
+  std::string overlap;
+  if (at != suffix.npos) {
+    overlap = std::string(suffix.substr(at + kOverlap.size()));
+    suffix = suffix.substr(0, at);
+    if (!IsOverlap(overlap)) return std::nullopt;
+  }
+  for (Variant& v : AllVariants()) {
+    if (SuffixOf(v) != suffix) continue;
+    v.overlap = overlap;
+    return v;
   }
   return std::nullopt;
 }

@@ -22,11 +22,16 @@ struct Variant {
   // wmma: in memory A, C and D are stored by rows and B by columns, or the reverse. A and B of 4
   // bits and of one bit have no choice (PTX ISA 9.0, 9.7.14.4.3).
   bool a_columns = false, b_rows = false, c_columns = false;  // C and D alike
+  // mma and wmma: registers of operands that are also registers of D, as legal PTX may assign them:
+  // a list "c3d2+a0d1" (register 3 of C is register 2 of D, ...), or for all registers that D has:
+  // "c" (c0d0+c1d1+...: the usual accumulation in place), "a", "b", "c_reversed" (c0dN+...+cNd0),
+  // "c_rotated" (c0d1+...+cNd0). The result must not depend on it.
+  std::string overlap = {};
 
   friend bool operator==(const Variant&, const Variant&) = default;
 };
 
-// Each variant of the instruction, once; the first is Variant().
+// Each variant of the instruction without an overlap, once; the first is Variant().
 std::vector<Variant> VariantsOf(const Instruction& instruction);
 
 // The member of VariantsOf() that the wanted variant amounts to for this instruction.
@@ -39,8 +44,8 @@ struct VariantOperands {
 VariantOperands OperandsOf(const Variant& variant);
 
 // The text after the GPU number in the specification of a device with this variant: "" for
-// Variant(), otherwise ",a=registers", ",layout=col.row" (of A and B, as PTX writes it) and
-// ",c=col", as far as they apply, in this order: "cuda:0" + SuffixOf(variant) opens it
+// Variant(), otherwise ",a=registers", ",layout=col.row" (of A and B, as PTX writes it), ",c=col"
+// and ",overlap=c_reversed", as far as they apply, in this order: "cuda:0" + SuffixOf(variant) opens it
 // (device/cuda/cuda.h).
 std::string SuffixOf(const Variant& variant);
 // nullopt if no variant has the suffix.

@@ -7,6 +7,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "device/cuda/overlap.h"
 
 namespace mmadiff {
 namespace {
@@ -54,6 +55,37 @@ TEST(Variants, SuffixesAreReadAsTheyAreWritten) {
                            ",c=col,c=col", "a=registers"}) {
     EXPECT_EQ(VariantWithSuffix(text), std::nullopt) << text;
   }
+}
+
+TEST(Variants, Overlaps) {
+  for (const char* text : {"c", "a", "b", "c_reversed", "c_rotated", "c3d2", "a0d1+b10d0"}) {
+    const auto variant = VariantWithSuffix(absl::StrCat(",c=col,overlap=", text));
+    ASSERT_TRUE(variant.has_value()) << text;
+    EXPECT_EQ(SuffixOf(*variant), absl::StrCat(",c=col,overlap=", text));
+    EXPECT_EQ(VariantFor(*FindInstruction("wgmma.m64n8k16.f32.f16.f16"), *variant).overlap, "");
+  }
+  for (const char* text : {"", "d", "d0c1", "c3", "c3d", "cd2", "c3d2+", "c-1d2", "c3d2,c1d0",
+                           "c100d0", "reversed", "c3d2 "}) {
+    EXPECT_EQ(VariantWithSuffix(absl::StrCat(",overlap=", text)), std::nullopt) << text;
+  }
+  const RegisterCounts counts = {4, 2, 4, 4};
+  EXPECT_TRUE(CheckOverlap("c_reversed", counts).ok());
+  EXPECT_TRUE(CheckOverlap("c4d0", counts).message().find("does not have") != std::string::npos);
+  EXPECT_TRUE(absl::IsNotFound(CheckOverlap("b2d0", counts)));
+  EXPECT_TRUE(absl::IsNotFound(CheckOverlap("c1d0+a1d0", counts)));
+  EXPECT_TRUE(absl::IsNotFound(CheckOverlap("c1d0+c1d2", counts)));
+}
+
+TEST(Variants, RegistersOfOverlaps) {
+  const AssignedRegisters reversed = AssignRegisters("c_reversed", {2, 1, 4, 4}, "", 1, 32);
+  EXPECT_EQ(reversed.c, "{%d3, %d2, %d1, %d0}");
+  EXPECT_EQ(reversed.d, "{%d0, %d1, %d2, %d3}");
+  EXPECT_EQ(reversed.moves,
+            "  mov.b32 %d3, %c0;\n  mov.b32 %d2, %c1;\n  mov.b32 %d1, %c2;\n  mov.b32 %d0, %c3;\n");
+  const AssignedRegisters wide = AssignRegisters("a1d0", {2, 1, 2, 2}, "w", 2, 64);
+  EXPECT_EQ(wide.a, "{%wa0, %wd0}");
+  EXPECT_EQ(wide.moves, "  mov.b64 %wd0, %wa2;\n");
+  EXPECT_EQ(AssignRegisters("c_rotated", {1, 1, 2, 4}, "", 1, 32).c, "{%d1, %d0}");
 }
 
 // What has no meaning to an instruction changes nothing.

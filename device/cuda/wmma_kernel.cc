@@ -74,6 +74,11 @@ std::string Mnemonic(const Instruction& i, const MatrixInMemory& a, const Matrix
 
 }  // namespace
 
+RegisterCounts WmmaRegisters(const Instruction& i) {
+  return {Registers(i, {"a", *i.a, Operand::kA}), Registers(i, {"b", *i.b, Operand::kB}),
+          Registers(i, {"c", *i.c, Operand::kC}), Registers(i, {"d", *i.d, Operand::kD})};
+}
+
 std::string WmmaBody(const Instruction& i, const Variant& variant) {
   const VariantOperands operands = OperandsOf(variant);
   const MatrixInMemory a = {"a", *i.a, operands.a}, b = {"b", *i.b, operands.b},
@@ -86,8 +91,10 @@ std::string WmmaBody(const Instruction& i, const Variant& variant) {
     absl::StrAppend(&text, Base(i, m), Transfer("load", m, shape), " ", Fragment(i, m),
                     ", [%base], ", LeadingDimension(i, m.operand), ";\n");
   }
-  absl::StrAppend(&text, "  ", Mnemonic(i, a, b), " ", Fragment(i, d), ", ", Fragment(i, a), ", ",
-                  Fragment(i, b), ", ", Fragment(i, c), ";\n", Base(i, d),
+  const AssignedRegisters assigned =
+      AssignRegisters(variant.overlap, WmmaRegisters(i), "", 1, i.d->bits == 64 ? 64 : 32);
+  absl::StrAppend(&text, assigned.moves, "  ", Mnemonic(i, a, b), " ", assigned.d, ", ", assigned.a,
+                  ", ", assigned.b, ", ", assigned.c, ";\n", Base(i, d),
                   Transfer("store", d, shape), " [%base], ", Fragment(i, d), ", ",
                   LeadingDimension(i, d.operand), ";\n");
   return text;

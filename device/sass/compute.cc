@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "device/sass/floats.h"
 #include "device/sass/opcodes.h"
 
 namespace mmadiff::sass {
@@ -155,12 +156,15 @@ uint64_t Truncated(const Instruction& in, uint32_t x) {
 
 bool ReadsPair(const Instruction& in, int index) {
   const Op op = Opcodes()[in.opcode].op;
+  if (op == Op::kAdd3) return (in.has & k64) != 0;
   if (op == Op::kMultiplyAdd) return index == 2 && (in.has & (kWide | kHi)) != 0;
   return op == Op::kToFloat && (in.has & (kU64 | kS64)) != 0;
 }
 
 bool WritesPair(const Instruction& in) {
   switch (Opcodes()[in.opcode].op) {
+    case Op::kAdd3:
+      return (in.has & k64) != 0;
     case Op::kMultiplyAdd:
       return (in.has & kWide) != 0;
     case Op::kToInteger:
@@ -170,6 +174,17 @@ bool WritesPair(const Instruction& in) {
     default:
       return false;
   }
+}
+
+// Sums of 64 bits; a carry out is not executed.
+static bool AddPairs(const Instruction& in, const Inputs& x, Outputs& out) {
+  for (const Operand& flag : in.flags) {
+    if (flag.index != kTrue) return false;
+  }
+  for (size_t i = 0; i < in.sources.size(); ++i) {
+    out.value += in.sources[i].negative ? -x.source[i] : x.source[i];
+  }
+  return true;
 }
 
 // Instructions on one or two integers.
@@ -215,6 +230,13 @@ bool Compute(const Instruction& in, const Inputs& x, Outputs& out) {
   out = {};
   switch (Opcodes()[in.opcode].op) {
     case Op::kAdd3: {
+      if ((in.has & k64) != 0) return AddPairs(in, x, out);
+      if ((in.has & kSaturate) != 0) {
+        const int64_t sum = int64_t{static_cast<int32_t>(Term(in.sources[0], x.source[0]))} +
+                            static_cast<int32_t>(Term(in.sources[1], x.source[1]));
+        out.value = Low(std::clamp<int64_t>(sum, INT32_MIN, INT32_MAX));
+        return true;
+      }
       uint64_t sum = 0;
       for (size_t i = 0; i < in.sources.size(); ++i) sum += Term(in.sources[i], x.source[i]);
       if ((in.has & kX) != 0) {
@@ -264,7 +286,7 @@ bool Compute(const Instruction& in, const Inputs& x, Outputs& out) {
       out.value = std::bit_cast<uint32_t>(1.0f / std::bit_cast<float>(Low(x.source[0])));
       return true;
     default:
-      return ComputeInteger(in, x, out);
+      return ComputeInteger(in, x, out) || ComputeFloat(in, x, out);
   }
 }
 

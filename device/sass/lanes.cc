@@ -1,13 +1,20 @@
 #include "device/sass/lanes.h"
 
+#include <cstdlib>
 #include <cstring>
+
+#include "absl/strings/strip.h"
 
 namespace mmadiff::sass {
 
-Lanes::Lanes(Block& block, int first_thread)
-    : block_(block), first_thread_(first_thread), local_(size_t{32} * kLocalBytes, 0xa5) {
+Lanes::Lanes(Block& block, int first_thread) : block_(block), first_thread_(first_thread) {
   flags_[kTrue] = ~0u;
   uniform_flags_ = 1u << kTrue;
+}
+
+int ParametersAt(absl::string_view target) {
+  const int number = std::atoi(std::string(absl::StripPrefix(target, "sm_")).c_str());
+  return target.empty() || number == 90 ? 0x210 : number < 90 ? 0x160 : 0x380;
 }
 
 uint32_t Lanes::Predicates(int lane) const {
@@ -29,6 +36,7 @@ uint32_t Lanes::Guard(const Instruction& in, uint32_t lanes) const {
 }
 
 bool Lanes::Condition(const Operand& o, int lane) const {
+  if (o.part == Operand::kSign) return (Register(o.index, lane) >> 31 != 0) != o.inverted;
   const bool holds = o.kind == Operand::kUniformPredicate ? uniform_flags_ >> o.index & 1
                                                           : flags_[o.index] >> lane & 1;
   return holds != o.inverted;
@@ -49,6 +57,7 @@ uint64_t Lanes::Address(const Operand& o, int lane) const {
                       : static_cast<uint64_t>(static_cast<int32_t>(Register(o.base, lane)));
   }
   if (o.uniform != kZeroUniform) address += uniform_[o.uniform];
+  if (o.uniform != kZeroUniform && o.wide) address += uint64_t{uniform_[o.uniform + 1]} << 32;
   return address;
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/strings/string_view.h"
 #include "device/sass/machine.h"
 #include "device/sass/program.h"
 
@@ -12,7 +13,8 @@ namespace mmadiff::sass {
 
 inline constexpr uint64_t kLocalWindow = 0x0abc'0000'0000'0000;  // generic local addresses
 inline constexpr uint32_t kLocalBytes = 1 << 15;                 // per lane
-inline constexpr int kParametersAt = 0x210;                      // in constant bank 0, sm_90
+// Where parameters begin in constant bank 0, by target ("sm_90a").
+int ParametersAt(absl::string_view target);
 inline constexpr int kSharedAt = 0x400;  // where the kernel's own memory begins
 
 // The lanes whose bits are set, in ascending order: for (const int lane : LanesIn(mask)).
@@ -46,6 +48,9 @@ struct Block {
   std::vector<uint8_t> shared;
   int64_t number;
   Counts* counts;
+  const Natives* natives;
+  std::span<const MemoryRange> memory;
+  uint64_t most_instructions;
 };
 
 class Lanes {
@@ -68,13 +73,18 @@ class Lanes {
   uint32_t Predicates(int lane) const;
   void SetPredicates(int lane, uint32_t bits, uint32_t mask);  // those in the mask
   // Byte 0 of the local memory of a lane.
-  uint8_t* Local(int lane) { return local_.data() + size_t{kLocalBytes} * lane; }
+  uint8_t* Local(int lane) {
+    if (local_.empty()) local_.assign(size_t{32} * kLocalBytes, 0xa5);
+    return local_.data() + size_t{kLocalBytes} * lane;
+  }
 
  private:
   Block& block_;
   const int first_thread_;
-  uint32_t registers_[256][32] = {};
-  uint32_t uniform_[64] = {};
+  // Instructions with operands of several registers may reach beyond the last one.
+  static constexpr int kBeyond = 16;
+  uint32_t registers_[256 + kBeyond][32] = {};
+  uint32_t uniform_[64 + kBeyond] = {};
   uint32_t flags_[8] = {};
   uint32_t uniform_flags_ = 0;
   std::vector<uint8_t> local_;

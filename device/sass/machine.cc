@@ -9,7 +9,8 @@
 namespace mmadiff::sass {
 
 absl::Status Execute(const Program& program, const Launch& launch, Counts& counts) {
-  std::vector<uint8_t> constants(kParametersAt + launch.parameter_bytes + 64);
+  const int at = ParametersAt(program.target);
+  std::vector<uint8_t> constants(kConstantBytes);
   const auto put = [&constants](int at, uint64_t value, int bytes) {
     std::memcpy(&constants[at], &value, bytes);
   };
@@ -19,10 +20,17 @@ absl::Status Execute(const Program& program, const Launch& launch, Counts& count
   put(0xc, launch.blocks, 4);
   put(0x20, kLocalWindow, 8);
   put(0x28, kLocalBytes, 4);
-  put(0x198, reinterpret_cast<uint64_t>(&constants[kParametersAt]), 8);
-  std::memcpy(&constants[kParametersAt], launch.parameters, launch.parameter_bytes);
+  if (at == 0x210) put(0x198, reinterpret_cast<uint64_t>(&constants[at]), 8);
+  std::memcpy(&constants[at], launch.parameters, launch.parameter_bytes);
   for (int64_t number = 0; number < launch.blocks; ++number) {
-    Block block = {&program, &constants, {}, number, &counts};
+    Block block = {&program,
+                   &constants,
+                   {},
+                   number,
+                   &counts,
+                   launch.natives,
+                   launch.memory,
+                   launch.most_instructions};
     block.shared.assign(kSharedAt + launch.shared_bytes, 0xa5);
     std::vector<std::unique_ptr<Warp>> warps;
     for (int t = 0; t < launch.threads; t += 32) {

@@ -1,4 +1,4 @@
-// Executes the machine code of an sm_90 kernel, 32 lanes in lockstep. Global memory addresses are
+// Executes the machine code of a kernel, 32 lanes in lockstep. Global memory addresses are
 // host addresses.
 //
 //   const auto programs = sass::Disassemble(nvdisasm, "kernels.cubin");  // or ParsePrograms(text)
@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "absl/status/status.h"
 #include "device/sass/program.h"
@@ -21,15 +22,27 @@ struct Counts {
   uint64_t local_accesses = 0;  // loads and stores of local memory among them
 };
 
+class Natives;
+
+struct MemoryRange {
+  const void* begin;
+  size_t bytes;
+};
+
 struct Launch {
   int64_t blocks;
   int threads;          // per block
   size_t shared_bytes;  // per block
   const void* parameters;
   size_t parameter_bytes;
+  const Natives* natives = nullptr;  // nullptr: no matrix instruction is executed
+  // The host memory that the code may access; empty: all of it.
+  std::span<const MemoryRange> memory = {};
+  uint64_t most_instructions = ~uint64_t{0};  // of all warps; then kResourceExhausted
 };
 
 // Adds to `counts`. kUnimplemented: an unsupported instruction. kInternal: the code misbehaved.
+// kResourceExhausted: Launch::most_instructions.
 absl::Status Execute(const Program& program, const Launch& launch, Counts& counts);
 
 }  // namespace mmadiff::sass

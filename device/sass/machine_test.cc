@@ -57,6 +57,23 @@ TEST(Machine, CountsGenericAccessesOfLocalMemory) {
   EXPECT_EQ(counts.local_accesses, 2u);
 }
 
+TEST(Machine, StaysInItsMemoryAndEnds) {
+  const absl::StatusOr<Programs> programs = ParsePrograms(kText);
+  ASSERT_TRUE(programs.ok()) << programs.status();
+  uint32_t words[64] = {};
+  const uint32_t* const parameters[] = {words};
+  Launch launch = {1, 64, 0, parameters, sizeof(parameters)};
+  const MemoryRange all[] = {{words, sizeof(words)}}, few[] = {{words, 7 * 4}};
+  Counts counts;
+  launch.memory = all;
+  EXPECT_TRUE(Execute(programs->at("add"), launch, counts).ok());
+  launch.memory = few;
+  EXPECT_TRUE(absl::IsInternal(Execute(programs->at("add"), launch, counts)));
+  launch.memory = {};
+  launch.most_instructions = counts.instructions + 5;
+  EXPECT_TRUE(absl::IsResourceExhausted(Execute(programs->at("add"), launch, counts)));
+}
+
 TEST(Machine, RefusesWhatItDoesNotUnderstand) {
   std::string text = kText;
   text.replace(text.find("VIADD R4"), 5, "FADDX");

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "device/sass/lanes.h"
 #include "device/sass/opcodes.h"
@@ -39,8 +40,13 @@ uint8_t* Locate(Op op, uint64_t address, int lane, int bytes, Lanes& warp) {
   }
   const uint64_t local = address - kLocalWindow;
   if (local < kLocalBytes) return warp.Local(lane) + local;
-  return address < 4096 || address + bytes < address ? nullptr
-                                                     : reinterpret_cast<uint8_t*>(address);
+  if (address < 4096 || address + bytes < address) return nullptr;
+  const bool allowed =
+      block.memory.empty() || absl::c_any_of(block.memory, [&](const MemoryRange& m) {
+        const auto begin = reinterpret_cast<uint64_t>(m.begin);
+        return address >= begin && address + bytes <= begin + m.bytes;
+      });
+  return allowed ? reinterpret_cast<uint8_t*>(address) : nullptr;
 }
 
 }  // namespace
@@ -55,7 +61,7 @@ absl::Status AccessMemory(const Instruction& in, uint32_t lanes, Lanes& warp) {
     const uint64_t address = warp.Address(in.sources[0], lane);
     uint8_t* const at = Locate(op, address, lane, bytes, warp);
     if (at == nullptr) {
-      return absl::InternalError(absl::StrCat(in.name, " at ", absl::Hex(in.address),
+      return absl::InternalError(absl::StrCat(in.form, " at 0x", absl::Hex(in.address),
                                               " reaches outside of memory: ", absl::Hex(address),
                                               " lane ", lane));
     }

@@ -1,14 +1,25 @@
-// The sm_90 machine instructions used by the kernels of fuzz/gpu/resident.cu.
+// The machine instructions in kernels of this project: those of single mma, wmma and fma instructions for
+// sm_75 to sm_120a, and those of fuzz/gpu/resident.cu for sm_90. Learned from nvdisasm.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <string>
 
+#include "absl/strings/string_view.h"
+
 namespace mmadiff::sass {
 
 enum class Op : uint8_t {
   kAdd3,
+  kFloatAdd,
+  kFloatMultiply,
+  kHalfAdd,
+  kHalfConstant,
+  kToHalf,
+  kPackHalves,
+  kNative,  // matrix instructions and fused multiply-adds
+  kMoveMatrix,
   kMultiplyAdd,
   kLogic,
   kPredicateLogic,
@@ -59,6 +70,9 @@ struct OpcodeInfo {
   const char* name;
   Op op;
   bool has_result, flags_first, flags_behind, uniform;
+  // The modifiers with which it is executed: patterns separated by "|"; in each, groups separated by
+  // "."; in each, one of the names separated by "/", or none if "?" ends the group.
+  const char* forms;
 };
 
 inline bool IsMemory(Op op) { return op >= Op::kLoadConstant && op <= Op::kStoreLocal; }
@@ -66,6 +80,8 @@ inline bool IsControl(Op op) { return op >= Op::kBranch; }
 
 std::span<const OpcodeInfo> Opcodes();
 int FindOpcode(const std::string& name);  // -1: unknown
+// Whether the instruction is executed with exactly these modifiers: "U32.AND".
+bool HasForm(const OpcodeInfo& info, absl::string_view modifiers);
 
 enum Modifier : uint64_t {
   kX = 1 << 0,
@@ -101,7 +117,12 @@ enum Modifier : uint64_t {
   kDown = 1 << 30,
   kButterfly = 1ull << 31,
   kSum = 1ull << 32,
+  kSaturate = 1ull << 33,
+  kF32Result = 1ull << 34,
+  kFromE4m3 = 1ull << 35,
+  kFromE5m2 = 1ull << 36,
+  kNibbles = 1ull << 37,
 };
-uint64_t ModifierBit(const std::string& name);  // 0: ignored
+uint64_t ModifierBit(const std::string& name);  // 0: without a meaning for the result
 
 }  // namespace mmadiff::sass

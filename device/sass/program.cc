@@ -4,11 +4,13 @@
 #include <cstdlib>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "device/sass/compute.h"
 #include "device/sass/opcodes.h"
 #include "device/status_macros.h"
 
@@ -17,8 +19,12 @@ namespace {
 
 bool ReadNumber(absl::string_view text, int64_t& value) {
   if (text.empty() || !std::isdigit(static_cast<unsigned char>(text[0]))) return false;
-  value = static_cast<int64_t>(std::strtoull(std::string(text).c_str(), nullptr, 0));
-  return true;
+  const bool hex = absl::StartsWith(text, "0x");
+  if (!hex && text.size() > 1 && text[0] == '0') return false;  // would be octal
+  const std::string digits(text);
+  char* end = nullptr;
+  value = static_cast<int64_t>(std::strtoull(digits.c_str(), &end, 0));
+  return *end == '\0';
 }
 
 // "R12", "RZ", "UR4", "URZ", "P0", "PT", "UP1", "UPT", "B3": the kind and the number.
@@ -39,6 +45,11 @@ bool ReadRegister(absl::string_view text, Operand& operand) {
     } else if (!ReadNumber(rest, number)) {
       continue;
     }
+    const int64_t most = kind == Operand::kRegister  ? kZeroRegister
+                         : kind == Operand::kUniform ? kZeroUniform
+                         : kind == Operand::kBarrier ? 15
+                                                     : kTrue;
+    if (number < 0 || number > most) return false;
     operand.kind = kind;
     operand.index = static_cast<int>(number);
     return true;
@@ -58,11 +69,32 @@ bool ReadAddress(absl::string_view text, Operand& operand) {
     }
     const std::vector<absl::string_view> name = absl::StrSplit(term, '.');
     if (minus || !ReadRegister(name[0], part)) return false;
-    for (size_t i = 1; i < name.size(); ++i) operand.pair |= name[i] == "64";
+    for (size_t i = 1; i < name.size(); ++i) {
+      if (name[i] != "64" && name[i] != "reuse") return false;
+      operand.pair |= name[i] == "64";
+    }
     (part.kind == Operand::kUniform ? operand.uniform : operand.base) = part.index;
   }
   return true;
 }
+
+// What follows the name of a register: "R4.reuse.H0_H0". False: unknown.
+bool ReadSuffix(absl::string_view suffix, Operand& operand) {
+  if (suffix == "reuse") return true;
+  if (suffix == "ROW" || suffix == "COL") {
+    operand.order = suffix[0];
+    return true;
+  }
+  if (operand.kind != Operand::kRegister) return false;
+  operand.part = suffix == "H0_H0"                     ? Operand::kLowHalf
+                 : suffix == "H1_H1" || suffix == "H1" ? Operand::kHighHalf
+                 : suffix == "SIGN"                    ? Operand::kSign
+                                                       : Operand::kWhole;
+  return operand.part != Operand::kWhole;
+}
+
+constexpr absl::string_view kSpecials[] = {"SR_TID.X",  "SR_CTAID.X",     "SR_LANEID",   "SRZ",
+                                           "SR_LTMASK", "SR_VIRTUALSMID", "SR_CgaCtaId", "PR"};
 
 absl::StatusOr<Operand> ReadOperand(absl::string_view text) {
   Operand operand;
@@ -74,13 +106,13 @@ absl::StatusOr<Operand> ReadOperand(absl::string_view text) {
   }
   if (absl::ConsumePrefix(&text, "-")) operand.negative = true;
   if (absl::ConsumePrefix(&text, "~") || absl::ConsumePrefix(&text, "!")) operand.inverted = true;
-  if (absl::ConsumePrefix(&text, "|")) text = text.substr(0, text.find('|'));
   if (absl::StartsWith(text, "desc[")) text = text.substr(text.find(']') + 1);
   if (absl::StartsWith(text, "c[")) {
     const size_t middle = text.find("][");
     int64_t bank = 0;
     operand.kind = Operand::kConstant;
-    if (!ReadNumber(text.substr(2, middle - 2), bank) || bank != 0 ||
+    if (middle == text.npos || !absl::EndsWith(text, "]") ||
+        !ReadNumber(text.substr(2, middle - 2), bank) || bank != 0 ||
         !ReadAddress(text.substr(middle + 2, text.size() - middle - 3), operand)) {
       return absl::InvalidArgumentError(whole);
     }
@@ -94,19 +126,29 @@ absl::StatusOr<Operand> ReadOperand(absl::string_view text) {
     return operand;
   }
   const std::vector<absl::string_view> parts = absl::StrSplit(text, '.');
-  if (ReadRegister(parts[0], operand)) return operand;
+  if (ReadRegister(parts[0], operand)) {
+    for (size_t i = 1; i < parts.size(); ++i) {
+      if (!ReadSuffix(parts[i], operand)) return absl::InvalidArgumentError(whole);
+    }
+    return operand;
+  }
   if (ReadNumber(text, operand.offset)) {
     operand.kind = Operand::kImmediate;
+    if (operand.inverted || static_cast<uint64_t>(operand.offset) > 0xffffffff) {
+      return absl::InvalidArgumentError(whole);
+    }
     if (operand.negative) operand.offset = static_cast<uint32_t>(-operand.offset);
     operand.negative = false;
     return operand;
   }
+  if (!absl::c_linear_search(kSpecials, whole)) return absl::InvalidArgumentError(whole);
   operand.text = whole;
   return operand;
 }
 
 bool IsFlag(const Operand& o) {
-  return o.kind == Operand::kPredicate || o.kind == Operand::kUniformPredicate;
+  return o.kind == Operand::kPredicate || o.kind == Operand::kUniformPredicate ||
+         o.part == Operand::kSign;
 }
 
 // Which operands are written: flags before the register, the register, flags after it.
@@ -131,11 +173,146 @@ void Distribute(const OpcodeInfo& info, const std::vector<Operand>& operands, In
   }
 }
 
+// Numbers of operands that the execution of an instruction reads, and their kinds. Others are refused.
+struct Reads {
+  size_t sources, conditions = 0;
+  size_t most_conditions = 0;  // if more than `conditions`
+  bool negates = false;        // "-" has a meaning
+  bool parts = false;          // halves have a meaning
+};
+
+Reads ReadsOf(const Instruction& in) {
+  const auto has = [&in](uint64_t bit) { return size_t{(in.has & bit) != 0}; };
+  const bool three = absl::StrContains(in.name, '3');
+  switch (Opcodes()[in.opcode].op) {
+    case Op::kAdd3:
+      return {.sources = three ? 3u : 2u,
+              .conditions = has(kX),
+              .most_conditions = 2 * has(kX),
+              .negates = true};
+    case Op::kMultiplyAdd:
+      return {.sources = 3, .conditions = has(kX), .negates = true};
+    case Op::kLogic:
+      return {.sources = 4, .conditions = 1};
+    case Op::kHalfConstant:
+      return {.sources = 4, .negates = true};
+    case Op::kPredicateLogic:
+      return {.sources = 2, .conditions = 3};
+    case Op::kShift:
+    case Op::kPermute:
+    case Op::kPredicatesToRegister:
+    case Op::kShuffle:
+      return {.sources = 3};
+    case Op::kNative:
+      return {.sources = 3, .negates = in.name == "FFMA" || in.name == "DFMA"};
+    case Op::kCompare:
+      return {.sources = 2, .conditions = 1 + has(kEx)};
+    case Op::kSelect:
+    case Op::kMinMax:
+      return {.sources = 2, .conditions = 1, .negates = true};
+    case Op::kMinMax3:
+    case Op::kAddMinMax:
+      return {.sources = 3, .conditions = 1, .negates = true};
+    case Op::kLea:
+      return {.sources = has(kHi) == 1 && has(kSx32) == 0 ? 4u : 3u,
+              .conditions = has(kX),
+              .negates = has(kHi) == 0};
+    case Op::kFloatAdd:
+    case Op::kFloatMultiply:
+      return {.sources = 2, .negates = true};
+    case Op::kHalfAdd:
+      return {.sources = 2, .negates = true, .parts = true};
+    case Op::kToHalf:
+      return {.sources = 1, .negates = true};
+    case Op::kPackHalves:
+      return {.sources = 2 - has(kFromE4m3 | kFromE5m2), .negates = true, .parts = true};
+    case Op::kSignExtend:
+    case Op::kRegisterToPredicates:
+    case Op::kStore:
+    case Op::kStoreShared:
+    case Op::kStoreLocal:
+    case Op::kReduce:
+    case Op::kAtomic:
+    case Op::kSetBarrier:
+      return {.sources = 2};
+    case Op::kVote:
+      return {.sources = 0, .conditions = 1};
+    case Op::kBranch:
+      return {.sources = 1, .most_conditions = 2};
+    case Op::kReturn:
+      return {.sources = 2};
+    case Op::kExit:
+      return {.sources = 0, .most_conditions = 1};
+    case Op::kNothing:
+      return {.sources = 0};
+    default:
+      return {.sources = 1};
+  }
+}
+
+// The reason why the operands are not those that are executed; "" if they are.
+std::string WhyNot(const Instruction& in) {
+  const OpcodeInfo& info = Opcodes()[in.opcode];
+  const Reads reads = ReadsOf(in);
+  const size_t conditions = in.conditions.size();
+  if (in.sources.size() != reads.sources || conditions < reads.conditions ||
+      conditions > std::max(reads.conditions, reads.most_conditions)) {
+    return "their number";
+  }
+  for (const Operand& o : in.results) {
+    const bool uniform = info.uniform || info.op == Op::kToUniform || info.op == Op::kReduceWarp;
+    if (o.kind != (uniform ? Operand::kUniform : Operand::kRegister) || o.negative || o.inverted ||
+        o.part != Operand::kWhole || o.order != 0) {
+      return "the result";
+    }
+  }
+  if (info.has_result && in.results.empty() && info.op != Op::kVote) return "no result";
+  const bool drops_flags =
+      info.op == Op::kToUniform || info.op == Op::kAtomic || info.op == Op::kMinMax;
+  for (const Operand& o : in.flags) {
+    if (o.inverted || (drops_flags && o.index != kTrue)) return "a predicate that is written";
+  }
+  for (size_t i = 0; i < in.sources.size(); ++i) {
+    const Operand& o = in.sources[i];
+    const bool memory = o.kind == Operand::kMemory, label = o.kind == Operand::kLabel;
+    const bool addressed = IsMemory(info.op) && i == 0;
+    if ((o.negative && !(reads.negates && (info.op != Op::kLea || i == 0))) ||
+        (o.part != Operand::kWhole && !reads.parts)) {
+      return "a sign or a half";
+    }
+    if (memory != (addressed && info.op != Op::kLoadConstant)) return "an address";
+    if (label && !IsControl(info.op)) return "a label";
+    if (o.kind == Operand::kConstant && !addressed &&
+        (o.base != kZeroRegister || o.uniform != kZeroUniform)) {
+      return "a constant whose place is computed";
+    }
+    if (o.kind == Operand::kConstant && (o.offset < 0 || o.offset > kConstantBytes - 16)) {
+      return "a constant outside of its bank";
+    }
+    if (o.order != 0 && !(info.op == Op::kNative && i < 2 && o.order == "RC"[i])) return "an order";
+    if (ReadsPair(in, static_cast<int>(i)) && o.kind == Operand::kImmediate &&
+        o.offset > INT32_MAX) {
+      return "a negative number of 64 bits";
+    }
+  }
+  if (info.op == Op::kShuffle &&
+      (in.sources[2].kind != Operand::kImmediate ||
+       in.sources[2].offset != ((in.has & (kIndex | kButterfly | kDown)) != 0 ? 0x1f : 0))) {
+    return "segments of a warp";
+  }
+  if (info.op == Op::kBlock &&
+      (in.sources[0].kind != Operand::kImmediate || in.sources[0].offset != 0)) {
+    return "a barrier other than 0";
+  }
+  return "";
+}
+
 // "@!P0 IADD3.X R4, P1, R2, R3, RZ, P0, !PT"
 absl::StatusOr<Instruction> ReadInstruction(absl::string_view text) {
   Instruction in;
   if (absl::ConsumePrefix(&text, "@")) {
     const size_t space = text.find(' ');
+    if (space == text.npos) return absl::InvalidArgumentError("a guard alone");
     absl::string_view guard = text.substr(0, space);
     in.guard_inverted = absl::ConsumePrefix(&guard, "!");
     Operand operand;
@@ -148,10 +325,14 @@ absl::StatusOr<Instruction> ReadInstruction(absl::string_view text) {
   }
   const size_t space = std::min(text.find(' '), text.size());
   const std::vector<std::string> name = absl::StrSplit(text.substr(0, space), '.');
+  in.form = std::string(text.substr(0, space));
   in.name = name[0];
   for (size_t i = 1; i < name.size(); ++i) in.has |= ModifierBit(name[i]);
   in.opcode = FindOpcode(in.name);
-  if (in.opcode < 0) return absl::InvalidArgumentError(absl::StrCat("unknown instruction: ", text));
+  if (in.opcode < 0 ||
+      !HasForm(Opcodes()[in.opcode], absl::StripPrefix(absl::StripPrefix(in.form, in.name), "."))) {
+    return absl::InvalidArgumentError(in.form);
+  }
   std::vector<Operand> operands;
   for (absl::string_view part :
        absl::StrSplit(text.substr(space), absl::ByAnyChar(","), absl::SkipWhitespace())) {
@@ -161,6 +342,13 @@ absl::StatusOr<Instruction> ReadInstruction(absl::string_view text) {
     }
   }
   Distribute(Opcodes()[in.opcode], operands, in);
+  if (const std::string why = WhyNot(in); !why.empty()) return absl::InvalidArgumentError(why);
+  // Generic addresses have 64 bits; before sm_80, registers of them are printed without ".64".
+  const Op op = Opcodes()[in.opcode].op;
+  if (op == Op::kLoad || op == Op::kStore || op == Op::kReduce || op == Op::kAtomic) {
+    in.sources[0].wide = true;
+    in.sources[0].pair |= in.sources[0].uniform == kZeroUniform;
+  }
   return in;
 }
 
@@ -168,17 +356,26 @@ absl::StatusOr<Instruction> ReadInstruction(absl::string_view text) {
 
 bool Instruction::uniform() const { return Opcodes()[opcode].uniform; }
 
-absl::StatusOr<Programs> ParsePrograms(absl::string_view text) {
+absl::StatusOr<Programs> ParsePrograms(absl::string_view text, absl::string_view only) {
   Programs programs;
+  std::string target;
   std::map<std::string, int> labels;
   Program* program = nullptr;
   const auto resolve = [&]() -> absl::Status {
     if (program == nullptr) return absl::OkStatus();
     for (Instruction& in : program->instructions) {
+      const Op op = Opcodes()[in.opcode].op;
+      if ((op == Op::kBranch || op == Op::kCall) && in.sources[0].kind != Operand::kLabel) {
+        return absl::InvalidArgumentError(absl::StrCat(program->name, ": ", in.form, " at 0x",
+                                                       absl::Hex(in.address), " has no label"));
+      }
       for (const Operand& o : in.sources) {
         if (o.kind != Operand::kLabel || in.name == "RET") continue;
         const auto label = labels.find(o.text);
-        if (label == labels.end()) return absl::InvalidArgumentError(o.text);
+        if (label == labels.end()) {
+          return absl::InvalidArgumentError(
+              absl::StrCat(program->name, ": no label ", o.text, " in this kernel"));
+        }
         in.target = label->second;
       }
     }
@@ -187,14 +384,17 @@ absl::StatusOr<Programs> ParsePrograms(absl::string_view text) {
   };
   for (absl::string_view line : absl::StrSplit(text, '\n')) {
     line = absl::StripAsciiWhitespace(line);
-    if (absl::ConsumePrefix(&line, ".section")) {
+    if (absl::ConsumePrefix(&line, ".section\t")) {
       RETURN_IF_ERROR(resolve());
       line = absl::StripLeadingAsciiWhitespace(line);
       program = nullptr;
       if (!absl::ConsumePrefix(&line, ".text.")) continue;
       const std::string name(line.substr(0, line.find(',')));
+      if (!only.empty() && name != only) continue;
       program = &programs[name];
-      program->name = name;
+      *program = {name, target, {}};
+    } else if (absl::ConsumePrefix(&line, ".target")) {
+      target = std::string(absl::StripAsciiWhitespace(line));
     } else if (program == nullptr || absl::StartsWith(line, "//")) {
       continue;
     } else if (absl::ConsumeSuffix(&line, ":")) {
@@ -203,9 +403,15 @@ absl::StatusOr<Programs> ParsePrograms(absl::string_view text) {
       const int64_t address = std::strtoll(std::string(line).c_str(), nullptr, 16);
       line.remove_prefix(line.find("*/") + 2);
       line = line.substr(0, line.rfind(';'));
-      ASSIGN_OR_RETURN(Instruction in, ReadInstruction(absl::StripAsciiWhitespace(line)));
-      in.address = address;
-      program->instructions.push_back(std::move(in));
+      line = absl::StripAsciiWhitespace(line.substr(0, line.find("(*")));  // an annotation
+      absl::StatusOr<Instruction> in = ReadInstruction(line);
+      if (!in.ok()) {
+        return absl::InvalidArgumentError(absl::StrCat(program->name, ": '", line, "' at 0x",
+                                                       absl::Hex(address), ": ",
+                                                       in.status().message(), " is not supported"));
+      }
+      in->address = address;
+      program->instructions.push_back(*std::move(in));
     }
   }
   RETURN_IF_ERROR(resolve());

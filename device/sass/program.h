@@ -11,6 +11,7 @@
 
 namespace mmadiff::sass {
 
+inline constexpr int64_t kConstantBytes = 1 << 16;                       // of a bank
 inline constexpr int kZeroRegister = 255, kZeroUniform = 63, kTrue = 7;  // RZ, URZ, PT
 
 struct Operand {
@@ -32,9 +33,13 @@ struct Operand {
   int base = kZeroRegister;    // for an address
   int uniform = kZeroUniform;  // for an address
   bool pair = false;           // the base has 64 bits
+  bool wide = false;           // the uniform register has 64 bits
   bool negative = false;       // -x
   bool inverted = false;       // ~x, !p
-  std::string text;            // for labels and special registers
+  // A part of a register: a half, or the sign as a condition.
+  enum Part : uint8_t { kWhole, kLowHalf, kHighHalf, kSign } part = kWhole;
+  char order = 0;    // 'R' or 'C' of \".ROW\", \".COL\"
+  std::string text;  // for labels and special registers
 };
 
 struct Instruction {
@@ -42,6 +47,7 @@ struct Instruction {
   int guard = kTrue;
   bool guard_inverted = false, guard_uniform = false;
   std::string name;                 // "IADD3"
+  std::string form;                 // "IADD3.X"
   std::vector<Operand> results;     // registers written
   std::vector<Operand> flags;       // predicates written
   std::vector<Operand> sources;     // all but predicates
@@ -55,12 +61,15 @@ struct Instruction {
 
 struct Program {
   std::string name;
+  std::string target;  // "sm_90a"; "" if the text does not name it
   std::vector<Instruction> instructions;
 };
 
 using Programs = std::map<std::string, Program>;  // by kernel name
 
-// All kernels of the text that `nvdisasm -c` prints. kInvalidArgument: unsupported text.
-absl::StatusOr<Programs> ParsePrograms(absl::string_view text);
+// All kernels of the text that `nvdisasm -c` prints. kInvalidArgument names the line of an
+// instruction, modifier or operand that is not executed: none is ignored.
+// With `only`, reads that kernel alone.
+absl::StatusOr<Programs> ParsePrograms(absl::string_view text, absl::string_view only = "");
 
 }  // namespace mmadiff::sass

@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "device/sass/memory.h"
+#include "device/sass/natives.h"
 #include "device/sass/opcodes.h"
 #include "device/status_macros.h"
 
@@ -9,7 +10,8 @@ namespace mmadiff::sass {
 namespace {
 
 absl::Status Unknown(const Instruction& in) {
-  return absl::UnimplementedError(absl::StrCat(in.name, " at ", absl::Hex(in.address)));
+  return absl::UnimplementedError(absl::StrCat(in.form, " at 0x", absl::Hex(in.address),
+                                               " is not supported with these operands"));
 }
 
 }  // namespace
@@ -38,7 +40,10 @@ absl::Status Warp::Run() {
       return absl::InternalError("execution reached the end of the code");
     }
     const Instruction& in = block().program->instructions[at];
-    ++block().counts->instructions;
+    if (++block().counts->instructions > block().most_instructions) {
+      return absl::ResourceExhaustedError(
+          absl::StrCat("more than ", block().most_instructions, " instructions"));
+    }
     for (const int lane : LanesIn(lanes)) ++position_[lane];
     RETURN_IF_ERROR(Step(in, lanes));
   }
@@ -58,6 +63,11 @@ absl::Status Warp::Step(const Instruction& in, uint32_t lanes) {
     case Op::kRegisterToPredicates:
     case Op::kSpecialRegister:
       return Exchange(in, guarded);
+    case Op::kNative:
+      return block().natives == nullptr ? Unknown(in)
+                                        : block().natives->Execute(in, guarded, *this);
+    case Op::kMoveMatrix:
+      return MoveMatrix(in, guarded);
     default:
       return IsMemory(op) ? AccessMemory(in, guarded, *this) : Arithmetic(in, guarded);
   }
@@ -130,6 +140,37 @@ absl::Status Warp::Exchange(const Instruction& in, uint32_t lanes) {
   for (const int lane : LanesIn(writers)) {
     Set(in.results[0], lane, value[lane]);
     if (WritesPair(in)) Set(WordOf(in.results[0], 1), lane, 0);
+  }
+  return absl::OkStatus();
+}
+
+// Lane 4 g + t holds row g of a matrix of 8 rows. MT88: columns 2 t and 2 t + 1 of 16 bits; transposes.
+// U4TO8.M832: nibbles of k = 8 t to 8 t + 7 become bytes of k = 4 t to 4 t + 3 and of 16 + 4 t to
+// 16 + 4 t + 3 in two registers. NVIDIA documents neither; the emulated rows of b1 and the wmma of
+// transposed matrices give exact results with them (fuzz/unit/sass_device_test.cc).
+absl::Status Warp::MoveMatrix(const Instruction& in, uint32_t lanes) {
+  if (lanes != ~0u || in.sources.size() != 1) return Unknown(in);
+  const auto from = [&](int row, int word) {
+    return Register(in.sources[0].index, 4 * row + word);
+  };
+  uint32_t first[32] = {}, second[32] = {};
+  for (int lane = 0; lane < 32; ++lane) {
+    const int g = lane / 4, t = lane % 4;
+    if ((in.has & kNibbles) == 0) {
+      for (int half = 0; half < 2; ++half) {
+        first[lane] |= (from(2 * t + half, g / 2) >> 16 * (g % 2) & 0xffff) << 16 * half;
+      }
+      continue;
+    }
+    for (int j = 0; j < 4; ++j) {
+      const auto nibble = [&](int k) { return from(g, k / 8) >> 4 * (k % 8) & 15; };
+      first[lane] |= nibble(4 * t + j) << 8 * j;
+      second[lane] |= nibble(16 + 4 * t + j) << 8 * j;
+    }
+  }
+  for (int lane = 0; lane < 32; ++lane) {
+    Set(in.results[0], lane, first[lane]);
+    if ((in.has & kNibbles) != 0) Set(WordOf(in.results[0], 1), lane, second[lane]);
   }
   return absl::OkStatus();
 }

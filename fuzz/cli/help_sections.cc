@@ -149,6 +149,7 @@ HelpSection SectionOfEnvironment() {
            {"MMADIFF_GPU_TIMEOUT", "seconds that cuda: and hip: wait for a kernel [60]"},
            {"MMADIFF_LIBCOMGR", "AMD code object manager for hip:, instead of the default"},
            {"MMADIFF_LIBHIP", "HIP run-time library for hip:, instead of the default"},
+           {"MMADIFF_NVDISASM", "NVIDIA's disassembler for sass:, instead of the one beside ptxas"},
            {"NO_COLOR", "if set, disables color"},
            {"PAGER", "program that shows help and lists on a terminal [less -FRX if installed]"}}};
 }

@@ -27,8 +27,8 @@ void AddContradiction(const SurveyContradiction& c, std::string& page) {
   if (c.finding->cases.empty()) return;
   const SurveyFinding::Case& minimal = c.finding->cases.front();
   absl::StrAppend(&page, "  the model gives `", minimal.model,
-                  "`; the line ends with the device's answer:\n\n", "      ", CheckCommand(c),
-                  "\n\n");
+                  "`; the last word in quotes is the device's answer:\n\n", "      ",
+                  CheckCommand(c), "\n\n");
 }
 
 std::string Cell(const std::string& text) {

@@ -1,0 +1,142 @@
+#include "device/sass/natives.h"
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "sim/batch.h"
+#include "sim/simulate.h"
+
+namespace mmadiff::sass {
+namespace {
+
+using Matrix = mmadiff::Operand;
+
+// "RZ" of "mma.m8n8k4.rz.f64..."; "" for rounding to nearest.
+std::string RoundingOf(absl::string_view name) {
+  for (const char* mode : {"rz", "rm", "rp"}) {
+    if (absl::StrContains(name, absl::StrCat(".", mode, "."))) {
+      return absl::StrCat(".", absl::AsciiStrToUpper(mode));
+    }
+  }
+  return "";
+}
+
+std::string Upper(const Format& format) { return absl::AsciiStrToUpper(format.name); }
+
+}  // namespace
+
+std::string FormOf(const mmadiff::Instruction& i, std::string_view arch) {
+  const Shape& s = i.shape;
+  const absl::string_view name = i.name;
+  if (i.layout == Layout::kVectorLanes) {
+    return absl::StrCat(i.d->bits == 64 ? "DFMA" : "FFMA", RoundingOf(name));
+  }
+  const bool fragments = i.layout == Layout::kNvidiaMma || i.layout == Layout::kNvidiaMmaBytes;
+  if (!fragments || i.scale != nullptr || i.sparse || s.blocks != 1) return "";
+  const std::string shape = absl::StrCat(".", s.m, s.n, s.k);
+  const std::string types = absl::StrCat(".", Upper(*i.a), ".", Upper(*i.b));
+  if (i.d->bits == 64) {
+    const bool old = arch.starts_with("sm_8");
+    return absl::StrCat("DMMA", old ? shape : absl::StrCat(".", s.m, "x", s.n, "x", s.k),
+                        RoundingOf(name));
+  }
+  if (i.a->bits == 1) {
+    return absl::StrCat("BMMA", shape, absl::StrContains(name, ".xor.") ? ".XOR" : ".AND", ".POPC");
+  }
+  if (IsInteger(*i.a)) {
+    return absl::StrCat("IMMA", shape, types, absl::StrContains(name, ".satfinite.") ? ".SAT" : "");
+  }
+  if (i.a->bits <= 8) return absl::StrCat("QMMA", shape, ".", Upper(*i.d), types);
+  return absl::StrCat("HMMA", shape, ".", Upper(*i.d),
+                      i.a->bits == 16 && i.a->exponent_bits == 5 ? "" : "." + Upper(*i.a));
+}
+
+Natives::Natives(std::string_view arch) {
+  for (const Operation& op : Operations()) {
+    if (op.arch() != arch || !IsNative(op)) continue;
+    const mmadiff::Instruction& i = *op.instruction;
+    const std::string form = FormOf(i, arch);
+    if (form.empty() || natives_.contains(form)) continue;
+    Native native = {.op = &op, .lanes = i.layout == Layout::kVectorLanes};
+    if (!native.lanes) {
+      native.a = WordsOf(i, Matrix::kA);
+      native.b = WordsOf(i, Matrix::kB);
+      native.c = WordsOf(i, Matrix::kC);
+      native.d = WordsOf(i, Matrix::kD);
+      const OperandWords* const all[] = {&native.a, &native.b, &native.c, &native.d};
+      for (int o = 0; o < 4; ++o) native.registers[o] = all[o]->words / 32;
+    }
+    natives_.emplace(form, std::move(native));
+  }
+}
+
+absl::Status Natives::Execute(const Instruction& in, uint32_t lanes, Lanes& warp) const {
+  const auto error = [&in](absl::string_view why) {
+    return absl::UnimplementedError(
+        absl::StrCat(in.form, " at 0x", absl::Hex(in.address), ": ", why));
+  };
+  const auto found = natives_.find(in.form);
+  if (found == natives_.end()) return error("no row of the architecture is this instruction");
+  const Native& native = found->second;
+  if (in.sources.size() != 3) return error("scales and metadata are not supported");
+  for (const sass::Operand& o : in.sources) {
+    const bool plain = o.kind == sass::Operand::kRegister && o.part == sass::Operand::kWhole &&
+                       !o.inverted && (native.lanes || !o.negative);
+    if (!plain) return error("an operand is not a register");
+  }
+  const mmadiff::Instruction& i = *native.op->instruction;
+  Batch batch;
+  batch.Resize(i.shape, 1);
+  std::vector<uint64_t> d(i.shape.d_words());
+  if (native.lanes) {
+    const bool pair = i.d->bits == 64;
+    std::vector<uint64_t>* const to[] = {&batch.a, &batch.b, &batch.c};
+    for (const int lane : LanesIn(lanes)) {
+      for (int o = 0; o < 3; ++o) {
+        const uint64_t sign = in.sources[o].negative ? 1ull << (i.d->bits - 1) : 0;
+        (*to[o])[lane] = (pair ? warp.Source(in.sources[o], lane, true)
+                               : uint32_t(warp.Source(in.sources[o], lane, false))) ^
+                         sign;
+      }
+    }
+    Simulate(native.op->model, batch, d);
+    for (const int lane : LanesIn(lanes)) {
+      warp.Set(in.results[0], lane, static_cast<uint32_t>(d[lane]));
+      if (pair) warp.Set(WordOf(in.results[0], 1), lane, static_cast<uint32_t>(d[lane] >> 32));
+    }
+    return absl::OkStatus();
+  }
+  if (lanes != ~0u) return error("not all lanes take part");
+  const auto load = [&](int operand, const OperandWords& words, const Format& format,
+                        std::vector<uint64_t>& to) {
+    const int registers = native.registers[operand];
+    const auto word = [&](int at) {
+      return uint64_t{
+          warp.Register(WordOf(in.sources[operand], at % registers).index, at / registers)};
+    };
+    for (size_t e = 0; e < words.slots.size(); ++e) {
+      const Slot& slot = words.slots[e];
+      uint64_t bits = word(slot.word);
+      if (slot.bit + format.bits > 32) bits |= word(slot.word + 1) << 32;
+      to[e] = bits >> slot.bit & LowBits(format.bits);
+    }
+  };
+  load(0, native.a, *i.a, batch.a);
+  load(1, native.b, *i.b, batch.b);
+  load(2, native.c, *i.c, batch.c);
+  Simulate(native.op->model, batch, d);
+  std::vector<uint32_t> out(native.d.words);
+  for (size_t e = 0; e < native.d.slots.size(); ++e) {
+    const Slot& slot = native.d.slots[e];
+    out[slot.word] |= static_cast<uint32_t>(d[e] << slot.bit);
+    if (slot.bit + i.d->bits > 32) out[slot.word + 1] |= static_cast<uint32_t>(d[e] >> 32);
+  }
+  const int registers = native.registers[3];
+  for (int w = 0; w < native.d.words; ++w) {
+    warp.Set(WordOf(in.results[0], w % registers), w / registers, out[w]);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace mmadiff::sass

@@ -1,0 +1,39 @@
+// The matrix instructions and fused multiply-adds of an architecture: each is a row of the tables that
+// the architecture executes as one machine instruction.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "device/gpu/kernel.h"
+#include "device/sass/lanes.h"
+#include "sim/operation.h"
+
+namespace mmadiff::sass {
+
+// "HMMA.16816.F32.BF16" for a native mma or fma of the table, as nvdisasm prints it; "" for others.
+// `arch`: "sm_90".
+std::string FormOf(const mmadiff::Instruction& instruction, std::string_view arch);
+
+class Natives {
+ public:
+  explicit Natives(std::string_view arch);
+
+  // Executes `in` with the row's model. kUnimplemented: no row has the form, the instruction has
+  // scales or an operand outside of registers, or some lane takes no part in a matrix instruction.
+  absl::Status Execute(const Instruction& in, uint32_t lanes, Lanes& warp) const;
+
+ private:
+  struct Native {
+    const Operation* op = nullptr;
+    bool lanes = false;                           // an fma: each lane on its own
+    OperandWords a = {}, b = {}, c = {}, d = {};  // of a matrix instruction
+    int registers[4] = {};                        // of a lane: a, b, c, d
+  };
+  std::map<std::string, Native, std::less<>> natives_;  // by form
+};
+
+}  // namespace mmadiff::sass

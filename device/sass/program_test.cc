@@ -1,0 +1,94 @@
+// The parser reads no more than the interpreter executes: everything else is an error with its line.
+#include "device/sass/program.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "absl/strings/str_cat.h"
+
+namespace mmadiff::sass {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+absl::StatusOr<Programs> Parsed(absl::string_view line) {
+  return ParsePrograms(
+      absl::StrCat("\t.target\tsm_90a\n\t.section\t.text.k,\"ax\",@progbits\n"
+                   ".text.k:\n        /*0040*/                   ",
+                   line, " ;\n"));
+}
+
+TEST(Program, ReadsFormsThatAreExecuted) {
+  for (const char* line :
+       {"IADD3.X R4, P1, R2, R3, RZ, P0, !PT", "VIADD.S32.ISAT R11, R2, R5", "IADD.64 R4, R2, UR6",
+        "ISETP.GE.U32.AND.EX P4, PT, R32, R49, PT, P4", "HADD2.F32 R21, -RZ, R22.reuse.H0_H0",
+        "F2FP.F16.E4M3.UNPACK_B R18, R18.H1", "LDG.E.64.SYS R2, [R10.64+UR4]",
+        "PLOP3.LUT P6, PT, R4.SIGN, R3.reuse.SIGN, R8.SIGN, 0x2, 0x0",
+        "HMMA.16816.F32 R4, R4, R8, RZ", "@!P0 STG.E desc[UR10][R12.64+0x4], R5",
+        "S2R R11, SR_VIRTUALSMID"}) {
+    const absl::StatusOr<Programs> programs = Parsed(line);
+    ASSERT_TRUE(programs.ok()) << programs.status();
+    EXPECT_EQ(programs->at("k").instructions.size(), 1u) << line;
+    EXPECT_EQ(programs->at("k").target, "sm_90a");
+  }
+}
+
+TEST(Program, RefusesEverythingElse) {
+  for (const char* line : {"IADD3.SAT R4, R2, R3, RZ",
+                           "VIADD.ISAT R11, R2, R5",
+                           "MOV.64 R4, R2",
+                           "MOV.FOO R4, R2",
+                           "FADD.FTZ R4, R2, R3",
+                           "FADD R4, |R2|, R3",
+                           "FADD R4, R2, 1.5",
+                           "FADD R4, R2, +INF",
+                           "IADD3 R4, R2.B1, R3, RZ",
+                           "IADD3 R4, R2.U32, R3, RZ",
+                           "HADD2 R4, R2.H1_H0, R3",
+                           "S2R R4, SR_CLOCKLO",
+                           "S2R R4, SR_TID.Y",
+                           "LDG.E R4, [R2.U32+UR4]",
+                           "LDG.E.S8 R4, [R2.64]",
+                           "ISETP.GE.F.AND P0, PT, R1, R2, PT",
+                           "ISETP.GEU.AND P0, PT, R1, R2, PT",
+                           "SHF.R.S64 R33, R2, R34, R3",
+                           "LDSM.16.M88.4 R4, [R2]",
+                           "FADDX R4, R2, R3",
+                           "FADD R4, R2",
+                           "FADD R4, R2, R3, R5",
+                           "MOV R4, -R2",
+                           "PRMT R4, R2.H1, 0x5410, R3",
+                           "VIMNMX R9, PT, PT, R2, R5, !PT",
+                           "IADD.64 R8, R8, -0x1",
+                           "LEA R5, R0, -R5, 0x4",
+                           "SHFL.DOWN PT, R9, R27, R25, 0x1c1f",
+                           "R2UR P0, UR6, R5",
+                           "MOV R4, c[0x0][0x7fffff0]",
+                           "MOV R4, c[0x0][0x210",
+                           "MOV R4, 010",
+                           "MOV R4, 0x100000005",
+                           "MOV P3, R5",
+                           "MOV R4, [R5]",
+                           "HMMA.16816.F32 R4, R4.COL, R18.ROW, R8",
+                           "HMMA.16816.F32 R4, R4, R18, R8, P3",
+                           "BAR.SYNC.DEFER_BLOCKING 0x1",
+                           "ISETP.GE.AND P0, PT, R1, -R2, PT",
+                           "@P0",
+                           "STG.E [R2.64], -R4",
+                           "SEL R4, R2, R3",
+                           "STG.E [R2.64]",
+                           "IADD3 R4",
+                           "MOV R256, R2",
+                           "MOV R4, UR64",
+                           "LDC R1, c[0x3][0x28]",
+                           "SHFL.IDX.WRAP PT, R9, R27, R25, 0x1f"}) {
+    EXPECT_THAT(
+        std::string(Parsed(line).status().message()),
+        AllOf(HasSubstr(absl::StrCat("k: '", line, "' at 0x40: ")), HasSubstr("is not supported")))
+        << line;
+  }
+}
+
+}  // namespace
+}  // namespace mmadiff::sass
