@@ -49,7 +49,10 @@ bool ReadRegister(absl::string_view text, Operand& operand) {
                          : kind == Operand::kUniform ? kZeroUniform
                          : kind == Operand::kBarrier ? 15
                                                      : kTrue;
-    if (number < 0 || number > most) return false;
+    const bool named = rest == "Z" || rest == "T";  // the last number has only a name
+    if (number < 0 || number > most || (number == most && !named && kind != Operand::kBarrier)) {
+      return false;
+    }
     operand.kind = kind;
     operand.index = static_cast<int>(number);
     return true;
@@ -272,6 +275,11 @@ std::string WhyNot(const Instruction& in) {
   for (const Operand& o : in.flags) {
     if (o.inverted || (drops_flags && o.index != kTrue)) return "a predicate that is written";
   }
+  for (const Operand& o : in.conditions) {
+    if (o.negative || (o.part == Operand::kSign && info.op != Op::kPredicateLogic)) {
+      return "a condition";
+    }
+  }
   for (size_t i = 0; i < in.sources.size(); ++i) {
     const Operand& o = in.sources[i];
     const bool memory = o.kind == Operand::kMemory, label = o.kind == Operand::kLabel;
@@ -281,7 +289,10 @@ std::string WhyNot(const Instruction& in) {
       return "a sign or a half";
     }
     if (memory != (addressed && info.op != Op::kLoadConstant)) return "an address";
-    if (label && !IsControl(info.op)) return "a label";
+    if ((label || o.kind == Operand::kBarrier) && !IsControl(info.op)) return "a label or barrier";
+    const bool reads_special =
+        info.op == Op::kSpecialRegister || info.op == Op::kPredicatesToRegister;
+    if (o.kind == Operand::kSpecial && !reads_special) return "a special register";
     if (o.kind == Operand::kConstant && !addressed &&
         (o.base != kZeroRegister || o.uniform != kZeroUniform)) {
       return "a constant whose place is computed";

@@ -1,7 +1,6 @@
 #include "device/sass/sass_device.h"
 
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <optional>
 #include <string>
