@@ -56,6 +56,7 @@ bool SameInputs(const RegressionCase& x, const RegressionCase& y) {
 void AddAnswers(const RegressionCase& added, RegressionCase& stored) {
   FillEmpty(stored.why, added.why);
   FillEmpty(stored.shared, added.shared);
+  FillEmpty(stored.reason, added.reason);
   FillEmpty(stored.bucket, added.bucket);
   FillEmpty(stored.role, added.role);
   FillEmpty(stored.source, added.source);

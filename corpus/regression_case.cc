@@ -116,6 +116,7 @@ class Parser {
   absl::Status ParseTexts() {
     case_.why = message_.why();
     case_.shared = message_.shared();
+    case_.reason = message_.reason();
     case_.bucket = ParseBucket(case_.op->model.algorithm.family, message_.signature());
     case_.source = message_.source();
     case_.role = static_cast<CaseRole>(message_.role());
@@ -269,7 +270,8 @@ std::string CanonicalInputs(const RegressionCase& c) {
 // Hashes the whole case: its inputs; its texts, each after its length in 8 bytes; its position in 4
 // bytes each; the texts and words of every answer; name and origin of a state that is not open; its
 // role in a byte, if it has one. A nonzero age is 8 bytes after the words of its answer. A device
-// failure adds its texts and its age in 8 bytes. `shared` is added as a text if it is not empty.
+// failure adds its texts and its age in 8 bytes. `shared` is added as a text if it is not empty, and
+// with `reason` also if it is.
 std::string ChecksumOf(const RegressionCase& c) {
   std::string bytes = CanonicalInputs(c);
   const auto put_text = [&bytes](absl::string_view text) {
@@ -297,7 +299,8 @@ std::string ChecksumOf(const RegressionCase& c) {
     }
     AppendLittleEndian(n->failure.age, 8, bytes);
   }
-  if (!c.shared.empty()) put_text(c.shared);
+  if (!c.shared.empty() || !c.reason.empty()) put_text(c.shared);
+  if (!c.reason.empty()) put_text(c.reason);
   return Xxh3Hex(bytes);
 }
 
@@ -371,6 +374,7 @@ std::string FormatCase(const RegressionCase& c, absl::string_view folder) {
   message.set_slug(c.slug.empty() ? "case" : c.slug);
   message.set_why(c.why);
   message.set_shared(c.shared);
+  message.set_reason(c.reason);
   message.set_signature(Name(c.bucket));
   message.set_source(c.source);
   if (c.position != Position()) {

@@ -83,6 +83,7 @@ struct RegressionCase {
   std::optional<NoWord> no_word = {};
   std::string shared = {};  // for people: the common property of the mismatches in the original
                             // run; no decision depends on it
+  std::string reason = {};  // for people: why the device's answers differ, as the device says it
 
   // The specification of the device that the case was found with; "" if no device was queried.
   std::string device() const;

@@ -50,6 +50,7 @@ inline constexpr IdentityKey kIdentityKeys[] = {
     {"contents", ", contents xxh3 "},  // hash of a recording
     {"descriptors", "descriptors "},   // numbers of a peer's descriptors
     {"interpreted", "machine code of ", " executed on the host"},  // of an assembler or a file
+    {"variants", ", with "},
     {"native_model", ", native instructions of model version "},
 };
 

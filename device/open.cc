@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/time.h"
+#include "device/cuda/any_variant.h"
 #include "device/cuda/cuda.h"
 #include "device/exec.h"
 #include "device/faulty.h"
@@ -25,15 +26,22 @@ DeviceOr OpenWithTimeout(absl::string_view argument) {
   return timeout.ok() ? Open(argument, *timeout) : timeout.status();
 }
 
+DeviceOr OpenCudaVariants(absl::string_view argument) {
+  AnyVariants any = AnyVariantsOf(argument);
+  if (any.any.empty()) return OpenCuda(argument);
+  return OpenAnyVariant(absl::StrCat("cuda:", argument), std::move(any),
+                        [](absl::string_view one) -> DeviceOr { return OpenCuda(one); });
+}
+
 constexpr DeviceKind kKinds[] = {
     {"host", "host", "this CPU's own instructions", [](absl::string_view) { return OpenHost(); }},
     {"cuda", "cuda:N", "NVIDIA GPU number N: its mma, wmma, wgmma, tcgen05 and fma instructions",
-     [](absl::string_view argument) -> DeviceOr { return OpenCuda(argument); }, true},
+     OpenCudaVariants, true},
     {"hip", "hip:N", "AMD GPU number N: its v_mfma, v_smfmac, v_wmma and v_swmmac instructions",
      [](absl::string_view argument) -> DeviceOr { return OpenHip(argument); }, true},
     {"sass", "sass:arch=TARGET",
      "machine code that ptxas makes for an NVIDIA GPU, executed on this CPU; also sass:FILE.cubin",
-     [](absl::string_view argument) { return OpenSass(argument); }},
+     OpenSass},
     {"faulty", "faulty:NAME=VALUE",
      "the simulator with one parameter changed, or with lost, late or swapped answers; `mmadiff "
      "help devices` lists the names",

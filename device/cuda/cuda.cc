@@ -52,7 +52,8 @@ class Cuda : public GpuDevice {
   }
 
   bool InImage(const Instruction& i) const {
-    return !image_.cubin.empty() && IsBuiltEntry(i) && variant_.overlap.empty();
+    return !image_.cubin.empty() && IsBuiltEntry(i) && variant_.overlap.empty() &&
+           variant_.around.empty();
   }
 
   absl::StatusOr<void*> ImageModule() {
@@ -133,14 +134,11 @@ absl::StatusOr<std::unique_ptr<GpuDevice>> OpenCudaWith(absl::string_view argume
   const size_t end = std::min(argument.find(','), argument.size());
   const std::optional<Variant> variant = VariantWithSuffix(argument.substr(end));
   if (!absl::SimpleAtoi(argument.substr(0, end), &index) || index < 0 || !variant.has_value()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "device 'cuda:", argument,
-        "': write cuda:N, where N is a GPU number starting at 0, optionally followed by these ",
-        "in this order: ,a=registers (A of wgmma and tcgen05), ,layout=row.row or col.row or ",
-        "col.col (A and B of wmma; default row.col), ,c=col (C and D of wmma), ,overlap=c or "
-        "c_reversed "
-        "or c_rotated or a or b or a list such as c3d2+a0d1 (registers of D that are also "
-        "operands)"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("device 'cuda:", argument,
+                     "': write cuda:N, where N is a GPU number starting at 0, optionally followed "
+                     "by commas and ",
+                     VariantValues()));
   }
   ASSIGN_OR_RETURN(const CudaDriver* loaded, LoadCudaDriver());
   const CudaDriver& driver = *loaded;

@@ -178,7 +178,7 @@ TEST_F(CudaTest, ADeviceThatIsNotThere) {
   expect("-1", StatusCode::kInvalidArgument, "write cuda:N");
   expect("x", StatusCode::kInvalidArgument, "write cuda:N");
   expect("0,a=shared", StatusCode::kInvalidArgument, "write cuda:N");
-  expect("0,layout=row.col", StatusCode::kInvalidArgument, "layout=row.row or col.row or col.col");
+  expect("0,layout=row.col", StatusCode::kInvalidArgument, "layout=row.row, col.row or col.col");
   expect("7", StatusCode::kNotFound, "no GPU 7; GPUs found: 1");
   Fake("CAPABILITY", "6.1");
   expect("0", StatusCode::kNotFound, "6.1, which is too old; there are kernels for 7.0, 7.5, ");

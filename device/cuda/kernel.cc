@@ -10,6 +10,7 @@
 #include "absl/strings/str_split.h"
 #include "device/cuda/fma_kernel.h"
 #include "device/cuda/mma_kernel.h"
+#include "device/cuda/surroundings.h"
 #include "device/cuda/tcgen05_kernel.h"
 #include "device/cuda/wgmma_kernel.h"
 #include "device/cuda/wmma_kernel.h"
@@ -48,7 +49,7 @@ std::string Body(const Instruction& i, const Variant& variant) {
     case Layout::kVectorLanes:
       return FmaBody(i);
     default:
-      return MmaBody(i, variant.overlap);
+      return MmaBody(i, variant);
   }
 }
 
@@ -83,12 +84,18 @@ absl::Status HasKernel(const Instruction& i, const PtxTarget& target) {
   }
 }
 
+RegisterCounts RegistersOf(const Instruction& i) {
+  return i.layout == Layout::kNvidiaWmma ? WmmaRegisters(i) : MmaRegisters(i);
+}
+
 absl::Status HasKernel(const Instruction& i, const PtxTarget& target, const Variant& variant) {
   RETURN_IF_ERROR(HasKernel(i, target));
-  if (variant.overlap.empty()) return absl::OkStatus();
-  if (!HasFragments(i)) return absl::NotFoundError("overlap= is a variant of mma and wmma only");
-  return CheckOverlap(variant.overlap,
-                      i.layout == Layout::kNvidiaWmma ? WmmaRegisters(i) : MmaRegisters(i));
+  if (variant.overlap.empty() && variant.around.empty()) return absl::OkStatus();
+  if (!HasFragments(i)) {
+    return absl::NotFoundError("overlap= and around= are variants of mma and wmma only");
+  }
+  RETURN_IF_ERROR(CheckSurrounding(variant.around, i));
+  return CheckOverlap(variant.overlap, RegistersOf(i));
 }
 
 Kernel KernelOf(const Instruction& i, const PtxTarget& target, const Variant& variant) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "device/cuda/overlap.h"
 #include "device/cuda/variant.h"
 #include "device/gpu/kernel.h"
 #include "sim/instruction.h"
@@ -27,6 +28,9 @@ absl::Status HasKernel(const Instruction& instruction, const PtxTarget& target);
 // Also kNotFound if the instruction cannot have the variant's overlap.
 absl::Status HasKernel(const Instruction& instruction, const PtxTarget& target,
                        const Variant& variant);
+
+// The registers of an instruction that HasFragments().
+RegisterCounts RegistersOf(const Instruction& instruction);
 
 // HasKernel() must be OK.
 Kernel KernelOf(const Instruction& instruction, const PtxTarget& target,

@@ -7,26 +7,10 @@
 #include "absl/strings/str_split.h"
 #include "device/cuda/kernel.h"
 #include "device/cuda/lane_words.h"
+#include "device/cuda/surroundings.h"
 
 namespace mmadiff {
 namespace {
-
-// "mma.m16n8k32.mxf8f6f4.f32..." to "mma.sync.aligned.m16n8k32.row.col.kind::mxf8f6f4....".
-std::string Mnemonic(const Instruction& i) {
-  std::vector<std::string> parts = absl::StrSplit(i.name, '.');
-  const std::string shape = parts[1];
-  parts.erase(parts.begin(), parts.begin() + 2);
-  const std::string kind = parts[0];
-  std::string prefix = absl::StrCat("mma.sync.aligned.", shape, ".row.col.");
-  if (i.scale != nullptr) {
-    const char last = parts.back().back();
-    if (last == 'x') parts.pop_back();
-    parts[0] = absl::StrCat("kind::", kind, ".block_scale.scale_vec::", i.shape.scales, "X");
-  } else if (kind == "f8f6f4") {
-    parts[0] = "kind::f8f6f4";
-  }
-  return prefix + absl::StrJoin(parts, ".");
-}
 
 // Loads one operand's registers from its array and, for f64, pairs them.
 std::string Loads(absl::string_view name, int registers, bool wide, int words) {
@@ -45,21 +29,38 @@ std::string LoadScale(absl::string_view name, int registers) {
 
 }  // namespace
 
+// "mma.m16n8k32.mxf8f6f4.f32..." to "mma.sync.aligned.m16n8k32.row.col.kind::mxf8f6f4....".
+std::string MmaMnemonic(const Instruction& i) {
+  std::vector<std::string> parts = absl::StrSplit(i.name, '.');
+  const std::string shape = parts[1];
+  parts.erase(parts.begin(), parts.begin() + 2);
+  const std::string kind = parts[0];
+  std::string prefix = absl::StrCat("mma.sync.aligned.", shape, ".row.col.");
+  if (i.scale != nullptr) {
+    const char last = parts.back().back();
+    if (last == 'x') parts.pop_back();
+    parts[0] = absl::StrCat("kind::", kind, ".block_scale.scale_vec::", i.shape.scales, "X");
+  } else if (kind == "f8f6f4") {
+    parts[0] = "kind::f8f6f4";
+  }
+  return prefix + absl::StrJoin(parts, ".");
+}
+
 RegisterCounts MmaRegisters(const Instruction& i) {
   const int per_element = i.d->bits == 64 ? 2 : 1;
   const auto count = [&](Operand operand) { return ExtentOf(i, operand).registers / per_element; };
   return {count(Operand::kA), count(Operand::kB), count(Operand::kC), count(Operand::kD)};
 }
 
-std::string MmaBody(const Instruction& i, absl::string_view overlap) {
+std::string MmaBody(const Instruction& i, const Variant& variant) {
   const auto registers = [&i](Operand operand) { return ExtentOf(i, operand).registers; };
   const int a = registers(Operand::kA), b = registers(Operand::kB), c = registers(Operand::kC),
             d = registers(Operand::kD);
   const bool wide = i.d->bits == 64;
   const int scales = i.scale == nullptr ? 0 : 1;
   // f64 operands pair two 32-bit registers.
-  const AssignedRegisters assigned =
-      AssignRegisters(overlap, MmaRegisters(i), wide ? "w" : "", wide ? 2 : 1, wide ? 64 : 32);
+  const AssignedRegisters assigned = AssignRegisters(variant.overlap, MmaRegisters(i),
+                                                     wide ? "w" : "", wide ? 2 : 1, wide ? 64 : 32);
   std::string text =
       absl::StrCat("  .reg .b32 %a<17>, %b<9>, %c<9>, %d<9>, %sa, %sb, %lane, %execution;\n",
                    "  .reg .b64 %wa<17>, %wb<17>, %wc<9>, %wd<9>, %base;\n",
@@ -67,9 +68,12 @@ std::string MmaBody(const Instruction& i, absl::string_view overlap) {
                    Loads("a", a, wide, 32 * (a + scales)), Loads("b", b, wide, 32 * (b + scales)),
                    Loads("c", c, wide, 32 * c));
   if (scales > 0) absl::StrAppend(&text, LoadScale("a", a), LoadScale("b", b));
-  absl::StrAppend(&text, assigned.moves, "  ", Mnemonic(i), " ", assigned.d, ", ", assigned.a, ", ",
-                  assigned.b, ", ", assigned.c, scales > 0 ? ", %sa, {0, 0}, %sb, {0, 0}" : "",
-                  ";\n");
+  const auto instruction = [&](const AssignedRegisters& r) {
+    return absl::StrCat(MmaMnemonic(i), " ", r.d, ", ", r.a, ", ", r.b, ", ", r.c,
+                        scales > 0 ? ", %sa, {0, 0}, %sb, {0, 0}" : "");
+  };
+  absl::StrAppend(&text, assigned.moves,
+                  Surrounded(variant.around, assigned, wide ? 64 : 32, instruction));
   for (int r = 0; wide && r < d; r += 2) {
     absl::StrAppend(&text, "  mov.b64 {%d", r, ", %d", r + 1, "}, %wd", r, ";\n");
   }

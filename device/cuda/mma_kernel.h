@@ -4,12 +4,14 @@
 #include <string>
 
 #include "device/cuda/overlap.h"
+#include "device/cuda/variant.h"
 #include "sim/instruction.h"
 
 namespace mmadiff {
 
 // The PTX text between the braces of an entry (kernel.h), without the final "ret".
-std::string MmaBody(const Instruction& instruction, absl::string_view overlap);
+std::string MmaBody(const Instruction& instruction, const Variant& variant);
+std::string MmaMnemonic(const Instruction& instruction);
 RegisterCounts MmaRegisters(const Instruction& instruction);
 
 }  // namespace mmadiff

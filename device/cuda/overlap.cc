@@ -15,7 +15,8 @@
 namespace mmadiff {
 namespace {
 
-constexpr absl::string_view kNames[] = {"a", "b", "c", "c_reversed", "c_rotated"};
+constexpr absl::string_view kNames[] = {"c",          "c_reversed", "c_rotated", "a",
+                                        "a_reversed", "b",          "b_reversed"};
 
 struct Overlap {
   char operand;  // 'a', 'b', 'c'
@@ -62,6 +63,8 @@ std::vector<Overlap> OverlapsOf(absl::string_view text, const RegisterCounts& co
 
 }  // namespace
 
+std::span<const absl::string_view> NamedOverlaps() { return kNames; }
+
 bool HasFragments(const Instruction& i) {
   return i.layout == Layout::kNvidiaMma || i.layout == Layout::kNvidiaMmaBytes ||
          i.layout == Layout::kNvidiaMma884 || i.layout == Layout::kNvidiaWmma;
@@ -88,6 +91,14 @@ absl::Status CheckOverlap(absl::string_view text, const RegisterCounts& counts) 
     }
   }
   return absl::OkStatus();
+}
+
+std::vector<std::string> SingleOverlaps(absl::string_view overlap, const RegisterCounts& counts) {
+  std::vector<std::string> names;
+  for (const Overlap& o : OverlapsOf(overlap, counts)) {
+    names.push_back(absl::StrCat(std::string(1, o.operand), o.word, "d", o.d));
+  }
+  return names;
 }
 
 AssignedRegisters AssignRegisters(absl::string_view overlap, const RegisterCounts& counts,

@@ -2,6 +2,7 @@
 // (Variant::overlap).
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,9 @@ namespace mmadiff {
 // Whether operands are in registers that the kernel may choose freely: mma and wmma.
 bool HasFragments(const Instruction& instruction);
 
+// "c", "c_reversed", ...
+std::span<const absl::string_view> NamedOverlaps();
+
 // Whether the text is a list or a name, whatever the instruction.
 bool IsOverlap(absl::string_view text);
 
@@ -25,6 +29,10 @@ struct RegisterCounts {
 // OK if the instruction with these registers can have the overlap: no register of D is that of two
 // operands, and all registers exist. kNotFound with the reason.
 absl::Status CheckOverlap(absl::string_view overlap, const RegisterCounts& counts);
+
+// The overlaps of single registers that it consists of: "c" is c0d0, c1d1, ... CheckOverlap() must be
+// OK.
+std::vector<std::string> SingleOverlaps(absl::string_view overlap, const RegisterCounts& counts);
 
 // How the registers are named in PTX: those of an operand NAME are %NAME0, %NAME1, ..., with a step of
 // `step` between the numbers.

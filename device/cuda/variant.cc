@@ -1,8 +1,16 @@
 #include "device/cuda/variant.h"
 
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "device/cuda/overlap.h"
+#include "device/cuda/surroundings.h"
 
 namespace mmadiff {
 namespace {
@@ -15,13 +23,54 @@ std::vector<Variant> AllVariants() {
     for (const bool a_columns : {false, true}) {
       for (const bool b_rows : {false, true}) {
         for (const bool c_columns : {false, true}) {
-          variants.push_back({a, a_columns, b_rows, c_columns, ""});
+          variants.push_back({a, a_columns, b_rows, c_columns});
         }
       }
     }
   }
   return variants;
 }
+
+// A part of a suffix: "c=col".
+struct Property {
+  absl::string_view name;
+  std::string (*value)(const Variant&);                    // "": that of Variant()
+  bool (*set)(absl::string_view value, Variant& variant);  // false: no such value
+};
+
+constexpr Property kProperties[] = {
+    {"a",
+     [](const Variant& v) -> std::string { return v.a == SourceOfA::kLanes ? "registers" : ""; },
+     [](absl::string_view value, Variant& v) {
+       v.a = SourceOfA::kLanes;
+       return value == "registers";
+     }},
+    {"layout",
+     [](const Variant& v) -> std::string {
+       if (!v.a_columns && !v.b_rows) return "";
+       return absl::StrCat(v.a_columns ? "col" : "row", ".", v.b_rows ? "row" : "col");
+     },
+     [](absl::string_view value, Variant& v) {
+       v.a_columns = absl::StartsWith(value, "col");
+       v.b_rows = absl::EndsWith(value, "row");
+       return value == "row.row" || value == "col.row" || value == "col.col";
+     }},
+    {"c", [](const Variant& v) -> std::string { return v.c_columns ? "col" : ""; },
+     [](absl::string_view value, Variant& v) {
+       v.c_columns = true;
+       return value == "col";
+     }},
+    {"overlap", [](const Variant& v) { return v.overlap; },
+     [](absl::string_view value, Variant& v) {
+       v.overlap = std::string(value);
+       return IsOverlap(value);
+     }},
+    {"around", [](const Variant& v) { return v.around; },
+     [](absl::string_view value, Variant& v) {
+       v.around = std::string(value);
+       return IsSurrounding(value);
+     }},
+};
 
 }  // namespace
 
@@ -43,7 +92,10 @@ Variant VariantFor(const Instruction& i, const Variant& wanted) {
     variant.a_columns = wanted.a_columns && i.a->bits >= 8;
     variant.b_rows = wanted.b_rows && i.b->bits >= 8;
   }
-  if (HasFragments(i)) variant.overlap = wanted.overlap;
+  if (HasFragments(i)) {
+    variant.overlap = wanted.overlap;
+    variant.around = wanted.around;
+  }
   return variant;
 }
 
@@ -56,30 +108,38 @@ VariantOperands OperandsOf(const Variant& v) {
 }
 
 std::string SuffixOf(const Variant& v) {
-  std::string suffix = v.a == SourceOfA::kLanes ? ",a=registers" : "";
-  if (v.a_columns || v.b_rows) {
-    absl::StrAppend(&suffix, ",layout=", v.a_columns ? "col" : "row", ".",
-                    v.b_rows ? "row" : "col");
+  std::string suffix;
+  for (const Property& p : kProperties) {
+    const std::string value = p.value(v);
+    if (!value.empty()) absl::StrAppend(&suffix, ",", p.name, "=", value);
   }
-  return absl::StrCat(suffix, v.c_columns ? ",c=col" : "",
-                      v.overlap.empty() ? "" : ",overlap=", v.overlap);
+  return suffix;
+}
+
+std::string VariantValues() {
+  return absl::StrCat(
+      "a=registers (A of wgmma and tcgen05), layout=row.row, col.row or col.col (A and B of wmma; "
+      "default row.col), c=col (C and D of wmma), overlap=",
+      absl::StrJoin(NamedOverlaps(), ", "),
+      ", any, or a list such as c3d2+a0d1 (registers of D that are also operands), around=",
+      absl::StrJoin(NamedSurroundings(), ", "), " or any (of mma and wmma)");
 }
 
 std::optional<Variant> VariantWithSuffix(absl::string_view suffix) {
-  constexpr absl::string_view kOverlap = ",overlap=";
-  const size_t at = suffix.find(kOverlap);
-  std::string overlap;
-  if (at != suffix.npos) {
-    overlap = std::string(suffix.substr(at + kOverlap.size()));
-    suffix = suffix.substr(0, at);
-    if (!IsOverlap(overlap)) return std::nullopt;
+  Variant variant;
+  if (suffix.empty()) return variant;
+  if (!absl::ConsumePrefix(&suffix, ",")) return std::nullopt;
+  std::set<absl::string_view> seen;
+  for (const absl::string_view part : absl::StrSplit(suffix, ',')) {
+    const std::pair<absl::string_view, absl::string_view> pair =
+        absl::StrSplit(part, absl::MaxSplits('=', 1));
+    const auto* p = std::ranges::find(kProperties, pair.first, &Property::name);
+    if (p == std::end(kProperties) || !seen.insert(pair.first).second ||
+        !p->set(pair.second, variant)) {
+      return std::nullopt;
+    }
   }
-  for (Variant& v : AllVariants()) {
-    if (SuffixOf(v) != suffix) continue;
-    v.overlap = overlap;
-    return v;
-  }
-  return std::nullopt;
+  return variant;
 }
 
 }  // namespace mmadiff

@@ -27,11 +27,14 @@ struct Variant {
   // "c" (c0d0+c1d1+...: the usual accumulation in place), "a", "b", "c_reversed" (c0dN+...+cNd0),
   // "c_rotated" (c0d1+...+cNd0). The result must not depend on it.
   std::string overlap = {};
+  // mma and wmma: surroundings (device/cuda/surroundings.h): "loop", "branch" or "chain"; "": none. The
+  // result must not depend on them.
+  std::string around = {};
 
   friend bool operator==(const Variant&, const Variant&) = default;
 };
 
-// Each variant of the instruction without an overlap, once; the first is Variant().
+// Each variant of the instruction without an overlap or surroundings, once; the first is Variant().
 std::vector<Variant> VariantsOf(const Instruction& instruction);
 
 // The member of VariantsOf() that the wanted variant amounts to for this instruction.
@@ -44,11 +47,13 @@ struct VariantOperands {
 VariantOperands OperandsOf(const Variant& variant);
 
 // The text after the GPU number in the specification of a device with this variant: "" for
-// Variant(), otherwise ",a=registers", ",layout=col.row" (of A and B, as PTX writes it), ",c=col"
-// and ",overlap=c_reversed", as far as they apply, in this order: "cuda:0" + SuffixOf(variant) opens it
+// Variant(), otherwise ",a=registers", ",layout=col.row" (of A and B, as PTX writes it), ",c=col",
+// ",overlap=c_reversed" and ",around=loop", as far as they apply: "cuda:0" + SuffixOf(variant) opens it
 // (device/cuda/cuda.h).
 std::string SuffixOf(const Variant& variant);
-// nullopt if no variant has the suffix.
+// For people: the parts of a suffix and their values.
+std::string VariantValues();
+// In any order. nullopt if no variant has the suffix.
 std::optional<Variant> VariantWithSuffix(absl::string_view suffix);
 
 }  // namespace mmadiff

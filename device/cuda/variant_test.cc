@@ -51,7 +51,9 @@ TEST(Variants, SuffixesAreReadAsTheyAreWritten) {
       EXPECT_EQ(VariantWithSuffix(SuffixOf(v)), v) << SuffixOf(v);
     }
   }
-  for (const char* text : {",", ",a=shared", ",layout=row.col", ",c=row", ",c=col,layout=col.row",
+  EXPECT_EQ(VariantWithSuffix(",around=loop,overlap=c,c=col,layout=col.row"),
+            VariantWithSuffix(",layout=col.row,c=col,overlap=c,around=loop"));
+  for (const char* text : {",", ",a=shared", ",layout=row.col", ",c=row", ",around=if",
                            ",c=col,c=col", "a=registers"}) {
     EXPECT_EQ(VariantWithSuffix(text), std::nullopt) << text;
   }

@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "device/cuda/lane_words.h"
+#include "device/cuda/surroundings.h"
 #include "sim/layout.h"
 #include "sim/layout_wmma.h"
 
@@ -21,9 +22,7 @@ struct MatrixInMemory {
   Operand operand;
 };
 
-const char* Order(const MatrixInMemory& matrix) {
-  return ByColumns(matrix.operand) ? "col" : "row";
-}
+const char* Order(Operand operand) { return ByColumns(operand) ? "col" : "row"; }
 
 // Registers of a lane's fragment, 32 bits each, for f64 64. f16 factors are stored twice (PTX ISA
 // 9.0, 9.7.14.4.1).
@@ -47,13 +46,16 @@ std::string Base(const Instruction& i, const MatrixInMemory& matrix) {
 
 // "load.a.sync.aligned.row.m16n16k16.global.f16".
 std::string Transfer(const char* verb, const MatrixInMemory& matrix, absl::string_view shape) {
-  return absl::StrCat("  wmma.", verb, ".", matrix.letter, ".sync.aligned.", Order(matrix), ".",
-                      shape, ".global.", matrix.format.name);
+  return absl::StrCat("  wmma.", verb, ".", matrix.letter, ".sync.aligned.", Order(matrix.operand),
+                      ".", shape, ".global.", matrix.format.name);
 }
+
+}  // namespace
 
 // "wmma.m16n16k16.satfinite.s32.s8.s8.s32" to
 // "wmma.mma.sync.aligned.row.col.m16n16k16.s32.s8.s8.s32.satfinite".
-std::string Mnemonic(const Instruction& i, const MatrixInMemory& a, const MatrixInMemory& b) {
+std::string WmmaMnemonic(const Instruction& i, const Variant& variant) {
+  const VariantOperands operands = OperandsOf(variant);
   std::vector<std::string> parts = absl::StrSplit(i.name, '.');
   parts.erase(parts.begin());
   std::string operation, saturation;
@@ -68,11 +70,9 @@ std::string Mnemonic(const Instruction& i, const MatrixInMemory& a, const Matrix
   }
   // For f16, PTX names only the types of D and C.
   if (absl::string_view(i.a->name) == "f16") parts.erase(parts.begin() + 2, parts.begin() + 4);
-  return absl::StrCat("wmma.mma", operation, ".sync.aligned.", Order(a), ".", Order(b), ".",
-                      absl::StrJoin(parts, "."), saturation);
+  return absl::StrCat("wmma.mma", operation, ".sync.aligned.", Order(operands.a), ".",
+                      Order(operands.b), ".", absl::StrJoin(parts, "."), saturation);
 }
-
-}  // namespace
 
 RegisterCounts WmmaRegisters(const Instruction& i) {
   return {Registers(i, {"a", *i.a, Operand::kA}), Registers(i, {"b", *i.b, Operand::kB}),
@@ -91,11 +91,14 @@ std::string WmmaBody(const Instruction& i, const Variant& variant) {
     absl::StrAppend(&text, Base(i, m), Transfer("load", m, shape), " ", Fragment(i, m),
                     ", [%base], ", LeadingDimension(i, m.operand), ";\n");
   }
+  const int bits = i.d->bits == 64 ? 64 : 32;
   const AssignedRegisters assigned =
-      AssignRegisters(variant.overlap, WmmaRegisters(i), "", 1, i.d->bits == 64 ? 64 : 32);
-  absl::StrAppend(&text, assigned.moves, "  ", Mnemonic(i, a, b), " ", assigned.d, ", ", assigned.a,
-                  ", ", assigned.b, ", ", assigned.c, ";\n", Base(i, d),
-                  Transfer("store", d, shape), " [%base], ", Fragment(i, d), ", ",
+      AssignRegisters(variant.overlap, WmmaRegisters(i), "", 1, bits);
+  const auto instruction = [&](const AssignedRegisters& r) {
+    return absl::StrCat(WmmaMnemonic(i, variant), " ", r.d, ", ", r.a, ", ", r.b, ", ", r.c);
+  };
+  absl::StrAppend(&text, assigned.moves, Surrounded(variant.around, assigned, bits, instruction),
+                  Base(i, d), Transfer("store", d, shape), " [%base], ", Fragment(i, d), ", ",
                   LeadingDimension(i, d.operand), ";\n");
   return text;
 }

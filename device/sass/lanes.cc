@@ -47,7 +47,7 @@ uint32_t Lanes::Special(const Operand& o, int lane) const {
   if (o.text == "SR_CTAID.X") return static_cast<uint32_t>(block_.number);
   if (o.text == "SR_LANEID") return lane;
   if (o.text == "SR_LTMASK") return (1u << lane) - 1;
-  return 0;  // SRZ, and the block in the cluster
+  return 0;  // SRZ, and the others of a grid of one row
 }
 
 uint64_t Lanes::Address(const Operand& o, int lane) const {

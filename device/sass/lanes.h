@@ -51,6 +51,7 @@ struct Block {
   const Natives* natives;
   std::span<const MemoryRange> memory;
   uint64_t most_instructions;
+  Observer* observer;
 };
 
 class Lanes {

@@ -30,7 +30,8 @@ absl::Status Execute(const Program& program, const Launch& launch, Counts& count
                    &counts,
                    launch.natives,
                    launch.memory,
-                   launch.most_instructions};
+                   launch.most_instructions,
+                   launch.observer};
     block.shared.assign(kSharedAt + launch.shared_bytes, 0xa5);
     std::vector<std::unique_ptr<Warp>> warps;
     for (int t = 0; t < launch.threads; t += 32) {

@@ -22,7 +22,20 @@ struct Counts {
   uint64_t local_accesses = 0;  // loads and stores of local memory among them
 };
 
+class Lanes;
 class Natives;
+
+// Sees every instruction of every warp.
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  // `active`: the lanes that are at the instruction; `guarded`: those of them that execute it. An
+  // error ends the execution.
+  virtual absl::Status Before(const Instruction& in, uint32_t active, uint32_t guarded,
+                              Lanes& warp) = 0;
+  // Once its results are written.
+  virtual absl::Status After(const Instruction& in, Lanes& warp) = 0;
+};
 
 struct MemoryRange {
   const void* begin;
@@ -39,6 +52,7 @@ struct Launch {
   // The host memory that the code may access; empty: all of it.
   std::span<const MemoryRange> memory = {};
   uint64_t most_instructions = ~uint64_t{0};  // of all warps; then kResourceExhausted
+  Observer* observer = nullptr;
 };
 
 // Adds to `counts`. kUnimplemented: an unsupported instruction. kInternal: the code misbehaved.

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "absl/strings/str_cat.h"
+
 namespace mmadiff::sass {
 namespace {
 
@@ -72,6 +74,51 @@ TEST(Machine, StaysInItsMemoryAndEnds) {
   launch.memory = {};
   launch.most_instructions = counts.instructions + 5;
   EXPECT_TRUE(absl::IsResourceExhausted(Execute(programs->at("add"), launch, counts)));
+}
+
+// Executes the lines, 32 threads with 8 bytes of shared memory.
+absl::Status Executed(const std::vector<std::string>& lines) {
+  std::string text = "\t.section\t.text.k,\"ax\",@progbits\n";
+  for (size_t i = 0; i < lines.size(); ++i) {
+    absl::StrAppend(&text, "/*", absl::Hex(16 * i, absl::kZeroPad4), "*/ ", lines[i], " ;\n");
+  }
+  const absl::StatusOr<Programs> programs = ParsePrograms(text);
+  if (!programs.ok()) return programs.status();
+  uint8_t byte = 0;
+  const uint8_t* const parameters[] = {&byte};
+  const MemoryRange memory[] = {{&byte, 1}};
+  Counts counts;
+  return Execute(programs->at("k"),
+                 {1, 32, 8, parameters, sizeof(parameters), nullptr, memory, 1000}, counts);
+}
+
+TEST(Machine, RefusesAddressesBesideMemory) {
+  EXPECT_TRUE(Executed({"LDS.64 R4, [R0+0x400]", "EXIT"}).ok());
+  EXPECT_TRUE(Executed({"LDL R4, [R0+0x7ffc]", "EXIT"}).ok());
+  for (const char* line : {"LDS.64 R4, [R0+0x3f8]", "LDS.64 R4, [R0+0x408]", "LDS R4, [R0+-0x4]",
+                           "STS.128 [R0+-0x10], R4", "LDL R4, [R0+0x8000]", "STL [R0+-0x4], R4",
+                           "LDC R4, c[0x0][R1]", "LDC.U8 R4, c[0x0][R1]"}) {
+    const absl::Status s = Executed({"MOV R1, 0xfffffffc", line, "EXIT"});
+    EXPECT_TRUE(absl::IsInternal(s)) << line << ": " << s;
+  }
+  // The last word of a lane's local memory, by its generic address.
+  const auto load = [](const char* line) {
+    return Executed({"LDC.64 R2, c[0x0][0x20]", line, "EXIT"});
+  };
+  EXPECT_TRUE(load("LD.E R4, [R2.64+0x7ffc]").ok());
+  EXPECT_TRUE(absl::IsInternal(load("LD.E.64 R4, [R2.64+0x7ffc]")));
+  EXPECT_TRUE(absl::IsInternal(load("LD.E R4, [R2.64+0x8000]")));
+}
+
+TEST(Machine, ReturnsToInstructionsOnly) {
+  const auto to = [](const char* low, const char* high) {
+    return Executed({absl::StrCat("MOV R4, ", low), absl::StrCat("MOV R5, ", high),
+                     "RET.REL.NODEC R4 `(k)", "EXIT"});
+  };
+  EXPECT_TRUE(to("0x30", "0x0").ok());
+  EXPECT_TRUE(absl::IsInternal(to("0x38", "0x0")));
+  EXPECT_TRUE(absl::IsInternal(to("0x30", "0x1")));
+  EXPECT_TRUE(absl::IsInternal(to("0x40", "0x0")));
 }
 
 TEST(Machine, RefusesWhatItDoesNotUnderstand) {

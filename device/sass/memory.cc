@@ -10,36 +10,28 @@
 namespace mmadiff::sass {
 namespace {
 
-// Bytes that one lane accesses.
-int SizeOf(const Instruction& in) {
-  if ((in.has & k128) != 0) return 16;
-  if ((in.has & k64) != 0) return 8;
-  if ((in.has & (kU8 | kS8)) != 0) return 1;
-  return (in.has & (kU16 | kS16)) != 0 ? 2 : 4;
-}
-
 // The host location of an address; nullptr if there is no such memory, or the address is not
 // aligned in shared, constant or local memory.
 uint8_t* Locate(Op op, uint64_t address, int lane, int bytes, Lanes& warp) {
   Block& block = warp.block();
-  const auto within = [&](const uint8_t* memory, uint64_t begin, uint64_t end) {
-    const bool inside = address >= begin && address + bytes <= end && address % bytes == 0;
-    return inside ? const_cast<uint8_t*>(memory) + address : nullptr;
+  const auto within = [bytes](const uint8_t* memory, uint64_t at, uint64_t begin, uint64_t end) {
+    const bool inside = at >= begin && at <= end - bytes && at % bytes == 0;
+    return inside ? const_cast<uint8_t*>(memory) + at : nullptr;
   };
   switch (op) {
     case Op::kLoadShared:
     case Op::kStoreShared:
-      return within(block.shared.data(), kSharedAt, block.shared.size());
+      return within(block.shared.data(), address, kSharedAt, block.shared.size());
     case Op::kLoadConstant:
-      return within(block.constants->data(), 0, block.constants->size());
+      return within(block.constants->data(), address, 0, block.constants->size());
     case Op::kLoadLocal:
     case Op::kStoreLocal:
-      return within(warp.Local(lane), 0, kLocalBytes);
+      return within(warp.Local(lane), address, 0, kLocalBytes);
     default:  // a generic address
       break;
   }
   const uint64_t local = address - kLocalWindow;
-  if (local < kLocalBytes) return warp.Local(lane) + local;
+  if (local < kLocalBytes) return within(warp.Local(lane), local, 0, kLocalBytes);
   if (address < 4096 || address + bytes < address) return nullptr;
   const bool allowed =
       block.memory.empty() || absl::c_any_of(block.memory, [&](const MemoryRange& m) {
@@ -51,10 +43,17 @@ uint8_t* Locate(Op op, uint64_t address, int lane, int bytes, Lanes& warp) {
 
 }  // namespace
 
+int AccessedBytes(const Instruction& in) {
+  if ((in.has & k128) != 0) return 16;
+  if ((in.has & k64) != 0) return 8;
+  if ((in.has & (kU8 | kS8)) != 0) return 1;
+  return (in.has & (kU16 | kS16)) != 0 ? 2 : 4;
+}
+
 absl::Status AccessMemory(const Instruction& in, uint32_t lanes, Lanes& warp) {
   const Op op = Opcodes()[in.opcode].op;
   const bool stores = op == Op::kStore || op == Op::kStoreShared || op == Op::kStoreLocal;
-  const int bytes = SizeOf(in), words = (bytes + 3) / 4;
+  const int bytes = AccessedBytes(in), words = (bytes + 3) / 4;
   bool local = op == Op::kLoadLocal || op == Op::kStoreLocal;
   if (in.uniform()) lanes &= -lanes;
   for (const int lane : LanesIn(lanes)) {

@@ -33,9 +33,15 @@ std::string FormOf(const mmadiff::Instruction& i, std::string_view arch) {
     return absl::StrCat(i.d->bits == 64 ? "DFMA" : "FFMA", RoundingOf(name));
   }
   const bool fragments = i.layout == Layout::kNvidiaMma || i.layout == Layout::kNvidiaMmaBytes;
-  if (!fragments || i.scale != nullptr || i.sparse || s.blocks != 1) return "";
+  if (!fragments || i.sparse || s.blocks != 1) return "";
   const std::string shape = absl::StrCat(".", s.m, s.n, s.k);
   const std::string types = absl::StrCat(".", Upper(*i.a), ".", Upper(*i.b));
+  if (i.scale != nullptr) {  // ".E8", ".UE4M3.4X"
+    const bool e8 = absl::string_view(i.scale->name) == "ue8m0";
+    return absl::StrCat(i.a->bits + i.b->bits == 8 && s.k == 64 ? "OMMA" : "QMMA", ".SF", shape,
+                        ".", Upper(*i.d), types, e8 ? ".E8" : "." + Upper(*i.scale),
+                        s.scales == 4 ? ".4X" : "");
+  }
   if (i.d->bits == 64) {
     const bool old = arch.starts_with("sm_8");
     return absl::StrCat("DMMA", old ? shape : absl::StrCat(".", s.m, "x", s.n, "x", s.k),
@@ -65,10 +71,26 @@ Natives::Natives(std::string_view arch) {
       native.c = WordsOf(i, Matrix::kC);
       native.d = WordsOf(i, Matrix::kD);
       const OperandWords* const all[] = {&native.a, &native.b, &native.c, &native.d};
-      for (int o = 0; o < 4; ++o) native.registers[o] = all[o]->words / 32;
+      for (int o = 0; o < 4; ++o) {
+        const bool scaled = i.scale != nullptr && o < 2;  // a register more, after all others
+        native.registers[o] = all[o]->words / 32 - (scaled ? 1 : 0);
+      }
     }
     natives_.emplace(form, std::move(native));
   }
+}
+
+std::optional<Natives::Registers> Natives::RegistersOf(const std::string& form) const {
+  const auto found = natives_.find(form);
+  if (found == natives_.end()) return std::nullopt;
+  const Native& native = found->second;
+  const mmadiff::Instruction& i = *native.op->instruction;
+  if (native.lanes) {
+    const int words = i.d->bits / 32;
+    return Registers{true, words, words, words, words, true};
+  }
+  const int* r = native.registers;
+  return Registers{false, r[0], r[1], r[2], r[3], i.c->bits == i.d->bits, i.scale != nullptr};
 }
 
 absl::Status Natives::Execute(const Instruction& in, uint32_t lanes, Lanes& warp) const {
@@ -79,8 +101,14 @@ absl::Status Natives::Execute(const Instruction& in, uint32_t lanes, Lanes& warp
   const auto found = natives_.find(in.form);
   if (found == natives_.end()) return error("no row of the architecture is this instruction");
   const Native& native = found->second;
-  if (in.sources.size() != 3) return error("scales and metadata are not supported");
+  if (in.sources.size() != (native.op->instruction->scale == nullptr ? 3 : 6)) {
+    return error("metadata is not supported");
+  }
   for (const sass::Operand& o : in.sources) {
+    if (&o - in.sources.data() == 5) {  // which bytes of which lanes are scales
+      if (o.kind != sass::Operand::kUniform || o.index != kZeroUniform) return error("a selector");
+      continue;
+    }
     const bool plain = o.kind == sass::Operand::kRegister && o.part == sass::Operand::kWhole &&
                        !o.inverted && (native.lanes || !o.negative);
     if (!plain) return error("an operand is not a register");
@@ -112,14 +140,19 @@ absl::Status Natives::Execute(const Instruction& in, uint32_t lanes, Lanes& warp
                         std::vector<uint64_t>& to) {
     const int registers = native.registers[operand];
     const auto word = [&](int at) {
+      if (at >= 32 * registers) {  // scales
+        return uint64_t{warp.Register(in.sources[3 + operand].index, at - 32 * registers)};
+      }
       return uint64_t{
           warp.Register(WordOf(in.sources[operand], at % registers).index, at / registers)};
     };
     for (size_t e = 0; e < words.slots.size(); ++e) {
       const Slot& slot = words.slots[e];
+      const bool scale = slot.word >= 32 * registers;
+      const int width = scale ? i.scale->bits : format.bits;
       uint64_t bits = word(slot.word);
-      if (slot.bit + format.bits > 32) bits |= word(slot.word + 1) << 32;
-      to[e] = bits >> slot.bit & LowBits(format.bits);
+      if (slot.bit + width > 32) bits |= word(slot.word + 1) << 32;
+      to[e] = bits >> slot.bit & LowBits(width);
     }
   };
   load(0, native.a, *i.a, batch.a);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,16 @@ std::string FormOf(const mmadiff::Instruction& instruction, std::string_view arc
 class Natives {
  public:
   explicit Natives(std::string_view arch);
+
+  // Numbers of registers in a lane, 32 bits each. `lanes`: each lane computes on its own.
+  struct Registers {
+    bool lanes;
+    int a, b, c, d;
+    bool c_as_d;          // register i of C holds the elements of register i of D
+    bool scaled = false;  // sources 3 and 4 are the scales of A and B, a register each
+  };
+  // nullopt if no row has the form.
+  std::optional<Registers> RegistersOf(const std::string& form) const;
 
   // Executes `in` with the row's model. kUnimplemented: no row has the form, the instruction has
   // scales or an operand outside of registers, or some lane takes no part in a matrix instruction.

@@ -2,14 +2,19 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "device/plain_text.h"
@@ -49,6 +54,14 @@ bool RunTool(const std::string& command, std::string& output) {
   return pipe != nullptr && pclose(pipe) == 0;
 }
 
+// The first line with "error", or else the first line.
+absl::string_view FirstError(absl::string_view messages) {
+  for (const absl::string_view line : absl::StrSplit(messages, '\n')) {
+    if (absl::StrContains(line, "error")) return line;
+  }
+  return messages.substr(0, messages.find('\n'));
+}
+
 // A folder that is removed with the object.
 struct TemporaryFolder {
   TemporaryFolder() {
@@ -63,9 +76,27 @@ struct TemporaryFolder {
   std::string path;
 };
 
+// "13.0.88"
+bool IsVersion(absl::string_view text) {
+  return absl::c_count(text, '.') == 2 &&
+         absl::c_all_of(text, [](char c) { return absl::ascii_isdigit(c) || c == '.'; });
+}
+
+// Where .ci/ptxas puts assemblers.
+std::string CacheFolder() {
+  const std::string folder = Environment("MMADIFF_PTXAS_CACHE");
+  return folder.empty() ? absl::StrCat(Environment("HOME"), "/.cache/mmadiff") : folder;
+}
+
 }  // namespace
 
 absl::StatusOr<std::string> FindAssembler(const std::string& wanted) {
+  if (IsVersion(wanted)) {
+    const std::string path = absl::StrCat(CacheFolder(), "/ptxas-", wanted, "/ptxas");
+    if (access(path.c_str(), X_OK) == 0) return path;
+    return absl::NotFoundError(absl::StrCat("no ptxas ", wanted, " in ", CacheFolder(),
+                                            "; `.ci/ptxas ", wanted, "` gets it"));
+  }
   if (!wanted.empty()) {
     if (access(wanted.c_str(), X_OK) == 0) return wanted;
     return absl::NotFoundError(absl::StrCat(wanted, ": no such program"));
@@ -88,8 +119,17 @@ absl::StatusOr<std::string> FindDisassembler(const std::string& ptxas) {
   if (!tool.empty()) return tool;
   return absl::NotFoundError(
       "nvdisasm was not found beside ptxas, in PATH or in the CUDA Toolkit; get it with `pip "
-      "download --no-deps nvidia-cuda-nvdisasm && unzip nvidia_cuda_nvdisasm-*.whl`, make it "
-      "executable, and set MMADIFF_NVDISASM to its path");
+      "download --no-deps nvidia-cuda-nvdisasm && unzip nvidia_cuda_nvdisasm-*.whl`, make "
+      "nvidia/*/bin/nvdisasm executable, and set MMADIFF_NVDISASM to its path");
+}
+
+absl::StatusOr<std::string> FindCompiler(const std::string& wanted) {
+  if (!wanted.empty()) return FindAssembler(wanted);
+  const std::string tool = FindTool("nvcc", "");
+  if (!tool.empty()) return tool;
+  return absl::NotFoundError(
+      "nvcc was not found in PATH or the CUDA Toolkit; pass the PTX that it writes elsewhere "
+      "(`nvcc -ptx -arch=sm_90a FILE.cu`)");
 }
 
 absl::StatusOr<std::string> VersionOf(const std::string& ptxas) {
@@ -106,10 +146,13 @@ absl::StatusOr<std::string> VersionOf(const std::string& ptxas) {
 absl::StatusOr<std::string> DisassembledText(const std::string& nvdisasm,
                                              const std::string& cubin) {
   std::string text;
-  if (!RunTool(absl::StrCat(Quoted(nvdisasm), " -c ", Quoted(cubin)), text)) {
+  if (!RunTool(absl::StrCat(Quoted(nvdisasm), " -c -hex ", Quoted(cubin)), text)) {
     return absl::InternalError(absl::StrCat(nvdisasm, " failed to disassemble ", cubin, ": ",
                                             PlainLine(text.substr(0, text.find('\n')))));
   }
+  // The encodings are aligned far to the right.
+  const auto spaces = [](char a, char b) { return a == ' ' && b == ' '; };
+  text.erase(std::unique(text.begin(), text.end(), spaces), text.end());
   return text;
 }
 
@@ -124,10 +167,29 @@ absl::StatusOr<std::string> AssembledText(const std::string& ptxas, const std::s
   if (!RunTool(
           absl::StrCat(Quoted(ptxas), " ", options, " -o ", Quoted(cubin), " ", Quoted(source)),
           messages)) {
-    const absl::string_view first = absl::string_view(messages).substr(0, messages.find('\n'));
-    return absl::UnimplementedError(absl::StrCat(ptxas, ": ", PlainLine(first)));
+    const std::string first = absl::StrReplaceAll(messages.substr(0, messages.find('\n')),
+                                                  {{absl::StrCat("ptxas ", source, ", "), ""}});
+    return absl::UnimplementedError(absl::StrCat("ptxas: ", PlainLine(first)));
   }
   return DisassembledText(nvdisasm, cubin);
+}
+
+absl::StatusOr<std::string> CompiledPtx(const std::string& nvcc, const std::string& arch,
+                                        const std::vector<std::string>& options,
+                                        const std::string& file) {
+  const TemporaryFolder folder;
+  const std::string ptx = folder.path + "/file.ptx";
+  if (folder.path.empty()) return absl::InternalError("cannot write a temporary file for nvcc");
+  std::string command =
+      absl::StrCat(Quoted(nvcc), " -ptx ", Quoted("-arch=" + arch), " -o ", Quoted(ptx));
+  for (const std::string& option : options) absl::StrAppend(&command, " ", Quoted(option));
+  std::string messages;
+  if (!RunTool(absl::StrCat(command, " ", Quoted(file)), messages)) {
+    return absl::DataLossError(absl::StrCat(nvcc, ": ", PlainLine(FirstError(messages))));
+  }
+  std::ostringstream text;
+  text << std::ifstream(ptx).rdbuf();
+  return text.str();
 }
 
 absl::StatusOr<Programs> Disassemble(const std::string& nvdisasm, const std::string& cubin) {

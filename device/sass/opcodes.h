@@ -63,6 +63,7 @@ enum class Op : uint8_t {
   kWaitBarrier,
   kLeaveBarrier,
   kBlock,
+  kScoreboard,
   kNothing,
 };
 

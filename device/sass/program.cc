@@ -1,7 +1,9 @@
 #include "device/sass/program.h"
 
+#include <algorithm>
 #include <cctype>
 #include <cstdlib>
+#include <optional>
 #include <utility>
 
 #include "absl/algorithm/container.h"
@@ -23,17 +25,16 @@ bool ReadNumber(absl::string_view text, int64_t& value) {
   if (!hex && text.size() > 1 && text[0] == '0') return false;  // would be octal
   const std::string digits(text);
   char* end = nullptr;
-  value = static_cast<int64_t>(std::strtoull(digits.c_str(), &end, 0));
-  return *end == '\0';
+  const uint64_t number = std::strtoull(digits.c_str(), &end, 0);
+  value = static_cast<int64_t>(number);
+  return *end == '\0' && number <= 0xffffffff;  // no operand has more bits
 }
 
 // "R12", "RZ", "UR4", "URZ", "P0", "PT", "UP1", "UPT", "B3": the kind and the number.
 bool ReadRegister(absl::string_view text, Operand& operand) {
-  const std::pair<const char*, Operand::Kind> prefixes[] = {{"UR", Operand::kUniform},
-                                                            {"UP", Operand::kUniformPredicate},
-                                                            {"R", Operand::kRegister},
-                                                            {"P", Operand::kPredicate},
-                                                            {"B", Operand::kBarrier}};
+  const std::pair<const char*, Operand::Kind> prefixes[] = {
+      {"UR", Operand::kUniform}, {"UP", Operand::kUniformPredicate}, {"SB", Operand::kScoreboard},
+      {"R", Operand::kRegister}, {"P", Operand::kPredicate},         {"B", Operand::kBarrier}};
   for (const auto& [prefix, kind] : prefixes) {
     absl::string_view rest = text;
     if (!absl::ConsumePrefix(&rest, prefix)) continue;
@@ -45,12 +46,14 @@ bool ReadRegister(absl::string_view text, Operand& operand) {
     } else if (!ReadNumber(rest, number)) {
       continue;
     }
-    const int64_t most = kind == Operand::kRegister  ? kZeroRegister
-                         : kind == Operand::kUniform ? kZeroUniform
-                         : kind == Operand::kBarrier ? 15
-                                                     : kTrue;
+    const int64_t most = kind == Operand::kRegister     ? kZeroRegister
+                         : kind == Operand::kUniform    ? kZeroUniform
+                         : kind == Operand::kBarrier    ? 15
+                         : kind == Operand::kScoreboard ? 5
+                                                        : kTrue;
     const bool named = rest == "Z" || rest == "T";  // the last number has only a name
-    if (number < 0 || number > most || (number == most && !named && kind != Operand::kBarrier)) {
+    const bool last_has_number = kind == Operand::kBarrier || kind == Operand::kScoreboard;
+    if (number < 0 || number > most || (number == most && !named && !last_has_number)) {
       return false;
     }
     operand.kind = kind;
@@ -72,11 +75,15 @@ bool ReadAddress(absl::string_view text, Operand& operand) {
     }
     const std::vector<absl::string_view> name = absl::StrSplit(term, '.');
     if (minus || !ReadRegister(name[0], part)) return false;
+    const bool uniform = part.kind == Operand::kUniform;
+    int& place = uniform ? operand.uniform : operand.base;
+    const bool taken = place != (uniform ? kZeroUniform : kZeroRegister);
+    if (taken || (!uniform && part.kind != Operand::kRegister)) return false;
     for (size_t i = 1; i < name.size(); ++i) {
       if (name[i] != "64" && name[i] != "reuse") return false;
       operand.pair |= name[i] == "64";
     }
-    (part.kind == Operand::kUniform ? operand.uniform : operand.base) = part.index;
+    place = part.index;
   }
   return true;
 }
@@ -96,8 +103,9 @@ bool ReadSuffix(absl::string_view suffix, Operand& operand) {
   return operand.part != Operand::kWhole;
 }
 
-constexpr absl::string_view kSpecials[] = {"SR_TID.X",  "SR_CTAID.X",     "SR_LANEID",   "SRZ",
-                                           "SR_LTMASK", "SR_VIRTUALSMID", "SR_CgaCtaId", "PR"};
+constexpr absl::string_view kSpecials[] = {"SR_TID.X",       "SR_CTAID.X",  "SR_CTAID.Y",
+                                           "SR_LANEID",      "SRZ",         "SR_LTMASK",
+                                           "SR_VIRTUALSMID", "SR_CgaCtaId", "PR"};
 
 absl::StatusOr<Operand> ReadOperand(absl::string_view text) {
   Operand operand;
@@ -109,7 +117,17 @@ absl::StatusOr<Operand> ReadOperand(absl::string_view text) {
   }
   if (absl::ConsumePrefix(&text, "-")) operand.negative = true;
   if (absl::ConsumePrefix(&text, "~") || absl::ConsumePrefix(&text, "!")) operand.inverted = true;
-  if (absl::StartsWith(text, "desc[")) text = text.substr(text.find(']') + 1);
+  if (absl::ConsumePrefix(&text, "desc[")) {
+    Operand descriptor;
+    const size_t end = text.find(']');
+    if (end == text.npos || !ReadRegister(text.substr(0, end), descriptor) ||
+        descriptor.kind != Operand::kUniform) {
+      return absl::InvalidArgumentError(whole);
+    }
+    operand.descriptor = descriptor.index;
+    text = text.substr(end + 1);
+    if (!absl::StartsWith(text, "[")) return absl::InvalidArgumentError(whole);
+  }
   if (absl::StartsWith(text, "c[")) {
     const size_t middle = text.find("][");
     int64_t bank = 0;
@@ -123,7 +141,7 @@ absl::StatusOr<Operand> ReadOperand(absl::string_view text) {
   }
   if (absl::StartsWith(text, "[")) {
     operand.kind = Operand::kMemory;
-    if (!ReadAddress(text.substr(1, text.size() - 2), operand)) {
+    if (!absl::EndsWith(text, "]") || !ReadAddress(text.substr(1, text.size() - 2), operand)) {
       return absl::InvalidArgumentError(whole);
     }
     return operand;
@@ -207,7 +225,8 @@ Reads ReadsOf(const Instruction& in) {
     case Op::kShuffle:
       return {.sources = 3};
     case Op::kNative:
-      return {.sources = 3, .negates = in.name == "FFMA" || in.name == "DFMA"};
+      return {.sources = absl::StrContains(in.form, ".SF.") ? 6u : 3u,
+              .negates = in.name == "FFMA" || in.name == "DFMA"};
     case Op::kCompare:
       return {.sources = 2, .conditions = 1 + has(kEx)};
     case Op::kSelect:
@@ -242,6 +261,8 @@ Reads ReadsOf(const Instruction& in) {
       return {.sources = 0, .conditions = 1};
     case Op::kBranch:
       return {.sources = 1, .most_conditions = 2};
+    case Op::kScoreboard:
+      return {.sources = 2};
     case Op::kReturn:
       return {.sources = 2};
     case Op::kExit:
@@ -251,6 +272,50 @@ Reads ReadsOf(const Instruction& in) {
     default:
       return {.sources = 1};
   }
+}
+
+// The kind that a source must have; nullopt: any kind with a value.
+std::optional<Operand::Kind> KindOf(Op op, size_t source) {
+  if (source == 0 && op == Op::kLoadConstant) return Operand::kConstant;
+  if (source == 0 && IsMemory(op)) return Operand::kMemory;
+  if (source == 0 && (op == Op::kSpecialRegister || op == Op::kPredicatesToRegister)) {
+    return Operand::kSpecial;
+  }
+  if (op == Op::kMoveMatrix || (source == 0 && op == Op::kReturn)) return Operand::kRegister;
+  const bool waits = op == Op::kSetBarrier || op == Op::kWaitBarrier || op == Op::kLeaveBarrier;
+  if (source == 0 && waits) return Operand::kBarrier;
+  if (op == Op::kScoreboard) return source == 0 ? Operand::kScoreboard : Operand::kImmediate;
+  if (IsControl(op) && op != Op::kBlock) return Operand::kLabel;
+  return std::nullopt;
+}
+
+// The reason why a source is not executed; "" if it is.
+std::string WhyNotSource(const Instruction& in, size_t i, const Reads& reads) {
+  const Operand& o = in.sources[i];
+  const Op op = Opcodes()[in.opcode].op;
+  if ((o.negative && !(reads.negates && (op != Op::kLea || i == 0))) ||
+      (o.part != Operand::kWhole && !reads.parts)) {
+    return "a sign or a half";
+  }
+  const std::optional<Operand::Kind> kind = KindOf(op, i);
+  const bool has_value = o.kind == Operand::kRegister || o.kind == Operand::kUniform ||
+                         o.kind == Operand::kImmediate || o.kind == Operand::kConstant;
+  if (kind.has_value() ? o.kind != *kind || o.inverted : !has_value) return "a kind of operand";
+  if (o.kind == Operand::kSpecial && (o.text == "PR") != (op == Op::kPredicatesToRegister)) {
+    return "a special register";
+  }
+  if (o.kind == Operand::kConstant && op != Op::kLoadConstant &&
+      (o.base != kZeroRegister || o.uniform != kZeroUniform)) {
+    return "a constant whose place is computed";
+  }
+  if (o.kind == Operand::kConstant && (o.offset < 0 || o.offset > kConstantBytes - 16)) {
+    return "a constant outside of its bank";
+  }
+  if (o.order != 0 && !(op == Op::kNative && i < 2 && o.order == "RC"[i])) return "an order";
+  if (ReadsPair(in, static_cast<int>(i)) && o.kind == Operand::kImmediate && o.offset > INT32_MAX) {
+    return "a negative number of 64 bits";
+  }
+  return "";
 }
 
 // The reason why the operands are not those that are executed; "" if they are.
@@ -273,7 +338,10 @@ std::string WhyNot(const Instruction& in) {
   const bool drops_flags =
       info.op == Op::kToUniform || info.op == Op::kAtomic || info.op == Op::kMinMax;
   for (const Operand& o : in.flags) {
-    if (o.inverted || (drops_flags && o.index != kTrue)) return "a predicate that is written";
+    if (o.kind != (info.uniform ? Operand::kUniformPredicate : Operand::kPredicate) || o.negative ||
+        o.inverted || (drops_flags && o.index != kTrue)) {
+      return "a predicate that is written";
+    }
   }
   for (const Operand& o : in.conditions) {
     if (o.negative || (o.part == Operand::kSign && info.op != Op::kPredicateLogic)) {
@@ -281,41 +349,32 @@ std::string WhyNot(const Instruction& in) {
     }
   }
   for (size_t i = 0; i < in.sources.size(); ++i) {
-    const Operand& o = in.sources[i];
-    const bool memory = o.kind == Operand::kMemory, label = o.kind == Operand::kLabel;
-    const bool addressed = IsMemory(info.op) && i == 0;
-    if ((o.negative && !(reads.negates && (info.op != Op::kLea || i == 0))) ||
-        (o.part != Operand::kWhole && !reads.parts)) {
-      return "a sign or a half";
-    }
-    if (memory != (addressed && info.op != Op::kLoadConstant)) return "an address";
-    if ((label || o.kind == Operand::kBarrier) && !IsControl(info.op)) return "a label or barrier";
-    const bool reads_special =
-        info.op == Op::kSpecialRegister || info.op == Op::kPredicatesToRegister;
-    if (o.kind == Operand::kSpecial && !reads_special) return "a special register";
-    if (o.kind == Operand::kConstant && !addressed &&
-        (o.base != kZeroRegister || o.uniform != kZeroUniform)) {
-      return "a constant whose place is computed";
-    }
-    if (o.kind == Operand::kConstant && (o.offset < 0 || o.offset > kConstantBytes - 16)) {
-      return "a constant outside of its bank";
-    }
-    if (o.order != 0 && !(info.op == Op::kNative && i < 2 && o.order == "RC"[i])) return "an order";
-    if (ReadsPair(in, static_cast<int>(i)) && o.kind == Operand::kImmediate &&
-        o.offset > INT32_MAX) {
-      return "a negative number of 64 bits";
-    }
+    if (std::string why = WhyNotSource(in, i, reads); !why.empty()) return why;
   }
   if (info.op == Op::kShuffle &&
       (in.sources[2].kind != Operand::kImmediate ||
        in.sources[2].offset != ((in.has & (kIndex | kButterfly | kDown)) != 0 ? 0x1f : 0))) {
     return "segments of a warp";
   }
+  if (info.op == Op::kScoreboard && in.sources[1].offset != 0) {
+    return "a count of a scoreboard";
+  }
   if (info.op == Op::kBlock &&
       (in.sources[0].kind != Operand::kImmediate || in.sources[0].offset != 0)) {
     return "a barrier other than 0";
   }
   return "";
+}
+
+// " 0x000fe20000000800 */": the upper half of an encoding.
+void AddControl(absl::string_view text, Instruction& in) {
+  const uint64_t bits = std::strtoull(std::string(text).c_str(), nullptr, 16);
+  in.control = {.known = true,
+                .write_barrier = static_cast<int>(bits >> 46 & 7),
+                .read_barrier = static_cast<int>(bits >> 49 & 7),
+                .waits = static_cast<uint32_t>(bits >> 52 & 0x3f)};
+  const bool waits = Opcodes()[in.opcode].op == Op::kScoreboard;
+  if (waits) in.control.waits |= 1u << in.sources[0].index;
 }
 
 // "@!P0 IADD3.X R4, P1, R2, R3, RZ, P0, !PT"
@@ -367,19 +426,35 @@ absl::StatusOr<Instruction> ReadInstruction(absl::string_view text) {
 
 bool Instruction::uniform() const { return Opcodes()[opcode].uniform; }
 
+std::string TargetIn(absl::string_view text) {
+  constexpr absl::string_view kNumber = "EF_CUDA_SM", kAccelerated = "EF_CUDA_ACCELERATORS";
+  for (absl::string_view line : absl::StrSplit(text.substr(0, 1 << 16), '\n')) {
+    line = absl::StripAsciiWhitespace(line);
+    if (absl::ConsumePrefix(&line, ".target")) {
+      return std::string(absl::StripAsciiWhitespace(line));
+    }
+    const size_t at = line.find(kNumber);
+    if (!absl::StartsWith(line, ".headerflags") || at == line.npos) continue;
+    const absl::string_view number = line.substr(at + kNumber.size());
+    const auto end = absl::c_find_if_not(number, absl::ascii_isdigit);
+    return absl::StrCat("sm_", number.substr(0, end - number.begin()),
+                        absl::StrContains(line, kAccelerated) ? "a" : "");
+  }
+  return "";
+}
+
 absl::StatusOr<Programs> ParsePrograms(absl::string_view text, absl::string_view only) {
+  if (text.size() > kMaxTextBytes) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the text has ", text.size(), " bytes, more than ", kMaxTextBytes));
+  }
   Programs programs;
-  std::string target;
+  const std::string target = TargetIn(text);
   std::map<std::string, int> labels;
   Program* program = nullptr;
   const auto resolve = [&]() -> absl::Status {
     if (program == nullptr) return absl::OkStatus();
     for (Instruction& in : program->instructions) {
-      const Op op = Opcodes()[in.opcode].op;
-      if ((op == Op::kBranch || op == Op::kCall) && in.sources[0].kind != Operand::kLabel) {
-        return absl::InvalidArgumentError(absl::StrCat(program->name, ": ", in.form, " at 0x",
-                                                       absl::Hex(in.address), " has no label"));
-      }
       for (const Operand& o : in.sources) {
         if (o.kind != Operand::kLabel || in.name == "RET") continue;
         const auto label = labels.find(o.text);
@@ -404,15 +479,20 @@ absl::StatusOr<Programs> ParsePrograms(absl::string_view text, absl::string_view
       if (!only.empty() && name != only) continue;
       program = &programs[name];
       *program = {name, target, {}};
-    } else if (absl::ConsumePrefix(&line, ".target")) {
-      target = std::string(absl::StripAsciiWhitespace(line));
     } else if (program == nullptr || absl::StartsWith(line, "//")) {
       continue;
     } else if (absl::ConsumeSuffix(&line, ":")) {
       labels[std::string(line)] = static_cast<int>(program->instructions.size());
+    } else if (absl::ConsumePrefix(&line, "/* 0x")) {
+      if (!program->instructions.empty()) AddControl(line, program->instructions.back());
     } else if (absl::ConsumePrefix(&line, "/*")) {
       const int64_t address = std::strtoll(std::string(line).c_str(), nullptr, 16);
-      line.remove_prefix(line.find("*/") + 2);
+      const size_t code = line.find("*/");
+      if (code == line.npos) {
+        return absl::InvalidArgumentError(
+            absl::StrCat(program->name, ": '/*", line, "': the comment has no end"));
+      }
+      line.remove_prefix(code + 2);
       line = line.substr(0, line.rfind(';'));
       line = absl::StripAsciiWhitespace(line.substr(0, line.find("(*")));  // an annotation
       absl::StatusOr<Instruction> in = ReadInstruction(line);
@@ -422,6 +502,7 @@ absl::StatusOr<Programs> ParsePrograms(absl::string_view text, absl::string_view
                                                        in.status().message(), " is not supported"));
       }
       in->address = address;
+      in->text = std::string(line);
       program->instructions.push_back(*std::move(in));
     }
   }

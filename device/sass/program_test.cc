@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 
 namespace mmadiff::sass {
 namespace {
@@ -22,6 +23,7 @@ absl::StatusOr<Programs> Parsed(absl::string_view line) {
 TEST(Program, ReadsFormsThatAreExecuted) {
   for (const char* line :
        {"IADD3.X R4, P1, R2, R3, RZ, P0, !PT", "VIADD.S32.ISAT R11, R2, R5", "IADD.64 R4, R2, UR6",
+        "IADD R4, R2.reuse, 0x40", "DEPBAR.LE SB1, 0x0",
         "ISETP.GE.U32.AND.EX P4, PT, R32, R49, PT, P4", "HADD2.F32 R21, -RZ, R22.reuse.H0_H0",
         "F2FP.F16.E4M3.UNPACK_B R18, R18.H1", "LDG.E.64.SYS R2, [R10.64+UR4]",
         "PLOP3.LUT P6, PT, R4.SIGN, R3.reuse.SIGN, R8.SIGN, 0x2, 0x0",
@@ -76,9 +78,32 @@ TEST(Program, RefusesEverythingElse) {
                            "SEL R4, R2, R3, R5.SIGN",
                            "PLOP3.LUT P6, PT, -R4.SIGN, R3.SIGN, R8.SIGN, 0x2, 0x0",
                            "MOV R4, [R5]",
+                           "PLOP3.LUT R200.SIGN, PT, PT, PT, PT, 0x2, 0x0",
+                           "ISETP.GE.AND UP0, PT, R1, R2, PT",
+                           "LDG.E R4, [R2.64+R6]",
+                           "LDG.E R4, [R2.64+UR6+UR8]",
+                           "LDG.E R4, [P3+0x4]",
+                           "LDG.E R4, [R45",
+                           "LDG.E R4, ~[R2.64]",
+                           "LDG.E R4, desc[UR4",
+                           "LDG.E R4, desc[UR4]R6",
+                           "LDG.E R4, [R2.64+0x7fffffffffffffff+0x1]",
+                           "LDC R4, R5",
+                           "S2R R4, R5",
+                           "S2R R4, PR",
+                           "P2R R4, R5, RZ, 0x7f",
+                           "MOVM.16.MT88 R4, UR5",
+                           "RET.REL.NODEC 0x10 `(k)",
+                           "BSSY R0, `(k)",
+                           "BRA R4",
+                           "CALL.REL.NOINC R4",
                            "HMMA.16816.F32 R4, R4.COL, R18.ROW, R8",
                            "HMMA.16816.F32 R4, R4, R18, R8, P3",
                            "BAR.SYNC.DEFER_BLOCKING 0x1",
+                           "DEPBAR.LE SB1, 0x1",
+                           "DEPBAR.LE SB6, 0x0",
+                           "DEPBAR SB0",
+                           "MOV R4, SB0",
                            "ISETP.GE.AND P0, PT, R1, -R2, PT",
                            "@P0",
                            "STG.E [R2.64], -R4",
@@ -94,6 +119,32 @@ TEST(Program, RefusesEverythingElse) {
         AllOf(HasSubstr(absl::StrCat("k: '", line, "' at 0x40: ")), HasSubstr("is not supported")))
         << line;
   }
+}
+
+TEST(Program, RefusesTextThatIsCutOrTooLong) {
+  const auto why = [](absl::string_view line) {
+    const absl::StatusOr<Programs> programs =
+        ParsePrograms(absl::StrCat("\t.section\t.text.k,\"ax\",@progbits\n", line));
+    return std::string(programs.status().message());
+  };
+  for (const char* line : {"/*", "/*0", "/*0040*", "  /*0040 MOV R4, R5 ;"}) {
+    EXPECT_THAT(why(line), HasSubstr("k: '")) << line;
+    EXPECT_THAT(why(line), HasSubstr("the comment has no end")) << line;
+  }
+  EXPECT_THAT(why("/*0040*/"), HasSubstr("k: '' at 0x40"));
+  EXPECT_THAT(why(std::string(kMaxTextBytes, '\n')), HasSubstr("bytes, more than 67108864"));
+}
+
+// Cubins of ptxas before 13.0 have no line ".target".
+TEST(Program, NamesItsTarget) {
+  constexpr char kOld[] =
+      ".headerflags\t@\"EF_CUDA_TEXMODE_UNIFIED EF_CUDA_64BIT_ADDRESS %EF_CUDA_SM90 "
+      "EF_CUDA_VIRTUAL_SM(EF_CUDA_SM90)\"\n";
+  const auto old = [&](const char* flag) { return absl::StrReplaceAll(kOld, {{"%", flag}}); };
+  EXPECT_EQ(TargetIn("\t.target\tsm_90a\n"), "sm_90a");
+  EXPECT_EQ(TargetIn(old("EF_CUDA_ACCELERATORS ")), "sm_90a");
+  EXPECT_EQ(TargetIn(old("")), "sm_90");
+  EXPECT_EQ(TargetIn("\t.section\t.text.k\n"), "");
 }
 
 }  // namespace

@@ -1,20 +1,25 @@
 #include "device/sass/sass_device.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "device/cuda/any_variant.h"
 #include "device/cuda/kernel.h"
-#include "device/gpu/fragments.h"
-#include "device/sass/machine.h"
+#include "device/cuda/overlap.h"
+#include "device/sass/difference.h"
+#include "device/sass/kernel_code.h"
 #include "device/sass/natives.h"
 #include "device/sass/nvdisasm.h"
 #include "device/status_macros.h"
@@ -22,150 +27,177 @@
 namespace mmadiff {
 namespace {
 
-constexpr int64_t kExecutionsAtATime = 4096;
-constexpr uint64_t kMaxInstructions = 100'000;  // of an execution
-constexpr uint32_t kUnwritten = 0x9e3779b9;     // in results that the code did not write
+// The machine code of one operation in many variants: it takes the disassembler as long as one.
+struct Module {
+  std::vector<Variant> variants;
+  const Operation* op = nullptr;
+  std::string text;
+};
 
 // Where the machine code comes from.
 struct Source {
-  const PtxTarget* target = nullptr;
+  sass::Toolchain tools;  // assembles each instruction
   Variant variant;
-  std::string ptxas, nvdisasm, options, version;  // assembled for each instruction
-  std::string text;                               // of a file: the output of nvdisasm
+  std::string text;                // of a file, instead: the output of nvdisasm
+  std::shared_ptr<Module> shared;  // by devices that execute the same operations in turn
 };
 
 class Sass : public Device {
  public:
   Sass(absl::string_view argument, Source source)
-      : argument_(argument), source_(std::move(source)), natives_(source_.target->arch) {}
+      : argument_(argument), source_(std::move(source)), natives_(source_.tools.target->arch) {}
 
   std::string name() const override { return absl::StrCat("sass:", argument_); }
   Identity identity() const override {
+    const sass::Toolchain& tools = source_.tools;
     return Identity()
         .Add("interpreted", source_.text.empty()
-                                ? absl::StrCat("ptxas ", source_.version, " ", source_.options,
+                                ? absl::StrCat("ptxas ", tools.version, " ", tools.options,
                                                SuffixOf(source_.variant))
                                 : absl::StrCat("file ", argument_))
         .Add("native_model", absl::StrCat(kModelVersion));
   }
   bool Emulates(const Operation& op) const override { return !IsNative(op); }
   absl::Status Supports(const Operation& op) const override {
-    if (op.arch() != source_.target->arch) {
-      return absl::NotFoundError(
-          absl::StrCat(op.name, " is not an instruction of ", source_.target->arch));
+    const PtxTarget& target = *source_.tools.target;
+    if (op.arch() != target.arch) {
+      return absl::NotFoundError(absl::StrCat(op.name, " is not an instruction of ", target.arch));
     }
     const Layout layout = op.instruction->layout;
+    if (layout == Layout::kNvidiaMma884 && IsNative(op)) {
+      return absl::NotFoundError("sass: does not execute the steps of mma.m8n8k4");
+    }
     if (layout == Layout::kNvidiaWgmma || layout == Layout::kNvidiaTcgen05) {
       return absl::NotFoundError("sass: executes mma, wmma and fma, but not wgmma or tcgen05");
     }
-    return HasKernel(*op.instruction, *source_.target, source_.variant);
+    return HasKernel(*op.instruction, target, source_.variant);
   }
+  absl::StatusOr<std::string> Reason(const Operation& op, const Batch& batch) override;
 
  private:
-  struct Loaded {
-    Kernel kernel;
-    sass::Program program;
-  };
+  using CodeOr = absl::StatusOr<sass::KernelCode>;
 
-  absl::StatusOr<const Loaded*> Load(const Operation& op) {
-    const auto [at, first] = loaded_.try_emplace(&op, absl::UnknownError(""));
-    if (first) at->second = Assembled(op);
-    RETURN_IF_ERROR(at->second.status());
-    return &*at->second;
-  }
-
-  absl::StatusOr<Loaded> Assembled(const Operation& op) const {
-    Loaded loaded = {KernelOf(*op.instruction, *source_.target, source_.variant), {}};
-    std::string text = source_.text;
-    if (text.empty()) {
-      ASSIGN_OR_RETURN(text, sass::AssembledText(source_.ptxas, source_.options, source_.nvdisasm,
-                                                 loaded.kernel.text));
+  // The disassembler's text of the operation's kernels, of the variants that it has.
+  absl::StatusOr<std::string> TextOf(const Operation& op, std::span<const Variant> variants) const {
+    if (!source_.text.empty()) return source_.text;
+    std::vector<ModuleEntry> entries;
+    for (const Variant& v : variants) {
+      if (!HasKernel(*op.instruction, *source_.tools.target, v).ok()) continue;
+      entries.push_back({*op.instruction, VariantFor(*op.instruction, v)});
     }
-    ASSIGN_OR_RETURN(sass::Programs programs, sass::ParsePrograms(text, loaded.kernel.entry));
-    const auto program = programs.find(loaded.kernel.entry);
-    if (program == programs.end()) {
-      return absl::NotFoundError(absl::StrCat(argument_, " has no kernel ", loaded.kernel.entry));
-    }
-    loaded.program = std::move(program->second);
-    return loaded;
+    return sass::AssembledText(source_.tools, entries);
   }
-
+  CodeOr CodeIn(absl::string_view text, const Operation& op, const Variant& variant) const {
+    return sass::Find(text, *source_.tools.target, *op.instruction, variant);
+  }
+  CodeOr Load(const Operation& op) const {
+    const Variant& variant = source_.variant;
+    Module* const module = source_.shared.get();
+    if (module == nullptr || !absl::c_linear_search(module->variants, variant)) {
+      ASSIGN_OR_RETURN(const std::string text, TextOf(op, {&variant, 1}));
+      return CodeIn(text, op, variant);
+    }
+    if (module->op != &op) {
+      ASSIGN_OR_RETURN(module->text, TextOf(op, module->variants));
+      module->op = &op;
+    }
+    return CodeIn(module->text, op, variant);
+  }
+  absl::StatusOr<std::vector<uint64_t>> Answers(const sass::KernelCode& code, const Operation& op,
+                                                const Batch& batch) const {
+    std::vector<uint64_t> d;
+    RETURN_IF_ERROR(sass::Run(
+        code, *op.instruction, natives_, batch, [this] { return StopRequested(); }, d));
+    return d;
+  }
   absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) override {
-    absl::StatusOr<const Loaded*> loaded = Load(op);
-    if (!loaded.ok()) {
-      return absl::IsNotFound(loaded.status())
-                 ? loaded.status()
-                 : absl::UnimplementedError(loaded.status().message());
+    const auto [at, first] = loaded_.try_emplace(&op, absl::UnknownError(""));
+    if (first) {
+      at->second = Load(op);
+      const absl::Status waits =
+          at->second.ok() ? sass::CheckWaits(*at->second, *op.instruction, natives_, batch)
+                          : absl::OkStatus();
+      if (!waits.ok()) at->second = waits;
     }
-    const Kernel& kernel = (*loaded)->kernel;
-    const Fragments fragments(*op.instruction, kernel);
-    const int64_t executions = fragments.Executions(batch);
-    d.resize(batch.dot_products());
-    for (int64_t first = 0; first < executions; first += kExecutionsAtATime) {
-      if (StopRequested()) return absl::CancelledError("stopped before its last answer");
-      const int64_t count = std::min(kExecutionsAtATime, executions - first);
-      PackedOperands in = fragments.Pack(batch, first, count);
-      std::vector<uint32_t> out(count * kernel.d.words, kUnwritten), where(count, kUnwritten);
-      const void* const parameters[] = {in.a.data(), in.b.data(), in.c.data(), out.data(),
-                                        where.data()};
-      const auto range = [](const std::vector<uint32_t>& words) {
-        return sass::MemoryRange{words.data(), 4 * words.size()};
-      };
-      const sass::MemoryRange memory[] = {range(in.a), range(in.b), range(in.c), range(out),
-                                          range(where)};
-      sass::Counts counts;
-      RETURN_IF_ERROR(sass::Execute((*loaded)->program,
-                                    {count, kernel.threads, 0, parameters, sizeof(parameters),
-                                     &natives_, memory, kMaxInstructions * count},
-                                    counts));
-      fragments.Unpack(batch, first, count, out, d.data());
-    }
+    RETURN_IF_ERROR(at->second.status());
+    ASSIGN_OR_RETURN(d, Answers(*at->second, op, batch));
     return absl::OkStatus();
   }
 
   const std::string argument_;
   const Source source_;
   const sass::Natives natives_;
-  std::map<const Operation*, absl::StatusOr<Loaded>> loaded_;
+  std::map<const Operation*, CodeOr> loaded_;
 };
 
-const PtxTarget* FindTarget(absl::string_view name) {
-  for (const PtxTarget& t : PtxTargets()) {
-    if (name == t.target) return &t;
-  }
-  return nullptr;
+// The variant without overlap and surroundings.
+Variant Plain(Variant variant) {
+  variant.overlap.clear();
+  variant.around.clear();
+  return variant;
 }
 
-absl::Status NoTarget(absl::string_view name) {
-  return absl::InvalidArgumentError(absl::StrCat(
-      "sass: no target '", name, "'; choose from: ",
-      absl::StrJoin(PtxTargets(), ", ",
-                    [](std::string* out, const PtxTarget& t) { absl::StrAppend(out, t.target); })));
-}
-
-// ".target sm_90a" in the text of nvdisasm.
-std::string TargetIn(absl::string_view text) {
-  for (absl::string_view line : absl::StrSplit(text.substr(0, 1 << 16), '\n')) {
-    line = absl::StripAsciiWhitespace(line);
-    if (absl::ConsumePrefix(&line, ".target")) {
-      return std::string(absl::StripAsciiWhitespace(line));
+// From small to large: its surroundings, single registers without and with them, and the whole.
+std::vector<Variant> PartsOf(const Variant& whole, const RegisterCounts& counts) {
+  std::vector<Variant> parts;
+  for (const std::string& around : {std::string(), whole.around}) {
+    Variant part = Plain(whole);
+    part.around = around;
+    if (part != Plain(whole)) parts.push_back(part);
+    for (const std::string& one : SingleOverlaps(whole.overlap, counts)) {
+      part.overlap = one;
+      parts.push_back(part);
     }
+    if (whole.around.empty()) break;
   }
-  return "";
+  if (!absl::c_linear_search(parts, whole)) parts.push_back(whole);
+  return parts;
+}
+
+absl::StatusOr<std::string> Sass::Reason(const Operation& op, const Batch& batch) {
+  const Variant plain = Plain(source_.variant);
+  std::vector<Variant> parts;
+  if (source_.variant != plain) parts = PartsOf(source_.variant, RegistersOf(*op.instruction));
+  std::vector<Variant> all = parts;
+  all.push_back(plain);
+  ASSIGN_OR_RETURN(const std::string text, TextOf(op, all));
+  ASSIGN_OR_RETURN(const sass::KernelCode apart, CodeIn(text, op, plain));
+  ASSIGN_OR_RETURN(const std::vector<uint64_t> d, Answers(apart, op, batch));
+  sass::Expressions pool;
+  const auto follow = [&](const sass::KernelCode& code) {
+    return sass::Follow(code, *op.instruction, natives_, batch, pool);
+  };
+  ASSIGN_OR_RETURN(const sass::Followed wanted, follow(apart));
+  for (const Variant& part : parts) {
+    ASSIGN_OR_RETURN(const sass::KernelCode code, CodeIn(text, op, part));
+    ASSIGN_OR_RETURN(const std::vector<uint64_t> own, Answers(code, op, batch));
+    if (own == d) continue;
+    ASSIGN_OR_RETURN(const sass::Followed got, follow(code));
+    const auto at = std::ranges::mismatch(got.d, wanted.d);
+    if (at.in1 == got.d.end()) continue;
+    return absl::StrCat(
+        "with ", SuffixOf(part).substr(1), " alone, ",
+        sass::DifferenceText(pool, *got.origins, *at.in1, *wanted.origins, *at.in2));
+  }
+  return absl::StrCat("the machine code computes ", pool.Text(wanted.d[0], 3));
+}
+
+absl::StatusOr<Source> SourceOfText(std::string text, const Variant& variant = {}) {
+  Source source;
+  ASSIGN_OR_RETURN(source.tools.target, sass::FindTarget(sass::TargetIn(text)));
+  source.variant = variant;
+  source.text = std::move(text);
+  return source;
 }
 
 absl::StatusOr<Source> SourceOfFile(const std::string& path) {
-  Source source;
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) {
     return absl::NotFoundError(absl::StrCat("sass: ", path, ": no such file"));
   }
-  ASSIGN_OR_RETURN(source.nvdisasm, sass::FindDisassembler());
-  ASSIGN_OR_RETURN(source.text, sass::DisassembledText(source.nvdisasm, path));
-  const std::string target = TargetIn(source.text);
-  source.target = FindTarget(target);
-  if (source.target == nullptr) return NoTarget(target);
-  return source;
+  ASSIGN_OR_RETURN(const std::string nvdisasm, sass::FindDisassembler());
+  ASSIGN_OR_RETURN(std::string text, sass::DisassembledText(nvdisasm, path));
+  return SourceOfText(std::move(text));
 }
 
 absl::StatusOr<Source> SourceOfAssembler(absl::string_view argument) {
@@ -186,31 +218,42 @@ absl::StatusOr<Source> SourceOfAssembler(absl::string_view argument) {
   }
   const std::optional<Variant> variant = VariantWithSuffix(suffix);
   if (!variant.has_value()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "sass: '", suffix.substr(1),
-        "': write arch=sm_90a,ptxas=PATH,O=3 (only arch is required), "
-        "then perhaps a variant as for cuda:, such as overlap=c_reversed; or the path of a cubin"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("sass: '", suffix.substr(1),
+                     "': write arch=sm_90a,ptxas=PATH,O=3 (only arch is required), then perhaps ",
+                     VariantValues(), "; or the path of a cubin"));
   }
   source.variant = *variant;
-  source.target = FindTarget(arch);
-  if (source.target == nullptr) return NoTarget(arch);
-  if (level.size() != 1 || level[0] < '0' || level[0] > '3') {
-    return absl::InvalidArgumentError(absl::StrCat("sass: O=", level, ": must be 0 to 3"));
-  }
-  ASSIGN_OR_RETURN(source.ptxas, sass::FindAssembler(ptxas));
-  ASSIGN_OR_RETURN(source.nvdisasm, sass::FindDisassembler(source.ptxas));
-  ASSIGN_OR_RETURN(source.version, sass::VersionOf(source.ptxas));
-  source.options = absl::StrCat("-O", level, " -arch=", arch);
+  ASSIGN_OR_RETURN(source.tools, sass::FindToolchain(arch, ptxas, level));
   return source;
+}
+
+// A cubin, or an assembler with one variant.
+absl::StatusOr<std::unique_ptr<Device>> OpenOne(absl::string_view argument,
+                                                std::shared_ptr<Module> shared) {
+  const bool file = !absl::StrContains(argument, '=');
+  ASSIGN_OR_RETURN(Source source,
+                   file ? SourceOfFile(std::string(argument)) : SourceOfAssembler(argument));
+  source.shared = std::move(shared);
+  return std::make_unique<Sass>(argument, std::move(source));
 }
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Device>> OpenSass(absl::string_view argument) {
-  const bool file = !absl::StrContains(argument, '=');
-  ASSIGN_OR_RETURN(Source source,
-                   file ? SourceOfFile(std::string(argument)) : SourceOfAssembler(argument));
-  return std::make_unique<Sass>(argument, std::move(source));
+  AnyVariants any = AnyVariantsOf(argument);
+  if (any.any.empty()) return OpenOne(argument, nullptr);
+  const auto shared = std::make_shared<Module>();
+  for (const std::string& suffix : any.suffixes) {
+    shared->variants.push_back(*VariantWithSuffix(suffix));
+  }
+  return OpenAnyVariant(absl::StrCat("sass:", argument), std::move(any),
+                        [shared](absl::string_view one) { return OpenOne(one, shared); });
+}
+
+absl::StatusOr<std::unique_ptr<Device>> SassOfText(std::string text, const Variant& variant) {
+  ASSIGN_OR_RETURN(Source source, SourceOfText(std::move(text), variant));
+  return std::make_unique<Sass>("text", std::move(source));
 }
 
 }  // namespace mmadiff

@@ -16,6 +16,15 @@ absl::Status Unknown(const Instruction& in) {
 
 }  // namespace
 
+std::optional<int> ShuffledFrom(const Instruction& in, int lane, const Lanes& warp) {
+  const int with = static_cast<int>(warp.Source(in.sources[1], lane, false)) & 31;
+  const int from = (in.has & kIndex) != 0       ? with
+                   : (in.has & kButterfly) != 0 ? lane ^ with
+                   : (in.has & kDown) != 0      ? lane + with
+                                                : lane - with;
+  return from >= 0 && from < 32 ? std::optional(from) : std::nullopt;
+}
+
 Warp::Warp(Block& block, int first_thread, int threads) : Lanes(block, first_thread) {
   live_ = threads >= 32 ? ~0u : (1u << threads) - 1;
 }
@@ -50,8 +59,16 @@ absl::Status Warp::Run() {
 }
 
 absl::Status Warp::Step(const Instruction& in, uint32_t lanes) {
-  const Op op = Opcodes()[in.opcode].op;
   const uint32_t guarded = Guard(in, lanes);
+  Observer* const observer = block().observer;
+  if (observer == nullptr) return StepGuarded(in, guarded);
+  RETURN_IF_ERROR(observer->Before(in, lanes, guarded, *this));
+  RETURN_IF_ERROR(StepGuarded(in, guarded));
+  return observer->After(in, *this);
+}
+
+absl::Status Warp::StepGuarded(const Instruction& in, uint32_t guarded) {
+  const Op op = Opcodes()[in.opcode].op;
   if (IsControl(op)) return Control(in, guarded);
   if (guarded == 0) return absl::OkStatus();
   switch (op) {
@@ -117,14 +134,9 @@ absl::Status Warp::Exchange(const Instruction& in, uint32_t lanes) {
     if (op == Op::kVote && !in.flags.empty()) {
       SetFlag(in.flags[0], lane, (in.has & kAll) != 0 ? all == lanes : all != 0);
     } else if (op == Op::kShuffle) {
-      const int with = static_cast<int>(source(1, lane)) & 31;
-      const int from = (in.has & kIndex) != 0       ? with
-                       : (in.has & kButterfly) != 0 ? lane ^ with
-                       : (in.has & kDown) != 0      ? lane + with
-                                                    : lane - with;
-      const bool inside = from >= 0 && from < 32;
-      value[lane] = source(0, inside ? from : lane);
-      if (!in.flags.empty()) SetFlag(in.flags[0], lane, inside);
+      const std::optional<int> from = ShuffledFrom(in, lane, *this);
+      value[lane] = source(0, from.value_or(lane));
+      if (!in.flags.empty()) SetFlag(in.flags[0], lane, from.has_value());
     } else if (op == Op::kToUniform) {
       value[lane] = source(0, lane);
     } else if (op == Op::kPredicatesToRegister) {
@@ -200,7 +212,14 @@ absl::Status Warp::Control(const Instruction& in, uint32_t lanes) {
       break;
     case Op::kReturn:
       for (const int lane : LanesIn(lanes)) {
-        position_[lane] = static_cast<int>(Register(in.sources[0].index, lane) / 16);
+        const uint64_t address = Source(in.sources[0], lane, true), at = address / 16;
+        const std::vector<Instruction>& all = block().program->instructions;
+        if (at >= all.size() || static_cast<uint64_t>(all[at].address) != address) {
+          return absl::InternalError(
+              absl::StrCat(in.form, " at 0x", absl::Hex(in.address),
+                           " returns to no instruction: ", absl::Hex(address)));
+        }
+        position_[lane] = static_cast<int>(at);
       }
       break;
     case Op::kExit:

@@ -2,12 +2,16 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "absl/status/status.h"
 #include "device/sass/compute.h"
 #include "device/sass/lanes.h"
 
 namespace mmadiff::sass {
+
+// The lane that a shuffle takes the lane's word from; nullopt: outside of the warp, its own.
+std::optional<int> ShuffledFrom(const Instruction& in, int lane, const Lanes& warp);
 
 class Warp : private Lanes {
  public:
@@ -23,6 +27,7 @@ class Warp : private Lanes {
   enum State : uint8_t { kRunning, kAtBarrier, kAtBlock };
 
   absl::Status Step(const Instruction& in, uint32_t lanes);
+  absl::Status StepGuarded(const Instruction& in, uint32_t lanes);
   absl::Status Arithmetic(const Instruction& in, uint32_t lanes);
   absl::Status Exchange(const Instruction& in, uint32_t lanes);
   absl::Status MoveMatrix(const Instruction& in, uint32_t lanes);

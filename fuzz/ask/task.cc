@@ -163,7 +163,8 @@ absl::Status AskOf(const InvestigateTask& task, Engine& engine, InvestigateAnswe
   if (answer.found->bucket != Bucket::Unexplained(answer.found->bucket.difference)) {
     return absl::OkStatus();
   }
-  // An error here does not affect the investigation.
+  // Errors here do not affect the investigation.
+  answer.reason = device.Reason(op, task.mismatch.inputs).value_or("");
   const auto shared =
       Correlate(device, task.name.stream, task.name.index, absl::Seconds(kCorrelationSeconds));
   if (shared.ok() && shared->has_value()) answer.shared = (*shared)->Text();

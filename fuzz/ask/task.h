@@ -146,6 +146,7 @@ struct InvestigateAnswer {
   std::optional<Investigation> found;  // empty if the device failed
   std::string device, identity;        // its name, and IdentityFor() the operation
   std::string shared = {};             // common property of the mismatches, a sentence; "" if none
+  std::string reason = {};             // Device::Reason()
 };
 
 struct TaskResult {

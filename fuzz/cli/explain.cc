@@ -178,11 +178,12 @@ std::string ExplainedText(const ExplainedCase& e, const TextStyle& style) {
                              : absl::StrCat("; shown: block ", shown.block, ", row ", shown.i,
                                             ", column ", shown.j));
   std::string text = absl::StrCat(
-      Wrap(absl::StrCat(op.name, "  ", DescribeModel(op.model), "\ndevice ", e.subject.device_name,
-                        ": ", results, "\n",
-                        has_why ? absl::StrCat("about this case: ", e.subject.why, "\n") : "",
-                        e.subject.shared.empty() ? "" : "shared ", e.subject.shared,
-                        e.subject.shared.empty() ? "" : "\n"),
+      Wrap(absl::StrCat(
+               op.name, "  ", DescribeModel(op.model), "\ndevice ", e.subject.device_name, ": ",
+               results, "\n", has_why ? absl::StrCat("about this case: ", e.subject.why, "\n") : "",
+               e.subject.shared.empty() ? "" : "shared ", e.subject.shared,
+               e.subject.shared.empty() ? "" : "\n", e.subject.reason.empty() ? "" : "reason ",
+               e.subject.reason, e.subject.reason.empty() ? "" : "\n"),
            style.width, 2),
       CaseText(op, e.dot(), 2, style.width));
   if (!e.subject.differing.empty()) text += DescribeResult(m, e.element, style);
@@ -222,6 +223,8 @@ Fields<CaseResult> FieldsOf(const CaseResult*) {
       }),
       {"why", [](const C& c) { return c.subject().why; }, Prose()},
       {"shared", [](const C& c) { return c.subject().shared; }, Prose(kShared)},
+      {"reason", [](const C& c) { return c.subject().reason; },
+       Prose("why the answers differ, as the device says it; empty if it does not")},
       {"agrees", [](const C& c) { return c.e.agrees; }},
       {"bucket", [](const C& c) { return Name(c.e.bucket); }},
       {"results", [](const C& c) { return c.mismatch().inputs.dot_products(); },

@@ -28,8 +28,9 @@ namespace mmadiff {
 // Each is defined in the file of its verb.
 using AddVerb = Action(CLI::App& command);
 AddVerb AddBench, AddChanges, AddCheck, AddClean, AddCoverage, AddEval, AddExplain, AddGen, AddHelp,
-    AddIdentify, AddInfer, AddLayout, AddList, AddMerge, AddMinimize, AddMutants, AddProbe, AddRace,
-    AddRecord, AddReplay, AddReport, AddRun, AddStatus, AddSurvey, AddSurveyAsk, AddVerify;
+    AddIdentify, AddInfer, AddLayout, AddList, AddLowerings, AddMerge, AddMinimize, AddMutants,
+    AddProbe, AddRace, AddRecord, AddReplay, AddReport, AddRun, AddScan, AddStatus, AddSurvey,
+    AddSurveyAsk, AddVerify;
 namespace {
 
 // The groups of verbs, in the order of help. The verbs of a group are consecutive in kVerbs.
@@ -74,6 +75,13 @@ constexpr Verb kVerbs[] = {
      .what = "Show the lane and register of each matrix element",
      .add = AddLayout,
      .example = "layout sm_80/mma.m16n8k16.f32.f16.f16.f32 --csv"},
+    {.name = "scan",
+     .group = kLearnGroup,
+     .what =
+         "Find the mma and wmma in a PTX or CUDA C++ file that ptxas translates wrongly because "
+         "operands share registers of the result",
+     .add = AddScan,
+     .example = "scan kernel.ptx"},
     {.name = "report",
      .group = kFoldersGroup,
      .what = "Report on runs (verdict, findings, coverage, rate) or compare two",
@@ -162,6 +170,11 @@ constexpr Verb kVerbs[] = {
              "answers) in the repository",
      .add = AddChanges,
      .example = "changes"},
+    {.name = "lowerings",
+     .group = kTablesGroup,
+     .what = "List what versions of ptxas make of instructions, and compare it with the models",
+     .add = AddLowerings,
+     .example = "lowerings 'sm_90/mma.*.e4m3.*' --ptxas=12.4.131,13.0.88"},
     {.name = "list",
      .group = kTablesGroup,
      .what = "List instructions, devices, strategies, formats, vectors, differences or findings, "
@@ -367,7 +380,12 @@ int Main(int argc, char** argv) {
     RefuseFlagsAsValues(*command);
   }
   std::vector<std::string> args;
-  for (int i = argc - 1; i > 0; --i) args.push_back(WithUnderscores(argv[i]));  // CLI11: reversed
+  bool ours = true;  // until "--"
+  for (int i = 1; i < argc; ++i) {
+    ours = ours && absl::string_view(argv[i]) != "--";
+    args.push_back(ours ? WithUnderscores(argv[i]) : argv[i]);
+  }
+  std::ranges::reverse(args);  // as CLI11 takes them
   std::string complaint;
   try {
     app.parse(args);

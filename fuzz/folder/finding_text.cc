@@ -108,6 +108,7 @@ std::string DescribeFinding(std::span<const KeptCase> cases, const Finding& find
     }
   }
   if (!finding.diagnosis.empty()) add("diagnosis", finding.diagnosis);
+  if (!finding.reason.empty()) add("reason", finding.reason);
   if (!finding.shared.empty()) add("shared", finding.shared);
   if (!finding.replaces.empty()) {
     add("replaces", absl::StrJoin(NamesOf(finding.replaces), ", ") +

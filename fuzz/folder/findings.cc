@@ -193,6 +193,7 @@ std::vector<KeptCase> Findings::Learn(OfOperation& of_op, const InvestigateTask&
   }
   finding.diagnosis = found.Text();
   finding.shared = answer.shared;
+  finding.reason = answer.reason;
   finding.spent = found.spent ? found.executions : 0;
   of_op.observed = found.diagnosis.observed;
   if (found.diagnosis.changes.empty()) {
@@ -214,6 +215,7 @@ absl::Status FileCases(const std::vector<KeptCase>& cases, absl::string_view ide
   for (const KeptCase& kept : cases) {
     RegressionCase c = ToRegressionCase(kept, finding.device, identity, finding.case_name);
     c.shared = finding.shared;
+    c.reason = finding.reason;
     const auto path = WriteCase(c, folder, true);
     const absl::Status filed = path.ok() ? Regress(*path) : path.status();
     if (!filed.ok()) return absl::DataLossError(filed.message());
@@ -317,6 +319,7 @@ void AddFiled(const FiledCase& filed, std::vector<Finding>& findings) {
     f.unfixed |= unfixed;
     f.state = MoreUrgent(state, f.state);
     if (f.shared.empty()) f.shared = c.shared;
+    if (f.reason.empty()) f.reason = c.reason;
     const std::string why = WhyOf(c);
     if (f.why.empty() || (!why.empty() && why.size() < f.why.size())) f.why = why;
     if (IsMinimal(c)) std::swap(f.path, f.beside.back());
@@ -330,6 +333,7 @@ void AddFiled(const FiledCase& filed, std::vector<Finding>& findings) {
   if (RoleOf(c) == CaseRole::kTypical) f.typical = path;
   f.device = c.device();
   f.shared = c.shared;
+  f.reason = c.reason;
   f.why = WhyOf(c);
   f.unfixed = unfixed;
   f.state = state;

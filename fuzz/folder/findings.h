@@ -35,8 +35,9 @@ struct Finding {
   std::vector<std::string> beside;  // paths of the other cases that were kept
   std::string typical;              // one of these, with ordinary numbers; "" if there is no such
   std::string diagnosis;            // the search and its result, as text; may be empty
-  std::string why = {};  // shortest note of the cases that `replay --why` explained; may be ""
-  std::string shared;    // common property of the mismatches, as text; "" if none
+  std::string why = {};     // shortest note of the cases that `replay --why` explained; may be ""
+  std::string shared;       // common property of the mismatches, as text; "" if none
+  std::string reason = {};  // Device::Reason()
   std::vector<Bucket> replaces;  // buckets that this one refutes; their files were removed
   uint64_t reports = 1;          // cases of the bucket that were diagnosed and reported alone
   uint64_t cases = 0;            // in this bucket and attempt; 0: filed by an earlier attempt

@@ -1,5 +1,5 @@
-// The machine code of resident.cu for sm_90, executed (device/sass): the host's operands and digests.
-// Prints what each kernel executes for a case.
+// The machine code of resident.cu for sm_90, executed (device/sass): the host's operands and digests,
+// and no missing wait. Prints what each kernel executes for a case.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -12,6 +12,7 @@
 #include "device/cuda/cuda.h"
 #include "device/sass/machine.h"
 #include "device/sass/nvdisasm.h"
+#include "device/sass/waits.h"
 #include "fuzz/gpu/gpu_counter.h"
 #include "fuzz/gpu/resident.h"
 #include "fuzz/unit/unit_runner.h"
@@ -129,9 +130,11 @@ extern "C" int LaunchTwin(const char* name, void* argument) {
   if (program == programs->end()) return 500;
   if (of_many && !NeedsMany(name)) return 0;
   const LaunchShape shape = LaunchShapeOf(name, job, kMultiprocessors * kPatchBlocks);
-  const absl::Status s = sass::Execute(
-      program->second, {shape.blocks, shape.threads, shape.shared_bytes, &job, sizeof(job)},
-      counts[name]);
+  static const sass::Natives natives("sm_90");
+  sass::Waits waits(program->second.target, natives);
+  sass::Launch launch = {shape.blocks, shape.threads, shape.shared_bytes, &job, sizeof(job)};
+  if (!of_many) launch.observer = &waits;
+  const absl::Status s = sass::Execute(program->second, launch, counts[name]);
   EXPECT_TRUE(s.ok()) << s;
   if (program->first == "generate") ExpectHostOperands(*current, job);
   return s.ok() ? 0 : 719;

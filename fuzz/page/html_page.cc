@@ -236,6 +236,9 @@ std::string FindingInside(const ReportFinding& f) {
   std::string html;
   if (!f.diagnosis.empty()) absl::StrAppend(&html, "<p>", Html(f.diagnosis), "</p>\n");
   if (!finding.why.empty()) absl::StrAppend(&html, "<p>Note: ", Html(finding.why), "</p>\n");
+  if (!finding.reason.empty()) {
+    absl::StrAppend(&html, "<p>Reason: ", Html(finding.reason), "</p>\n");
+  }
   if (!finding.shared.empty()) {
     absl::StrAppend(&html, "<p>Shared: ", Html(finding.shared), "</p>\n");
   }

@@ -58,6 +58,7 @@ void AddFinding(const ReportFinding& f, std::string& page) {
       CountText(f.finding.beside.size() + 1, "case"), " filed; state: ", Name(f.finding.state), ".",
       f.diagnosis.empty() ? "" : " ", Cell(f.diagnosis), f.diagnosis.empty() ? "" : ".",
       f.finding.why.empty() ? "" : " Note: ", Cell(f.finding.why),
+      f.finding.reason.empty() ? "" : " Reason: ", Cell(f.finding.reason),
       f.finding.shared.empty() ? "" : " Shared: ", Cell(f.finding.shared),
       f.typical.empty() ? "" : " Ordinary numbers also give different results: ", f.typical,
       f.typical.empty() ? "" : ".", "\n\n");

@@ -65,6 +65,7 @@ absl::StatusOr<Subject> LoadSubject(const std::string& argument, Device* device)
   subject.name = argument;
   subject.why = c->why;
   subject.shared = c->shared;
+  if (device == nullptr) subject.reason = c->reason;
   return subject;
 }
 
@@ -94,7 +95,9 @@ absl::StatusOr<Subject> AskSubject(const Operation& op, Batch inputs, Device& de
     return FailedSubject(op, MakeDotProductBatch(op.shape(), {Extract(inputs, index)}), failure,
                          device.name());
   }
-  return MakeSubject(op, std::move(inputs), std::move(answers->d), device.name());
+  Subject s = MakeSubject(op, std::move(inputs), std::move(answers->d), device.name());
+  if (!s.differing.empty()) s.reason = device.Reason(op, s.mismatch.inputs).value_or("");
+  return s;
 }
 
 }  // namespace mmadiff

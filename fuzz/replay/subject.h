@@ -26,6 +26,7 @@ struct Subject {
   std::string device_name;           // device that gave the answers
   std::string why;                   // for a filed case: RegressionCase::why
   std::string shared = {};           // RegressionCase::shared
+  std::string reason = {};           // RegressionCase::reason, or Device::Reason()
   // Its element is the first that differs, or 0 if none does. If the device failed on a dot
   // product, only that dot product, with its failure.
   Mismatch mismatch;

@@ -86,6 +86,8 @@ Fields<Finding> FieldsOf(const Finding*) {
        Prose("shortest note of the cases that `replay --why` explained; empty without one")},
       {"shared", &F::shared,
        Prose("sentence on the common properties of the differing dot products; may be empty")},
+      {"reason", &F::reason,
+       Prose("why the answers differ, as the device says it; empty if it does not")},
       {"replaces", [](const F& f) { return NamesOf(f.replaces); },
        "refuted buckets that this finding replaces"},
       {"parameters", [](const F& f) { return ParametersJson(f.bucket.changes); },

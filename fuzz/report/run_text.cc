@@ -155,6 +155,7 @@ void AddDifferences(const RunReport& report, const std::string& folder, const Te
                          f.reports > 1 ? absl::StrCat(" in ", f.reports, " reports") : ""));
     if (report.findings.size() > 1) continue;
     if (!f.diagnosis.empty()) add("", f.diagnosis);
+    if (!f.reason.empty()) add("reason", f.reason);
     if (!f.shared.empty()) add("shared", f.shared);
   }
   if (report.findings.size() > kMax) {

@@ -80,6 +80,12 @@ constexpr VerbVerdict kExplain[] = {{kRowFailed},
                                     {kGood, "the answers are equal; no device was queried"}};
 constexpr VerbVerdict kNoModel[] = {{kNotHere, "the instruction has no model"}};
 constexpr VerbVerdict kNoFormats[] = {{kNotHere, "the tables have no formats for the instruction"}};
+constexpr VerbVerdict kScan[] = {
+    {kDiffers, "ptxas translates an instruction wrongly"},
+    {kHarmed, "the file is not PTX; nvcc rejects it"},
+    {kNotHere, "an instruction was not tried; no nvcc for a .cu file"},
+    {kGood,
+     "no operand is in a register of the result; all such instructions are right in all cases"}};
 constexpr VerbVerdict kRace[] = {
     {kDiffers, "a case distinguishes the two"},
     {kNotHere, "a named instruction has no model; the two architectures have no format in common"},
@@ -135,6 +141,15 @@ constexpr VerbVerdict kInfer[] = {
 constexpr VerbVerdict kChanges[] = {{kDiffers, "some instructions changed"},
                                     {kHarmed, "damaged data"},
                                     {kGood, "no instruction changed; --update was given"}};
+constexpr VerbVerdict kLowerings[] = {
+    {kRowFailed,
+     "an instruction that a ptxas rejects, or whose machine code is not executed or misses a wait"},
+    {kDiffers,
+     "machine code differs from the model; with --against: a lowering is not in the file"},
+    {kHarmed, "damaged data"},
+    {kNotHere, "no mma, wmma or fma among them; no ptxas or nvdisasm"},
+    {kGood,
+     "no machine code differs from the model; with --against: all lowerings are in the file"}};
 constexpr VerbVerdict kRecord[] = {{kRowFailed}, {kHarmed}, {kUnrepeated}, {kEarly}, {kNotHere}};
 constexpr VerbVerdict kSurvey[] = {
     {kRowFailed, "an instruction traps, fails, does not repeat or has a different layout"},
@@ -145,14 +160,32 @@ constexpr VerbVerdict kSurvey[] = {
     {kNothing, "no instruction has a model; with --compare: the two surveys share nothing"}};
 
 constexpr VerbRow kTable[] = {
-    {"run", kRun},          {"merge", kMerge},       {"status", kStatus},
-    {"report", kReport},    {"verify", kVerify},     {"clean", kCleanVerb},
-    {"replay", kReplay},    {"minimize", kMinimize}, {"explain", kExplain},
-    {"race", kRace},        {"identify", kIdentify}, {"list", kList},
-    {"gen", kNoModel},      {"eval", kEval},         {"check", kCheck},
-    {"layout", kNoFormats}, {"mutants", kMutants},   {"coverage", kCoverage},
-    {"bench", kBench},      {"probe", kProbe},       {"infer", kInfer},
-    {"changes", kChanges},  {"record", kRecord},     {"survey", kSurvey},
+    {"run", kRun},
+    {"merge", kMerge},
+    {"status", kStatus},
+    {"report", kReport},
+    {"verify", kVerify},
+    {"clean", kCleanVerb},
+    {"replay", kReplay},
+    {"minimize", kMinimize},
+    {"explain", kExplain},
+    {"race", kRace},
+    {"identify", kIdentify},
+    {"list", kList},
+    {"gen", kNoModel},
+    {"eval", kEval},
+    {"check", kCheck},
+    {"layout", kNoFormats},
+    {"mutants", kMutants},
+    {"coverage", kCoverage},
+    {"bench", kBench},
+    {"probe", kProbe},
+    {"infer", kInfer},
+    {"changes", kChanges},
+    {"record", kRecord},
+    {"survey", kSurvey},
+    {"lowerings", kLowerings},
+    {"scan", kScan},
     {"help", {}},
 };
 
