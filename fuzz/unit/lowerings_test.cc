@@ -3,6 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
 #include "absl/strings/match.h"
 #include "corpus/durable_file.h"
 #include "device/sass/kernel_code.h"
@@ -64,6 +68,31 @@ TEST_F(Lowerings, SayWhatFailed) {
   ASSERT_EQ(operations[0].failed.size(), 1);
   EXPECT_THAT(operations[0].failed.begin()->second, HasSubstr("ptxas: line "));
   EXPECT_EQ(operations[1].found.size(), 1);
+}
+
+// A disassembler that negates a term of each FADD stands for an assembler that does.
+TEST_F(Lowerings, DifferFromTheModelIfTheCodeDoes) {
+  const std::string real = *sass::FindDisassembler(), fake = testing::TempDir() + "/negating";
+  std::ofstream(fake) << "#!/bin/sh\n'" << real
+                      << "' \"$@\" | sed 's/\\(FADD R[0-9]*, R[0-9]*, \\)R/\\1-R/'\n";
+  std::filesystem::permissions(fake, std::filesystem::perms::owner_all);
+  std::vector<OperationLowerings> operations = {
+      {FindOperation("sm_90/mma.m16n8k32.f32.e4m3.e4m3.f32")},
+      {FindOperation("sm_90/mma.m16n8k16.f32.f16.f16.f32")}};
+  const PtxTarget& target = **sass::FindTarget("sm_90a");
+  ASSERT_TRUE(FindLowerings({.cases = 5}, target, operations).ok());
+  const char* const set = std::getenv("MMADIFF_NVDISASM");
+  const std::string before = set == nullptr ? "" : set;
+  setenv("MMADIFF_NVDISASM", fake.c_str(), 1);
+  const absl::Status s = FindLowerings({.cases = 5}, target, operations);
+  before.empty() ? unsetenv("MMADIFF_NVDISASM") : setenv("MMADIFF_NVDISASM", before.c_str(), 1);
+  ASSERT_TRUE(s.ok()) << s;
+  ASSERT_EQ(operations[0].found.size(), 2);
+  EXPECT_EQ(operations[0].found[0].differs, "");
+  EXPECT_EQ(operations[0].found[1].differs, "sm_90/mma.m16n8k32.f32.e4m3.e4m3.f32@g3:1:0");
+  EXPECT_NE(operations[0].found[0].lowering.name, operations[0].found[1].lowering.name);
+  EXPECT_THAT(operations[0].from_first, ElementsAre("sm_90/mma.m16n8k32.f32.e4m3.e4m3.f32@g3:1:0"));
+  EXPECT_EQ(operations[1].found.size(), 1);  // it has no FADD
 }
 
 // A part of the rows: `.ci/night` compares all.
