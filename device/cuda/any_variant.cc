@@ -1,5 +1,7 @@
 #include "device/cuda/any_variant.h"
 
+#include <algorithm>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,9 +12,22 @@
 #include "device/cuda/overlap.h"
 #include "device/cuda/surroundings.h"
 #include "device/status_macros.h"
+#include "sim/simulate.h"
 
 namespace mmadiff {
 namespace {
+
+// The model's results; without a model, words that differ from `other`.
+std::vector<uint64_t> ModelWords(const Operation& op, const Batch& batch,
+                                 const std::vector<uint64_t>& other) {
+  std::vector<uint64_t> words(other.size());
+  if (op.model.algorithm.family != Family::kNone) {
+    Simulate(op.model, batch, words);
+  } else {
+    std::ranges::transform(other, words.begin(), std::bit_not());
+  }
+  return words;
+}
 
 class AnyVariant : public Device {
  public:
@@ -67,13 +82,16 @@ class AnyVariant : public Device {
 
   absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) override {
     ASSIGN_OR_RETURN(const std::vector<uint64_t> apart, apart_->Run(op, batch));
-    std::vector<uint64_t> all = apart;
+    std::vector<uint64_t> all = apart, model;
     for (Other& other : others_) {
       RETURN_IF_ERROR(Open(other));
       if (!other.device->Supports(op).ok()) continue;
       ASSIGN_OR_RETURN(const std::vector<uint64_t> own, other.device->Run(op, batch));
       for (size_t i = 0; i < all.size(); ++i) {
-        if (all[i] == apart[i]) all[i] = own[i];
+        if (own[i] == apart[i] || all[i] != apart[i]) continue;
+        // If this variant is right, the one without is wrong, and must not hide behind it.
+        if (model.empty()) model = ModelWords(op, batch, own);
+        if (own[i] != model[i]) all[i] = own[i];
       }
     }
     d = std::move(all);

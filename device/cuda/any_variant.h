@@ -23,8 +23,8 @@ AnyVariants AnyVariantsOf(absl::string_view argument);
 using OpenVariant = std::function<absl::StatusOr<std::unique_ptr<Device>>(absl::string_view)>;
 
 // A device that asks for each operation the device open(variants.rest) first, then open(variants.rest +
-// suffix) for each suffix that supports the operation. Its answer to a dot product is the first one
-// that differs from that of the first device, if any does. `name`: "sass:arch=sm_90a,overlap=any".
+// suffix) for each suffix that supports the operation. Its answer to a dot product is that of the first variant that differs both
+// from the first device and from the model, otherwise that of the first device. `name`: "sass:arch=sm_90a,overlap=any".
 absl::StatusOr<std::unique_ptr<Device>> OpenAnyVariant(std::string name, AnyVariants variants,
                                                        OpenVariant open);
 
