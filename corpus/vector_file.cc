@@ -1,7 +1,9 @@
 #include "corpus/vector_file.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
+#include <iostream>
 #include <map>
 #include <optional>
 
@@ -12,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "corpus/embedded_texts.h"
 #include "device/line_protocol.h"
 #include "device/status_macros.h"
 #include "sim/pattern.h"
@@ -383,6 +386,19 @@ class Parser {
   std::map<const Operation*, int> answered_;  // with the line that answered
 };
 
+std::vector<VectorFile> ParseAll() {
+  std::vector<VectorFile> files;
+  ForEachText(mmadiff_vectors, [&](absl::string_view name, absl::string_view text) {
+    absl::StatusOr<VectorFile> file = ParseVectors(text, name);
+    if (!file.ok()) {  // corpus/vectors_test.cc would have failed
+      std::cerr << file.status().message() << "\n";
+      std::abort();
+    }
+    files.push_back(*std::move(file));
+  });
+  return files;
+}
+
 }  // namespace
 
 absl::StatusOr<VectorFile> ParseVectors(absl::string_view text, absl::string_view where) {
@@ -403,6 +419,20 @@ absl::StatusOr<DotProductCase> DotProductOf(const Vector& v, absl::string_view o
   if (const std::string why = WhyNotSparse(in, dot->a); !why.empty())
     return absl::InvalidArgumentError(why);
   return dot;
+}
+
+std::span<const VectorFile> EmbeddedVectors() {
+  static const std::vector<VectorFile>& all = *new std::vector<VectorFile>(ParseAll());
+  return all;
+}
+
+const Vector* FindVector(absl::string_view name) {
+  for (const VectorFile& file : EmbeddedVectors()) {
+    for (const Vector& v : file.vectors) {
+      if (v.name == name) return &v;
+    }
+  }
+  return nullptr;
 }
 
 }  // namespace mmadiff

@@ -72,6 +72,9 @@ enum class AddendJoins : uint8_t {
   // Steps start from +0; a separate final addition computes addend + sum. In kFusedSum it rounds to
   // nearest even with all digits of the output, in kFmaChain as the steps do.
   kLastAdd,
+  // kFusedSum of several steps: every step starts from +0. Their results are added in sequence, then
+  // the addend is, each addition as in kLastAdd.
+  kStepsApart,
 };
 // A finite result beyond the largest number: infinity in every rounding mode (NVIDIA's truncated
 // sums, Arm's round to odd), or IEEE 754's rule by rounding mode, 7.4.

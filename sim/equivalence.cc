@@ -49,7 +49,7 @@ Range RangeOf(const Model& m) {
   const int product_quantum = ProductQuantum(m);
   // Steps start from zero, so they add only products and results that are multiples of the same
   // quantum.
-  if (m.algorithm.addend_joins == AddendJoins::kLastAdd) return {product, product_quantum};
+  if (m.algorithm.addend_joins != AddendJoins::kFirstStep) return {product, product_quantum};
   int least = std::min(product, m.c.min_exponent);
   const int quantum = std::min(product_quantum, m.c.min_exponent - m.c.fraction_bits);
   if (m.algorithm.terms < m.k) {
@@ -178,7 +178,7 @@ bool ZerosArePositive(const Model& m) {
   if (alg.output_rounding == Rounding::kDown) return false;
   if (IsFused(m)) return alg.zero_sign == ZeroSign::kPositive;
   // A sum that starts from +0 stays +0 until a product is not zero.
-  return alg.addend_joins == AddendJoins::kLastAdd ||
+  return alg.addend_joins != AddendJoins::kFirstStep ||
          (alg.family == Family::kPairwiseSum &&
           alg.addend_subnormals == Subnormals::kFlushPositive);
 }

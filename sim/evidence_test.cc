@@ -31,24 +31,17 @@ constexpr Rule kRules[] = {
      "recorded by this project"},
     {Grade::kContested, "sm_70/wmma.*.{f32,f16}.f16.f16.$1", "Hickmann and Bradford's order"},
     {Grade::kAssumed, "sm_86/* sm_103/*", "taken from a relative"},
-    {Grade::kAssumed, OTHERS "*.satfinite.*", "when the clamp acts is open"},
+    {Grade::kAssumed,
+     "sm_{70,75,80,86,89,103}/*.satfinite.* sm_{100,120}/*.satfinite.s32.{s8,u8}.* "
+     "sm_100/tcgen05.*.satfinite.*",
+     "when the clamp acts is open"},
     {Grade::kAssumed, OTHERS "*mma.*.r{z,m,p}.f64.*", "nobody has measured directed rounding"},
     {Grade::kAssumed, "gfx*/v_mfma_i32_*", "no manual read here says what an overflow does"},
-    {Grade::kAssumed,
-     "sm_{75,80,89,100,120}/"
-     "wmma.{m32n8,m8n32}k16.{f32.f16.f16.f32,f16.f16.f16.f16,f32.bf16.*,s32.*}",
-     "never recorded"},
-    {Grade::kAssumed, "sm_{75,80,89,120}/wmma.m16n16k16.*", "steps of k never recorded"},
-    {Grade::kAssumed, OTHERS "wmma.*.tf32.* " OTHERS "wmma.*.f32.f16.f16.f16",
-     "steps of k never recorded"},
     {Grade::kAssumed,
      "*f8f6f4*.{e3m2,e2m3,e2m1}.* sm_100/tcgen05.mma.m64n8k32.*.{e3m2,e2m3,e2m1} "
      "sm_100/tcgen05.mma.m64n8k32.*.{e3m2,e2m3,e2m1}.e*",
      "results nowhere stated"},
     {Grade::kAssumed, "*nvf4*ue8m0.4x", "results nowhere stated"},
-    {Grade::kAssumed, "sm_100/mma.m16n8k16.*.e[45]m[23].*", "emulation never recorded"},
-    {Grade::kAssumed, "sm_{80,86,89,100,103,120}/mma.m8n8k4.f32.f16.f16.f32",
-     "emulation never recorded"},
 };
 #undef OTHERS
 
@@ -71,6 +64,19 @@ const std::set<std::string>& MmaSimOperations() {
   return ops;
 }
 
+// Computations that versions of ptxas make of the operation; 0 if one is not the model's.
+// fuzz/unit/lowerings_test.cc has what they consist of.
+int LoweringsOf(const std::string& op) {
+  std::ifstream file("corpus/lowerings/" + op.substr(0, op.find('/')) + ".tsv");
+  int found = 0;
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with(op + "\t")) continue;
+    if (line.find("\tequals the model on ") == line.npos) return 0;
+    ++found;
+  }
+  return found;
+}
+
 std::vector<std::string> BrokenClaims(const std::string& op, const Evidence& e, NanVerdict nan) {
   std::vector<std::string> broken;
   const auto claim = [&](bool holds, const std::string& what) {
@@ -85,8 +91,10 @@ std::vector<std::string> BrokenClaims(const std::string& op, const Evidence& e, 
   }
   claim(e.grade != Grade::kMeasured || MatchesAny(kRules[0].ops, op), "measured by nobody here");
   claim(e.grade != Grade::kContested || MatchesAny(kRules[1].ops, op), "contested by nobody");
-  claim(e.grade != Grade::kPublished || models || MatchesAny(kOtherSources, op),
+  const bool compiled = e.file == std::string("corpus/lowerings");
+  claim(e.grade != Grade::kPublished || models || compiled || MatchesAny(kOtherSources, op),
         "published nowhere");
+  claim(!compiled || LoweringsOf(op) == 1, "no machine code, or not that of the model");
   claim(!cites || models, "MMA-Sim 2.1.1 does not have it");
   // Its hardware test leaves out what the hardware made NaN where no NaN bits are promised.
   claim(!cites || nan == NanVerdict::kBits || text.find("hardware made NaN") != text.npos,
@@ -166,6 +174,11 @@ TEST(Evidence, PlantedOverclaimsAreFound) {
               Contains(HasSubstr("nowhere stated")));
   EXPECT_THAT(claims("sm_100/mma.m16n8k16.f32.e4m3.e4m3.f32", published, "recorded"),
               Contains(HasSubstr("published nowhere")));
+  for (const char* op :
+       {"sm_90/mma.m16n8k32.f32.e4m3.e4m3.f32", "sm_103/mma.m8n8k4.f32.f16.f16.f32"}) {
+    EXPECT_THAT(BrokenClaims(op, {published, "executed", "corpus/lowerings"}, NanVerdict::kBits),
+                Contains(HasSubstr("no machine code")));
+  }
 }
 
 // That nobody can simulate them is a claim too.

@@ -289,19 +289,25 @@ MMADIFF_HD constexpr uint64_t FusedStep(const Model& m, Row a, Row b, const Step
 // a and b hold m.k decoded operands in step order; c is a word of m.c.
 template <class Row, class Trace>
 MMADIFF_HD constexpr uint64_t FusedSteps(const Model& m, Row a, Row b, uint64_t c, Trace& trace) {
-  const bool last_add = m.algorithm.addend_joins == AddendJoins::kLastAdd;
+  const bool first_step = m.algorithm.addend_joins == AddendJoins::kFirstStep;
+  const bool apart = m.algorithm.addend_joins == AddendJoins::kStepsApart;
+  const auto add = [&](uint64_t x, uint64_t y, int step) {
+    Model nearest = m;
+    nearest.algorithm.output_rounding = Rounding::kNearestEven;
+    nearest.algorithm.output_fraction_bits = m.d.fraction_bits;
+    return Add<uint64_t>(nearest, Subnormals::kKeep, x, y, step, trace);
+  };
   int steps = 0;
-  const uint64_t d = ChainSteps(m, last_add ? 0 : c, [&](const Step& s, uint64_t addend) {
+  const uint64_t d = ChainSteps(m, first_step ? c : 0, [&](const Step& s, uint64_t addend) {
     Format format = m.d;  // by value: the formats may be constants
-    if (s.number == 0 && !last_add) format = m.c;
+    if (s.number == 0 && first_step) format = m.c;
     steps = s.number + 1;
-    return FusedStep(m, a + s.first, b + s.first, s, format, Decode(format, addend), trace);
+    const uint64_t start = apart ? 0 : addend;
+    const uint64_t sum =
+        FusedStep(m, a + s.first, b + s.first, s, format, Decode(format, start), trace);
+    return apart && s.number > 0 ? add(addend, sum, s.number) : sum;
   });
-  if (!last_add) return d;
-  Model add = m;
-  add.algorithm.output_rounding = Rounding::kNearestEven;
-  add.algorithm.output_fraction_bits = m.d.fraction_bits;
-  return Add<uint64_t>(add, Subnormals::kKeep, c, d, steps, trace);
+  return first_step ? d : add(c, d, steps);
 }
 
 // a and b hold m.k decoded operands in ascending k.

@@ -109,15 +109,8 @@ constexpr Evidence kTuring884 = {
   "emulated by ptxas with f16 steps; recorded on " gpus \
   " by Khattak & Mikaitis with values "                 \
   "like N(0, 1): all match; the rest as the f16 steps"
-constexpr Evidence kFfma = {
-    kAssumed,
-    "emulated by ptxas with FFMA, no tensor core; the chain and the last addition were measured on "
-    "an H200"};
-constexpr Evidence kLikeEmulated = {kAssumed,
-                                    "emulated by ptxas with f16 steps, as measured on an H200"};
-constexpr Evidence kLikeEmulated16 = {
-    kAssumed,
-    "emulated by ptxas with two f16 steps of 8 products and an addition, as measured on an H200"};
+// kMeasurements has the evidence on every architecture.
+constexpr Evidence kCompiled = {kAssumed, "made of other instructions by ptxas"};
 constexpr Evidence kF64 = {
     kPublished,
     "PTX ISA: as fma.rn; MMA-Sim 2.1.1, whose hardware test skips results that the hardware made "
@@ -126,10 +119,6 @@ constexpr Evidence kWmmaF64 = {
     kPublished,
     "PTX ISA: as fma.rn; Fasi et al. 2021 saw round to nearest even after each addition on A100, "
     "through wmma. NaNs and order of k as on an H200. Open: both on this architecture"};
-constexpr Evidence kF64Assumed = {
-    kAssumed,
-    "a chain of fma like the native shapes (ptxas compiles it to m8n8k4 steps). "
-    "Open: NaN payload and order of k on this architecture"};
 constexpr Evidence kF64Rounded = {
     kAssumed,
     "PTX ISA: rounding modes exist; on an H200 they apply to each fma, with IEEE 754's overflow. "
@@ -144,21 +133,12 @@ constexpr Evidence kSaturated = {
     kAssumed,
     "PTX ISA: the accumulated value is clamped; assumed to be clamped once per instruction. "
     "Open: hardware, or ptxas where it emulates, may clamp after each step"};
-// Machine code by ptxas 13.0 for sm_75 to sm_120, read on 2026-11-21: m16n16k16 with f16 or bf16 is
-// HMMA.1688 (sm_75) or HMMA.16816; tf32 is two HMMA.1684 everywhere.
-constexpr Evidence kWmmaText = {
-    kAssumed,
-    "compiled to the architecture's mma steps (ptxas 13.0), assumed to be in ascending k "
-    "(Fasi et al. 2021 measured one step alone, through wmma). Open: order of the steps"};
 constexpr Evidence kWmmaVolta = {
     Grade::kContested,
     "the mma steps start from C, in ascending k, as ptxas 12.9 chains them. Hickmann & Bradford "
     "2019 report for m16n16k16 on V100: the order (C + (T0 + T1)) + (T2 + T3); C added to nearest "
     "even; f32 subnormals flushed. Recordings of one step and Fasi et al. 2021 refute the last "
     "two. Open: the order of the four steps"};
-constexpr Evidence kWmmaMixed = {
-    kAssumed,
-    "the steps of the form with an f32 addend; ptxas 13.0 first converts the f16 addend to f32"};
 constexpr Evidence kWmmaMixedVolta = {
     kAssumed, "the architecture's mma steps, the first with the f16 addend (ptxas 12.9)"};
 constexpr Evidence kScaledLike = {
@@ -245,7 +225,7 @@ constexpr NumericsEntry kEntries[] = {
     {"sm_70", "mma.m8n8k4.{f32,f16}.f16.f16.$1", TruncatedFusedSum<4, 23>, Recorded(MMADIFF_STEP("V100"))},
     {"sm_75", "mma.m8n8k4.{f32,f16}.f16.f16.$1", TruncatedFusedSum<4, 23>, kTuring884},
     {"sm_70 sm_75", "mma.m8n8k4.f32.f16.f16.f16", TruncatedFusedSum<4, 23>, kMixedAddend},
-    {kFromAmpere, "mma.m8n8k4.f32.f16.f16.f32", EmulatedFfma, kFfma},
+    {kFromAmpere, "mma.m8n8k4.f32.f16.f16.f32", EmulatedFfma, kCompiled},
     {"sm_75", "mma.m16n8k8.{f32,f16}.f16.f16.$1", TruncatedFusedSum<8, 24>, kMmaSim},
     {"sm_80", "mma.m16n8k8." MMADIFF_HALF, TruncatedFusedSum<8, 24>, Recorded(MMADIFF_STEP("A100"))},
     {"sm_86", "mma.m16n8k8." MMADIFF_HALF, TruncatedFusedSum<8, 24>, Recorded(kLikeAmpere, kAssumed)},
@@ -270,10 +250,10 @@ constexpr NumericsEntry kEntries[] = {
     {"sm_89", "mma.m16n8k16.{f32,f16}." MMADIFF_FP8 "." MMADIFF_FP8 ".$1", NarrowFp8<16, 24>, kMmaSim},
     {"sm_90", "mma.m16n8k32.f16." MMADIFF_FP8 ".$1.f16", EmulatedFp8, Recorded(MMADIFF_EMULATED("H100 and H200"))},
     {"sm_100", "mma.m16n8k32.{f32,f16}." MMADIFF_FP8 ".$2.$1", EmulatedFp8, Recorded(MMADIFF_EMULATED("B200"))},
-    {"sm_90", "mma.m16n8k32.f32." MMADIFF_FP8 ".$1.f32", EmulatedFp8, kLikeEmulated},
-    {"sm_90 sm_100", "mma.m16n8k32.{f32,f16}." MMADIFF_MIXED_FP8 ".$1", EmulatedFp8, kLikeEmulated},
-    {"sm_90 sm_100", "mma.m16n8k16.{f32,f16}." MMADIFF_FP8 "." MMADIFF_FP8 ".$1", EmulatedFp8, kLikeEmulated16},
-    {"sm_100", "mma.m16n8k32.f8f6f4.{f32,f16}." MMADIFF_FP8 "." MMADIFF_FP8 ".$1", EmulatedFp8, kLikeEmulated},
+    {"sm_90", "mma.m16n8k32.f32." MMADIFF_FP8 ".$1.f32", EmulatedFp8, kCompiled},
+    {"sm_90 sm_100", "mma.m16n8k32.{f32,f16}." MMADIFF_MIXED_FP8 ".$1", EmulatedFp8, kCompiled},
+    {"sm_90 sm_100", "mma.m16n8k16.{f32,f16}." MMADIFF_FP8 "." MMADIFF_FP8 ".$1", EmulatedFp8, kCompiled},
+    {"sm_100", "mma.m16n8k32.f8f6f4.{f32,f16}." MMADIFF_FP8 "." MMADIFF_FP8 ".$1", EmulatedFp8, kCompiled},
     {"sm_120", "mma.m16n8k32.{f32,f16}." MMADIFF_FP8 "." MMADIFF_FP8 ".$1", TruncatedFusedSum<32, 25>, kMmaSim},
     {"sm_120", "mma.m16n8k16.{f32,f16}." MMADIFF_FP8 "." MMADIFF_FP8 ".$1", TruncatedFusedSum<16, 25>, kMmaSim},
     {"sm_120", "mma.m16n8k32.f8f6f4.*", TruncatedFusedSum<32, 25>, kMmaSimLike},
@@ -288,7 +268,7 @@ constexpr NumericsEntry kEntries[] = {
     {kFromAmpere, "{mma,wmma}.m8n8k4.rm.*", kF64Down, kF64Rounded, kAnyNan},
     {kFromAmpere, "{mma,wmma}.m8n8k4.rp.*", kF64Up, kF64Rounded, kAnyNan},
     {"sm_90", "mma.m16n8k{4,8,16}.f64.*", kF64Nearest, kF64, kAnyNan},
-    {"sm_100 sm_120", "mma.m16n8k{4,8,16}.f64.*", kF64Nearest, kF64Assumed, kAnyNan},
+    {"sm_100 sm_120", "mma.m16n8k{4,8,16}.f64.*", kF64Nearest, kCompiled, kAnyNan},
     {kFromHopper, "mma.m16n8k{4,8,16}.rz.*", kF64TowardZero, kF64Rounded, kAnyNan},
     {kFromHopper, "mma.m16n8k{4,8,16}.rm.*", kF64Down, kF64Rounded, kAnyNan},
     {kFromHopper, "mma.m16n8k{4,8,16}.rp.*", kF64Up, kF64Rounded, kAnyNan},
@@ -307,19 +287,19 @@ constexpr NumericsEntry kEntries[] = {
     {kFromAmpere, "mma.m16n8k{128,256}.*.and.popc", kWrap, kIntegerText},
 
     {"sm_70", "wmma.*.{f32,f16}.f16.f16.$1", TruncatedFusedSum<4, 23>, kWmmaVolta},
-    {"sm_75", "wmma.*.{f32,f16}.f16.f16.$1", TruncatedFusedSum<8, 24>, kWmmaText},
+    {"sm_75", "wmma.*.{f32,f16}.f16.f16.$1", TruncatedFusedSum<8, 24>, kCompiled},
     {"sm_80 sm_86 sm_89", "wmma.m16n16k16." MMADIFF_HALF, TruncatedFusedSum<8, 24>, Recorded(kWmmaFirst, kAssumed)},
-    {"sm_80 sm_89", "wmma.{m32n8k16,m8n32k16}." MMADIFF_HALF, TruncatedFusedSum<8, 24>, kWmmaText},
+    {"sm_80 sm_89", "wmma.{m32n8k16,m8n32k16}." MMADIFF_HALF, TruncatedFusedSum<8, 24>, kCompiled},
     {"sm_90", "wmma.m16n16k16." MMADIFF_HALF, TruncatedFusedSum<16, 25>, Recorded(MMADIFF_WMMA("H100 and H200"))},
     {"sm_100", "wmma.m16n16k16." MMADIFF_HALF, TruncatedFusedSum<16, 25>, Recorded(MMADIFF_WMMA("B200"))},
-    {"sm_120", "wmma.m16n16k16." MMADIFF_HALF, TruncatedFusedSum<16, 25>, kWmmaText},
-    {kFromHopper, "wmma.{m32n8k16,m8n32k16}." MMADIFF_HALF, TruncatedFusedSum<16, 25>, kWmmaText},
+    {"sm_120", "wmma.m16n16k16." MMADIFF_HALF, TruncatedFusedSum<16, 25>, kCompiled},
+    {kFromHopper, "wmma.{m32n8k16,m8n32k16}." MMADIFF_HALF, TruncatedFusedSum<16, 25>, kCompiled},
     {"sm_80 sm_86 sm_89", "wmma.m16n16k8.f32.tf32.tf32.f32", TruncatedFusedSum<4, 24>, Recorded(kWmmaFirst, kAssumed)},
     {"sm_90 sm_100", "wmma.m16n16k8.f32.tf32.tf32.f32", TruncatedFusedSum<4, 25>, Recorded(kWmmaFirst, kAssumed)},
-    {"sm_120", "wmma.m16n16k8.f32.tf32.tf32.f32", TruncatedFusedSum<4, 25>, kWmmaText},
+    {"sm_120", "wmma.m16n16k8.f32.tf32.tf32.f32", TruncatedFusedSum<4, 25>, kCompiled},
     {"sm_70", "wmma.*.f32.f16.f16.f16", TruncatedFusedSum<4, 23>, kWmmaMixedVolta},
-    {"sm_75 sm_80 sm_89", "wmma.*.f32.f16.f16.f16", WidenedAddend<8, 24>, kWmmaMixed},
-    {kFromHopper, "wmma.*.f32.f16.f16.f16", WidenedAddend<16, 25>, kWmmaMixed},
+    {"sm_75 sm_80 sm_89", "wmma.*.f32.f16.f16.f16", WidenedAddend<8, 24>, kCompiled},
+    {kFromHopper, "wmma.*.f32.f16.f16.f16", WidenedAddend<16, 25>, kCompiled},
 
     {"sm_90", "wgmma.m64n8k16.{f32.f16.f16,f16.f16.f16,f32.bf16.bf16}", TruncatedFusedSum<16, 25>, kMmaSim},
     {"sm_90", "wgmma.m64n8k8.f32.tf32.tf32", TruncatedFusedSum<8, 25>, kMmaSim},
@@ -356,7 +336,6 @@ constexpr NumericsEntry kEntries[] = {
     {"gfx908 gfx90a gfx942 gfx950", "v_mfma_i32_*", kWrap, kAmdInteger},
 };
 #undef MMADIFF_HALF
-#undef MMADIFF_MIXED_FP8
 
 // From `mmadiff run`, strategy mixed, seed 1; each answer was compared when it was made. 7.2e11 dot
 // products on an H200, 2026-11-26; 1e9 of each operation on an H100, 2026-11-27. The folder holds
@@ -365,12 +344,25 @@ constexpr NumericsEntry kEntries[] = {
 constexpr char kH200[] = "corpus/observations/nvidia_h200";
 constexpr char kEmulatedFp8OnH200[] = MMADIFF_H200 ". Not native: ptxas of CUDA 13.0 compiles it to two f16 steps, each with half the k, and an addition";
 constexpr char kEmulatedOnH200[] = MMADIFF_H200 ". Not native: as compiled by ptxas of CUDA 13.0";
+// mmadiff lowerings, 2026-11-29: the folder has what the machine code of each version of ptxas computes.
+constexpr char kLowered[] = "every ptxas tried compiles it to instructions of this architecture with published results, combined as in the model (machine code, executed)";
+constexpr char kLowerings[] = "corpus/lowerings";
 constexpr Measurement kMeasurements[] = {
+    {"sm_80 sm_89 sm_100 sm_120", "mma.m8n8k4.f32.f16.f16.f32", kLowered, kLowerings, kPublished},
+    {"sm_100", "mma.m16n8k16.{f32,f16}." MMADIFF_FP8 "." MMADIFF_FP8 ".$1 mma.m16n8k32.{f32,f16}." MMADIFF_MIXED_FP8 ".$1", kLowered, kLowerings, kPublished},
+    {"sm_100 sm_120", "mma.m16n8k32.f8f6f4.{f32,f16}." MMADIFF_FP8 "." MMADIFF_FP8 ".$1 mma.m16n8k{4,8,16}.f64.* {mma,wmma}.*.satfinite.s32.{s4,u4}.{s4,u4}.s32", kLowered, kLowerings, kPublished},
+    {"sm_75 sm_80 sm_89 sm_100 sm_120", "wmma.{m32n8k16,m8n32k16}.{f32,f16}.f16.* wmma.*.f32.f16.f16.f16 wmma.{m16n16k16,m32n8k16,m8n32k16}.s32.* wmma.m8n8k32.s32.*", kLowered, kLowerings, kPublished},
+    {"sm_80 sm_89 sm_100 sm_120", "wmma.{m32n8k16,m8n32k16}.f32.bf16.* wmma.*.f32.tf32.*", kLowered, kLowerings, kPublished},
+    {"sm_75 sm_80 sm_89 sm_120", "wmma.m16n16k16.{f32,f16}.f16.f16.$1", kLowered, kLowerings, kPublished},
+    {"sm_80 sm_89 sm_120", "wmma.m16n16k16.f32.bf16.*", kLowered, kLowerings, kPublished},
+    {"sm_75 sm_80 sm_89", "wmma.*.b1.*.xor.popc", kLowered, kLowerings, kPublished},
+    {"sm_80 sm_89", "wmma.*.b1.*.and.popc", kLowered, kLowerings, kPublished},
     {"sm_90", "fma.* wgmma.* mma.m16n8k{4,8,16}.{f32,f16}.{f16,bf16,tf32}.* {mma,wmma}.*.f64.* mma.*.{s8,u8}.{s8,u8}.s32 {mma,wmma}.*.and.popc", MMADIFF_H200, kH200},
     {"sm_90", "mma.*.e?m?.e?m?.*", kEmulatedFp8OnH200, kH200},
     {"sm_90", "mma.m8n8k4.f32.* mma.*.{s4,u4}.* {mma,wmma}.*.xor.popc wmma.{m16n16k16,m16n16k8,m32n8k16,m8n32k16,m8n8k32}.*", kEmulatedOnH200, kH200},
 };
 #undef MMADIFF_H200
+#undef MMADIFF_MIXED_FP8
 
 struct UnknownEntry {
   const char* archs;

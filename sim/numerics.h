@@ -11,8 +11,9 @@
 namespace mmadiff {
 
 enum class Grade : uint8_t {
-  kMeasured,   // by this project, on hardware; `file` has the proof
-  kPublished,  // recordings, a bit-accurate claim or a specification by others
+  kMeasured,  // by this project, on hardware; `file` has the proof
+  kPublished,  // recordings, a bit-accurate claim or a specification by others, of the operation or of
+               // all instructions that ptxas makes of it
   kAssumed,    // inferred from a related operation or architecture
   kContested,  // sources contradict each other; `mmadiff list differences` shows each one's claim
   kUnknown,    // unpublished: the operation is listed but cannot be simulated
@@ -22,7 +23,7 @@ struct Evidence {
   Grade grade;
   const char* text;
   const char* file = "";    // below the repository root; required for kMeasured
-  const char* others = "";  // if this project measured: evidence by others who recorded answers
+  const char* others = "";  // replaced evidence: others recorded answers
 };
 
 // Which bits of a NaN result are promised.
@@ -51,13 +52,15 @@ struct NumericsEntry {
 };
 std::span<const NumericsEntry> NumericsEntries();
 
-// Operations that this project ran on hardware. This evidence replaces that of their table line.
-// NaNs were compared bit by bit.
+// Evidence of this project that replaces that of a table line. kMeasured: it ran the operations on
+// hardware and compared NaNs bit by bit. kPublished: it executed their machine code, which computes
+// the model from published operations; the table line's evidence is kAssumed.
 struct Measurement {
   const char* archs;         // separated by spaces; does not extend to their relatives
   const char* instructions;  // as NumericsEntry::instructions
   const char* text;
   const char* file;
+  Grade grade = Grade::kMeasured;
 };
 std::span<const Measurement> Measurements();
 

@@ -25,7 +25,7 @@ constexpr const char* kTininess[] = {"before_rounding", "after_rounding"};
 constexpr const char* kNanRules[] = {"all_ones", "quiet_positive", "propagate", "propagate_bca"};
 constexpr const char* kZeroSigns[] = {"positive", "sum_positive", "ieee"};
 constexpr const char* kGroupings[] = {"consecutive", "pairs_of_four", "even_odd"};
-constexpr const char* kAddendJoins[] = {"first_step", "last_add"};
+constexpr const char* kAddendJoins[] = {"first_step", "last_add", "steps_apart"};
 constexpr const char* kRangeOverflows[] = {"infinity", "ieee"};
 constexpr const char* kProductRoundings[] = {"rounded", "exact"};
 constexpr const char* kProductOverflows[] = {"infinity", "none"};
@@ -141,6 +141,9 @@ std::string InvalidChain(const Model& m) {
     return "the inputs of fma_chain must not be wider than its output";
   }
   if (alg.grouping == Grouping::kPairsOfFour) return "fma_chain has no grouping=pairs_of_four";
+  if (alg.addend_joins == AddendJoins::kStepsApart) {
+    return "fma_chain has no addend_joins=steps_apart";
+  }
   if (alg.grouping == Grouping::kEvenOdd && alg.addend_joins != AddendJoins::kLastAdd) {
     return "grouping=even_odd of fma_chain needs addend_joins=last_add";
   }
@@ -167,8 +170,11 @@ std::string InvalidAligned(const Model& m) {
   }
   if (alg.grouping == Grouping::kEvenOdd && !stages) return "fused_sum has no grouping=even_odd";
   if (stages && !SameFormat(m.c, m.d)) return "two_stage_sum needs one format for c and d";
-  if (alg.addend_joins == AddendJoins::kLastAdd && !SameFormat(m.c, m.d)) {
-    return "addend_joins=last_add needs one format for c and d";
+  if (alg.addend_joins != AddendJoins::kFirstStep && !SameFormat(m.c, m.d)) {
+    return "addend_joins=last_add and steps_apart need one format for c and d";
+  }
+  if (alg.addend_joins == AddendJoins::kStepsApart && (stages || alg.terms >= m.k)) {
+    return "addend_joins=steps_apart needs fused_sum and several steps";
   }
   return "";
 }

@@ -96,12 +96,14 @@ class Resolver {
       };
       if (!Lists(archs, n.arch) || std::ranges::none_of(globs, matches)) continue;
       ++measured;
-      if (n.evidence.grade == Grade::kMeasured) {
-        Error(std::string(n.arch) + "/" + n.instruction->name + ": measured twice");
+      const std::string op = std::string(n.arch) + "/" + n.instruction->name;
+      if (n.evidence.grade == Grade::kMeasured) Error(op + ": measured twice");
+      if (m.grade != Grade::kMeasured && n.evidence.grade != Grade::kAssumed) {
+        Error(op + ": machine code replaces evidence that is not assumed");
       }
       const bool recorded = *n.evidence.file != '\0';
-      n.evidence = {Grade::kMeasured, m.text, m.file, recorded ? n.evidence.text : ""};
-      n.nan_verdict = NanVerdict::kBits;
+      n.evidence = {m.grade, m.text, m.file, recorded ? n.evidence.text : ""};
+      if (m.grade == Grade::kMeasured) n.nan_verdict = NanVerdict::kBits;
     }
     if (measured == 0) {
       Error(std::string(m.archs) + ": the measurement's pattern matches nothing: '" +

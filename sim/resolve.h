@@ -21,7 +21,8 @@ struct NumericsTable {
   // - a native instruction without an operation
   // - an instruction without any operation, or an architecture with a relative but without any
   // - a measurement of nothing
-  // - an operation that was measured twice
+  // - an operation that was measured twice, or a grade of kPublished that replaces one that is not
+  //   kAssumed
   std::vector<std::string> errors;
 };
 

@@ -62,6 +62,28 @@ TEST(Resolve, OrderDecidesNothing) {
   }
 }
 
+TEST(Resolve, MachineCodeReplacesAssumptionsOnly) {
+  const std::vector<NumericsEntry> assumed = {
+      {"x86", "vdpbf16ps", One, kText, NanVerdict::kAnyNan}};
+  const auto with = [](const std::vector<NumericsEntry>& entries, Grade grade) {
+    const Measurement m = {"x86", "vdpbf16ps", "executed", "folder", grade};
+    return Resolve(entries, Architectures(), std::span(&m, 1));
+  };
+  for (const Grade grade : {Grade::kPublished, Grade::kMeasured}) {
+    const NumericsTable table = with(assumed, grade);
+    ASSERT_FALSE(table.numerics.empty());
+    EXPECT_EQ(table.numerics[0].evidence.grade, grade);
+    EXPECT_STREQ(table.numerics[0].evidence.text, "executed");
+    // Only hardware shows the bits of a NaN.
+    EXPECT_EQ(table.numerics[0].nan_verdict == kBits, grade == Grade::kMeasured);
+  }
+  const char* const error = "x86/vdpbf16ps: machine code replaces evidence that is not assumed";
+  std::vector<NumericsEntry> published = assumed;
+  published[0].evidence.grade = Grade::kPublished;
+  EXPECT_THAT(with(published, Grade::kPublished).errors, testing::Contains(error));
+  EXPECT_THAT(with(assumed, Grade::kPublished).errors, testing::Not(testing::Contains(error)));
+}
+
 TEST(Resolve, AnExceptionSaysToWhat) {
   const char* const pattern = "v_mfma_i32_*";
   const auto errors = [](const char* instructions, const char* except_from) {

@@ -223,7 +223,7 @@ int AppendStep(const Model& m, const AlignedStep& step, int y, std::string& svg)
 class StepReader {
  public:
   StepReader(const Model& m, uint64_t c) : m_(m), words_{WordTerm(kAddendTerm, m.c, c)} {
-    if (m.algorithm.addend_joins == AddendJoins::kLastAdd)
+    if (m.algorithm.addend_joins != AddendJoins::kFirstStep)
       words_.push_back(WordTerm(kSumSoFar, m.d, 0));
   }
 

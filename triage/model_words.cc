@@ -59,6 +59,7 @@ struct Sentence {
 
   // The operand that joins the products of a step.
   std::string WithAddend() const {
+    if (alg.addend_joins == AddendJoins::kStepsApart) return "";
     if (alg.addend_joins == AddendJoins::kLastAdd) return one_step() ? "" : " and the running sum";
     return one_step() ? " and c" : " and the running sum (initially c)";
   }
@@ -68,6 +69,10 @@ struct Sentence {
   std::string Are() const { return WithAddend().empty() && one_product() ? " is " : " are "; }
 
   std::string Last() const {
+    if (alg.addend_joins == AddendJoins::kStepsApart) {
+      return " The results of the steps are added in sequence, then c, each rounded to nearest "
+             "even.";
+    }
     return alg.addend_joins == AddendJoins::kLastAdd ? " c is added last, rounded to nearest even."
                                                      : "";
   }

@@ -6,8 +6,10 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "corpus/cases/generate.h"
 #include "corpus/cases/strategy.h"
+#include "corpus/stored_lowerings.h"
 #include "corpus/vector_file.h"
 #include "device/line_protocol.h"
 #include "fuzz/cli/counts.h"
@@ -49,6 +51,16 @@ Fields<Product> FieldsOf(const Product*) {
   };
 }
 
+Fields<StoredLowering> FieldsOf(const StoredLowering*) {
+  using S = StoredLowering;
+  return {
+      {"lowering", &S::name, "digest of the expressions of all results"},
+      {"ptxas", &S::ptxas, "versions that make it"},
+      {"compared", &S::compared, Prose()},
+      {"computes", &S::computes, Prose("expression of the first result")},
+  };
+}
+
 namespace {
 
 template <class List>
@@ -58,6 +70,21 @@ std::optional<List> IfAny(const List& list) {
 
 std::string FileText(const Evidence& e) {
   return *e.file == '\0' ? "" : absl::StrCat(" [", e.file, "]");
+}
+
+std::vector<StoredLowering> StoredOf(const Operation& op) {
+  std::vector<StoredLowering> stored;
+  for (const StoredLowering* l : LoweringsOf(op.name)) stored.push_back(*l);
+  return stored;
+}
+
+std::string LoweringsText(const Operation& op) {
+  std::string text;
+  for (const StoredLowering* l : LoweringsOf(op.name)) {
+    absl::StrAppend(&text, "\n  ", l->name, " of ptxas ", absl::StrJoin(l->ptxas, ", "), ": ",
+                    l->computes, "; ", l->compared);
+  }
+  return text;
 }
 
 // The tables' data on an instruction that can be simulated.
@@ -99,6 +126,8 @@ Fields<KnownFrom> FieldsOf(const KnownFrom*) {
   return {
       {"others", [](const K& k) { return k.op.numerics->evidence.others; },
        Prose("evidence that others published or recorded")},
+      {"lowerings", [](const K& k) { return StoredOf(k.op); },
+       "its computations in the machine code of versions of ptxas (corpus/lowerings)"},
       {"native_on", [](const K& k) { return k.op.instruction->native_on; },
        "architectures whose machine code has it as one instruction"},
       {"source", [](const K& k) { return k.op.instruction->source; },
@@ -149,7 +178,7 @@ Entry EntryOf(const Operation& op) {
               any_nan ? "; the bits of a NaN are unspecified" : "", "\n  ", Name(e.grade), ": ",
               e.text, FileText(e), *e.others == '\0' ? "" : absl::StrCat("\n  others: ", e.others),
               "\n  native on ", *i.native_on ? i.native_on : "nothing (made of other instructions)",
-              "; formats and layout: ", i.source, "\n  mmadiff simulates ",
+              "; formats and layout: ", i.source, LoweringsText(op), "\n  mmadiff simulates ",
               HasLanes(op.model) ? "several dot products at a time (SIMD)"
                                  : "one dot product at a time",
               sizes),

@@ -3,12 +3,15 @@
 
 #include <algorithm>
 #include <memory>
+#include <set>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "corpus/durable_file.h"
+#include "corpus/stored_lowerings.h"
 #include "device/sass/sass_device.h"
 #include "device/status_macros.h"
 #include "fuzz/cli/cli.h"
@@ -144,10 +147,15 @@ absl::StatusOr<std::vector<const Operation*>> Executable(const LoweringsFlags& f
   return ChooseOperations(flags.globs, Models::kRequired, device.get(), ledger);
 }
 
-absl::StatusOr<StoredLowerings> ReadStored(const std::string& file) {
-  if (file.empty()) return StoredLowerings();
+// Those of the file, as (operation, name).
+using Known = std::set<std::pair<std::string, std::string>>;
+absl::StatusOr<Known> ReadStored(const std::string& file) {
+  Known known;
+  if (file.empty()) return known;
   ASSIGN_OR_RETURN(const std::string text, ReadFile(DataPath(file)));
-  return ParseLowerings(text);
+  ASSIGN_OR_RETURN(const std::vector<StoredLowering> stored, ParseLowerings(text));
+  for (const StoredLowering& l : stored) known.emplace(l.operation, l.name);
+  return known;
 }
 
 void RunLowerings(const LoweringsFlags& flags, Call& call) {
@@ -171,9 +179,8 @@ void RunLowerings(const LoweringsFlags& flags, Call& call) {
   LoweringsResult result = {(*target)->target, instructions};
   for (const OperationLowerings& o : instructions) {
     call.ledger().Compare(Thing::kOperation, o.op->name);
-    const auto known = stored->find(o.op->name);
     for (const FoundLowering& f : o.found) {
-      const bool added = known == stored->end() || !known->second.contains(f.lowering.name);
+      const bool added = !stored->contains({o.op->name, f.lowering.name});
       if (added && !flags.against.empty()) result.added.push_back({o.op->name, f.lowering.name});
     }
   }

@@ -295,7 +295,7 @@ class BinLister {
       // A carry, if terms have enough bits to leave some below it.
       certain = below + (product_bits_ > 2 && (terms_ > 1 || joins_));
       possible = below + 2 + carry;
-      if (alg_.addend_joins == AddendJoins::kLastAdd) possible = 2;
+      if (alg_.addend_joins != AddendJoins::kFirstStep) possible = 2;
     } else if (alg_.family != Family::kFmaChain && alg_.family != Family::kExactSum) {
       certain = alg_.fraction_bits - alg_.output_fraction_bits;
     }

@@ -85,18 +85,4 @@ absl::Status FindLowerings(const LoweringOptions& options, const PtxTarget& targ
   return absl::OkStatus();
 }
 
-absl::StatusOr<StoredLowerings> ParseLowerings(absl::string_view text) {
-  StoredLowerings stored;
-  for (const absl::string_view line : absl::StrSplit(text, '\n', absl::SkipEmpty())) {
-    if (line.front() == '#') continue;
-    const std::vector<std::string> columns = absl::StrSplit(line, '\t');
-    if (columns.size() < 2 || columns[0].empty() || columns[1].empty()) {
-      return absl::DataLossError(
-          absl::StrCat("'", absl::CHexEscape(line.substr(0, 80)), "' is not a line of lowerings"));
-    }
-    stored[columns[0]].insert(columns[1]);
-  }
-  return stored;
-}
-
 }  // namespace mmadiff

@@ -47,9 +47,4 @@ struct LoweringOptions {
 absl::Status FindLowerings(const LoweringOptions& options, const PtxTarget& target,
                            std::span<OperationLowerings> operations);
 
-// By operation: names of lowerings in a file as `mmadiff lowerings --tsv` prints it, columns separated
-// by tabs of which the first two count. kDataLoss: it is not.
-using StoredLowerings = std::map<std::string, std::set<std::string>>;
-absl::StatusOr<StoredLowerings> ParseLowerings(absl::string_view text);
-
 }  // namespace mmadiff

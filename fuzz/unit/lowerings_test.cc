@@ -6,10 +6,14 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <regex>
+#include <set>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
-#include "corpus/durable_file.h"
+#include "corpus/stored_lowerings.h"
 #include "device/sass/kernel_code.h"
+#include "device/sass/natives.h"
 #include "device/sass/nvdisasm.h"
 
 namespace mmadiff {
@@ -97,34 +101,70 @@ TEST_F(Lowerings, DifferFromTheModelIfTheCodeDoes) {
 
 // A part of the rows: `.ci/night` compares all.
 TEST_F(Lowerings, OfTheAssemblerAreStored) {
-  const auto text = ReadFile("corpus/lowerings/sm_90.tsv");
-  ASSERT_TRUE(text.ok()) << text.status();
   const auto version = sass::FindToolchain("sm_90a", "", "3")->version;
-  if (!absl::StrContains(*text, version)) GTEST_SKIP() << "no lowerings of ptxas " << version;
-  const auto stored = ParseLowerings(*text);
-  ASSERT_TRUE(stored.ok()) << stored.status();
+  const auto of_version = [&](const StoredLowering* l) {
+    return absl::c_linear_search(l->ptxas, version);
+  };
   std::vector<OperationLowerings> operations;
-  for (const auto& [name, lowerings] : *stored) {
-    const Operation* const op = FindOperation(name);
-    ASSERT_NE(op, nullptr) << name;
-    if (!IsNative(*op)) operations.push_back({op});
+  std::vector<std::string> names;
+  for (const Operation& op : Operations()) {
+    if (op.arch() != "sm_90" || IsNative(op)) continue;
+    const auto stored = LoweringsOf(op.name);
+    const auto own = absl::c_find_if(stored, of_version);
+    if (own == stored.end()) continue;
+    operations.push_back({&op});
+    names.push_back((*own)->name);
   }
+  if (operations.empty()) GTEST_SKIP() << "no lowerings of ptxas " << version;
   ASSERT_GT(operations.size(), 40u);
   ASSERT_TRUE(FindLowerings({.cases = 1}, **sass::FindTarget("sm_90a"), operations).ok());
-  for (const OperationLowerings& o : operations) {
-    ASSERT_EQ(o.found.size(), 1) << o.op->name;
-    EXPECT_TRUE(stored->at(o.op->name).contains(o.found[0].lowering.name)) << o.op->name;
+  for (size_t i = 0; i < operations.size(); ++i) {
+    ASSERT_EQ(operations[i].found.size(), 1) << operations[i].op->name;
+    EXPECT_EQ(operations[i].found[0].lowering.name, names[i]) << operations[i].op->name;
   }
 }
 
-TEST(StoredLowerings, AreTheFirstTwoColumns) {
-  const auto stored = ParseLowerings("# sm_90a: ...\nx\tlow:1\t13.0\ty\nx\tlow:2\nz\tlow:3\n");
-  ASSERT_TRUE(stored.ok()) << stored.status();
-  EXPECT_THAT(stored->at("x"), ElementsAre("low:1", "low:2"));
-  EXPECT_THAT(stored->at("z"), ElementsAre("low:3"));
-  for (const char* text : {"x", "x\t", "\n\tx"}) {
-    EXPECT_TRUE(absl::IsDataLoss(ParseLowerings(text).status())) << text;
+// The matrix instructions and fused multiply-adds that a text shows, as nvdisasm prints them.
+std::set<std::string> FormsIn(const std::string& computes) {
+  static const std::regex form("((?:[HIQOBD]MMA|[FD]FMA)[A-Zx0-9_.]*)\\(");
+  std::set<std::string> forms;
+  for (std::sregex_iterator at(computes.begin(), computes.end(), form), end; at != end; ++at) {
+    forms.insert((*at)[1]);
   }
+  return forms;
+}
+
+// Whether the operation is made of instructions of other operations, whose results are published.
+bool ConsistsOfPublished(const Operation& op, const StoredLowering& lowering) {
+  const std::set<std::string> forms = FormsIn(lowering.computes);
+  const auto published = [&](const std::string& form) {
+    return absl::c_any_of(Operations(), [&](const Operation& other) {
+      return &other != &op && other.arch() == op.arch() && IsNative(other) &&
+             other.numerics->evidence.grade <= Grade::kPublished &&
+             sass::FormOf(*other.instruction, other.arch()) == form;
+    });
+  };
+  // What MOVM.U4TO8 does is published nowhere.
+  const bool documented = !absl::StrContains(lowering.computes, "TO8");
+  return !forms.empty() && documented && absl::c_all_of(forms, published);
+}
+
+TEST(StoredLowerings, AreEvidenceForWhatConsistsOfPublishedInstructions) {
+  int compiled = 0;
+  for (const Operation& op : Operations()) {
+    const std::vector<const StoredLowering*> lowerings = LoweringsOf(op.name);
+    const Evidence& e = op.numerics->evidence;
+    const bool evidence = e.file == std::string("corpus/lowerings");
+    compiled += evidence;
+    if (lowerings.size() != 1) {
+      EXPECT_FALSE(evidence) << op.name;
+      continue;
+    }
+    const bool consists = ConsistsOfPublished(op, *lowerings[0]);
+    EXPECT_TRUE(consists || !evidence) << op.name;
+    EXPECT_FALSE(consists && e.grade == Grade::kAssumed) << op.name;
+  }
+  EXPECT_GT(compiled, 100);
 }
 
 }  // namespace

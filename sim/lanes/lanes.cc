@@ -119,7 +119,8 @@ bool HasNarrowSums(const Model& m) {
   // The sum of a step has at most 36 bits.
   const int64_t terms = std::min(alg.terms, m.k);
   const int bits = std::max(m.a.fraction_bits + m.b.fraction_bits, alg.fraction_bits);
-  return fits(m.a) && fits(m.b) && HasNarrowRows(m) && aligns && terms << bits <= 1ll << 33;
+  return fits(m.a) && fits(m.b) && HasNarrowRows(m) && aligns && terms << bits <= 1ll << 33 &&
+         alg.addend_joins != AddendJoins::kStepsApart;
 }
 
 bool HasLanesOf32(const Model& m) {

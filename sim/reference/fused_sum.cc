@@ -74,7 +74,17 @@ uint64_t FusedSum(const Model& model, const DotProductCase& dot) {
     return Steps(model, dot, ks, FusedStep, Read(model.c, dot.c));
   }
   const Number zero = Read(model.d, ZeroWord(model.d, false));
-  return LastAdd(model, dot.c, Steps(model, dot, ks, FusedStep, zero));
+  if (model.algorithm.addend_joins == AddendJoins::kLastAdd) {
+    return LastAdd(model, dot.c, Steps(model, dot, ks, FusedStep, zero));
+  }
+  uint64_t sum = 0;
+  for (size_t first = 0; first < ks.size(); first += model.algorithm.terms) {
+    const size_t end = std::min(ks.size(), first + model.algorithm.terms);
+    const std::vector<int> own(ks.begin() + first, ks.begin() + end);
+    const uint64_t step = Steps(model, dot, own, FusedStep, zero);
+    sum = first == 0 ? step : LastAdd(model, sum, step);
+  }
+  return LastAdd(model, dot.c, sum);
 }
 
 uint64_t ExactSum(const Model& model, const DotProductCase& dot) {

@@ -87,6 +87,7 @@ Model ToyModelOf(const Algorithm& algorithm) {
   Model m = ToyModel(algorithm.family);
   m.algorithm = algorithm;
   if (algorithm.bit_operation == BitOperation::kXor) m.a = m.b = kBit;
+  if (algorithm.addend_joins != AddendJoins::kFirstStep) m.c = m.d;
   return m;
 }
 
@@ -103,6 +104,8 @@ Model WithOtherFormats(const Model& model, Random& random) {
       (family == Family::kFusedSum && m.algorithm.addend_joins == AddendJoins::kFirstStep);
   if (any_addend && OneIn(random, 2)) m.c = kToy;
   if (m.algorithm.grouping == Grouping::kPairsOfFour) m.k = 4 * Between(random, 1, 2);
+  if (m.algorithm.addend_joins == AddendJoins::kStepsApart)
+    m.k = std::max(m.k, m.algorithm.terms + 1);
   if (family == Family::kPairwiseSum) {
     if (OneIn(random, 3)) m.algorithm.terms = 4;  // a tree of two levels
     m.k = m.algorithm.terms * Between(random, 1, 2);
