@@ -9,6 +9,7 @@
 #include "absl/time/time.h"
 #include "device/cuda/any_variant.h"
 #include "device/cuda/cuda.h"
+#include "device/cuda/overlap.h"
 #include "device/exec.h"
 #include "device/faulty.h"
 #include "device/hip/hip.h"
@@ -27,7 +28,7 @@ DeviceOr OpenWithTimeout(absl::string_view argument) {
 }
 
 DeviceOr OpenCudaVariants(absl::string_view argument) {
-  AnyVariants any = AnyVariantsOf(argument);
+  AnyVariants any = AnyVariantsOf(argument, NamedOverlaps());
   if (any.any.empty()) return OpenCuda(argument);
   return OpenAnyVariant(absl::StrCat("cuda:", argument), std::move(any),
                         [](absl::string_view one) -> DeviceOr { return OpenCuda(one); });

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,11 +18,13 @@
 namespace mmadiff {
 namespace {
 
+bool HasModel(const Operation& op) { return op.model.algorithm.family != Family::kNone; }
+
 // The model's results; without a model, words that differ from `other`.
 std::vector<uint64_t> ModelWords(const Operation& op, const Batch& batch,
                                  const std::vector<uint64_t>& other) {
   std::vector<uint64_t> words(other.size());
-  if (op.model.algorithm.family != Family::kNone) {
+  if (HasModel(op)) {
     Simulate(op.model, batch, words);
   } else {
     std::ranges::transform(other, words.begin(), std::bit_not());
@@ -61,8 +64,9 @@ class AnyVariant : public Device {
     for (Other& other : others_) {
       RETURN_IF_ERROR(Open(other));
       if (!other.device->Supports(op).ok()) continue;
-      ASSIGN_OR_RETURN(const std::vector<uint64_t> own, other.device->Run(op, batch));
-      if (own != d) return other.device->Reason(op, batch);
+      const auto own = other.device->Run(op, batch);
+      if (!own.ok() && !IsOfOperation(own.status())) return own.status();
+      if (own.ok() && *own != d) return other.device->Reason(op, batch);
     }
     return apart_->Reason(op, batch);
   }
@@ -83,17 +87,26 @@ class AnyVariant : public Device {
   absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) override {
     ASSIGN_OR_RETURN(const std::vector<uint64_t> apart, apart_->Run(op, batch));
     std::vector<uint64_t> all = apart, model;
+    absl::Status failed;
     for (Other& other : others_) {
       RETURN_IF_ERROR(Open(other));
       if (!other.device->Supports(op).ok()) continue;
-      ASSIGN_OR_RETURN(const std::vector<uint64_t> own, other.device->Run(op, batch));
+      const auto own = other.device->Run(op, batch);
+      if (!own.ok()) {
+        if (!IsOfOperation(own.status())) return own.status();
+        failed.Update(own.status());
+        continue;
+      }
       for (size_t i = 0; i < all.size(); ++i) {
-        if (own[i] == apart[i] || all[i] != apart[i]) continue;
+        if ((*own)[i] == apart[i] || all[i] != apart[i]) continue;
         // If this variant is right, the one without is wrong, and must not hide behind it.
-        if (model.empty()) model = ModelWords(op, batch, own);
-        if (own[i] != model[i]) all[i] = own[i];
+        if (model.empty()) model = ModelWords(op, batch, *own);
+        if ((*own)[i] != model[i]) all[i] = (*own)[i];
       }
     }
+    // A mismatch says more than an error, and its minimization needs answers.
+    if (HasModel(op) && all != ModelWords(op, batch, all)) mismatches_.insert(&op);
+    if (batch.shape == op.shape() && !mismatches_.contains(&op)) RETURN_IF_ERROR(failed);
     d = std::move(all);
     return absl::OkStatus();
   }
@@ -103,6 +116,7 @@ class AnyVariant : public Device {
   const OpenVariant open_;
   const std::unique_ptr<Device> apart_;
   std::vector<Other> others_;
+  std::set<const Operation*> mismatches_;  // operations that had some
 };
 
 // The suffixes with each value of a property, and without it.
@@ -117,7 +131,7 @@ std::vector<std::string> Suffixes(absl::string_view name,
 
 }  // namespace
 
-AnyVariants AnyVariantsOf(absl::string_view argument) {
+AnyVariants AnyVariantsOf(absl::string_view argument, std::span<const absl::string_view> overlaps) {
   std::vector<absl::string_view> any, rest;
   for (const absl::string_view part : absl::StrSplit(argument, ',')) {
     (part == "overlap=any" || part == "around=any" ? any : rest).push_back(part);
@@ -127,8 +141,8 @@ AnyVariants AnyVariantsOf(absl::string_view argument) {
     const bool overlap = part == "overlap=any";
     std::vector<std::string> combined;
     for (const std::string& x : all) {
-      for (const std::string& y : Suffixes(overlap ? "overlap" : "around",
-                                           overlap ? NamedOverlaps() : NamedSurroundings())) {
+      for (const std::string& y :
+           Suffixes(overlap ? "overlap" : "around", overlap ? overlaps : NamedSurroundings())) {
         combined.push_back(x + y);
       }
     }

@@ -140,6 +140,11 @@ absl::StatusOr<std::unique_ptr<GpuDevice>> OpenCudaWith(absl::string_view argume
                      "by commas and ",
                      VariantValues()));
   }
+  if (SharesOperands(variant->overlap)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "device 'cuda:", argument, "': only sass: checks registers that operands share (",
+        variant->overlap, ")"));
+  }
   ASSIGN_OR_RETURN(const CudaDriver* loaded, LoadCudaDriver());
   const CudaDriver& driver = *loaded;
   int count = 0, version = 0, device = 0;

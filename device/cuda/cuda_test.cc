@@ -179,6 +179,8 @@ TEST_F(CudaTest, ADeviceThatIsNotThere) {
   expect("x", StatusCode::kInvalidArgument, "write cuda:N");
   expect("0,a=shared", StatusCode::kInvalidArgument, "write cuda:N");
   expect("0,layout=row.col", StatusCode::kInvalidArgument, "layout=row.row, col.row or col.col");
+  expect("0,overlap=c1c0", StatusCode::kInvalidArgument,
+         "only sass: checks registers that operands share");
   expect("7", StatusCode::kNotFound, "no GPU 7; GPUs found: 1");
   Fake("CAPABILITY", "6.1");
   expect("0", StatusCode::kNotFound, "6.1, which is too old; there are kernels for 7.0, 7.5, ");

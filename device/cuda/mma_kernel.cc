@@ -59,8 +59,8 @@ std::string MmaBody(const Instruction& i, const Variant& variant) {
   const bool wide = i.d->bits == 64;
   const int scales = i.scale == nullptr ? 0 : 1;
   // f64 operands pair two 32-bit registers.
-  const AssignedRegisters assigned = AssignRegisters(variant.overlap, MmaRegisters(i),
-                                                     wide ? "w" : "", wide ? 2 : 1, wide ? 64 : 32);
+  const AssignedRegisters assigned = (variant.copied ? CopiedRegisters : AssignRegisters)(
+      variant.overlap, MmaRegisters(i), wide ? "w" : "", wide ? 2 : 1, wide ? 64 : 32);
   std::string text =
       absl::StrCat("  .reg .b32 %a<17>, %b<9>, %c<9>, %d<9>, %sa, %sb, %lane, %execution;\n",
                    "  .reg .b64 %wa<17>, %wb<17>, %wc<9>, %wd<9>, %base;\n",
@@ -72,8 +72,7 @@ std::string MmaBody(const Instruction& i, const Variant& variant) {
     return absl::StrCat(MmaMnemonic(i), " ", r.d, ", ", r.a, ", ", r.b, ", ", r.c,
                         scales > 0 ? ", %sa, {0, 0}, %sb, {0, 0}" : "");
   };
-  absl::StrAppend(&text, assigned.moves,
-                  Surrounded(variant.around, assigned, wide ? 64 : 32, instruction));
+  absl::StrAppend(&text, Surrounded(variant.around, assigned, wide ? 64 : 32, instruction));
   for (int r = 0; wide && r < d; r += 2) {
     absl::StrAppend(&text, "  mov.b64 {%d", r, ", %d", r + 1, "}, %wd", r, ";\n");
   }

@@ -70,6 +70,8 @@ constexpr Property kProperties[] = {
        v.around = std::string(value);
        return IsSurrounding(value);
      }},
+    {"registers", [](const Variant& v) -> std::string { return v.copied ? "copied" : ""; },
+     [](absl::string_view, Variant&) { return false; }},
 };
 
 }  // namespace
@@ -95,6 +97,7 @@ Variant VariantFor(const Instruction& i, const Variant& wanted) {
   if (HasFragments(i)) {
     variant.overlap = wanted.overlap;
     variant.around = wanted.around;
+    variant.copied = wanted.copied;
   }
   return variant;
 }
@@ -121,8 +124,10 @@ std::string VariantValues() {
       "a=registers (A of wgmma and tcgen05), layout=row.row, col.row or col.col (A and B of wmma; "
       "default row.col), c=col (C and D of wmma), overlap=",
       absl::StrJoin(NamedOverlaps(), ", "),
-      ", any, or a list such as c3d2+a0d1 (registers of D that are also operands), around=",
-      absl::StrJoin(NamedSurroundings(), ", "), " or any (of mma and wmma)");
+      ", any, or a list such as c3d2+a0d1 (registers of D that are also operands; for sass: also ",
+      absl::StrJoin(NamedSharing(), ", "),
+      " or c1c0, registers that operands share), around=", absl::StrJoin(NamedSurroundings(), ", "),
+      " or any (of mma and wmma)");
 }
 
 std::optional<Variant> VariantWithSuffix(absl::string_view suffix) {

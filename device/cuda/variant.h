@@ -25,11 +25,16 @@ struct Variant {
   // mma and wmma: registers of operands that are also registers of D, as legal PTX may assign them:
   // a list "c3d2+a0d1" (register 3 of C is register 2 of D, ...), or for all registers that D has:
   // "c" (c0d0+c1d1+...: the usual accumulation in place), "a", "b", "c_reversed" (c0dN+...+cNd0),
-  // "c_rotated" (c0d1+...+cNd0). The result must not depend on it.
+  // "c_rotated" (c0d1+...+cNd0). The result must not depend on it. Or registers of operands that are also
+  // those of operands, which changes the operands: "c1c0" (register 1 of C is register 0 of C),
+  // "a_broadcast" (a1a0+...+aNa0), "c_broadcast_d" (c_broadcast+c0d0), "c_is_a" (c0a0+c1a1+...).
   std::string overlap = {};
-  // mma and wmma: surroundings (device/cuda/surroundings.h): "loop", "branch" or "chain"; "": none. The
-  // result must not depend on them.
+  // mma and wmma: one of NamedSurroundings() (device/cuda/surroundings.h); "": none. The result must not
+  // depend on it.
   std::string around = {};
+  // Registers that operands share in `overlap` are copies instead (CopiedRegisters()). For comparison; no
+  // suffix gives such a variant.
+  bool copied = false;
 
   friend bool operator==(const Variant&, const Variant&) = default;
 };

@@ -8,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "device/cuda/overlap.h"
+#include "device/cuda/surroundings.h"
 
 namespace mmadiff {
 namespace {
@@ -88,6 +89,56 @@ TEST(Variants, RegistersOfOverlaps) {
   EXPECT_EQ(wide.a, "{%wa0, %wd0}");
   EXPECT_EQ(wide.moves, "  mov.b64 %wd0, %wa2;\n");
   EXPECT_EQ(AssignRegisters("c_rotated", {1, 1, 2, 4}, "", 1, 32).c, "{%d1, %d0}");
+}
+
+TEST(Variants, OperandsThatShareRegisters) {
+  for (const char* text : {"c1c0", "a0b3", "c_broadcast", "c_broadcast+c0d0", "c0d0+c_is_a"}) {
+    const auto variant = VariantWithSuffix(absl::StrCat(",overlap=", text));
+    ASSERT_TRUE(variant.has_value()) << text;
+    EXPECT_TRUE(SharesOperands(variant->overlap)) << text;
+  }
+  for (const absl::string_view text : NamedOverlaps()) EXPECT_FALSE(SharesOperands(text)) << text;
+  for (const absl::string_view text : NamedSharing()) EXPECT_TRUE(SharesOperands(text)) << text;
+  for (const char* text : {"d0c0", "c1e0", "c1c", "cc0", "c_is_d", "d_broadcast", "c1c0c0"}) {
+    EXPECT_FALSE(IsOverlap(text)) << text;
+  }
+  const RegisterCounts counts = {4, 1, 4, 4};
+  for (const char* text : {"c1c4", "a0b1", "c1c1", "c0a0+a0c0", "c1c0+c1d1", "c1d0+c0d0",
+                           "b_broadcast", "c_broadcast+c"}) {
+    EXPECT_TRUE(absl::IsNotFound(CheckOverlap(text, counts))) << text;
+  }
+  EXPECT_EQ(SingleOverlaps("c_is_b", counts), std::vector<std::string>({"c0b0"}));
+  EXPECT_EQ(ChainedOverlaps("c_is_b+b0d2", counts), std::vector<std::string>({"c0b0+b0d2"}));
+  EXPECT_TRUE(ChainedOverlaps("c", counts).empty());
+}
+
+TEST(Variants, RegistersThatOperandsShare) {
+  const RegisterCounts counts = {2, 2, 3, 3};
+  const AssignedRegisters in_d = AssignRegisters("c_broadcast_d", counts, "", 1, 32);
+  EXPECT_EQ(in_d.c, "{%d0, %d0, %d0}");
+  EXPECT_EQ(in_d.operand_c, "{%c0, %c0, %c0}");
+  EXPECT_EQ(in_d.moves, "  mov.b32 %d0, %c0;\n");
+  const AssignedRegisters chain = AssignRegisters("c_is_b+b0a1+a1d2", counts, "w", 2, 64);
+  EXPECT_EQ(chain.a, "{%wa0, %wd4}");
+  EXPECT_EQ(chain.b, "{%wd4, %wb2}");
+  EXPECT_EQ(chain.c, "{%wd4, %wb2, %wc4}");
+  EXPECT_EQ(chain.moves, "  mov.b64 %wd4, %wa2;\n");
+  const AssignedRegisters copied = CopiedRegisters("c_is_b+b0a1+a1d2", counts, "", 1, 32);
+  EXPECT_EQ(copied.a, "{%a0, %a1}");
+  EXPECT_EQ(copied.c, "{%c0, %c1, %c2}");
+  const size_t moves = copied.moves.find("  @%copied");
+  EXPECT_EQ(copied.moves.substr(moves),
+            "  @%copied mov.b32 %c0, %a1;\n  @%copied mov.b32 %c1, %b1;\n"
+            "  @%copied mov.b32 %b0, %a1;\n");
+}
+
+TEST(Variants, SurroundingsThatAccumulateNeedOneFormat) {
+  const Instruction &same = *FindInstruction("mma.m16n8k16.f32.f16.f16.f32"),
+                    &other = *FindInstruction("wmma.m16n16k16.f32.f16.f16.f16");
+  for (const absl::string_view around : NamedSurroundings()) {
+    EXPECT_TRUE(CheckSurrounding(around, same).ok()) << around;
+    EXPECT_EQ(CheckSurrounding(around, other).ok(), around == "loop" || around == "branch");
+  }
 }
 
 // What has no meaning to an instruction changes nothing.

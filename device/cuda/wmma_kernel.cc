@@ -92,13 +92,13 @@ std::string WmmaBody(const Instruction& i, const Variant& variant) {
                     ", [%base], ", LeadingDimension(i, m.operand), ";\n");
   }
   const int bits = i.d->bits == 64 ? 64 : 32;
-  const AssignedRegisters assigned =
-      AssignRegisters(variant.overlap, WmmaRegisters(i), "", 1, bits);
+  const AssignedRegisters assigned = (variant.copied ? CopiedRegisters : AssignRegisters)(
+      variant.overlap, WmmaRegisters(i), "", 1, bits);
   const auto instruction = [&](const AssignedRegisters& r) {
     return absl::StrCat(WmmaMnemonic(i, variant), " ", r.d, ", ", r.a, ", ", r.b, ", ", r.c);
   };
-  absl::StrAppend(&text, assigned.moves, Surrounded(variant.around, assigned, bits, instruction),
-                  Base(i, d), Transfer("store", d, shape), " [%base], ", Fragment(i, d), ", ",
+  absl::StrAppend(&text, Surrounded(variant.around, assigned, bits, instruction), Base(i, d),
+                  Transfer("store", d, shape), " [%base], ", Fragment(i, d), ", ",
                   LeadingDimension(i, d.operand), ";\n");
   return text;
 }

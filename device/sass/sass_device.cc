@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -13,6 +15,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "device/cuda/any_variant.h"
@@ -32,6 +35,18 @@ struct Module {
   std::vector<Variant> variants;
   const Operation* op = nullptr;
   std::string text;
+  std::string difference;  // of the first variant whose operands share registers wrongly
+  // Each kernel's answers to the last batch: several variants have those of one kernel.
+  Batch batch;
+  std::map<std::string, std::vector<uint64_t>> answers;
+};
+
+// An operation's kernel.
+struct Code {
+  sass::KernelCode answers;
+  // If operands share registers: the kernel with these, and that with copies instead.
+  std::optional<sass::KernelCode> sharing, copied;
+  bool equal = false;  // these two compute the same, whatever the operands
 };
 
 // Where the machine code comes from.
@@ -41,6 +56,37 @@ struct Source {
   std::string text;                // of a file, instead: the output of nvdisasm
   std::shared_ptr<Module> shared;  // by devices that execute the same operations in turn
 };
+
+// The variant without overlap and surroundings.
+Variant Plain(Variant variant) {
+  variant.overlap.clear();
+  variant.around.clear();
+  return variant;
+}
+
+// The single overlaps of the variant among operands, or those with D.
+std::string Overlaps(const Operation& op, const Variant& variant, bool among_operands) {
+  if (variant.overlap.empty()) return "";
+  std::vector<std::string> single = SingleOverlaps(variant.overlap, RegistersOf(*op.instruction));
+  std::erase_if(single, [&](const std::string& o) { return SharesOperands(o) != among_operands; });
+  return absl::StrJoin(single, "+");
+}
+
+// The kernel whose results a variant must have: in registers of their own, with copies of those that
+// operands share, if any.
+Variant Reference(const Operation& op, const Variant& variant) {
+  Variant part = Plain(variant);
+  part.overlap = Overlaps(op, variant, true);
+  part.copied = !part.overlap.empty();
+  return part;
+}
+
+// The variant whose results are those of the operands as given: without registers that they share.
+Variant AnsweringPart(const Operation& op, const Variant& variant) {
+  Variant part = variant;
+  if (SharesOperands(variant.overlap)) part.overlap = Overlaps(op, variant, false);
+  return part;
+}
 
 class Sass : public Device {
  public:
@@ -76,77 +122,144 @@ class Sass : public Device {
 
  private:
   using CodeOr = absl::StatusOr<sass::KernelCode>;
+  using Answered = absl::StatusOr<std::vector<uint64_t>>;
 
   // The disassembler's text of the operation's kernels, of the variants that it has.
   absl::StatusOr<std::string> TextOf(const Operation& op, std::span<const Variant> variants) const {
     if (!source_.text.empty()) return source_.text;
     std::vector<ModuleEntry> entries;
+    std::set<std::string> names;
     for (const Variant& v : variants) {
       if (!HasKernel(*op.instruction, *source_.tools.target, v).ok()) continue;
-      entries.push_back({*op.instruction, VariantFor(*op.instruction, v)});
+      for (const Variant& one : {v, Reference(op, v), AnsweringPart(op, v)}) {
+        if (!names.insert(KernelName(*op.instruction, one)).second) continue;
+        entries.push_back({*op.instruction, VariantFor(*op.instruction, one)});
+      }
     }
     return sass::AssembledText(source_.tools, entries);
   }
   CodeOr CodeIn(absl::string_view text, const Operation& op, const Variant& variant) const {
     return sass::Find(text, *source_.tools.target, *op.instruction, variant);
   }
-  CodeOr Load(const Operation& op) const {
-    const Variant& variant = source_.variant;
-    Module* const module = source_.shared.get();
-    if (module == nullptr || !absl::c_linear_search(module->variants, variant)) {
-      ASSIGN_OR_RETURN(const std::string text, TextOf(op, {&variant, 1}));
-      return CodeIn(text, op, variant);
-    }
-    if (module->op != &op) {
-      ASSIGN_OR_RETURN(module->text, TextOf(op, module->variants));
-      module->op = &op;
-    }
-    return CodeIn(module->text, op, variant);
-  }
-  absl::StatusOr<std::vector<uint64_t>> Answers(const sass::KernelCode& code, const Operation& op,
-                                                const Batch& batch) const {
+  absl::StatusOr<std::string> LoadedText(const Operation& op) const;
+  absl::StatusOr<Code> Load(const Operation& op, const Batch& batch) const;
+  Answered Answers(const sass::KernelCode& code, const Operation& op, const Batch& batch) const {
     std::vector<uint64_t> d;
     RETURN_IF_ERROR(sass::Run(
         code, *op.instruction, natives_, batch, [this] { return StopRequested(); }, d));
     return d;
   }
+  Answered CachedAnswers(const sass::KernelCode& code, const Operation& op,
+                         const Batch& batch) const;
+  absl::Status CompareSharing(const Code& code, const Operation& op, const Batch& batch) const;
+  absl::StatusOr<std::string> Difference(const Operation& op, const Batch& batch) const;
   absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) override {
     const auto [at, first] = loaded_.try_emplace(&op, absl::UnknownError(""));
-    if (first) {
-      at->second = Load(op);
-      const absl::Status waits =
-          at->second.ok() ? sass::CheckWaits(*at->second, *op.instruction, natives_, batch)
-                          : absl::OkStatus();
-      if (!waits.ok()) at->second = waits;
-    }
+    if (first) at->second = Load(op, batch);
     RETURN_IF_ERROR(at->second.status());
-    ASSIGN_OR_RETURN(d, Answers(*at->second, op, batch));
+    if (at->second->sharing.has_value() && (first || !at->second->equal)) {
+      const absl::Status compared = CompareSharing(*at->second, op, batch);
+      if (compared.code() == absl::StatusCode::kInternal) at->second = compared;
+      RETURN_IF_ERROR(compared);
+    }
+    ASSIGN_OR_RETURN(d, CachedAnswers(at->second->answers, op, batch));
     return absl::OkStatus();
   }
 
   const std::string argument_;
   const Source source_;
   const sass::Natives natives_;
-  std::map<const Operation*, CodeOr> loaded_;
+  std::map<const Operation*, absl::StatusOr<Code>> loaded_;
 };
 
-// The variant without overlap and surroundings.
-Variant Plain(Variant variant) {
-  variant.overlap.clear();
-  variant.around.clear();
-  return variant;
+absl::StatusOr<std::string> Sass::LoadedText(const Operation& op) const {
+  const Variant& variant = source_.variant;
+  Module* const module = source_.shared.get();
+  if (module == nullptr || !absl::c_linear_search(module->variants, variant)) {
+    return TextOf(op, {&variant, 1});
+  }
+  if (module->op != &op) {
+    ASSIGN_OR_RETURN(module->text, TextOf(op, module->variants));
+    module->op = &op;
+    module->difference.clear();
+  }
+  return module->text;
 }
 
-// From small to large: its surroundings, single registers without and with them, and the whole.
+// Also checks its waits in the first execution of the batch.
+absl::StatusOr<Code> Sass::Load(const Operation& op, const Batch& batch) const {
+  const Variant& variant = source_.variant;
+  ASSIGN_OR_RETURN(const std::string text, LoadedText(op));
+  const auto find = [&](const Variant& one) -> CodeOr {
+    ASSIGN_OR_RETURN(sass::KernelCode found, CodeIn(text, op, one));
+    RETURN_IF_ERROR(sass::CheckWaits(found, *op.instruction, natives_, batch));
+    return found;
+  };
+  Code code;
+  ASSIGN_OR_RETURN(code.answers, find(AnsweringPart(op, variant)));
+  if (!SharesOperands(variant.overlap)) return code;
+  ASSIGN_OR_RETURN(code.sharing, find(variant));
+  ASSIGN_OR_RETURN(code.copied, find(Reference(op, variant)));
+  sass::Expressions pool;
+  const auto x = sass::Follow(*code.sharing, *op.instruction, natives_, batch, pool),
+             y = sass::Follow(*code.copied, *op.instruction, natives_, batch, pool);
+  code.equal = x.ok() && y.ok() && x->d == y->d && !x->origins->branches_on_data() &&
+               !y->origins->branches_on_data();
+  return code;
+}
+
+// Remembers them for other devices.
+Sass::Answered Sass::CachedAnswers(const sass::KernelCode& code, const Operation& op,
+                                   const Batch& batch) const {
+  Module* const module = source_.shared.get();
+  if (module == nullptr) return Answers(code, op, batch);
+  Batch& last = module->batch;
+  if (batch.count != last.count || batch.a != last.a || batch.b != last.b || batch.c != last.c) {
+    last = batch;
+    module->answers.clear();
+  }
+  const auto known = module->answers.find(code.kernel.entry);
+  if (known != module->answers.end()) return known->second;
+  ASSIGN_OR_RETURN(std::vector<uint64_t> d, Answers(code, op, batch));
+  return module->answers[code.kernel.entry] = std::move(d);
+}
+
+absl::Status Sass::CompareSharing(const Code& code, const Operation& op, const Batch& batch) const {
+  ASSIGN_OR_RETURN(const std::vector<uint64_t> own, Answers(*code.sharing, op, batch));
+  ASSIGN_OR_RETURN(const std::vector<uint64_t> wanted, Answers(*code.copied, op, batch));
+  const auto at = std::ranges::mismatch(own, wanted);
+  if (at.in1 == own.end()) return absl::OkStatus();
+  // Single dot products are executed together, so that one alone could be right.
+  const bool whole = batch.shape == op.shape();
+  const int64_t execution = (at.in1 - own.begin()) / batch.shape.d_words();
+  std::string only_own;
+  std::string& text = source_.shared == nullptr ? only_own : source_.shared->difference;
+  if (text.empty()) {
+    const auto difference = Difference(op, whole ? Slice(batch, execution) : batch);
+    if (absl::IsCancelled(difference.status())) return difference.status();
+    text = difference.value_or("");
+  }
+  if (text.empty()) {
+    text = absl::StrCat("with ", SuffixOf(source_.variant).substr(1),
+                        " the results differ from those with copies of the registers");
+  }
+  return absl::InternalError(text);
+}
+
+// From small to large: its surroundings, single registers without and with them, then the registers
+// of D that several operands share, and the whole.
 std::vector<Variant> PartsOf(const Variant& whole, const RegisterCounts& counts) {
   std::vector<Variant> parts;
   for (const std::string& around : {std::string(), whole.around}) {
     Variant part = Plain(whole);
     part.around = around;
     if (part != Plain(whole)) parts.push_back(part);
-    for (const std::string& one : SingleOverlaps(whole.overlap, counts)) {
-      part.overlap = one;
-      parts.push_back(part);
+    for (const auto& list :
+         {SingleOverlaps(whole.overlap, counts), ChainedOverlaps(whole.overlap, counts)}) {
+      for (const std::string& overlap : list) {
+        part.overlap = overlap;
+        parts.push_back(part);
+      }
     }
     if (whole.around.empty()) break;
   }
@@ -154,32 +267,41 @@ std::vector<Variant> PartsOf(const Variant& whole, const RegisterCounts& counts)
   return parts;
 }
 
-absl::StatusOr<std::string> Sass::Reason(const Operation& op, const Batch& batch) {
-  const Variant plain = Plain(source_.variant);
-  std::vector<Variant> parts;
-  if (source_.variant != plain) parts = PartsOf(source_.variant, RegistersOf(*op.instruction));
-  std::vector<Variant> all = parts;
-  all.push_back(plain);
-  ASSIGN_OR_RETURN(const std::string text, TextOf(op, all));
-  ASSIGN_OR_RETURN(const sass::KernelCode apart, CodeIn(text, op, plain));
-  ASSIGN_OR_RETURN(const std::vector<uint64_t> d, Answers(apart, op, batch));
-  sass::Expressions pool;
-  const auto follow = [&](const sass::KernelCode& code) {
-    return sass::Follow(code, *op.instruction, natives_, batch, pool);
-  };
-  ASSIGN_OR_RETURN(const sass::Followed wanted, follow(apart));
+// The first part of the variant whose results are wrong, and where; "": none.
+absl::StatusOr<std::string> Sass::Difference(const Operation& op, const Batch& batch) const {
+  if (source_.variant == Plain(source_.variant)) return "";
+  const std::vector<Variant> parts = PartsOf(source_.variant, RegistersOf(*op.instruction));
+  ASSIGN_OR_RETURN(const std::string text, TextOf(op, parts));
   for (const Variant& part : parts) {
     ASSIGN_OR_RETURN(const sass::KernelCode code, CodeIn(text, op, part));
+    ASSIGN_OR_RETURN(const sass::KernelCode right, CodeIn(text, op, Reference(op, part)));
     ASSIGN_OR_RETURN(const std::vector<uint64_t> own, Answers(code, op, batch));
+    ASSIGN_OR_RETURN(const std::vector<uint64_t> d, Answers(right, op, batch));
     if (own == d) continue;
-    ASSIGN_OR_RETURN(const sass::Followed got, follow(code));
+    sass::Expressions pool;
+    ASSIGN_OR_RETURN(const sass::Followed wanted,
+                     sass::Follow(right, *op.instruction, natives_, batch, pool));
+    ASSIGN_OR_RETURN(const sass::Followed got,
+                     sass::Follow(code, *op.instruction, natives_, batch, pool));
     const auto at = std::ranges::mismatch(got.d, wanted.d);
     if (at.in1 == got.d.end()) continue;
     return absl::StrCat(
         "with ", SuffixOf(part).substr(1), " alone, ",
         sass::DifferenceText(pool, *got.origins, *at.in1, *wanted.origins, *at.in2));
   }
-  return absl::StrCat("the machine code computes ", pool.Text(wanted.d[0], 3));
+  return "";
+}
+
+absl::StatusOr<std::string> Sass::Reason(const Operation& op, const Batch& batch) {
+  ASSIGN_OR_RETURN(std::string difference, Difference(op, batch));
+  if (!difference.empty()) return difference;
+  const Variant plain = Plain(source_.variant);
+  ASSIGN_OR_RETURN(const std::string text, TextOf(op, {&plain, 1}));
+  ASSIGN_OR_RETURN(const sass::KernelCode code, CodeIn(text, op, plain));
+  sass::Expressions pool;
+  ASSIGN_OR_RETURN(const sass::Followed followed,
+                   sass::Follow(code, *op.instruction, natives_, batch, pool));
+  return absl::StrCat("the machine code computes ", pool.Text(followed.d[0], 3));
 }
 
 absl::StatusOr<Source> SourceOfText(std::string text, const Variant& variant = {}) {
@@ -241,7 +363,9 @@ absl::StatusOr<std::unique_ptr<Device>> OpenOne(absl::string_view argument,
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Device>> OpenSass(absl::string_view argument) {
-  AnyVariants any = AnyVariantsOf(argument);
+  std::vector<absl::string_view> overlaps(NamedOverlaps().begin(), NamedOverlaps().end());
+  absl::c_copy(NamedSharing(), std::back_inserter(overlaps));
+  AnyVariants any = AnyVariantsOf(argument, overlaps);
   if (any.any.empty()) return OpenOne(argument, nullptr);
   const auto shared = std::make_shared<Module>();
   for (const std::string& suffix : any.suffixes) {

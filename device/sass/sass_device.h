@@ -19,8 +19,9 @@ namespace mmadiff {
 // kInvalidArgument: neither. kNotFound: no such program or file.
 //
 // The device supports mma, wmma and fma. An instruction of the machine code that is not executed
-// (device/sass/opcodes.h) is an error of the operation (kUnimplemented), with its line. So is a missing
-// wait (device/sass/waits.h; kInternal).
+// (device/sass/opcodes.h) is an error of the operation (kUnimplemented), with its line. So are a missing
+// wait (device/sass/waits.h) and, of operands that share registers (SharesOperands()), results that differ
+// from those with copies in registers of their own (kInternal).
 absl::StatusOr<std::unique_ptr<Device>> OpenSass(absl::string_view argument);
 
 // For tests: the text that nvdisasm prints for a cubin with kernels of the variant.
