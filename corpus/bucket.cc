@@ -91,6 +91,11 @@ std::string Name(const Bucket& bucket) {
   return absl::StrCat(repetition, repetition.empty() || kind.empty() ? "" : ":", kind);
 }
 
+std::string ShownName(const Bucket& bucket, absl::string_view reason) {
+  const bool known = bucket.kind == Bucket::kUnexplained && !reason.empty();
+  return known ? "machine code" : Name(bucket);
+}
+
 Bucket ParseBucket(Family family, absl::string_view name) {
   for (int i = 1; i < kRepetitions; ++i) {
     absl::string_view rest = name;

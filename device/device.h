@@ -123,12 +123,15 @@ inline Identity IdentityOfRun(const Device& device) {
   return device.identity().Add("contents", device.ContentsHash());
 }
 
+// Stored with answers to an operation that the device emulates.
+inline constexpr char kEmulatedNote[] = ", instruction emulated by ptxas";
+
 // The device that really answers for one operation: identity(), IdentityNote(), and whether the
 // operation is emulated.
 inline std::string IdentityFor(const Device& device, const Operation& op) {
   const std::string note = device.IdentityNote(op);
   return Name(device.identity()) + (note.empty() ? "" : ", but this instruction: " + note) +
-         (device.Emulates(op) ? ", emulated by ptxas" : "");
+         (device.Emulates(op) ? kEmulatedNote : "");
 }
 
 using DeviceOr = absl::StatusOr<std::unique_ptr<Device>>;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "device/line_protocol.h"
 #include "sim/word.h"
 #include "triage/number_text.h"
@@ -48,6 +49,45 @@ int AddPairs(const Operation& op, const DotProductCase& dot, int from, int to, i
 }
 
 }  // namespace
+
+std::string OtherOperandsText(const Operation& op, const Batch& inputs, int64_t element) {
+  constexpr size_t kMaxNamed = 4;
+  const Instruction& i = *op.instruction;
+  const Shape& s = inputs.shape;
+  const Position own = PositionOf(s, element);
+  std::vector<std::string> named;
+  int64_t counts[3] = {};  // of A, B, C
+  const auto add = [&](int operand, int block, const std::string& place, const Format& format,
+                       uint64_t word) {
+    ++counts[operand];
+    if (named.size() > kMaxNamed) return;
+    named.push_back(absl::StrCat(s.blocks == 1 ? "" : absl::StrCat("block ", block, " "), place,
+                                 ": ", HexWord(format, word), " = ", NumberText(format, word)));
+  };
+  const int size = s.k + s.scales;
+  const auto add_lines = [&](int operand, const std::vector<uint64_t>& words, int lines,
+                             int own_line) {
+    for (int at = 0; at < s.blocks * lines * size; ++at) {
+      const int block = at / size / lines, line = at / size % lines, k = at % size;
+      const bool is_own = block == own.block && line == own_line;
+      if (is_own || words[at] == NeutralWord(op.model, k)) continue;
+      add(operand, block,
+          absl::StrCat(operand == 0 ? "A row " : "B column ", line, k < s.k ? " k=" : " scale ",
+                       k < s.k ? k : k - s.k),
+          operand == 0 ? i.a_format(k) : i.b_format(k), words[at]);
+    }
+  };
+  add_lines(0, inputs.a, s.m, own.i);
+  add_lines(1, inputs.b, s.n, own.j);
+  for (int64_t at = 0; at < s.d_words(); ++at) {
+    if (at == element || inputs.c[at] == 0) continue;
+    const Position p = PositionOf(s, at);
+    add(2, p.block, absl::StrCat("C row ", p.i, " column ", p.j), *i.c, inputs.c[at]);
+  }
+  if (named.empty()) return "all are +0";
+  if (named.size() <= kMaxNamed) return absl::StrJoin(named, ", ");
+  return absl::StrCat(counts[0], " of A, ", counts[1], " of B and ", counts[2], " of C are not +0");
+}
 
 std::string CaseText(const Operation& op, const DotProductCase& dot, size_t indent, size_t width) {
   const Instruction& i = *op.instruction;

@@ -11,6 +11,7 @@
 #include "corpus/bucket.h"
 #include "corpus/recordings/packed_words.h"
 #include "corpus/text_proto.h"
+#include "device/device.h"
 #include "device/line_protocol.h"
 #include "device/status_macros.h"
 
@@ -107,7 +108,7 @@ absl::Status ForEachAnswers(const SurveyManifest& manifest,
     const Operation* op = FindOperation(result.task.op, Models::kOptional);
     if (op == nullptr || unrepeated.contains({result.task.op, result.task.variant})) continue;
     const std::string identity =
-        Name(manifest.device_identity) + (emulated[result.task.op] ? ", emulated by ptxas" : "");
+        Name(manifest.device_identity) + (emulated[result.task.op] ? kEmulatedNote : "");
     const std::string& variant = result.task.variant;
     const std::string who =
         variant.empty() ? identity

@@ -285,9 +285,9 @@ TEST_F(CudaTest, IdentitySaysWhatReallyAnswers) {
   EXPECT_EQ(IdentityFor(*device, *FindOperation("sm_90/mma.m16n8k16.f32.f16.f16.f32")),
             Name(device->identity()));
   EXPECT_EQ(IdentityFor(*device, *FindOperation("sm_90/mma.m16n8k32.f32.e4m3.e4m3.f32")),
-            Name(device->identity()) + ", emulated by ptxas");
+            Name(device->identity()) + ", instruction emulated by ptxas");
   EXPECT_EQ(IdentityFor(*device, *FindOperation("sm_90/wmma.m16n16k16.f32.f16.f16.f32")),
-            Name(device->identity()) + ", emulated by ptxas");
+            Name(device->identity()) + ", instruction emulated by ptxas");
   EXPECT_EQ(IdentityFor(*device, *FindOperation("sm_90/wmma.m8n8k4.f64.f64.f64.f64")),
             Name(device->identity()));
 }

@@ -36,10 +36,7 @@ absl::StatusOr<const PtxTarget*> TargetNamed(absl::string_view name) {
   for (const PtxTarget& t : PtxTargets()) {
     if (WithoutLetter(name) == WithoutLetter(t.target)) return &t;
   }
-  return absl::NotFoundError(absl::StrCat(
-      "no target '", name, "'; choose from: ",
-      absl::StrJoin(PtxTargets(), ", ",
-                    [](std::string* out, const PtxTarget& t) { absl::StrAppend(out, t.target); })));
+  return absl::NotFoundError(absl::StrCat("no target '", name, "'"));
 }
 
 absl::StatusOr<MnemonicKernel> KernelWithMnemonic(absl::string_view mnemonic,

@@ -34,6 +34,9 @@ class Tokens {
  public:
   explicit Tokens(absl::string_view text) : text_(text) {}
 
+  // The content of the last string that Next() skipped.
+  absl::string_view skipped() const { return skipped_; }
+
   // An empty token at the end. Skips blanks, comments and strings.
   absl::StatusOr<Token> Next() {
     for (;;) {
@@ -75,9 +78,10 @@ class Tokens {
   }
   // A string ends with its line at the latest.
   void SkipString() {
-    for (++at_; at_ < text_.size() && text_[at_] != '\n'; ++at_) {
+    const size_t begin = ++at_;
+    for (; at_ < text_.size() && text_[at_] != '\n'; ++at_) {
       if (text_[at_] == '"') {
-        ++at_;
+        skipped_ = text_.substr(begin, at_++ - begin);
         return;
       }
       if (StartsWith("\\\"") || StartsWith("\\\\")) ++at_;
@@ -85,6 +89,7 @@ class Tokens {
   }
 
   const absl::string_view text_;
+  absl::string_view skipped_;
   size_t at_ = 0;
   int line_ = 1;
 };
@@ -161,6 +166,7 @@ class PtxReader {
     const absl::Status read = ReadAll();
     if (!versioned_) return absl::DataLossError("not PTX: it has no .version directive");
     RETURN_IF_ERROR(read);
+    EndModule();
     return std::move(found_);
   }
 
@@ -213,6 +219,7 @@ class PtxReader {
 
   absl::Status Elsewhere(const Token& token) {
     const absl::string_view word = token.text;
+    lines_.Read(word, token.line, tokens_.skipped());
     const bool named = std::exchange(target_next_, false);
     const std::string last = std::exchange(last_, std::string(word));
     if ((last == "mma" || last == "wmma" || last == "wmma.mma") && absl::StartsWith(word, ".")) {
@@ -221,6 +228,7 @@ class PtxReader {
     }
     if (IsMatrixMnemonic(word)) {
       in_matrix_ = true;
+      places_.push_back(lines_.Here());
       found_.push_back({.line = token.line,
                         .target = target_,
                         .function = function_,
@@ -230,6 +238,7 @@ class PtxReader {
     } else if (depth_ == 0 && word == ".version") {
       versioned_ = true;
       target_.clear();
+      EndModule();
     } else if (depth_ == 0 && word == ".target") {
       target_next_ = true;
     } else if (depth_ == 0 && (word == ".entry" || word == ".func")) {
@@ -252,7 +261,10 @@ class PtxReader {
       return absl::OkStatus();
     }
     if (depth_ == 0) return Malformed(token.line, "a '}' without '{'");
-    if (--depth_ == 0) function_.clear();
+    if (--depth_ == 0) {
+      function_.clear();
+      lines_.EndFunction();
+    }
     return absl::OkStatus();
   }
 
@@ -263,7 +275,18 @@ class PtxReader {
     if (parentheses_ == 0 && name_.empty() && IsRegister(word)) name_ = std::string(word);
   }
 
+  // The end of a module names its files.
+  void EndModule() {
+    lines_.Read("", 0, tokens_.skipped());
+    const size_t first = found_.size() - places_.size();
+    for (size_t i = 0; i < places_.size(); ++i) found_[first + i].source = lines_.Named(places_[i]);
+    places_.clear();
+    lines_ = {};
+  }
+
   Tokens tokens_;
+  PtxLines lines_;                                       // of the current module
+  std::vector<std::vector<PtxLines::Location>> places_;  // of its instructions
   std::vector<PtxMatrixInstruction> found_;  // the last one is incomplete while in_matrix_
   bool in_matrix_ = false;
   std::vector<Token> operands_;
@@ -308,7 +331,7 @@ absl::StatusOr<std::vector<PtxMatrixInstruction>> ReadPtx(absl::string_view text
   }
   if (absl::StrContains(text, '\0')) {
     return absl::DataLossError(
-        "not text; `cuobjdump -ptx FILE` prints the PTX of a program or library");
+        "not text; for a program, object or library, scan what `cuobjdump -ptx FILE` prints");
   }
   return PtxReader(text).Read();
 }

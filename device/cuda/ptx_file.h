@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "device/cuda/ptx_lines.h"
 
 namespace mmadiff {
 
@@ -32,6 +33,8 @@ struct PtxMatrixInstruction {
   // Elements as written: registers, numbers, "_".
   std::vector<std::string> d = {}, a = {}, b = {}, c = {};
   std::vector<SharedRegister> shared = {};  // of A, B and C, in this order
+  // From .loc: the calls through which it was inlined, from the outermost, then its own line.
+  std::vector<SourceLine> source = {};
 
   // Those in another place than the usual accumulation.
   std::vector<SharedRegister> displaced() const;

@@ -182,7 +182,44 @@ TEST(Mnemonic, NamesAKernelOfTheTarget) {
   EXPECT_THAT(found("sm_75", kMma), HasSubstr("sm_75 in the tables has this mnemonic"));
   EXPECT_THAT(found("sm_90a", "mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"),
               HasSubstr("sparse mma with a kernel"));
-  EXPECT_THAT(found("sm_110a", kMma), HasSubstr("no target 'sm_110a'; choose from: sm_70, "));
+  EXPECT_THAT(found("sm_110a", kMma), HasSubstr("no target 'sm_110a'"));
+}
+
+std::string SourceOf(const PtxMatrixInstruction& instruction) {
+  std::string text;
+  for (const auto& [file, line] : instruction.source) absl::StrAppend(&text, file, ":", line, " ");
+  return text;
+}
+
+// Unrolled and inlined calls, as nvcc -lineinfo writes them; files are named behind the functions.
+TEST(PtxFile, NamesTheLinesOfTheSource) {
+  const std::string mma = absl::StrCat(kMma, " {a},{b},{c},{d};");
+  const auto read =
+      Read(absl::StrCat(kHead, ".entry k() {\n", mma, R"(
+	.loc	1 6 3
+	.loc	2 9 3, function_name $L__info_string0, inlined_at 1 6 3
+	.loc	2 6 12, function_name $L__info_string1+8, inlined_at 2 9 3
+	// begin inline asm
+	)",
+                        mma, mma, "\n.loc 1 7 3\nmov.u32 %r1, 0; ", mma, "\n.loc 1 0 3\n", mma,
+                        "\n.loc 2 9 3\n.loc 2 6 12, function_name x, inlined_at 2 9 3 ", mma,
+                        "\n.loc 3 1 1\n", mma, "\n.loc 1\n", mma, "\n.loc 1 2 3\n}", ".func f { ",
+                        mma, " }\n", ".file 1 \"/a/k.cu\"\n.file\t2 \"h \\\" 4.cuh\", 15, 20\n",
+                        kHead, ".entry l() {\n.loc 1 4 0\n", mma, "}\n.file 1 \"other.cu\""));
+  std::vector<std::string> sources;
+  for (const PtxMatrixInstruction& instruction : read) sources.push_back(SourceOf(instruction));
+  const std::string inlined = "/a/k.cu:6 h \\\" 4.cuh:9 h \\\" 4.cuh:6 ";
+  EXPECT_THAT(sources, ElementsAre("", inlined, inlined, "/a/k.cu:7 ", "",
+                                   "h \\\" 4.cuh:9 h \\\" 4.cuh:6 ", "", "", "", "other.cu:4 "));
+}
+
+// A recursion that was inlined into itself.
+TEST(PtxFile, EndsACircleOfCalls) {
+  const auto read = Read(absl::StrCat(kHead, ".file 1 \"k.cu\"\n.loc 1 5 3, function_name f, ",
+                                      "inlined_at 1 5 3\n", kMma, " a,b,c,d;"));
+  ASSERT_EQ(read.size(), 1);
+  EXPECT_GE(read[0].source.size(), 1);
+  EXPECT_LE(read[0].source.size(), 64);
 }
 
 // ptxas accepts both.

@@ -36,6 +36,8 @@ struct Property {
   absl::string_view name;
   std::string (*value)(const Variant&);                    // "": that of Variant()
   bool (*set)(absl::string_view value, Variant& variant);  // false: no such value
+  std::string (*values)();                                 // of VariantUsage
+  const char* what;
 };
 
 constexpr Property kProperties[] = {
@@ -44,7 +46,8 @@ constexpr Property kProperties[] = {
      [](absl::string_view value, Variant& v) {
        v.a = SourceOfA::kLanes;
        return value == "registers";
-     }},
+     },
+     [] { return std::string("registers"); }, "A of wgmma and tcgen05"},
     {"layout",
      [](const Variant& v) -> std::string {
        if (!v.a_columns && !v.b_rows) return "";
@@ -54,24 +57,35 @@ constexpr Property kProperties[] = {
        v.a_columns = absl::StartsWith(value, "col");
        v.b_rows = absl::EndsWith(value, "row");
        return value == "row.row" || value == "col.row" || value == "col.col";
-     }},
+     },
+     [] { return std::string("row.row, col.row or col.col"); }, "A and B of wmma; default row.col"},
     {"c", [](const Variant& v) -> std::string { return v.c_columns ? "col" : ""; },
      [](absl::string_view value, Variant& v) {
        v.c_columns = true;
        return value == "col";
-     }},
+     },
+     [] { return std::string("col"); }, "C and D of wmma"},
     {"overlap", [](const Variant& v) { return v.overlap; },
      [](absl::string_view value, Variant& v) {
        v.overlap = std::string(value);
        return IsOverlap(value);
-     }},
+     },
+     [] {
+       return absl::StrCat(absl::StrJoin(NamedOverlaps(), ", "),
+                           ", any, or a list such as c3d2+a0d1; for sass: also ",
+                           absl::StrJoin(NamedSharing(), ", "), " or c1c0");
+     },
+     "registers of D that are also operands; sass: those that operands share"},
     {"around", [](const Variant& v) { return v.around; },
      [](absl::string_view value, Variant& v) {
        v.around = std::string(value);
        return IsSurrounding(value);
-     }},
+     },
+     [] { return absl::StrCat(absl::StrJoin(NamedSurroundings(), ", "), " or any"); },
+     "of mma and wmma"},
+    // Only a name for kernels.
     {"registers", [](const Variant& v) -> std::string { return v.copied ? "copied" : ""; },
-     [](absl::string_view, Variant&) { return false; }},
+     [](absl::string_view, Variant&) { return false; }, [] { return std::string(); }, ""},
 };
 
 }  // namespace
@@ -119,15 +133,18 @@ std::string SuffixOf(const Variant& v) {
   return suffix;
 }
 
+std::vector<VariantUsage> VariantUsages() {
+  std::vector<VariantUsage> usages;
+  for (const Property& p : kProperties) {
+    if (!p.values().empty()) usages.push_back({std::string(p.name), p.values(), p.what});
+  }
+  return usages;
+}
+
 std::string VariantValues() {
-  return absl::StrCat(
-      "a=registers (A of wgmma and tcgen05), layout=row.row, col.row or col.col (A and B of wmma; "
-      "default row.col), c=col (C and D of wmma), overlap=",
-      absl::StrJoin(NamedOverlaps(), ", "),
-      ", any, or a list such as c3d2+a0d1 (registers of D that are also operands; for sass: also ",
-      absl::StrJoin(NamedSharing(), ", "),
-      " or c1c0, registers that operands share), around=", absl::StrJoin(NamedSurroundings(), ", "),
-      " or any (of mma and wmma)");
+  return absl::StrJoin(VariantUsages(), ", ", [](std::string* out, const VariantUsage& u) {
+    absl::StrAppend(out, u.name, "=", u.values, " (", u.what, ")");
+  });
 }
 
 std::optional<Variant> VariantWithSuffix(absl::string_view suffix) {

@@ -56,8 +56,12 @@ VariantOperands OperandsOf(const Variant& variant);
 // ",overlap=c_reversed" and ",around=loop", as far as they apply: "cuda:0" + SuffixOf(variant) opens it
 // (device/cuda/cuda.h).
 std::string SuffixOf(const Variant& variant);
-// For people: the parts of a suffix and their values.
-std::string VariantValues();
+// For people: a part of a suffix, "layout", its values, and the operands that it concerns.
+struct VariantUsage {
+  std::string name, values, what;
+};
+std::vector<VariantUsage> VariantUsages();
+std::string VariantValues();  // all of them
 // In any order. nullopt if no variant has the suffix.
 std::optional<Variant> VariantWithSuffix(absl::string_view suffix);
 

@@ -7,6 +7,8 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "device/activity.h"
 #include "device/cuda/mnemonic.h"
 #include "device/gpu/fragments.h"
 #include "device/sass/machine.h"
@@ -65,10 +67,19 @@ const char* PtxVersionOf(absl::string_view ptxas) {
 
 }  // namespace
 
+std::string TargetNames() {
+  std::vector<absl::string_view> names;
+  for (const PtxTarget& t : PtxTargets()) {
+    if (HasMatrixNatives(t.arch)) names.push_back(t.target);
+  }
+  return absl::StrJoin(names, ", ");
+}
+
 absl::StatusOr<const PtxTarget*> FindTarget(absl::string_view name) {
   const absl::StatusOr<const PtxTarget*> target = TargetNamed(name);
-  if (target.ok()) return target;
-  return absl::InvalidArgumentError(absl::StrCat("sass: ", target.status().message()));
+  if (target.ok() && HasMatrixNatives((*target)->arch)) return target;
+  return absl::InvalidArgumentError(
+      absl::StrCat("sass: no target '", name, "'; choose from: ", TargetNames()));
 }
 
 absl::StatusOr<Toolchain> FindToolchain(absl::string_view target, const std::string& ptxas,
@@ -101,6 +112,11 @@ absl::StatusOr<KernelCode> Find(absl::string_view text, const PtxTarget& target,
 
 absl::StatusOr<std::string> AssembledText(const Toolchain& tools,
                                           std::span<const ModuleEntry> entries) {
+  const size_t count = entries.size();
+  ShowActivity(absl::StrCat("ptxas ", tools.version, " assembles ", count,
+                            count == 1 ? " kernel" : " kernels", count == 0 ? "" : " of ",
+                            count == 0 ? "" : entries[0].instruction.name, " for ",
+                            tools.target->target));
   PtxTarget target = *tools.target;
   const char* const most = PtxVersionOf(tools.version);
   if (NumberOf(most) < NumberOf(target.version)) target.version = most;

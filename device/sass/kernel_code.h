@@ -24,6 +24,8 @@ struct KernelCode {
   Program program;
 };
 
+// The targets whose machine code is executed: "sm_75, sm_80, ...".
+std::string TargetNames();
 // Also without its letter: "sm_90". kInvalidArgument, with the names: no such target.
 absl::StatusOr<const PtxTarget*> FindTarget(absl::string_view name);
 

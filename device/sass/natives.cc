@@ -1,5 +1,6 @@
 #include "device/sass/natives.h"
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -56,6 +57,13 @@ std::string FormOf(const mmadiff::Instruction& i, std::string_view arch) {
   if (i.a->bits <= 8) return absl::StrCat("QMMA", shape, ".", Upper(*i.d), types);
   return absl::StrCat("HMMA", shape, ".", Upper(*i.d),
                       i.a->bits == 16 && i.a->exponent_bits == 5 ? "" : "." + Upper(*i.a));
+}
+
+bool HasMatrixNatives(std::string_view arch) {
+  return absl::c_any_of(Operations(), [&](const Operation& op) {
+    return op.arch() == arch && IsNative(op) && op.instruction->layout != Layout::kVectorLanes &&
+           !FormOf(*op.instruction, arch).empty();
+  });
 }
 
 Natives::Natives(std::string_view arch) {

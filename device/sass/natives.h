@@ -19,6 +19,9 @@ namespace mmadiff::sass {
 // `arch`: "sm_90".
 std::string FormOf(const mmadiff::Instruction& instruction, std::string_view arch);
 
+// Whether any of these is a matrix instruction.
+bool HasMatrixNatives(std::string_view arch);
+
 class Natives {
  public:
   explicit Natives(std::string_view arch);

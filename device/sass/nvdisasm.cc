@@ -180,8 +180,8 @@ absl::StatusOr<std::string> CompiledPtx(const std::string& nvcc, const std::stri
   const TemporaryFolder folder;
   const std::string ptx = folder.path + "/file.ptx";
   if (folder.path.empty()) return absl::InternalError("cannot write a temporary file for nvcc");
-  std::string command =
-      absl::StrCat(Quoted(nvcc), " -ptx ", Quoted("-arch=" + arch), " -o ", Quoted(ptx));
+  std::string command = absl::StrCat(Quoted(nvcc), " -ptx ", Quoted("-arch=" + arch), " -o ",
+                                     Quoted(ptx), " -lineinfo");
   for (const std::string& option : options) absl::StrAppend(&command, " ", Quoted(option));
   std::string messages;
   if (!RunTool(absl::StrCat(command, " ", Quoted(file)), messages)) {

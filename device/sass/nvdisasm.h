@@ -28,8 +28,8 @@ absl::StatusOr<std::string> VersionOf(const std::string& ptxas);
 absl::StatusOr<std::string> AssembledText(const std::string& ptxas, const std::string& options,
                                           const std::string& nvdisasm, const std::string& ptx);
 
-// The PTX that the compiler makes of a CUDA C++ file for one target. kDataLoss, with the compiler's
-// first error, if it fails.
+// The PTX that the compiler makes of a CUDA C++ file for one target, with .loc for its lines.
+// kDataLoss, with the compiler's first error, if it fails.
 absl::StatusOr<std::string> CompiledPtx(const std::string& nvcc, const std::string& arch,
                                         const std::vector<std::string>& options,
                                         const std::string& file);

@@ -443,6 +443,17 @@ std::string TargetIn(absl::string_view text) {
   return "";
 }
 
+std::vector<std::string> KernelNamesIn(absl::string_view text) {
+  std::vector<std::string> names;
+  for (absl::string_view line : absl::StrSplit(text, '\n')) {
+    line = absl::StripAsciiWhitespace(line);
+    if (!absl::ConsumePrefix(&line, ".section\t")) continue;
+    line = absl::StripLeadingAsciiWhitespace(line);
+    if (absl::ConsumePrefix(&line, ".text.")) names.emplace_back(line.substr(0, line.find(',')));
+  }
+  return names;
+}
+
 absl::StatusOr<Programs> ParsePrograms(absl::string_view text, absl::string_view only) {
   if (text.size() > kMaxTextBytes) {
     return absl::InvalidArgumentError(

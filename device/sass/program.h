@@ -85,6 +85,9 @@ using Programs = std::map<std::string, Program>;  // by kernel name
 // flags EF_CUDA_SM90 and EF_CUDA_ACCELERATORS; "" if there is neither.
 std::string TargetIn(absl::string_view text);
 
+// The names of all kernels of the text, also of those that are not executed.
+std::vector<std::string> KernelNamesIn(absl::string_view text);
+
 // All kernels of the text that `nvdisasm -c -hex` prints; without -hex, Control::known is
 // false. kInvalidArgument names the line of an
 // instruction, modifier or operand that is not executed: none is ignored. Also for more text than

@@ -15,6 +15,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
@@ -26,6 +27,7 @@
 #include "device/sass/natives.h"
 #include "device/sass/nvdisasm.h"
 #include "device/status_macros.h"
+#include "xxhash.h"
 
 namespace mmadiff {
 namespace {
@@ -54,6 +56,7 @@ struct Source {
   sass::Toolchain tools;  // assembles each instruction
   Variant variant;
   std::string text;                // of a file, instead: the output of nvdisasm
+  std::set<std::string> kernels;   // in it
   std::shared_ptr<Module> shared;  // by devices that execute the same operations in turn
 };
 
@@ -103,6 +106,10 @@ class Sass : public Device {
                                 : absl::StrCat("file ", argument_))
         .Add("native_model", absl::StrCat(kModelVersion));
   }
+  std::string ContentsHash() const override {
+    if (source_.text.empty()) return "";
+    return absl::StrFormat("%016x", XXH3_64bits(source_.text.data(), source_.text.size()));
+  }
   bool Emulates(const Operation& op) const override { return !IsNative(op); }
   absl::Status Supports(const Operation& op) const override {
     const PtxTarget& target = *source_.tools.target;
@@ -116,7 +123,10 @@ class Sass : public Device {
     if (layout == Layout::kNvidiaWgmma || layout == Layout::kNvidiaTcgen05) {
       return absl::NotFoundError("sass: executes mma, wmma and fma, but not wgmma or tcgen05");
     }
-    return HasKernel(*op.instruction, target, source_.variant);
+    RETURN_IF_ERROR(HasKernel(*op.instruction, target, source_.variant));
+    const std::string kernel = KernelName(*op.instruction, source_.variant);
+    if (source_.text.empty() || source_.kernels.contains(kernel)) return absl::OkStatus();
+    return absl::NotFoundError(absl::StrCat(argument_, " has no kernel ", kernel));
   }
   absl::StatusOr<std::string> Reason(const Operation& op, const Batch& batch) override;
 
@@ -308,8 +318,19 @@ absl::StatusOr<Source> SourceOfText(std::string text, const Variant& variant = {
   Source source;
   ASSIGN_OR_RETURN(source.tools.target, sass::FindTarget(sass::TargetIn(text)));
   source.variant = variant;
+  for (std::string& name : sass::KernelNamesIn(text)) source.kernels.insert(std::move(name));
   source.text = std::move(text);
   return source;
+}
+
+// Whether one of the kernels is that of an operation, in its default variant.
+bool HasOwnKernel(const Source& source) {
+  for (const auto& ops : {Operations(), UnmodelledOperations()}) {
+    for (const Operation& op : ops) {
+      if (source.kernels.contains(KernelName(*op.instruction, {}))) return true;
+    }
+  }
+  return false;
 }
 
 absl::StatusOr<Source> SourceOfFile(const std::string& path) {
@@ -319,7 +340,12 @@ absl::StatusOr<Source> SourceOfFile(const std::string& path) {
   }
   ASSIGN_OR_RETURN(const std::string nvdisasm, sass::FindDisassembler());
   ASSIGN_OR_RETURN(std::string text, sass::DisassembledText(nvdisasm, path));
-  return SourceOfText(std::move(text));
+  ASSIGN_OR_RETURN(Source source, SourceOfText(std::move(text)));
+  if (HasOwnKernel(source)) return source;
+  return absl::NotFoundError(
+      absl::StrCat("sass: ", path,
+                   ": its kernels are not those of this project, so they are not supported; "
+                   "`mmadiff scan` reads the PTX or CUDA C++ of which they were made"));
 }
 
 absl::StatusOr<Source> SourceOfAssembler(absl::string_view argument) {

@@ -29,24 +29,29 @@ constexpr size_t kMaxNamed = 12;  // refuted changes
 std::string NameOf(const ExplainedBucket& b) { return b.bucket ? Name(b.bucket) : "no bucket"; }
 
 std::string BucketLines(const ExplainedBucket& b) {
+  const std::string name = b.bucket ? ShownName(b.bucket, b.reason) : NameOf(b);
   std::string text;
   if (b.answers > 0) {
     const char* by = b.bucket.changes.empty() ? "the model" : "this change";
-    text = absl::StrCat("  ", NameOf(b), ": ", CountText(b.answers, "answer"), "; ", by,
-                        b.missed == 0 ? b.answers == 1 ? " reproduces it" : " reproduces them all"
-                        : std::cmp_equal(b.missed, b.answers)
-                            ? b.answers == 1 ? " does not reproduce it" : " reproduces none of them"
-                            : absl::StrCat(" does not reproduce ", b.missed, " of them"),
-                        "\n", b.shared.empty() ? "" : "  shared: ", b.shared,
-                        b.shared.empty() ? "" : "\n");
+    text = absl::StrCat(
+        "  ", name, ": ", CountText(b.answers, "answer"), "; ", by,
+        b.missed == 0 ? b.answers == 1 ? " reproduces it" : " reproduces them all"
+        : std::cmp_equal(b.missed, b.answers)
+            ? b.answers == 1 ? " does not reproduce it" : " reproduces none of them"
+            : absl::StrCat(" does not reproduce ", b.missed, " of them"),
+        "\n", b.reason.empty() ? "" : "  reason: ", b.reason, b.reason.empty() ? "" : "\n",
+        b.shared.empty() ? "" : "  shared: ", b.shared, b.shared.empty() ? "" : "\n");
   }
   if (b.failed == 0) return text;
-  return absl::StrCat(text, "  ", NameOf(b), ": ", CountText(b.failed, "case"),
-                      " without an answer", b.failed > 1 ? "; the smallest: " : ": ", b.said, "\n");
+  return absl::StrCat(text, "  ", name, ": ", CountText(b.failed, "case"), " without an answer",
+                      b.failed > 1 ? "; the smallest: " : ": ", b.said, "\n");
 }
 
 constexpr const char* kShared =
     "property that the differing dot products share, as a sentence; may be empty";
+
+constexpr const char* kReason =
+    "why the answers differ, as the device says it; empty if it does not";
 
 // The diagnosis of a device's answers.
 struct DiagnosisOf {
@@ -82,6 +87,7 @@ Fields<ExplainedBucket> FieldsOf(const ExplainedBucket*) {
       {"failed", &B::failed, "number of cases in which the device failed"},
       {"said", &B::said, Prose("failure of the device in the smallest of these cases; else empty")},
       {"shared", &B::shared, Prose(kShared)},
+      {"reason", &B::reason, Prose(kReason)},
   };
 }
 
@@ -186,13 +192,18 @@ std::string ExplainedText(const ExplainedCase& e, const TextStyle& style) {
                e.subject.reason, e.subject.reason.empty() ? "" : "\n"),
            style.width, 2),
       CaseText(op, e.dot(), 2, style.width));
+  if (m.inputs.shape != DotProductShape(op.shape()) && (e.stored || !e.subject.reason.empty())) {
+    absl::StrAppend(&text, Wrap(absl::StrCat("other operands of the tile: ",
+                                             OtherOperandsText(op, m.inputs, e.element), "\n"),
+                                style.width, 2));
+  }
   if (!e.subject.differing.empty()) text += DescribeResult(m, e.element, style);
   if (m.failure) {
     return absl::StrCat(text, "bucket ", Name(e.bucket), "\n", ModelText(op, e.dot(), style));
   }
   if (!e.agrees) {
     absl::StrAppend(&text,
-                    Wrap(absl::StrCat("bucket ", Name(e.bucket), "\n",
+                    Wrap(absl::StrCat("bucket ", ShownName(e.bucket, e.subject.reason), "\n",
                                       e.stored ? OfStored(e.diagnosis) : e.diagnosis.Text(), "\n"),
                          style.width, 2));
   }
@@ -223,8 +234,7 @@ Fields<CaseResult> FieldsOf(const CaseResult*) {
       }),
       {"why", [](const C& c) { return c.subject().why; }, Prose()},
       {"shared", [](const C& c) { return c.subject().shared; }, Prose(kShared)},
-      {"reason", [](const C& c) { return c.subject().reason; },
-       Prose("why the answers differ, as the device says it; empty if it does not")},
+      {"reason", [](const C& c) { return c.subject().reason; }, Prose(kReason)},
       {"agrees", [](const C& c) { return c.e.agrees; }},
       {"bucket", [](const C& c) { return Name(c.e.bucket); }},
       {"results", [](const C& c) { return c.mismatch().inputs.dot_products(); },

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
+#include "device/cuda/variant.h"
 #include "device/faulty.h"
 #include "fuzz/cli/flags.h"
 #include "fuzz/unit/devices.h"
@@ -125,11 +126,16 @@ std::vector<HelpSection> SectionsOfVerbs() {
 }
 
 std::vector<HelpSection> SectionsOfDevices() {
-  HelpSection devices = {"Devices", {}}, faults = {"faulty:NAME=VALUE", {}};
+  HelpSection devices = {"Devices", {}},
+              variants = {"cuda:N,NAME=VALUE and sass:arch=TARGET,NAME=VALUE", {}},
+              faults = {"faulty:NAME=VALUE", {}};
   for (const DeviceKind& kind : Devices()) devices.rows.push_back({kind.usage, kind.what});
   faults.rows.push_back({"", "docs/glossary.md explains the parameters of the arithmetic."});
   for (const FaultUsage& usage : FaultUsages()) faults.rows.push_back({usage.name, usage.values});
-  return {devices, faults};
+  for (const VariantUsage& u : VariantUsages()) {
+    variants.rows.push_back({u.name, absl::StrCat(u.values, " (", u.what, ")")});
+  }
+  return {devices, variants, faults};
 }
 
 HelpSection SectionOfExitCodes(const Verb* verb) {

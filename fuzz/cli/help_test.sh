@@ -40,6 +40,7 @@ done
 expect 0 help devices; cp out devices; has devices 'recorded:PATH'; is "$(awk 'length > 79' devices)" ''
 expect 2 run --device=faulty:x=1; names=$(sed -n 's/.*; all: //; s/,//gp' err); [ "$(wc -w <<<"$names")" -ge 20 ] || fail "names: $names"
 for name in $names; do has devices "  $name  "; done
+for name in a layout c overlap around; do has devices "  $name  "; done; has devices c3d2; has devices chain
 
 # ---- Misspelt
 expect 2 rnu; has err "no verb 'rnu'; did you mean 'run'?"; expect 2 help rnu; has err "'run'"

@@ -98,7 +98,7 @@ void ListFiledFindings(const ListFlags& flags, Call& call) {
   if (call.globals.json) return call.PrintJson(*findings);
   std::string text;
   for (const FiledFinding& f : *findings) {
-    absl::StrAppendFormat(&text, "%-9s  %s  %s  cases filed: %d\n", Name(f.state), f.op, f.bucket,
+    absl::StrAppendFormat(&text, "%-9s  %s  %s  cases filed: %d\n", Name(f.state), f.op, f.shown,
                           f.cases);
     absl::StrAppend(&text, "  ", f.path, "\n");
   }

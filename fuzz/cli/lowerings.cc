@@ -68,10 +68,10 @@ Fields<LoweringsResult> FieldsOf(const LoweringsResult*) {
 absl::StatusOr<const PtxTarget*> TargetFor(const std::string& name, std::string_view arch) {
   if (!name.empty()) return sass::FindTarget(name);
   for (const PtxTarget& t : PtxTargets()) {
-    if (arch == t.arch) return &t;
+    if (arch == t.arch && sass::FindTarget(t.target).ok()) return &t;
   }
-  return absl::NotFoundError(
-      absl::StrCat("'", std::string(arch), "' is not an architecture of ptxas"));
+  return absl::NotFoundError(absl::StrCat("no machine code of '", std::string(arch),
+                                          "' is executed, only that of: ", sass::TargetNames()));
 }
 
 std::string VerdictOf(const FoundLowering& f) {

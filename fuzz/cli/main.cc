@@ -14,6 +14,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "device/activity.h"
 #include "device/gpu/driver.h"
 #include "device/plain_text.h"
 #include "fuzz/cli/cli.h"
@@ -394,6 +395,7 @@ int Main(int argc, char** argv) {
     chosen = nullptr;
   }
   Console console(ColorOf(globals.color), globals.quiet);
+  const ActivityListener steps([&console](absl::string_view step) { console.Step(step); });
   Call call = {Ending(chosen_name), globals, console};
   if (argc <= 1) {
     console.Print(FirstSteps(console));

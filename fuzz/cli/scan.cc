@@ -9,8 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "corpus/durable_file.h"
-#include "device/cuda/mnemonic.h"
 #include "device/cuda/ptx_file.h"
+#include "device/sass/kernel_code.h"
 #include "device/sass/nvdisasm.h"
 #include "device/status_macros.h"
 #include "fuzz/cli/cli.h"
@@ -33,6 +33,26 @@ struct ScannedInstruction {
   OverlapProof proof;
 };
 
+// "k.cu:6": relative to the current folder if it is there.
+std::string PlaceText(const SourceLine& place) {
+  std::error_code error;
+  const std::filesystem::path path = std::filesystem::path(place.file).lexically_normal();
+  const auto below = path.lexically_relative(std::filesystem::current_path(error));
+  const bool is_below = !error && !below.empty() && *below.begin() != "..";
+  return absl::StrCat((is_below ? below : path).string(), ":", place.line);
+}
+
+std::vector<std::string> SourceOf(const ScannedInstruction& s) {
+  std::vector<std::string> places;
+  for (const SourceLine& place : s.ptx.source) places.push_back(PlaceText(place));
+  return places;
+}
+
+// "PTX line 48" beside lines of the source, otherwise "line 48".
+std::string LineText(const PtxMatrixInstruction& ptx, int line) {
+  return absl::StrCat(ptx.source.empty() ? "" : "PTX ", "line ", line);
+}
+
 // The copy that avoids the first register with wrong results, then the names of the others.
 std::string Avoidance(const ScannedInstruction& s) {
   if (s.proof.verdict != OverlapVerdict::kWrong) return "";
@@ -51,8 +71,8 @@ std::string Avoidance(const ScannedInstruction& s) {
   const std::string own =
       absl::StrCat("%own", s.ptx.line);  // unique: other copies have other lines
   std::string text = absl::StrCat(".reg .b", bits, " ", own, "; mov.b", bits, " ", own, ", ",
-                                  registers[0], "; before line ", s.ptx.line, ", and ", own, " as ",
-                                  absl::StrJoin(places, ", "));
+                                  registers[0], "; before ", LineText(s.ptx, s.ptx.line), ", and ",
+                                  own, " as ", absl::StrJoin(places, ", "));
   registers.erase(registers.begin());
   if (registers.empty()) return text;
   return absl::StrCat(text, "; likewise copies of ", absl::StrJoin(registers, ", "));
@@ -69,6 +89,9 @@ Fields<ScannedInstruction> FieldsOf(const ScannedInstruction*) {
   using Names = std::vector<std::string>;
   return {
       {"line", [](const S& s) { return s.ptx.line; }, {.what = "in the PTX", .least = 1}},
+      {"source", SourceOf,
+       "FILE:LINE of the CUDA source, from .loc: the calls through which it was inlined, from the "
+       "outermost, then its own line; empty without .loc"},
       {"function", [](const S& s) { return s.ptx.function; }},
       {"target", [](const S& s) { return s.ptx.target; },
        "for which it was assembled; empty if unknown"},
@@ -136,6 +159,10 @@ absl::StatusOr<std::string> PtxOf(const ScanFlags& flags) {
       return absl::InvalidArgumentError(absl::StrCat(
           "'", flags.options.front(), "' can only be an option of nvcc, which compiles .cu files"));
     }
+    if (flags.file == "-") {
+      return absl::InvalidArgumentError(
+          "scan reads a file, not stdin: `cuobjdump -ptx PROGRAM >FILE.ptx`, then scan FILE.ptx");
+    }
     const absl::StatusOr<std::string> text = ReadFile(flags.file, kMaxPtxBytes);
     if (absl::IsNotFound(text.status())) {
       return absl::InvalidArgumentError(text.status().message());
@@ -153,12 +180,28 @@ absl::StatusOr<std::string> PtxOf(const ScanFlags& flags) {
   return sass::CompiledPtx(nvcc, flags.arch, flags.options, flags.file);
 }
 
+// Advice on a file that is not PTX, by its name; "" if the name shows nothing.
+std::string AdviceOn(const std::string& file) {
+  for (const char* header : {".cuh", ".h", ".hpp"}) {
+    if (absl::EndsWith(file, header)) return "a header, not PTX; scan a .cu file that includes it";
+  }
+  for (const char* source : {".cpp", ".cc", ".cxx", ".c"}) {
+    if (absl::EndsWith(file, source)) return "not PTX; give CUDA C++ a name that ends in .cu";
+  }
+  if (absl::EndsWith(file, ".cubin")) {
+    return "machine code without PTX; scan the PTX or CUDA C++ of which it was made";
+  }
+  return "";
+}
+
 absl::StatusOr<std::vector<PtxMatrixInstruction>> InstructionsOf(const ScanFlags& flags) {
   ASSIGN_OR_RETURN(const std::string ptx, PtxOf(flags));
   auto read = ReadPtx(ptx);
   if (read.ok()) return read;
-  return absl::Status(read.status().code(),
-                      absl::StrCat(flags.file, ": ", read.status().message()));
+  const std::string advice = AdviceOn(flags.file);
+  return absl::Status(
+      read.status().code(),
+      absl::StrCat(flags.file, ": ", advice.empty() ? read.status().message() : advice));
 }
 
 // The version of ptxas; an error if it or nvdisasm is missing.
@@ -208,10 +251,24 @@ std::string VerdictText(const ScanFlags& flags, const ScannedInstruction& s, siz
                   width));
 }
 
-// Its line, mnemonic, D, and the operands that share registers with D.
-std::string InstructionText(const PtxMatrixInstruction& ptx) {
-  std::string text =
-      absl::StrCat("  line ", ptx.line, ": ", ptx.mnemonic, "\n", Vector("d", ptx.d));
+// Where a user finds it: in the source if that is known, otherwise in the PTX.
+std::string Heading(const ScannedInstruction& s, size_t width) {
+  const PtxMatrixInstruction& ptx = s.ptx;
+  if (ptx.source.empty())
+    return absl::StrCat("  ", LineText(ptx, ptx.line), ": ", ptx.mnemonic, "\n");
+  const std::vector<std::string> places = SourceOf(s);
+  std::string line = LineText(ptx, ptx.line);
+  for (size_t i = 1; i < places.size(); ++i) {
+    absl::StrAppend(&line, i == 1 ? ", inlined from " : ", ", places[i]);
+  }
+  return absl::StrCat("  ", places.front(), ": ", ptx.mnemonic, "\n",
+                      Labelled("    ", line, width));
+}
+
+// Its place, mnemonic, D, and the operands that share registers with D.
+std::string InstructionText(const ScannedInstruction& s, size_t width) {
+  const PtxMatrixInstruction& ptx = s.ptx;
+  std::string text = Heading(s, width) + Vector("d", ptx.d);
   const auto shares = [&](char operand) {
     return std::ranges::count(ptx.shared, operand, &SharedRegister::operand) > 0;
   };
@@ -250,10 +307,10 @@ std::string Text(const ScanFlags& flags, const ScanResult& result, size_t width)
         tried ? absl::StrCat(s.ptx.target, " ", s.ptx.mnemonic, " ", Name(s.ptx.shared))
               : s.proof.reason,
         s.ptx.line);
-    absl::StrAppend(
-        &text, InstructionText(s.ptx),
-        is_new ? VerdictText(flags, s, width)
-               : absl::StrCat("    ", WordOf(s.proof.verdict), ", as line ", first->second, "\n"));
+    absl::StrAppend(&text, InstructionText(s, width),
+                    is_new ? VerdictText(flags, s, width)
+                           : absl::StrCat("    ", WordOf(s.proof.verdict), ", as ",
+                                          LineText(s.ptx, first->second), "\n"));
   }
   return text;
 }
@@ -261,9 +318,9 @@ std::string Text(const ScanFlags& flags, const ScanResult& result, size_t width)
 std::string CudaText(const ScanResult& result, size_t width) {
   if (result.Count(OverlapVerdict::kWrong) == 0) return "";
   return Wrap(
-      "Lines and registers are those of the PTX that nvcc -ptx makes. In C++, copy the operand "
-      "before "
-      "the instruction: asm volatile(\"mov.f32 %0, %1;\" : \"=f\"(copy) : \"f\"(operand));\n",
+      "Registers and lines of the PTX are those that nvcc -ptx -lineinfo makes. In C++, copy the "
+      "operand before the instruction: asm volatile(\"mov.f32 %0, %1;\" : \"=f\"(copy) : "
+      "\"f\"(operand));\n",
       width, 2);
 }
 
@@ -271,8 +328,8 @@ void RunScan(const ScanFlags& flags, Call& call) {
   auto read = InstructionsOf(flags);
   if (!read.ok()) return call.Say(read.status());
   if (!flags.arch.empty()) {
-    const absl::Status known = TargetNamed(flags.arch).status();
-    if (!known.ok()) return call.Say(absl::InvalidArgumentError(known.message()));
+    const absl::Status known = sass::FindTarget(flags.arch).status();
+    if (!known.ok()) return call.Say(known);
   }
   const absl::StatusOr<std::string> tools = FindTools(flags.ptxas);
   if (!flags.ptxas.empty() && !tools.ok()) return call.Say(tools.status());

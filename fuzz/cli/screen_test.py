@@ -64,8 +64,8 @@ def fail(what):
     print(f'FAILED: {what}')
 
 
-def screen(args, columns):
-    """What the program prints on a terminal, progress left out."""
+def screen(args, columns, quiet=True):
+    """What the program prints on a terminal, progress left out unless not `quiet`."""
     pid, terminal = pty.fork()
     if pid == 0:
         if args[-1].startswith('<'):
@@ -74,7 +74,7 @@ def screen(args, columns):
         fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack('HHHH', 24, columns, 0, 0))
         os.environ.pop('COLUMNS', None)
         os.environ['PAGER'] = 'cat'
-        os.execv(PROGRAM, ['./mmadiff', '--quiet', '--color=never', *args])
+        os.execv(PROGRAM, ['./mmadiff', *(['--quiet'] if quiet else []), '--color=never', *args])
     data = b''
     while True:
         try:
@@ -225,6 +225,18 @@ def check_conclusion():
         fail(f'the conclusion of probe: {last}')
 
 
+def check_steps():
+    """What an assembler does before the first answer."""
+    for name, text in [('ptxas', 'echo V13.0.88'), ('nvdisasm', 'true')]:
+        pathlib.Path(name).write_text(f'#!/bin/sh\n{text}\n')
+        os.chmod(name, 0o755)
+    os.environ['MMADIFF_NVDISASM'] = os.path.abspath('nvdisasm')
+    shown = screen(['run', '--device=sass:arch=sm_90a,ptxas=./ptxas,overlap=any', f'--instr={MMA}', '--cases=1'], 120,
+                   quiet=False)
+    if not re.search(r'ptxas 13.0.88 assembles \d+ kernels? of mma.m16n8k16', '\n'.join(shown)):
+        fail(f'no step of the assembler: {shown}')
+
+
 def check_probe():
     """What contradicts is shown again by the next command."""
     args = [*OUTPUTS[7], '--question=width', '--out=probed']
@@ -250,6 +262,7 @@ with tempfile.TemporaryDirectory() as folder:
     check_survey()
     check_conclusion()
     check_probe()
+    check_steps()
     check_ends()
     os.chdir('/')
 print(f'{len(OUTPUTS) + 2 * len(NARROW)} outputs, {failures} failures')

@@ -86,6 +86,7 @@ absl::StatusOr<std::vector<FiledFinding>> ListFindings(const std::vector<std::st
       if (!c.bucket) continue;
       FiledFinding& f = of_folder[{c.op->name, Name(c.bucket)}];
       ++f.cases;
+      if (f.shown.empty() || !c.reason.empty()) f.shown = ShownName(c.bucket, c.reason);
       if (!IsFinding(c)) continue;
       if (f.path.empty() || IsMinimal(c)) f.path = path;
       f.state = MoreUrgent(f.state, StateOf(c));

@@ -42,6 +42,7 @@ std::string MovesText(const std::vector<FindingMove>& moves);
 struct FiledFinding {
   FindingState state = FindingState::kFixed;  // the most urgent of its cases
   std::string op, bucket;
+  std::string shown;  // ShownName() of the bucket
   uint64_t cases = 0;
   std::string path;  // path of the minimal case
 };

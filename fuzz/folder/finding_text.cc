@@ -80,7 +80,7 @@ std::string DescribeFinding(std::span<const KeptCase> cases, const Finding& find
   const auto add = [&](const char* label, absl::string_view words) {
     text += Labelled(absl::StrFormat("  %-11s", label), words, style.width);
   };
-  add("bucket", Name(finding.bucket));
+  add("bucket", ShownName(finding.bucket, finding.reason));
   add(LooksLikeCaseName(finding.case_name) ? "first case" : "input", finding.case_name);
   // A flaky case cannot be minimized; the file has its operands.
   const bool minimized = finding.bucket.Repeats() || finding.bucket.repetition == Repetition::kAged;
@@ -95,6 +95,11 @@ std::string DescribeFinding(std::span<const KeptCase> cases, const Finding& find
       minimized && cut ? absl::StrCat(place, ", found with ", finding.spent, " executions")
                        : place);
   if (minimized) text += CaseText(op, Extract(minimal.inputs, element), 13, style.width);
+  if (minimized && !alone) {
+    add("elsewhere", absl::StrCat("not reproduced by this dot product alone; other operands of the "
+                                  "tile: ",
+                                  OtherOperandsText(op, minimal.inputs, element)));
+  }
   text += DescribeResult(minimal, element, style);
   if (!alone) absl::StrAppend(&text, DescribePlace(minimal));
   const size_t room = style.width - std::min<size_t>(style.width, 2);

@@ -66,14 +66,25 @@ void Console::Status(absl::string_view line, bool milestone) {
   const absl::Duration now = MonotonicNow();
   if (stderr_.terminal) {
     if (now - last_ < absl::Milliseconds(200)) return;
-    const std::string wrapped = Wrap(PlainLine(line), stderr_.width - 1, 0);
-    Write(stderr, absl::StrCat("\r\x1b[K", wrapped.substr(0, wrapped.find('\n'))));
-    drawn_ = true;
+    Draw(line);
   } else {
     if (!milestone && now - last_ < absl::Minutes(1)) return;
     Write(stderr, absl::StrCat(PlainLine(line), "\n"));
   }
   last_ = now;
+}
+
+void Console::Step(absl::string_view line) {
+  if (quiet_ || !stderr_.terminal) return;
+  absl::MutexLock lock(&mutex_);
+  Draw(line);
+  last_ = MonotonicNow();
+}
+
+void Console::Draw(absl::string_view line) {
+  const std::string wrapped = Wrap(PlainLine(line), stderr_.width - 1, 0);
+  Write(stderr, absl::StrCat("\r\x1b[K", wrapped.substr(0, wrapped.find('\n'))));
+  drawn_ = true;
 }
 
 void Console::Clear() {

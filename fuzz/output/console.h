@@ -28,6 +28,8 @@ class Console {
   // Progress. On a terminal: redrawn in place, at most five times a second, without words that do
   // not fit. Otherwise: a line for each `milestone`, and once a minute.
   void Status(absl::string_view line, bool milestone);
+  // A step that may take long: on a terminal it is drawn at once, elsewhere not at all.
+  void Step(absl::string_view line);
   // Removes the status line.
   void Clear();
 
@@ -38,6 +40,7 @@ class Console {
     size_t width;
   };
 
+  void Draw(absl::string_view line) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void ClearLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   absl::Mutex mutex_;

@@ -68,7 +68,7 @@ std::string VerdictCard(const ReportRun& run) {
     const Finding& first = run.explained.front().finding;
     why = absl::StrCat(run.explained.size(),
                        run.explained.size() == 1 ? " finding: " : " findings, the first: ",
-                       Name(first.bucket), " of ", first.op);
+                       ShownName(first.bucket, first.reason), " of ", first.op);
   } else if (worst == RunReportRow::kAgrees || worst == RunReportRow::kIncomplete) {
     why =
         "The rate of mismatches is below the bound of each instruction (95%, for this generator); "
@@ -272,7 +272,7 @@ std::string FindingInside(const ReportFinding& f) {
 std::string FindingCard(const ReportFinding& f) {
   const Finding& finding = f.finding;
   return absl::StrCat("<article class=\"card finding\"><header><h3>",
-                      HtmlName(Name(finding.bucket)), "</h3>",
+                      HtmlName(ShownName(finding.bucket, finding.reason)), "</h3>",
                       finding.flaky() ? "<span class=\"tag warn\">does not repeat</span>" : "",
                       "<span class=\"mono\">", HtmlName(finding.op), "</span></header>\n",
                       FindingInside(f), "</article>\n");

@@ -233,7 +233,7 @@ TEST_F(RecordTest, IsADeviceAndNamesEmulation) {
   ASSERT_TRUE(Record(Options({name}), device).ok());
   const DeviceOr recorded = OpenRecorded(Path("out"));
   ASSERT_TRUE(recorded.ok()) << recorded.status();
-  EXPECT_EQ(Name((*recorded)->identity()), "other NaNs, emulated by ptxas");
+  EXPECT_EQ(Name((*recorded)->identity()), "other NaNs, instruction emulated by ptxas");
   Batch batch;
   Generate({FindOperation(name), FindStrategy("bits"), 1}, 7, 40, batch);
   const auto d = (*recorded)->Run(*FindOperation(name), batch);

@@ -74,6 +74,7 @@ void Add(const RegressionCase& c, const std::vector<Observed>& answers, Explaine
   bucket.missed += std::ranges::count_if(
       answers, [&](const Observed& o) { return !Gives(*c.op, model, o.dot, o.d); });
   if (bucket.shared.empty()) bucket.shared = c.shared;
+  if (bucket.reason.empty()) bucket.reason = c.reason;
 }
 
 void AddFailed(const RegressionCase& c, ExplainedGroup& group) {
@@ -251,6 +252,7 @@ absl::StatusOr<MinimizedCase> MinimizeCase(const Subject& subject, Device& devic
   finding.case_name = subject.name;
   finding.device = device.name();
   if (!i->diagnosis.observed.empty()) finding.diagnosis = i->Text();
+  if (!finding.flaky()) finding.reason = subject.reason;
   finding.spent = i->spent ? i->executions : 0;
   RETURN_IF_ERROR(FileCases(i->cases, IdentityFor(device, *m.op), folder, finding));
   finding.cases = 1;

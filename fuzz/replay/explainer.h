@@ -46,6 +46,7 @@ struct ExplainedBucket {
   size_t failed = 0;   // cases in which the device gave no word
   std::string said;    // the failure in the smallest of them
   std::string shared;  // RegressionCase::shared; may be ""
+  std::string reason;  // RegressionCase::reason; may be ""
 };
 
 // The cases of one operation and one device.

@@ -71,6 +71,25 @@ TEST_F(ExplainerTest, AFiledCaseIsExplainedWithItsFinding) {
   EXPECT_EQ(group.buckets.front().missed, 0);
 }
 
+class ReasoningDevice : public ChangedDevice {
+ public:
+  using ChangedDevice::ChangedDevice;
+  absl::StatusOr<std::string> Reason(const Operation&, const Batch&) override { return "FADD"; }
+};
+
+TEST_F(ExplainerTest, TheReasonOfTheDeviceIsFiled) {
+  ReasoningDevice device("fraction_bits=24");
+  const Finding finding = File(device);
+  EXPECT_EQ(finding.reason, "FADD");
+  EXPECT_EQ(ShownName(finding.bucket, finding.reason), kBucket);
+  const auto e = ExplainCase(finding.path, nullptr, console_);
+  ASSERT_TRUE(e.ok()) << e.status();
+  EXPECT_EQ(e->subject.reason, "FADD");
+  const auto folder = ExplainFolder(Path(""), console_);
+  ASSERT_TRUE(folder.ok()) << folder.status();
+  EXPECT_EQ(folder->groups.front().buckets.front().reason, "FADD");
+}
+
 // What is stored are fewer answers than refuted every change.
 TEST_F(ExplainerTest, WhatWasUnexplainedStaysSo) {
   ChangedDevice device("fraction_bits=24");
@@ -82,8 +101,8 @@ TEST_F(ExplainerTest, WhatWasUnexplainedStaysSo) {
     const auto e = ExplainCase(path, asked, console_);
     ASSERT_TRUE(e.ok()) << e.status();
     EXPECT_EQ(Name(e->bucket), "unexplained");
-    EXPECT_THAT(e->diagnosis.Text(),
-                AllOf(StartsWith("unexplained: "), HasSubstr("fraction_bits=24 reproduces the ")));
+    EXPECT_THAT(e->diagnosis.Text(), AllOf(StartsWith("when this was filed, no change "),
+                                           HasSubstr("fraction_bits=24 reproduces the ")));
     EXPECT_THAT(e->refuted, Not(IsEmpty()));
     EXPECT_THAT(e->of_answer.changes, IsEmpty());
     EXPECT_TRUE(e->of_answer.refuted);

@@ -100,9 +100,8 @@ std::string Notes(const RunReport& report) {
   const auto emulated = std::ranges::count(report.rows, true, &RunReportRow::emulated);
   if (emulated > 0) {
     absl::StrAppend(&text, "note: ", emulated, " of ", report.rows.size(),
-                    " instructions are emulated by ptxas on this GPU, not "
-                    "native (mmadiff list "
-                    "instructions --evidence)\n");
+                    " instructions are emulated: ptxas makes several machine "
+                    "instructions of each (mmadiff list instructions --evidence)\n");
   }
   return text + IncompleteNotes(report);
 }
@@ -151,7 +150,7 @@ void AddDifferences(const RunReport& report, const std::string& folder, const Te
     if (before == nullptr || before->op != f.op || before->flaky() != f.flaky()) {
       add(f.flaky() ? "flaky" : "differs", mark(f.op));
     }
-    add("", absl::StrCat(Name(f.bucket), ", ", CasesText(f),
+    add("", absl::StrCat(ShownName(f.bucket, f.reason), ", ", CasesText(f),
                          f.reports > 1 ? absl::StrCat(" in ", f.reports, " reports") : ""));
     if (report.findings.size() > 1) continue;
     if (!f.diagnosis.empty()) add("", f.diagnosis);
@@ -176,7 +175,8 @@ std::string FormatReport(const RunReport& report) {
                     f.flaky()                    ? "flaky:    "
                     : f.cases == 0 && !f.unfixed ? "fixed:    "
                                                  : "mismatch: ",
-                    f.op, "  ", Name(f.bucket), "  ", CasesText(f), "  ", f.path, "\n");
+                    f.op, "  ", ShownName(f.bucket, f.reason), "  ", CasesText(f), "  ", f.path,
+                    "\n");
   }
   text += Notes(report);
   if (report.findings.empty()) absl::StrAppend(&text, "verdict:  ", CleanText(report), "\n");

@@ -171,6 +171,23 @@ TEST_F(RunTest, TheScreenOfSeveralBuckets) {
           "filed    w/findings\nnext     ./mmadiff explain w/findings\n")));
 }
 
+// A parameter explains nothing, but the device does.
+TEST_F(RunTest, AReasonIsNotUnexplained) {
+  RunReport report;
+  report.folders = {"w"};
+  report.attempt.emplace();
+  Finding& finding = report.findings.emplace_back();
+  finding.op = kHopper;
+  finding.bucket = Bucket::Unexplained();
+  finding.cases = 3;
+  EXPECT_THAT(FormatScreen(report, {}, {.width = 80}), HasSubstr("unexplained, 3"));
+  finding.reason = "FADD reads another register";
+  const std::string screen = FormatScreen(report, {}, {.width = 80});
+  EXPECT_THAT(screen, HasSubstr("         machine code, 3 mismatching cases\nreason   FADD reads"));
+  EXPECT_THAT(FormatReport(report), HasSubstr("  machine code  3 mismatching cases"));
+  EXPECT_THAT(screen + FormatReport(report), testing::Not(HasSubstr("unexplained")));
+}
+
 TEST_F(RunTest, EmulatedInstructionsAreNoted) {
   RunOptions options = Options("w", {kHopper, "sm_90/mma.m16n8k32.f32.e4m3.e4m3.f32"});
   options.cases = 100;

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "corpus/cases/case_name.h"
 #include "device/cuda/overlap.h"
+#include "device/sass/kernel_code.h"
 #include "device/sass/sass_device.h"
 #include "device/status_macros.h"
 
@@ -84,7 +85,7 @@ absl::StatusOr<OverlapProver::Differences> OverlapProver::Differing(
 absl::Status OverlapProver::Try(const PtxMatrixInstruction& instruction, const std::string& target,
                                 OverlapProof& proof) {
   if (target.empty()) return absl::NotFoundError("the file names no target");
-  ASSIGN_OR_RETURN(const PtxTarget* const known, TargetNamed(target));
+  ASSIGN_OR_RETURN(const PtxTarget* const known, sass::FindTarget(target));
   ASSIGN_OR_RETURN(const MnemonicKernel kernel, KernelWithMnemonic(instruction.mnemonic, *known));
   proof.instruction = kernel.op->name;
   proof.register_bits = kernel.op->instruction->d->bits == 64 ? 64 : 32;

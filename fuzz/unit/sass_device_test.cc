@@ -175,7 +175,7 @@ TEST(SassDeviceOpens, ComplainsClearly) {
   const auto why = [](absl::string_view argument) {
     return std::string(OpenSass(argument).status().message());
   };
-  EXPECT_THAT(why("arch=sm_99"), HasSubstr("no target 'sm_99'; choose from: sm_70, "));
+  EXPECT_THAT(why("arch=sm_99"), HasSubstr("no target 'sm_99'; choose from: sm_75, "));
   EXPECT_THAT(why("arch=sm_90a,O=4"), HasSubstr("must be 0 to 3"));
   EXPECT_THAT(why("arch=sm_90a,o=1"), HasSubstr("'o=1': write arch=sm_90a,ptxas=PATH,O=3"));
   EXPECT_THAT(why("/none.cubin"), HasSubstr("/none.cubin: no such file"));

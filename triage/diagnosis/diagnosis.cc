@@ -232,11 +232,10 @@ Bucket Diagnosis::bucket(const Operation& op) const {
 
 std::string Diagnosis::Text() const {
   if (!changes.empty() && refuted) {
-    return absl::StrCat(Name(Bucket::Unexplained()),
-                        ": when this was filed, no change of one or two parameters reproduced all "
-                        "of the device's answers; ",
-                        Name(changes.front()), " reproduces the ", observed.size(),
-                        " considered here");
+    return absl::StrCat(
+        "when this was filed, no change of one or two parameters reproduced all "
+        "of the device's answers; ",
+        Name(changes.front()), " reproduces the ", observed.size(), " considered here");
   }
   if (!changes.empty()) {
     return absl::StrCat(
