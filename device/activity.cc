@@ -1,12 +1,14 @@
 #include "device/activity.h"
 
-#include <mutex>
 #include <utility>
+
+#include "absl/base/attributes.h"
+#include "absl/synchronization/mutex.h"
 
 namespace mmadiff {
 namespace {
 
-std::mutex activity_mutex;
+ABSL_CONST_INIT absl::Mutex activity_mutex(absl::kConstInit);
 std::function<void(absl::string_view)>& Listener() {
   static auto& listener = *new std::function<void(absl::string_view)>;
   return listener;
@@ -15,17 +17,17 @@ std::function<void(absl::string_view)>& Listener() {
 }  // namespace
 
 void ShowActivity(absl::string_view what) {
-  const std::lock_guard lock(activity_mutex);
+  const absl::MutexLock lock(&activity_mutex);
   if (Listener()) Listener()(what);
 }
 
 ActivityListener::ActivityListener(std::function<void(absl::string_view)> listener) {
-  const std::lock_guard lock(activity_mutex);
+  const absl::MutexLock lock(&activity_mutex);
   Listener() = std::move(listener);
 }
 
 ActivityListener::~ActivityListener() {
-  const std::lock_guard lock(activity_mutex);
+  const absl::MutexLock lock(&activity_mutex);
   Listener() = nullptr;
 }
 

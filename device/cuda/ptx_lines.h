@@ -24,7 +24,7 @@ class PtxLines {
   // `text_before`: the last string before the word, without quotes.
   void Read(absl::string_view word, int line, absl::string_view text_before);
   void EndFunction();
-  // Of the next instruction: its own place, then the calls through which it was inlined.
+  // The place of the next instruction, then the calls through which it was inlined.
   std::vector<Location> Here();
   // From the outermost call to the instruction, at the end of the module: compilers name the files
   // there. Places without a line or a file name are left out.

@@ -46,9 +46,16 @@ absl::Status Execute(const KernelCode& code, const Natives& natives, Arrays& arr
   const auto executions = static_cast<int64_t>(arrays.where.size());
   Counts counts;
   return Execute(code.program,
-                 {executions, code.kernel.threads, 0, parameters, sizeof(parameters), &natives,
-                  memory, kMaxInstructions * executions, observer},
+                 {executions, code.kernel.threads, code.shared_bytes, parameters,
+                  sizeof(parameters), &natives, memory, kMaxInstructions * executions, observer},
                  counts);
+}
+
+// The matrices that the kernel of wgmma copies to shared memory (device/cuda/wgmma_kernel.cc).
+size_t SharedBytes(const Kernel& kernel, const mmadiff::Instruction& i, const Variant& variant) {
+  if (i.layout != Layout::kNvidiaWgmma) return 0;
+  const bool a = variant.a == SourceOfA::kShared;
+  return sizeof(uint32_t) * (kernel.b.words + (a ? kernel.a.words : 0));
 }
 
 double NumberOf(const std::string& version) { return std::strtod(version.c_str(), nullptr); }
@@ -98,7 +105,8 @@ absl::StatusOr<Toolchain> FindToolchain(absl::string_view target, const std::str
 
 absl::StatusOr<KernelCode> Find(absl::string_view text, const PtxTarget& target,
                                 const mmadiff::Instruction& instruction, const Variant& variant) {
-  KernelCode code = {KernelOf(instruction, target, variant), {}};
+  KernelCode code = {KernelOf(instruction, target, variant), {}, 0};
+  code.shared_bytes = SharedBytes(code.kernel, instruction, variant);
   absl::StatusOr<Programs> programs = ParsePrograms(text, code.kernel.entry);
   if (!programs.ok()) return absl::UnimplementedError(programs.status().message());
   const auto program = programs->find(code.kernel.entry);

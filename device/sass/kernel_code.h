@@ -22,6 +22,7 @@ namespace mmadiff::sass {
 struct KernelCode {
   Kernel kernel;
   Program program;
+  size_t shared_bytes = 0;  // of a block
 };
 
 // The targets whose machine code is executed: "sm_75, sm_80, ...".

@@ -17,6 +17,8 @@ inline constexpr uint32_t kLocalBytes = 1 << 15;                 // per lane
 int ParametersAt(absl::string_view target);
 inline constexpr int kSharedAt = 0x400;  // where the kernel's own memory begins
 
+inline constexpr int kWarpsOfGroup = 4;  // a warpgroup
+
 // The lanes whose bits are set, in ascending order: for (const int lane : LanesIn(mask)).
 class LanesIn {
  public:
@@ -52,6 +54,8 @@ struct Block {
   std::span<const MemoryRange> memory;
   uint64_t most_instructions;
   Observer* observer;
+  // By warp: the addresses of the warpgroup's instructions that it has executed.
+  std::vector<std::vector<int64_t>> group_steps = {};
 };
 
 class Lanes {
@@ -59,6 +63,7 @@ class Lanes {
   Lanes(Block& block, int first_thread);
 
   Block& block() { return block_; }
+  int number() const { return first_thread_ / 32; }  // of the warp in its block
   // The subset of `lanes` in which the instruction's guard holds.
   uint32_t Guard(const Instruction& in, uint32_t lanes) const;
   bool Condition(const Operand& o, int lane) const;

@@ -7,6 +7,23 @@
 #include "device/sass/warp.h"
 
 namespace mmadiff::sass {
+namespace {
+
+// The four warps of a warpgroup execute its instructions together.
+absl::Status CheckGroups(const Block& block) {
+  const auto& steps = block.group_steps;
+  for (size_t w = 0; w < steps.size(); ++w) {
+    const size_t first = w - w % kWarpsOfGroup;
+    const bool whole = first + kWarpsOfGroup <= steps.size();
+    if (steps[w] != steps[first] || (!whole && !steps[w].empty())) {
+      return absl::InternalError(
+          "the warps of a warpgroup do not execute the same warpgroup instructions");
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
 
 absl::Status Execute(const Program& program, const Launch& launch, Counts& counts) {
   const int at = ParametersAt(program.target);
@@ -32,6 +49,7 @@ absl::Status Execute(const Program& program, const Launch& launch, Counts& count
                    launch.memory,
                    launch.most_instructions,
                    launch.observer};
+    block.group_steps.resize((launch.threads + 31) / 32);
     block.shared.assign(kSharedAt + launch.shared_bytes, 0xa5);
     std::vector<std::unique_ptr<Warp>> warps;
     for (int t = 0; t < launch.threads; t += 32) {
@@ -48,6 +66,9 @@ absl::Status Execute(const Program& program, const Launch& launch, Counts& count
         some |= !warp->ended();
         warp->Release();
       }
+    }
+    if (absl::Status s = CheckGroups(block); !s.ok()) {
+      return absl::Status(s.code(), absl::StrCat(program.name, ": ", s.message()));
     }
   }
   return absl::OkStatus();

@@ -1,5 +1,5 @@
-// Executes the machine code of a kernel, 32 lanes in lockstep. Global memory addresses are
-// host addresses.
+// Executes the machine code of a kernel, 32 lanes in lockstep, one warp after the other. Global memory
+// addresses are host addresses.
 //
 //   const auto programs = sass::Disassemble(nvdisasm, "kernels.cubin");  // or ParsePrograms(text)
 //   sass::Counts counts;

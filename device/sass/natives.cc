@@ -1,8 +1,11 @@
 #include "device/sass/natives.h"
 
+#include <algorithm>
+
 #include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "sim/batch.h"
@@ -25,6 +28,36 @@ std::string RoundingOf(absl::string_view name) {
 
 std::string Upper(const Format& format) { return absl::AsciiStrToUpper(format.name); }
 
+std::string GroupFormOf(const mmadiff::Instruction& i) {
+  if (i.sparse) return "";
+  const Shape& s = i.shape;
+  const std::string shape = absl::StrCat("GMMA.", s.m, "x", s.n, "x", s.k, ".");
+  const std::string types = absl::StrCat(Upper(*i.a), ".", Upper(*i.b));
+  if (i.a->bits == 1) return absl::StrCat("B", shape, "AND.POPC");
+  if (IsInteger(*i.a)) {
+    return absl::StrCat("I", shape, types, absl::StrContains(i.name, ".satfinite.") ? ".SAT" : "");
+  }
+  if (i.a->bits == 8) return absl::StrCat("Q", shape, Upper(*i.d), ".", types);
+  const bool half = i.a->bits == 16 && i.a->exponent_bits == 5;
+  return absl::StrCat("H", shape, Upper(*i.d), half ? "" : "." + Upper(*i.a));
+}
+
+constexpr std::string_view kGroupRows = "GMMA.64x";  // behind a letter
+
+// Replaces the columns of D in "HGMMA.64x40x16.F32" by 8, the least. Returns them, or 0 if the form has
+// no valid number.
+int ReplaceColumns(std::string& form) {
+  constexpr int kLeast = 8, kMost = 256;  // PTX ISA 9.0, 9.7.15
+  int columns = 0;
+  const size_t at = 1 + kGroupRows.size();
+  const size_t end = std::min(form.find('x', at), form.size());
+  const bool number = absl::SimpleAtoi(form.substr(at, end - at), &columns) &&
+                      absl::StrCat(columns) == form.substr(at, end - at);
+  if (!number || columns % kLeast != 0 || columns < kLeast || columns > kMost) return 0;
+  form.replace(at, end - at, absl::StrCat(kLeast));
+  return columns;
+}
+
 }  // namespace
 
 std::string FormOf(const mmadiff::Instruction& i, std::string_view arch) {
@@ -33,6 +66,7 @@ std::string FormOf(const mmadiff::Instruction& i, std::string_view arch) {
   if (i.layout == Layout::kVectorLanes) {
     return absl::StrCat(i.d->bits == 64 ? "DFMA" : "FFMA", RoundingOf(name));
   }
+  if (i.layout == Layout::kNvidiaWgmma) return GroupFormOf(i);
   const bool fragments = i.layout == Layout::kNvidiaMma || i.layout == Layout::kNvidiaMmaBytes;
   if (!fragments || i.sparse || s.blocks != 1) return "";
   const std::string shape = absl::StrCat(".", s.m, s.n, s.k);
@@ -72,6 +106,10 @@ Natives::Natives(std::string_view arch) {
     const mmadiff::Instruction& i = *op.instruction;
     const std::string form = FormOf(i, arch);
     if (form.empty() || natives_.contains(form)) continue;
+    if (i.layout == Layout::kNvidiaWgmma) {
+      groups_.emplace(form, &op);
+      continue;
+    }
     Native native = {.op = &op, .lanes = i.layout == Layout::kVectorLanes};
     if (!native.lanes) {
       native.a = WordsOf(i, Matrix::kA);
@@ -88,7 +126,21 @@ Natives::Natives(std::string_view arch) {
   }
 }
 
+std::optional<GroupMatrix> Natives::GroupMatrixOf(const std::string& form) const {
+  if (form.find(kGroupRows) != 1) return std::nullopt;
+  std::string least = form;
+  const int columns = ReplaceColumns(least);
+  const auto found = groups_.find(least);
+  if (columns == 0 || found == groups_.end()) return std::nullopt;
+  return GroupMatrix(*found->second, columns);
+}
+
 std::optional<Natives::Registers> Natives::RegistersOf(const std::string& form) const {
+  if (const std::optional<GroupMatrix> group = GroupMatrixOf(form); group.has_value()) {
+    const int d = group->RegistersOfD();
+    return Registers{
+        .lanes = false, .a = group->RegistersOfA(), .b = 0, .c = d, .d = d, .c_as_d = true};
+  }
   const auto found = natives_.find(form);
   if (found == natives_.end()) return std::nullopt;
   const Native& native = found->second;
@@ -106,6 +158,9 @@ absl::Status Natives::Execute(const Instruction& in, uint32_t lanes, Lanes& warp
     return absl::UnimplementedError(
         absl::StrCat(in.form, " at 0x", absl::Hex(in.address), ": ", why));
   };
+  if (const std::optional<GroupMatrix> group = GroupMatrixOf(in.form); group.has_value()) {
+    return group->Execute(in, warp);
+  }
   const auto found = natives_.find(in.form);
   if (found == natives_.end()) return error("no row of the architecture is this instruction");
   const Native& native = found->second;

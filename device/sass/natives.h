@@ -10,12 +10,14 @@
 
 #include "absl/status/status.h"
 #include "device/gpu/kernel.h"
+#include "device/sass/group_matrix.h"
 #include "device/sass/lanes.h"
 #include "sim/operation.h"
 
 namespace mmadiff::sass {
 
-// "HMMA.16816.F32.BF16" for a native mma or fma of the table, as nvdisasm prints it; "" for others.
+// "HMMA.16816.F32.BF16" for a native mma, wgmma or fma of the table, as nvdisasm prints it; "" for
+// others.
 // `arch`: "sm_90".
 std::string FormOf(const mmadiff::Instruction& instruction, std::string_view arch);
 
@@ -35,6 +37,8 @@ class Natives {
   };
   // nullopt if no row has the form.
   std::optional<Registers> RegistersOf(const std::string& form) const;
+  // "HGMMA.64x40x16.F32": also for numbers of columns that the table does not have.
+  std::optional<GroupMatrix> GroupMatrixOf(const std::string& form) const;
 
   // Executes `in` with the row's model. kUnimplemented: no row has the form, the instruction has
   // scales or an operand outside of registers, or some lane takes no part in a matrix instruction.
@@ -47,7 +51,8 @@ class Natives {
     OperandWords a = {}, b = {}, c = {}, d = {};  // of a matrix instruction
     int registers[4] = {};                        // of a lane: a, b, c, d
   };
-  std::map<std::string, Native, std::less<>> natives_;  // by form
+  std::map<std::string, Native, std::less<>> natives_;           // by form
+  std::map<std::string, const Operation*, std::less<>> groups_;  // with "64x8x" in the form
 };
 
 }  // namespace mmadiff::sass

@@ -83,10 +83,12 @@ constexpr OpcodeInfo kOpcodes[] = {
     {"BREAK", Op::kLeaveBarrier, false, false, false, false, ""},
     {"BAR", Op::kBlock, false, false, false, false, "SYNC.DEFER_BLOCKING"},
     {"DEPBAR", Op::kScoreboard, false, false, false, false, "LE"},
+    {"WARPGROUP", Op::kWarpgroup, false, false, false, false, "ARRIVE|DEPBAR.LE"},
+    {"FENCE", Op::kFence, false, false, false, false, "VIEW.ASYNC.S"},
     {"WARPSYNC", Op::kNothing, false, false, false, false, "ALL?"},
     {"YIELD", Op::kNothing, false, false, false, false, ""},
     {"NOP", Op::kNothing, false, false, false, false, ""},
-    {"MEMBAR", Op::kNothing, false, false, false, false, ""},
+    {"MEMBAR", Op::kNothing, false, false, false, false, "|ALL.CTA"},
     {"ERRBAR", Op::kNothing, false, false, false, false, ""},
     {"CCTL", Op::kNothing, false, false, false, false, ""},
     {"IADD", Op::kAdd3, true, false, false, false, "64?"},
@@ -107,6 +109,10 @@ constexpr OpcodeInfo kOpcodes[] = {
     {"DMMA", Op::kNative, true, false, false, false, kAnyForm},
     {"QMMA", Op::kNative, true, false, false, false, kAnyForm},
     {"OMMA", Op::kNative, true, false, false, false, kAnyForm},
+    {"HGMMA", Op::kGroupMatrix, true, false, false, false, kAnyForm},
+    {"IGMMA", Op::kGroupMatrix, true, false, false, false, kAnyForm},
+    {"QGMMA", Op::kGroupMatrix, true, false, false, false, kAnyForm},
+    {"BGMMA", Op::kGroupMatrix, true, false, false, false, kAnyForm},
 };
 
 constexpr std::pair<const char*, uint64_t> kModifiers[] = {
@@ -119,7 +125,7 @@ constexpr std::pair<const char*, uint64_t> kModifiers[] = {
     {"L", kLeft},        {"ADD", kAdd},       {"SH", kShiftAmount}, {"ALL", kAll},
     {"32", k32},         {"IDX", kIndex},     {"DOWN", kDown},      {"BFLY", kButterfly},
     {"SUM", kSum},       {"ISAT", kSaturate}, {"F32", kF32Result},  {"E4M3", kFromE4m3},
-    {"E5M2", kFromE5m2}, {"U4TO8", kNibbles},
+    {"E5M2", kFromE5m2}, {"U4TO8", kNibbles}, {"ARRIVE", kArrive},
 };
 
 }  // namespace

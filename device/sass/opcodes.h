@@ -1,5 +1,5 @@
-// The machine instructions in kernels of this project: those of single mma, wmma and fma instructions for
-// sm_75 to sm_120a, and those of fuzz/gpu/resident.cu for sm_90. Learned from nvdisasm.
+// The machine instructions in kernels of this project: those of single mma, wmma, wgmma and fma
+// instructions for sm_75 to sm_120a, and those of fuzz/gpu/resident.cu for sm_90. Learned from nvdisasm.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,8 @@ enum class Op : uint8_t {
   kHalfConstant,
   kToHalf,
   kPackHalves,
-  kNative,  // matrix instructions and fused multiply-adds
+  kNative,       // matrix instructions and fused multiply-adds
+  kGroupMatrix,  // matrix instructions of a warpgroup
   kMoveMatrix,
   kMultiplyAdd,
   kLogic,
@@ -64,6 +65,8 @@ enum class Op : uint8_t {
   kLeaveBarrier,
   kBlock,
   kScoreboard,
+  kWarpgroup,
+  kFence,
   kNothing,
 };
 
@@ -123,6 +126,7 @@ enum Modifier : uint64_t {
   kFromE4m3 = 1ull << 35,
   kFromE5m2 = 1ull << 36,
   kNibbles = 1ull << 37,
+  kArrive = 1ull << 38,
 };
 uint64_t ModifierBit(const std::string& name);  // 0: without a meaning for the result
 

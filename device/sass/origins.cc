@@ -26,9 +26,15 @@ bool IsOneLane(const Instruction& in, Op op) { return in.uniform() || op == Op::
 }  // namespace
 
 Origins::Origins(Expressions& pool, const Natives& natives, std::vector<NamedMemory> inputs)
-    : pool_(pool), natives_(natives), inputs_(std::move(inputs)) {
-  std::ranges::fill(flags_[kTrue], pool_.Constant(1));
-  uniform_flags_[kTrue] = pool_.Constant(1);
+    : pool_(pool), natives_(natives), inputs_(std::move(inputs)) {}
+
+Origins::WarpState& Origins::StateOf(const Lanes& warp) {
+  const auto [at, first] = warps_.try_emplace(&warp);
+  if (first) {
+    std::ranges::fill(at->second.flags[kTrue], pool_.Constant(1));
+    at->second.uniform_flags[kTrue] = pool_.Constant(1);
+  }
+  return at->second;
 }
 
 int Origins::StoredAt(const void* address) const {
@@ -44,13 +50,13 @@ const Instruction* Origins::MakerOf(int expression) const {
 int& Origins::At(const Operand& o, int lane) {
   switch (o.kind) {
     case Operand::kUniform:
-      return uniform_[o.index];
+      return now_->uniform[o.index];
     case Operand::kPredicate:
-      return flags_[o.index][lane];
+      return now_->flags[o.index][lane];
     case Operand::kUniformPredicate:
-      return uniform_flags_[o.index];
+      return now_->uniform_flags[o.index];
     default:
-      return registers_[o.index][lane];
+      return now_->registers[o.index][lane];
   }
 }
 
@@ -186,7 +192,7 @@ absl::Status Origins::Exchange(const Instruction& in, uint32_t lanes, Lanes& war
       of = Read(in, lane, warp);
     }
     if (op == Op::kPredicatesToRegister) {
-      for (int p = 0; p < kTrue; ++p) of.push_back(flags_[p][lane]);
+      for (int p = 0; p < kTrue; ++p) of.push_back(now_->flags[p][lane]);
     }
     Compute(in, in.form, 1 + WritesPair(in), lane, of);
     if (op != Op::kRegisterToPredicates) continue;
@@ -216,13 +222,46 @@ void Origins::Matrix(const Instruction& in, const Natives::Registers& registers)
   }
 }
 
+// As Matrix(), with the words of A and B in the order of their rows and columns.
+absl::Status Origins::MatrixOfGroup(const Instruction& in, const GroupMatrix& matrix, Lanes& warp) {
+  bool constant = true;
+  for (const Operand& o : in.sources) {
+    if (o.kind != Operand::kDescriptor) continue;
+    constant &= pool_.IsConstant(now_->uniform[o.index]);
+    constant &= pool_.IsConstant(now_->uniform[o.index + 1]);
+  }
+  for (const Operand& o : in.conditions) constant &= pool_.IsConstant(Condition(o, 0, warp));
+  if (!constant || !guard_.empty()) {
+    return NotFollowed(in, "its descriptors or condition depend on data");
+  }
+  ASSIGN_OR_RETURN(const GroupMatrix::Words words, matrix.SharedWords(in, warp));
+  const auto all = [&](const std::vector<uint32_t>& numbers) {
+    std::vector<int> of;
+    for (const uint32_t number : numbers) of.push_back(Loaded(kSharedSpace + 4 * number));
+    return pool_.Computed("", 0, of);
+  };
+  const bool a_in_registers = in.sources[0].kind == Operand::kRegister;
+  std::vector<int> of = {a_in_registers
+                             ? pool_.Computed("", 0, AllLanes(in.sources[0], matrix.RegistersOfA()))
+                             : all(words.a),
+                         all(words.b), kZero};
+  const bool accumulates = in.conditions.empty() || warp.Condition(in.conditions[0], 0);
+  const int d = matrix.RegistersOfD();
+  const std::vector<int> c = AllLanes(in.sources[2], d);
+  for (int at = 0; at < 32 * d; ++at) {
+    if (accumulates) of[2] = c[at];
+    Add(WordOf(in.results[0], at % d), at / d, pool_.Computed(in.form, at, of));
+  }
+  return absl::OkStatus();
+}
+
 bool Origins::IsAddressConstant(const Operand& o, int lane) {
   bool constant = true;
   for (int w = 0; w < 1 + o.pair && o.base != kZeroRegister; ++w) {
-    constant &= pool_.IsConstant(registers_[o.base + w][lane]);
+    constant &= pool_.IsConstant(now_->registers[o.base + w][lane]);
   }
   for (int w = 0; w < 1 + o.wide && o.uniform != kZeroUniform; ++w) {
-    constant &= pool_.IsConstant(uniform_[o.uniform + w]);
+    constant &= pool_.IsConstant(now_->uniform[o.uniform + w]);
   }
   return constant;
 }
@@ -241,7 +280,8 @@ absl::Status Origins::Access(const Instruction& in, uint32_t lanes, Lanes& warp)
     uint64_t address = warp.Address(in.sources[0], lane);
     if (op == Op::kLoadShared || op == Op::kStoreShared) address += kSharedSpace;
     if (op == Op::kLoadLocal || op == Op::kStoreLocal) address += kLocalWindow;
-    if (address - kLocalWindow < kLocalBytes) address += uint64_t{kLocalBytes} * lane;
+    if (address - kLocalWindow < kLocalBytes)
+      address += uint64_t{kLocalBytes} * (32 * warp.number() + lane);
     for (int w = 0; w < words; ++w) {
       if (stores) {
         writes_.push_back({{.kind = Operand::kMemory},
@@ -263,6 +303,7 @@ absl::Status Origins::Before(const Instruction& in, uint32_t active, uint32_t gu
                              Lanes& warp) {
   writes_.clear();
   guard_.clear();
+  now_ = &StateOf(warp);
   const Op op = Opcodes()[in.opcode].op;
   uint32_t lanes = guarded;
   if (in.guard != kTrue) {
@@ -285,6 +326,8 @@ absl::Status Origins::Before(const Instruction& in, uint32_t active, uint32_t gu
   }
   if (lanes == 0) return absl::OkStatus();
   if (IsMemory(op)) return Access(in, in.uniform() ? guarded & -guarded : guarded, warp);
+  const std::optional<GroupMatrix> group = natives_.GroupMatrixOf(in.form);
+  if (group.has_value()) return MatrixOfGroup(in, *group, warp);
   const std::optional<Natives::Registers> native = natives_.RegistersOf(in.form);
   if (native.has_value() && !native->lanes) {
     Matrix(in, *native);

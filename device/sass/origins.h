@@ -22,8 +22,9 @@ struct NamedMemory {
   MemoryRange memory;
 };
 
-// Follows one warp. Branches are followed as executed; selections and guards are expressions.
-// kUnimplemented: addresses, stores or lanes of shuffles that depend on data.
+// Follows the warps of a block. Branches are followed as executed; selections and guards are
+// expressions.
+// kUnimplemented: addresses, stores, lanes of shuffles or matrix descriptors that depend on data.
 class Origins : public Observer {
  public:
   // Both must outlive this. `inputs` have words of 32 bits.
@@ -50,6 +51,14 @@ class Origins : public Observer {
     bool constant = false;  // made of constants only
   };
 
+  // Also for operands that reach beyond the last register.
+  struct WarpState {
+    int registers[256 + 16][32] = {};
+    int uniform[64 + 16] = {};
+    int flags[8][32] = {}, uniform_flags[8] = {};
+  };
+
+  WarpState& StateOf(const Lanes& warp);
   int& At(const Operand& o, int lane);  // a register or flag
   int Plain(const Operand& o, int word, int lane, Lanes& warp);
   int Source(const Operand& o, int word, int lane, Lanes& warp);  // with its sign, part and order
@@ -65,6 +74,7 @@ class Origins : public Observer {
   absl::Status Exchange(const Instruction& in, uint32_t lanes, Lanes& warp);
   bool IsAddressConstant(const Operand& o, int lane);
   void Matrix(const Instruction& in, const Natives::Registers& registers);
+  absl::Status MatrixOfGroup(const Instruction& in, const GroupMatrix& matrix, Lanes& warp);
   absl::Status Access(const Instruction& in, uint32_t lanes, Lanes& warp);
 
   Expressions& pool_;
@@ -72,10 +82,8 @@ class Origins : public Observer {
   const std::vector<NamedMemory> inputs_;
   std::vector<Write> writes_;  // of the current instruction
   std::map<int, int> guard_;   // by lane: its condition, if that is not a constant
-  // Also for operands that reach beyond the last register.
-  int registers_[256 + 16][32] = {};
-  int uniform_[64 + 16] = {};
-  int flags_[8][32] = {}, uniform_flags_[8] = {};
+  std::map<const Lanes*, WarpState> warps_;
+  WarpState* now_ = nullptr;        // of the current instruction
   std::map<uint64_t, int> memory_;  // by address
   std::unordered_map<int, const Instruction*> makers_;
   bool branches_on_data_ = false;

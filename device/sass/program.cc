@@ -103,6 +103,17 @@ bool ReadSuffix(absl::string_view suffix, Operand& operand) {
   return operand.part != Operand::kWhole;
 }
 
+// "UR4" of "gdesc[UR4]": four registers, those of A's descriptor and of B's.
+bool ReadDescriptors(absl::string_view text, Operand& operand) {
+  constexpr int kLast = kZeroUniform - 4;
+  if (!absl::ConsumeSuffix(&text, "]") || !ReadRegister(text, operand) ||
+      operand.kind != Operand::kUniform || operand.index > kLast) {
+    return false;
+  }
+  operand.kind = Operand::kDescriptor;
+  return true;
+}
+
 constexpr absl::string_view kSpecials[] = {"SR_TID.X",       "SR_CTAID.X",  "SR_CTAID.Y",
                                            "SR_LANEID",      "SRZ",         "SR_LTMASK",
                                            "SR_VIRTUALSMID", "SR_CgaCtaId", "PR"};
@@ -113,6 +124,14 @@ absl::StatusOr<Operand> ReadOperand(absl::string_view text) {
   if (absl::ConsumePrefix(&text, "`(")) {
     operand.kind = Operand::kLabel;
     operand.text = std::string(absl::StripSuffix(text, ")"));
+    return operand;
+  }
+  if (absl::ConsumePrefix(&text, "gdesc[")) {
+    if (!ReadDescriptors(text, operand)) return absl::InvalidArgumentError(whole);
+    return operand;
+  }
+  if (text == "gsb0") {
+    operand.kind = Operand::kGroupScoreboard;
     return operand;
   }
   if (absl::ConsumePrefix(&text, "-")) operand.negative = true;
@@ -194,6 +213,25 @@ void Distribute(const OpcodeInfo& info, const std::vector<Operand>& operands, In
   }
 }
 
+// "[A,] gdesc[...], C[, gsb0]" becomes A, B and C.
+void ArrangeGroupMatrix(Instruction& in) {
+  std::vector<Operand>& sources = in.sources;
+  if (!sources.empty() && sources.back().kind == Operand::kGroupScoreboard) {
+    sources.pop_back();
+    in.commits = true;
+  }
+  const auto a =
+      absl::c_find_if(sources, [](const Operand& o) { return o.kind == Operand::kDescriptor; });
+  if (a == sources.end()) return;
+  Operand b = *a;
+  b.index += 2;
+  if (a == sources.begin()) {
+    sources.insert(a + 1, b);
+  } else {
+    *a = b;
+  }
+}
+
 // Numbers of operands that the execution of an instruction reads, and their kinds. Others are refused.
 struct Reads {
   size_t sources, conditions = 0;
@@ -227,6 +265,8 @@ Reads ReadsOf(const Instruction& in) {
     case Op::kNative:
       return {.sources = absl::StrContains(in.form, ".SF.") ? 6u : 3u,
               .negates = in.name == "FFMA" || in.name == "DFMA"};
+    case Op::kGroupMatrix:
+      return {.sources = 3, .most_conditions = 1};
     case Op::kCompare:
       return {.sources = 2, .conditions = 1 + has(kEx)};
     case Op::kSelect:
@@ -265,8 +305,11 @@ Reads ReadsOf(const Instruction& in) {
       return {.sources = 2};
     case Op::kReturn:
       return {.sources = 2};
+    case Op::kWarpgroup:
+      return {.sources = 2 - 2 * has(kArrive)};
     case Op::kExit:
       return {.sources = 0, .most_conditions = 1};
+    case Op::kFence:
     case Op::kNothing:
       return {.sources = 0};
     default:
@@ -284,6 +327,10 @@ std::optional<Operand::Kind> KindOf(Op op, size_t source) {
   if (op == Op::kMoveMatrix || (source == 0 && op == Op::kReturn)) return Operand::kRegister;
   const bool waits = op == Op::kSetBarrier || op == Op::kWaitBarrier || op == Op::kLeaveBarrier;
   if (source == 0 && waits) return Operand::kBarrier;
+  if (op == Op::kGroupMatrix) return source == 1 ? Operand::kDescriptor : Operand::kRegister;
+  if (op == Op::kWarpgroup) {
+    return source == 0 ? Operand::kGroupScoreboard : Operand::kImmediate;
+  }
   if (op == Op::kScoreboard) return source == 0 ? Operand::kScoreboard : Operand::kImmediate;
   if (IsControl(op) && op != Op::kBlock) return Operand::kLabel;
   return std::nullopt;
@@ -297,6 +344,7 @@ std::string WhyNotSource(const Instruction& in, size_t i, const Reads& reads) {
       (o.part != Operand::kWhole && !reads.parts)) {
     return "a sign or a half";
   }
+  if (op == Op::kGroupMatrix && i == 0 && o.kind == Operand::kDescriptor) return "";
   const std::optional<Operand::Kind> kind = KindOf(op, i);
   const bool has_value = o.kind == Operand::kRegister || o.kind == Operand::kUniform ||
                          o.kind == Operand::kImmediate || o.kind == Operand::kConstant;
@@ -344,7 +392,8 @@ std::string WhyNot(const Instruction& in) {
     }
   }
   for (const Operand& o : in.conditions) {
-    if (o.negative || (o.part == Operand::kSign && info.op != Op::kPredicateLogic)) {
+    if (o.negative || (o.part == Operand::kSign && info.op != Op::kPredicateLogic) ||
+        (info.op == Op::kGroupMatrix && o.kind != Operand::kUniformPredicate)) {
       return "a condition";
     }
   }
@@ -412,6 +461,7 @@ absl::StatusOr<Instruction> ReadInstruction(absl::string_view text) {
     }
   }
   Distribute(Opcodes()[in.opcode], operands, in);
+  if (Opcodes()[in.opcode].op == Op::kGroupMatrix) ArrangeGroupMatrix(in);
   if (const std::string why = WhyNot(in); !why.empty()) return absl::InvalidArgumentError(why);
   // Generic addresses have 64 bits; before sm_80, registers of them are printed without ".64".
   const Op op = Opcodes()[in.opcode].op;

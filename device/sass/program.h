@@ -27,6 +27,8 @@ struct Operand {
     kLabel,
     kBarrier,
     kScoreboard,
+    kDescriptor,       // two uniform registers with the descriptor of a matrix in shared memory
+    kGroupScoreboard,  // gsb0
     kSpecial,
   };
   Kind kind = kSpecial;
@@ -66,6 +68,7 @@ struct Instruction {
   std::vector<Operand> conditions;  // predicates read
   int opcode = 0;                   // index in Opcodes()
   uint64_t has = 0;                 // the bits of its modifiers, "X" (ModifierBit())
+  bool commits = false;             // the last matrix instruction of a wgmma group: "gsb0"
   int target = -1;                  // instruction of the label, if there is one
   std::string text;                 // "FADD R7, R7, R6"
   Control control;

@@ -28,7 +28,9 @@ TEST(Program, ReadsFormsThatAreExecuted) {
         "F2FP.F16.E4M3.UNPACK_B R18, R18.H1", "LDG.E.64.SYS R2, [R10.64+UR4]",
         "PLOP3.LUT P6, PT, R4.SIGN, R3.reuse.SIGN, R8.SIGN, 0x2, 0x0",
         "HMMA.16816.F32 R4, R4, R8, RZ", "@!P0 STG.E desc[UR10][R12.64+0x4], R5",
-        "S2R R11, SR_VIRTUALSMID"}) {
+        "S2R R11, SR_VIRTUALSMID", "FENCE.VIEW.ASYNC.S", "WARPGROUP.ARRIVE",
+        "WARPGROUP.DEPBAR.LE gsb0, 0x1", "HGMMA.64x8x16.F32 R24, gdesc[UR4], R24, gsb0",
+        "QGMMA.64x8x32.F16.E4M3.E5M2 R28, R24, gdesc[UR12], R28, !UP0"}) {
     const absl::StatusOr<Programs> programs = Parsed(line);
     ASSERT_TRUE(programs.ok()) << programs.status();
     EXPECT_EQ(programs->at("k").instructions.size(), 1u) << line;
@@ -113,6 +115,23 @@ TEST(Program, RefusesEverythingElse) {
                            "MOV R256, R2",
                            "MOV R4, UR64",
                            "LDC R1, c[0x3][0x28]",
+                           "WARPGROUP.DEPBAR.LE gsb1, 0x0",
+                           "WARPGROUP.DEPBAR.LE SB0, 0x0",
+                           "WARPGROUP.DEPBAR.LE gsb0",
+                           "WARPGROUP.ARRIVE gsb0",
+                           "FENCE.VIEW.ASYNC.G",
+                           "HGMMA.64x8x16.F32 R24, gdesc[UR60], R24, gsb0",
+                           "HGMMA.64x8x16.F32 R24, gdesc[R4], R24, gsb0",
+                           "HGMMA.64x8x16.F32 R24, gdesc[UR4].tnspB, R24, gsb0",
+                           "HGMMA.64x8x16.F32 R24, gdesc[UR4], -R24, gsb0",
+                           "HGMMA.64x8x16.F32 R24, -R28, gdesc[UR4], R24, gsb0",
+                           "HGMMA.64x8x16.F32 R24, gdesc[UR4], R24, P0, gsb0",
+                           "HGMMA.64x8x16.F32 R24, gdesc[UR4], R24, gsb0, gsb0",
+                           "HGMMA.64x8x16.F32 R24, gdesc[UR4], gdesc[UR8], R24, gsb0",
+                           "HGMMA.64x8x16.F32 R24, R28, R32, R24, gsb0",
+                           "HGMMA.64x8x16.F32 UR24, gdesc[UR4], R24, gsb0",
+                           "MOV R4, gsb0",
+                           "MOV R4, gdesc[UR4]",
                            "SHFL.IDX.WRAP PT, R9, R27, R25, 0x1f"}) {
     EXPECT_THAT(
         std::string(Parsed(line).status().message()),

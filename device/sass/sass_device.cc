@@ -120,8 +120,8 @@ class Sass : public Device {
     if (layout == Layout::kNvidiaMma884 && IsNative(op)) {
       return absl::NotFoundError("sass: does not execute the steps of mma.m8n8k4");
     }
-    if (layout == Layout::kNvidiaWgmma || layout == Layout::kNvidiaTcgen05) {
-      return absl::NotFoundError("sass: executes mma, wmma and fma, but not wgmma or tcgen05");
+    if (layout == Layout::kNvidiaTcgen05) {
+      return absl::NotFoundError("sass: executes mma, wmma, wgmma and fma, but not tcgen05");
     }
     RETURN_IF_ERROR(HasKernel(*op.instruction, target, source_.variant));
     const std::string kernel = KernelName(*op.instruction, source_.variant);

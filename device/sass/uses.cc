@@ -35,6 +35,7 @@ using Native = std::optional<Natives::Registers>;
 
 int RegistersOfSource(const Instruction& in, int index, const Native& native) {
   const Op op = Opcodes()[in.opcode].op;
+  if (in.sources[index].kind == Operand::kDescriptor) return 2;
   if (native.has_value() && index < 3) {
     return index == 0 ? native->a : index == 1 ? native->b : native->c;
   }
@@ -68,14 +69,16 @@ std::string NameOf(const Storage& storage) {
 Uses UsesOf(const Instruction& in, const Natives& natives) {
   Uses uses;
   const Op op = Opcodes()[in.opcode].op;
-  const Native native = op == Op::kNative ? natives.RegistersOf(in.form) : std::nullopt;
+  const bool matrix = op == Op::kNative || op == Op::kGroupMatrix;
+  const Native native = matrix ? natives.RegistersOf(in.form) : std::nullopt;
   Add(in.guard_uniform ? Operand::kUniformPredicate : Operand::kPredicate, in.guard, 1, uses.guard);
   for (size_t i = 0; i < in.sources.size(); ++i) {
     const Operand& o = in.sources[i];
     if (o.kind == Operand::kMemory || o.kind == Operand::kConstant) {
       AddAddress(o, uses.reads);
     } else {
-      Add(o.kind, o.index, RegistersOfSource(in, static_cast<int>(i), native), uses.reads);
+      const auto kind = o.kind == Operand::kDescriptor ? Operand::kUniform : o.kind;
+      Add(kind, o.index, RegistersOfSource(in, static_cast<int>(i), native), uses.reads);
     }
   }
   for (const Operand& o : in.conditions) Add(o.kind, o.index, 1, uses.reads);

@@ -83,6 +83,10 @@ absl::Status Warp::StepGuarded(const Instruction& in, uint32_t guarded) {
     case Op::kNative:
       return block().natives == nullptr ? Unknown(in)
                                         : block().natives->Execute(in, guarded, *this);
+    case Op::kGroupMatrix:
+      RETURN_IF_ERROR(TakePartInGroup(in, guarded));
+      return block().natives == nullptr ? Unknown(in)
+                                        : block().natives->Execute(in, guarded, *this);
     case Op::kMoveMatrix:
       return MoveMatrix(in, guarded);
     default:
@@ -187,6 +191,15 @@ absl::Status Warp::MoveMatrix(const Instruction& in, uint32_t lanes) {
   return absl::OkStatus();
 }
 
+absl::Status Warp::TakePartInGroup(const Instruction& in, uint32_t lanes) {
+  if (lanes != ~0u) {
+    return absl::InternalError(absl::StrCat(in.form, " at 0x", absl::Hex(in.address),
+                                            " is not executed by all lanes of a warp"));
+  }
+  block().group_steps[number()].push_back(in.address);
+  return absl::OkStatus();
+}
+
 void Warp::ReleaseBarrier(int barrier) {
   uint32_t waiting = 0, released = 0;
   for (const int lane : LanesIn(live_)) {
@@ -240,6 +253,9 @@ absl::Status Warp::Control(const Instruction& in, uint32_t lanes) {
         waits_for_[lane] = barrier;
       }
       ReleaseBarrier(barrier);
+      break;
+    case Op::kWarpgroup:
+      if (lanes != 0) return TakePartInGroup(in, lanes);
       break;
     case Op::kBlock:
       for (const int lane : LanesIn(lanes)) state_[lane] = kAtBlock;

@@ -31,6 +31,7 @@ class Warp : private Lanes {
   absl::Status Arithmetic(const Instruction& in, uint32_t lanes);
   absl::Status Exchange(const Instruction& in, uint32_t lanes);
   absl::Status MoveMatrix(const Instruction& in, uint32_t lanes);
+  absl::Status TakePartInGroup(const Instruction& in, uint32_t lanes);
   absl::Status Control(const Instruction& in, uint32_t lanes);
   void ReleaseBarrier(int barrier);
 

@@ -25,7 +25,7 @@ constexpr char kWords[] =
     "R0 R253 R254 RZ UR0 UR62 URZ P0 P6 PT UP6 !P0 -R4 ~R4 B15 0x0 0xffffffff 0x80000000 "
     "0x7fffffff "
     "0x1f [R0] [R2.64] [R254.64+UR62+-0x4] c[0x0][0xfff0] c[0x0][R4+-0x10] `(.L_x_0) `(.L_x_1) "
-    "SR_TID.X PR SRZ R4.SIGN R4.H1 R4.H1_H1 R4.reuse.COL .64 .128 .U8 .X .HI";
+    "SR_TID.X PR SRZ R4.SIGN R4.H1 R4.H1_H1 R4.reuse.COL gdesc[UR59] gsb0 .64 .128 .U8 .X .HI";
 
 }  // namespace
 

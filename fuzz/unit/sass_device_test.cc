@@ -68,6 +68,32 @@ INSTANTIATE_TEST_SUITE_P(Targets, SassDevice,
                                          TargetRows{"sm_100a", 130}, TargetRows{"sm_120a", 200}),
                          [](const auto& info) { return info.param.target; });
 
+// All rows of wgmma, with A in shared memory and in registers.
+TEST(SassDeviceGroups, EqualTheSimulator) {
+  const std::string cubin = MMADIFF_CUBINS "/kernels.sm_90a.cubin";
+  const auto tool = sass::FindDisassembler();
+  if (!tool.ok() || !std::filesystem::exists(cubin)) GTEST_SKIP() << "no nvdisasm or CUDA Toolkit";
+  const auto text = sass::DisassembledText(*tool, cubin);
+  ASSERT_TRUE(text.ok()) << text.status();
+  for (const SourceOfA a : {SourceOfA::kShared, SourceOfA::kLanes}) {
+    const auto device = SassOfText(*text, {.a = a});
+    ASSERT_TRUE(device.ok()) << device.status();
+    int rows = 0;
+    for (const Operation& op : Operations()) {
+      if (op.arch() != "sm_90" || op.instruction->layout != Layout::kNvidiaWgmma) continue;
+      ++rows;
+      Batch batch;
+      Generate({&op, &Strategies().front(), 1}, 0, kCases, batch);
+      std::vector<uint64_t> d, model(batch.dot_products());
+      const absl::Status s = (*device)->Run(op, batch, d);
+      ASSERT_TRUE(s.ok()) << op.name << ": " << s;
+      Simulate(op.model, batch, model);
+      EXPECT_EQ(d, model) << op.name;
+    }
+    EXPECT_GE(rows, 20);
+  }
+}
+
 // The matrix instruction of one kernel no longer waits for its operands.
 TEST(SassDeviceWaits, AMissingWaitIsAnErrorOfTheOperation) {
   const std::string cubin = MMADIFF_CUBINS "/kernels.sm_90a.cubin";
@@ -168,6 +194,19 @@ TEST(Overlaps, OfNativeInstructionsAreRight) {
       if (!differ.has_value()) GTEST_SKIP() << "no ptxas 13.0 or nvdisasm";
       EXPECT_EQ(*differ, 0) << overlap << " of " << row;
     }
+  }
+}
+
+// -O0 computes the address, condition and descriptor of each step; the table has 8 columns.
+TEST(SassDeviceGroups, OfOtherCodeEqualTheSimulator) {
+  for (const auto& [argument, row] :
+       {std::pair("arch=sm_90a,O=0", "sm_90/wgmma.m64n8k32.f32.e4m3.e5m2"),
+        {"arch=sm_90a,O=0,a=registers", "sm_90/wgmma.m64n8k256.s32.b1.b1.and.popc"},
+        {"arch=sm_90a", "sm_90/wgmma.m64n40k16.f32.f16.f16"},
+        {"arch=sm_90a,a=registers", "sm_90/wgmma.m64n256k16.f16.f16.f16"}}) {
+    const auto differ = Differing(argument, row);
+    if (!differ.has_value()) GTEST_SKIP() << "no ptxas 13.0 or nvdisasm";
+    EXPECT_EQ(*differ, 0) << row << " by " << argument;
   }
 }
 
