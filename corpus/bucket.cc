@@ -91,9 +91,12 @@ std::string Name(const Bucket& bucket) {
   return absl::StrCat(repetition, repetition.empty() || kind.empty() ? "" : ":", kind);
 }
 
+bool OnlyReasonExplains(const Bucket& bucket, absl::string_view reason) {
+  return bucket.kind == Bucket::kUnexplained && !reason.empty();
+}
+
 std::string ShownName(const Bucket& bucket, absl::string_view reason) {
-  const bool known = bucket.kind == Bucket::kUnexplained && !reason.empty();
-  return known ? "machine code" : Name(bucket);
+  return OnlyReasonExplains(bucket, reason) ? "machine code" : Name(bucket);
 }
 
 Bucket ParseBucket(Family family, absl::string_view name) {

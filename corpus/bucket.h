@@ -64,8 +64,10 @@ struct Bucket {
 // "unexplained:ulps", "unexplained", "crash_exit_3", "flaky:unexplained:ulps", "flaky"; "" if the
 // bucket is empty. Stored in files.
 std::string Name(const Bucket& bucket);
-// For people, beside Device::Reason(): "machine code" for an unexplained bucket with a reason (only
-// devices that execute machine code give one), otherwise Name().
+// Whether the bucket is unexplained, but the device gives a reason (Device::Reason()).
+bool OnlyReasonExplains(const Bucket& bucket, absl::string_view reason);
+// For people: "machine code" if only the reason explains it (only devices that execute machine code
+// give one), otherwise Name().
 std::string ShownName(const Bucket& bucket, absl::string_view reason);
 // Accepts any text and is exact: Name() returns the same text. `family` is the family of the
 // operation's algorithm.

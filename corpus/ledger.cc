@@ -203,9 +203,9 @@ std::vector<LeftOutLine> Ledger::lines() const {
 std::string Text(const LeftOutLine& line) {
   const ThingText& thing = TextOf(line.thing);
   const bool all = line.count == line.asked;
-  const std::string left_out =
-      absl::StrCat(line.count, " of ", line.asked, " ", line.asked == 1 ? thing.one : thing.several,
-                   " left out");
+  const std::string left_out = line.asked == 1 ? absl::StrCat("1 ", thing.one, " left out")
+                                               : absl::StrCat(line.count, " of ", line.asked, " ",
+                                                              thing.several, " left out");
   // The device's own sentence is enough if it names the instruction.
   if (line.exact && line.reason == Reason::kDeviceLacks && line.count == 1 &&
       line.names.size() == 1 && absl::StrContains(line.detail, line.names.front())) {

@@ -3,8 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <set>
 
+#include "absl/algorithm/container.h"
+#include "corpus/durable_file.h"
 #include "sim/operation.h"
 
 namespace mmadiff {
@@ -35,6 +38,24 @@ TEST(StoredLowerings, NameOperationsOfTheTables) {
     EXPECT_TRUE(names.emplace(l.operation, l.name).second) << l.operation << " twice";
   }
   EXPECT_GT(names.size(), 700);
+}
+
+TEST(StoredLowerings, AreThoseOfTheFiles) {
+  size_t lines = 0;
+  for (const auto& file : std::filesystem::directory_iterator("corpus/lowerings")) {
+    const auto text = ReadFile(file.path().string());
+    ASSERT_TRUE(text.ok()) << text.status();
+    const auto parsed = ParseLowerings(*text);
+    ASSERT_TRUE(parsed.ok()) << parsed.status();
+    lines += parsed->size();
+    for (const StoredLowering& l : *parsed) {
+      EXPECT_TRUE(absl::c_any_of(LoweringsOf(l.operation), [&](const StoredLowering* embedded) {
+        return embedded->name == l.name && embedded->ptxas == l.ptxas &&
+               embedded->compared == l.compared && embedded->computes == l.computes;
+      })) << l.operation;
+    }
+  }
+  EXPECT_EQ(lines, StoredLowerings().size());
 }
 
 TEST(StoredLowerings, AreFoundByOperation) {

@@ -67,9 +67,9 @@ class Device {
   // (device/mode.h): "denorm=flush". After SetMode() Run() uses that mode; "": the one of name().
   virtual std::vector<std::string> Modes() const { return {}; }
   virtual void SetMode(absl::string_view) {}
-  // For people: the reason why the device's answers to this execution differ from the model, as a
-  // sentence; "" if unknown. Errors as Run().
-  virtual absl::StatusOr<std::string> Reason(const Operation&, const Batch&) { return ""; }
+  // For people: the reason why the device's answer to this dot product of an execution differs from
+  // the model, as a sentence; "" if unknown. Errors as Run().
+  virtual absl::StatusOr<std::string> Reason(const Operation&, const Batch&, int64_t) { return ""; }
   // Whether Supports() accepts all operations because it cannot list the ones that the program
   // computes.
   virtual bool SupportsAny() const { return false; }

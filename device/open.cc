@@ -34,6 +34,12 @@ DeviceOr OpenCudaVariants(absl::string_view argument) {
                         [](absl::string_view one) -> DeviceOr { return OpenCuda(one); });
 }
 
+DeviceOr OpenMachineCode(absl::string_view argument) {
+  if (!argument.empty()) return OpenSass(argument);
+  return absl::InvalidArgumentError(
+      "device 'sass:': write sass:arch=TARGET, for example sass:arch=sm_90a, or sass:FILE.cubin");
+}
+
 constexpr DeviceKind kKinds[] = {
     {"host", "host", "this CPU's own instructions", [](absl::string_view) { return OpenHost(); }},
     {"cuda", "cuda:N", "NVIDIA GPU number N: its mma, wmma, wgmma, tcgen05 and fma instructions",
@@ -42,7 +48,7 @@ constexpr DeviceKind kKinds[] = {
      [](absl::string_view argument) -> DeviceOr { return OpenHip(argument); }, true},
     {"sass", "sass:arch=TARGET",
      "machine code that ptxas makes for an NVIDIA GPU, executed on this CPU; also sass:FILE.cubin",
-     OpenSass},
+     OpenMachineCode},
     {"faulty", "faulty:NAME=VALUE",
      "the simulator with one parameter changed, or with lost, late or swapped answers; `mmadiff "
      "help devices` lists the names",

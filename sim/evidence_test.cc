@@ -95,6 +95,8 @@ std::vector<std::string> BrokenClaims(const std::string& op, const Evidence& e, 
   claim(e.grade != Grade::kPublished || models || compiled || MatchesAny(kOtherSources, op),
         "published nowhere");
   claim(!compiled || LoweringsOf(op) == 1, "no machine code, or not that of the model");
+  claim(!compiled || text.find("Open: the open questions of these instructions") != text.npos,
+        "the open questions of its instructions are its own");
   claim(!cites || models, "MMA-Sim 2.1.1 does not have it");
   // Its hardware test leaves out what the hardware made NaN where no NaN bits are promised.
   claim(!cites || nan == NanVerdict::kBits || text.find("hardware made NaN") != text.npos,

@@ -345,7 +345,7 @@ constexpr char kH200[] = "corpus/observations/nvidia_h200";
 constexpr char kEmulatedFp8OnH200[] = MMADIFF_H200 ". Not native: ptxas of CUDA 13.0 compiles it to two f16 steps, each with half the k, and an addition";
 constexpr char kEmulatedOnH200[] = MMADIFF_H200 ". Not native: as compiled by ptxas of CUDA 13.0";
 // mmadiff lowerings, 2026-11-29: the folder has what the machine code of each version of ptxas computes.
-constexpr char kLowered[] = "every ptxas tried compiles it to instructions of this architecture with published results, combined as in the model (machine code, executed)";
+constexpr char kLowered[] = "every ptxas tried compiles it to instructions of this architecture with published results, combined as in the model (machine code, executed). Open: the open questions of these instructions";
 constexpr char kLowerings[] = "corpus/lowerings";
 constexpr Measurement kMeasurements[] = {
     {"sm_80 sm_89 sm_100 sm_120", "mma.m8n8k4.f32.f16.f16.f32", kLowered, kLowerings, kPublished},

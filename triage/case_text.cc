@@ -84,7 +84,6 @@ std::string OtherOperandsText(const Operation& op, const Batch& inputs, int64_t 
     const Position p = PositionOf(s, at);
     add(2, p.block, absl::StrCat("C row ", p.i, " column ", p.j), *i.c, inputs.c[at]);
   }
-  if (named.empty()) return "all are +0";
   if (named.size() <= kMaxNamed) return absl::StrJoin(named, ", ");
   return absl::StrCat(counts[0], " of A, ", counts[1], " of B and ", counts[2], " of C are not +0");
 }

@@ -19,7 +19,7 @@ std::string CaseText(const Operation& op, const DotProductCase& dot, size_t inde
                      size_t width = kAnyWidth);
 
 // The operands of an execution (count 1) that are not those of result `element`, in words: "B column 0
-// k=0: ff = nan", or how many there are. Only those that are not +0, nor scales of 1.0.
+// k=0: ff = nan", or how many there are. Only those that are not +0, nor scales of 1.0; "" for none.
 std::string OtherOperandsText(const Operation& op, const Batch& inputs, int64_t element);
 
 }  // namespace mmadiff

@@ -114,6 +114,12 @@ std::string Conclusion(const Operation& op, const Observed& observed, const Diag
 
 }  // namespace
 
+std::string ModelStagesText(const Operation& op, const Observed& observed, const TextStyle& style) {
+  const StageTable stages = MakeStageTable(op, {}, observed.dot);
+  return StagesText(stages, style) +
+         Wrap(Results(op.model.d, stages, 0, observed.d), style.width, 2);
+}
+
 std::string StagesText(const StageTable& stages, const TextStyle& style) {
   std::vector<TableColumn> columns = {{"stage"}};
   for (size_t i = 0; i < stages.columns.size(); ++i) {

@@ -20,6 +20,9 @@ std::string ExplainText(const Operation& op, const Observed& observed, const Dia
 // With DiagnosisOfAnswer().
 std::string ExplainText(const Operation& op, const Observed& observed, const TextStyle& style);
 
+// The table of the model alone, and both results.
+std::string ModelStagesText(const Operation& op, const Observed& observed, const TextStyle& style);
+
 // Only the table.
 std::string StagesText(const StageTable& stages, const TextStyle& style);
 

@@ -58,17 +58,20 @@ class AnyVariant : public Device {
     return apart_->Supports(op);
   }
 
-  // That of the first variant that changes an answer.
-  absl::StatusOr<std::string> Reason(const Operation& op, const Batch& batch) override {
+  // That of the first variant that changes the answer.
+  absl::StatusOr<std::string> Reason(const Operation& op, const Batch& batch,
+                                     int64_t element) override {
     ASSIGN_OR_RETURN(const std::vector<uint64_t> d, apart_->Run(op, batch));
     for (Other& other : others_) {
       RETURN_IF_ERROR(Open(other));
       if (!other.device->Supports(op).ok()) continue;
       const auto own = other.device->Run(op, batch);
       if (!own.ok() && !IsOfOperation(own.status())) return own.status();
-      if (own.ok() && *own != d) return other.device->Reason(op, batch);
+      if (own.ok() && (*own)[element] != d[element]) {
+        return other.device->Reason(op, batch, element);
+      }
     }
-    return apart_->Reason(op, batch);
+    return apart_->Reason(op, batch, element);
   }
 
  private:

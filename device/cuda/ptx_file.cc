@@ -162,12 +162,12 @@ class PtxReader {
  public:
   explicit PtxReader(absl::string_view text) : tokens_(text) {}
 
-  absl::StatusOr<std::vector<PtxMatrixInstruction>> Read() {
+  absl::StatusOr<PtxFile> Read() {
     const absl::Status read = ReadAll();
     if (!versioned_) return absl::DataLossError("not PTX: it has no .version directive");
     RETURN_IF_ERROR(read);
     EndModule();
-    return std::move(found_);
+    return PtxFile{std::move(found_), wgmma_};
   }
 
  private:
@@ -220,6 +220,7 @@ class PtxReader {
   absl::Status Elsewhere(const Token& token) {
     const absl::string_view word = token.text;
     lines_.Read(word, token.line, tokens_.skipped());
+    wgmma_ += absl::StartsWith(word, "wgmma.mma_async.");
     const bool named = std::exchange(target_next_, false);
     const std::string last = std::exchange(last_, std::string(word));
     if ((last == "mma" || last == "wmma" || last == "wmma.mma") && absl::StartsWith(word, ".")) {
@@ -288,6 +289,7 @@ class PtxReader {
   PtxLines lines_;                                       // of the current module
   std::vector<std::vector<PtxLines::Location>> places_;  // of its instructions
   std::vector<PtxMatrixInstruction> found_;  // the last one is incomplete while in_matrix_
+  size_t wgmma_ = 0;
   bool in_matrix_ = false;
   std::vector<Token> operands_;
   std::string last_;  // word outside of matrix instructions
@@ -324,7 +326,7 @@ std::vector<SharedRegister> PtxMatrixInstruction::suspects() const {
   return suspects.empty() ? shared : suspects;
 }
 
-absl::StatusOr<std::vector<PtxMatrixInstruction>> ReadPtx(absl::string_view text) {
+absl::StatusOr<PtxFile> ReadPtx(absl::string_view text) {
   if (text.size() > kMaxPtxBytes) {
     return absl::InvalidArgumentError(
         absl::StrCat("more than ", kMaxPtxBytes >> 20, " MiB of PTX"));

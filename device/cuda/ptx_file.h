@@ -42,10 +42,15 @@ struct PtxMatrixInstruction {
   std::vector<SharedRegister> suspects() const;
 };
 
+struct PtxFile {
+  std::vector<PtxMatrixInstruction> matrix = {};
+  size_t wgmma = 0;  // number of wgmma.mma_async, which are not read
+};
+
 // Everything else is skipped: any directives, instructions, and lines of other tools between modules.
 // kDataLoss, with the line: text that is not PTX (no .version, zero bytes), ends within a comment,
 // function or instruction, or has an mma without four operands of 1 to 32 elements.
 // kInvalidArgument: more than kMaxPtxBytes.
-absl::StatusOr<std::vector<PtxMatrixInstruction>> ReadPtx(absl::string_view text);
+absl::StatusOr<PtxFile> ReadPtx(absl::string_view text);
 
 }  // namespace mmadiff

@@ -19,7 +19,7 @@ constexpr char kHead[] = ".version 8.5\n.target sm_90a\n.address_size 64\n";
 std::vector<PtxMatrixInstruction> Read(absl::string_view text) {
   auto read = ReadPtx(text);
   EXPECT_TRUE(read.ok()) << read.status();
-  return read.ok() ? *std::move(read) : std::vector<PtxMatrixInstruction>();
+  return read.ok() ? std::move(read->matrix) : std::vector<PtxMatrixInstruction>();
 }
 
 std::string Shared(absl::string_view operands) {
@@ -236,8 +236,20 @@ TEST(PtxFile, KnowsBothNamesOfVectorComponents) {
       ".version 9.0\n.target sm_90\nmma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 "
       "{%v.x, %v.y, %v.b, %v.w}, {%a0, %a1, %a2, %a3}, {%b0, %b1}, {%c0, %c1, %c2, %v.z};");
   ASSERT_TRUE(read.ok()) << read.status();
-  ASSERT_EQ(read->size(), 1);
-  EXPECT_EQ(Name(read->front().shared), "c3d2");
+  ASSERT_EQ(read->matrix.size(), 1);
+  EXPECT_EQ(Name(read->matrix.front().shared), "c3d2");
+}
+
+TEST(PtxFile, CountsWgmma) {
+  const auto read = ReadPtx(absl::StrCat(kHead, R"(
+wgmma.fence.sync.aligned;
+wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0, %f1, %f2, %f3}, %rd1, %rd2, 1, 1, 1, 0, 0;
+wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 {%f0, %f1, %f2, %f3}, %rd1, %rd2, %r, 0, 1;
+// wgmma.mma_async.sync.aligned
+wgmma.commit_group.sync.aligned;)"));
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_TRUE(read->matrix.empty());
+  EXPECT_EQ(read->wgmma, 2);
 }
 
 }  // namespace

@@ -128,9 +128,14 @@ absl::StatusOr<std::string> AssembledText(const Toolchain& tools,
   PtxTarget target = *tools.target;
   const char* const most = PtxVersionOf(tools.version);
   if (NumberOf(most) < NumberOf(target.version)) target.version = most;
-  ASSIGN_OR_RETURN(std::string text, AssembledText(tools.ptxas, tools.options, tools.nvdisasm,
-                                                   ModuleOf(target, entries)));
-  if (const std::string made = TargetIn(text); !made.empty() && made != tools.target->target) {
+  absl::StatusOr<std::string> text =
+      AssembledText(tools.ptxas, tools.options, tools.nvdisasm, ModuleOf(target, entries));
+  if (absl::IsUnimplemented(text.status())) {
+    return absl::UnimplementedError(
+        absl::StrCat("ptxas ", tools.version, " rejects it: ", text.status().message()));
+  }
+  RETURN_IF_ERROR(text.status());
+  if (const std::string made = TargetIn(*text); !made.empty() && made != tools.target->target) {
     return absl::InternalError(
         absl::StrCat(tools.ptxas, " makes machine code of ", made, ", not ", tools.target->target));
   }

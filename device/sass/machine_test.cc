@@ -110,6 +110,15 @@ TEST(Machine, RefusesAddressesBesideMemory) {
   EXPECT_TRUE(absl::IsInternal(load("LD.E R4, [R2.64+0x8000]")));
 }
 
+TEST(Machine, RefusesWideAccessesThatAreNotAligned) {
+  for (const char* line :
+       {"LDS.64 R4, [R0+0x404]", "LDS.64 R5, [R0+0x400]", "STS.64 [R0+0x400], R5",
+        "LDS R4, [R0+0x402]", "STL.128 [R0+0x10], R6", "LDS.U16 R4, [R0+0x401]"}) {
+    EXPECT_TRUE(absl::IsInternal(Executed({line, "EXIT"}))) << line;
+  }
+  EXPECT_TRUE(Executed({"STS.64 [R0+0x400], RZ", "STL.128 [R0+0x10], R8", "EXIT"}).ok());
+}
+
 TEST(Machine, ReturnsToInstructionsOnly) {
   const auto to = [](const char* low, const char* high) {
     return Executed({absl::StrCat("MOV R4, ", low), absl::StrCat("MOV R5, ", high),

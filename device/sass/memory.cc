@@ -54,6 +54,11 @@ absl::Status AccessMemory(const Instruction& in, uint32_t lanes, Lanes& warp) {
   const Op op = Opcodes()[in.opcode].op;
   const bool stores = op == Op::kStore || op == Op::kStoreShared || op == Op::kStoreLocal;
   const int bytes = AccessedBytes(in), words = (bytes + 3) / 4;
+  const Operand& data = stores ? in.sources[1] : in.results.empty() ? in.sources[0] : in.results[0];
+  if (data.kind == Operand::kRegister && data.index != kZeroRegister && data.index % words != 0) {
+    return absl::InternalError(absl::StrCat(in.text, " at 0x", absl::Hex(in.address), ": R",
+                                            data.index, " is not a multiple of ", words));
+  }
   bool local = op == Op::kLoadLocal || op == Op::kStoreLocal;
   if (in.uniform()) lanes &= -lanes;
   for (const int lane : LanesIn(lanes)) {
@@ -62,6 +67,11 @@ absl::Status AccessMemory(const Instruction& in, uint32_t lanes, Lanes& warp) {
     if (at == nullptr) {
       return absl::InternalError(absl::StrCat(in.form, " at 0x", absl::Hex(in.address),
                                               " reaches outside of memory: ", absl::Hex(address),
+                                              " lane ", lane));
+    }
+    if (address % bytes != 0) {
+      return absl::InternalError(absl::StrCat(in.form, " at 0x", absl::Hex(in.address),
+                                              " has a misaligned address: ", absl::Hex(address),
                                               " lane ", lane));
     }
     local |= address - kLocalWindow < kLocalBytes;

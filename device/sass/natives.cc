@@ -176,6 +176,13 @@ absl::Status Natives::Execute(const Instruction& in, uint32_t lanes, Lanes& warp
                        !o.inverted && (native.lanes || !o.negative);
     if (!plain) return error("an operand is not a register");
   }
+  const sass::Operand* const wide[] = {&in.sources[0], &in.sources[1], &in.sources[2],
+                                       &in.results[0]};
+  for (int o = 0; o < 4 && !native.lanes; ++o) {
+    if (native.registers[o] > 1 && wide[o]->index != kZeroRegister && wide[o]->index % 2 != 0) {
+      return error("an operand of several registers begins with an odd one");
+    }
+  }
   const mmadiff::Instruction& i = *native.op->instruction;
   Batch batch;
   batch.Resize(i.shape, 1);

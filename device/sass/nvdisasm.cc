@@ -14,7 +14,6 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "device/plain_text.h"
@@ -76,9 +75,9 @@ struct TemporaryFolder {
   std::string path;
 };
 
-// "13.0.88"
-bool IsVersion(absl::string_view text) {
-  return absl::c_count(text, '.') == 2 &&
+// "13.0.88", "12.4"
+bool LooksLikeVersion(absl::string_view text) {
+  return !text.empty() && absl::ascii_isdigit(text[0]) && absl::StrContains(text, '.') &&
          absl::c_all_of(text, [](char c) { return absl::ascii_isdigit(c) || c == '.'; });
 }
 
@@ -88,19 +87,37 @@ std::string CacheFolder() {
   return folder.empty() ? absl::StrCat(Environment("HOME"), "/.cache/mmadiff") : folder;
 }
 
+absl::StatusOr<std::string> AssemblerOfVersion(const std::string& version) {
+  const std::string path = absl::StrCat(CacheFolder(), "/ptxas-", version, "/ptxas");
+  if (access(path.c_str(), X_OK) == 0) return path;
+  const bool whole = absl::c_count(version, '.') == 2;
+  return absl::NotFoundError(absl::StrCat(
+      "no ptxas ", version,
+      whole ? absl::StrCat(": `.ci/ptxas ", version, "` downloads it")
+            : ": write all three numbers, as in 12.4.131; `.ci/ptxas VERSION` downloads one"));
+}
+
+absl::StatusOr<std::string> ProgramAt(const std::string& path) {
+  if (access(path.c_str(), X_OK) == 0) return path;
+  return absl::NotFoundError(absl::StrCat(path, ": no such program"));
+}
+
+// The assembler's first error, without the temporary file and its line.
+std::string WhyRejected(absl::string_view messages) {
+  const absl::string_view line = FirstError(messages);
+  const size_t colon = line.find(':');  // "ptxas FILE, line 24; error   : WHY"
+  return PlainLine(absl::StripAsciiWhitespace(colon == line.npos ? line : line.substr(colon + 1)));
+}
+
 }  // namespace
 
 absl::StatusOr<std::string> FindAssembler(const std::string& wanted) {
-  if (IsVersion(wanted)) {
-    const std::string path = absl::StrCat(CacheFolder(), "/ptxas-", wanted, "/ptxas");
-    if (access(path.c_str(), X_OK) == 0) return path;
-    return absl::NotFoundError(absl::StrCat("no ptxas ", wanted, " in ", CacheFolder(),
-                                            "; `.ci/ptxas ", wanted, "` gets it"));
+  if (LooksLikeVersion(wanted)) return AssemblerOfVersion(wanted);
+  if (wanted == "newest" && access(wanted.c_str(), X_OK) != 0) {
+    return absl::NotFoundError(
+        "no ptxas newest: `.ci/ptxas newest` downloads it and prints its path");
   }
-  if (!wanted.empty()) {
-    if (access(wanted.c_str(), X_OK) == 0) return wanted;
-    return absl::NotFoundError(absl::StrCat(wanted, ": no such program"));
-  }
+  if (!wanted.empty()) return ProgramAt(wanted);
   const std::string tool = FindTool("ptxas", "");
   if (!tool.empty()) return tool;
   return absl::NotFoundError(
@@ -124,7 +141,7 @@ absl::StatusOr<std::string> FindDisassembler(const std::string& ptxas) {
 }
 
 absl::StatusOr<std::string> FindCompiler(const std::string& wanted) {
-  if (!wanted.empty()) return FindAssembler(wanted);
+  if (!wanted.empty()) return ProgramAt(wanted);
   const std::string tool = FindTool("nvcc", "");
   if (!tool.empty()) return tool;
   return absl::NotFoundError(
@@ -167,9 +184,7 @@ absl::StatusOr<std::string> AssembledText(const std::string& ptxas, const std::s
   if (!RunTool(
           absl::StrCat(Quoted(ptxas), " ", options, " -o ", Quoted(cubin), " ", Quoted(source)),
           messages)) {
-    const std::string first = absl::StrReplaceAll(messages.substr(0, messages.find('\n')),
-                                                  {{absl::StrCat("ptxas ", source, ", "), ""}});
-    return absl::UnimplementedError(absl::StrCat("ptxas: ", PlainLine(first)));
+    return absl::UnimplementedError(WhyRejected(messages));
   }
   return DisassembledText(nvdisasm, cubin);
 }

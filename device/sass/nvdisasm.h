@@ -24,7 +24,7 @@ absl::StatusOr<std::string> FindCompiler(const std::string& wanted);
 absl::StatusOr<std::string> VersionOf(const std::string& ptxas);
 
 // The machine code of PTX text, as the disassembler prints it. `options`: "-O3 -arch=sm_90a".
-// kUnimplemented, with the assembler's first message, if it rejects the text.
+// kUnimplemented, with the assembler's first error, if it rejects the text.
 absl::StatusOr<std::string> AssembledText(const std::string& ptxas, const std::string& options,
                                           const std::string& nvdisasm, const std::string& ptx);
 

@@ -47,6 +47,12 @@ const Instruction* Origins::MakerOf(int expression) const {
   return at == makers_.end() ? nullptr : at->second;
 }
 
+std::optional<uint32_t> Origins::ValueOf(int expression) const {
+  if (pool_.IsConstant(expression)) return pool_[expression].number;
+  const auto value = values_.find(expression);
+  return value == values_.end() ? std::nullopt : std::optional(value->second);
+}
+
 int& Origins::At(const Operand& o, int lane) {
   switch (o.kind) {
     case Operand::kUniform:
@@ -372,6 +378,9 @@ absl::Status Origins::After(const Instruction& in, Lanes& warp) {
     }
     At(write.to, write.lane) = e;
     makers_.try_emplace(write.expression, &in);
+    if (!flag && guard == guard_.end()) {
+      values_.try_emplace(e, static_cast<uint32_t>(warp.Source(write.to, write.lane, false)));
+    }
   }
   return absl::OkStatus();
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -40,6 +41,8 @@ class Origins : public Observer {
   bool branches_on_data() const { return branches_on_data_; }
   // The first instruction that computed the expression; nullptr if none did.
   const Instruction* MakerOf(int expression) const;
+  // Its value in this execution, if it is a constant or a register held it.
+  std::optional<uint32_t> ValueOf(int expression) const;
 
  private:
   // A register, flag or word of memory that the current instruction writes.
@@ -86,6 +89,7 @@ class Origins : public Observer {
   WarpState* now_ = nullptr;        // of the current instruction
   std::map<uint64_t, int> memory_;  // by address
   std::unordered_map<int, const Instruction*> makers_;
+  std::unordered_map<int, uint32_t> values_;
   bool branches_on_data_ = false;
 };
 

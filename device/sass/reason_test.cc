@@ -2,14 +2,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "device/sass/nvdisasm.h"
 #include "device/sass/sass_device.h"
 #include "sim/operation.h"
+#include "sim/simulate.h"
 
 namespace mmadiff {
 namespace {
@@ -52,7 +55,18 @@ class Reasons : public testing::Test {
   }
   std::string Of(const char* argument, const char* row) {
     const Operation& op = *FindOperation(row);
-    const auto text = Open(argument)->Reason(op, SomeBatch(op));
+    const Batch batch = SomeBatch(op);
+    const auto device = Open(argument);
+    const auto d = device->Run(op, batch);
+    EXPECT_TRUE(d.ok()) << d.status();
+    std::vector<uint64_t> model(batch.dot_products());
+    Simulate(op.model, batch, model);
+    const auto at = std::ranges::mismatch(*d, model);
+    return At(*device, row, at.in1 == d->end() ? 0 : at.in1 - d->begin());
+  }
+  static std::string At(Device& device, const char* row, int64_t element) {
+    const Operation& op = *FindOperation(row);
+    const auto text = device.Reason(op, SomeBatch(op), element);
     EXPECT_TRUE(text.ok()) << text.status();
     return text.value_or("");
   }
@@ -70,6 +84,21 @@ TEST_F(Reasons, NameTheInstructionThatReadsTheWrongRegister) {
   EXPECT_THAT(Of("arch=sm_90a,overlap=a0d0", kWmma),
               MatchesRegex("with overlap=a0d0 alone, IMMA.16816.S8.S8 R.* reads the result of "
                            "IMMA.16816.S8.S8 R.*; it should read a\\[0\\]"));
+}
+
+// Code without optimization packs halves of registers that nothing reads.
+TEST_F(Reasons, FollowValuesThatDiffer) {
+  EXPECT_THAT(
+      Of("arch=sm_90a,overlap=c1d0,O=0", kFp8),
+      MatchesRegex("with overlap=c1d0 alone, FADD .* reads the result of FADD .*; it should "
+                   "read c\\[1\\]"));
+}
+
+// Registers 2 and 3 of D are rows 8 to 15: the overlap changes nothing in row 0.
+TEST_F(Reasons, DoNotBlameAnOverlapThatChangesAnotherAnswer) {
+  const auto device = Open("arch=sm_90a,overlap=c3d2");
+  EXPECT_THAT(At(*device, kFp8, 0), StartsWith("the machine code computes FADD(c[0], "));
+  EXPECT_THAT(At(*device, kFp8, 8 * 8 + 1), StartsWith("with overlap=c3d2 alone, FADD"));
 }
 
 TEST_F(Reasons, StateWhatCodeComputes) {

@@ -128,7 +128,8 @@ class Sass : public Device {
     if (source_.text.empty() || source_.kernels.contains(kernel)) return absl::OkStatus();
     return absl::NotFoundError(absl::StrCat(argument_, " has no kernel ", kernel));
   }
-  absl::StatusOr<std::string> Reason(const Operation& op, const Batch& batch) override;
+  absl::StatusOr<std::string> Reason(const Operation& op, const Batch& batch,
+                                     int64_t element) override;
 
  private:
   using CodeOr = absl::StatusOr<sass::KernelCode>;
@@ -162,7 +163,8 @@ class Sass : public Device {
   Answered CachedAnswers(const sass::KernelCode& code, const Operation& op,
                          const Batch& batch) const;
   absl::Status CompareSharing(const Code& code, const Operation& op, const Batch& batch) const;
-  absl::StatusOr<std::string> Difference(const Operation& op, const Batch& batch) const;
+  absl::StatusOr<std::string> Difference(const Operation& op, const Batch& batch,
+                                         int64_t element) const;
   absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) override {
     const auto [at, first] = loaded_.try_emplace(&op, absl::UnknownError(""));
     if (first) at->second = Load(op, batch);
@@ -196,13 +198,16 @@ absl::StatusOr<std::string> Sass::LoadedText(const Operation& op) const {
   return module->text;
 }
 
-// Also checks its waits in the first execution of the batch.
+// Also checks its waits and stores in the first execution of the batch.
 absl::StatusOr<Code> Sass::Load(const Operation& op, const Batch& batch) const {
   const Variant& variant = source_.variant;
   ASSIGN_OR_RETURN(const std::string text, LoadedText(op));
   const auto find = [&](const Variant& one) -> CodeOr {
     ASSIGN_OR_RETURN(sass::KernelCode found, CodeIn(text, op, one));
     RETURN_IF_ERROR(sass::CheckWaits(found, *op.instruction, natives_, batch));
+    sass::Expressions pool;  // each result must be stored
+    const auto followed = sass::Follow(found, *op.instruction, natives_, batch, pool);
+    if (absl::IsInternal(followed.status())) return followed.status();
     return found;
   };
   Code code;
@@ -241,11 +246,13 @@ absl::Status Sass::CompareSharing(const Code& code, const Operation& op, const B
   if (at.in1 == own.end()) return absl::OkStatus();
   // Single dot products are executed together, so that one alone could be right.
   const bool whole = batch.shape == op.shape();
-  const int64_t execution = (at.in1 - own.begin()) / batch.shape.d_words();
+  const int64_t differing = at.in1 - own.begin(), words = batch.shape.d_words();
   std::string only_own;
   std::string& text = source_.shared == nullptr ? only_own : source_.shared->difference;
   if (text.empty()) {
-    const auto difference = Difference(op, whole ? Slice(batch, execution) : batch);
+    const auto difference = whole
+                                ? Difference(op, Slice(batch, differing / words), differing % words)
+                                : Difference(op, batch, differing);
     if (absl::IsCancelled(difference.status())) return difference.status();
     text = difference.value_or("");
   }
@@ -277,8 +284,23 @@ std::vector<Variant> PartsOf(const Variant& whole, const RegisterCounts& counts)
   return parts;
 }
 
-// The first part of the variant whose results are wrong, and where; "": none.
-absl::StatusOr<std::string> Sass::Difference(const Operation& op, const Batch& batch) const {
+// The words of D in the first execution of the batch that hold the element; all words that hold
+// elements if it is one of several single dot products.
+std::vector<int> WordsOf(const sass::KernelCode& code, const Operation& op, const Batch& batch,
+                         int64_t element) {
+  const std::vector<Slot>& slots = code.kernel.d.slots;
+  const bool whole = batch.shape == op.shape();
+  std::vector<int> all;
+  for (const Slot& slot : slots) all.push_back(slot.word);
+  if (!whole && batch.dot_products() > 1) return all;
+  const int word = all[whole ? element : 0];
+  if (op.instruction->d->bits <= 32) return {word};
+  return {word, word + 1};
+}
+
+// The first part of the variant with a different result, and where; "": none.
+absl::StatusOr<std::string> Sass::Difference(const Operation& op, const Batch& batch,
+                                             int64_t element) const {
   if (source_.variant == Plain(source_.variant)) return "";
   const std::vector<Variant> parts = PartsOf(source_.variant, RegistersOf(*op.instruction));
   ASSIGN_OR_RETURN(const std::string text, TextOf(op, parts));
@@ -287,23 +309,24 @@ absl::StatusOr<std::string> Sass::Difference(const Operation& op, const Batch& b
     ASSIGN_OR_RETURN(const sass::KernelCode right, CodeIn(text, op, Reference(op, part)));
     ASSIGN_OR_RETURN(const std::vector<uint64_t> own, Answers(code, op, batch));
     ASSIGN_OR_RETURN(const std::vector<uint64_t> d, Answers(right, op, batch));
-    if (own == d) continue;
+    if (own[element] == d[element]) continue;
     sass::Expressions pool;
     ASSIGN_OR_RETURN(const sass::Followed wanted,
                      sass::Follow(right, *op.instruction, natives_, batch, pool));
     ASSIGN_OR_RETURN(const sass::Followed got,
                      sass::Follow(code, *op.instruction, natives_, batch, pool));
-    const auto at = std::ranges::mismatch(got.d, wanted.d);
-    if (at.in1 == got.d.end()) continue;
-    return absl::StrCat(
-        "with ", SuffixOf(part).substr(1), " alone, ",
-        sass::DifferenceText(pool, *got.origins, *at.in1, *wanted.origins, *at.in2));
+    for (const int word : WordsOf(code, op, batch, element)) {
+      if (got.d[word] == wanted.d[word]) continue;
+      return absl::StrCat(
+          "with ", SuffixOf(part).substr(1), " alone, ",
+          sass::DifferenceText(pool, *got.origins, got.d[word], *wanted.origins, wanted.d[word]));
+    }
   }
   return "";
 }
 
-absl::StatusOr<std::string> Sass::Reason(const Operation& op, const Batch& batch) {
-  ASSIGN_OR_RETURN(std::string difference, Difference(op, batch));
+absl::StatusOr<std::string> Sass::Reason(const Operation& op, const Batch& batch, int64_t element) {
+  ASSIGN_OR_RETURN(std::string difference, Difference(op, batch, element));
   if (!difference.empty()) return difference;
   const Variant plain = Plain(source_.variant);
   ASSIGN_OR_RETURN(const std::string text, TextOf(op, {&plain, 1}));
@@ -311,7 +334,8 @@ absl::StatusOr<std::string> Sass::Reason(const Operation& op, const Batch& batch
   sass::Expressions pool;
   ASSIGN_OR_RETURN(const sass::Followed followed,
                    sass::Follow(code, *op.instruction, natives_, batch, pool));
-  return absl::StrCat("the machine code computes ", pool.Text(followed.d[0], 3));
+  const int word = WordsOf(code, op, batch, element)[0];
+  return absl::StrCat("the machine code computes ", pool.Text(followed.d[word], 3));
 }
 
 absl::StatusOr<Source> SourceOfText(std::string text, const Variant& variant = {}) {

@@ -7,6 +7,7 @@
 // 13.0.88 and 13.5.37 for each of sm_90a, sm_100a, sm_103a and sm_110a that the version has. (12.4.131 loses s in d0
 // too: fp8_mma_in_place.ptx.) Right on sm_89 and sm_120a, where the instruction is native (QMMA). The 65 follows from
 // this code; no GPU has run this program.
+// Scan it: ./mmadiff scan docs/compiler/fp8_mma_addend.cu --arch=sm_90a
 // See it:  nvcc -arch=sm_90a -cubin fp8_mma_addend.cu -o addend.cubin
 //          nvdisasm -c addend.cubin | grep -E 'HMMA|FADD'
 // Run it:  nvcc -arch=native fp8_mma_addend.cu -o fp8_mma_addend && ./fp8_mma_addend

@@ -8,6 +8,7 @@
 // 13.0.88 and 13.5.37 for each of sm_75, sm_80, sm_86, sm_89, sm_90a, sm_100a, sm_103a, sm_110a and sm_120a that the
 // version has. On an H100 and an H200 this loop gave 33 in D[0][8], and 128 of 256 elements other than 17
 // (driver 580.159.04, 2026-11-27); this program itself was not run.
+// Scan it: ./mmadiff scan docs/compiler/wmma_fill.cu --arch=sm_90a
 // See it:  nvcc -arch=sm_90a -cubin wmma_fill.cu -o wmma.cubin
 //          nvdisasm -c wmma.cubin | grep -E 'HMMA|MOV'
 // Run it:  nvcc -arch=native wmma_fill.cu -o wmma_fill && ./wmma_fill

@@ -164,7 +164,9 @@ absl::Status AskOf(const InvestigateTask& task, Engine& engine, InvestigateAnswe
     return absl::OkStatus();
   }
   // Errors here do not affect the investigation.
-  answer.reason = device.Reason(op, task.mismatch.inputs).value_or("");
+  const Mismatch& filed =
+      answer.found->cases.empty() ? task.mismatch : answer.found->cases[0].mismatch;
+  answer.reason = device.Reason(op, filed.inputs, filed.element).value_or("");
   const auto shared =
       Correlate(device, task.name.stream, task.name.index, absl::Seconds(kCorrelationSeconds));
   if (shared.ok() && shared->has_value()) answer.shared = (*shared)->Text();

@@ -304,7 +304,7 @@ go_on=$(sed -n 's,^  continue *[^ ]*mmadiff ,,p' "$out"); is "${go_on%%=*} ${go_
 expect 1 $go_on; is "$(ls short)" $'sm_90\nwriter.lock'
 expect 0 minimize "$finding" --device=faulty:none=0 --workdir=min; warns 'nothing to shrink'
 expect 6 minimize "$finding" --device=faulty:fraction_bits=24 --workdir=/proc/none
-expect 1 explain "$finding"; says 'fraction_bits=24'; says 'bucket '; silent "$err"; plain
+expect 1 explain "$finding"; says 'fraction_bits=24'; says 'bucket: '; silent "$err"; plain
 expect 1 explain f24/findings; says "fraction_bits=24 reproduces all"; says ' this change reproduces '; plain; mkdir -p no_cases
 expect 1 explain "$finding" --json; json; says '"fraction_bits=24"'
 expect 1 explain f24/findings --json; json; says '"missed": 0'; expect 0 explain "$case" --device=faulty:none=0 --json; json
@@ -317,9 +317,9 @@ expect 1 explain beside; warns "$other"
 # The change that the finding names comes first, though others give this one answer; devices do not mix.
 run 1 --device=faulty:zero_term=raises --instr=$mma --cases=2000 --workdir=zero; says 'bucket     align_exponent:zero_term=raises'
 expect 1 explain "$(grep -rl 'why: "as found' zero/findings)"
-says 'bucket align_exponent:zero_term=raises'; says 'zero_term=raises reproduces the device'; says 'ruled out by other answers'
+says 'bucket: align_exponent:zero_term=raises'; says 'zero_term=raises reproduces the device'; says 'ruled out by other answers'
 cp -r f24/findings two_devices; cp -r zero/findings/. two_devices; expect 1 explain two_devices
-is "$(grep -c '^device ' "$out") $(grep -c ' reproduces all ' "$out")" '2 2'
+is "$(grep -c '^device: ' "$out") $(grep -c ' reproduces all ' "$out")" '2 2'
 expect 1 explain "$finding" --device=faulty:output_rounding=nearest_even
 says 'output_rounding=nearest_even reproduces all'; is "$(grep -c 'by the stored' "$out")" 0
 # Devices whose names begin alike, in one file.

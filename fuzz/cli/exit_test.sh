@@ -41,7 +41,7 @@ expect 0 survey --device=faulty:none=0 --instr=$fma --cases=50 --max_total_time=
 expect 0 replay survey; cp -r survey twin; expect 0 survey --compare survey twin; expect 2 survey --compare survey survey; warns 'are the same'
 expect 2 explain survey; warns 'replay survey`'; expect 2 explain survey/recording; warns 'no filed cases'
 expect 2 explain $mma; warns "its first case is $mma@g3:1:0"
-expect 2 probe --device=faulty:none=0 --instr=$fma --question=integers; warns '1 of 1 question left out, although named: not applicable'
+expect 2 probe --device=faulty:none=0 --instr=$fma --question=integers; warns '1 question left out, although named: not applicable'
 expect 0 probe --device=faulty:none=0 --instr=$mma --question=width,scales; warns "1 of 2 questions left out, although named: not applicable (scales of $mma)"
 expect 0 probe --device=faulty:none=0 --instr=$mma --question=width,scales --json; says '"named": true'
 # ---- What is left out is said, in text, JSON, JUnit and pages; what was named is missed.

@@ -112,14 +112,16 @@ std::string OfStored(const Diagnosis& d) {
 
 std::string GroupText(const ExplainedGroup& group) {
   const size_t answers = group.diagnosis.observed.size();
-  std::string text = absl::StrCat(group.op->name, "\ndevice ", group.device, "; ",
+  std::string text = absl::StrCat(group.op->name, "\ndevice: ", group.device, "; ",
                                   CountText(group.cases, "case"), "\n");
   const bool any = std::ranges::any_of(group.buckets, [](const auto& b) { return b.answers > 0; });
   if (answers == 0 && any) {
     absl::StrAppend(&text, "no answers repeat\n");
   } else if (group.agrees) {
     absl::StrAppend(&text, "the model reproduces all ", answers, " answers\n");
-  } else if (any) {
+  } else if (any && std::ranges::none_of(group.buckets, [](const ExplainedBucket& b) {
+               return OnlyReasonExplains(b.bucket, b.reason);
+             })) {
     absl::StrAppend(&text, OfStored(group.diagnosis), "\n");
   }
   for (const ExplainedBucket& bucket : group.buckets) absl::StrAppend(&text, BucketLines(bucket));
@@ -171,8 +173,13 @@ std::string RefutedText(const std::vector<std::string>& refuted) {
 std::string ExplainedText(const ExplainedCase& e, const TextStyle& style) {
   const Mismatch& m = e.subject.mismatch;
   const Operation& op = *m.op;
-  const bool has_why =
-      !m.failure && !e.subject.why.empty();  // for a failure, `why` is the device's message
+  const std::string &why = e.subject.why, &shared = e.subject.shared, &reason = e.subject.reason;
+  const bool by_reason = OnlyReasonExplains(e.bucket, reason);
+  const auto line = [](const char* label, absl::string_view words) {
+    return words.empty() ? "" : absl::StrCat(label, ": ", words, "\n");
+  };
+  // For a failure, `why` is the device's message.
+  const bool has_why = !m.failure && !(by_reason && e.subject.why_of_search);
   const Position shown = PositionOf(m.inputs.shape, e.element);
   const std::string results =
       m.failure
@@ -184,30 +191,31 @@ std::string ExplainedText(const ExplainedCase& e, const TextStyle& style) {
                              : absl::StrCat("; shown: block ", shown.block, ", row ", shown.i,
                                             ", column ", shown.j));
   std::string text = absl::StrCat(
-      Wrap(absl::StrCat(
-               op.name, "  ", DescribeModel(op.model), "\ndevice ", e.subject.device_name, ": ",
-               results, "\n", has_why ? absl::StrCat("about this case: ", e.subject.why, "\n") : "",
-               e.subject.shared.empty() ? "" : "shared ", e.subject.shared,
-               e.subject.shared.empty() ? "" : "\n", e.subject.reason.empty() ? "" : "reason ",
-               e.subject.reason, e.subject.reason.empty() ? "" : "\n"),
+      Wrap(absl::StrCat(op.name, "  ", DescribeModel(op.model), "\ndevice: ", e.subject.device_name,
+                        "; ", results, "\n", line("reason", reason),
+                        has_why ? line("about this case", why) : "", line("shared", shared)),
            style.width, 2),
       CaseText(op, e.dot(), 2, style.width));
-  if (m.inputs.shape != DotProductShape(op.shape()) && (e.stored || !e.subject.reason.empty())) {
-    absl::StrAppend(&text, Wrap(absl::StrCat("other operands of the tile: ",
-                                             OtherOperandsText(op, m.inputs, e.element), "\n"),
-                                style.width, 2));
+  if (m.inputs.shape != DotProductShape(op.shape()) && (e.stored || !reason.empty())) {
+    const std::string others = OtherOperandsText(op, m.inputs, e.element);
+    text += Wrap(line("other operands of the tile", others.empty() ? "all are +0" : others),
+                 style.width, 2);
   }
   if (!e.subject.differing.empty()) text += DescribeResult(m, e.element, style);
   if (m.failure) {
-    return absl::StrCat(text, "bucket ", Name(e.bucket), "\n", ModelText(op, e.dot(), style));
+    return absl::StrCat(text, line("bucket", Name(e.bucket)), ModelText(op, e.dot(), style));
+  }
+  const Observed& observed = e.observed[e.element];
+  if (by_reason) {
+    return absl::StrCat(text, line("bucket", ShownName(e.bucket, reason)),
+                        ModelStagesText(op, observed, style));
   }
   if (!e.agrees) {
-    absl::StrAppend(&text,
-                    Wrap(absl::StrCat("bucket ", ShownName(e.bucket, e.subject.reason), "\n",
-                                      e.stored ? OfStored(e.diagnosis) : e.diagnosis.Text(), "\n"),
-                         style.width, 2));
+    text += Wrap(absl::StrCat(line("bucket", Name(e.bucket)),
+                              e.stored ? OfStored(e.diagnosis) : e.diagnosis.Text(), "\n"),
+                 style.width, 2);
   }
-  return absl::StrCat(text, ExplainText(op, e.observed[e.element], e.of_answer, style),
+  return absl::StrCat(text, ExplainText(op, observed, e.of_answer, style),
                       Wrap(RefutedText(e.refuted), style.width, 2));
 }
 

@@ -15,6 +15,8 @@
 #include "device/sass/sass_device.h"
 #include "device/status_macros.h"
 #include "fuzz/cli/cli.h"
+#include "fuzz/output/next_command.h"
+#include "fuzz/output/progress.h"
 
 namespace mmadiff {
 
@@ -31,12 +33,16 @@ struct LoweringsFlags {
 };
 
 struct FailedVersion {
-  std::string version, why;
+  std::string version;
+  FailedLowering failed;
 };
 
 Fields<FailedVersion> FieldsOf(const FailedVersion*) {
   using F = FailedVersion;
-  return {{"ptxas", &F::version}, {"why", &F::why, Prose()}};
+  return {{"ptxas", &F::version},
+          {"why", [](const F& f) { return f.failed.why; }, Prose()},
+          {"rejected", [](const F& f) { return f.failed.rejected; },
+           "by this version; otherwise its machine code is not executed or misses a wait"}};
 }
 
 // A lowering that is not in the file of --against.
@@ -79,7 +85,22 @@ std::string VerdictOf(const FoundLowering& f) {
                            : absl::StrCat("differs from the model in ", f.differs);
 }
 
-std::string TextOf(const OperationLowerings& o, size_t width) {
+std::string WhyOf(const std::string& version, const FailedLowering& failed) {
+  return failed.rejected ? failed.why : absl::StrCat("ptxas ", version, ": ", failed.why);
+}
+
+// The command that explains a lowering's first case that differs from the model.
+std::string ExplainCommand(const LoweringOptions& options, const std::string& target,
+                           const FoundLowering& f) {
+  const std::string device =
+      absl::StrCat("sass:arch=", target, f.ptxas.empty() ? "" : ",ptxas=" + f.ptxas,
+                   options.level == LoweringOptions().level ? "" : ",O=" + options.level);
+  return absl::StrCat(Program(), " explain ", ShellWord(f.differs),
+                      " --device=", ShellWord(device));
+}
+
+std::string TextOf(const OperationLowerings& o, const LoweringOptions& options,
+                   const std::string& target, size_t width) {
   std::string text = absl::StrCat(o.op->name, "\n");
   for (size_t i = 0; i < o.found.size(); ++i) {
     const FoundLowering& f = o.found[i];
@@ -88,6 +109,9 @@ std::string TextOf(const OperationLowerings& o, size_t width) {
                                       absl::StrJoin(f.versions, ", "), "; ", VerdictOf(f), "\n"),
                          width, 4),
                     Wrap(absl::StrCat("    ", f.lowering.computes, "\n"), width, 6));
+    if (!f.differs.empty()) {
+      text += CommandLine("    explain: ", ExplainCommand(options, target, f), width);
+    }
     if (i == 0) continue;
     const std::string &first = o.found[0].lowering.name, &differ = o.from_first[i - 1];
     absl::StrAppend(&text, "    ",
@@ -95,19 +119,55 @@ std::string TextOf(const OperationLowerings& o, size_t width) {
                                    : absl::StrCat("differs from ", first, " in ", differ),
                     "\n");
   }
-  for (const auto& [version, why] : o.failed) {
-    absl::StrAppend(&text, Wrap(absl::StrCat("  ptxas ", version, ": ", why, "\n"), width, 4));
+  for (const auto& [version, failed] : o.failed) {
+    absl::StrAppend(&text, Wrap(absl::StrCat("  ", WhyOf(version, failed), "\n"), width, 4));
   }
   return text;
 }
 
-std::string TextOf(const LoweringsResult& result, size_t width) {
+bool IsRejected(const OperationLowerings& o) {
+  return std::ranges::any_of(o.failed, [](const auto& f) { return f.second.rejected; });
+}
+bool IsNotExecuted(const OperationLowerings& o) {
+  return std::ranges::any_of(o.failed, [](const auto& f) { return !f.second.rejected; });
+}
+bool Differs(const OperationLowerings& o) {
+  return std::ranges::any_of(o.found, [](const FoundLowering& f) { return !f.differs.empty(); });
+}
+bool HasOne(const OperationLowerings& o) { return o.found.size() == 1; }
+bool HasSeveral(const OperationLowerings& o) { return o.found.size() > 1; }
+
+// "159 instructions: 155 with one lowering, 4 with several; 4 differing from the model; 2 new"
+std::string LoweringsSummary(const LoweringsResult& result, bool against) {
+  constexpr std::pair<bool (*)(const OperationLowerings&), const char*> kParts[] = {
+      {HasOne, " with one lowering"},
+      {HasSeveral, " with several"},
+      {IsRejected, " rejected by a version"},
+      {IsNotExecuted, " not executed"}};
+  std::vector<std::string> parts;
+  for (const auto& [is, what] : kParts) {
+    const auto count = std::ranges::count_if(result.instructions, is);
+    if (count > 0) parts.push_back(absl::StrCat(count, what));
+  }
+  const auto differ = std::ranges::count_if(result.instructions, Differs);
+  return absl::StrCat(CountText(result.instructions.size(), "instruction"),
+                      parts.empty() ? "" : ": ", absl::StrJoin(parts, ", "),
+                      differ == 0 ? "" : absl::StrCat("; ", differ, " differing from the model"),
+                      against ? absl::StrCat("; ", result.added.size(), " new") : "", "\n");
+}
+
+std::string TextOf(const LoweringsResult& result, const LoweringsFlags& flags, size_t width) {
+  const bool against = !flags.against.empty();
   std::string text;
-  for (const OperationLowerings& o : result.instructions) text += TextOf(o, width);
+  for (const OperationLowerings& o : result.instructions) {
+    const bool is_new = std::ranges::count(result.added, o.op->name, &NewLowering::instruction) > 0;
+    if (against && !is_new && !Differs(o) && !IsNotExecuted(o)) continue;
+    text += TextOf(o, flags.options, result.target, width);
+  }
   for (const NewLowering& n : result.added) {
     absl::StrAppend(&text, "new: ", n.instruction, " ", n.lowering, "\n");
   }
-  return text;
+  return text + Wrap(LoweringsSummary(result, against), width, 2);
 }
 
 std::string TsvOf(const LoweringsResult& result) {
@@ -120,8 +180,8 @@ std::string TsvOf(const LoweringsResult& result) {
                       absl::StrJoin(f.versions, " "), "\t", VerdictOf(f), "\t", f.lowering.computes,
                       "\n");
     }
-    for (const auto& [version, why] : o.failed) {
-      absl::StrAppend(&text, "# ", o.op->name, ": ptxas ", version, ": ", why, "\n");
+    for (const auto& [version, failed] : o.failed) {
+      absl::StrAppend(&text, "# ", o.op->name, ": ", WhyOf(version, failed), "\n");
     }
   }
   return text;
@@ -130,11 +190,26 @@ std::string TsvOf(const LoweringsResult& result) {
 void Judge(const LoweringsResult& result, Call& call) {
   if (!result.added.empty()) call.Say(Verdict::kDiffers);
   for (const OperationLowerings& o : result.instructions) {
-    if (!o.failed.empty()) call.Say(Verdict::kRowFailed);
-    for (const FoundLowering& f : o.found) {
-      if (!f.differs.empty()) call.Say(Verdict::kDiffers);
-    }
+    if (IsNotExecuted(o)) call.Say(Verdict::kRowFailed);
+    if (Differs(o)) call.Say(Verdict::kDiffers);
   }
+  if (const auto rejected = std::ranges::count_if(result.instructions, IsRejected)) {
+    call.Say(Verdict::kNotHere,
+             absl::StrCat("rejected by a version of ptxas: ", CountText(rejected, "instruction")));
+  }
+}
+
+// kInvalidArgument if the operations belong to several architectures.
+absl::Status CheckOneArchitecture(const std::vector<const Operation*>& ops) {
+  std::vector<std::string> archs;
+  for (const Operation* op : ops) {
+    const std::string arch(op->arch());
+    if (std::ranges::count(archs, arch) == 0) archs.push_back(arch);
+  }
+  if (archs.size() < 2) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("globs of ", archs.size() == 2 ? std::string("two") : absl::StrCat(archs.size()),
+                   " architectures: ", absl::StrJoin(archs, ", "), "; name one"));
 }
 
 // The operations that the target's machine code can be executed for; the others are in the ledger.
@@ -168,6 +243,8 @@ void RunLowerings(const LoweringsFlags& flags, Call& call) {
     (void)ChooseOperations(flags.globs, Models::kRequired, nullptr, call.ledger());
     return;
   }
+  const absl::Status one = CheckOneArchitecture(*matching);
+  if (!one.ok()) return call.Say(one);
   const auto target = TargetFor(flags.target, matching->front()->arch());
   if (!target.ok()) return call.Say(target.status());
   const auto ops = Executable(flags, **target, call.ledger());
@@ -185,7 +262,7 @@ void RunLowerings(const LoweringsFlags& flags, Call& call) {
     }
   }
   call.PrintWithLeftOut(result, [&] {
-    return flags.tsv ? TsvOf(result) : TextOf(result, call.console.style().width);
+    return flags.tsv ? TsvOf(result) : TextOf(result, flags, call.console.style().width);
   });
   Judge(result, call);
 }

@@ -126,13 +126,20 @@ Fields<ScannedInstruction> FieldsOf(const ScannedInstruction*) {
 
 struct ScanResult {
   std::string file, ptxas;
-  size_t matrix_instructions = 0;
+  size_t matrix_instructions = 0, wgmma_instructions = 0;
   size_t in_place = 0, in_place_not_tried = 0;  // accumulate in place: right, not tried
   std::vector<ScannedInstruction> instructions = {};
+  std::vector<std::string> targets = {};  // whose machine code was executed
 
   uint64_t Count(OverlapVerdict verdict) const {
     return std::ranges::count_if(
         instructions, [&](const ScannedInstruction& s) { return s.proof.verdict == verdict; });
+  }
+  // Of those with an operand in a different register of D.
+  uint64_t CountDisplaced(OverlapVerdict verdict) const {
+    return std::ranges::count_if(instructions, [&](const ScannedInstruction& s) {
+      return s.proof.verdict == verdict && !s.ptx.displaced().empty();
+    });
   }
 };
 
@@ -142,6 +149,8 @@ Fields<ScanResult> FieldsOf(const ScanResult*) {
       {"file", &R::file},
       {"ptxas", &R::ptxas, "version; empty without one"},
       {"matrix_instructions", &R::matrix_instructions, "mma and wmma.mma of the file"},
+      {"wgmma_instructions", &R::wgmma_instructions, "wgmma.mma_async of the file, not scanned"},
+      {"targets", &R::targets, "whose machine code was executed"},
       {"in_place", &R::in_place, "right ones whose only overlap is accumulation in place"},
       {"in_place_not_tried", &R::in_place_not_tried, "such instructions that were not tried"},
       {"instructions", &R::instructions, "those with other overlaps, or wrong ones"},
@@ -154,6 +163,9 @@ Fields<ScanResult> FieldsOf(const ScanResult*) {
 bool IsCuda(const ScanFlags& flags) { return absl::EndsWith(flags.file, ".cu"); }
 
 absl::StatusOr<std::string> PtxOf(const ScanFlags& flags) {
+  if (!flags.options.empty() && !absl::StartsWith(flags.options.front(), "-")) {
+    return absl::InvalidArgumentError("scan takes one file; options of nvcc follow --");
+  }
   if (!IsCuda(flags)) {
     if (!flags.options.empty()) {
       return absl::InvalidArgumentError(absl::StrCat(
@@ -194,7 +206,7 @@ std::string AdviceOn(const std::string& file) {
   return "";
 }
 
-absl::StatusOr<std::vector<PtxMatrixInstruction>> InstructionsOf(const ScanFlags& flags) {
+absl::StatusOr<PtxFile> InstructionsOf(const ScanFlags& flags) {
   ASSIGN_OR_RETURN(const std::string ptx, PtxOf(flags));
   auto read = ReadPtx(ptx);
   if (read.ok()) return read;
@@ -276,22 +288,46 @@ std::string InstructionText(const ScannedInstruction& s, size_t width) {
                       shares('b') ? Vector("b", ptx.b) : "", shares('c') ? Vector("c", ptx.c) : "");
 }
 
-std::string Summary(const ScanFlags& flags, const ScanResult& result) {
-  std::string in_place;
-  const std::string text = absl::StrCat(
-      result.file, ": ", CountText(result.matrix_instructions, "mma or wmma instruction"), ", ",
-      result.instructions.size(), " with operands in other registers of the result");
-  if (result.in_place > 0) absl::StrAppend(&in_place, "; ", result.in_place, " in place: right");
-  if (result.in_place_not_tried > 0) {
-    absl::StrAppend(&in_place, "; ", result.in_place_not_tried, " in place: not tried");
+// "1 wrong, 2 right"; "right" if all are.
+std::string Verdicts(uint64_t wrong, uint64_t right, uint64_t not_tried) {
+  if (wrong == 0 && not_tried == 0) return "right";
+  std::vector<std::string> parts;
+  for (const auto& [count, what] : {std::pair(wrong, " wrong"), std::pair(right, " right"),
+                                    std::pair(not_tried, " not tried")}) {
+    if (count > 0) parts.push_back(absl::StrCat(count, what));
   }
-  if (result.instructions.empty()) return absl::StrCat(text, in_place, "\n");
-  return absl::StrCat(
-      text, ": ", result.Count(OverlapVerdict::kWrong), " wrong, ",
-      result.Count(OverlapVerdict::kRight), " right, ", result.Count(OverlapVerdict::kNotTried),
-      " not tried", in_place,
-      result.ptxas.empty() ? "" : absl::StrCat("; ptxas ", result.ptxas, " -O", flags.opt_level),
-      "\n");
+  return absl::StrJoin(parts, ", ");
+}
+
+std::string Summary(const ScanFlags& flags, const ScanResult& result) {
+  using enum OverlapVerdict;
+  std::string text = absl::StrCat(result.file, ": ",
+                                  CountText(result.matrix_instructions, "mma or wmma instruction"));
+  const uint64_t wrong = result.CountDisplaced(kWrong), right = result.CountDisplaced(kRight),
+                 not_tried = result.CountDisplaced(kNotTried);
+  if (const uint64_t displaced = wrong + right + not_tried; displaced > 0) {
+    absl::StrAppend(
+        &text, "; ", displaced, displaced == 1 ? " has" : " have",
+        " an operand in a different register of D: ", Verdicts(wrong, right, not_tried));
+  }
+  const uint64_t wrong_in_place = result.Count(kWrong) - wrong;
+  if (const uint64_t in_place = wrong_in_place + result.in_place + result.in_place_not_tried;
+      in_place > 0) {
+    absl::StrAppend(
+        &text, "; ", in_place, in_place == 1 ? " accumulates" : " accumulate",
+        " in place: ", Verdicts(wrong_in_place, result.in_place, result.in_place_not_tried));
+  } else if (wrong + right + not_tried == 0 && result.matrix_instructions > 0) {
+    text += "; none has an operand in a register of D";
+  }
+  if (result.wgmma_instructions > 0) {
+    absl::StrAppend(&text, "; ", CountText(result.wgmma_instructions, "wgmma instruction"),
+                    ": not scanned");
+  }
+  if (!result.targets.empty()) {
+    absl::StrAppend(&text, "; ptxas ", result.ptxas, " -O", flags.opt_level, ", ",
+                    absl::StrJoin(result.targets, ", "));
+  }
+  return text + "\n";
 }
 
 // A verdict that repeats an earlier one refers to its line.
@@ -333,17 +369,22 @@ void RunScan(const ScanFlags& flags, Call& call) {
   }
   const absl::StatusOr<std::string> tools = FindTools(flags.ptxas);
   if (!flags.ptxas.empty() && !tools.ok()) return call.Say(tools.status());
-  ScanResult result = {flags.file, tools.value_or(""), read->size()};
+  ScanResult result = {flags.file, tools.value_or(""), read->matrix.size(), read->wgmma};
   OverlapProver prover({flags.ptxas, flags.opt_level, flags.cases});
-  for (PtxMatrixInstruction& instruction : *read) {
+  for (PtxMatrixInstruction& instruction : read->matrix) {
     if (instruction.shared.empty()) continue;
     if (!flags.arch.empty() && !IsCuda(flags)) instruction.target = flags.arch;
-    call.console.Status(absl::StrCat("trying line ", instruction.line), false);
+    call.console.Status(absl::StrCat("trying PTX line ", instruction.line), false);
     ScannedInstruction scanned;
     if (tools.ok()) {
       scanned.proof = prover.Prove(instruction, instruction.target);
     } else {
       scanned.proof.reason = std::string(tools.status().message());
+    }
+    const OverlapProof& proof = scanned.proof;
+    if (proof.verdict != OverlapVerdict::kNotTried &&
+        std::ranges::count(result.targets, proof.target) == 0) {
+      result.targets.push_back(proof.target);
     }
     if (instruction.displaced().empty() && scanned.proof.verdict != OverlapVerdict::kWrong) {
       const bool right = scanned.proof.verdict == OverlapVerdict::kRight;

@@ -81,6 +81,7 @@ std::string DescribeFinding(std::span<const KeptCase> cases, const Finding& find
     text += Labelled(absl::StrFormat("  %-11s", label), words, style.width);
   };
   add("bucket", ShownName(finding.bucket, finding.reason));
+  if (!finding.reason.empty()) add("reason", finding.reason);
   add(LooksLikeCaseName(finding.case_name) ? "first case" : "input", finding.case_name);
   // A flaky case cannot be minimized; the file has its operands.
   const bool minimized = finding.bucket.Repeats() || finding.bucket.repetition == Repetition::kAged;
@@ -89,16 +90,21 @@ std::string DescribeFinding(std::span<const KeptCase> cases, const Finding& find
             : absl::StrCat("at block ", p.block, ", row ", p.i, ", column ", p.j, " of its tile",
                            minimized ? "" : ", not minimized");
   const bool cut = finding.spent > 0;  // a longer search may find a smaller case
-  add(!minimized ? "as found"
-      : cut      ? "smallest"
-                 : "minimal",
-      minimized && cut ? absl::StrCat(place, ", found with ", finding.spent, " executions")
-                       : place);
+  add(!minimized      ? "as found"
+      : cut || !alone ? "smallest"
+                      : "minimal",
+      minimized && cut      ? absl::StrCat(place, ", found with ", finding.spent, " executions")
+      : minimized && !alone ? absl::StrCat("found ", place)
+                            : place);
   if (minimized) text += CaseText(op, Extract(minimal.inputs, element), 13, style.width);
   if (minimized && !alone) {
-    add("elsewhere", absl::StrCat("not reproduced by this dot product alone; other operands of the "
-                                  "tile: ",
-                                  OtherOperandsText(op, minimal.inputs, element)));
+    const std::string others = OtherOperandsText(op, minimal.inputs, element);
+    add("elsewhere", others.empty()
+                         ? "only at this row and column of the tile; all other operands "
+                           "are +0"
+                         : absl::StrCat("not reproduced by this dot product alone; other "
+                                        "operands of the tile: ",
+                                        others));
   }
   text += DescribeResult(minimal, element, style);
   if (!alone) absl::StrAppend(&text, DescribePlace(minimal));
@@ -112,8 +118,8 @@ std::string DescribeFinding(std::span<const KeptCase> cases, const Finding& find
                           CaseCommand("explain", finding.typical, room), style.width);
     }
   }
-  if (!finding.diagnosis.empty()) add("diagnosis", finding.diagnosis);
-  if (!finding.reason.empty()) add("reason", finding.reason);
+  const bool diagnosed = !OnlyReasonExplains(finding.bucket, finding.reason);
+  if (diagnosed && !finding.diagnosis.empty()) add("diagnosis", finding.diagnosis);
   if (!finding.shared.empty()) add("shared", finding.shared);
   if (!finding.replaces.empty()) {
     add("replaces", absl::StrJoin(NamesOf(finding.replaces), ", ") +

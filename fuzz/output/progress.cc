@@ -13,6 +13,10 @@ std::string CountText(uint64_t n, absl::string_view what) {
   return absl::StrCat(n, " ", what, n == 1 ? "" : "s");
 }
 
+std::string CountOfText(uint64_t n, uint64_t all, absl::string_view what) {
+  return absl::StrCat(n == all && all == 1 ? "" : absl::StrCat(n, " of "), CountText(all, what));
+}
+
 std::string HumanCount(double count) {
   constexpr const char* kUnits[] = {"", " k", " M", " G", " T"};
   int unit = 0;

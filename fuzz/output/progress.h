@@ -14,6 +14,8 @@ namespace mmadiff {
 std::string HumanCount(double count);
 // "1 case", "2 cases".
 std::string CountText(uint64_t n, absl::string_view what);
+// "2 of 3 cases"; "1 case" of one.
+std::string CountOfText(uint64_t n, uint64_t all, absl::string_view what);
 
 class Progress {
  public:

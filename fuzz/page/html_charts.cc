@@ -32,8 +32,9 @@ std::string CellTitle(const Cross& cross, const Cross::Cell& cell, const std::st
   if (cell.instructions == 0) return absl::StrCat(title, "cannot be reached: ", cell.unreachable);
   absl::StrAppend(&title, CountText(cell.count, "dot product"));
   if (cell.missing == 0) return title;
-  absl::StrAppend(&title, cell.count == 0 ? "; never reached in " : "; too few in ", cell.missing,
-                  " of ", CountText(cell.instructions, "instruction"), ", such as ", cell.example);
+  absl::StrAppend(&title, cell.count == 0 ? "; never reached in " : "; too few in ",
+                  CountOfText(cell.missing, cell.instructions, "instruction"), ", such as ",
+                  cell.example);
   return title;
 }
 

@@ -234,7 +234,10 @@ std::string BitBlocks(const std::string& text) {
 std::string FindingInside(const ReportFinding& f) {
   const Finding& finding = f.finding;
   std::string html;
-  if (!f.diagnosis.empty()) absl::StrAppend(&html, "<p>", Html(f.diagnosis), "</p>\n");
+  const bool diagnosed = f.diagnosed();
+  if (diagnosed && !f.diagnosis.empty()) {
+    absl::StrAppend(&html, "<p>", Html(f.diagnosis), "</p>\n");
+  }
   if (!finding.why.empty()) absl::StrAppend(&html, "<p>Note: ", Html(finding.why), "</p>\n");
   if (!finding.reason.empty()) {
     absl::StrAppend(&html, "<p>Reason: ", Html(finding.reason), "</p>\n");
@@ -247,8 +250,9 @@ std::string FindingInside(const ReportFinding& f) {
                     "</p>\n");
   }
   if (!f.minimal.empty()) {
-    absl::StrAppend(&html, "<div class=\"pair\"><div><div class=\"label\">Minimal case</div><pre>",
-                    Html(f.minimal), "</pre></div>\n");
+    absl::StrAppend(&html, "<div class=\"pair\"><div><div class=\"label\">",
+                    f.tile ? "Smallest case found" : "Minimal case", "</div><pre>", Html(f.minimal),
+                    "</pre></div>\n");
     if (!f.difference.empty()) {
       absl::StrAppend(&html, "<div><div class=\"label\">Result</div>",
                       f.bits.empty() ? "" : BitBlocks(f.bits), "<pre>",
@@ -256,7 +260,7 @@ std::string FindingInside(const ReportFinding& f) {
     }
     html += "</div>\n";
   }
-  if (!f.stages.empty()) {
+  if (diagnosed && !f.stages.empty()) {
     absl::StrAppend(
         &html, "<div class=\"label\">Stages of the model",
         f.columns.size() > 1 ? " and of the change that reproduces the device's answer" : "",

@@ -53,17 +53,18 @@ void AddRows(const ReportRun& run, std::string& page) {
 }
 
 void AddFinding(const ReportFinding& f, std::string& page) {
-  absl::StrAppend(&page, "\n### ", Cell(ShownName(f.finding.bucket, f.finding.reason)), "\n\n",
-                  Cell(f.finding.op), ", ", CountText(f.finding.beside.size() + 1, "case"),
-                  " filed; state: ", Name(f.finding.state), ".", f.diagnosis.empty() ? "" : " ",
-                  Cell(f.diagnosis), f.diagnosis.empty() ? "" : ".",
-                  f.finding.why.empty() ? "" : " Note: ", Cell(f.finding.why),
-                  f.finding.reason.empty() ? "" : " Reason: ", Cell(f.finding.reason),
-                  f.finding.shared.empty() ? "" : " Shared: ", Cell(f.finding.shared),
-                  f.typical.empty() ? "" : " Ordinary numbers also give different results: ",
-                  f.typical, f.typical.empty() ? "" : ".", "\n\n");
+  const std::string diagnosis = f.diagnosed() ? f.diagnosis : "";
+  absl::StrAppend(
+      &page, "\n### ", Cell(ShownName(f.finding.bucket, f.finding.reason)), "\n\n",
+      Cell(f.finding.op), ", ", CountText(f.finding.beside.size() + 1, "case"),
+      " filed; state: ", Name(f.finding.state), ".", diagnosis.empty() ? "" : " ", Cell(diagnosis),
+      diagnosis.empty() ? "" : ".", f.finding.why.empty() ? "" : " Note: ", Cell(f.finding.why),
+      f.finding.reason.empty() ? "" : " Reason: ", Cell(f.finding.reason),
+      f.finding.shared.empty() ? "" : " Shared: ", Cell(f.finding.shared),
+      f.typical.empty() ? "" : " Ordinary numbers also give different results: ", f.typical,
+      f.typical.empty() ? "" : ".", "\n\n");
   if (!f.minimal.empty()) page += Block(f.minimal + f.difference);
-  if (!f.stages.empty()) {
+  if (f.diagnosed() && !f.stages.empty()) {
     std::vector<std::string> titles = {"stage"};
     titles.insert(titles.end(), f.columns.begin(), f.columns.end());
     absl::StrAppend(&page, "\n", TableLine(titles, ""));

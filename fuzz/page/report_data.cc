@@ -158,6 +158,7 @@ class Gathered {
     const Mismatch& m = e->subject.mismatch;
     const Operation& op = *m.op;
     f.minimal = CaseText(op, e->dot(), 0);
+    f.tile = !(m.inputs.shape == DotProductShape(op.shape()));
     if (e->subject.differing.empty()) {
       f.diagnosis = "the model reproduces the stored answers";
       return f;

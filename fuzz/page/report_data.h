@@ -33,6 +33,12 @@ struct ReportFinding {
   std::vector<StageLine> stages;     // rows with those columns; empty if it was not explained
   std::string diagnosis;             // diagnosis of the stored answers, a sentence
   std::string command;               // shell command
+  bool tile = false;                 // the minimal case is a whole tile
+
+  // Whether `diagnosis` and `stages` say more than Finding::reason.
+  bool diagnosed() const {
+    return difference.empty() || !OnlyReasonExplains(finding.bucket, finding.reason);
+  }
 };
 
 struct RateSeries {

@@ -13,6 +13,8 @@
 namespace mmadiff {
 namespace {
 
+using testing::AllOf;
+using testing::Each;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -361,7 +363,7 @@ TEST(CrossesTest, EmptyCellsAreMissingUnlessNothingReachesThem) {
               HasSubstr("<td class=\"few h9\" title=\"pairs/nan/one: 29 dot products; too few "
                         "in 1 of 3 instructions, such as a\">29</td>"));
   EXPECT_THAT(page, HasSubstr("<td class=\"none\" title=\"pairs/inf/zero: 0 dot products; never "
-                              "reached in 1 of 1 instruction, such as c\">0</td>"));
+                              "reached in 1 instruction, such as c\">0</td>"));
 }
 
 TEST(CrossesTest, NumbersAreInTheirOrderWhateverListHasThemFirst) {
@@ -384,6 +386,27 @@ TEST(CrossesTest, NumbersAreInTheirOrderWhateverListHasThemFirst) {
   EXPECT_EQ(crosses[0].cells[2][0].count, 9u);
   EXPECT_EQ(crosses[1].cells[0][4].count, 8u);
   EXPECT_EQ(crosses[1].cells[0][3].count, 7u);
+}
+
+TEST(PagesTest, AReasonTakesThePlaceOfADiagnosisThatNamesNoChange) {
+  ReportRun run;
+  ReportFinding& f = run.explained.emplace_back();
+  f.finding.op = "a/x";
+  f.finding.bucket = Bucket::Unexplained();
+  f.minimal = "c  1.0\n";
+  f.difference = "model  1.0\n";
+  f.diagnosis = "no change";
+  f.columns = {"model"};
+  f.stages = {{{"sum", "1.0"}}};
+  const auto pages = [&] { return std::vector{HtmlPage({{run}}), MarkdownPage({{run}})}; };
+  const auto searched = AllOf(HasSubstr("no change"), HasSubstr("stage"));
+  EXPECT_THAT(pages(), Each(searched));
+  f.finding.reason = "FADD";
+  EXPECT_THAT(pages(),
+              Each(AllOf(HasSubstr("Reason: FADD"), Not(HasSubstr("no change")),
+                         Not(HasSubstr("tages of the model")), Not(HasSubstr("| stage |")))));
+  f.finding.bucket = ParseBucket(Family::kFusedSum, "aligned_term:fraction_bits=24");
+  EXPECT_THAT(pages(), Each(searched));
 }
 
 TEST(HtmlPageTest, WhatOthersWroteIsText) {

@@ -173,7 +173,8 @@ ExplainedCase Explain(Subject subject, const std::vector<Observed>& others, cons
   e.stored = bool{stored};
   e.diagnosis = OfStored(op, answers, stored);
   e.bucket = e.stored ? stored : e.diagnosis.bucket(op);
-  e.element = ElementInBucket(op, e.observed, e.bucket);
+  e.element =
+      e.subject.placed ? e.subject.mismatch.element : ElementInBucket(op, e.observed, e.bucket);
   e.of_answer = DiagnosisOf(op, e.observed[e.element], e.diagnosis);
   std::erase_if(e.of_answer.changes, [&](const Neighbour& n) {
     if (!e.diagnosis.refuted && Explains(op, WithAlgorithm(op, n.algorithm), answers)) return false;

@@ -23,7 +23,7 @@ struct ExplainedCase {
   Bucket bucket;                     // empty if it agrees
   bool stored = false;               // the bucket was read from the file
   Diagnosis diagnosis;               // for the case and the others of its finding
-  int64_t element = 0;               // the first result that is in the bucket by itself
+  int64_t element = 0;               // the stored one, or the first in the bucket by itself
   Diagnosis of_answer;               // for that result; changes that explain the finding are first
   std::vector<std::string> refuted;  // changes that reproduce this answer, refuted by others
   bool damaged = false;              // a file of the finding was skipped, with a warning

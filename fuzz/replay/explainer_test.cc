@@ -3,8 +3,10 @@
 
 #include <gmock/gmock.h>
 
+#include "absl/strings/match.h"
 #include "corpus/case_folder.h"
 #include "corpus/testing/folder.h"
+#include "fuzz/folder/finding_text.h"
 #include "sim/simulate.h"
 #include "triage/testing/device.h"
 
@@ -32,6 +34,7 @@ class ExplainerTest : public TestFolder {
     return minimized->finding;
   }
 
+  const Operation& op_ = *FindOperation("sm_90/mma.m16n8k16.f32.f16.f16.f32");
   Console console_{Color::kNever, /*quiet=*/true};
 };
 
@@ -74,7 +77,9 @@ TEST_F(ExplainerTest, AFiledCaseIsExplainedWithItsFinding) {
 class ReasoningDevice : public ChangedDevice {
  public:
   using ChangedDevice::ChangedDevice;
-  absl::StatusOr<std::string> Reason(const Operation&, const Batch&) override { return "FADD"; }
+  absl::StatusOr<std::string> Reason(const Operation&, const Batch&, int64_t) override {
+    return "FADD";
+  }
 };
 
 TEST_F(ExplainerTest, TheReasonOfTheDeviceIsFiled) {
@@ -88,6 +93,57 @@ TEST_F(ExplainerTest, TheReasonOfTheDeviceIsFiled) {
   const auto folder = ExplainFolder(Path(""), console_);
   ASSERT_TRUE(folder.ok()) << folder.status();
   EXPECT_EQ(folder->groups.front().buckets.front().reason, "FADD");
+}
+
+// Its tile has a mismatch before it.
+TEST_F(ExplainerTest, AFiledTileIsExplainedAtItsPosition) {
+  SwappedLanesDevice device;
+  Batch inputs = NeutralBatch(op_.model, op_.shape(), 1);
+  inputs.c[3] = 0x3f800000;  // 1.0
+  RegressionCase c;
+  c.op = &op_;
+  c.inputs = inputs;
+  c.answers = {{device.name(), "", "2026-11-29T00:00:00Z", *device.Run(op_, inputs)}};
+  c.bucket = Bucket::Unexplained();
+  c.role = CaseRole::kMinimal;
+  c.position = PositionOf(op_.shape(), 20);
+  const auto at = [&](const char* folder) {
+    const auto e = ExplainCase(*WriteCase(c, Path(folder)), nullptr, console_);
+    EXPECT_TRUE(e.ok()) << e.status();
+    return e.ok() ? e->element : -1;
+  };
+  EXPECT_EQ(at("one"), 20);
+  c.position = PositionOf(op_.shape(), 5);  // it does not differ there
+  EXPECT_EQ(at("other"), 3);
+}
+
+// No dot product alone shows the fault, and 1.0 as an addend is enough.
+TEST_F(ExplainerTest, AFindingOfATileSaysWhatIsKnown) {
+  class Reasoning : public OtherAddendDevice {
+   public:
+    absl::StatusOr<std::string> Reason(const Operation&, const Batch&, int64_t) override {
+      return "FADD";
+    }
+  } reasoning;
+  OtherAddendDevice silent;
+  Batch inputs = NeutralBatch(op_.model, op_.shape(), 1);
+  for (auto* array : {&inputs.a, &inputs.b}) std::ranges::fill(*array, 0x3c00);  // 1.0
+  inputs.c[3] = 0x40000000;                                                      // 2.0
+  for (Device* device : std::initializer_list<Device*>{&reasoning, &silent}) {
+    Subject subject = *AskSubject(op_, inputs, *device);
+    subject.name = kCase;
+    const auto minimized = MinimizeCase(subject, *device, 0, Path(""));
+    ASSERT_TRUE(minimized.ok()) << minimized.status();
+    const std::string text = DescribeFinding(minimized->cases, minimized->finding, {});
+    EXPECT_THAT(text, AllOf(HasSubstr("  smallest   found at block 0, row "), HasSubstr("  1.0\n"),
+                            HasSubstr("  elsewhere  only at this row and column of the tile; all "
+                                      "other operands are +0\n"),
+                            Not(HasSubstr("minimal "))));
+    const bool reason = device == &reasoning;
+    EXPECT_EQ(text.find("  reason     FADD\n") < text.find("  first case "), reason) << text;
+    EXPECT_EQ(absl::StrContains(text, "run `probe`"), !reason) << text;
+    EXPECT_THAT(minimized->finding.diagnosis, HasSubstr("run `probe`"));  // JSON
+  }
 }
 
 // What is stored are fewer answers than refuted every change.

@@ -9,10 +9,13 @@
 #include "device/line_protocol.h"
 #include "device/plain_text.h"
 #include "device/status_macros.h"
+#include "fuzz/output/progress.h"
 #include "triage/verdict.h"
 
 namespace mmadiff {
 namespace {
+
+constexpr size_t kMaxOfTile = 3;  // mismatches of one filed tile that are printed in full
 
 absl::Status LeaveOut(const Operation& op, bool in_folder, ReplayState& replay) {
   if (!in_folder) return replay.device->device().Supports(op);
@@ -38,22 +41,29 @@ Replayed Add(const Operation& op, const Batch& inputs, const ConfirmedAnswers& a
   tally.differing += differing.size();
   tally.ops.insert(op.name);
   TestResult result = {absl::StrCat(Name(where), " ", device), ""};
-  const auto print = [&, &model = model](int64_t element, bool flaky) {
+  const auto print = [&, &model = model](int64_t element, bool flaky, size_t rank = 0) {
     if (replay.mismatches.full()) return;
     const ReplayRow row = RowOf(flaky ? "flaky" : "mismatch", Name(where + element), device, op,
                                 inputs, answers, element);
     const Format& f = *op.instruction->d;
-    const ReplayReport report =
+    ReplayReport report =
         flaky ? ReportFlaky(row, answers, element, replay.style)
               : ReportCase(row,
                            row.failure
                                ? DescribeFailure(f, model[element], *row.failure, replay.style)
                                : DescribeDifference(f, model[element], row.d, replay.style),
                            replay.style);
+    if (rank > kMaxOfTile) report.text.clear();
+    if (rank == kMaxOfTile) {
+      report.text =
+          absl::StrCat("  and ", CountText(differing.size() - rank, "more dot product"),
+                       " of this case (--json --max_reports=", differing.size(), " lists all)\n");
+    }
     replay.mismatches.Add(report);
     absl::StrAppend(&result.failure, report.text);
   };
-  for (const int64_t element : differing) print(element, false);
+  const bool tile = inputs.count == 1 && where.line == 0;
+  for (size_t i = 0; i < differing.size(); ++i) print(differing[i], false, tile ? i : 0);
   for (const int64_t element : answers.flaky) print(element, true);
   const bool fails = !differing.empty() || !answers.flaky.empty();
   if (fails && result.failure.empty()) result.failure = "differs";

@@ -5,9 +5,11 @@
 #include <gmock/gmock.h>
 
 #include "absl/strings/str_cat.h"
+#include "corpus/case_folder.h"
 #include "corpus/testing/folder.h"
 #include "device/host.h"
 #include "fuzz/record/record.h"
+#include "sim/word.h"
 #include "triage/testing/device.h"
 
 namespace mmadiff {
@@ -58,6 +60,24 @@ TEST_F(ReplayTest, ADeviceThatIsTheModelAgrees) {
   EXPECT_THAT(reports_, IsEmpty());
   ASSERT_THAT(outcome->test_results, SizeIs(1));
   EXPECT_THAT(outcome->test_results.front().failure, IsEmpty());
+}
+
+TEST_F(ReplayTest, ATileIsNotPrintedInFull) {
+  const Operation& op = *FindOperation("sm_90/mma.m16n8k16.f32.f16.f16.f32");
+  RegressionCase c;
+  c.op = &op;
+  c.inputs = NeutralBatch(op.model, op.shape(), 1);
+  c.answers = {{"wrong", "", "2026-11-29T00:00:00Z",
+                std::vector<uint64_t>(c.inputs.dot_products(), 0x3f800000)}};
+  const auto path = WriteCase(c, Path("tiles"));
+  ASSERT_TRUE(path.ok()) << path.status();
+  const auto outcome = Replay({.subjects = {*path}, .max_reports = 9}, nullptr);
+  ASSERT_TRUE(outcome.ok()) << outcome.status();
+  ASSERT_THAT(reports_, SizeIs(9));
+  for (int i = 0; i < 3; ++i) EXPECT_THAT(reports_[i], HasSubstr("MISMATCH"));
+  EXPECT_EQ(reports_[3],
+            "  and 125 more dot products of this case (--json --max_reports=128 lists all)\n");
+  for (int i = 4; i < 9; ++i) EXPECT_THAT(reports_[i], IsEmpty());
 }
 
 TEST_F(ReplayTest, ReportsSomeMismatchesAndCountsAll) {

@@ -6,6 +6,7 @@
 #include "corpus/case_folder.h"
 #include "corpus/cases/case_name.h"
 #include "device/status_macros.h"
+#include "fuzz/folder/finding_life.h"
 #include "sim/simulate.h"
 #include "triage/diagnosis/investigate_aged.h"
 #include "triage/verdict.h"
@@ -22,6 +23,21 @@ Subject FailedSubject(const Operation& op, Batch dot, InputFailure failure,
   s.mismatch = {&op, std::move(dot), 0, {}, {model}, std::move(failure), age, age};
   s.differing = {0};
   return s;
+}
+
+// Takes the element from a filed tile. The position of a dot product is that in the tile it is from.
+void SetPlace(const RegressionCase& c, Subject& s) {
+  const Shape& shape = c.inputs.shape;
+  if (RoleOf(c) == CaseRole::kUnknown || s.mismatch.failure || !(shape == c.op->shape())) return;
+  const int64_t element = IndexOf(shape, c.position);
+  s.placed = std::ranges::binary_search(s.differing, element);
+  if (s.placed) s.mismatch.element = element;
+}
+
+bool IsOfSearch(const RegressionCase& c) {
+  const CaseRole role = RoleOf(c);
+  return StateOf(c) != FindingState::kExplained && role != CaseRole::kUnknown &&
+         role != CaseRole::kAsFound && role != CaseRole::kSeenOnce;
 }
 
 }  // namespace
@@ -62,8 +78,10 @@ absl::StatusOr<Subject> LoadSubject(const std::string& argument, Device* device)
                        ? FailedSubject(*c->op, c->inputs, no_word->failure, WhoAnswered(*no_word))
                        : MakeSubject(*c->op, c->inputs, answer->d, WhoAnswered(*answer)));
   if (!subject.mismatch.failure) subject.mismatch.age = subject.mismatch.most_age = c->age();
+  SetPlace(*c, subject);
   subject.name = argument;
   subject.why = c->why;
+  subject.why_of_search = IsOfSearch(*c);
   subject.shared = c->shared;
   if (device == nullptr) subject.reason = c->reason;
   return subject;
@@ -96,7 +114,9 @@ absl::StatusOr<Subject> AskSubject(const Operation& op, Batch inputs, Device& de
                          device.name());
   }
   Subject s = MakeSubject(op, std::move(inputs), std::move(answers->d), device.name());
-  if (!s.differing.empty()) s.reason = device.Reason(op, s.mismatch.inputs).value_or("");
+  if (!s.differing.empty()) {
+    s.reason = device.Reason(op, s.mismatch.inputs, s.mismatch.element).value_or("");
+  }
   return s;
 }
 

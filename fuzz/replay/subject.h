@@ -25,11 +25,14 @@ struct Subject {
   std::optional<CaseStream> stream;  // set for a case name
   std::string device_name;           // device that gave the answers
   std::string why;                   // for a filed case: RegressionCase::why
+  bool why_of_search = false;        // a search among changes of the model wrote it
   std::string shared = {};           // RegressionCase::shared
   std::string reason = {};           // RegressionCase::reason, or Device::Reason()
-  // Its element is the first that differs, or 0 if none does. If the device failed on a dot
-  // product, only that dot product, with its failure.
+  // Its element is the stored position of a filed tile, if that differs; else the first that differs,
+  // or 0 if none does. If the device failed on a dot product, only that dot product, with its
+  // failure.
   Mismatch mismatch;
+  bool placed = false;             // whether the element is the stored position
   std::vector<int64_t> differing;  // elements, ascending
 };
 

@@ -100,8 +100,8 @@ std::string Sentence(const RunReport& report) {
   const uint64_t open = report.Count(RunReportRow::kIncomplete);
   std::string text;
   if (differ > 0) {
-    text = absl::StrCat("The device differs from the model in ", differ, " of ",
-                        CountText(report.rows.size(), "instruction"));
+    text = absl::StrCat("The device differs from the model in ",
+                        CountOfText(differ, report.rows.size(), "instruction"));
   } else {
     uint64_t equal = 0, dot_products = 0;  // instructions without a difference
     for (const RunReportRow& row : report.rows) {
@@ -141,7 +141,7 @@ std::string StoppedText(const RunReport& report) {
     last = std::max(last, row.stopped_at);
   }
   if (stopped == 0) return "";
-  return absl::StrCat(stopped, " of ", CountText(report.rows.size(), "instruction"), " stopped at ",
+  return absl::StrCat(CountOfText(stopped, report.rows.size(), "instruction"), " stopped at ",
                       absl::StrJoin(limits, " or "), " mismatching cases (--max_mismatches)",
                       last == 0 ? "" : ", most recently at ", UtcTime(last));
 }

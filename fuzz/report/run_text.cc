@@ -99,9 +99,10 @@ std::string Notes(const RunReport& report) {
   }
   const auto emulated = std::ranges::count(report.rows, true, &RunReportRow::emulated);
   if (emulated > 0) {
-    absl::StrAppend(&text, "note: ", emulated, " of ", report.rows.size(),
-                    " instructions are emulated: ptxas makes several machine "
-                    "instructions of each (mmadiff list instructions --evidence)\n");
+    absl::StrAppend(&text, "note: ", CountOfText(emulated, report.rows.size(), "instruction"),
+                    emulated == 1 ? " is" : " are",
+                    " emulated: ptxas makes several machine instructions of ",
+                    emulated == 1 ? "it" : "each", " (mmadiff list instructions --evidence)\n");
   }
   return text + IncompleteNotes(report);
 }
@@ -153,7 +154,8 @@ void AddDifferences(const RunReport& report, const std::string& folder, const Te
     add("", absl::StrCat(ShownName(f.bucket, f.reason), ", ", CasesText(f),
                          f.reports > 1 ? absl::StrCat(" in ", f.reports, " reports") : ""));
     if (report.findings.size() > 1) continue;
-    if (!f.diagnosis.empty()) add("", f.diagnosis);
+    const bool diagnosed = !OnlyReasonExplains(f.bucket, f.reason);
+    if (diagnosed && !f.diagnosis.empty()) add("", f.diagnosis);
     if (!f.reason.empty()) add("reason", f.reason);
     if (!f.shared.empty()) add("shared", f.shared);
   }

@@ -12,7 +12,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (!read.ok()) return 0;
   const auto lines = std::ranges::count(text, '\n') + 1;
   int line = 1;
-  for (const mmadiff::PtxMatrixInstruction& m : *read) {
+  for (const mmadiff::PtxMatrixInstruction& m : read->matrix) {
     Check(line <= m.line && m.line <= lines);
     line = m.line;
     for (const mmadiff::SharedRegister& s : m.shared) {

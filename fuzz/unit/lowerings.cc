@@ -28,7 +28,8 @@ std::vector<absl::StatusOr<std::string>> TextsOf(const sass::Toolchain& tools,
 
 // Adds what one version makes of the operation.
 absl::Status AddLowering(const absl::StatusOr<std::string>& text, const sass::Toolchain& tools,
-                         const sass::Natives& natives, uint64_t cases, OperationLowerings& o) {
+                         const std::string& ptxas, const sass::Natives& natives, uint64_t cases,
+                         OperationLowerings& o) {
   RETURN_IF_ERROR(text.status());
   const Instruction& i = *o.op->instruction;
   ASSIGN_OR_RETURN(const sass::KernelCode code, sass::Find(*text, *tools.target, i, {}));
@@ -37,7 +38,7 @@ absl::Status AddLowering(const absl::StatusOr<std::string>& text, const sass::To
   Generate(stream, 0, static_cast<int64_t>(cases), batch);
   ASSIGN_OR_RETURN(sass::Lowering lowering, sass::LoweringOf(code, i, natives, batch));
   RETURN_IF_ERROR(sass::CheckWaits(code, i, natives, batch));
-  FoundLowering found = {lowering, {tools.version}, 0, "", {}};
+  FoundLowering found = {lowering, {tools.version}, ptxas};
   RETURN_IF_ERROR(sass::Run(
       code, i, natives, batch, [] { return false; }, found.answers));
   const auto known = std::ranges::find_if(o.found, [&](const FoundLowering& f) {
@@ -77,8 +78,10 @@ absl::Status FindLowerings(const LoweringOptions& options, const PtxTarget& targ
           operations.subspan(first, std::min(kKernelsAtATime, operations.size() - first));
       const auto texts = TextsOf(tools, part);
       for (size_t i = 0; i < part.size(); ++i) {
-        const absl::Status s = AddLowering(texts[i], tools, natives, options.cases, part[i]);
-        if (!s.ok()) part[i].failed[tools.version] = std::string(s.message());
+        const absl::Status s = AddLowering(texts[i], tools, ptxas, natives, options.cases, part[i]);
+        if (s.ok()) continue;
+        const bool rejected = absl::IsUnimplemented(texts[i].status());
+        part[i].failed[tools.version] = {std::string(s.message()), rejected};
       }
     }
   }

@@ -21,15 +21,21 @@ namespace mmadiff {
 struct FoundLowering {
   sass::Lowering lowering;
   std::vector<std::string> versions;  // of ptxas, in the order asked
+  std::string ptxas;                  // the first of these, as asked
   uint64_t dot_products = 0;          // compared
-  std::string differs;            // name of the first case that differs from the model; "": none
-  std::vector<uint64_t> answers;  // to the cases
+  std::string differs = {};  // name of the first case that differs from the model; "": none
+  std::vector<uint64_t> answers = {};  // to the cases
+};
+
+struct FailedLowering {
+  std::string why;
+  bool rejected;  // by the assembler; otherwise its machine code is not executed
 };
 
 struct OperationLowerings {
   const Operation* op;
   std::vector<FoundLowering> found = {};
-  std::map<std::string, std::string> failed = {};  // by version: why
+  std::map<std::string, FailedLowering> failed = {};  // by version
   // For each after the first: name of the first case in which it differs from the first; "": in none
   // of the cases.
   std::vector<std::string> from_first = {};

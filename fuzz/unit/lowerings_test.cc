@@ -19,9 +19,12 @@
 namespace mmadiff {
 namespace {
 
+using testing::AnyOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
+using testing::StartsWith;
 
 class Lowerings : public testing::Test {
  protected:
@@ -70,7 +73,10 @@ TEST_F(Lowerings, SayWhatFailed) {
       Of("sm_80", {"sm_89/mma.m16n8k32.f32.e4m3.e4m3.f32", "sm_80/mma.m16n8k8.f32.f16.f16.f32"});
   EXPECT_THAT(operations[0].found, IsEmpty());
   ASSERT_EQ(operations[0].failed.size(), 1);
-  EXPECT_THAT(operations[0].failed.begin()->second, HasSubstr("ptxas: line "));
+  const auto& [version, failed] = *operations[0].failed.begin();
+  EXPECT_TRUE(failed.rejected);
+  EXPECT_THAT(failed.why, StartsWith("ptxas " + version + " rejects it: "));
+  EXPECT_THAT(failed.why, Not(AnyOf(HasSubstr("line "), HasSubstr("  "), HasSubstr("error"))));
   EXPECT_EQ(operations[1].found.size(), 1);
 }
 

@@ -68,8 +68,9 @@ absl::StatusOr<OverlapProver::Differences> OverlapProver::Differing(
       const auto at = std::ranges::mismatch(d, right);
       if (differences.reason.empty() && at.in1 != d.end()) {
         Batch one;
-        Generate(stream, first + (at.in1 - d.begin()) / op.shape().d_words(), 1, one);
-        ASSIGN_OR_RETURN(differences.reason, sharing[of]->Reason(op, one));
+        const int64_t differing = at.in1 - d.begin(), words = op.shape().d_words();
+        Generate(stream, first + differing / words, 1, one);
+        ASSIGN_OR_RETURN(differences.reason, sharing[of]->Reason(op, one, differing % words));
       }
       for (size_t i = 0; i < d.size(); ++i) {
         differences.of[of] += d[i] != right[i];

@@ -24,8 +24,8 @@ OverlapProof Proof(absl::string_view mnemonic, absl::string_view operands,
       ReadPtx(absl::StrCat(".version 9.0\n.target ", target, "\n", mnemonic, " ", operands, ";"));
   EXPECT_TRUE(read.ok()) << read.status();
   OverlapProver prover({.cases = 40});
-  const OverlapProof& proof = prover.Prove((*read)[0], (*read)[0].target);
-  EXPECT_EQ(&prover.Prove((*read)[0], (*read)[0].target), &proof);
+  const OverlapProof& proof = prover.Prove(read->matrix[0], read->matrix[0].target);
+  EXPECT_EQ(&prover.Prove(read->matrix[0], read->matrix[0].target), &proof);
   return proof;
 }
 

@@ -142,14 +142,14 @@ constexpr VerbVerdict kChanges[] = {{kDiffers, "some instructions changed"},
                                     {kHarmed, "damaged data"},
                                     {kGood, "no instruction changed; --update was given"}};
 constexpr VerbVerdict kLowerings[] = {
-    {kRowFailed,
-     "an instruction that a ptxas rejects, or whose machine code is not executed or misses a wait"},
+    {kRowFailed, "machine code of an instruction is not executed or misses a wait"},
     {kDiffers,
      "machine code differs from the model; with --against: a lowering is not in the file"},
     {kHarmed, "damaged data"},
-    {kNotHere, "no mma, wmma or fma among them; no ptxas or nvdisasm"},
+    {kNotHere,
+     "a ptxas rejects an instruction; no mma, wmma, wgmma or fma among them; no ptxas or nvdisasm"},
     {kGood,
-     "no machine code differs from the model; with --against: all lowerings are in the file"}};
+     "no machine code differs from the model, and with --against all lowerings are in the file"}};
 constexpr VerbVerdict kRecord[] = {{kRowFailed}, {kHarmed}, {kUnrepeated}, {kEarly}, {kNotHere}};
 constexpr VerbVerdict kSurvey[] = {
     {kRowFailed, "an instruction traps, fails, does not repeat or has a different layout"},

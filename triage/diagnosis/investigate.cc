@@ -45,6 +45,18 @@ Mismatch Alone(const Mismatch& m) {
   return alone;
 }
 
+// Words of the execution that are not +0, nor scales of 1.0.
+int64_t ActiveWordsOf(const Model& m, const Batch& inputs) {
+  const Batch neutral = NeutralBatch(m, inputs.shape, inputs.count);
+  int64_t count = 0;
+  for (const auto array : {&Batch::a, &Batch::b, &Batch::c}) {
+    for (size_t i = 0; i < (inputs.*array).size(); ++i) {
+      count += (inputs.*array)[i] != (neutral.*array)[i];
+    }
+  }
+  return count;
+}
+
 // One investigation; Run() performs the steps of Investigate() in order.
 class Investigator {
  public:
@@ -170,6 +182,7 @@ class Investigator {
   absl::Status KeepMinimal() {
     runner_.KeepBack(runner_.left() / 2);
     const absl::Status s = KeepMinimalOf();
+    result_.spent = !runner_.HasBudget();  // its half
     runner_.KeepBack(0);
     return s;
   }
@@ -269,12 +282,15 @@ class Investigator {
     return absl::OkStatus();
   }
 
-  // People see the first case: the simplest of the kept mismatches. Without an explanation only
-  // those as grave as the minimal one count.
+  // People see the first case: the simplest of the kept mismatches, for whole tiles the one with the
+  // fewest operands. Without an explanation only dot products as grave as the minimal one count.
   void PutSimplestFirst() {
     std::vector<KeptCase>& cases = result_.cases;
-    const auto complexity = [this](const KeptCase& c) {
-      return ComplexityOf(op_.model, Extract(c.mismatch.inputs, c.mismatch.element));
+    const bool alone = cases.front().mismatch.inputs.shape == DotProductShape(op_.shape());
+    const auto complexity = [&](const KeptCase& c) {
+      const Batch& inputs = c.mismatch.inputs;
+      return std::pair(alone ? 0 : ActiveWordsOf(op_.model, inputs),
+                       ComplexityOf(op_.model, Extract(inputs, c.mismatch.element)));
     };
     const auto way = [this](const Mismatch& m) {
       const Observed o{Extract(m.inputs, m.element), m.device[m.element]};
@@ -286,7 +302,8 @@ class Investigator {
       const Mismatch& m = c->mismatch;
       const bool differs = !SameResult(op_, m.model[m.element], m.device[m.element]);
       const bool alike = m.inputs.shape == cases.front().mismatch.inputs.shape;
-      if (differs && alike && way(m) == gravest && complexity(*c) < complexity(*simplest)) {
+      const bool grave = !alone || way(m) == gravest;
+      if (differs && alike && grave && complexity(*c) < complexity(*simplest)) {
         simplest = c;
       }
     }
@@ -429,7 +446,7 @@ absl::StatusOr<Investigation> Investigate(Device& device, const Mismatch& mismat
     return Investigate(device, Alone(mismatch), cases, known, most);
   }
   result.executions = runner.executions();
-  result.spent = !runner.HasBudget();
+  result.spent |= !runner.HasBudget();
   RETURN_IF_ERROR(s);
   return result;
 }

@@ -114,6 +114,38 @@ TEST(Investigate, WithLittleBudgetTheEvidenceIsKept) {
   }
 }
 
+// Shrinking has half of what is left; if that does not suffice, the case may be larger than possible.
+TEST(Investigate, ACaseThatIsNotShrunkToItsEndIsSaid) {
+  const Operation& op = *FindOperation("sm_90/mma.m16n8k16.f32.f16.f16.f32");
+  for (const int64_t most : {20000, 100000}) {
+    NeighbourOperationDevice device;
+    Mismatch mismatch;
+    ASSERT_TRUE(FirstMismatch(op, device, 1, mismatch));
+    const auto i = Investigate(device, mismatch, {&op, &Strategies().front(), 1}, {}, most);
+    ASSERT_TRUE(i.ok()) << i.status();
+    EXPECT_LT(i->executions, most);
+    EXPECT_EQ(i->spent, most == 20000) << i->executions;
+  }
+}
+
+// However the others differ, people see first what has the fewest operands.
+TEST(Investigate, OfWholeTilesTheSmallestIsFirst) {
+  const Operation& op = *FindOperation("sm_90/mma.m16n8k32.f32.e4m3.e4m3.f32");
+  std::mt19937_64 random(1);
+  for (int n = 0; n < 4; ++n) {
+    OtherAddendDevice device;
+    Mismatch mismatch = {&op, RandomTile(op, op.shape(), random), 3};
+    const auto i = Investigate(device, mismatch, {&op, &Strategies().front(), 1});
+    ASSERT_TRUE(i.ok()) << i.status();
+    ASSERT_FALSE(i->cases.empty());
+    const Batch& first = i->cases.front().mismatch.inputs;
+    const auto active = [](const std::vector<uint64_t>& words) {
+      return std::ranges::count_if(words, [](uint64_t word) { return word != 0; });
+    };
+    EXPECT_EQ(active(first.a) + active(first.b) + active(first.c), 1) << i->cases.front().why;
+  }
+}
+
 // A device that becomes another one while it is asked is not believed.
 TEST(Investigate, ADeviceThatChangesIsFlaky) {
   const Operation& op = *FindOperation("sm_90/mma.m16n8k16.f32.f16.f16.f32");

@@ -7,6 +7,7 @@
 #include "device/status_macros.h"
 #include "sim/word.h"
 #include "triage/minimize/reducer.h"
+#include "triage/minimize/simplicity.h"
 #include "triage/minimize/terms.h"
 #include "triage/verdict.h"
 
@@ -128,6 +129,7 @@ absl::StatusOr<bool> ReduceBackground(Runner& runner, const Target& target, int6
 }
 
 // The smallest surroundings in which the dot product differs: none, a tile of zeros, its own tile.
+// In a tile of zeros, 1.0 as the addend may do in its place.
 absl::StatusOr<Mismatch> Place(Runner& runner, const Target& target, const Mismatch& mismatch) {
   const Shape& shape = mismatch.inputs.shape;
   const DotProductCase dot = Extract(mismatch.inputs, mismatch.element);
@@ -135,14 +137,19 @@ absl::StatusOr<Mismatch> Place(Runner& runner, const Target& target, const Misma
   Mismatch alone{mismatch.op, MakeDotProductBatch(shape, {dot}), 0};
   ASSIGN_OR_RETURN(bool holds, Holds(runner, target, alone.inputs, 0));
   if (holds) return alone;
-  Mismatch in_zeros{mismatch.op, {}, mismatch.element};
-  in_zeros.inputs.Resize(shape, 1);
-  for (const Group& g : OtherWords(shape, mismatch.element)) {
-    MakeNeutral(mismatch.op->model, g, in_zeros.inputs);
+  const Model& m = mismatch.op->model;
+  std::vector<DotProductCase> dots = {dot};
+  DotProductCase one = NeutralDotProduct(m);
+  if (EncodePowerOfTwo(m.c, false, 0, &one.c)) dots.push_back(std::move(one));
+  std::ranges::sort(dots, {}, [&](const DotProductCase& d) { return ComplexityOf(m, d); });
+  Mismatch in_zeros{mismatch.op, NeutralBatch(m, shape, 1), mismatch.element};
+  for (const DotProductCase& simple : dots) {
+    if (!target.Possible(simple)) continue;
+    Insert(simple, 0, PositionOf(shape, mismatch.element), in_zeros.inputs);
+    ASSIGN_OR_RETURN(holds, Holds(runner, target, in_zeros.inputs, mismatch.element));
+    if (holds) return in_zeros;
   }
-  Insert(dot, 0, PositionOf(shape, mismatch.element), in_zeros.inputs);
-  ASSIGN_OR_RETURN(holds, Holds(runner, target, in_zeros.inputs, mismatch.element));
-  return holds ? in_zeros : mismatch;
+  return mismatch;
 }
 
 }  // namespace

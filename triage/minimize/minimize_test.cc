@@ -271,6 +271,22 @@ TEST(Minimize, WrongLaneWithScales) {
   EXPECT_GT(seen, 1);
 }
 
+// The tile is needed only because the start has no addend of its own.
+TEST(Minimize, TriesAnAddendInATileOfZeros) {
+  const Operation& op = *FindOperation(kHopper);
+  std::mt19937_64 random(8);
+  Batch inputs = RandomTile(op, op.shape(), random);
+  inputs.c[3] = 0;
+  inputs.c[20] = 0x3f000000;  // 0.5
+  OtherAddendDevice device;
+  const absl::StatusOr<Minimized> m = Minimize(device, {&op, inputs, 3});
+  ASSERT_TRUE(m.ok()) << m.status();
+  EXPECT_EQ(m->mismatch.inputs.shape, op.shape());
+  EXPECT_EQ(Text(*m), "3f800000") << Name(m->bucket);
+  const Batch& minimal = m->mismatch.inputs;
+  EXPECT_EQ(NonZero(minimal.a) + NonZero(minimal.b) + NonZero(minimal.c), 1);
+}
+
 // The fault needs a scale of another row of A: it stays, its elements and all other scales go.
 TEST(Minimize, KeepsAScaleOfTheSurroundings) {
   class ScaleOfOperation5Device : public ChangedDevice {

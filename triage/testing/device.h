@@ -62,6 +62,22 @@ class SwappedLanesDevice : public ChangedDevice {
   }
 };
 
+// Result 3 of a tile has result 20 as its addend, as in machine code that overwrites a register.
+class OtherAddendDevice : public ChangedDevice {
+ public:
+  OtherAddendDevice() : ChangedDevice("") {}
+  absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) override {
+    const absl::Status status = ChangedDevice::Execute(op, batch, d);
+    const int64_t words = batch.shape.d_words();
+    for (int64_t i = 0; words > 20 && i < batch.count; ++i) {
+      DotProductCase dot = Extract(batch, i * words + 3);
+      dot.c = d[i * words + 20];
+      d[i * words + 3] = Simulate(op.model, dot);
+    }
+    return status;
+  }
+};
+
 // Flips the lowest bit of element 0 when row 5 of A has more than one word that is not zero.
 class NeighbourOperationDevice : public ChangedDevice {
  public:
