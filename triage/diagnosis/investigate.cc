@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "device/status_macros.h"
 #include "sim/simulate.h"
+#include "sim/word.h"
 #include "triage/minimize/simplicity.h"
 #include "triage/minimize/target.h"
 #include "triage/typical.h"
