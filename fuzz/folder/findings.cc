@@ -319,7 +319,8 @@ void AddFiled(const FiledCase& filed, std::vector<Finding>& findings) {
     f.unfixed |= unfixed;
     f.state = MoreUrgent(state, f.state);
     if (f.shared.empty()) f.shared = c.shared;
-    if (f.reason.empty()) f.reason = c.reason;
+    // The reason of the case that is shown.
+    if (f.reason.empty() || (IsMinimal(c) && !c.reason.empty())) f.reason = c.reason;
     const std::string why = WhyOf(c);
     if (f.why.empty() || (!why.empty() && why.size() < f.why.size())) f.why = why;
     if (IsMinimal(c)) std::swap(f.path, f.beside.back());
