@@ -16,6 +16,7 @@
 #include "device/sass/natives.h"
 #include "device/sass/nvdisasm.h"
 #include "device/sass/sass_device.h"
+#include "device/sass/testing/some_batch.h"
 #include "sim/operation.h"
 #include "sim/simulate.h"
 
@@ -27,23 +28,6 @@ using testing::MatchesRegex;
 constexpr char kFp8[] = "sm_90/mma.m16n8k32.f32.e4m3.e4m3.f32",
                kF16[] = "sm_90/mma.m16n8k16.f32.f16.f16.f32",
                kWmma[] = "sm_90/wmma.m16n16k16.s32.s8.s8.s32";
-
-// Executions with words that are different numbers, none a NaN.
-Batch SomeBatch(const Operation& op) {
-  Batch batch;
-  batch.Resize(op.shape(), 32);
-  uint64_t word = 1;
-  const auto fill = [&word](std::vector<uint64_t>& words, int bits) {
-    for (uint64_t& w : words) {
-      word = word * 6364136223846793005 + 1442695040888963407;
-      w = (word >> 32 | word << 32) & LowBits(bits - 2);
-    }
-  };
-  fill(batch.a, op.instruction->a->bits);
-  fill(batch.b, op.instruction->b->bits);
-  fill(batch.c, op.instruction->c->bits);
-  return batch;
-}
 
 std::vector<uint64_t> ModelOf(const Operation& op, const Batch& batch) {
   std::vector<uint64_t> d(batch.dot_products());
@@ -82,7 +66,7 @@ class KernelVariants : public testing::Test {
                                             const char* row) {
     if (!device.ok()) return device.status();
     const Operation& op = *FindOperation(row);
-    return (*device)->Run(op, SomeBatch(op));
+    return (*device)->Run(op, SomeBatch(op, 32));
   }
 
   sass::Toolchain tools_;
@@ -93,7 +77,7 @@ TEST_F(KernelVariants, SurroundingsChangeNoExpression) {
   const sass::Natives natives("sm_90");
   for (const char* row : {kFp8, kF16, kWmma}) {
     const Operation& op = *FindOperation(row);
-    const Batch batch = SomeBatch(op);
+    const Batch batch = SomeBatch(op, 32);
     std::vector<Variant> variants(1);
     for (const absl::string_view around : NamedSurroundings()) {
       for (const char* overlap : {"", "c"}) {
@@ -123,18 +107,18 @@ TEST_F(KernelVariants, RoundsNoticeAnOperandThatIsOverwritten) {
   rounds.around = "rounds";
   std::string text = TextOf(kF16, {rounds});
   const Operation& op = *FindOperation(kF16);
-  EXPECT_EQ(Run(SassOfText(text, rounds), kF16).value(), ModelOf(op, SomeBatch(op)));
+  EXPECT_EQ(Run(SassOfText(text, rounds), kF16).value(), ModelOf(op, SomeBatch(op, 32)));
   Replace(text, KernelName(*op.instruction, rounds), "VIADD R20, R20, 0xffffffff ;",
           "VIADD R7, R20, 0xffffffff ;");
   EXPECT_NE(Run(SassOfText(text, rounds), kF16).value_or(std::vector<uint64_t>()),
-            ModelOf(op, SomeBatch(op)));
+            ModelOf(op, SomeBatch(op, 32)));
 }
 
 TEST_F(KernelVariants, NativeInstructionsAreRightIfOperandsShareRegisters) {
   const Operation& op = *FindOperation(kF16);
   const auto d = Run(OpenSass("arch=sm_90a,overlap=any"), kF16);
   ASSERT_TRUE(d.ok()) << d.status();
-  EXPECT_EQ(*d, ModelOf(op, SomeBatch(op)));
+  EXPECT_EQ(*d, ModelOf(op, SomeBatch(op, 32)));
 }
 
 TEST_F(KernelVariants, WrongCodeOfSharedRegistersIsAnErrorOfTheOperation) {
@@ -146,7 +130,7 @@ TEST_F(KernelVariants, WrongCodeOfSharedRegistersIsAnErrorOfTheOperation) {
   const Operation& op = *FindOperation(kFp8);
   const auto right = Run(OpenSass("arch=sm_90a,overlap=c_broadcast"), kFp8);
   ASSERT_TRUE(right.ok()) << right.status();
-  EXPECT_EQ(*right, ModelOf(op, SomeBatch(op)));
+  EXPECT_EQ(*right, ModelOf(op, SomeBatch(op, 32)));
 }
 
 TEST_F(KernelVariants, PlantedFaultOfSharedRegistersIsAnErrorOfTheOperation) {
@@ -157,7 +141,7 @@ TEST_F(KernelVariants, PlantedFaultOfSharedRegistersIsAnErrorOfTheOperation) {
   std::string text = TextOf(kF16, {Variant(), sharing, copied});
   const auto right = Run(SassOfText(text, sharing), kF16);
   ASSERT_TRUE(right.ok()) << right.status();
-  EXPECT_EQ(*right, ModelOf(op, SomeBatch(op)));
+  EXPECT_EQ(*right, ModelOf(op, SomeBatch(op, 32)));
   Replace(text, KernelName(*op.instruction, sharing), "IMAD.MOV.U32 R9, RZ, RZ, R8 ;",
           "IMAD.MOV.U32 R9, RZ, RZ, RZ ;");
   EXPECT_THAT(std::string(Run(SassOfText(text, sharing), kF16).status().message()),

@@ -11,6 +11,7 @@
 #include "absl/strings/match.h"
 #include "device/sass/nvdisasm.h"
 #include "device/sass/sass_device.h"
+#include "device/sass/testing/some_batch.h"
 #include "sim/operation.h"
 #include "sim/simulate.h"
 
@@ -19,23 +20,6 @@ namespace {
 
 using testing::MatchesRegex;
 using testing::StartsWith;
-
-// One execution with words that are different numbers, none a NaN.
-Batch SomeBatch(const Operation& op) {
-  Batch batch;
-  batch.Resize(op.shape(), 1);
-  uint64_t word = 1;
-  const auto fill = [&word](std::vector<uint64_t>& words, int bits) {
-    for (uint64_t& w : words) {
-      word = word * 6364136223846793005 + 1442695040888963407;
-      w = word >> 40 & LowBits(bits - 2);
-    }
-  };
-  fill(batch.a, op.instruction->a->bits);
-  fill(batch.b, op.instruction->b->bits);
-  fill(batch.c, op.instruction->c->bits);
-  return batch;
-}
 
 // nullptr: no ptxas 13.0, whose machine code these tests describe, or no nvdisasm.
 std::unique_ptr<Device> Open(absl::string_view argument) {
@@ -55,7 +39,7 @@ class Reasons : public testing::Test {
   }
   std::string Of(const char* argument, const char* row) {
     const Operation& op = *FindOperation(row);
-    const Batch batch = SomeBatch(op);
+    const Batch batch = SomeBatch(op, 1);
     const auto device = Open(argument);
     const auto d = device->Run(op, batch);
     EXPECT_TRUE(d.ok()) << d.status();
@@ -66,7 +50,7 @@ class Reasons : public testing::Test {
   }
   static std::string At(Device& device, const char* row, int64_t element) {
     const Operation& op = *FindOperation(row);
-    const auto text = device.Reason(op, SomeBatch(op), element);
+    const auto text = device.Reason(op, SomeBatch(op, 1), element);
     EXPECT_TRUE(text.ok()) << text.status();
     return text.value_or("");
   }
@@ -118,8 +102,8 @@ TEST_F(Reasons, AnyVariantFindsTheFirstThatIsWrong) {
 TEST_F(Reasons, AnyVariantAnswersAsWithoutUnlessOneIsWrong) {
   for (const auto& [row, wrong] : {std::pair(kF16, false), {kFp8, true}, {kWmma, true}}) {
     const Operation& op = *FindOperation(row);
-    const auto plain = Open("arch=sm_90a")->Run(op, SomeBatch(op)),
-               any = Open("arch=sm_90a,overlap=any,around=any")->Run(op, SomeBatch(op));
+    const auto plain = Open("arch=sm_90a")->Run(op, SomeBatch(op, 1)),
+               any = Open("arch=sm_90a,overlap=any,around=any")->Run(op, SomeBatch(op, 1));
     ASSERT_TRUE(plain.ok() && any.ok()) << plain.status() << any.status();
     EXPECT_EQ(*plain != *any, wrong) << row;
   }

@@ -28,6 +28,16 @@ using testing::HasSubstr;
 
 constexpr int64_t kCases = 20;
 
+void ExpectEqual(Device& device, const Operation& op) {
+  Batch batch;
+  Generate({&op, &Strategies().front(), 1}, 0, kCases, batch);
+  std::vector<uint64_t> d, model(batch.dot_products());
+  const absl::Status s = device.Run(op, batch, d);
+  ASSERT_TRUE(s.ok()) << op.name << ": " << s;
+  Simulate(op.model, batch, model);
+  EXPECT_EQ(d, model) << op.name;
+}
+
 struct TargetRows {
   const char* target;
   int equal;  // at least: rows that are executed
@@ -48,13 +58,7 @@ TEST_P(SassDevice, RowsEqualTheSimulator) {
   int equal = 0, native = 0;
   for (const Operation& op : Operations()) {
     if (!(*device)->Supports(op).ok()) continue;
-    Batch batch;
-    Generate({&op, &Strategies().front(), 1}, 0, kCases, batch);
-    std::vector<uint64_t> d, model(batch.dot_products());
-    const absl::Status s = (*device)->Run(op, batch, d);
-    ASSERT_TRUE(s.ok()) << op.name << ": " << s;
-    Simulate(op.model, batch, model);
-    EXPECT_EQ(d, model) << op.name;
+    ExpectEqual(**device, op);
     ++equal;
     native += IsNative(op);
   }
@@ -82,13 +86,7 @@ TEST(SassDeviceGroups, EqualTheSimulator) {
     for (const Operation& op : Operations()) {
       if (op.arch() != "sm_90" || op.instruction->layout != Layout::kNvidiaWgmma) continue;
       ++rows;
-      Batch batch;
-      Generate({&op, &Strategies().front(), 1}, 0, kCases, batch);
-      std::vector<uint64_t> d, model(batch.dot_products());
-      const absl::Status s = (*device)->Run(op, batch, d);
-      ASSERT_TRUE(s.ok()) << op.name << ": " << s;
-      Simulate(op.model, batch, model);
-      EXPECT_EQ(d, model) << op.name;
+      ExpectEqual(**device, op);
     }
     EXPECT_GE(rows, 20);
   }
