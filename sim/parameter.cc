@@ -153,10 +153,12 @@ std::string InvalidChain(const Model& m) {
 std::string InvalidPairs(const Model& m) {
   const int terms = m.algorithm.terms;
   if (!SameFormat(m.c, m.d)) return "pairwise_sum needs one format for c and d";
-  if (m.a.fraction_bits + m.b.fraction_bits > 46) return "pairwise_sum needs narrower inputs";
+  const bool exact = m.algorithm.product_rounding == ProductRounding::kExact;
+  if (exact && m.a.fraction_bits + m.b.fraction_bits > 46) {
+    return "pairwise_sum of exact products needs narrower inputs";
+  }
   if (terms > 8 || (terms & (terms - 1)) != 0) return "terms of pairwise_sum must be 1, 2, 4 or 8";
   if (m.k % terms != 0) return "k must be a multiple of terms";
-  const bool exact = m.algorithm.product_rounding == ProductRounding::kExact;
   return exact && terms < 2 ? "product_rounding=exact needs pairs of products" : "";
 }
 

@@ -97,9 +97,8 @@ void SimulateScalar(const Model& m, const Batch& batch, std::span<uint64_t> d) {
 // nullptr if unavailable or not worthwhile.
 const LaneTarget* LanesFor(const Model& m, const Batch& batch) {
   static const std::span<const LaneTarget> targets = LaneTargets();
-  const LaneWidth width = m.executions > 1 ? LaneWidth::kNone : LaneWidthOf(m);
-  if (targets.empty() || width == LaneWidth::kNone) return nullptr;
-  const int lanes = targets[0].LanesFor(width);
+  if (targets.empty() || m.executions > 1) return nullptr;
+  const int lanes = targets[0].LanesFor(targets[0].WidthFor(m));
   const int64_t rows = batch.count * batch.shape.blocks * batch.shape.m;
   return lanes > 0 && rows >= lanes ? &targets[0] : nullptr;
 }
@@ -107,9 +106,14 @@ const LaneTarget* LanesFor(const Model& m, const Batch& batch) {
 }  // namespace
 
 void RequireModel(const Model& m) {
-  if (m.algorithm.family != Family::kNone) return;
-  std::fputs("an operation without a model cannot be simulated\n", stderr);
-  std::abort();  // the caller did not check IsModelled(): programmer error
+  if (m.algorithm.family == Family::kNone) {
+    std::fputs("an operation without a model cannot be simulated\n", stderr);
+    std::abort();  // the caller did not check IsModelled(): programmer error
+  }
+  if (m.k >= 1 && m.k <= kMaxK && m.scales() <= m.k && m.executions >= 1) return;
+  std::fprintf(stderr, "a model has 1 to %d products, not %d; longer sums are plans (sim/plan)\n",
+               kMaxK, m.k);
+  std::abort();  // the caller did not check WhyInvalid(): programmer error
 }
 
 void Simulate(const Model& m, const Batch& batch, std::span<uint64_t> d) {

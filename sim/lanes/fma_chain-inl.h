@@ -6,7 +6,6 @@
 #define MMADIFF_SIM_LANES_FMA_CHAIN_INL_H_
 #endif
 
-#include <cfenv>
 #include <limits>
 
 #include "sim/lanes/lanes-inl.h"
@@ -213,56 +212,10 @@ class FmaChainLanes : public FlushedElements {
   const LaneFormat addend_;
 };
 
-// While it exists, floats in this thread are rounded as in the model. The destructor restores the
-// caller's rounding, flags and traps.
-class FloatRounding {
- public:
-  explicit FloatRounding(Rounding rounding) {
-    std::feholdexcept(&before_);
-    std::fesetround(ModeOf(rounding));
-  }
-  ~FloatRounding() { std::fesetenv(&before_); }
-  FloatRounding(const FloatRounding&) = delete;
-  FloatRounding& operator=(const FloatRounding&) = delete;
-
- private:
-  static int ModeOf(Rounding rounding) {
-    switch (rounding) {
-      case Rounding::kTowardZero:
-        return FE_TOWARDZERO;
-      case Rounding::kDown:
-        return FE_DOWNWARD;
-      case Rounding::kUp:
-        return FE_UPWARD;
-      case Rounding::kNearestEven:
-      case Rounding::kToOdd:  // no processor has it
-        break;
-    }
-    return FE_TONEAREST;
-  }
-  std::fenv_t before_;
-};
-
-// Whether a lane-sized float has the output format and the processor's multiply-add gives the
-// results. It must round only once.
+// Whether the processor's multiply-add of lane-sized floats gives the results.
 inline bool HasFloatChain(const Model& m) {
-#if HWY_NATIVE_FMA
-  const auto holds = [](const Format& f) {
-    return f.fraction_bits <= kFloatFraction && MaxExponent(f) <= kBias &&
-           LeastExponent(f) >= 1 - kBias;
-  };
-  const Algorithm& alg = m.algorithm;
-  if (m.d.bits != kBits || m.d.fraction_bits != kFloatFraction || !holds(m.a) || !holds(m.b) ||
-      alg.output_fraction_bits != kFloatFraction || alg.output_rounding == Rounding::kToOdd) {
-    return false;
-  }
-  const bool overflows =
-      alg.range_overflow == RangeOverflow::kIeee || alg.output_rounding == Rounding::kNearestEven;
-  return overflows && HasSubnormalFloats();
-#else
-  (void)m;
-  return false;
-#endif
+  return HWY_NATIVE_FMA && FitsFloats(m) && m.d.bits == kBits &&
+         m.d.fraction_bits == kFloatFraction && HasSubnormalFloats<Float>();
 }
 
 // Computes results with the processor's floats. Operands are words of the output format. The model
@@ -332,16 +285,51 @@ template <class Products>
 class FloatChainLanes : public FloatWordLanes {
  public:
   explicit FloatChainLanes(const Model& m)
-      : FloatWordLanes(m), integers_(m), words_(LaneFormatOf(m.d, m.d)) {}
+      : FloatWordLanes(m),
+        integers_(m),
+        words_(LaneFormatOf(m.d, m.d)),
+        is_plain_(m.algorithm.addend_joins == AddendJoins::kFirstStep &&
+                  m.algorithm.addend_subnormals == Subnormals::kKeep &&
+                  m.algorithm.output_subnormals == Subnormals::kKeep) {}
 
   template <class RowA, class RowB>
   MMADIFF_LANES Lanes Result(const RowA& a, const RowB& b, Lanes c) const {
+    Lanes sum = c, same = c;
+    return is_plain_ && AddAll(a, b, b, sum, same) ? sum : ResultOfSteps(a, b, c);
+  }
+  // The same for two columns: each step of a chain waits for the previous one.
+  template <class RowA, class RowB>
+  MMADIFF_LANES void ResultOfTwo(const RowA& a, const RowB& b0, const RowB& b1, Lanes& c0,
+                                 Lanes& c1) const {
+    Lanes sum0 = c0, sum1 = c1;
+    const bool done = is_plain_ && AddAll(a, b0, b1, sum0, sum1);
+    c0 = done ? sum0 : ResultOfSteps(a, b0, c0);
+    c1 = done ? sum1 : ResultOfSteps(a, b1, c1);
+  }
+
+ private:
+  // Adds all products. False if a result may be a NaN: once there is one, the sum stays one.
+  template <class RowA, class RowB>
+  MMADIFF_LANES bool AddAll(const RowA& a, const RowB& b0, const RowB& b1, Lanes& sum0,
+                            Lanes& sum1) const {
+    Floats s0 = AsFloats(sum0), s1 = AsFloats(sum1);
+    for (int i = 0; i < m_.k; ++i) {
+      const int k = ChainIndex(m_, i, m_.k);
+      const Floats x = AsFloats(a.Magnitude(k));
+      s0 = hn::MulAdd(x, AsFloats(b0.Magnitude(k)), s0);
+      s1 = hn::MulAdd(x, AsFloats(b1.Magnitude(k)), s1);
+    }
+    sum0 = hn::BitCast(kLane, s0), sum1 = hn::BitCast(kLane, s1);
+    return None(hn::Or(IsNanWord(sum0), IsNanWord(sum1)));
+  }
+
+  template <class RowA, class RowB>
+  MMADIFF_LANES Lanes ResultOfSteps(const RowA& a, const RowB& b, Lanes c) const {
     return ChainOf(
         m_, c, [&](int k, Lanes sum) HWY_ATTR { return Step(a.Magnitude(k), b.Magnitude(k), sum); },
         [&](Lanes x, Lanes y) HWY_ATTR { return Added(x, y); });
   }
 
- private:
   MMADIFF_LANES Lanes Step(Lanes a, Lanes b, Lanes c) const {
     const Lanes addend = Flushed(m_.algorithm.addend_subnormals, c);
     return Rounded(a, b, addend, [&]() HWY_ATTR {
@@ -380,6 +368,7 @@ class FloatChainLanes : public FloatWordLanes {
 
   const FmaChainLanes<Products> integers_;
   const LaneFormat words_;
+  const bool is_plain_;  // one chain, nothing flushed in it
 };
 
 }  // namespace MMADIFF_WIDTH

@@ -80,11 +80,39 @@ inline FloatFormat FloatFormatOf(const Format& f, bool value, ProductExponent ru
   return of;
 }
 
+// The contents of floats: significands, apart from exponents; or numbers. The exponents of their
+// products may fit bytes (HasSmallExponents()).
+enum class FusedFloats { kSignificands, kNumbers, kSmallNumbers };
+
+// Exponents of operands in bytes: a product with a zero is below any other, one with an infinity or
+// a NaN above.
+constexpr int kByteZero = -64, kByteSpecial = 127;
+
+inline bool HasSmallExponents(const Model& m) {
+  const Algorithm& alg = m.algorithm;
+  const int terms = std::min(alg.terms, m.k);
+  const int least = LeastOffer(m, m.a) + LeastOffer(m, m.b);
+  const int largest = std::max(MaxExponent(m.a), MaxExponent(m.b));
+  return AreProductsFloats(m) && terms % 4 == 0 && m.k % terms == 0 && IsFloat(m.c) &&
+         IsFloat(m.d) && HasSubnormalFloats<Float>() && kByteZero + largest < least &&
+         MaxExponent(m.a) + MaxExponent(m.b) < kByteZero + kByteSpecial &&
+         alg.exponent_floor <= kBias && alg.zero_sign != ZeroSign::kIeee;
+}
+
+template <FusedFloats>
+struct ExponentsOf {};
+template <>
+struct ExponentsOf<FusedFloats::kSmallNumbers> {
+  static constexpr bool kFourExponents = true;  // in a lane
+};
+
 // Multiplies floats: products are exact and signed, and are cut when they are converted to
-// integers. With kValues, floats hold the numbers; otherwise their significands, and exponents are
-// separate. Infinities and NaNs are floats too, and have the exponent of an infinity.
-template <bool kValues>
-class FusedSumLanes {
+// integers. Infinities and NaNs are floats too, and have the exponent of an infinity.
+template <FusedFloats kFloats>
+class FusedSumLanes : public ExponentsOf<kFloats> {
+  static constexpr bool kValues = kFloats != FusedFloats::kSignificands;
+  static constexpr bool kSmall = kFloats == FusedFloats::kSmallNumbers;
+
  public:
   static constexpr bool kHasExponents = true, kSignedMagnitudes = true;
 
@@ -97,10 +125,11 @@ class FusedSumLanes {
         largest_product_(MaxExponent(m.a) + MaxExponent(m.b) + 1),
         part_terms_(1 << (29 - m.algorithm.fraction_bits)),
         one_part_(std::min(m.algorithm.terms, m.k) <= part_terms_),
-        addends_are_floats_(IsFloat(m.c) && IsFloat(m.d) && HasSubnormalFloats() &&
+        addends_are_floats_(IsFloat(m.c) && IsFloat(m.d) && HasSubnormalFloats<Float>() &&
                             (!kValues || m.algorithm.exponent_floor <= kBias)),
         rounds_as_floats_(one_part_ && IsFloat(m.d) && HasFloatRounding(m.algorithm)),
-        adds_as_floats_(IsFloat(m.d) && HasSubnormalFloats() && !Propagates(m.algorithm.nan_rule) &&
+        adds_as_floats_(IsFloat(m.d) && HasSubnormalFloats<Float>() &&
+                        !Propagates(m.algorithm.nan_rule) &&
                         m.algorithm.output_subnormals == Subnormals::kKeep),
         kept_(static_cast<Lane>(
             ~LowBits(std::max(kFloatFraction - m.algorithm.output_fraction_bits, 0)))),
@@ -130,8 +159,8 @@ class FusedSumLanes {
       if (f.normalizes) exponent = Down(value, kFloatFraction) - All(kBias);
       value = value | hn::IfThenElseZero(special, All(f.special)) | sign;
     }
-    Operand x = {value, Pick(zero, All(kNarrowZero), exponent), sign};
-    x.exponent = Pick(special, All(kNarrowInfinity), x.exponent);
+    Operand x = {value, Pick(zero, All(kSmall ? kByteZero : kNarrowZero), exponent), sign};
+    x.exponent = Pick(special, All(kSmall ? kByteSpecial : kNarrowInfinity), x.exponent);
     return x;
   }
 
@@ -153,7 +182,24 @@ class FusedSumLanes {
     c1 = Last(column1.sum, c1);
   }
 
+  template <class RowA, class RowB>
+  MMADIFF_LANES void ResultOfFour(const RowA& a, const RowB& b0, const RowB& b1, const RowB& b2,
+                                  const RowB& b3, Lanes& c0, Lanes& c1, Lanes& c2,
+                                  Lanes& c3) const {
+    Column<RowB> column0(b0, c0), column1(b1, c1), column2(b2, c2), column3(b3, c3);
+    AddSteps(a, column0, column1, column2, column3);
+    c0 = Last(column0.sum, c0);
+    c1 = Last(column1.sum, c1);
+    c2 = Last(column2.sum, c2);
+    c3 = Last(column3.sum, c3);
+  }
+
  private:
+  using Bytes = hn::Repartition<int8_t, Signed>;
+  static constexpr Bytes kByte{};
+  // The least alignment of a sum with an infinity or a NaN.
+  static constexpr Lane kLeastSpecial = kSmall ? kBias + 1 : kLeastNarrowSpecial;
+
   // The exact sum of cut terms, below 2^36: 32 * high + low with 0 <= low < 32. Each part fits 32
   // bits.
   class Total {
@@ -192,6 +238,7 @@ class FusedSumLanes {
     // State of the current step.
     Operand c;
     Lanes align, unit, part;
+    hn::VFromD<Bytes> largest;
     Total total;
   };
 
@@ -250,22 +297,53 @@ class FusedSumLanes {
       const bool own = first == 0 && !JoinsLast();
       const int end = std::min(first + terms, m_.k);
       (Begin(own, columns), ...);
-      for (int p = first; p < end; ++p) {
-        const Lanes exponent = a.Exponent(p);
-        ((columns.align = hn::Max(columns.align, exponent + columns.b.Exponent(p))), ...);
-      }
+      AddExponents(a, first, end, columns...);
       (Align(columns), ...);
       for (int p = first; p < end;) {
         ((columns.part = Zero()), ...);
         const int stop = std::min(p + part_terms_, end);
         for (; p < stop; ++p) {
-          const Operand x = a.At(p);
+          const Operand x = OperandAt(a, p);
           (AddProduct(x, p, columns), ...);
         }
         if (!one_part_) (columns.total.Add(columns.part), ...);
       }
       (End(a, first, end, own, columns), ...);
     }
+  }
+
+  // Raises alignments to the largest exponent of a product.
+  template <class RowA, class... Columns>
+  MMADIFF_LANES void AddExponents(const RowA& a, int first, int end, Columns&... columns) const {
+    if constexpr (kSmall) {
+      ((columns.largest = hn::BitCast(kByte, All(0x80808080))), ...);
+      for (int p = first; p < end; p += 4) {
+        const auto four = hn::BitCast(kByte, a.FourExponents(p));
+        ((columns.largest =
+              hn::Max(columns.largest,
+                      hn::SaturatedAdd(four, hn::BitCast(kByte, columns.b.FourExponents(p))))),
+         ...);
+      }
+      (RaiseToBytes(columns), ...);
+    } else {
+      for (int p = first; p < end; ++p) {
+        const Lanes exponent = a.Exponent(p);
+        ((columns.align = hn::Max(columns.align, exponent + columns.b.Exponent(p))), ...);
+      }
+    }
+  }
+  // The largest of four bytes; special if it is above the exponents of all finite products.
+  template <class Column>
+  MMADIFF_LANES void RaiseToBytes(Column& column) const {
+    const auto fold = [](auto bytes, int bits) HWY_ATTR {
+      return hn::Max(bytes, hn::BitCast(kByte, Down(hn::BitCast(kLane, bytes), bits)));
+    };
+    const Lanes largest = Up(hn::BitCast(kLane, fold(fold(column.largest, 16), 8)), 24);
+    const Lanes exponent = hn::ShiftRight<24>(largest);
+    const Mask zero = hn::Lt(exponent, All(least_product_));
+    const Mask special = AtLeast(exponent, largest_product_);
+    column.align = hn::Max(column.align, hn::IfThenElse(zero, column.align, exponent));
+    column.align = Pick(special, All(kLeastSpecial), column.align);
   }
 
   template <class Column>
@@ -285,6 +363,9 @@ class FusedSumLanes {
   static MMADIFF_LANES Operand AddendOf(Lanes word) {
     const Lanes magnitude = word & All(kMaxLane);
     const Lanes exponent = hn::Max(Down(magnitude, kFloatFraction), All(1)) - All(kBias);
+    // Exponents of all products are larger than that of the least normal number, so a zero may have
+    // it too: if it sets the alignment, nothing is added.
+    if (kSmall) return {word, exponent, word};
     const Mask zero = hn::Eq(magnitude, Zero());
     Operand c = {word, Pick(zero, All(kNarrowZero), exponent), hn::BroadcastSignBit(word)};
     const Mask special = hn::Gt(magnitude, Infinity() - All(1));
@@ -307,7 +388,7 @@ class FusedSumLanes {
         const Lanes half = hn::ShiftRight<1>(up);
         units = AsFloats(c.magnitude) * PowerOfTwo(half, 0) * PowerOfTwo(up - half, 0);
       }
-      return hn::IfThenZeroElse(IsZero(c), Truncated(units));
+      return kSmall ? Truncated(units) : hn::IfThenZeroElse(IsZero(c), Truncated(units));
     }
     const int c_bits = own ? m_.c.fraction_bits : m_.d.fraction_bits;
     const Lanes down = column.align - All(bits - c_bits) - c.exponent;
@@ -328,9 +409,15 @@ class FusedSumLanes {
       column.unit = All(bits + kBias) - align;
     }
   }
+  // The operand of a product; floats that hold numbers need no exponent.
+  template <class Row>
+  static MMADIFF_LANES Operand OperandAt(const Row& row, int p) {
+    if constexpr (kValues) return {row.Magnitude(p), Zero(), Zero()};
+    return row.At(p);
+  }
   template <class Column>
   MMADIFF_LANES void AddProduct(const Operand& x, int p, Column& column) const {
-    const Operand y = column.b.At(p);
+    const Operand y = OperandAt(column.b, p);
     Lanes unit = column.unit;
     if (!kValues) unit = Up(hn::Max(unit + (x.exponent + y.exponent), Zero()), kFloatFraction);
     const Floats product = AsFloats(x.magnitude) * AsFloats(y.magnitude) * AsFloats(unit);
@@ -341,7 +428,7 @@ class FusedSumLanes {
     const Algorithm& alg = m_.algorithm;
     const Operand& c = column.c;
     const Lanes addend = AlignedAddend(column, own);
-    const Mask special = AtLeast(column.align, kLeastNarrowSpecial);
+    const Mask special = AtLeast(column.align, kLeastSpecial);
     if (!rounds_as_floats_ || !RoundAsFloats(column, addend, special)) {
       const Lanes lsb = column.align - All(alg.fraction_bits);
       if (!one_part_) column.total.Add(addend);
@@ -387,7 +474,8 @@ class FusedSumLanes {
                                const Operand& c, Lanes word) const {
     const Lanes sign_bit = SignBitOfFloat();
     const Lanes addend = addends_are_floats_ ? c.magnitude : Infinity() | (c.sign & sign_bit);
-    Floats even = AsFloats(hn::IfThenElseZero(IsInfinite(c), addend)), odd = hn::Zero(kFloat);
+    const Mask infinite = kSmall ? AtLeast(c.exponent, kLeastSpecial) : IsInfinite(c);
+    Floats even = AsFloats(hn::IfThenElseZero(infinite, addend)), odd = hn::Zero(kFloat);
     for (int p = first; p < end; p += 2) {
       even = hn::MulAdd(AsFloats(a.Magnitude(p)), AsFloats(b.Magnitude(p)), even);
       if (p + 1 == end) break;
@@ -396,7 +484,8 @@ class FusedSumLanes {
     const Lanes bits = hn::BitCast(kLane, even + odd), magnitude = hn::AndNot(sign_bit, bits);
     const Lanes infinities = Infinities(m_.d, hn::BroadcastSignBit(bits));
     word = Pick(hn::Eq(magnitude, Infinity()), infinities, word);
-    const Mask nan = hn::Or(AtLeast(largest, kLeastNarrowNan), hn::Gt(magnitude, Infinity()));
+    Mask nan = hn::Gt(magnitude, Infinity());
+    if (!kSmall) nan = hn::Or(nan, AtLeast(largest, kLeastNarrowNan));
     return Pick(nan, DefaultNans(m_.d, m_.algorithm.nan_rule), word);
   }
 

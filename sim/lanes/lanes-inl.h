@@ -10,6 +10,7 @@
 #include <hwy/highway.h>
 
 #include <algorithm>
+#include <cfenv>
 #include <limits>
 
 #include "sim/narrow_row.h"
@@ -149,13 +150,36 @@ MMADIFF_LANES Floats AsFloats(Lanes bits) { return hn::BitCast(kFloat, bits); }
 MMADIFF_LANES Floats PowerOfTwo(Lanes exponent, int more) {
   return AsFloats(Up(exponent + All(kBias + more), kFloatFraction));
 }
-// Whether subnormal floats work, that is, the processor is not set to flush them.
-inline bool HasSubnormalFloats() {
-  // In any rounding mode, half the least normal number is exact, and so is twice that.
-  const volatile Float least = std::numeric_limits<Float>::min(), half = 0.5, two = 2;
-  const volatile Float small = least * half;
-  return small != 0 && small * two == least;
-}
+// While it exists, floats in this thread are rounded as in the model. The destructor restores the
+// caller's rounding, flags and traps.
+class FloatRounding {
+ public:
+  explicit FloatRounding(Rounding rounding) {
+    std::feholdexcept(&before_);
+    std::fesetround(ModeOf(rounding));
+  }
+  ~FloatRounding() { std::fesetenv(&before_); }
+  FloatRounding(const FloatRounding&) = delete;
+  FloatRounding& operator=(const FloatRounding&) = delete;
+
+ private:
+  static int ModeOf(Rounding rounding) {
+    switch (rounding) {
+      case Rounding::kTowardZero:
+        return FE_TOWARDZERO;
+      case Rounding::kDown:
+        return FE_DOWNWARD;
+      case Rounding::kUp:
+        return FE_UPWARD;
+      case Rounding::kNearestEven:
+      case Rounding::kToOdd:  // no processor has it
+        break;
+    }
+    return FE_TONEAREST;
+  }
+  std::fenv_t before_;
+};
+
 #if !defined(MMADIFF_WIDE_LANES)
 // x rounded toward zero; arbitrary unless |x| < 2^31.
 MMADIFF_LANES Lanes Truncated(Floats x) {

@@ -30,30 +30,43 @@ namespace HWY_NAMESPACE {
 namespace wide {
 #if HWY_MAX_BYTES > 16
 void SimulateWith(const Model& m, const Batch& batch, std::span<uint64_t> d);  // wide.cc
+std::unique_ptr<LaneTiles> MakeTiles(const Model& m, int panels, int columns, bool own);
 [[maybe_unused]] constexpr LaneTarget::SimulateBatch* kSimulate = &SimulateWith;
+[[maybe_unused]] constexpr LaneTarget::MakeTiles* kMakeTiles = &MakeTiles;
 #else
 [[maybe_unused]] constexpr LaneTarget::SimulateBatch* kSimulate = nullptr;
+[[maybe_unused]] constexpr LaneTarget::MakeTiles* kMakeTiles = nullptr;
 #endif
 }  // namespace wide
 namespace narrow {
 
-void SimulateWith(const Model& m, const Batch& batch, std::span<uint64_t> d) {
-  const FloatRounding rounding(m.algorithm.output_rounding);
+// Calls use.template operator()<Family>().
+template <class Use>
+auto WithFamily(const Model& m, const Use& use) {
   switch (m.algorithm.family) {
     case Family::kFmaChain:
-      if (HasFloatChain(m)) return Simulation<FloatChainLanes<ShortProducts>>(m, batch, d).Run();
-      return Simulation<FmaChainLanes<ShortProducts>>(m, batch, d).Run();
+      return HasFloatChain(m) ? use.template operator()<FloatChainLanes<ShortProducts>>()
+                              : use.template operator()<FmaChainLanes<ShortProducts>>();
     case Family::kPairwiseSum:
-      return HasFloatPairs(m) ? Simulation<FloatPairsLanes>(m, batch, d).Run()
-                              : Simulation<PairwiseSumLanes>(m, batch, d).Run();
+      return HasFloatPairs(m) ? use.template operator()<FloatPairsLanes>()
+                              : use.template operator()<PairwiseSumLanes>();
     case Family::kIntegerDot:
-      return Simulation<IntegerDotLanes>(m, batch, d).Run();
+      return use.template operator()<IntegerDotLanes>();
     default:
-      return AreProductsFloats(m) ? Simulation<FusedSumLanes<true>>(m, batch, d).Run()
-                                  : Simulation<FusedSumLanes<false>>(m, batch, d).Run();
+      using enum FusedFloats;
+      if (HasSmallExponents(m)) return use.template operator()<FusedSumLanes<kSmallNumbers>>();
+      return AreProductsFloats(m) ? use.template operator()<FusedSumLanes<kNumbers>>()
+                                  : use.template operator()<FusedSumLanes<kSignificands>>();
   }
 }
 
+void SimulateWith(const Model& m, const Batch& batch, std::span<uint64_t> d) {
+  WithFamily(m, [&]<class F>() { Simulation<F>::Run(m, batch, d); });
+}
+std::unique_ptr<LaneTiles> MakeTiles(const Model& m, int panels, int columns, bool own) {
+  return WithFamily(m, [&]<class F>() { return Simulation<F>::Tiles(m, panels, columns, own); });
+}
+constexpr bool kMultipliesFloats = HWY_NATIVE_FMA;
 int CountLanes() { return static_cast<int>(hn::Lanes(kLane)); }
 
 }  // namespace narrow
@@ -127,7 +140,8 @@ bool HasLanesOf32(const Model& m) {
   if (m.algorithm.family == Family::kIntegerDot) {
     return HasNarrowIntegers(m) && m.c.bits == 32 && m.d.bits == 32;
   }
-  if (!IsNarrow(m) || m.a.fraction_bits + m.b.fraction_bits + 2 > 24) return false;
+  if (!IsNarrow(m)) return false;
+  if (m.a.fraction_bits + m.b.fraction_bits + 2 > 24) return m.d.bits == 32 && NeedsFloats(m);
   switch (m.algorithm.family) {
     case Family::kFmaChain:
     case Family::kPairwiseSum:
@@ -147,6 +161,8 @@ bool HasLanesOf64(const Model& m) {
       return m.a.bits <= 16 && m.b.bits <= 16;
     case Family::kFmaChain:
       return IsLaneResult(m.c) && IsLaneResult(m.d);
+    case Family::kPairwiseSum:
+      return m.d.bits == 64 && NeedsFloats(m);
     case Family::kScaledSum:
       return HasWideGroups(m);
     case Family::kExactSum:
@@ -166,7 +182,8 @@ std::vector<LaneTarget> FindLaneTargets() {
 #define MMADIFF_ADD(target)                                                                        \
   if (Has##target())                                                                               \
     found.push_back({#target, N_##target::narrow::CountLanes(), &N_##target::narrow::SimulateWith, \
-                     N_##target::wide::kSimulate});
+                     N_##target::wide::kSimulate, &N_##target::narrow::MakeTiles,                  \
+                     N_##target::wide::kMakeTiles, N_##target::narrow::kMultipliesFloats});
   MMADIFF_EACH_VECTOR(MMADIFF_ADD)
 #undef MMADIFF_ADD
   return found;

@@ -28,16 +28,15 @@ std::vector<uint64_t> Scalar(const Model& m, const Batch& batch) {
 }
 
 bool HasTarget(const Model& m) {
-  const LaneWidth width = LaneWidthOf(m);
   return std::ranges::any_of(LaneTargets(),
-                             [&](const LaneTarget& t) { return t.LanesFor(width) > 0; });
+                             [&](const LaneTarget& t) { return t.LanesFor(t.WidthFor(m)) > 0; });
 }
 
 void ExpectScalarWords(const Model& m, const Batch& batch, const std::string& what) {
   if (!HasTarget(m)) return;
   const std::vector<uint64_t> expected = Scalar(m, batch);
   for (const LaneTarget& target : LaneTargets()) {
-    if (target.LanesFor(LaneWidthOf(m)) == 0) continue;
+    if (target.LanesFor(target.WidthFor(m)) == 0) continue;
     std::vector<uint64_t> d(batch.dot_products(), ~0ull);
     target.Simulate(m, batch, d);
     for (int64_t i = 0; i < batch.dot_products(); ++i) {
@@ -774,7 +773,7 @@ TEST(Lanes, WhatAnyCallerSays) {
     const std::vector<uint64_t> expected = Scalar(m, batch);
     const auto expect = [&](const std::string& what) {
       for (const LaneTarget& target : LaneTargets()) {
-        if (target.LanesFor(LaneWidthOf(m)) == 0) continue;
+        if (target.LanesFor(target.WidthFor(m)) == 0) continue;
         std::vector<uint64_t> d(batch.dot_products());
         const int rounding = std::fegetround();
         target.Simulate(m, batch, d);

@@ -7,6 +7,7 @@
 #endif
 
 #include <algorithm>
+#include <memory>
 #include <span>
 #include <type_traits>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "sim/batch.h"
 #include "sim/fused_sum.h"
 #include "sim/lanes/lanes-inl.h"
+#include "sim/lanes/lanes.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mmadiff {
@@ -21,9 +23,9 @@ namespace HWY_NAMESPACE {
 namespace MMADIFF_WIDTH {
 
 // Words that are aligned for vectors.
-class Words {
+class LaneWords {
  public:
-  explicit Words(size_t count) : blocks_(count / Block::kWords + 1) {}
+  explicit LaneWords(size_t count) : blocks_(count / Block::kWords + 1) {}
   Lane* data() { return blocks_.data()->word; }
   const Lane* data() const { return blocks_.data()->word; }
 
@@ -37,13 +39,17 @@ class Words {
 
 // Decoded operands. Without separate signs, the top bit of each magnitude is the sign.
 struct Operands {
-  Operands(size_t count, bool has_exponents, bool signs)
-      : has_signs(signs),
+  // A lane has the exponents of that many consecutive operands, 1 or 4, the first in its low bits; 0:
+  // there are no exponents.
+  Operands(size_t count, int exponents, bool signs)
+      : exponents_in_lane(exponents),
+        has_signs(signs),
         magnitude(count),
-        exponent(has_exponents ? count : 0),
+        exponent(exponents == 0 ? 0 : count / exponents),
         sign(has_signs ? count : 0) {}
+  const int exponents_in_lane;
   const bool has_signs;
-  Words magnitude, exponent, sign;
+  LaneWords magnitude, exponent, sign;
 };
 
 // Operands by position in step order, from `first` on. With kOwn, each operand is a vector, in
@@ -53,10 +59,11 @@ class OperandsInOrder {
  public:
   explicit OperandsInOrder(const Operands& x, size_t first = 0)
       : magnitude_(x.magnitude.data() + first),
-        exponent_(x.exponent.data() + first),
+        exponent_(x.exponent.data() + (x.exponents_in_lane == 4 ? first / 4 : first)),
         sign_(x.has_signs ? x.sign.data() + first : nullptr) {}
   MMADIFF_LANES Lanes Magnitude(size_t p) const { return At(magnitude_, p); }
   MMADIFF_LANES Lanes Exponent(size_t p) const { return At(exponent_, p); }
+  MMADIFF_LANES Lanes FourExponents(size_t p) const { return At(exponent_, p / 4); }
   MMADIFF_LANES Lanes Sign(size_t p) const {
     return sign_ != nullptr ? At(sign_, p) : hn::BroadcastSignBit(Magnitude(p));
   }
@@ -71,6 +78,14 @@ class OperandsInOrder {
 };
 using RowOfEach = OperandsInOrder<true>;
 using ColumnOfAll = OperandsInOrder<false>;
+
+// Stores lanes as bytes, which must hold them.
+MMADIFF_LANES void StoreBytes([[maybe_unused]] Lanes x, [[maybe_unused]] int8_t* to) {
+#if !defined(MMADIFF_WIDE_LANES)
+  constexpr hn::Rebind<int8_t, Signed> kBytes;
+  hn::StoreU(hn::DemoteTo(kBytes, x), kBytes, to);
+#endif
+}
 
 // Conversions between rows of words, which have 64 bits in a batch, and vectors with one word of
 // each row.
@@ -295,74 +310,109 @@ MMADIFF_LANES void Gather(const Lane* from, int lanes, int row, uint64_t* to) {
 }
 
 // Lanes take consecutive rows of A from the whole batch, `lanes_` at a time. They share the columns
-// of B if the rows of a block fill whole vectors; otherwise every lane has its own columns.
+// of B if the rows of a block fill whole vectors; otherwise every lane has its own columns. A tile is
+// one block.
 template <class Family>
-class Simulation {
+class Simulation final : public LaneTiles {
  public:
-  Simulation(const Model& m, const Batch& batch, std::span<uint64_t> d)
+  static void Run(const Model& m, const Batch& batch, std::span<uint64_t> d) {
+    const Shape& s = batch.shape;
+    const FloatRounding rounding(m.algorithm.output_rounding);
+    Simulation simulation(m, s, batch.count * s.blocks * s.m, false);
+    simulation.batch_ = &batch;
+    simulation.d_ = d;
+    simulation.Run();
+  }
+  static std::unique_ptr<LaneTiles> Tiles(const Model& m, int panels, int columns, bool own) {
+    const int rows = panels * static_cast<int>(hn::Lanes(kLane));
+    return std::make_unique<Simulation>(m, Shape{rows, columns, m.k, 1, m.scales()}, rows, own);
+  }
+  void Add(const LaneTile& tile) override {
+    const FloatRounding rounding(m_.algorithm.output_rounding);
+    tile_ = &tile;
+    Run();
+  }
+
+  // `own`: each row of A has its own columns of B, even if whole vectors could share them.
+  Simulation(const Model& m, const Shape& shape, int64_t rows, bool own)
       : m_(m),
-        batch_(batch),
-        d_(d),
+        shape_(shape),
+        rows_(rows),
         lanes_(static_cast<int>(hn::Lanes(kLane))),
-        row_(batch.shape.row_words()),
+        row_(shape.row_words()),
         family_(m),
         format_a_(Family::FormatOf(m, m.a)),
         format_b_(Family::FormatOf(m, m.b)),
         scale_(m.scale_block == 0 ? LaneFormat{} : LaneFormatOf(m.scale, m.d)),
         order_(m.k),
-        shares_(batch.shape.m % lanes_ == 0),
+        shares_(shape.m % lanes_ == 0 && !own),
         scales_at_(WholeVectors(m.k)),
         column_(m.scale_block == 0 ? m.k
                                    : scales_at_ + (kScalesApart ? WholeVectors(m.scales()) : 0)),
-        words_(std::max(row_ * lanes_, std::max(2 * column_, WholeVectors(batch.shape.n * m.k)))),
-        addends_(batch.shape.n * lanes_),
-        a_(column_ * lanes_, Family::kHasExponents, kHasSigns),
-        b_(shares_ ? WholeVectors(batch.shape.n * column_) : lanes_ * column_,
-           Family::kHasExponents, kHasSigns) {
+        words_(std::max(row_ * lanes_, std::max(2 * column_, WholeVectors(shape.n * m.k)))),
+        addends_(shape.n * lanes_),
+        a_(column_ * lanes_, kExponents, kHasSigns),
+        b_(shares_ ? WholeVectors(shape.n * column_) : lanes_ * column_, kExponents, kHasSigns) {
     if constexpr (requires { Family::kMovesUp; }) format_a_.up = NarrowUp(m);
     const bool pairs = m.algorithm.grouping == Grouping::kPairsOfFour;
     for (int p = 0; p < m.k; ++p) order_[p] = pairs ? GroupedK(m, p) : p;
   }
 
+ private:
   void Run() {
-    const Shape& s = batch_.shape;
-    const int64_t rows = batch_.count * s.blocks * s.m;
+    const Shape& s = shape_;
     const Family family = family_;
-    for (int64_t next = 0; next < rows; next += lanes_) {
-      const int64_t first = std::min(next, rows - lanes_);  // some rows twice
-      GatherRows(first);
+    for (int64_t next = 0; next < rows_; next += lanes_) {
+      const int64_t first = std::min(next, rows_ - lanes_);  // some rows twice
+      Lane* addends = GatherRows(first);
       if (shares_) {
-        if (first % s.m == 0) DecodeColumns(&batch_.b[first / s.m * s.n * row_]);
+        if (first % s.m == 0) DecodeColumns(ColumnsOf(first / s.m));
         int j = 0;
-        if constexpr (requires { &Family::template ResultOfTwo<RowOfEach, ColumnOfAll>; }) {
-          for (; j + 1 < s.n; j += 2) FinishTwo(family, j);
+        if constexpr (requires { &Family::template ResultOfFour<RowOfEach, ColumnOfAll>; }) {
+          for (; j + 3 < s.n; j += 4) FinishFour(family, j, addends);
         }
-        for (; j < s.n; ++j) Finish(family, j, ColumnOfAll(b_, j * column_));
+        if constexpr (requires { &Family::template ResultOfTwo<RowOfEach, ColumnOfAll>; }) {
+          for (; j + 1 < s.n; j += 2) FinishTwo(family, j, addends);
+        }
+        for (; j < s.n; ++j) Finish(family, ColumnOfAll(b_, j * column_), addends + j * lanes_);
       } else {
         for (int j = 0; j < s.n; ++j) {
           GatherColumns(first, j);
-          Finish(family, j, RowOfEach(b_));
+          Finish(family, RowOfEach(b_), addends + j * lanes_);
         }
       }
-      Gather(addends_.data(), lanes_, s.n, &d_[first * s.n]);
+      if (tile_ == nullptr) Gather(addends, lanes_, s.n, &d_[first * s.n]);
     }
   }
 
- private:
   // Whether scales are not combined with their elements but stored after them.
   static constexpr bool kScalesApart = requires { Family::kScalesApart; };
+  static constexpr bool kHasFours = requires { Family::kFourExponents; };
+  static constexpr int kExponents = kHasFours ? 4 : Family::kHasExponents;
   static constexpr bool kHasSigns = Family::kHasExponents && !requires {
     Family::kSignedMagnitudes;
   };
 
   template <class Column>
-  MMADIFF_LANES void Finish(const Family& family, int j, const Column& column) {
-    Lane* words = addends_.data() + j * lanes_;
+  MMADIFF_LANES void Finish(const Family& family, const Column& column, Lane* words) {
     hn::Store(family.Result(RowOfEach(a_), column, hn::Load(kLane, words)), kLane, words);
   }
 
-  MMADIFF_LANES void FinishTwo(const Family& family, int j) {
-    Lane *words0 = addends_.data() + j * lanes_, *words1 = words0 + lanes_;
+  MMADIFF_LANES void FinishFour(const Family& family, int j, Lane* addends) {
+    Lane* words = addends + j * lanes_;
+    Lanes c0 = hn::Load(kLane, words), c1 = hn::Load(kLane, words + lanes_);
+    Lanes c2 = hn::Load(kLane, words + 2 * lanes_), c3 = hn::Load(kLane, words + 3 * lanes_);
+    family.ResultOfFour(RowOfEach(a_), ColumnOfAll(b_, j * column_),
+                        ColumnOfAll(b_, (j + 1) * column_), ColumnOfAll(b_, (j + 2) * column_),
+                        ColumnOfAll(b_, (j + 3) * column_), c0, c1, c2, c3);
+    hn::Store(c0, kLane, words);
+    hn::Store(c1, kLane, words + lanes_);
+    hn::Store(c2, kLane, words + 2 * lanes_);
+    hn::Store(c3, kLane, words + 3 * lanes_);
+  }
+
+  MMADIFF_LANES void FinishTwo(const Family& family, int j, Lane* addends) {
+    Lane *words0 = addends + j * lanes_, *words1 = words0 + lanes_;
     Lanes c0 = hn::Load(kLane, words0), c1 = hn::Load(kLane, words1);
     family.ResultOfTwo(RowOfEach(a_), ColumnOfAll(b_, j * column_),
                        ColumnOfAll(b_, (j + 1) * column_), c0, c1);
@@ -370,19 +420,31 @@ class Simulation {
     hn::Store(c1, kLane, words1);
   }
 
-  // Copies members into locals: the compiler cannot rule out that writing words changes the
-  // members.
-  MMADIFF_LANES void GatherRows(int64_t first) {
-    const int n = batch_.shape.n;
-    Scatter(&batch_.a[first * row_], row_, lanes_, row_, words_.data());
-    Scatter(&batch_.c[first * n], n, lanes_, n, addends_.data());
-    DecodeRows(format_a_, a_);
+  const uint64_t* ColumnsOf(int64_t block) const {
+    return tile_ != nullptr ? tile_->b : &batch_->b[block * shape_.n * row_];
+  }
+
+  // Decodes rows of A; returns their addends, [n][lane]. Copies members into locals: the compiler
+  // cannot rule out that writing words changes the members.
+  MMADIFF_LANES Lane* GatherRows(int64_t first) {
+    const int n = shape_.n;
+    if (tile_ != nullptr) {
+      DecodeRows(static_cast<const Lane*>(tile_->a) + first * row_, format_a_, a_);
+      return static_cast<Lane*>(tile_->sums) + first * n;
+    }
+    Scatter(&batch_->a[first * row_], row_, lanes_, row_, words_.data());
+    Scatter(&batch_->c[first * n], n, lanes_, n, addends_.data());
+    DecodeRows(words_.data(), format_a_, a_);
+    return addends_.data();
   }
 
   MMADIFF_LANES void GatherColumns(int64_t first, int j) {
-    const int m = batch_.shape.m, n = batch_.shape.n, row = row_, lanes = lanes_;
+    if (tile_ != nullptr) {
+      return DecodeRows(static_cast<const Lane*>(tile_->own_b) + first * row_, format_b_, b_);
+    }
+    const int m = shape_.m, n = shape_.n, row = row_, lanes = lanes_;
     Lane* words = words_.data();
-    const uint64_t* b = &batch_.b[(first / m * n + j) * row];
+    const uint64_t* b = &batch_->b[(first / m * n + j) * row];
     if (m == 1) {
       Scatter(b, n * row, lanes, row, words);
     } else {
@@ -391,32 +453,37 @@ class Simulation {
         if (++i == m) b += n * row, i = 0;
       }
     }
-    DecodeRows(format_b_, b_);
+    DecodeRows(words, format_b_, b_);
   }
 
-  // Decodes words_, which has one vector for each k and each scale.
+  // Decodes `words`, one vector for each k and each scale.
   template <class ElementFormat>
-  MMADIFF_LANES void DecodeRows(const ElementFormat of, Operands& out) {
+  MMADIFF_LANES void DecodeRows(const Lane* words, const ElementFormat of, Operands& out) {
     const ElementFormat format = of;
-    const Lane* words = words_.data();
     const int* order = order_.data();
     const int count = m_.k, block = kScalesApart ? 0 : m_.scale_block, lanes = lanes_;
     Lane *magnitude = out.magnitude.data(), *exponent = out.exponent.data(),
          *sign = out.sign.data();
+    [[maybe_unused]] Lanes four = Zero();
     for (int p = 0; p < count; ++p) {
       const int k = order[p];
       Operand x = Family::Decode(format, hn::Load(kLane, words + k * lanes));
-      if (block != 0) x = Scaled(x, ScaleAt(k / block));
+      if (block != 0) x = Scaled(x, ScaleAt(words, k / block));
       hn::Store(x.magnitude, kLane, magnitude + p * lanes);
-      if constexpr (Family::kHasExponents) hn::Store(x.exponent, kLane, exponent + p * lanes);
+      if constexpr (kHasFours) {
+        four = Down(four, 8) | Up(x.exponent, 24);
+        if (p % 4 == 3) hn::Store(four, kLane, exponent + p / 4 * lanes);
+      } else if constexpr (Family::kHasExponents) {
+        hn::Store(x.exponent, kLane, exponent + p * lanes);
+      }
       if constexpr (kHasSigns) hn::Store(x.sign, kLane, sign + p * lanes);
     }
     for (int i = 0; kScalesApart && i < m_.scales(); ++i) {
-      Store(ScaleAt(i), out, (scales_at_ + i) * lanes_);
+      Store(ScaleAt(words, i), out, (scales_at_ + i) * lanes_);
     }
   }
-  MMADIFF_LANES Operand ScaleAt(int i) const {
-    return DecodeLanes(scale_, hn::Load(kLane, words_.data() + (m_.k + i) * lanes_));
+  MMADIFF_LANES Operand ScaleAt(const Lane* words, int i) const {
+    return DecodeLanes(scale_, hn::Load(kLane, words + (m_.k + i) * lanes_));
   }
 
   // Decodes the columns of a block, in step order.
@@ -428,7 +495,7 @@ class Simulation {
     // Scales that are combined with elements are repeated for each element.
     const int block = kScalesApart ? 1 : m_.scale_block, scale_count = m_.scales() * block;
     const auto format = format_b_;
-    for (int j = 0; j < batch_.shape.n; ++j, b += row_) {
+    for (int j = 0; j < shape_.n; ++j, b += row_) {
       for (int p = 0; p < count; ++p) words[p] = static_cast<Lane>(b[order[p]]);
       for (int p = 0; p < scale_count; ++p) scales[p] = static_cast<Lane>(b[count + p / block]);
       for (int p = 0; p < scales_at_; p += lanes_) {
@@ -448,7 +515,7 @@ class Simulation {
   // The same without scales: all columns are contiguous.
   MMADIFF_LANES void DecodeElements(const uint64_t* b) {
     Lane* words = words_.data();
-    const int lanes = lanes_, count = m_.k, all = batch_.shape.n * count;
+    const int lanes = lanes_, count = m_.k, all = shape_.n * count;
     const auto format = format_b_;
     const auto decode = [&](Lanes word, int p) { Store(Family::Decode(format, word), b_, p); };
     int done = 0;
@@ -474,7 +541,11 @@ class Simulation {
 
   static MMADIFF_LANES void Store(const Operand& x, Operands& out, size_t at) {
     hn::Store(x.magnitude, kLane, out.magnitude.data() + at);
-    if constexpr (Family::kHasExponents) hn::Store(x.exponent, kLane, out.exponent.data() + at);
+    if constexpr (kHasFours) {
+      StoreBytes(x.exponent, reinterpret_cast<int8_t*>(out.exponent.data()) + at);
+    } else if constexpr (Family::kHasExponents) {
+      hn::Store(x.exponent, kLane, out.exponent.data() + at);
+    }
     if constexpr (kHasSigns) hn::Store(x.sign, kLane, out.sign.data() + at);
   }
 
@@ -487,8 +558,11 @@ class Simulation {
   }
 
   const Model m_;
-  const Batch& batch_;
-  const std::span<uint64_t> d_;
+  const Shape shape_;
+  const int64_t rows_;            // of A in all blocks
+  const Batch* batch_ = nullptr;  // or
+  const LaneTile* tile_ = nullptr;
+  std::span<uint64_t> d_;
   const int lanes_;
   const int row_;  // words of a row of A, a column of B
   const Family family_;
@@ -498,8 +572,8 @@ class Simulation {
   const bool shares_;
   const int scales_at_;  // index of the first scale, after the elements
   const int column_;     // operands per column
-  Words words_;          // [row_][lane]; for shared columns, one column and its scales
-  Words addends_;        // [n][lane]; then the results
+  LaneWords words_;      // [row_][lane]; for shared columns, one column and its scales
+  LaneWords addends_;    // [n][lane]; then the results
   Operands a_;           // [k][lane]
   Operands b_;           // [k][lane]; shared: [n][column_]
 };

@@ -15,6 +15,7 @@
 #include "sim/lanes/exact_sum-inl.h"
 #include "sim/lanes/fma_chain-inl.h"
 #include "sim/lanes/integer_dot-inl.h"
+#include "sim/lanes/pairwise_sum-inl.h"
 #include "sim/lanes/scaled_sum-inl.h"
 #include "sim/lanes/simulation-inl.h"
 #include "sim/lanes/two_stage_sum-inl.h"
@@ -24,28 +25,38 @@ namespace mmadiff {
 namespace HWY_NAMESPACE {
 namespace wide {
 
-void SimulateWith(const Model& m, const Batch& batch, std::span<uint64_t> d) {
-  const FloatRounding rounding(m.algorithm.output_rounding);
+// Calls use.template operator()<Family>().
+template <class Use>
+auto WithFamily(const Model& m, const Use& use) {
   switch (m.algorithm.family) {
+    case Family::kPairwiseSum:
+      return use.template operator()<FloatPairsLanes>();
     case Family::kIntegerDot:
-      return Simulation<IntegerDotLanes>(m, batch, d).Run();
+      return use.template operator()<IntegerDotLanes>();
     case Family::kScaledSum:
-      return Simulation<ScaledSumLanes>(m, batch, d).Run();
+      return use.template operator()<ScaledSumLanes>();
     case Family::kExactSum:
-      return Simulation<ExactSumLanes>(m, batch, d).Run();
+      return use.template operator()<ExactSumLanes>();
     case Family::kTwoStageSum:
-      return Simulation<TwoStageSumLanes>(m, batch, d).Run();
-    default: {
-      // AddToOddLanes() accepts products of at most 53 bits.
-      const bool is_short = m.a.fraction_bits + m.b.fraction_bits + 2 <= 53;
-      if (HasFloatChain(m)) {
-        return is_short ? Simulation<FloatChainLanes<ShortProducts>>(m, batch, d).Run()
-                        : Simulation<FloatChainLanes<LongProducts>>(m, batch, d).Run();
-      }
-      is_short ? Simulation<FmaChainLanes<ShortProducts>>(m, batch, d).Run()
-               : Simulation<FmaChainLanes<LongProducts>>(m, batch, d).Run();
-    }
+      return use.template operator()<TwoStageSumLanes>();
+    default:
+      break;
   }
+  // AddToOddLanes() accepts products of at most 53 bits.
+  const bool is_short = m.a.fraction_bits + m.b.fraction_bits + 2 <= 53;
+  if (HasFloatChain(m)) {
+    return is_short ? use.template operator()<FloatChainLanes<ShortProducts>>()
+                    : use.template operator()<FloatChainLanes<LongProducts>>();
+  }
+  return is_short ? use.template operator()<FmaChainLanes<ShortProducts>>()
+                  : use.template operator()<FmaChainLanes<LongProducts>>();
+}
+
+void SimulateWith(const Model& m, const Batch& batch, std::span<uint64_t> d) {
+  WithFamily(m, [&]<class F>() { Simulation<F>::Run(m, batch, d); });
+}
+std::unique_ptr<LaneTiles> MakeTiles(const Model& m, int panels, int columns, bool own) {
+  return WithFamily(m, [&]<class F>() { return Simulation<F>::Tiles(m, panels, columns, own); });
 }
 
 }  // namespace wide
