@@ -9,6 +9,7 @@ namespace mmadiff {
 
 extern "C" const char mmadiff_vectors[];    // corpus/vectors/*.txt
 extern "C" const char mmadiff_lowerings[];  // corpus/lowerings/*.tsv
+extern "C" const char mmadiff_plans[];      // corpus/plans/*.tsv
 
 // `texts`: one of these.
 inline void ForEachText(const char* texts,

@@ -52,6 +52,14 @@ inline constexpr IdentityKey kIdentityKeys[] = {
     {"interpreted", "machine code of ", " executed on the host"},  // of an assembler or a file
     {"variants", ", with "},
     {"native_model", ", native instructions of model version "},
+    {"library", ", "},  // the file of a library that multiplies matrices
+    {"library_version", ", "},
+    {"core_type", ", core type "},  // whose kernels the library uses
+    {"threads", ", threads "},
+    {"integers", ", integers of ", " bits"},
+    {"routine", ", "},
+    {"storage", ", matrices "},  // how the routine gets them
+    {"environment", ", "},       // variables that the library reads
 };
 
 // nullptr if no key has this name.

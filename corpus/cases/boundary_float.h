@@ -188,7 +188,7 @@ MMADIFF_HD_CALL inline void SubnormalOperands(const Tile& t, Random& r) {
   const int which = r.Below(3);
   const int other = r.Coin() ? 0 : MaxExponent(*in.a) - 2;
   Aim(t, 0, r);
-  const auto fill = [&](const Format& f, const WordFormat& words, bool subnormal, Words out,
+  const auto fill = [&](const Format& f, const WordFormat& words, bool subnormal, TileWords out,
                         int count) {
     int e[4] = {other, other, other, other};
     for (int i = 0; subnormal && i < 4; ++i) e[i] = r.Between(Lowest(f), f.min_exponent - 1);
@@ -344,7 +344,7 @@ MMADIFF_HD_CALL inline void Infinities(const Tile& t, Random& r) {
   for (int k = 0; k < t.k(); ++k) FillProducts(t, k, top - r.Below(8), r);
   FillAddends(t, top, top - 8, r);
   // Puts `word`, with or without the sign, in one of `one_in` places.
-  const auto sprinkle = [&](uint64_t word, uint64_t sign, Words out, int count, int stride,
+  const auto sprinkle = [&](uint64_t word, uint64_t sign, TileWords out, int count, int stride,
                             int one_in) {
     const auto put = [&](int i, bool negative, bool here) {
       const uint64_t put = negative ? word | sign : word;
@@ -359,7 +359,7 @@ MMADIFF_HD_CALL inline void Infinities(const Tile& t, Random& r) {
       put(i, negative, r.OneIn(one_in));
     });
   };
-  const auto plant = [&](const Format& f, Words out, int count, int stride, int one_in) {
+  const auto plant = [&](const Format& f, TileWords out, int count, int stride, int one_in) {
     if (kind != 0) {
       if (!HasInfinity(f)) return;
       return sprinkle(InfinityWord(f, false), 1ull << SignBit(f), out, count, stride, one_in);
@@ -369,7 +369,7 @@ MMADIFF_HD_CALL inline void Infinities(const Tile& t, Random& r) {
       *out = Chosen(r.OneIn(one_in), word, *out);
     }
   };
-  const auto zeros = [&](const Format& f, Words out, int count) {
+  const auto zeros = [&](const Format& f, TileWords out, int count) {
     const uint64_t sign = HasMinusZero(f) ? 1ull << SignBit(f) : 0;
     sprinkle(0, sign, out, count, t.stride(), 3);
   };
@@ -405,7 +405,7 @@ inline constexpr InputClass kClasses[] = {
 };
 
 // One row or column element of the given exponent, with many ones in its significand.
-MMADIFF_HD_CALL inline void FillLarge(const Format& f, bool negative, int exponent, Words out,
+MMADIFF_HD_CALL inline void FillLarge(const Format& f, bool negative, int exponent, TileWords out,
                                       int count, int stride, Random& r) {
   const uint64_t ones = LowBits(f.fraction_bits);
   const Composer compose(f);

@@ -46,7 +46,7 @@ class EdgeWords {
 };
 
 // `count` words, `stride` apart.
-MMADIFF_HD_CALL inline void FillEdges(const Format& f, Words out, int count, int stride,
+MMADIFF_HD_CALL inline void FillEdges(const Format& f, TileWords out, int count, int stride,
                                       Random& r) {
   EdgeWords edges(f);
   const auto use = [&](int i, uint64_t eight) {
@@ -68,7 +68,8 @@ MMADIFF_HD_CALL inline uint64_t Small(const Format& f, int bits, Random& r) {
   const uint64_t magnitude = r.Bits(bits);
   return SmallOf(f, magnitude, f.is_signed && r.Coin());
 }
-MMADIFF_HD_CALL inline void FillSmall(const Format& f, int bits, Words out, int count, Random& r) {
+MMADIFF_HD_CALL inline void FillSmall(const Format& f, int bits, TileWords out, int count,
+                                      Random& r) {
   const int bytes = (bits + 7) / 8, all = bytes + f.is_signed;
   const auto use = [&](int i, uint64_t eight) {
     out[i] = SmallOf(f, eight & LowBits(bits), f.is_signed && (eight >> 8 * bytes & 1) != 0);
@@ -126,7 +127,7 @@ MMADIFF_HD_CALL inline void Cancel(const Tile& t, Random& r) {
   const bool negate_a = !t.instruction.b->is_signed;
   const Format& f = negate_a ? *t.instruction.a : *t.instruction.b;
   const int distance = r.Coin() ? 1 : std::max(1, t.k() / 2);
-  const auto copy = [&](Words words, int count, bool negate) {
+  const auto copy = [&](TileWords words, int count, bool negate) {
     for (int i = 0; i < count; ++i, words += t.k()) {
       for (int first = distance; first < t.k(); first += 2 * distance) {
         for (int k = first; k < std::min(first + distance, t.k()); ++k) {

@@ -139,7 +139,7 @@ MMADIFF_HD_CALL inline void ScaleEdges(const Tile& t, Random& r) {
                              largest - 1,
                              nan ? Special(f, r) : one + 1,
                              r.Bits(FieldBits(f) - 1)};
-  const auto fill = [&](Words rows, int count) {
+  const auto fill = [&](TileWords rows, int count) {
     for (int i = 0; i < count; ++i) {
       for (int s = 0; s < t.scales(); ++s) {
         rows[i * t.stride() + t.k() + s] = edges[r.OneIn(4) ? r.Below(8) : 2 + r.Below(2)];
@@ -164,7 +164,7 @@ MMADIFF_HD_CALL inline void ScaleSpecials(const Tile& t, Random& r) {
   const bool zeros = r.Coin();
   Aim(t, MiddleExponent(in, r), r);
   FillElements(t, r);
-  const auto plant = [&](const Format& element, Words row, int count, int one_in) {
+  const auto plant = [&](const Format& element, TileWords row, int count, int one_in) {
     for (int i = 0; i < count; ++i, row += t.stride()) {
       const uint64_t codes[4] = {Special(f, r), Special(f, r), 0, MaxFiniteWord(f)};
       const uint64_t code = codes[r.Below(4)];
@@ -187,7 +187,7 @@ MMADIFF_HD_CALL inline void ScaleSpecials(const Tile& t, Random& r) {
 MMADIFF_HD_CALL inline void ScaleUnreadBits(const Tile& t, Random& r) {
   const Format& f = *t.instruction.scale;
   Scales(t, r);
-  const auto set = [&](Words row, int count) {
+  const auto set = [&](TileWords row, int count) {
     for (int i = 0; i < count; ++i, row += t.stride()) {
       for (int s = 0; s < t.scales(); ++s) {
         row[t.k() + s] |= r.Bits(f.bits - FieldBits(f)) << FieldBits(f);

@@ -13,7 +13,7 @@
 namespace mmadiff {
 
 // `count` draws of `bits` bits.
-MMADIFF_HD inline void FillBits(int bits, Words out, int count, Random& r) {
+MMADIFF_HD inline void FillBits(int bits, TileWords out, int count, Random& r) {
 #if !defined(MMADIFF_ON_GPU)
   if (const FillTarget* const fill = BestFill(); fill != nullptr && out.step() == 1) {
     return fill->make_bits(bits, count, &*out, r);
@@ -23,7 +23,8 @@ MMADIFF_HD inline void FillBits(int bits, Words out, int count, Random& r) {
 }
 
 // `count` rows of A or columns of B.
-MMADIFF_HD inline void FillRows(const Tile& t, const Format& f, Words out, int count, Random& r) {
+MMADIFF_HD inline void FillRows(const Tile& t, const Format& f, TileWords out, int count,
+                                Random& r) {
   if (t.scales() == 0) return FillBits(f.bits, out, count * t.k(), r);
   for (int i = 0; i < count; ++i, out += t.stride()) {
     FillBits(f.bits, out, t.k(), r);

@@ -157,7 +157,7 @@ class RandomWords {
 // FillWords() for words that hold a draw of `draw` bits and therefore a word of the format.
 template <class Bits>
 MMADIFF_HD void FillWordsOf(const Format& f, const int (&exponents)[4], bool zeros, int draw,
-                            Words out, int count, int stride, Random& r) {
+                            TileWords out, int count, int stride, Random& r) {
   const Styles<Bits>& styles = StylesOf<Bits>(f);
   const Exponent<Bits> by_code[4] = {
       ExponentOf<Bits>(f, exponents[0]), ExponentOf<Bits>(f, exponents[1]),
@@ -182,7 +182,7 @@ MMADIFF_HD void FillWordsOf(const Format& f, const int (&exponents)[4], bool zer
 // No branches on random data, because no processor predicts them: this function makes most of the
 // bits of a run.
 MMADIFF_HD_CALL inline void FillWords(const WordFormat& words, const int (&exponents)[4],
-                                      bool zeros, Words out, int count, int stride, Random& r) {
+                                      bool zeros, TileWords out, int count, int stride, Random& r) {
 #if defined(MMADIFF_ON_GPU)
   const Format& f = words;
 #else
@@ -213,8 +213,8 @@ MMADIFF_HD inline uint64_t Zero(const Format& f, Random& r) {
 }
 
 // `word`, with or without the bits of `sign`.
-MMADIFF_HD inline void FillSigned(uint64_t word, uint64_t sign, Words out, int count, int stride,
-                                  Random& r) {
+MMADIFF_HD inline void FillSigned(uint64_t word, uint64_t sign, TileWords out, int count,
+                                  int stride, Random& r) {
 #if !defined(MMADIFF_ON_GPU)
   if (const FillTarget* const fill = BestFill(); fill != nullptr) {
     const bool wide = (word | sign) >> 32 != 0;
@@ -225,7 +225,7 @@ MMADIFF_HD inline void FillSigned(uint64_t word, uint64_t sign, Words out, int c
                   [&](int i, uint64_t draw) { out[i * stride] = word | (sign & -(draw & 1)); });
 }
 
-MMADIFF_HD_CALL inline void FillZeros(const Format& f, Words out, int count, int stride,
+MMADIFF_HD_CALL inline void FillZeros(const Format& f, TileWords out, int count, int stride,
                                       Random& r) {
   FillSigned(0, HasMinusZero(f) ? 1ull << SignBit(f) : 0, out, count, stride, r);
 }
@@ -264,7 +264,7 @@ struct EdgesOf {
 
 // `count` words from the edges of a format, of either sign. Infinities and NaNs only if `specials`.
 MMADIFF_HD_CALL inline void FillEdges(const WordFormat& words, EdgesOf& edges, bool specials,
-                                      Words out, int count, Random& r) {
+                                      TileWords out, int count, Random& r) {
   const Format& f = FormatOf(words);
   edges.words[EdgesOf::kZero] = Zero(f, r);
   int any = EdgesOf::kAny;
@@ -288,7 +288,7 @@ MMADIFF_HD_CALL inline void FillEdges(const WordFormat& words, EdgesOf& edges, b
 }
 
 // The same for `rows` rows of `count` words, `stride` apart. Each row has its own edges.
-MMADIFF_HD_CALL inline void FillEdgeRows(const WordFormat& words, bool specials, Words out,
+MMADIFF_HD_CALL inline void FillEdgeRows(const WordFormat& words, bool specials, TileWords out,
                                          int rows, int count, int stride, Random& r) {
   EdgesOf edges(words);
   for (int i = 0; i < rows; ++i) {
@@ -331,7 +331,7 @@ MMADIFF_HD_CALL inline void FillScales(const Tile& t, int block, int exponent, R
   const Format& f = *t.instruction.scale;
   const ExponentPair split = SplitExponent(f, f, exponent - spread / 2, r);
   const Composer compose(f);
-  const auto fill = [&](Words out, int count, int e, int below) {
+  const auto fill = [&](TileWords out, int count, int e, int below) {
     for (int i = 0; i < count; ++i) {
       const int exponent_here = below == 0 ? e : e + below / 2 - r.Below(below + 1);
       out[i * t.stride()] = compose(false, exponent_here, r.Bits(f.fraction_bits));

@@ -55,9 +55,9 @@ struct TileKind {
 inline constexpr int kInterleaved = 8;
 
 // Words `step` apart. On a GPU this is always kInterleaved.
-class Words {
+class TileWords {
  public:
-  MMADIFF_HD Words(uint64_t* words, int step = 1) : at_(words) {  // NOLINT: words of a batch
+  MMADIFF_HD TileWords(uint64_t* words, int step = 1) : at_(words) {  // NOLINT: words of a batch
 #if defined(MMADIFF_ON_GPU)
     (void)step;
 #else
@@ -66,8 +66,8 @@ class Words {
   }
   MMADIFF_HD uint64_t& operator[](int i) const { return at_[i * step_]; }
   MMADIFF_HD uint64_t& operator*() const { return *at_; }
-  MMADIFF_HD Words operator+(int i) const { return {at_ + i * step_, step_}; }
-  MMADIFF_HD Words& operator+=(int i) { return *this = *this + i; }
+  MMADIFF_HD TileWords operator+(int i) const { return {at_ + i * step_, step_}; }
+  MMADIFF_HD TileWords& operator+=(int i) { return *this = *this + i; }
   MMADIFF_HD int step() const { return step_; }
 
  private:
@@ -88,7 +88,7 @@ struct Tile {
 #else
   const TileKind& instruction;
 #endif
-  Words a, b, c;
+  TileWords a, b, c;
 
   MMADIFF_HD int rows() const { return instruction.shape.blocks * instruction.shape.m; }
   MMADIFF_HD int columns() const { return instruction.shape.blocks * instruction.shape.n; }

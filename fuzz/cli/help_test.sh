@@ -12,9 +12,9 @@ expect 0 --help; cp out whole; expect 0 help; is "$(cmp out whole && wc -c <err)
 verbs=$(sed -n '/^Usage:/,/^Global flags:/s/^  \([a-z]\+\)  .*/\1/p' whole); [ "$(wc -w <<<"$verbs")" -ge 20 ] || fail "only these verbs: $verbs"
 lacks whole survey-ask
 # A heading for each group, also in the man page.
-is "$(sed -n '/^Usage:/,/^Global flags:/s/^\([A-Z].*\):$/\1/p' whole | wc -l)" 10  # eight groups, Usage and Global flags
+is "$(sed -n '/^Usage:/,/^Global flags:/s/^\([A-Z].*\):$/\1/p' whole | wc -l)" 11  # the groups, Usage and Global flags
 for title in 'Test a device' 'Learn about a device' 'Folders of runs' 'One mismatch' 'Line protocol' \
-  'Compare models and devices' 'The tables and the generator' Help; do has whole "$title:"; done
+  'Whole matrix products' 'Compare models and devices' 'The tables and the generator' Help; do has whole "$title:"; done
 "$m" help --man >man; "$m" help --completion=bash >completion; "$m" help --completion=fish >fish; "$m" help --completion=zsh >zsh
 for verb in $verbs; do
   expect 0 $verb --help; cp out help; expect 0 help $verb; is "$(cmp out help && wc -c <err)" 0

@@ -10,6 +10,7 @@
 #include "corpus/cases/generate.h"
 #include "corpus/cases/strategy.h"
 #include "corpus/stored_lowerings.h"
+#include "corpus/stored_plans.h"
 #include "corpus/vector_file.h"
 #include "device/line_protocol.h"
 #include "fuzz/cli/counts.h"
@@ -23,6 +24,20 @@
 #include "triage/model_words.h"
 
 namespace mmadiff {
+
+Fields<StoredPlan> FieldsOf(const StoredPlan*) {
+  using P = StoredPlan;
+  return {
+      {"kernel", &P::kernel},
+      {"library", &P::library},
+      {"version", &P::version},
+      {"architecture", &P::architecture},
+      {"when", &P::when, Prose("shapes and settings for which it holds")},
+      {"plan", &P::plan, "its numbers are those of one case"},
+      {"grade", &P::grade, {.words = {"source", "measured"}}},
+      {"evidence", &P::evidence, "lines of the library's source, or a recording"},
+  };
+}
 
 Fields<InputClass> FieldsOf(const InputClass*) {
   using C = InputClass;
@@ -492,6 +507,17 @@ std::vector<Entry> ListDifferences() {
   return entries;
 }
 
+std::vector<Entry> ListPlans() {
+  std::vector<Entry> entries;
+  for (const StoredPlan& p : StoredPlans()) {
+    entries.push_back(
+        {p.name(),
+         absl::StrCat(p.name(), ": ", p.when, "\n  ", p.plan, "\n  ", p.grade, ": ", p.evidence),
+         JsonOf(p)});
+  }
+  return entries;
+}
+
 constexpr List kLists[] = {
     {"instructions", ListInstructions, SchemaOf<std::vector<InstructionItem>>, false},
     {"devices", ListDevices, SchemaOf<std::vector<DeviceItem>>},
@@ -500,6 +526,7 @@ constexpr List kLists[] = {
     {"products", ListProducts, SchemaOf<std::vector<Product>>},
     {"vectors", ListVectors, SchemaOf<std::vector<VectorItem>>},
     {"differences", ListDifferences, SchemaOf<std::vector<DifferenceItem>>},
+    {"plans", ListPlans, SchemaOf<std::vector<StoredPlan>>},
     {"counts", ListCounts, SchemaOf<std::vector<Count>>}};
 
 }  // namespace

@@ -28,10 +28,10 @@ namespace mmadiff {
 
 // Each is defined in the file of its verb.
 using AddVerb = Action(CLI::App& command);
-AddVerb AddBench, AddChanges, AddCheck, AddClean, AddCoverage, AddEval, AddExplain, AddGen, AddHelp,
-    AddIdentify, AddInfer, AddLayout, AddList, AddLowerings, AddMerge, AddMinimize, AddMutants,
-    AddProbe, AddRace, AddRecord, AddReplay, AddReport, AddRun, AddScan, AddStatus, AddSurvey,
-    AddSurveyAsk, AddVerify;
+AddVerb AddBench, AddChanges, AddCheck, AddClean, AddCoverage, AddEval, AddExplain, AddGemm, AddGen,
+    AddHelp, AddIdentify, AddInfer, AddLayout, AddList, AddLowerings, AddMerge, AddMinimize,
+    AddMutants, AddPlan, AddProbe, AddRace, AddRecord, AddReplay, AddReport, AddRun, AddScan,
+    AddStatus, AddSurvey, AddSurveyAsk, AddVerify;
 namespace {
 
 // The groups of verbs, in the order of help. The verbs of a group are consecutive in kVerbs.
@@ -40,6 +40,7 @@ constexpr char kLearnGroup[] = "Learn about a device";
 constexpr char kFoldersGroup[] = "Folders of runs";
 constexpr char kMismatchGroup[] = "One mismatch";
 constexpr char kProtocolGroup[] = "Line protocol";
+constexpr char kMatrixGroup[] = "Whole matrix products";
 constexpr char kCompareGroup[] = "Compare models and devices";
 constexpr char kTablesGroup[] = "The tables and the generator";
 constexpr char kHelpGroup[] = "Help";
@@ -139,6 +140,17 @@ constexpr Verb kVerbs[] = {
      .what = "Read cases with results from stdin and compare them with the model",
      .add = AddCheck,
      .example = "gen x86/vdpbf16ps | my_rtl | mmadiff check x86/vdpbf16ps"},
+    {.name = "gemm",
+     .group = kMatrixGroup,
+     .what = "Multiply matrices bit for bit as a plan says: instruction, ranges of k, joins",
+     .add = AddGemm,
+     .example = "gemm 'sm_90/wgmma.m64n8k16.f32.f16.f16 | into 3 of 64: add | f16' a.npy b.npy "
+                "--expect=d.npy"},
+    {.name = "plan",
+     .group = kMatrixGroup,
+     .what = "Find the plans that made a matrix product, from A, B and D alone",
+     .add = AddPlan,
+     .example = "plan a.npy b.npy d.npy --instr='sm_90/*'"},
     {.name = "race",
      .group = kCompareGroup,
      .what = "Find the smallest case that distinguishes two instructions, models or architectures",
@@ -178,7 +190,8 @@ constexpr Verb kVerbs[] = {
      .example = "lowerings 'sm_90/mma.*.e4m3.*' --ptxas=12.4.131,13.0.88"},
     {.name = "list",
      .group = kTablesGroup,
-     .what = "List instructions, devices, strategies, formats, vectors, differences or findings, "
+     .what = "List instructions, devices, strategies, formats, vectors, differences, plans or "
+             "findings, "
              "one per line",
      .add = AddList,
      .example = "list instructions 'hopper/wgmma*' --evidence"},

@@ -45,25 +45,25 @@ TEST_F(RunTest, TheDigestDependsOnSeedStrategyDeviceAndCases) {
 }
 
 TEST(DigestOf, CountsEveryWordAtItsCase) {
-  using Words = std::vector<uint64_t>;
+  using WordList = std::vector<uint64_t>;
   const Operation& op = *FindOperation(kInteger);
   Batch batch;
   batch.Resize({1, 2, 1, 1}, 2);  // two executions of two results
   batch.first = 10;
-  const Digest digest = DigestOf(op, batch, Words{1, 2, 3, 4});
-  EXPECT_TRUE(digest == DigestOf(op, batch, Words{1, 2, 3, 4}));
+  const Digest digest = DigestOf(op, batch, WordList{1, 2, 3, 4});
+  EXPECT_TRUE(digest == DigestOf(op, batch, WordList{1, 2, 3, 4}));
   EXPECT_FALSE(digest ==
-               DigestOf(op, batch, Words{3, 4, 1, 2}));  // the answers of two cases swapped
-  EXPECT_FALSE(digest == DigestOf(op, batch, Words{2, 1, 3, 4}));
-  EXPECT_FALSE(digest == DigestOf(op, batch, Words{1, 2, 3, 5}));
+               DigestOf(op, batch, WordList{3, 4, 1, 2}));  // the answers of two cases swapped
+  EXPECT_FALSE(digest == DigestOf(op, batch, WordList{2, 1, 3, 4}));
+  EXPECT_FALSE(digest == DigestOf(op, batch, WordList{1, 2, 3, 5}));
   batch.first = 11;
-  EXPECT_FALSE(digest == DigestOf(op, batch, Words{1, 2, 3, 4}));
+  EXPECT_FALSE(digest == DigestOf(op, batch, WordList{1, 2, 3, 4}));
   Batch one = batch;
   one.Resize({1, 2, 1, 1}, 1);
   one.first = 10;
-  Digest sum = DigestOf(op, one, Words{1, 2});
+  Digest sum = DigestOf(op, one, WordList{1, 2});
   one.first = 11;
-  sum += DigestOf(op, one, Words{3, 4});
+  sum += DigestOf(op, one, WordList{3, 4});
   EXPECT_TRUE(sum == digest);
 }
 

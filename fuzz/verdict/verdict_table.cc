@@ -86,6 +86,13 @@ constexpr VerbVerdict kScan[] = {
     {kNotHere, "an instruction was not tried; no nvcc for a .cu file"},
     {kGood,
      "no operand is in a register of the result; all such instructions are right in all cases"}};
+constexpr VerbVerdict kGemm[] = {
+    {kDiffers, "an element of D is not that of --expect"}, {kHarmed, "damaged files"}, {kGood}};
+constexpr VerbVerdict kPlan[] = {{kDiffers, "some elements have no plan"},
+                                 {kHarmed, "damaged files"},
+                                 {kNotHere, "no such library on this machine"},
+                                 {kNothing, "the elements reject no plan"},
+                                 {kGood, "a plan gives every element"}};
 constexpr VerbVerdict kRace[] = {
     {kDiffers, "a case distinguishes the two"},
     {kNotHere, "a named instruction has no model; the two architectures have no format in common"},
@@ -169,6 +176,8 @@ constexpr VerbRow kTable[] = {
     {"replay", kReplay},
     {"minimize", kMinimize},
     {"explain", kExplain},
+    {"gemm", kGemm},
+    {"plan", kPlan},
     {"race", kRace},
     {"identify", kIdentify},
     {"list", kList},

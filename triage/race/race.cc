@@ -23,19 +23,19 @@ constexpr int64_t kOfExecution = 8;  // dot products
 constexpr int kStarts = 3;           // distinguishing dot products to shrink
 constexpr int kMaxTerms = 2;         // in a stratum
 
-using Words = std::vector<uint64_t>;
+using WordList = std::vector<uint64_t>;
 
 // All words of the format, +0 first.
-Words AllWords(const Format& f) {
-  Words words(size_t{1} << f.bits);
+WordList AllWords(const Format& f) {
+  WordList words(size_t{1} << f.bits);
   for (size_t i = 0; i < words.size(); ++i) words[i] = i;
   return words;
 }
 
 // About `most` words. Floats: exponent fields at equal distances, each with both signs and four
 // fractions. Integers: values at equal distances.
-Words SomeWords(const Format& f, uint64_t most) {
-  Words words = {0};
+WordList SomeWords(const Format& f, uint64_t most) {
+  WordList words = {0};
   if (IsInteger(f)) {
     const uint64_t step = std::max<uint64_t>(1, (LowBits(f.bits) / most) | 1);
     for (uint64_t i = step, n = 1; n < most; i += step, ++n) words.push_back(i & LowBits(f.bits));
@@ -132,7 +132,9 @@ class Search {
                             stratum.products * (m.a.bits + m.b.bits) + stratum.addend * m.c.bits;
     stratum.all = log_size <= std::log2(static_cast<double>(options_.stratum));
     if (stratum.all) {
-      const auto words = [](bool used, const Format& f) { return used ? AllWords(f) : Words{0}; };
+      const auto words = [](bool used, const Format& f) {
+        return used ? AllWords(f) : WordList{0};
+      };
       const bool products = stratum.products > 0;
       Enumerate(words(products, m.a), words(products, m.b), words(stratum.addend, m.c), stratum);
     } else if (stratum.terms() == 1) {
@@ -149,7 +151,7 @@ class Search {
   }
 
   // Each list of words begins with +0.
-  void Enumerate(const Words& a, const Words& b, const Words& c, Stratum& stratum) {
+  void Enumerate(const WordList& a, const WordList& b, const WordList& c, Stratum& stratum) {
     DotProductCase dot = NeutralDotProduct(op_.model);
     for (size_t i = stratum.addend ? 1 : 0; i < c.size(); ++i) {
       dot.c = c[i];
@@ -157,7 +159,7 @@ class Search {
     }
   }
 
-  void Products(const Words& a, const Words& b, int left, int from, DotProductCase& dot,
+  void Products(const WordList& a, const WordList& b, int left, int from, DotProductCase& dot,
                 uint64_t& tried) {
     if (left == 0) {
       ++tried;

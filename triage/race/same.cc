@@ -12,9 +12,9 @@ namespace {
 
 constexpr size_t kMaxChanges = 12;  // 2^12 models between the two
 
-class Chain {
+class Steps {
  public:
-  Chain(const Model& x, const Model& y)
+  Steps(const Model& x, const Model& y)
       : x_(x), differing_(ChangesBetween(x.algorithm, y.algorithm)) {}
 
   bool Find() {
@@ -50,7 +50,7 @@ class Chain {
 
 std::optional<std::vector<ProofStep>> WhySame(const Model& x, const Model& y) {
   if (x.algorithm.family != y.algorithm.family) return std::nullopt;
-  Chain chain(x, y);
+  Steps chain(x, y);
   if (!chain.Find()) return std::nullopt;
   return std::move(chain.steps);
 }

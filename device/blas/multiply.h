@@ -1,0 +1,17 @@
+// Calls a routine of a BLAS library.
+#pragma once
+
+#include "absl/status/status.h"
+#include "device/blas/options.h"
+#include "device/blas/routine.h"
+#include "device/matrix_device.h"
+
+namespace mmadiff::blas {
+
+// D = A B by sgemm or dgemm with alpha = 1, beta = 0. The library gets copies of A and B without
+// gaps, in the order that the options say, aligned to 64 bytes, and writes to memory that is 0.
+// Errors as MatrixDevice::Multiply().
+absl::Status Multiply(const Routine& routine, int integer_bits, const Options& options,
+                      const MatrixProduct& product);
+
+}  // namespace mmadiff::blas

@@ -1,0 +1,24 @@
+// The specification of a BLAS library, the text behind "blas:".
+#pragma once
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+namespace mmadiff::blas {
+
+struct Options {
+  std::string library;       // a path, a soname, or NAME of libNAME.so
+  bool is_double = false;    // dgemm
+  int threads = 0;           // 0: as the library chooses
+  std::string core_type;     // "": as the library chooses
+  bool by_columns = false;   // how the library gets A, B and D; D = A B in all cases
+  bool transpose_a = false;  // the library gets A transposed, and transposes it
+  bool transpose_b = false;
+};
+// LIBRARY[,routine=sgemm|dgemm][,threads=N][,coretype=NAME][,order=row|column]
+// [,transpose=none|a|b|ab]. kInvalidArgument with the options.
+absl::StatusOr<Options> ParseOptions(absl::string_view text);
+
+}  // namespace mmadiff::blas

@@ -1,0 +1,42 @@
+// Anything that multiplies whole matrices: the order of its sums is part of its answer.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/status.h"
+#include "device/identity.h"
+#include "sim/format.h"
+#include "sim/words.h"
+
+namespace mmadiff {
+
+// D = A B. A is m x k, B is k x n, D is m x n; sizes may be 0.
+struct MatrixProduct {
+  int64_t m, n, k;
+  Words a, b;
+  MutableWords d;  // overlaps neither A nor B
+};
+
+// Use each object from one thread only.
+class MatrixDevice {
+ public:
+  virtual ~MatrixDevice() = default;
+
+  // The specification that opens this device again: "blas:openblas,threads=1".
+  virtual std::string name() const = 0;
+  // All that may change the bits of a product: devices with equal identities answer equally.
+  virtual Identity identity() const = 0;
+  // The format of A, B and D.
+  virtual const Format& format() const = 0;
+
+  // Writes all of D. kInvalidArgument: a negative size, one that the device cannot have, or words
+  // that are not as wide as the format. kResourceExhausted: too little memory.
+  absl::Status Multiply(const MatrixProduct& product);
+
+ private:
+  // For sizes that are not negative and words of the format.
+  virtual absl::Status Execute(const MatrixProduct& product) = 0;
+};
+
+}  // namespace mmadiff

@@ -1,0 +1,209 @@
+#include "fuzz/cli/matrices.h"
+
+#include <algorithm>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
+#include "device/status_macros.h"
+#include "sim/plan/convert.h"
+#include "sim/plan/random_matrix.h"
+#include "triage/parse_number.h"
+#include "xxhash.h"
+
+namespace mmadiff {
+namespace {
+
+constexpr int64_t kMaxSize = int64_t{1} << 24;   // m, n or k of random matrices
+constexpr int64_t kMaxWords = int64_t{1} << 32;  // of one of them
+
+absl::Status WrongShape(const Array& array, const std::string& want) {
+  return absl::InvalidArgumentError(
+      absl::StrCat(array.name, " has the shape ", ShapeText(array.shape), "; ", want));
+}
+
+absl::StatusOr<std::vector<int64_t>> ParseShape(const std::string& text) {
+  std::vector<int64_t> sizes;
+  for (const absl::string_view part : absl::StrSplit(text, 'x')) {
+    int64_t size = 0;
+    if (!absl::SimpleAtoi(part, &size) || size < 1 || size > kMaxSize) break;
+    sizes.push_back(size);
+  }
+  if (sizes.size() == 3 && std::max({sizes[0], sizes[1]}) <= kMaxWords / sizes[2] &&
+      sizes[0] <= kMaxWords / sizes[1]) {
+    return sizes;
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("--random=", text,
+                   " is not MxNxK: three sizes of at most 2^24, and at most 2^32 "
+                   "words in a matrix"));
+}
+
+// The smallest power of two that divides `rows` into so many blocks, the last one perhaps shorter.
+absl::StatusOr<int64_t> BlockOf(const Array& array, int64_t size, int64_t blocks,
+                                const char* what) {
+  for (int64_t each = 1; blocks > 0 && each <= size; each *= 2) {
+    if ((size + each - 1) / each == blocks) return each;
+  }
+  return WrongShape(array, absl::StrCat("no block of a power of two divides the ", size, " ", what,
+                                        " into ", blocks));
+}
+
+}  // namespace
+
+int StoredBits(const Format& format) {
+  return format.bits <= 8 ? 8 : format.bits <= 16 ? 16 : format.bits <= 32 ? 32 : 64;
+}
+
+ResultMatrix::ResultMatrix(int64_t m, int64_t n, const Format& format)
+    : n_(n), bits_(StoredBits(format)), bytes_(m * n * (bits_ / 8)) {}
+
+std::string ResultMatrix::digest() const {
+  return absl::StrFormat("%016x", XXH3_64bits(bytes_.data(), bytes_.size()));
+}
+
+void AddMatrixFlags(CLI::App& command, MatrixFlags& flags) {
+  AddOption(command, "--random", flags.random, "random A and B of M x K and K x N instead of files")
+      .TypeName("MxNxK");
+  AddSeed(command, flags.seed);
+  AddOption(command, "--bias", flags.bias, "for plans with bias: one number for each column")
+      .TypeName("FILE");
+  AddOption(command, "--alpha", flags.alpha, "for plans with alpha").TypeName("NUMBER");
+  AddOption(command, "--beta", flags.beta, "for plans with beta").TypeName("NUMBER");
+  AddOption(command, "--scale_a", flags.scale_a,
+            "for plans with fma (a*b) or fma a*b: scales of blocks of A, as A is laid out")
+      .TypeName("FILE");
+  AddOption(command, "--scale_b", flags.scale_b, "the same for B").TypeName("FILE");
+  AddOption(command, "--block_scale_a", flags.block_scale_a,
+            "for instructions with block scales: those of A, as A is laid out")
+      .TypeName("FILE");
+  AddOption(command, "--block_scale_b", flags.block_scale_b, "the same for B").TypeName("FILE");
+}
+
+absl::StatusOr<LoadedMatrices> LoadedMatrices::Load(const MatrixFlags& flags, const Plan& plan) {
+  LoadedMatrices loaded;
+  RETURN_IF_ERROR(loaded.LoadAll(flags, plan));
+  const std::string why = WhyNotMatrices(plan, loaded.matrices_);
+  if (!why.empty()) return absl::InvalidArgumentError(why);
+  return loaded;
+}
+
+std::string LoadedMatrices::shape() const {
+  return absl::StrCat(matrices_.m, " x ", matrices_.n, " x ", matrices_.k);
+}
+
+absl::Status LoadedMatrices::LoadRandom(const MatrixFlags& flags, const Plan& plan) {
+  ASSIGN_OR_RETURN(const std::vector<int64_t> sizes, ParseShape(flags.random));
+  Matrices& m = matrices_;
+  m.m = sizes[0], m.n = sizes[1], m.k = sizes[2];
+  m.a_format = &plan.operation->model.a;
+  m.b_format = &plan.operation->model.b;
+  const auto add = [&](const Format& f, int64_t rows, int64_t columns) -> Words {
+    const int bits = StoredBits(f);
+    random_.push_back(RandomMatrix(f, bits, flags.seed + random_.size(), rows * columns));
+    return {random_.back().data(), columns, 1, bits};
+  };
+  m.a = add(*m.a_format, m.m, m.k);
+  m.b = add(*m.b_format, m.k, m.n);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<LoadedMatrices> LoadedMatrices::LoadFiles(const MatrixFlags& flags, const Format* a,
+                                                         const Format* b) {
+  LoadedMatrices loaded;
+  RETURN_IF_ERROR(loaded.LoadOperands(flags, a, b));
+  return loaded;
+}
+
+absl::Status LoadedMatrices::LoadOperands(const MatrixFlags& flags, const Format* a_raw,
+                                          const Format* b_raw) {
+  if (flags.a.empty() || flags.b.empty()) {
+    return absl::InvalidArgumentError("give the files of A and B, or --random=MxNxK");
+  }
+  Matrices& m = matrices_;
+  ASSIGN_OR_RETURN(m.a, Add(flags.a, a_raw));
+  const Array& a = *arrays_.back();
+  ASSIGN_OR_RETURN(m.b, Add(flags.b, b_raw));
+  const Array& b = *arrays_.back();
+  m.m = a.shape[0], m.k = a.shape[1], m.n = b.shape[1];
+  m.a_format = a.format != nullptr ? a.format : a_raw;
+  m.b_format = b.format != nullptr ? b.format : b_raw;
+  if (b.shape[0] == m.k) return absl::OkStatus();
+  return WrongShape(b, absl::StrCat("B must have ", m.k, " rows, as many as A has columns"));
+}
+
+absl::Status LoadedMatrices::LoadAll(const MatrixFlags& flags, const Plan& plan) {
+  const Model& model = plan.operation->model;
+  Matrices& m = matrices_;
+  if (!flags.random.empty()) {
+    RETURN_IF_ERROR(LoadRandom(flags, plan));
+  } else {
+    RETURN_IF_ERROR(LoadOperands(flags, &model.a, &model.b));
+  }
+  if (plan.from_c || plan.epilogue.beta) {
+    if (flags.c.empty()) return absl::InvalidArgumentError("the plan reads C: give its file");
+    ASSIGN_OR_RETURN(m.c, Result(flags.c, plan.from_c ? &model.c : &model.d));
+  } else if (!flags.c.empty()) {
+    return absl::InvalidArgumentError(
+        "the plan does not read C: add \"from c\" after the instruction, or beta before the "
+        "format");
+  }
+  ASSIGN_OR_RETURN(m.alpha, ParseNumber(model.d, flags.alpha));
+  ASSIGN_OR_RETURN(m.beta, ParseNumber(model.d, flags.beta));
+  if (!flags.bias.empty()) {
+    ASSIGN_OR_RETURN(m.bias, Add(flags.bias, &model.d));
+    const Array& bias = *arrays_.back();
+    RETURN_IF_ERROR(CheckHolds(bias, model.d));
+    if (bias.shape != std::vector<int64_t>{1, m.n}) {
+      return WrongShape(bias, absl::StrCat("the bias must have (1, ", m.n, ")"));
+    }
+  }
+  ASSIGN_OR_RETURN(m.scale_a, AddScales(flags.scale_a, model.d, m.m, true));
+  ASSIGN_OR_RETURN(m.scale_b, AddScales(flags.scale_b, model.d, m.n, false));
+  ASSIGN_OR_RETURN(m.block_scale_a, AddScales(flags.block_scale_a, model.scale, m.m, true));
+  ASSIGN_OR_RETURN(m.block_scale_b, AddScales(flags.block_scale_b, model.scale, m.n, false));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Words> LoadedMatrices::Add(const std::string& name, const Format* raw) {
+  ASSIGN_OR_RETURN(Array array, ReadArray(name));
+  arrays_.push_back(std::make_unique<Array>(std::move(array)));
+  Array& added = *arrays_.back();
+  if (added.shape.size() == 1) {  // one row
+    added.shape.insert(added.shape.begin(), 1);
+    added.strides.insert(added.strides.begin(), 0);
+  }
+  if (added.format == nullptr && raw == nullptr) {
+    return absl::InvalidArgumentError(absl::StrCat(added.name, " holds raw words (", added.type,
+                                                   "): give the formats, --formats=A,B,D"));
+  }
+  if (added.format == nullptr) RETURN_IF_ERROR(CheckHolds(added, *raw));
+  return AsMatrix(added);
+}
+
+absl::StatusOr<Words> LoadedMatrices::Result(const std::string& name, const Format* format) {
+  ASSIGN_OR_RETURN(const Words words, Add(name, format));
+  const Array& array = *arrays_.back();
+  if (format != nullptr) RETURN_IF_ERROR(CheckHolds(array, *format));
+  result_format_ = array.format != nullptr ? array.format : format;
+  if (array.shape == std::vector<int64_t>{matrices_.m, matrices_.n}) return words;
+  return WrongShape(array, absl::StrCat("it must have (", matrices_.m, ", ", matrices_.n, ")"));
+}
+
+// Scales of B have the layout of B: rows of scales go along k.
+absl::StatusOr<ScaleMatrix> LoadedMatrices::AddScales(const std::string& name, const Format& format,
+                                                      int64_t rows, bool of_a) {
+  ScaleMatrix scales;
+  if (name.empty()) return scales;
+  ASSIGN_OR_RETURN(const Words words, Add(name, &format));
+  const Array& array = *arrays_.back();
+  RETURN_IF_ERROR(CheckHolds(array, format));
+  scales.words = of_a ? words : words.Transposed();
+  ASSIGN_OR_RETURN(scales.rows_each,
+                   BlockOf(array, rows, array.shape[of_a ? 0 : 1], of_a ? "rows" : "columns"));
+  ASSIGN_OR_RETURN(scales.k_each, BlockOf(array, matrices_.k, array.shape[of_a ? 1 : 0], "k"));
+  return scales;
+}
+
+}  // namespace mmadiff

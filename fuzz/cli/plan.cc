@@ -1,0 +1,234 @@
+// mmadiff plan: which plans made a result, from A, B and D alone.
+#include <algorithm>
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "device/status_macros.h"
+#include "device/threads.h"
+#include "fuzz/cli/cli.h"
+#include "fuzz/cli/matrices.h"
+#include "fuzz/cli/plan_shapes.h"
+#include "sim/plan/candidates.h"
+#include "sim/plan/find.h"
+
+namespace mmadiff {
+
+Fields<Witness> FieldsOf(const Witness*) {
+  using W = Witness;
+  return {
+      {"row", [](const W& w) { return w.element.row; }},
+      {"column", [](const W& w) { return w.element.column; }},
+      {"rejected", &W::rejected, "plans that it was the first to reject"},
+  };
+}
+
+namespace {
+
+struct PlanFlags {
+  MatrixFlags matrices;
+  ShapeFlags shapes;
+  std::string d;
+  std::vector<std::string> instr = {"*"};
+  std::vector<std::string> formats;
+  int threads = 0;
+};
+
+// A plan that gives every element, and other operations that compute the same.
+struct MatchedPlan {
+  std::string plan;
+  std::vector<std::string> same;
+};
+Fields<MatchedPlan> FieldsOf(const MatchedPlan*) {
+  using P = MatchedPlan;
+  return {
+      {"plan", &P::plan},
+      {"same", &P::same, "other instructions with which it gives the same bits"},
+  };
+}
+
+struct NearestPlan {
+  std::string plan;
+  int64_t differing, row, column;
+};
+Fields<NearestPlan> FieldsOf(const NearestPlan*) {
+  using N = NearestPlan;
+  return {
+      {"plan", &N::plan},
+      {"differing", &N::differing, "elements that it does not give"},
+      {"row", &N::row, "the first of these"},
+      {"column", &N::column},
+  };
+}
+
+struct PlanResult {
+  int64_t m, n, k;
+  int64_t tried;
+  std::vector<MatchedPlan> plans;
+  std::vector<Witness> witnesses;
+  std::optional<NearestPlan> nearest = {};
+};
+Fields<PlanResult> FieldsOf(const PlanResult*) {
+  using R = PlanResult;
+  return {
+      {"m", &R::m},
+      {"n", &R::n},
+      {"k", &R::k},
+      {"tried", &R::tried, "plans that differ for this k"},
+      {"plans", &R::plans, "plans that give every element"},
+      {"witnesses", &R::witnesses, "elements that rejected all other plans"},
+      {"nearest", &R::nearest, "if no plan gives every element: the one that fits best"},
+  };
+}
+
+std::string Text(const PlanResult& r) {
+  constexpr size_t kShown = 5;
+  std::string text;
+  for (const MatchedPlan& p : r.plans) {
+    absl::StrAppend(&text, "plan      ", p.plan, "\n");
+    if (p.same.empty()) continue;
+    const size_t shown = std::min(kShown, p.same.size());
+    absl::StrAppend(
+        &text, "  the same with ", absl::StrJoin(p.same.begin(), p.same.begin() + shown, ", "),
+        shown < p.same.size() ? absl::StrCat(" and ", p.same.size() - shown, " more") : "", "\n");
+  }
+  const int64_t all = r.m * r.n;
+  if (r.nearest) {
+    absl::StrAppend(&text, "plan      none of those tried gives every element\nnearest   ",
+                    r.nearest->plan, ": ", r.nearest->differing, " of ", all,
+                    " elements differ, the first at [", r.nearest->row, ", ", r.nearest->column,
+                    "]\n");
+  } else {
+    absl::StrAppend(&text, "elements  ", all, " of ", all, " are equal\n");
+  }
+  absl::StrAppend(&text, "tried     ", r.tried, " plans that differ for this k\n");
+  std::string decided;
+  for (const Witness& w : r.witnesses) {
+    absl::StrAppend(&decided, decided.empty() ? "" : ", ", "[", w.element.row, ", ",
+                    w.element.column, "] ", w.rejected);
+  }
+  if (!decided.empty()) absl::StrAppend(&text, "rejected  at element: ", decided, "\n");
+  return text;
+}
+
+// A format by its name, for raw words.
+absl::StatusOr<const Format*> FormatNamed(const std::string& name) {
+  const std::optional<ElementType> type = FindElementType(name);
+  if (type && type->format != nullptr) return type->format;
+  return absl::InvalidArgumentError(
+      absl::StrCat("--formats: no format ", name, ": ", ElementTypeNames()));
+}
+
+// The operations of which a plan for these operands and results is possible.
+std::vector<const Operation*> Possible(const std::vector<const Operation*>& ops,
+                                       const Matrices& m) {
+  std::vector<const Operation*> possible;
+  for (const Operation* op : ops) {
+    Plan plan;
+    plan.operation = op;
+    plan.epilogue.format = &op->model.d;
+    if (op->model.scale_block == 0 && WhyNoPlan(plan).empty() && WhyNotMatrices(plan, m).empty()) {
+      possible.push_back(op);
+    }
+  }
+  return possible;
+}
+
+MatchedPlan Matched(const Plan& plan, const std::vector<const Operation*>& ops) {
+  MatchedPlan matched = {PlanText(plan), {}};
+  for (const Operation* op : ops) {
+    if (op != plan.operation && SameModel(op->model, plan.operation->model)) {
+      matched.same.push_back(op->name);
+    }
+  }
+  return matched;
+}
+
+// The formats of A, B and D from --formats, nullptr where it is not given.
+absl::StatusOr<std::vector<const Format*>> Formats(const std::vector<std::string>& names) {
+  std::vector<const Format*> formats(3, nullptr);
+  if (names.empty()) return formats;
+  if (names.size() != formats.size()) {
+    return absl::InvalidArgumentError("--formats takes three: those of A, B and D");
+  }
+  for (size_t i = 0; i < names.size(); ++i) {
+    ASSIGN_OR_RETURN(formats[i], FormatNamed(names[i]));
+  }
+  return formats;
+}
+
+PlanResult ResultOf(const FoundPlans& found, const Matrices& m,
+                    const std::vector<const Operation*>& ops) {
+  PlanResult result = {m.m, m.n, m.k, found.tried, {}, found.witnesses};
+  for (const Plan& plan : found.plans) result.plans.push_back(Matched(plan, ops));
+  if (found.plans.empty()) {
+    result.nearest = {PlanText(found.nearest), found.differing, found.first.row,
+                      found.first.column};
+  }
+  return result;
+}
+
+absl::Status FindPlan(const PlanFlags& flags, Call& call) {
+  if (flags.d.empty()) {
+    return absl::InvalidArgumentError("give the files of A, B and D, or --device=blas:LIBRARY");
+  }
+  ASSIGN_OR_RETURN(const std::vector<const Format*> formats, Formats(flags.formats));
+  ASSIGN_OR_RETURN(LoadedMatrices loaded,
+                   LoadedMatrices::LoadFiles(flags.matrices, formats[0], formats[1]));
+  const Matrices& m = loaded.matrices();
+  ASSIGN_OR_RETURN(const Words d, loaded.Result(flags.d, formats[2]));
+  const Format& format = loaded.result_format();
+  ASSIGN_OR_RETURN(const std::vector<const Operation*> ops,
+                   ChooseOperations(flags.instr, Models::kRequired, nullptr, call.ledger()));
+  const std::vector<const Operation*> possible = Possible(ops, m);
+  if (possible.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat("none of the instructions multiplies ",
+                                                   m.a_format->name, " by ", m.b_format->name,
+                                                   " in a chain along k"));
+  }
+  for (const Operation* op : possible) call.ledger().Compare(Thing::kOperation, op->name);
+  call.ledger().LeaveRest(Thing::kOperation, Reason::kNotNeeded);
+  const std::vector<Plan> candidates = CandidatePlans(possible, m.k, format);
+  if (candidates.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("no plan of these instructions ends in ", format.name));
+  }
+  call.console.Step(absl::StrCat("tries ", candidates.size(), " plans"));
+  const FoundPlans found =
+      FindPlans(m, d, format, candidates, {.threads = ThreadsOf(flags.threads)});
+  const PlanResult result = ResultOf(found, m, possible);
+  call.PrintWithLeftOut(result, [&] { return Text(result); });
+  if (found.plans.empty()) call.Say(Verdict::kDiffers);
+  if (std::ssize(found.plans) == found.tried) call.Say(Verdict::kNothing);
+  return absl::OkStatus();
+}
+
+void RunPlan(const PlanFlags& flags, Call& call) {
+  const absl::Status status = flags.shapes.device.empty()
+                                  ? FindPlan(flags, call)
+                                  : AskShapes(flags.shapes, flags.instr, flags.threads, call);
+  if (!status.ok()) call.Say(status);
+}
+
+}  // namespace
+
+Action AddPlan(CLI::App& command) {
+  const auto flags = std::make_shared<PlanFlags>();
+  AddOption(command, "a", flags->matrices.a,
+            "M x K: FILE.npy, FILE.safetensors:NAME, or FILE.bin:ROWSxCOLUMNS:FORMAT")
+      .TypeName("A");
+  AddOption(command, "b", flags->matrices.b, "K x N").TypeName("B");
+  AddOption(command, "d", flags->d, "M x N: the result").TypeName("D");
+  AddOption(command, "--formats", flags->formats, "formats of A, B and D, for raw words")
+      .TypeName("A,B,D")
+      .Delimiter(',');
+  AddInstr(command, flags->instr, "comma-separated globs of the instructions to try");
+  AddShapeFlags(command, flags->shapes);
+  AddSeed(command, flags->shapes.seed);
+  AddThreads(command, flags->threads);
+  return {RunPlan,
+          flags,
+          {{SchemaOf<WithLeftOut<PlanResult>>, "A B D"}, {SchemaOfShapes, "--device=DEVICE"}}};
+}
+
+}  // namespace mmadiff

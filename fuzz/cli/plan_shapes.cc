@@ -1,0 +1,288 @@
+#include "fuzz/cli/plan_shapes.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "device/blas/library.h"
+#include "device/plain_text.h"
+#include "device/status_macros.h"
+#include "device/threads.h"
+#include "fuzz/output/progress.h"
+
+namespace mmadiff {
+namespace {
+
+constexpr int kProducts = 4;  // that regions are learned from
+constexpr int64_t kMaxShapes = 100000;
+constexpr int64_t kDefaultSize = 512;  // of the sides that are not given
+
+// A plan and the elements that follow it.
+struct PlanOfElements {
+  std::string plan, where;
+};
+Fields<PlanOfElements> FieldsOf(const PlanOfElements*) {
+  using P = PlanOfElements;
+  return {
+      {"plan", &P::plan},
+      {"where", &P::where, "rows and columns of its elements; empty: all"},
+  };
+}
+
+std::vector<PlanOfElements> PlansOf(const ShapePlans& s) {
+  std::vector<PlanOfElements> plans;
+  if (!s.regions) return plans;
+  for (size_t i = 0; i < s.regions->plans.size(); ++i) {
+    plans.push_back({PlanText(s.regions->plans[i]), RegionText(*s.regions, static_cast<int>(i))});
+  }
+  return plans;
+}
+
+}  // namespace
+
+Fields<ShapePlans> FieldsOf(const ShapePlans*) {
+  using S = ShapePlans;
+  return {
+      {"m", [](const S& s) { return s.shape.m; }},
+      {"n", [](const S& s) { return s.shape.n; }},
+      {"k", [](const S& s) { return s.shape.k; }},
+      {"plans", PlansOf, "plans of all elements; none if some elements have none"},
+      {"unexplained", &S::unexplained, "elements that no plan gives"},
+      {"differing", &S::differing, "elements of one more product that the plans do not give"},
+      {"products", &S::products, "products that the device computed"},
+  };
+}
+
+Fields<CoveringPlan> FieldsOf(const CoveringPlan*) {
+  using C = CoveringPlan;
+  return {
+      {"plan", [](const C& c) { return PlanText(c.plan); }},
+      {"shapes", &C::shapes, "shapes in which it is the plan of some elements"},
+  };
+}
+
+namespace {
+
+// Consecutive values of the only side that varies, with one plan in the first row.
+struct SameFirstRow {
+  int64_t first, last;
+  std::vector<PlanOfElements> plans;
+};
+Fields<SameFirstRow> FieldsOf(const SameFirstRow*) {
+  using S = SameFirstRow;
+  return {
+      {"first", &S::first, "least value of the side that varies"},
+      {"last", &S::last},
+      {"plans", &S::plans, "of the first row"},
+  };
+}
+
+struct ShapesResult {
+  std::string device, identity;
+  std::vector<ShapePlans> shapes = {};
+  std::vector<CoveringPlan> cover = {};
+  std::string varies = {};
+  std::vector<SameFirstRow> first_row = {};
+};
+Fields<ShapesResult> FieldsOf(const ShapesResult*) {
+  using R = ShapesResult;
+  return {
+      {"device", &R::device},
+      {"device_identity", &R::identity},
+      {"shapes", &R::shapes},
+      {"cover", &R::cover,
+       "few plans that, between them, have the order of every plan of these shapes"},
+      {"varies", &R::varies, "\"m\" if only m varies; else empty"},
+      {"first_row", &R::first_row,
+       "if one side varies: whether the first row of D keeps its plan, by values of that side"},
+  };
+}
+
+bool Explained(const ShapePlans& s) { return s.regions && s.differing == 0; }
+
+std::string Text(const ShapesResult& r) {
+  const auto explained = std::ranges::count_if(r.shapes, Explained);
+  std::string text =
+      absl::StrCat("device    ", r.device, ": ", PlainLine(r.identity), "\nshapes    ", explained,
+                   " of ", r.shapes.size(), " have a plan for every element\n");
+  for (const CoveringPlan& c : r.cover) {
+    absl::StrAppend(&text, "plan      ", PlanText(c.plan), "   in ", CountText(c.shapes, "shape"),
+                    "\n");
+  }
+  for (const ShapePlans& s : r.shapes) {
+    if (Explained(s)) continue;
+    absl::StrAppend(&text, "no plan   ", ShapeText(s.shape), ": ",
+                    s.regions ? absl::StrCat(s.differing, " elements of the next product differ")
+                    : s.unexplained > 0 ? absl::StrCat("no plan gives ", s.unexplained, " elements")
+                                        : "the plans follow no classes of rows and columns",
+                    "\n");
+  }
+  for (const SameFirstRow& s : r.first_row) {
+    absl::StrAppend(&text, "first row ", r.varies, " = ", s.first,
+                    s.last > s.first ? absl::StrCat("-", s.last) : "", ":");
+    for (const PlanOfElements& p : s.plans) {
+      absl::StrAppend(&text, "\n          ", p.plan, p.where.empty() ? "" : "   ", p.where);
+    }
+    absl::StrAppend(&text, "\n");
+  }
+  if (r.shapes.size() == 1) {
+    for (const PlanOfElements& p : PlansOf(r.shapes[0])) {
+      absl::StrAppend(&text, "elements  ", p.where.empty() ? "all" : p.where, ": ", p.plan, "\n");
+    }
+  }
+  return text;
+}
+
+absl::StatusOr<std::vector<int64_t>> ParseSides(const char* flag,
+                                                const std::vector<std::string>& parts) {
+  std::vector<int64_t> sides;
+  for (const std::string& part : parts) {
+    const std::pair<std::string, std::string> ends = absl::StrSplit(part, absl::MaxSplits('-', 1));
+    int64_t first = 0, last = 0;
+    const bool range = absl::StrContains(part, '-');
+    if (!absl::SimpleAtoi(ends.first, &first) ||
+        !absl::SimpleAtoi(range ? ends.second : ends.first, &last) || first < 1 || last < first ||
+        last - first >= kMaxShapes) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(flag, "=", part, ": give a size, 512, or a range, 1-64"));
+    }
+    for (int64_t side = first; side <= last; ++side) sides.push_back(side);
+  }
+  if (sides.empty()) sides.push_back(kDefaultSize);
+  return sides;
+}
+
+absl::StatusOr<std::vector<MatrixShape>> ShapesOf(const ShapeFlags& flags) {
+  if (flags.m.empty() && flags.n.empty() && flags.k.empty()) {
+    return RandomShapes(flags.cases, flags.largest, flags.seed);
+  }
+  ASSIGN_OR_RETURN(const std::vector<int64_t> ms, ParseSides("--m", flags.m));
+  ASSIGN_OR_RETURN(const std::vector<int64_t> ns, ParseSides("--n", flags.n));
+  ASSIGN_OR_RETURN(const std::vector<int64_t> ks, ParseSides("--k", flags.k));
+  if (std::ssize(ms) > kMaxShapes / std::ssize(ns) / std::ssize(ks)) {
+    return absl::InvalidArgumentError(absl::StrCat("more than ", kMaxShapes, " shapes"));
+  }
+  std::vector<MatrixShape> shapes;
+  for (const int64_t m : ms) {
+    for (const int64_t n : ns) {
+      for (const int64_t k : ks) shapes.push_back({m, n, k});
+    }
+  }
+  return shapes;
+}
+
+// The plans of the first row, in the order of columns; equal if the row is computed equally.
+std::vector<PlanOfElements> FirstRow(const ShapePlans& s) {
+  std::vector<PlanOfElements> plans;
+  if (!s.regions) return plans;
+  for (size_t p = 0; p < s.regions->plans.size(); ++p) {
+    std::vector<int64_t> columns;
+    for (int64_t j = 0; j < s.shape.n; ++j) {
+      if (s.regions->PlanAt(0, j) == static_cast<int>(p)) columns.push_back(j);
+    }
+    const bool all = std::ssize(columns) == s.shape.n;
+    if (columns.empty()) continue;
+    plans.push_back({PlanText(s.regions->plans[p]), all ? "" : "columns " + SetText(columns)});
+  }
+  return plans;
+}
+
+// If only m varies: the plans of the first row.
+void AddFirstRows(const ShapeFlags& flags, ShapesResult& result) {
+  const std::vector<ShapePlans>& shapes = result.shapes;
+  const auto same = [&](int64_t MatrixShape::*side) {
+    return std::ranges::all_of(
+        shapes, [&](const ShapePlans& s) { return s.shape.*side == shapes[0].shape.*side; });
+  };
+  if (flags.m.empty() || shapes.size() < 2 || !same(&MatrixShape::n) || !same(&MatrixShape::k)) {
+    return;
+  }
+  result.varies = "m";
+  const auto text = [](const std::vector<PlanOfElements>& plans) {
+    std::string all;
+    for (const PlanOfElements& p : plans) absl::StrAppend(&all, p.plan, p.where, ";");
+    return all;
+  };
+  for (const ShapePlans& s : shapes) {
+    std::vector<PlanOfElements> plans = FirstRow(s);
+    SameFirstRow* last = result.first_row.empty() ? nullptr : &result.first_row.back();
+    if (last != nullptr && last->last + 1 == s.shape.m && text(last->plans) == text(plans)) {
+      last->last = s.shape.m;
+    } else {
+      result.first_row.push_back({s.shape.m, s.shape.m, std::move(plans)});
+    }
+  }
+}
+
+// Multiply-adds in the device's format.
+std::vector<const Operation*> OperationsFor(const Format& format,
+                                            const std::vector<const Operation*>& ops) {
+  std::vector<const Operation*> fit;
+  for (const Operation* op : ops) {
+    const Model& m = op->model;
+    const Format* const formats[] = {&m.a, &m.b, &m.c, &m.d};
+    const bool same = std::ranges::all_of(
+        formats, [&](const Format* f) { return std::string_view(f->name) == format.name; });
+    if (same && m.algorithm.family == Family::kFmaChain) fit.push_back(op);
+  }
+  return fit;
+}
+
+}  // namespace
+
+void AddShapeFlags(CLI::App& command, ShapeFlags& flags) {
+  AddOption(command, "--device", flags.device,
+            "ask a library for products: blas:LIBRARY[,threads=N,coretype=NAME,routine=dgemm]")
+      .TypeName("DEVICE");
+  for (const auto& [name, sides] :
+       {std::pair("--m", &flags.m), {"--n", &flags.n}, {"--k", &flags.k}}) {
+    AddOption(command, name, *sides, "with --device: sizes, as 512 or 1-64; without, random shapes")
+        .TypeName("SIZES")
+        .Delimiter(',');
+  }
+  AddOption(command, "--cases", flags.cases, "with --device: number of random shapes")
+      .Range(1, kMaxShapes);
+  AddOption(command, "--largest", flags.largest, "their largest side").Range(1, 1 << 14);
+}
+
+absl::Status AskShapes(const ShapeFlags& flags, const std::vector<std::string>& instr, int threads,
+                       Call& call) {
+  absl::string_view specification = flags.device;
+  if (!absl::ConsumePrefix(&specification, "blas:")) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--device=", flags.device, " does not multiply matrices: blas:LIBRARY"));
+  }
+  ASSIGN_OR_RETURN(const std::unique_ptr<MatrixDevice> device, OpenBlas(specification));
+  ASSIGN_OR_RETURN(const std::vector<MatrixShape> shapes, ShapesOf(flags));
+  const std::vector<std::string> globs =
+      instr == std::vector<std::string>{"*"} ? std::vector<std::string>{"x86/vfmadd*"} : instr;
+  ASSIGN_OR_RETURN(const std::vector<const Operation*> chosen,
+                   ChooseOperations(globs, Models::kRequired, nullptr, call.ledger()));
+  const std::vector<const Operation*> ops = OperationsFor(device->format(), chosen);
+  if (ops.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("none of the instructions adds products in ", device->format().name));
+  }
+  for (const Operation* op : ops) call.ledger().Compare(Thing::kOperation, op->name);
+  call.ledger().LeaveRest(Thing::kOperation, Reason::kNotNeeded);
+  ShapesResult result = {device->name(), Name(device->identity())};
+  for (const MatrixShape& shape : shapes) {
+    call.console.Step(absl::StrCat("asks for ", ShapeText(shape)));
+    ASSIGN_OR_RETURN(ShapePlans asked, AskPlans(*device, shape, ops, flags.seed, kProducts,
+                                                {.threads = ThreadsOf(threads)}));
+    result.shapes.push_back(std::move(asked));
+  }
+  result.cover = CoverPlans(result.shapes, ops);
+  AddFirstRows(flags, result);
+  call.PrintWithLeftOut(result, [&] { return Text(result); });
+  if (!std::ranges::all_of(result.shapes, Explained)) call.Say(Verdict::kDiffers);
+  return absl::OkStatus();
+}
+
+Schema SchemaOfShapes() { return SchemaOf<WithLeftOut<ShapesResult>>(); }
+
+}  // namespace mmadiff

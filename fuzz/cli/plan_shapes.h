@@ -1,0 +1,29 @@
+// The part of `plan` that asks a device that multiplies matrices.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "fuzz/cli/cli.h"
+#include "triage/plan/shape_plans.h"
+
+namespace mmadiff {
+
+struct ShapeFlags {
+  std::string device;
+  std::vector<std::string> m, n, k;  // "1-64", "512": all combinations; if none: random shapes
+  uint64_t seed = 1;
+  int cases = 20;      // random shapes
+  int largest = 1024;  // m, n or k of these
+};
+void AddShapeFlags(CLI::App& command, ShapeFlags& flags);
+
+// Asks the device for every shape, prints which plans it follows, and where they change.
+absl::Status AskShapes(const ShapeFlags& flags, const std::vector<std::string>& instr, int threads,
+                       Call& call);
+
+// The schema of its JSON.
+Schema SchemaOfShapes();
+
+}  // namespace mmadiff

@@ -1,0 +1,198 @@
+#include "sim/plan/candidates.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "sim/plan/find.h"
+
+namespace mmadiff {
+namespace {
+
+using Stages = std::vector<PlanStage>;
+
+PlanStage Every(int64_t n) {
+  PlanStage stage;
+  stage.range.size = n;
+  return stage;
+}
+
+PlanStage Dealt(PlanRange::Kind kind, int64_t count, int64_t size, PlanJoin::Kind join) {
+  PlanStage stage;
+  stage.range.kind = kind;
+  stage.range.count = count;
+  stage.range.size = size;
+  stage.join.kind = join;
+  return stage;
+}
+
+// Blocks of k: powers of two, and those of OpenBLAS, MKL and oneDNN.
+std::vector<PlanStage> Blocks() {
+  std::vector<PlanStage> stages;
+  for (const int64_t n : {16,  32,  48,  64,  96,  128, 192, 240, 256,  320,  336,
+                          352, 384, 448, 480, 512, 640, 768, 896, 1024, 2048, 4096}) {
+    stages.push_back(Every(n));
+  }
+  for (const int64_t n : {128, 192, 240, 256, 320, 352, 384, 448, 512, 640, 768}) {
+    for (const int64_t unit : {0, 1, 2, 4, 8, 16, 32}) {
+      stages.push_back(Every(n));
+      stages.back().range.halved = true;
+      stages.back().range.unit = unit;
+    }
+  }
+  return stages;
+}
+
+// Split k, as GPU kernels do between blocks of threads.
+std::vector<PlanStage> Splits() {
+  using enum PlanRange::Share;
+  std::vector<PlanStage> stages;
+  for (const int64_t count : {2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 24, 32}) {
+    for (const int64_t size : {8, 16, 32, 64, 128, 256}) {
+      for (const PlanRange::Share share : {kCeil, kFloor, kEven}) {
+        stages.push_back(Dealt(PlanRange::Kind::kInto, count, size, PlanJoin::Kind::kAdd));
+        stages.back().range.share = share;
+      }
+    }
+  }
+  return stages;
+}
+
+// Lanes and accumulators.
+std::vector<PlanStage> Lanes(int step) {
+  std::vector<PlanStage> stages;
+  for (const int64_t count : {2, 3, 4, 8, 16, 32, 64, 128}) {
+    for (const int64_t size : {1, 2, 4, 8, 16, 32, 64, 128}) {
+      for (const PlanJoin::Kind join :
+           {PlanJoin::Kind::kAdd, PlanJoin::Kind::kTree, PlanJoin::Kind::kPairs}) {
+        // Blocks of threads that share matrix instructions add one after the other.
+        if (join != PlanJoin::Kind::kAdd && (step > 1 || count == 2)) continue;
+        stages.push_back(Dealt(PlanRange::Kind::kStrided, count, size, join));
+      }
+    }
+  }
+  return stages;
+}
+
+// Accumulators of a main loop that takes `unrolled` k at a time; the rest goes to the first.
+std::vector<PlanStage> Accumulators() {
+  std::vector<PlanStage> stages;
+  for (const int64_t count : {2, 4}) {
+    for (const int64_t unrolled : {4, 8, 16}) {
+      stages.push_back(Dealt(PlanRange::Kind::kStrided, count, 1, PlanJoin::Kind::kAdd));
+      stages.back().range.unrolled = unrolled;
+    }
+  }
+  return stages;
+}
+
+// All orders for an operation with `step` products, the simplest first.
+std::vector<Stages> Orders(int step) {
+  std::vector<Stages> orders = {{}};
+  const auto add_all = [&](const std::vector<PlanStage>& stages, const Stages& inner) {
+    for (const PlanStage& stage : stages) {
+      const PlanRange& range = stage.range;
+      if (range.kind == PlanRange::Kind::kStrided && range.size % step != 0) continue;
+      orders.push_back(inner);
+      orders.back().push_back(stage);
+    }
+  };
+  add_all(Blocks(), {});
+  add_all(Splits(), {});
+  add_all(Lanes(step), {});
+  if (step > 1) return orders;
+  for (const PlanStage& inner : Accumulators()) {
+    orders.push_back({inner});
+    add_all(Blocks(), {inner});
+  }
+  return orders;
+}
+
+// Epilogues that round on the way: parts, or the running sum, in the format of the result.
+std::vector<Stages> Rounded(const Stages& stages, const Format& sum, const Format& d) {
+  std::vector<Stages> all = {stages};
+  if (stages.empty() || d.bits >= sum.bits) return all;
+  for (const bool held : {false, true}) {
+    all.push_back(stages);
+    PlanJoin& join = all.back().back().join;
+    (held ? join.held : join.as) = &d;
+  }
+  return all;
+}
+
+// The rest of a plan after its operation.
+struct Order {
+  int64_t residue;
+  Stages stages;
+};
+
+// Those that differ for k products.
+std::vector<Order> DistinctOrders(Plan plan, int64_t k) {
+  const Model m = ModelOf(plan);
+  std::vector<Order> orders;
+  std::set<std::string> texts;
+  for (const int64_t residue : {0, 32, 64}) {
+    if (residue != 0 && m.k == 1) continue;
+    plan.residue = residue;
+    for (const Stages& order : Orders(m.k)) {
+      for (const Stages& stages : Rounded(order, m.d, *plan.epilogue.format)) {
+        plan.stages = stages;
+        if (texts.insert(OrderAt(plan, k)).second) orders.push_back({residue, stages});
+      }
+    }
+  }
+  return orders;
+}
+
+class Collector {
+ public:
+  explicit Collector(int64_t k) : k_(k) {}
+
+  // All orders of the plan's operation, unless it computes what an earlier one does.
+  void AddAll(Plan plan) {
+    const Model m = ModelOf(plan);
+    if (!WhyNoPlan(plan).empty()) return;
+    const bool same = std::ranges::any_of(models_, [&](const Model& x) { return SameModel(x, m); });
+    if (same) return;
+    models_.push_back(m);
+    for (const Order& order : OrdersOf(plan, m)) {
+      plan.residue = order.residue;
+      plan.stages = order.stages;
+      if (WhyNoPlan(plan).empty()) plans.push_back(plan);
+    }
+  }
+
+  std::vector<Plan> plans;
+
+ private:
+  // They depend only on the number of products and the format of sums.
+  const std::vector<Order>& OrdersOf(const Plan& plan, const Model& m) {
+    const auto [at, is_new] = orders_.try_emplace({m.k, m.d.name});
+    if (is_new) at->second = DistinctOrders(plan, k_);
+    return at->second;
+  }
+
+  const int64_t k_;
+  std::vector<Model> models_;
+  std::map<std::pair<int, std::string>, std::vector<Order>> orders_;
+};
+
+}  // namespace
+
+std::vector<Plan> CandidatePlans(std::span<const Operation* const> operations, int64_t k,
+                                 const Format& d) {
+  Collector collector(k);
+  for (const Operation* op : operations) {
+    Plan plan;
+    plan.operation = op;
+    plan.epilogue.format = &d;
+    for (const bool unfused : {false, true}) {
+      plan.unfused = unfused;
+      collector.AddAll(plan);
+    }
+  }
+  return collector.plans;
+}
+
+}  // namespace mmadiff

@@ -1,0 +1,18 @@
+// Plans that kernels use, as candidates for FindPlans(). Sources: cuBLASLt (bitequiv), CUTLASS,
+// DeepGEMM, Tensile, OpenBLAS, BLIS, MKL and oneDNN; the references are in corpus/plans.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "sim/plan/plan.h"
+
+namespace mmadiff {
+
+// Candidates of each operation in turn, the simplest first, for k products and results in this format.
+// Of those with one order at k (OrderAt()), and of operations with one model, only the first.
+std::vector<Plan> CandidatePlans(std::span<const Operation* const> operations, int64_t k,
+                                 const Format& d);
+
+}  // namespace mmadiff

@@ -1,0 +1,404 @@
+#include "sim/plan/execute.h"
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <numeric>
+#include <thread>
+
+#include "sim/chain.h"
+#include "sim/plan/convert.h"
+#include "sim/plan/pack.h"
+#include "sim/plan/tile_model.h"
+#include "sim/word.h"
+
+namespace mmadiff {
+namespace {
+
+constexpr int64_t kTileRows = 256, kTileColumns = 256;
+constexpr int kChunk = 128;       // products at a time, so that decoded operands stay in the cache
+constexpr int64_t kPadding = 64;  // sums of a tile are a multiple, for lanes of every width
+
+int64_t RoundUp(int64_t x, int64_t unit) { return (x + unit - 1) / unit * unit; }
+
+// Shared by all tiles.
+struct Recipe {
+  Recipe(const Plan& p, const Matrices& q, bool lanes)
+      : plan(p),
+        matrices(q),
+        one(ModelOf(p)),
+        sum_format(one.d),
+        row(one, lanes),
+        multiply_add(MultiplyAddOf(*p.operation), lanes),
+        widen_a(*q.a_format, one.a),
+        widen_b(*q.b_format, one.b),
+        nan_rule(multiply_add.model().algorithm.nan_rule) {
+    // As many executions at a time as the simulator takes as one.
+    const int executions = std::max(1, kChunk / one.k);
+    if (AsOneExecution(Chain(one, executions))) chunk = executions * one.k;
+  }
+
+  const Plan& plan;
+  const Matrices& matrices;
+  const Model one;  // an execution
+  const Format sum_format;
+  const TileModel row, multiply_add;
+  const Widening widen_a, widen_b;
+  const NanRule nan_rule;
+  int chunk = one.k;  // products at a time
+};
+
+// Some rows and columns of the result. Sums are in the order of LaneTile, padded.
+class Tile {
+ public:
+  Tile(const Recipe& recipe, std::span<const int64_t> rows, std::span<const int64_t> columns)
+      : r_(recipe),
+        rows_(rows),
+        columns_(columns),
+        panels_(RoundUp(std::ssize(rows), recipe.row.lanes()) / recipe.row.lanes()) {}
+
+  // store(row, column, word of the plan's result), indices into rows and columns.
+  template <class Store>
+  void Run(const Store& store) {
+    const int64_t k = r_.matrices.k;
+    const int64_t kept = r_.plan.cut == 0 ? k : k / r_.plan.cut * r_.plan.cut;
+    LaneArray sums = Sum(r_.plan.stages.size(), Slice({{0, k}}, 0, kept));
+    Finish(sums);
+    const Format& format = *r_.plan.epilogue.format;
+    const bool same = std::string_view(format.name) == r_.sum_format.name;
+    ForEach([&](int64_t at, int64_t i, int64_t j) {
+      const uint64_t word = sums.at(at);
+      store(i, j, same ? word : Convert(r_.sum_format, format, r_.nan_rule, word));
+    });
+  }
+
+ private:
+  struct Chunk {
+    int k = 0, words = 0;  // words of a row: products, then block scales
+    LaneArray a, b;
+    std::unique_ptr<LaneTiles> tiles;
+  };
+
+  // each(position in sums, row, column).
+  template <class Each>
+  void ForEach(const Each& each) const {
+    const int lanes = r_.row.lanes();
+    const int64_t columns = std::ssize(columns_);
+    for (int64_t i = 0; i < std::ssize(rows_); ++i) {
+      const int64_t first = i / lanes * columns * lanes + i % lanes;
+      for (int64_t j = 0; j < columns; ++j) each(first + j * lanes, i, j);
+    }
+  }
+
+  int64_t sum_count() const {
+    return RoundUp(panels_ * r_.row.lanes() * std::ssize(columns_), kPadding);
+  }
+  LaneArray Sums(uint64_t word, int bits) const {
+    LaneArray sums(sum_count(), bits);
+    sums.Fill(word);
+    return sums;
+  }
+  LaneArray JoinSums(uint64_t word) const { return Sums(word, r_.multiply_add.bits()); }
+
+  uint64_t MinusZero() const { return 1ull << SignBit(r_.sum_format); }
+  uint64_t One() const {
+    return static_cast<uint64_t>(-r_.sum_format.min_exponent + 1) << r_.sum_format.fraction_bits;
+  }
+
+  LaneArray Sum(size_t stages, const Pieces& ks) {
+    if (stages == 0) return ForJoins(ChainOf(ks));
+    const PlanStage& stage = r_.plan.stages[stages - 1];
+    const std::vector<Pieces> parts = PartsOf(stage.range, ks);
+    const auto part = [&](int64_t i) {
+      LaneArray sum = Sum(stages - 1, parts[i]);
+      Round(stage.join.as, sum);
+      return sum;
+    };
+    if (parts.empty()) return ForJoins(ChainOf(ks));
+    if (IsInteger(r_.sum_format)) return IntegerSum(parts, part);
+    if (stage.join.kind == PlanJoin::Kind::kTree || stage.join.kind == PlanJoin::Kind::kPairs) {
+      return Tree(stage.join, part, std::ssize(parts));
+    }
+    return InOrder(stage.join, parts, part);
+  }
+
+  template <class Part>
+  LaneArray IntegerSum(const std::vector<Pieces>& parts, const Part& part) const {
+    const uint64_t word = LowBits(r_.sum_format.bits);
+    LaneArray total = part(0);
+    for (size_t i = 1; i < parts.size(); ++i) {
+      const LaneArray next = part(i);
+      for (int64_t at = 0; at < total.count(); ++at) {
+        total.set(at, (total.at(at) + next.at(at)) & word);
+      }
+    }
+    return total;
+  }
+
+  template <class Part>
+  LaneArray InOrder(const PlanJoin& join, const std::vector<Pieces>& parts,
+                    const Part& part) const {
+    const bool scales = join.kind != PlanJoin::Kind::kAdd;
+    const bool from_first = !join.from_zero && !scales;
+    LaneArray total = from_first ? part(0) : JoinSums(0);
+    if (from_first) Round(join.held, total);
+    for (size_t i = from_first; i < parts.size(); ++i) {
+      const LaneArray next = part(i);
+      if (scales) {
+        AddScaled(join, parts[i].front().first, next, total);
+      } else {
+        r_.multiply_add.MultiplyAdd(next, One(), total);
+      }
+      Round(join.held, total);
+    }
+    return total;
+  }
+
+  void AddScaled(const PlanJoin& join, int64_t k, const LaneArray& part, LaneArray& total) const {
+    LaneArray a = JoinSums(0), b = JoinSums(0), product = JoinSums(MinusZero());
+    const auto scale = [k](const ScaleMatrix& s, int64_t i) {
+      return Load(s.words, i / s.rows_each, k / s.k_each);
+    };
+    ForEach([&](int64_t at, int64_t i, int64_t j) {
+      a.set(at, scale(r_.matrices.scale_a, rows_[i]));
+      b.set(at, scale(r_.matrices.scale_b, columns_[j]));
+    });
+    const bool at_once = join.kind == PlanJoin::Kind::kScaled;
+    r_.multiply_add.MultiplyAdd(a, at_once ? b : part, product);
+    r_.multiply_add.MultiplyAdd(product, at_once ? part : b, total);
+  }
+
+  // The sum of `count` parts at a level of the tree, of which `i` is one.
+  template <class Part>
+  LaneArray Tree(const PlanJoin& join, const Part& part, int64_t count) const {
+    std::vector<int64_t> counts = {count};
+    while (counts.back() > 1) counts.push_back((counts.back() + 1) / 2);
+    const auto node = [&](const auto& self, size_t level, int64_t i) -> LaneArray {
+      if (level == 0) return part(i);
+      const bool halves = join.kind == PlanJoin::Kind::kTree;
+      const int64_t left = halves ? i : 2 * i, right = halves ? i + counts[level] : 2 * i + 1;
+      LaneArray sum = self(self, level - 1, left);
+      if (right >= counts[level - 1]) return sum;
+      LaneArray other = self(self, level - 1, right);
+      r_.multiply_add.MultiplyAdd(sum, One(), other);
+      Round(join.held, other);
+      return other;
+    };
+    return node(node, counts.size() - 1, 0);
+  }
+
+  // Words of the width that joins use.
+  LaneArray ForJoins(LaneArray sums) const {
+    if (sums.bits() == r_.multiply_add.bits()) return sums;
+    LaneArray copy = JoinSums(0);
+    for (int64_t i = 0; i < sums.count(); ++i) copy.set(i, sums.at(i));
+    return copy;
+  }
+
+  void Round(const Format* format, LaneArray& sums) const {
+    if (format == nullptr) return;
+    const Format& f = r_.sum_format;
+    for (int64_t i = 0; i < sums.count(); ++i) {
+      const uint64_t rounded = Convert(f, *format, r_.nan_rule, sums.at(i));
+      sums.set(i, Convert(*format, f, r_.nan_rule, rounded));
+    }
+  }
+
+  // The operation's executions, one after the other.
+  LaneArray ChainOf(const Pieces& ks) {
+    LaneArray sums = Sums(0, r_.row.bits());
+    if (r_.plan.from_c) {
+      ForEach([&](int64_t at, int64_t i, int64_t j) {
+        sums.set(at, Load(r_.matrices.c, rows_[i], columns_[j]));
+      });
+    }
+    const int64_t count = CountOf(ks), residue = r_.plan.residue;
+    int64_t first = 0;
+    if (residue != 0) {
+      first = std::min(count % residue == 0 ? residue : count % residue, count);
+      AddChunks(Slice(ks, 0, first), sums);
+    }
+    AddChunks(Slice(ks, first, count), sums);
+    return sums;
+  }
+
+  void AddChunks(const Pieces& ks, LaneArray& sums) {
+    std::vector<int64_t> chunk;
+    for (const Piece& piece : ks) {
+      for (int64_t k = piece.first; k < piece.end; ++k) {
+        chunk.push_back(k);
+        if (std::ssize(chunk) < r_.chunk) continue;
+        AddChunk(chunk, sums);
+        chunk.clear();
+      }
+    }
+    if (!chunk.empty()) AddChunk(chunk, sums);
+  }
+
+  // sums += the products with these k, at most r_.chunk.
+  void AddChunk(std::span<const int64_t> ks, LaneArray& sums) {
+    Chunk& chunk = ChunkOf(static_cast<int>(RoundUp(std::ssize(ks), r_.one.k)));
+    const PackedLayout a_layout = {r_.row.lanes(), chunk.words}, b_layout = {1, chunk.words};
+    Pack(r_.matrices.a, r_.widen_a, rows_, ks, a_layout, chunk.a);
+    Pack(r_.matrices.b.Transposed(), r_.widen_b, columns_, ks, b_layout, chunk.b);
+    if (r_.one.scale_block != 0) {
+      AddScales(r_.matrices.block_scale_a, rows_, ks, a_layout, chunk.a);
+      AddScales(r_.matrices.block_scale_b, columns_, ks, b_layout, chunk.b);
+    }
+    chunk.tiles->Add({.a = chunk.a.data(), .b = chunk.b.As<uint64_t>(), .sums = sums.data()});
+  }
+
+  // Buffers for `k` products at a time; those of the last two k are kept.
+  Chunk& ChunkOf(int k) {
+    if (chunks_[0].k != k) std::swap(chunks_[0], chunks_[1]);
+    Chunk& chunk = chunks_[0];
+    if (chunk.k == k) return chunk;
+    const int panels = static_cast<int>(panels_), columns = static_cast<int>(columns_.size());
+    Model m = r_.one;
+    m.k = k;
+    chunk.k = k;
+    chunk.words = k + m.scales();
+    chunk.a = LaneArray(int64_t{panels} * r_.row.lanes() * chunk.words, r_.row.bits());
+    chunk.b = LaneArray(int64_t{columns} * chunk.words, 64);
+    chunk.tiles = r_.row.Tiles(k, panels, columns, false);
+    return chunk;
+  }
+
+  // Each block has the scale of its first k; blocks without any have 1.
+  void AddScales(const ScaleMatrix& scales, std::span<const int64_t> rows,
+                 std::span<const int64_t> ks, const PackedLayout& layout, LaneArray& out) const {
+    const int64_t block = r_.one.scale_block, elements = layout.words * block / (block + 1);
+    for (int64_t s = 0; s < layout.words - elements; ++s) {
+      for (int64_t i = 0; i < std::ssize(rows); ++i) {
+        const uint64_t word =
+            s * block < std::ssize(ks)
+                ? Load(scales.words, rows[i] / scales.rows_each, ks[s * block] / scales.k_each)
+                : NeutralWord(r_.one, r_.one.k);
+        out.set(layout.At(i, elements + s), word);
+      }
+    }
+  }
+
+  // alpha * sum + beta * c + bias.
+  void Finish(LaneArray& sums) const {
+    const Epilogue& e = r_.plan.epilogue;
+    const TileModel& fma = r_.multiply_add;
+    if (e.alpha || e.beta) {
+      LaneArray addend = JoinSums(MinusZero());
+      if (e.beta) {
+        LaneArray c = JoinSums(0);
+        ForEach([&](int64_t at, int64_t i, int64_t j) {
+          c.set(at, Load(r_.matrices.c, rows_[i], columns_[j]));
+        });
+        fma.MultiplyAdd(c, r_.matrices.beta, addend);
+      }
+      fma.MultiplyAdd(sums, e.alpha ? r_.matrices.alpha : One(), addend);
+      sums = std::move(addend);
+    }
+    if (!e.bias) return;
+    LaneArray bias = JoinSums(0);
+    ForEach([&](int64_t at, int64_t, int64_t j) {
+      bias.set(at, Load(r_.matrices.bias, 0, columns_[j]));
+    });
+    fma.MultiplyAdd(bias, One(), sums);
+  }
+
+  const Recipe& r_;
+  const std::span<const int64_t> rows_, columns_;
+  const int64_t panels_;
+  Chunk chunks_[2];
+};
+
+std::vector<int64_t> Indices(int64_t first, int64_t count) {
+  std::vector<int64_t> indices(count);
+  std::iota(indices.begin(), indices.end(), first);
+  return indices;
+}
+
+std::string WhyNotFormat(const char* name, const Format& from, const Format& to) {
+  if (HasWordsOf(to, from) || Holds(to, from)) return "";
+  return std::string(name) + " has the format " + from.name + ", but the operation takes " +
+         to.name + ", which lacks some of its numbers";
+}
+
+// For an operand that the plan reads.
+std::string WhyNotWords(const std::string& name, const Words& words, const Format& format) {
+  if (words.data == nullptr) return "the plan reads " + name + ": give it";
+  for (const int bits : {8, 16, 32, 64}) {
+    if (words.bits == bits && bits >= format.bits) return "";
+  }
+  return name + ": words of " + format.name + " have 8, 16, 32 or 64 bits, at least " +
+         std::to_string(format.bits) + ", not " + std::to_string(words.bits);
+}
+
+}  // namespace
+
+std::string WhyNotMatrices(const Plan& plan, const Matrices& p) {
+  const Model& m = plan.operation->model;
+  if (p.m < 0 || p.n < 0 || p.k < 0) return "m, n and k must not be negative";
+  if (std::string why = WhyNotFormat("A", *p.a_format, m.a); !why.empty()) return why;
+  if (std::string why = WhyNotFormat("B", *p.b_format, m.b); !why.empty()) return why;
+  const bool scaled = std::ranges::any_of(plan.stages, [](const PlanStage& s) {
+    return s.join.kind == PlanJoin::Kind::kScaled || s.join.kind == PlanJoin::Kind::kScaledInTurns;
+  });
+  const bool blocks = m.scale_block != 0, c = plan.from_c || plan.epilogue.beta;
+  const struct {
+    bool read;
+    const char* name;
+    const Words& words;
+    const Format& format;
+  } operands[] = {
+      {p.m > 0 && p.k > 0, "A", p.a, *p.a_format},
+      {p.n > 0 && p.k > 0, "B", p.b, *p.b_format},
+      {scaled, "scales of A", p.scale_a.words, m.d},
+      {scaled, "scales of B", p.scale_b.words, m.d},
+      {blocks, "block scales of A", p.block_scale_a.words, m.scale},
+      {blocks, "block scales of B", p.block_scale_b.words, m.scale},
+      {c && p.m > 0 && p.n > 0, "C", p.c, m.d},
+      {plan.epilogue.bias && p.n > 0, "a bias", p.bias, m.d},
+  };
+  for (const auto& [read, name, words, format] : operands) {
+    if (!read) continue;
+    if (std::string why = WhyNotWords(name, words, format); !why.empty()) return why;
+  }
+  for (const ScaleMatrix* s : {&p.scale_a, &p.scale_b, &p.block_scale_a, &p.block_scale_b}) {
+    if (s->rows_each < 1 || s->k_each < 1) return "a scale is for at least one row and one k";
+  }
+  return "";
+}
+
+void Execute(const Plan& plan, const Matrices& matrices, const MutableWords& d,
+             const Execution& execution) {
+  const Recipe recipe(plan, matrices, execution.lanes);
+  const int64_t tile_rows = execution.tile_rows > 0 ? execution.tile_rows : kTileRows;
+  const int64_t tile_columns = execution.tile_columns > 0 ? execution.tile_columns : kTileColumns;
+  const int64_t across = (matrices.n + tile_columns - 1) / tile_columns;
+  const int64_t tiles = (matrices.m + tile_rows - 1) / tile_rows * across;
+  std::atomic<int64_t> next = 0;
+  const auto work = [&] {
+    for (int64_t tile = next++; tile < tiles; tile = next++) {
+      const int64_t i0 = tile / across * tile_rows, j0 = tile % across * tile_columns;
+      const std::vector<int64_t> rows = Indices(i0, std::min(tile_rows, matrices.m - i0));
+      const std::vector<int64_t> columns = Indices(j0, std::min(tile_columns, matrices.n - j0));
+      Tile(recipe, rows, columns).Run([&](int64_t i, int64_t j, uint64_t word) {
+        Store(d, i0 + i, j0 + j, word);
+      });
+    }
+  };
+  std::vector<std::thread> threads;
+  for (int i = 1; i < std::min<int64_t>(execution.threads, tiles); ++i) threads.emplace_back(work);
+  work();
+  for (std::thread& thread : threads) thread.join();
+}
+
+std::vector<uint64_t> ExecuteAt(const Plan& plan, const Matrices& matrices,
+                                std::span<const int64_t> rows, std::span<const int64_t> columns) {
+  const Recipe recipe(plan, matrices, true);
+  std::vector<uint64_t> words(rows.size() * columns.size());
+  Tile(recipe, rows, columns).Run([&](int64_t i, int64_t j, uint64_t word) {
+    words[i * columns.size() + j] = word;
+  });
+  return words;
+}
+
+}  // namespace mmadiff

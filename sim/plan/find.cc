@@ -1,0 +1,247 @@
+#include "sim/plan/find.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "sim/plan/convert.h"
+#include "sim/plan/pack.h"
+
+namespace mmadiff {
+namespace {
+
+constexpr int64_t kGroup =
+    4;  // witnesses that are looked at together: a grid of their rows and columns
+constexpr int64_t kGroups = 12;
+constexpr int64_t kMaxRank = 12;  // of Nearness()
+
+std::string Text(const Pieces& ks) {
+  std::string text;
+  for (const Piece& piece : ks) {
+    text += (text.empty() ? "" : ",") + std::to_string(piece.first);
+    if (piece.end - piece.first > 1) text += "-" + std::to_string(piece.end - 1);
+  }
+  return text;
+}
+
+// Pieces that touch become one.
+Pieces Merged(const Pieces& ks) {
+  Pieces merged;
+  for (const Piece& piece : ks) {
+    if (!merged.empty() && merged.back().end == piece.first) {
+      merged.back().end = piece.end;
+    } else {
+      merged.push_back(piece);
+    }
+  }
+  return merged;
+}
+
+std::string OrderOf(const Plan& plan, size_t stages, const Pieces& ks) {
+  if (stages == 0) {
+    const int64_t count = CountOf(ks), residue = plan.residue, k = plan.operation->model.k;
+    const int64_t first = residue == 0 ? 0 : count % residue;
+    // Only a first execution that is not whole makes a difference.
+    const bool apart = first % k != 0 && first != count;
+    return (apart ? std::to_string(first) + " of " : "") + Text(Merged(ks));
+  }
+  const PlanStage& stage = plan.stages[stages - 1];
+  const PlanJoin& join = stage.join;
+  const std::vector<Pieces> parts = PartsOf(stage.range, ks);
+  const bool adds = join.kind == PlanJoin::Kind::kAdd;
+  // The only part of the last stage is rounded to the format of D in any case.
+  const Epilogue& e = plan.epilogue;
+  const bool last = stages == plan.stages.size() && !e.alpha && !e.beta && !e.bias;
+  const auto changes = [&](const Format* f) {
+    return f != nullptr && !(last && std::string_view(f->name) == e.format->name);
+  };
+  const bool rounds = changes(join.as) || changes(join.held);
+  const bool merges = join.kind == PlanJoin::Kind::kTree || join.kind == PlanJoin::Kind::kPairs;
+  if (parts.size() <= 1 && (adds || merges) && !join.from_zero && !rounds) {
+    return OrderOf(plan, stages - 1, ks);
+  }
+  // One addition is the same in every order.
+  const PlanJoin::Kind kind = merges && parts.size() == 2 ? PlanJoin::Kind::kAdd : join.kind;
+  std::string text = std::to_string(static_cast<int>(kind)) + (join.from_zero ? "0" : "");
+  if (join.as != nullptr) text += std::string(" as ") + join.as->name;
+  if (join.held != nullptr) text += std::string(" held ") + join.held->name;
+  text += "(";
+  for (const Pieces& part : parts) text += OrderOf(plan, stages - 1, part) + ";";
+  return text + ")";
+}
+
+// How near the word of a sum is to a point where another result begins: 0 within an ulp, up to
+// kMaxRank; no NaN or infinity is near.
+int64_t Nearness(const Format& sum, const Format& d, uint64_t word) {
+  const uint64_t magnitude = word & (LowBits(SignBit(sum)));
+  if (magnitude >= InfinityWord(sum, false)) return kMaxRank;
+  const auto result = [&](uint64_t w) { return Convert(sum, d, NanRule::kAllOnes, w); };
+  for (int64_t rank = 0; rank < kMaxRank; ++rank) {
+    const uint64_t step = 1ull << rank;
+    if (result(word - std::min(step, magnitude)) != result(word + step)) return rank;
+  }
+  return kMaxRank;
+}
+
+class Finder {
+ public:
+  Finder(const Matrices& matrices, const Words& d, const Format& format,
+         std::span<const Plan> candidates, const Execution& execution)
+      : matrices_(matrices),
+        d_(d),
+        format_(format),
+        execution_(execution),
+        left_(candidates.begin(), candidates.end()) {
+    found_.tried = std::ssize(candidates);
+    found_.nearest = candidates.front();
+  }
+
+  FoundPlans Find() {
+    const std::vector<MatrixElement> elements = Witnesses();
+    for (size_t i = 0; i < elements.size(); i += kGroup) {
+      Reject(std::span(elements).subspan(i, std::min<size_t>(kGroup, elements.size() - i)));
+    }
+    // The rest are tested on all elements; each that fails points at an element that decides.
+    while (!left_.empty()) {
+      const Plan plan = left_.front();
+      const MatrixDifference difference = CompareWithPlan(plan, matrices_, d_, execution_);
+      if (difference.count == 0) {
+        found_.plans.push_back(plan);
+        left_.erase(left_.begin());
+        continue;
+      }
+      const std::vector<MatrixElement> decides = {difference.first};
+      Reject(decides);
+    }
+    if (found_.plans.empty()) {
+      const MatrixDifference difference =
+          CompareWithPlan(found_.nearest, matrices_, d_, execution_);
+      found_.differing = difference.count;
+      found_.first = difference.first;
+    }
+    return std::move(found_);
+  }
+
+ private:
+  // Where the first candidate's result is not that of D, then where its sum is nearest to another
+  // result; elements all over D if sums are not rounded.
+  std::vector<MatrixElement> Witnesses() {
+    const int64_t n = matrices_.n, all = matrices_.m * n;
+    const Plan& plan = left_.front();
+    const Format sum = ModelOf(plan).d;
+    const int64_t count = std::min(all, kGroup * kGroups);
+    std::vector<int64_t> order(all);
+    std::iota(order.begin(), order.end(), 0);
+    // A fixed order without regularity.
+    std::ranges::sort(order, {}, [](int64_t i) { return i * 0x9e3779b97f4a7c15 >> 20; });
+    if (std::string_view(sum.name) != format_.name && plan.stages.empty()) {
+      const std::vector<int64_t> rank = Ranks(plan, sum);
+      std::ranges::stable_sort(order, {}, [&](int64_t i) { return rank[i]; });
+    }
+    std::vector<MatrixElement> elements;
+    for (const int64_t i : std::span(order).first(count)) elements.push_back({i / n, i % n});
+    return elements;
+  }
+
+  std::vector<int64_t> Ranks(Plan plan, const Format& sum) const {
+    const int64_t n = matrices_.n, all = matrices_.m * n;
+    plan.epilogue.format = &plan.operation->model.d;
+    std::vector<unsigned char> words(all * 8);
+    const MutableWords sums = {words.data(), n, 1, 64};
+    Execute(plan, matrices_, sums, execution_);
+    std::vector<int64_t> rank(all);
+    for (int64_t i = 0; i < all; ++i) {
+      const uint64_t word = Load(Words{words.data(), 1, 0, 64}, i, 0);
+      const uint64_t result = Convert(sum, format_, NanRule::kAllOnes, word);
+      const bool same = SameResult(format_, result, Load(d_, i / n, i % n));
+      rank[i] = same ? Nearness(sum, format_, word) : -1;
+    }
+    return rank;
+  }
+
+  // Drops the candidates that do not give D in the rows and columns of these elements.
+  void Reject(std::span<const MatrixElement> elements) {
+    std::vector<int64_t> rows, columns;
+    for (const MatrixElement& e : elements) rows.push_back(e.row), columns.push_back(e.column);
+    for (std::vector<int64_t>* indices : {&rows, &columns}) {
+      std::ranges::sort(*indices);
+      indices->erase(std::ranges::unique(*indices).begin(), indices->end());
+    }
+    std::vector<Witness> witnesses;
+    for (const MatrixElement& e : elements) witnesses.push_back({e, 0});
+    std::erase_if(left_, [&](const Plan& plan) { return Rejects(plan, rows, columns, witnesses); });
+    for (const Witness& w : witnesses) {
+      if (w.rejected > 0) found_.witnesses.push_back(w);
+    }
+  }
+
+  bool Rejects(const Plan& plan, const std::vector<int64_t>& rows,
+               const std::vector<int64_t>& columns, std::vector<Witness>& witnesses) {
+    const std::vector<uint64_t> words = ExecuteAt(plan, matrices_, rows, columns);
+    std::vector<MatrixElement> wrong;
+    for (size_t i = 0; i < rows.size(); ++i) {
+      for (size_t j = 0; j < columns.size(); ++j) {
+        const uint64_t want = Load(d_, rows[i], columns[j]);
+        if (!SameResult(format_, words[i * columns.size() + j], want)) {
+          wrong.push_back({rows[i], columns[j]});
+        }
+      }
+    }
+    if (std::ssize(wrong) < least_wrong_) {
+      least_wrong_ = std::ssize(wrong);
+      found_.nearest = plan;
+    }
+    if (wrong.empty()) return false;
+    const auto is_wrong = [&](const Witness& w) {
+      return std::ranges::count(wrong, w.element) > 0;
+    };
+    const auto witness = std::ranges::find_if(witnesses, is_wrong);
+    if (witness != witnesses.end()) {
+      ++witness->rejected;
+    } else {
+      witnesses.push_back({wrong.front(), 1});
+    }
+    return true;
+  }
+
+  const Matrices& matrices_;
+  const Words d_;
+  const Format& format_;
+  const Execution execution_;
+  std::vector<Plan> left_;
+  int64_t least_wrong_ = INT64_MAX;
+  FoundPlans found_;
+};
+
+}  // namespace
+
+std::string OrderAt(const Plan& plan, int64_t k) {
+  const int64_t kept = plan.cut == 0 ? k : k / plan.cut * plan.cut;
+  return OrderOf(plan, plan.stages.size(), {{0, kept}});
+}
+
+FoundPlans FindPlans(const Matrices& matrices, const Words& d, const Format& format,
+                     std::span<const Plan> candidates, const Execution& execution) {
+  return Finder(matrices, d, format, candidates, execution).Find();
+}
+
+MatrixDifference CompareWords(const Format& format, int64_t m, int64_t n, const Words& x,
+                              const Words& y) {
+  MatrixDifference difference;
+  for (int64_t i = 0; i < m; ++i) {
+    for (int64_t j = 0; j < n; ++j) {
+      if (SameResult(format, Load(x, i, j), Load(y, i, j))) continue;
+      if (difference.count++ == 0) difference.first = {i, j};
+    }
+  }
+  return difference;
+}
+
+MatrixDifference CompareWithPlan(const Plan& plan, const Matrices& matrices, const Words& d,
+                                 const Execution& execution) {
+  std::vector<unsigned char> words(matrices.m * matrices.n * 8);
+  Execute(plan, matrices, {words.data(), matrices.n, 1, 64}, execution);
+  return CompareWords(*plan.epilogue.format, matrices.m, matrices.n,
+                      {words.data(), matrices.n, 1, 64}, d);
+}
+
+}  // namespace mmadiff

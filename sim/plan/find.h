@@ -1,0 +1,60 @@
+// The inverse: which plans give a known result. Candidates are executed on a few elements that
+// distinguish plans, and the remaining ones on all elements.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sim/plan/execute.h"
+#include "sim/plan/plan.h"
+
+namespace mmadiff {
+
+// The plan's order of k products as text. Plans of one operation with equal texts give equal bits.
+std::string OrderAt(const Plan& plan, int64_t k);
+
+struct MatrixElement {
+  int64_t row = 0, column = 0;
+  friend bool operator==(const MatrixElement&, const MatrixElement&) = default;
+};
+
+// Elements of D that were compared first, with the plans that they were the first to reject.
+struct Witness {
+  MatrixElement element;
+  int64_t rejected = 0;
+};
+
+struct FoundPlans {
+  std::vector<Plan> plans;  // each gives every element of D
+  int64_t tried = 0;
+  std::vector<Witness> witnesses;
+  // Without such plans: the candidate that gives most of the compared elements, how many elements of D
+  // it does not give, and the first of these.
+  Plan nearest;
+  int64_t differing = 0;
+  MatrixElement first;
+};
+
+// D has m x n words of `format`, to which all candidates must lead; WhyNotMatrices() must be empty for
+// each. Two NaNs are equal. Candidates must not be empty.
+FoundPlans FindPlans(const Matrices& matrices, const Words& d, const Format& format,
+                     std::span<const Plan> candidates, const Execution& execution = {});
+
+inline bool SameResult(const Format& f, uint64_t x, uint64_t y) {
+  return x == y || (IsNan(f, x) && IsNan(f, y));
+}
+
+struct MatrixDifference {
+  int64_t count = 0;
+  MatrixElement first;
+};
+// Elements whose words differ; two NaNs are equal.
+MatrixDifference CompareWords(const Format& format, int64_t m, int64_t n, const Words& x,
+                              const Words& y);
+// The words of D that the plan does not give.
+MatrixDifference CompareWithPlan(const Plan& plan, const Matrices& matrices, const Words& d,
+                                 const Execution& execution = {});
+
+}  // namespace mmadiff

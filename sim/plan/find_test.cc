@@ -1,0 +1,231 @@
+#include "sim/plan/find.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "sim/plan/candidates.h"
+#include "sim/plan/random_matrix.h"
+#include "sim/plan/regions.h"
+
+namespace mmadiff {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::SizeIs;
+
+Plan PlanOf(const std::string& text) {
+  std::string error;
+  const std::optional<Plan> plan = ParsePlan(text, &error);
+  EXPECT_TRUE(plan) << text << ": " << error;
+  return plan.value_or(Plan{});
+}
+
+int BitsOf(const Format& f) { return f.bits <= 8 ? 8 : f.bits <= 16 ? 16 : f.bits <= 32 ? 32 : 64; }
+
+// Random operands for a plan, and the plan's result.
+class Multiplied {
+ public:
+  Multiplied(const Plan& plan, int64_t m, int64_t n, int64_t k, uint64_t seed = 1)
+      : bits_(BitsOf(*plan.epilogue.format)) {
+    const Model& model = plan.operation->model;
+    a_ = RandomMatrix(model.a, BitsOf(model.a), seed, m * k);
+    b_ = RandomMatrix(model.b, BitsOf(model.b), seed + 1, k * n);
+    q.m = m, q.n = n, q.k = k;
+    q.a = {a_.data(), k, 1, BitsOf(model.a)};
+    q.b = {b_.data(), n, 1, BitsOf(model.b)};
+    q.a_format = &plan.operation->model.a;
+    q.b_format = &plan.operation->model.b;
+    d_.resize(m * n * (bits_ / 8));
+    Execute(plan, q, out());
+  }
+  Words d() const { return {d_.data(), q.n, 1, bits_}; }
+  MutableWords out() { return {d_.data(), q.n, 1, bits_}; }
+
+  Matrices q;
+
+ private:
+  int bits_;
+  std::vector<unsigned char> a_, b_, d_;
+};
+
+// Finds a plan from its own result.
+FoundPlans Found(const Plan& plan, int64_t m, int64_t n, int64_t k,
+                 const std::vector<std::string>& instructions) {
+  const Multiplied made(plan, m, n, k);
+  std::vector<const Operation*> ops;
+  for (const std::string& name : instructions) ops.push_back(FindOperation(name));
+  const Format& format = *plan.epilogue.format;
+  return FindPlans(made.q, made.d(), format, CandidatePlans(ops, k, format));
+}
+
+constexpr char kF16[] = "sm_90/wgmma.m64n8k16.f32.f16.f16";
+constexpr char kFp8[] = "sm_90/wgmma.m64n8k32.f32.e4m3.e4m3";
+constexpr char kFma[] = "x86/vfmadd231ss";
+
+TEST(FindPlans, NamesThePlan) {
+  const struct {
+    std::string plan;
+    int64_t m, n, k;
+  } cases[] = {
+      {std::string(kF16) + " | f16", 64, 64, 1000},
+      {std::string(kF16) + " | into 3 of 64: add | f16", 64, 64, 2048},
+      {std::string(kF16) + " | into 5 of 64 even: add | f32", 32, 32, 2048},
+      {std::string(kF16) + " | strided 4 of 64: add | f16", 64, 64, 2048},
+      {std::string(kF16) + " | residue 32 | into 4 of 64: add held f16 | f16", 64, 64, 2056},
+      {std::string(kFp8) + " | every 128: add | bf16", 96, 96, 4096},
+      {std::string(kFma) + " | every 448 halved 16: add | f32", 40, 40, 1000},
+      {std::string(kFma) + " | strided 2 of 1 unrolled 8: add | every 320 halved 8: add | f32", 24,
+       24, 1000},
+      {std::string(kFma) + " unfused | every 256: add | f32", 24, 24, 1000},
+      {std::string(kFma) + " | strided 16 of 1: tree | f32", 16, 16, 1000},
+  };
+  for (const auto& [text, m, n, k] : cases) {
+    const Plan plan = PlanOf(text);
+    const FoundPlans found = Found(plan, m, n, k, {plan.operation->name});
+    EXPECT_GE(found.tried, plan.epilogue.format->bits == 16 ? 286 : 100) << text;
+    ASSERT_THAT(found.plans, SizeIs(1)) << text;
+    // Perhaps by another name: "into 3 of 32" and "into 3 of 64" are one for some k.
+    EXPECT_EQ(OrderAt(found.plans[0], k), OrderAt(plan, k)) << text;
+    EXPECT_EQ(found.plans[0].unfused, plan.unfused);
+  }
+}
+
+// A 16-bit result tells plans apart in few elements; those nearest to a rounding boundary are enough.
+TEST(FindPlans, FewElementsOfSixteenBitsDecide) {
+  const std::string text = std::string(kF16) + " | into 3 of 64: add | bf16";
+  const FoundPlans found =
+      Found(PlanOf(text), 128, 128, 4096,
+            {kF16, "sm_80/mma.m16n8k16.f32.f16.f16.f32", "gfx942/v_mfma_f32_16x16x16_f16"});
+  ASSERT_THAT(found.plans, SizeIs(1));
+  EXPECT_EQ(PlanText(found.plans[0]), text);
+  int64_t rejected = 0;
+  for (const Witness& w : found.witnesses) rejected += w.rejected;
+  EXPECT_EQ(rejected, found.tried - 1);
+}
+
+TEST(FindPlans, SaysThatNoneFits) {
+  const Plan truth = PlanOf("x86/vfmadd231ss | every 100: add | f32");  // not a candidate
+  const Multiplied made(truth, 16, 16, 1000);
+  const Operation* op = FindOperation(kFma);
+  const FoundPlans found = FindPlans(made.q, made.d(), kF32, CandidatePlans({&op, 1}, 1000, kF32));
+  EXPECT_THAT(found.plans, SizeIs(0));
+  EXPECT_GT(found.differing, 0);
+  const Multiplied near(found.nearest, 16, 16, 1000);
+  EXPECT_NE(Load(near.d(), found.first.row, found.first.column),
+            Load(made.d(), found.first.row, found.first.column));
+}
+
+// One word is enough to refute a plan.
+TEST(FindPlans, SeesOneWrongElement) {
+  const Plan plan = PlanOf("x86/vfmadd231ss | every 384: add | f32");
+  Multiplied made(plan, 30, 30, 1000);
+  Store(made.out(), 29, 17, Load(made.d(), 29, 17) ^ 1);
+  const Operation* op = FindOperation(kFma);
+  const FoundPlans found = FindPlans(made.q, made.d(), kF32, CandidatePlans({&op, 1}, 1000, kF32));
+  EXPECT_THAT(found.plans, SizeIs(0));
+  EXPECT_EQ(PlanText(found.nearest), PlanText(plan));
+  EXPECT_EQ(found.differing, 1);
+  EXPECT_EQ(found.first, (MatrixElement{29, 17}));
+}
+
+TEST(OrderAt, IsEqualForEqualOrders) {
+  const struct {
+    const char *x, *y;
+    int64_t k;
+    bool equal;
+  } cases[] = {
+      {"| every 448: add", "", 448, true},
+      {"| every 448: add", "", 449, false},
+      {"| every 8: add", "| every 8: tree", 16, true},  // one addition
+      {"| every 8: add", "| every 8: tree", 24, false},
+      {"| every 8: add", "| into 2 of 8: add", 16, true},
+      {"| strided 2 of 1 unrolled 8: add", "| strided 2 of 1: add", 8, true},
+      {"| strided 2 of 1 unrolled 8: add", "| strided 2 of 1: add", 9, true},
+      {"| strided 2 of 1 unrolled 8: add", "| strided 2 of 1: add", 10, false},
+      {"| every 8: add from zero", "| every 8: add", 16, false},  // the sign of zero
+      {"| every 16: add as f16", "", 16, true},                   // D is rounded to f16 in any case
+      {"| every 16: add as f16", "", 17, false},
+  };
+  for (const auto& [x, y, k, equal] : cases) {
+    const auto order = [k = k](const std::string& stages) {
+      return OrderAt(PlanOf(std::string(kFma) + stages + " | f16"), k);
+    };
+    EXPECT_EQ(order(x) == order(y), equal) << x << ", " << y << ", " << k;
+  }
+}
+
+TEST(SetText, ShortensRegularRuns) {
+  EXPECT_EQ(SetText({0}), "0");
+  EXPECT_EQ(SetText({0, 1, 2, 7}), "0-2,7");
+  EXPECT_EQ(SetText({0, 1, 12, 13}), "0-1,12-13");
+  EXPECT_EQ(SetText({0, 1, 12, 13, 24, 25, 40}), "0-1+12<26,40");
+  EXPECT_EQ(SetText({}), "");
+}
+
+// D by two plans: rows 20 to 23, and rows 0 to 3, 8 to 11, 16 to 19 of columns 24 to 31.
+TEST(RegionFinder, FindsRowsAndColumns) {
+  const Plan most = PlanOf("x86/vfmadd231ss | every 320: add | f32");
+  const Plan edge =
+      PlanOf("x86/vfmadd231ss | strided 2 of 1 unrolled 8: add | every 320: add | f32");
+  const Operation* op = FindOperation(kFma);
+  RegionFinder finder(26, 40, kF32, CandidatePlans({&op, 1}, 1005, kF32));
+  for (uint64_t seed = 10; seed < 14; ++seed) {
+    Multiplied made(most, 26, 40, 1005, seed);
+    const Multiplied other(edge, 26, 40, 1005, seed);
+    for (int64_t i = 0; i < 24; ++i) {
+      for (int64_t j = 0; j < 40; ++j) {
+        if (i >= 20 || (i % 8 < 4 && j >= 24 && j < 32))
+          Store(made.out(), i, j, Load(other.d(), i, j));
+      }
+    }
+    ASSERT_TRUE(finder.Add(made.q, made.d()));
+  }
+  const std::optional<Regions> regions = finder.Find();
+  ASSERT_TRUE(regions);
+  std::vector<std::string> texts;
+  for (size_t p = 0; p < regions->plans.size(); ++p) {
+    texts.push_back(PlanText(regions->plans[p]) + " [" + RegionText(*regions, p) + "]");
+  }
+  EXPECT_THAT(texts,
+              testing::UnorderedElementsAre(
+                  PlanText(edge) + " [rows 0-3+8<20 of columns 24-31; rows 20-23]",
+                  PlanText(most) + " [rows 0-3+8<20 of columns 0-23,32-39; rows 4-7,12-15,24-25]"));
+}
+
+TEST(RegionFinder, RefusesWhatNoClassesExplain) {
+  // Each element has one of two plans, without any pattern.
+  const Plan plans[] = {PlanOf("x86/vfmadd231ss | f32"),
+                        PlanOf("x86/vfmadd231ss | every 320: add | f32")};
+  const Operation* op = FindOperation(kFma);
+  RegionFinder finder(16, 16, kF32, CandidatePlans({&op, 1}, 1000, kF32));
+  for (uint64_t seed = 1; seed < 5; ++seed) {
+    Multiplied made(plans[0], 16, 16, 1000, seed);
+    const Multiplied other(plans[1], 16, 16, 1000, seed);
+    for (int64_t i = 0; i < 256; ++i) {
+      const uint64_t mixed = (i + 1) * 0x9e3779b97f4a7c15;
+      if ((mixed ^ mixed >> 29) * 0xbf58476d1ce4e5b9 >> 40 & 1)
+        Store(made.out(), i / 16, i % 16, Load(other.d(), i / 16, i % 16));
+    }
+    ASSERT_TRUE(finder.Add(made.q, made.d()));
+  }
+  EXPECT_FALSE(finder.Find());
+}
+
+TEST(RegionFinder, RefusesElementsWithoutAPlan) {
+  const Plan truth = PlanOf("x86/vfmadd231ss | every 100: add | f32");
+  const Operation* op = FindOperation(kFma);
+  RegionFinder finder(8, 8, kF32, CandidatePlans({&op, 1}, 1000, kF32));
+  const Multiplied made(truth, 8, 8, 1000);
+  bool explained = true;
+  for (int i = 0; i < 4 && explained; ++i) {
+    const Multiplied next(truth, 8, 8, 1000, 100 + i);
+    explained = finder.Add(next.q, next.d());
+  }
+  EXPECT_FALSE(explained && finder.Find());
+}
+
+}  // namespace
+}  // namespace mmadiff

@@ -1,0 +1,238 @@
+#include "sim/plan/regions.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace mmadiff {
+namespace {
+
+constexpr size_t kSample = 16;  // elements for which a plan is sought
+
+// One class for all vectors that have a common plan at each place; the least plan of each place.
+struct Classes {
+  std::vector<int> of;                       // [vector]
+  std::vector<std::vector<uint32_t>> masks;  // [class][place]
+};
+
+Classes Classify(const std::vector<std::vector<uint32_t>>& vectors) {
+  Classes classes;
+  for (const std::vector<uint32_t>& vector : vectors) {
+    const auto joins = [&](const std::vector<uint32_t>& of) {
+      return std::ranges::equal(vector, of, [](uint32_t x, uint32_t y) { return (x & y) != 0; });
+    };
+    const auto found = std::ranges::find_if(classes.masks, joins);
+    classes.of.push_back(static_cast<int>(found - classes.masks.begin()));
+    if (found == classes.masks.end()) {
+      classes.masks.push_back(vector);
+    } else {
+      std::ranges::transform(*found, vector, found->begin(), std::bit_and());
+    }
+  }
+  return classes;
+}
+
+std::vector<std::vector<uint32_t>> Turned(const std::vector<std::vector<uint32_t>>& rows) {
+  std::vector<std::vector<uint32_t>> columns(rows.front().size());
+  for (const std::vector<uint32_t>& row : rows) {
+    for (size_t j = 0; j < row.size(); ++j) columns[j].push_back(row[j]);
+  }
+  return columns;
+}
+
+// A run of consecutive numbers, or `count` of one length, `step` apart.
+struct Run {
+  int64_t first, last, step = 0, count = 1;
+};
+
+std::vector<Run> RunsOf(const std::vector<int64_t>& numbers) {
+  std::vector<Run> runs;
+  for (const int64_t x : numbers) {
+    if (!runs.empty() && runs.back().last + 1 == x) {
+      runs.back().last = x;
+    } else {
+      runs.push_back({x, x});
+    }
+  }
+  return runs;
+}
+
+// Three or more runs of one length at equal distances become one.
+std::vector<Run> Merged(const std::vector<Run>& runs) {
+  std::vector<Run> merged;
+  for (size_t i = 0; i < runs.size();) {
+    const int64_t length = runs[i].last - runs[i].first;
+    const int64_t step = i + 1 < runs.size() ? runs[i + 1].first - runs[i].first : 0;
+    size_t end = i + 1;
+    while (end < runs.size() && runs[end].last - runs[end].first == length &&
+           runs[end].first - runs[end - 1].first == step) {
+      ++end;
+    }
+    const int64_t count = static_cast<int64_t>(end - i);
+    if (count < 3) {
+      merged.push_back(runs[i++]);
+    } else {
+      merged.push_back({runs[i].first, runs[i].last, step, count});
+      i = end;
+    }
+  }
+  return merged;
+}
+
+std::string Text(const Run& run) {
+  std::string text = std::to_string(run.first);
+  if (run.last > run.first) text += "-" + std::to_string(run.last);
+  if (run.count == 1) return text;
+  const int64_t end = run.last + (run.count - 1) * run.step + 1;
+  return text + "+" + std::to_string(run.step) + "<" + std::to_string(end);
+}
+
+std::vector<int64_t> Members(const std::vector<int>& classes, const std::vector<bool>& in) {
+  std::vector<int64_t> members;
+  for (size_t i = 0; i < classes.size(); ++i) {
+    if (in[classes[i]]) members.push_back(static_cast<int64_t>(i));
+  }
+  return members;
+}
+
+}  // namespace
+
+std::string SetText(const std::vector<int64_t>& ascending) {
+  std::string text;
+  for (const Run& run : Merged(RunsOf(ascending))) text += (text.empty() ? "" : ",") + Text(run);
+  return text;
+}
+
+std::string RegionText(const Regions& regions, int index) {
+  // Row classes that use the plan in the same columns share a line.
+  std::string text;
+  std::vector<bool> done(regions.plan.size());
+  for (size_t r = 0; r < regions.plan.size(); ++r) {
+    std::vector<bool> columns;
+    for (const int plan : regions.plan[r]) columns.push_back(plan == index);
+    if (done[r] || std::ranges::count(columns, true) == 0) continue;
+    std::vector<bool> rows(regions.plan.size());
+    for (size_t s = r; s < regions.plan.size(); ++s) {
+      rows[s] = std::ranges::equal(regions.plan[s], columns,
+                                   [&](int plan, bool in) { return (plan == index) == in; });
+      if (rows[s]) done[s] = true;
+    }
+    const bool all_rows = std::ranges::count(rows, false) == 0;
+    const bool all_columns = std::ranges::count(columns, false) == 0;
+    if (all_rows && all_columns) return "";
+    if (!text.empty()) text += "; ";
+    if (!all_rows) text += "rows " + SetText(Members(regions.row_class, rows));
+    if (!all_rows && !all_columns) text += " of ";
+    if (!all_columns) text += "columns " + SetText(Members(regions.column_class, columns));
+  }
+  return text;
+}
+
+RegionFinder::RegionFinder(int64_t m, int64_t n, const Format& format,
+                           std::span<const Plan> candidates, const Execution& execution)
+    : m_(m),
+      n_(n),
+      format_(format),
+      candidates_(candidates.begin(), candidates.end()),
+      execution_(execution),
+      masks_(m * n, ~uint32_t{0}) {}
+
+std::vector<bool> RegionFinder::Given(const Plan& plan, const Matrices& matrices,
+                                      const Words& d) const {
+  std::vector<unsigned char> bytes(m_ * n_ * 8);
+  Execute(plan, matrices, {bytes.data(), n_, 1, 64}, execution_);
+  const Words words = {bytes.data(), n_, 1, 64};
+  std::vector<bool> given(m_ * n_);
+  for (int64_t i = 0; i < m_ * n_; ++i) {
+    given[i] = SameResult(format_, Load(words, i / n_, i % n_), Load(d, i / n_, i % n_));
+  }
+  return given;
+}
+
+std::optional<Plan> RegionFinder::PlanFor(const Matrices& matrices, const Words& d,
+                                          std::span<const int64_t> elements) const {
+  std::vector<int64_t> sample;
+  const size_t count = std::min(kSample, elements.size());
+  for (size_t i = 0; i < count; ++i) sample.push_back(elements[i * elements.size() / count]);
+  size_t best = 0;
+  std::optional<Plan> found;
+  for (const Plan& plan : candidates_) {
+    size_t given = 0;
+    for (size_t first = 0; first < sample.size(); first += 4) {
+      const auto part =
+          std::span(sample).subspan(first, std::min<size_t>(4, sample.size() - first));
+      std::vector<int64_t> rows, columns;
+      for (const int64_t e : part) rows.push_back(e / n_), columns.push_back(e % n_);
+      const std::vector<uint64_t> words = ExecuteAt(plan, matrices, rows, columns);
+      for (size_t i = 0; i < part.size(); ++i) {
+        given += SameResult(format_, words[i * part.size() + i], Load(d, rows[i], columns[i]));
+      }
+      if (given + sample.size() - first - part.size() <= best) break;  // cannot be better
+    }
+    if (given <= best) continue;
+    best = given;
+    found = plan;
+  }
+  return found;
+}
+
+bool RegionFinder::Add(const Matrices& matrices, const Words& d) {
+  std::vector<uint32_t> given(m_ * n_);
+  const auto add = [&](const Plan& plan, size_t p) {
+    const std::vector<bool> gives = Given(plan, matrices, d);
+    for (size_t i = 0; i < given.size(); ++i) given[i] |= static_cast<uint32_t>(gives[i]) << p;
+  };
+  for (size_t p = 0; p < plans_.size(); ++p) add(plans_[p], p);
+  // Earlier results do not limit a plan that is new.
+  while (true) {
+    std::vector<int64_t> missing;
+    for (int64_t i = 0; i < m_ * n_; ++i) {
+      if ((masks_[i] & given[i]) == 0) missing.push_back(i);
+    }
+    unexplained_ = std::ssize(missing);
+    if (missing.empty()) break;
+    if (plans_.size() == kMaxRegionPlans) return false;
+    const std::optional<Plan> plan = PlanFor(matrices, d, missing);
+    if (!plan || std::ranges::count(plans_, *plan) > 0) return false;
+    plans_.push_back(*plan);
+    add(*plan, plans_.size() - 1);
+  }
+  const uint32_t unasked = ~static_cast<uint32_t>((uint64_t{1} << plans_.size()) - 1);
+  for (int64_t i = 0; i < m_ * n_; ++i) masks_[i] &= given[i] | unasked;
+  return true;
+}
+
+std::optional<Regions> RegionFinder::Find() const {
+  if (unexplained_ > 0 || plans_.empty()) return std::nullopt;
+  const uint32_t all = static_cast<uint32_t>((uint64_t{1} << plans_.size()) - 1);
+  std::vector<std::vector<uint32_t>> rows(m_);
+  for (int64_t i = 0; i < m_ * n_; ++i) rows[i / n_].push_back(masks_[i] & all);
+  const Classes row_classes = Classify(rows);
+  const Classes column_classes = Classify(Turned(row_classes.masks));
+  const auto bits = [](size_t classes, int64_t count) {
+    return std::log2(static_cast<double>(classes)) * static_cast<double>(count);
+  };
+  // The classes must have fewer bits than the elements that exclude a plan.
+  const int64_t decided =
+      std::ranges::count_if(masks_, [&](uint32_t mask) { return (mask & all) != all; });
+  const size_t row_count = row_classes.masks.size(), column_count = column_classes.masks.size();
+  const double said = bits(row_count, m_) + bits(column_count, n_) +
+                      bits(plans_.size(), static_cast<int64_t>(row_count * column_count));
+  if (said * 2 > static_cast<double>(decided)) return std::nullopt;
+  Regions regions = {row_classes.of, column_classes.of, {}, {}};
+  std::vector<int> used(plans_.size(), -1);
+  for (const std::vector<uint32_t>& row : Turned(column_classes.masks)) {
+    std::vector<int>& line = regions.plan.emplace_back();
+    for (const uint32_t mask : row) {
+      int& index = used[std::countr_zero(mask)];
+      if (index < 0) {
+        index = static_cast<int>(regions.plans.size());
+        regions.plans.push_back(plans_[std::countr_zero(mask)]);
+      }
+      line.push_back(index);
+    }
+  }
+  return regions;
+}
+
+}  // namespace mmadiff

@@ -1,0 +1,70 @@
+// Results whose elements have several plans: kernels treat the edges of a matrix, and sometimes the
+// rows and columns inside it, in different ways. Which plan an element has depends on the class of its
+// row and on that of its column.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sim/plan/find.h"
+
+namespace mmadiff {
+
+// Classes of rows and columns, and a plan for each pair of classes.
+struct Regions {
+  std::vector<int> row_class, column_class;  // of each row and column, from 0
+  std::vector<std::vector<int>> plan;        // [row class][column class], an index into plans
+  std::vector<Plan> plans;                   // at most kMaxRegionPlans, all of them used
+
+  int PlanAt(int64_t row, int64_t column) const {
+    return plan[row_class[row]][column_class[column]];
+  }
+};
+inline constexpr size_t kMaxRegionPlans = 16;
+
+// Where plan `index` is used: "rows 96-99; rows 0-5+12<96 of columns 88-95": rows 0 to 5, 12 to 17 and
+// so on, below 96. Empty if it is used everywhere.
+std::string RegionText(const Regions& regions, int index);
+
+// "0-5,96-99", "0-5+12<96": the numbers of a set of integers.
+std::string SetText(const std::vector<int64_t>& ascending);
+
+// Learns the regions of one kind of product, from one result or from several with different numbers.
+class RegionFinder {
+ public:
+  // For results of m x n words of `format`, and plans from `candidates`.
+  RegionFinder(int64_t m, int64_t n, const Format& format, std::span<const Plan> candidates,
+               const Execution& execution = {});
+
+  // Takes the elements of D into account. False: there is an element that no candidate gives, in this
+  // result and all before it.
+  bool Add(const Matrices& matrices, const Words& d);
+
+  // The regions that all results agree with; nullopt after a false, or if the classes are not
+  // much simpler than a plan for each element.
+  std::optional<Regions> Find() const;
+
+  // Elements of the last result that no candidate gives.
+  int64_t unexplained() const { return unexplained_; }
+  const std::vector<Plan>& plans() const { return plans_; }
+
+ private:
+  // A plan that gives most of these elements, and those before; none if no plan gives any.
+  std::optional<Plan> PlanFor(const Matrices& matrices, const Words& d,
+                              std::span<const int64_t> elements) const;
+  std::vector<bool> Given(const Plan& plan, const Matrices& matrices, const Words& d) const;
+
+  const int64_t m_, n_;
+  const Format& format_;
+  const std::vector<Plan> candidates_;
+  const Execution execution_;
+  std::vector<Plan> plans_;
+  std::vector<uint32_t>
+      masks_;  // [m][n]: bit p is set if plans_[p] gave every result of the element
+  int64_t unexplained_ = 0;
+};
+
+}  // namespace mmadiff

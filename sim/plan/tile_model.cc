@@ -1,0 +1,66 @@
+#include "sim/plan/tile_model.h"
+
+#include <algorithm>
+
+#include "sim/batch.h"
+#include "sim/simulate.h"
+
+namespace mmadiff {
+namespace {
+
+// Without lanes: panels of one row.
+class ScalarTiles : public LaneTiles {
+ public:
+  ScalarTiles(const Model& m, int panels, int columns, bool own) : m_(m) {
+    batch_.Resize({own ? 1 : panels, columns, m.k, 1, m.scales()}, own ? panels : 1);
+  }
+  void Add(const LaneTile& tile) override {
+    const auto copy = [](const void* from, std::vector<uint64_t>& to) {
+      std::copy_n(static_cast<const uint64_t*>(from), to.size(), to.begin());
+    };
+    copy(tile.a, batch_.a);
+    copy(tile.own_b != nullptr ? tile.own_b : tile.b, batch_.b);
+    copy(tile.sums, batch_.c);
+    Simulate(m_, batch_, {static_cast<uint64_t*>(tile.sums), batch_.c.size()});
+  }
+
+ private:
+  const Model m_;
+  Batch batch_;
+};
+
+}  // namespace
+
+void LaneArray::Fill(uint64_t word) {
+  if (bits_ == 32) return std::fill_n(As<uint32_t>(), count_, static_cast<uint32_t>(word)), void();
+  std::fill_n(As<uint64_t>(), count_, word);
+}
+
+TileModel::TileModel(const Model& m, bool lanes) : m_(m) {
+  if (!lanes || LaneTargets().empty() || m.executions > 1) return;
+  const LaneTarget& target = LaneTargets()[0];
+  const int count = target.LanesFor(target.WidthFor(m));
+  if (count == 0) return;
+  target_ = &target;
+  lanes_ = count;
+  bits_ = target.WidthFor(m) == LaneWidth::k64 ? 64 : 32;
+}
+
+std::unique_ptr<LaneTiles> TileModel::Tiles(int k, int panels, int columns, bool own) const {
+  Model m = m_;
+  m.k = k;
+  if (target_ != nullptr) return target_->Tiles(m, panels, columns, own);
+  return std::make_unique<ScalarTiles>(m, panels, columns, own);
+}
+
+void TileModel::MultiplyAdd(const LaneArray& a, const LaneArray& b, LaneArray& d) const {
+  const int panels = static_cast<int>(d.count() / lanes_);
+  Tiles(1, panels, 1, true)->Add({.a = a.data(), .own_b = b.data(), .sums = d.data()});
+}
+
+void TileModel::MultiplyAdd(const LaneArray& a, uint64_t b, LaneArray& d) const {
+  const int panels = static_cast<int>(d.count() / lanes_);
+  Tiles(1, panels, 1, false)->Add({.a = a.data(), .b = &b, .sums = d.data()});
+}
+
+}  // namespace mmadiff

@@ -1,0 +1,352 @@
+#include "sim/reference/plan.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <numeric>
+#include <sstream>
+#include <string>
+
+#include "sim/operation.h"
+#include "sim/reference/reference.h"
+#include "sim/reference/step.h"
+
+namespace mmadiff {
+namespace reference {
+namespace {
+
+using Ks = std::vector<int64_t>;
+using Tokens = std::vector<std::string>;
+
+Tokens TokensOf(const std::string& text) {
+  std::istringstream stream(text);
+  Tokens tokens;
+  for (std::string token; stream >> token;) tokens.push_back(token);
+  return tokens;
+}
+
+std::vector<std::string> SplitAt(char separator, std::string_view text) {
+  std::istringstream stream{std::string(text)};
+  std::vector<std::string> parts;
+  for (std::string part; std::getline(stream, part, separator);) parts.push_back(part);
+  return parts;
+}
+
+bool Has(const Tokens& tokens, std::string_view token) {
+  return std::ranges::find(tokens, token) != tokens.end();
+}
+
+// The token that follows `token`; empty if there is none.
+std::string After(const Tokens& tokens, std::string_view token) {
+  const auto at = std::ranges::find(tokens, token);
+  return at == tokens.end() || at + 1 == tokens.end() ? "" : at[1];
+}
+
+int64_t NumberAfter(const Tokens& tokens, std::string_view token) {
+  const std::string number = After(tokens, token);
+  return number.empty() ? 0 : std::stoll(number);
+}
+
+const Format& FormatNamed(std::string_view name) {
+  for (const Format* f : kFormats) {
+    if (f->name == name) return *f;
+  }
+  std::abort();
+}
+
+bool SameName(const Format& f, const Format& g) { return std::string_view(f.name) == g.name; }
+
+// A plan's text, taken apart.
+struct PlanLine {
+  explicit PlanLine(std::string_view text);
+
+  const Operation* operation;
+  bool from_c, unfused;
+  int64_t cut = 0, residue = 0;
+  std::vector<std::pair<Tokens, Tokens>> stages;  // ranges, join
+  Tokens epilogue;
+};
+
+PlanLine::PlanLine(std::string_view text) {
+  const std::vector<std::string> parts = SplitAt('|', text);
+  const Tokens first = TokensOf(parts.front());
+  operation = FindOperation(first.front());
+  from_c = After(first, "from") == "c";
+  unfused = Has(first, "unfused");
+  for (size_t i = 1; i + 1 < parts.size(); ++i) {
+    const std::vector<std::string> sides = SplitAt(':', parts[i]);
+    const Tokens left = TokensOf(sides.front());
+    if (left.front() == "cut") {
+      cut = NumberAfter(left, "cut");
+    } else if (left.front() == "residue") {
+      residue = NumberAfter(left, "residue");
+    } else {
+      stages.emplace_back(left, TokensOf(sides.at(1)));
+    }
+  }
+  epilogue = TokensOf(parts.back());
+}
+
+int64_t Ceiling(int64_t x, int64_t unit) { return (x + unit - 1) / unit; }
+
+// The number of the range that takes position p of n.
+int64_t EveryNumber(const Tokens& range, int64_t p, int64_t n) {
+  const int64_t size = NumberAfter(range, "every"), unit = NumberAfter(range, "halved");
+  if (!Has(range, "halved")) return p / size;
+  const int64_t full = std::max<int64_t>(n / size - 1, 0), left = n - full * size;
+  if (p < full * size || left <= size) return p / size;
+  const int64_t half = unit == 0 ? Ceiling(left, 2) : Ceiling(left / 2, unit) * unit;
+  return full + (p - full * size >= half ? 1 : 0);
+}
+
+int64_t IntoNumber(const Tokens& range, int64_t p, int64_t n) {
+  const int64_t count = NumberAfter(range, "into"), size = NumberAfter(range, "of");
+  const int64_t block = p / size, whole = n / size, each = whole / count;
+  if (range.back() == "floor") return each == 0 ? count - 1 : std::min(block / each, count - 1);
+  if (range.back() != "even") return block / Ceiling(Ceiling(n, size), count);
+  // The first `longer` ranges have a block more; the rest after the last block joins the last range.
+  const int64_t longer = whole % count;
+  if (block < longer * (each + 1)) return block / (each + 1);
+  return each == 0 ? longer : std::min(longer + (block - longer * (each + 1)) / each, count - 1);
+}
+
+int64_t RangeNumber(const Tokens& range, int64_t p, int64_t n) {
+  const std::string& kind = range.front();
+  if (kind == "every") return EveryNumber(range, p, n);
+  if (kind == "into") return IntoNumber(range, p, n);
+  if (kind == "strided") {
+    const int64_t unrolled = NumberAfter(range, "unrolled");
+    if (unrolled != 0 && p >= n - n % unrolled) return 0;
+    return p / NumberAfter(range, "of") % NumberAfter(range, "strided");
+  }
+  return std::count_if(range.begin() + 1, range.end(),
+                       [p](const std::string& k) { return std::stoll(k) <= p; });
+}
+
+std::vector<Ks> Ranges(const Tokens& range, const Ks& ks) {
+  std::map<int64_t, Ks> by_number;
+  for (size_t p = 0; p < ks.size(); ++p) {
+    by_number[RangeNumber(range, p, ks.size())].push_back(ks[p]);
+  }
+  std::vector<Ks> ranges;
+  for (const auto& [number, of_range] : by_number) ranges.push_back(of_range);
+  return ranges;
+}
+
+// The word of `f` with the same value, sign included.
+uint64_t ExactWord(const Format& f, const Number& x) {
+  for (uint64_t word = 0; word < uint64_t{1} << f.bits; ++word) {
+    const Number y = Read(f, word);
+    const bool equal =
+        y.kind == Class::kNan || y.kind == Class::kInfinity
+            ? y.kind == x.kind
+            : Sign(y.value() + Dyadic{-x.significand, x.ulp}) == 0 && !IsNan(x) && !IsInfinite(x);
+    if (equal && x.negative == y.negative) return word;
+  }
+  std::abort();
+}
+
+// Rounds to nearest even; a NaN stays itself or becomes the rule's.
+uint64_t Converted(const Format& from, const Format& to, NanRule rule, uint64_t word) {
+  const Number x = Read(from, word);
+  const bool propagates = rule == NanRule::kPropagate || rule == NanRule::kPropagateBca;
+  if (IsNan(x)) return propagates ? QuietedNan(to, x) : DefaultNan(to, rule);
+  if (IsInfinite(x)) return InfiniteWord(to, x.negative);
+  if (IsZero(x)) return ZeroWord(to, x.negative);
+  Algorithm nearest = {};
+  nearest.output_fraction_bits = to.fraction_bits;
+  bool zero = false;
+  return RoundedWord(to, nearest, x.value(), &zero);
+}
+
+// A word of an operand as one of the operation's.
+uint64_t Widened(const Format& from, const Format& to, uint64_t word) {
+  const bool to_tf32 = from.bits == 32 && to.bits == 32 && SameName(from, kF32);
+  if (SameName(from, to) || to_tf32) return word;
+  if (to.bits <= 8 && to.nonfinite != Nonfinite::kIeee) return ExactWord(to, Read(from, word));
+  return Converted(from, SameName(to, kTf32Amx) ? kTf32 : to, NanRule::kPropagate, word);
+}
+
+// The NaN rule of joins: that of the architecture's multiply-add, or else the operation's.
+NanRule NanRuleOfJoins(const Operation& op) {
+  const Format& d = op.model.d;
+  const std::string arch(op.arch());
+  const Operation* fma =
+      FindOperation(arch == "x86" ? (SameName(d, kF64) ? "x86/vfmadd231sd" : "x86/vfmadd231ss")
+                                  : arch + "/fma.rn." + d.name);
+  const bool fits = fma != nullptr && SameName(fma->model.d, d);
+  return (fits ? fma->model : op.model).algorithm.nan_rule;
+}
+
+class PlanElement {
+ public:
+  PlanElement(const PlanLine& plan, const Matrices& matrices, int64_t i, int64_t j)
+      : plan_(plan),
+        q_(matrices),
+        one_(ModelOf(plan)),
+        d_(one_.d),
+        nan_rule_(NanRuleOfJoins(*plan.operation)),
+        i_(i),
+        j_(j) {}
+
+  uint64_t Word() const {
+    Ks ks(plan_.cut == 0 ? q_.k : q_.k - q_.k % plan_.cut);
+    std::iota(ks.begin(), ks.end(), 0);
+    const uint64_t sum = Finished(Sum(plan_.stages.size(), ks));
+    const Format& format = FormatNamed(plan_.epilogue.back());
+    return SameName(d_, format) ? sum : Converted(d_, format, nan_rule_, sum);
+  }
+
+ private:
+  static Model ModelOf(const PlanLine& plan) {
+    Model m = plan.operation->model;
+    if (!plan.unfused) return m;
+    m.algorithm.family = Family::kPairwiseSum;
+    const NanRule rule = m.algorithm.nan_rule;
+    if (rule == NanRule::kPropagate || rule == NanRule::kPropagateBca) {
+      m.algorithm.nan_rule = NanRule::kQuietPositive;
+    }
+    return m;
+  }
+
+  uint64_t Sum(size_t stages, const Ks& ks) const {
+    if (stages == 0 || ks.empty()) {
+      return Executions(ks, plan_.from_c ? Load(q_.c, i_, j_) : 0);
+    }
+    const auto& [range, join] = plan_.stages[stages - 1];
+    const std::vector<Ks> ranges = Ranges(range, ks);
+    std::vector<uint64_t> parts;
+    for (const Ks& own : ranges) parts.push_back(Rounded(join, "as", Sum(stages - 1, own)));
+    if (d_.exponent_bits == 0) {
+      return std::accumulate(parts.begin(), parts.end(), uint64_t{0}) & ((1ull << d_.bits) - 1);
+    }
+    if (join.front() == "tree") return Tree(join, parts);
+    return join.front() == "pairs" ? Pairs(join, parts) : InOrder(join, ranges, parts);
+  }
+
+  uint64_t InOrder(const Tokens& join, const std::vector<Ks>& ranges,
+                   const std::vector<uint64_t>& parts) const {
+    const bool from_first = join.front() == "add" && !Has(join, "from");
+    uint64_t sum = from_first ? Rounded(join, "held", parts.front()) : 0;
+    for (size_t i = from_first ? 1 : 0; i < parts.size(); ++i) {
+      sum = Rounded(join, "held", Joined(join, ranges[i].front(), parts[i], sum));
+    }
+    return sum;
+  }
+
+  uint64_t Joined(const Tokens& join, int64_t k, uint64_t part, uint64_t sum) const {
+    if (join.front() == "add") return Add(part, sum);
+    const uint64_t a = ScaleAt(q_.scale_a, i_, k), b = ScaleAt(q_.scale_b, j_, k);
+    if (join.at(1) == "(a*b)") return MultiplyAdd(Times(a, b), part, sum);
+    return MultiplyAdd(Times(a, part), b, sum);
+  }
+
+  uint64_t Tree(const Tokens& join, std::vector<uint64_t> parts) const {
+    while (parts.size() > 1) {
+      const size_t half = (parts.size() + 1) / 2;
+      for (size_t i = 0; i + half < parts.size(); ++i) {
+        parts[i] = Rounded(join, "held", Add(parts[i], parts[i + half]));
+      }
+      parts.resize(half);
+    }
+    return parts.front();
+  }
+
+  uint64_t Pairs(const Tokens& join, std::vector<uint64_t> parts) const {
+    while (parts.size() > 1) {
+      std::vector<uint64_t> sums;
+      for (size_t i = 0; i + 1 < parts.size(); i += 2) {
+        sums.push_back(Rounded(join, "held", Add(parts[i], parts[i + 1])));
+      }
+      if (parts.size() % 2 != 0) sums.push_back(parts.back());
+      parts = sums;
+    }
+    return parts.front();
+  }
+
+  uint64_t Executions(const Ks& ks, uint64_t d) const {
+    const int64_t n = std::ssize(ks), residue = plan_.residue;
+    int64_t first = 0;
+    if (residue != 0) first = std::min(n, n % residue == 0 ? residue : n % residue);
+    for (const auto& [from, to] : {std::pair(int64_t{0}, first), {first, n}}) {
+      for (int64_t p = from; p < to; p += one_.k) {
+        d = OneExecution(Ks(ks.begin() + p, ks.begin() + std::min(p + one_.k, to)), d);
+      }
+    }
+    return d;
+  }
+
+  uint64_t OneExecution(const Ks& ks, uint64_t c) const {
+    DotProductCase dot = {std::vector<uint64_t>(one_.k), std::vector<uint64_t>(one_.k), c};
+    for (size_t p = 0; p < ks.size(); ++p) {
+      dot.a[p] = Widened(*q_.a_format, one_.a, Load(q_.a, i_, ks[p]));
+      dot.b[p] = Widened(*q_.b_format, one_.b, Load(q_.b, ks[p], j_));
+    }
+    for (int s = 0; s < one_.scales(); ++s) {
+      const size_t p = s * one_.scale_block;
+      const uint64_t unit = ExactWord(one_.scale, Read(kF32, 0x3f800000));
+      dot.a.push_back(p < ks.size() ? ScaleAt(q_.block_scale_a, i_, ks[p]) : unit);
+      dot.b.push_back(p < ks.size() ? ScaleAt(q_.block_scale_b, j_, ks[p]) : unit);
+    }
+    return ReferenceDotProduct(one_, dot);
+  }
+
+  uint64_t Finished(uint64_t sum) const {
+    const Tokens& e = plan_.epilogue;
+    if (Has(e, "alpha") || Has(e, "beta")) {
+      const uint64_t scaled_c =
+          Has(e, "beta") ? Times(Load(q_.c, i_, j_), q_.beta) : ZeroWord(d_, true);
+      sum = MultiplyAdd(sum, Has(e, "alpha") ? q_.alpha : One(), scaled_c);
+    }
+    return Has(e, "bias") ? Add(Load(q_.bias, 0, j_), sum) : sum;
+  }
+
+  static uint64_t ScaleAt(const ScaleMatrix& s, int64_t i, int64_t k) {
+    return Load(s.words, i / s.rows_each, k / s.k_each);
+  }
+
+  uint64_t Rounded(const Tokens& join, std::string_view option, uint64_t sum) const {
+    if (!Has(join, option)) return sum;
+    const Format& f = FormatNamed(After(join, option));
+    return Converted(f, d_, nan_rule_, Converted(d_, f, nan_rule_, sum));
+  }
+
+  // IEEE 754: exact, then rounded once.
+  uint64_t MultiplyAdd(uint64_t x, uint64_t y, uint64_t z) const {
+    Model m = one_;
+    m.algorithm = {.family = Family::kFmaChain,
+                   .output_fraction_bits = d_.fraction_bits,
+                   .nan_rule = nan_rule_};
+    return IeeeWord(m, {{Product{{Read(d_, x), Read(d_, y)}}}, {Read(d_, z)}});
+  }
+  uint64_t One() const { return Converted(kF32, d_, nan_rule_, 0x3f800000); }
+  uint64_t Times(uint64_t x, uint64_t y) const { return MultiplyAdd(x, y, ZeroWord(d_, true)); }
+  uint64_t Add(uint64_t x, uint64_t y) const { return MultiplyAdd(x, One(), y); }
+
+  const PlanLine& plan_;
+  const Matrices& q_;
+  const Model one_;
+  const Format& d_;
+  const NanRule nan_rule_;
+  const int64_t i_, j_;
+};
+
+}  // namespace
+}  // namespace reference
+
+uint64_t ReferencePlan(std::string_view text, const Matrices& matrices, int64_t i, int64_t j) {
+  return reference::PlanElement(reference::PlanLine(text), matrices, i, j).Word();
+}
+
+std::vector<uint64_t> ReferencePlan(std::string_view text, const Matrices& matrices) {
+  const reference::PlanLine plan(text);
+  std::vector<uint64_t> words;
+  for (int64_t i = 0; i < matrices.m; ++i) {
+    for (int64_t j = 0; j < matrices.n; ++j) {
+      words.push_back(reference::PlanElement(plan, matrices, i, j).Word());
+    }
+  }
+  return words;
+}
+
+}  // namespace mmadiff

@@ -1,0 +1,51 @@
+// Asks a device that multiplies matrices which plans it follows, shape by shape.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "device/matrix_device.h"
+#include "sim/plan/regions.h"
+
+namespace mmadiff {
+
+struct MatrixShape {
+  int64_t m = 0, n = 0, k = 0;
+  friend bool operator==(const MatrixShape&, const MatrixShape&) = default;
+};
+std::string ShapeText(const MatrixShape& shape);  // "64 x 32 x 1000"
+
+// `count` shapes of m, n and k from 1 to `largest`, each power of two as likely as the next: a pure
+// function of the seed.
+std::vector<MatrixShape> RandomShapes(int count, int64_t largest, uint64_t seed);
+
+// The plans of a device for products of one shape.
+struct ShapePlans {
+  MatrixShape shape;
+  // The plans of all elements; nullopt: some elements have none among the candidates.
+  std::optional<Regions> regions;
+  int64_t unexplained = 0;  // elements without a plan
+  int64_t differing = 0;  // elements of one more product, with other numbers, that `regions` misses
+  int64_t products = 0;   // that the device computed
+};
+
+// Products with random numbers until the regions have explained `products` of them, then one more
+// that is predicted. Errors are those of the device.
+absl::StatusOr<ShapePlans> AskPlans(MatrixDevice& device, const MatrixShape& shape,
+                                    std::span<const Operation* const> operations, uint64_t seed,
+                                    int products, const Execution& execution);
+
+// Few plans which, between them, have the order of every plan of these shapes, those of most shapes
+// first.
+struct CoveringPlan {
+  Plan plan;
+  int64_t shapes = 0;  // in which it is a plan of some element
+};
+std::vector<CoveringPlan> CoverPlans(std::span<const ShapePlans> asked,
+                                     std::span<const Operation* const> operations);
+
+}  // namespace mmadiff
