@@ -38,6 +38,7 @@ constexpr ReasonText kReasonTexts[] = {
     {"no_model", "no model is known for $0"},
     {"no_arithmetic", "nothing is known about the arithmetic"},
     {"device_lacks", "the device lacks $0"},
+    {"conversion", "conversions, which the device does not claim to have"},
     {"cannot_start", "the program for $0 cannot be started"},
     {"not_recorded", "the recording has no answers for $0"},
     {"does_not_apply", "not applicable"},

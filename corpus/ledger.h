@@ -34,6 +34,7 @@ enum class Reason : uint8_t {
   kNoModel,       // nothing to compare with
   kNoArithmetic,  // not even a hypothesis
   kDeviceLacks,
+  kConversion,    // globs leave conversions out if the device does not have them
   kCannotStart,   // the program of an exec: device
   kNotRecorded,   // recorded:PATH has no answer
   kDoesNotApply,  // a question, to this row
@@ -57,7 +58,7 @@ enum class Reason : uint8_t {
   kContradicted,   // pairs of a row that already differs
   kNotNeeded,      // the others decided
 };
-inline constexpr int kReasons = 28;
+inline constexpr int kReasons = 29;
 
 // The words in JSON and in stored files: "instruction", "device_lacks".
 const char* Name(Thing thing);

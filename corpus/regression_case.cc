@@ -62,7 +62,9 @@ Layouts LayoutsOf(const Instruction& i, const Shape& s) {
           {s.n, i.d, s.n, nullptr}};
 }
 
+// An absent operand has no rows.
 void FormatRows(const RowLayout& layout, std::span<const uint64_t> words, TextRows& rows) {
+  if (IsAbsent(*layout.format)) return;
   for (size_t start = 0; start < words.size(); start += layout.words) {
     std::string& row = *rows.Add();
     for (size_t i = 0; i < std::min<size_t>(layout.words, words.size() - start); ++i) {
@@ -152,9 +154,15 @@ class Parser {
     return absl::OkStatus();
   }
 
+  int RowsOfB(const Shape& s) const {
+    return IsAbsent(*case_.op->instruction->b) ? 0 : s.blocks * s.n;
+  }
+  int RowsOfC(const Shape& s) const {
+    return IsAbsent(*case_.op->instruction->c) ? 0 : s.blocks * s.m;
+  }
   bool HasOperationsOf(const Shape& s) const {
-    return message_.a_size() == s.blocks * s.m && message_.b_size() == s.blocks * s.n &&
-           message_.c_size() == s.blocks * s.m;
+    return message_.a_size() == s.blocks * s.m && message_.b_size() == RowsOfB(s) &&
+           message_.c_size() == RowsOfC(s);
   }
 
   absl::Status ParseInputs() {
@@ -165,14 +173,16 @@ class Parser {
     const Shape& shape = case_.inputs.shape;
     if (!HasOperationsOf(shape)) {
       return Error("a, b, c: ", message_.a_size(), ", ", message_.b_size(), " and ",
-                   message_.c_size(), " rows; expected ", own.blocks * own.m, ", ",
-                   own.blocks * own.n, " and ", own.blocks * own.m, " (an execution of ",
-                   instruction.name, ") or 1, 1 and 1 (one dot product)");
+                   message_.c_size(), " rows; expected ", own.blocks * own.m, ", ", RowsOfB(own),
+                   " and ", RowsOfC(own), " (an execution of ", instruction.name, ") or 1, ",
+                   RowsOfB({1, 1, 1, 1}), " and ", RowsOfC({1, 1, 1, 1}), " (one dot product)");
     }
     const Layouts layouts = LayoutsOf(instruction, shape);
     absl::Status s = ParseWords("a", layouts.a, message_.a(), case_.inputs.a);
     if (s.ok()) s = ParseWords("b", layouts.b, message_.b(), case_.inputs.b);
     if (s.ok()) s = ParseWords("c", layouts.c, message_.c(), case_.inputs.c);
+    case_.inputs.b.resize(shape.b_words());  // the words of absent operands
+    case_.inputs.c.resize(shape.d_words());
     return s;
   }
 

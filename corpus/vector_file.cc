@@ -20,6 +20,7 @@
 #include "sim/pattern.h"
 #include "sim/round.h"
 #include "sim/sparsity.h"
+#include "sim/word.h"
 
 namespace mmadiff {
 namespace {
@@ -65,13 +66,6 @@ bool IsPrintable(absl::string_view text) {
     if ((bytes = PrintableBytes(text.substr(i))) == 0) return false;
   }
   return true;
-}
-
-const Format* FormatNamed(absl::string_view name) {
-  for (const Format* f : kFormats) {
-    if (name == f->name) return f;
-  }
-  return nullptr;
 }
 
 // Reads an operand or its scales. `words` keeps the values that the text does not set.
@@ -238,7 +232,7 @@ class Parser {
     const Format** const places[] = {&vector_->d, &vector_->a, &vector_->b, &vector_->c,
                                      &vector_->scale};
     for (size_t i = 0; i < names.size(); ++i) {
-      *places[i] = FormatNamed(names[i]);
+      *places[i] = FindFormat({names[i].data(), names[i].size()});
       if (*places[i] == nullptr) {
         return Error("no format ", Quoted(names[i]), "; `mmadiff list formats` shows them");
       }
@@ -321,8 +315,7 @@ class Parser {
     const Format& f = *vector_->d;
     any_nan = text == "NAN";
     if (any_nan) {
-      word = InfinityWord(f, false) | 1ull << std::max(0, f.fraction_bits - 1);
-      if (IsNan(f, word)) return absl::OkStatus();
+      if (EncodeNan(f, false, &word) || EncodeNan(f, true, &word)) return absl::OkStatus();
       return Error("NAN: ", f.name, " has none; write the word");
     }
     const absl::Status s = ReadWords(text, f, {&word, 1});

@@ -110,10 +110,62 @@ template <class Op>
   }
 }
 
+// Elements of an execution of a conversion. The last execution is padded with zeros.
+template <int lanes, class Narrow, class Wide>
+void ForExecutions(const Batch& batch, uint64_t* d, void (*convert)(const Wide*, Narrow*)) {
+  const int64_t dots = batch.dot_products();
+  for (int64_t i = 0; i < dots; i += lanes) {
+    const int64_t count = std::min<int64_t>(lanes, dots - i);
+    alignas(64) Wide from[lanes] = {};
+    alignas(64) Narrow to[lanes];
+    std::copy_n(&batch.a[i], count, from);
+    convert(from, to);
+    std::copy_n(to, count, d + i);
+  }
+}
+
+template <int rounding>
+[[gnu::target("avx,f16c")]] void ConvertToHalves(const uint32_t* from, uint16_t* to) {
+  const __m256i words = _mm256_load_si256(reinterpret_cast<const __m256i*>(from));
+  __m128i halves;
+  asm volatile("vcvtps2ph %2, %1, %0" : "=x"(halves) : "x"(words), "i"(rounding));
+  _mm_store_si128(reinterpret_cast<__m128i*>(to), halves);
+}
+template <int rounding>
+void RunVcvtps2ph(const Batch& batch, uint64_t* d) {
+  ForExecutions<8>(batch, d, ConvertToHalves<rounding>);
+}
+
+[[gnu::target("avx,f16c")]] void ConvertFromHalves(const uint16_t* from, uint32_t* to) {
+  const __m128i halves = _mm_load_si128(reinterpret_cast<const __m128i*>(from));
+  __m256i words;
+  asm volatile("vcvtph2ps %1, %0" : "=x"(words) : "x"(halves));
+  _mm256_store_si256(reinterpret_cast<__m256i*>(to), words);
+}
+void RunVcvtph2ps(const Batch& batch, uint64_t* d) {
+  ForExecutions<8>(batch, d, ConvertFromHalves);
+}
+
+[[gnu::target("avx512f")]] void ConvertToBf16(const uint32_t* from, uint16_t* to) {
+  const __m512i words = _mm512_load_si512(from);
+  __m256i narrow;
+  asm volatile("vcvtneps2bf16 %1, %0" : "=v"(narrow) : "v"(words));
+  _mm256_store_si256(reinterpret_cast<__m256i*>(to), narrow);
+}
+void RunVcvtneps2bf16(const Batch& batch, uint64_t* d) {
+  ForExecutions<16>(batch, d, ConvertToBf16);
+}
+
 // __builtin_cpu_supports() also checks XGETBV: these are true only if the operating system saves
 // the registers.
 bool HasFma() { return __builtin_cpu_supports("fma"); }
 bool HasBf16() { return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bf16"); }
+// The operating system saves the registers if it does so for AVX.
+bool HasF16c() {
+  unsigned eax, ebx, ecx, edx;
+  return __builtin_cpu_supports("avx") && __get_cpuid(1, &eax, &ebx, &ecx, &edx) &&
+         (ecx & bit_F16C) != 0;
+}
 bool HasVnni() { return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vnni"); }
 
 constexpr HostInstruction kInstructions[] = {
@@ -124,6 +176,12 @@ constexpr HostInstruction kInstructions[] = {
     {"vpdpbusds", "AVX512_VNNI", HasVnni, RunVectors<Vpdpbusds>},
     {"vpdpwssd", "AVX512_VNNI", HasVnni, RunVectors<Vpdpwssd>},
     {"vpdpwssds", "AVX512_VNNI", HasVnni, RunVectors<Vpdpwssds>},
+    {"vcvtps2ph.rn", "F16C", HasF16c, RunVcvtps2ph<0>},
+    {"vcvtps2ph.rm", "F16C", HasF16c, RunVcvtps2ph<1>},
+    {"vcvtps2ph.rp", "F16C", HasF16c, RunVcvtps2ph<2>},
+    {"vcvtps2ph.rz", "F16C", HasF16c, RunVcvtps2ph<3>},
+    {"vcvtph2ps", "F16C", HasF16c, RunVcvtph2ps},
+    {"vcvtneps2bf16", "AVX512_BF16", HasBf16, RunVcvtneps2bf16},
     {"tdpbf16ps", "AMX_BF16", HasAmxBf16, RunTdpbf16ps},
     {"tdpbssd", "AMX_INT8", HasAmxInt8, RunTdpbssd},
     {"tdpbsud", "AMX_INT8", HasAmxInt8, RunTdpbsud},

@@ -230,6 +230,7 @@ class Isolator {
 };
 
 uint64_t OneOf(const Format& f) {
+  if (IsAbsent(f)) return 0;
   return IsInteger(f) ? 1 : uint64_t(1 - f.min_exponent) << (f.fraction_bits + f.ignored_bits);
 }
 

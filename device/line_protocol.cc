@@ -94,26 +94,27 @@ struct Segment {
   bool numbered = true;
 };
 
-// The segments in the order of the line. Rows hold k elements and then the scales.
+// The segments in the order of the line. Rows hold k elements and then the scales; the words of an
+// absent operand are left out.
 template <class Word, class Dot>
 std::array<Segment<Word>, 5> SegmentsOf(const Instruction& i, Dot& dot) {
   const int k = i.shape.k, scales = i.shape.scales;
   return {{{"a", i.a, dot.a.data(), k},
-           {"b", i.b, dot.b.data(), k},
-           {"c", i.c, &dot.c, 1, false},
+           {"b", i.b, dot.b.data(), IsAbsent(*i.b) ? 0 : k},
+           {"c", i.c, &dot.c, IsAbsent(*i.c) ? 0 : 1, false},
            {"sa", i.scale, dot.a.data() + k, scales},
            {"sb", i.scale, dot.b.data() + k, scales}}};
 }
 
-int WordsOfLine(const Shape& shape) { return 2 * shape.row_words() + 1; }
-
-// "a0..a15 b0..b15 c sa0 sb0".
-std::string OperandNames(const Instruction& instruction) {
+// "a0..a15 b0..b15 c sa0 sb0", and the number of these words.
+std::string OperandNames(const Instruction& instruction, int* words) {
   const std::vector<uint64_t> row(instruction.shape.row_words());
   const DotProductCase none = {row, row, 0};
   std::string text;
+  *words = 0;
   for (const auto& s : SegmentsOf<const uint64_t>(instruction, none)) {
     if (s.count == 0) continue;
+    *words += s.count;
     absl::StrAppend(&text, text.empty() ? "" : " ", s.name);
     if (s.numbered) text += '0';
     if (s.count > 1) absl::StrAppend(&text, "..", s.name, s.count - 1);
@@ -122,10 +123,11 @@ std::string OperandNames(const Instruction& instruction) {
 }
 
 absl::Status WordCountError(const Instruction& instruction, absl::string_view line) {
-  const int words = WordsOfLine(instruction.shape);
+  int words;
+  const std::string names = OperandNames(instruction, &words);
   return absl::InvalidArgumentError(absl::StrCat(CountWords(line), " words, but ", instruction.name,
-                                                 " has ", words, " (", OperandNames(instruction),
-                                                 "), or ", words + 1, " with the result d"));
+                                                 " has ", words, " (", names, "), or ", words + 1,
+                                                 " with the result d"));
 }
 
 // Reads the words of one line from left to right.

@@ -78,6 +78,7 @@ class LayoutProbe {
     const Instruction& i = *op_.instruction;
     const Side a = {"A", "the scales of A", &Batch::a, shape_.blocks * shape_.m, shape_.m, i.a};
     const Side b = {"B", "the scales of B", &Batch::b, shape_.blocks * shape_.n, shape_.n, i.b};
+    if (i.is_conversion()) return ProbeOperand(a);
     RETURN_IF_ERROR(ProbeAddend());
     RETURN_IF_ERROR(ProbeElements(a, b));
     RETURN_IF_ERROR(ProbeElements(b, a));
@@ -113,6 +114,22 @@ class LayoutProbe {
       for (int e = 0; e < count; ++e) v.c[code * count + e] = Coded(e, code, bits) ? one : 0;
     }
     return Check(v, "C or D");
+  }
+
+  // The code in A, as numbers that both formats have: D is A.
+  absl::Status ProbeOperand(const Side& side) {
+    const Instruction& i = *op_.instruction;
+    const bool zeros = i.a->has_zero && i.d->has_zero;
+    const uint64_t low = zeros ? 0 : 1;
+    const uint64_t high = zeros ? std::min(CodeWord(*i.a), CodeWord(*i.d)) : 2;
+    const int bits = CodeBits(side.lines);
+    Batch v = Values(CodeCount(bits));
+    for (int code = 0; code < v.count; ++code) {
+      for (int line = 0; line < side.lines; ++line) {
+        v.a[code * side.lines + line] = Coded(line, code, bits) ? high : low;
+      }
+    }
+    return Check(v, side.name);
   }
 
   // The partner has a one in one k of each line: D is the elements of that k.
@@ -163,8 +180,9 @@ class LayoutProbe {
     return absl::OkStatus();
   }
 
-  // D = A B + C for element (i, j) of a block.
+  // D = A B + C for element (i, j) of a block; D = A for a conversion.
   uint64_t Expected(const uint64_t* a, const uint64_t* b, uint64_t c) const {
+    if (op_.instruction->is_conversion()) return a[0];
     for (int k = 0; k < shape_.k; ++k) {
       uint64_t product = xor_ ? a[k] ^ b[k] : a[k] * b[k];
       if (shape_.scales > 0) {

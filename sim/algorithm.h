@@ -16,9 +16,10 @@ enum class Family : uint8_t {
   kExactSum,     // products and addend added exactly, rounded once
   kTwoStageSum,  // a fused sum of the products, then a fused sum of that and the addend
   kIntegerDot,   // exact integer sum, reduced to the output once per step
+  kConversion,   // a in the output format, rounded once; b and c are absent and k is 1
   kNone,         // no model: Simulate() aborts
 };
-inline constexpr int kFamilyCount = 7;  // without kNone
+inline constexpr int kFamilyCount = 8;  // without kNone
 
 enum class Rounding : uint8_t { kNearestEven, kTowardZero, kDown, kUp, kToOdd };
 enum class Order : uint8_t { kAscending, kDescending };  // sequence of k
@@ -97,6 +98,17 @@ enum class ZeroGroup : uint8_t { kCounts, kIgnored };
 // "Product" of two 1-bit operands.
 enum class BitOperation : uint8_t { kAnd, kXor };
 enum class Overflow : uint8_t { kWrap, kSaturate };  // kIntegerDot
+// kConversion: which of two equally near numbers rounding to nearest takes.
+enum class Ties : uint8_t { kEven, kAway };
+// kConversion: the result for an operand beyond the largest number.
+enum class Saturation : uint8_t {
+  kNone,     // IEEE 754, 7.4, by rounding mode; infinity becomes NaN in a format that has only NaN,
+             // and the largest number in one that has neither
+  kNumbers,  // the largest number of that sign, but an infinite operand as above
+  kAll,      // the largest number of that sign
+};
+// kConversion: whether negative numbers, including -0, become +0.
+enum class Relu : uint8_t { kNone, kClamp };
 
 // No floor: below the exponent of every product of two supported formats.
 inline constexpr int kNoFloor = -10000;
@@ -139,6 +151,9 @@ struct Algorithm {
   ZeroSign zero_sign = ZeroSign::kIeee;
   BitOperation bit_operation = BitOperation::kAnd;
   Overflow overflow = Overflow::kWrap;
+  Ties ties = Ties::kEven;
+  Saturation saturation = Saturation::kNone;
+  Relu relu = Relu::kNone;
 
   friend bool operator==(const Algorithm&, const Algorithm&) = default;
 };

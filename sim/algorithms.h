@@ -234,6 +234,43 @@ inline Algorithm PairsOfGrid(const Instruction& i) {
   return a;
 }
 
+// A conversion: rounded once, subnormals kept, NaNs without a payload.
+template <Rounding rounding = Rounding::kNearestEven, Saturation saturation = Saturation::kNone,
+          Relu relu = Relu::kNone, Ties ties = Ties::kEven>
+Algorithm Converted(const Instruction& i) {
+  return {.family = Family::kConversion,
+          .output_rounding = rounding,
+          .output_fraction_bits = i.d->fraction_bits,
+          .nan_rule = NanRule::kQuietPositive,
+          .ties = ties,
+          .saturation = saturation,
+          .relu = relu};
+}
+
+// NVIDIA's cvt: as above, with one canonical NaN.
+template <Rounding rounding, Saturation saturation = Saturation::kNone, Relu relu = Relu::kNone,
+          Ties ties = Ties::kEven>
+Algorithm Cvt(const Instruction& i) {
+  Algorithm a = Converted<rounding, saturation, relu, ties>(i);
+  a.nan_rule = NanRule::kAllOnes;
+  return a;
+}
+
+// x86: a NaN keeps its sign and the upper bits of its payload, and is quieted.
+template <Rounding rounding>
+Algorithm X86Converted(const Instruction& i) {
+  Algorithm a = Converted<rounding>(i);
+  a.nan_rule = NanRule::kPropagate;
+  return a;
+}
+
+// VCVTNEPS2BF16: subnormals are flushed, whatever MXCSR says.
+inline Algorithm X86Bf16(const Instruction& i) {
+  Algorithm a = X86Converted<Rounding::kNearestEven>(i);
+  a.input_subnormals = a.output_subnormals = Subnormals::kFlush;
+  return a;
+}
+
 // A sparse instruction. Unselected products stay in place as zeros, so a step of twice the terms
 // has as many selected products as a dense step has products.
 template <Algorithm (*dense)(const Instruction&)>

@@ -32,6 +32,7 @@ bool HasEqualSteps(const Model& one) {
 
 std::string WhyNoChain(const Model& one, int executions) {
   if (executions == 1) return "";
+  if (IsAbsent(one.c)) return "it has no addend";
   if (std::string_view(one.c.name) != one.d.name) {
     return std::string("its result is ") + one.d.name + ", but its addend is " + one.c.name;
   }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "sim/conversion.h"
 #include "sim/exact_sum.h"
 #include "sim/fma_chain.h"
 #include "sim/fused_sum.h"
@@ -34,6 +35,8 @@ MMADIFF_HD constexpr uint64_t FloatDotProduct(const Model& m, const Unpacked* a,
       return ExactSum(m, a, b, c, trace);
     case Family::kTwoStageSum:
       return TwoStageSum(m, a, b, c, trace);
+    case Family::kConversion:
+      return Conversion(m, a[0], trace);
     default:
       break;
   }

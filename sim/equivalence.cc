@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sim/format.h"
+#include "sim/same_conversion.h"
 
 namespace mmadiff {
 namespace {
@@ -285,6 +286,7 @@ std::string SameOverflow(const Model& m, const Algorithm& changed) {
 }  // namespace
 
 std::string WhyEquivalent(const Model& m, const Algorithm& changed) {
+  if (m.algorithm.family == Family::kConversion) return WhySameConversion(m, changed);
   if (m.algorithm.family == Family::kIntegerDot) {
     const std::string steps = SameSteps(m, changed);
     return steps.empty() ? SameIntegers(m, changed) : steps;

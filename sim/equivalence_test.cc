@@ -93,6 +93,8 @@ constexpr Pair kPairs[] = {
      "sm_75/mma.m8n8k32.satfinite.s32.s4.u4.s32",
      "a sum that only grows never comes back into range"},
     {"terms=4", "gfx942/v_mfma_f32_4x4x4_16b_f16", kF16, "one step takes all the products"},
+    {"ties=away", "sm_90/cvt.rz.f16.f32", "sm_90/cvt.rn.f16.f32",
+     "every operand gives the same result"},
     {"exponent_floor=none", "sm_70/wmma.m16n16k16.f32.f16.f16.f32",
      "sm_80/mma.m16n8k16.f32.bf16.bf16.f32", "every nonzero term is above the floor"},
 };

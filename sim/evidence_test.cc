@@ -27,12 +27,12 @@ constexpr Rule kRules[] = {
     {Grade::kMeasured,
      "x86/vdpbf16ps x86/vfmadd231s{s,d} x86/vpdpbusd{,s} x86/vpdpwssd{,s} x86/tdpbf16ps "
      "x86/tdpb{s,u}{s,u}d "
-     "sm_90/*",
+     "sm_90/{fma,mma,wmma,wgmma}.*",
      "recorded by this project"},
     {Grade::kContested, "sm_70/wmma.*.{f32,f16}.f16.f16.$1", "Hickmann and Bradford's order"},
     {Grade::kAssumed, "sm_86/* sm_103/*", "taken from a relative"},
     {Grade::kAssumed,
-     "sm_{70,75,80,86,89,103}/*.satfinite.* sm_{100,120}/*.satfinite.s32.{s8,u8}.* "
+     "sm_{70,75,80,86,89,103}/*mma.*.satfinite.* sm_{100,120}/*.satfinite.s32.{s8,u8}.* "
      "sm_100/tcgen05.*.satfinite.*",
      "when the clamp acts is open"},
     {Grade::kAssumed, OTHERS "*mma.*.r{z,m,p}.f64.*", "nobody has measured directed rounding"},
@@ -42,6 +42,10 @@ constexpr Rule kRules[] = {
      "sm_100/tcgen05.mma.m64n8k32.*.{e3m2,e2m3,e2m1}.e*",
      "results nowhere stated"},
     {Grade::kAssumed, "*nvf4*ue8m0.4x", "results nowhere stated"},
+    {Grade::kAssumed,
+     "gfx{942,950}/v_cvt_pk_{fp8,bf8}_f32 gfx1200/v_cvt_pk_bf8_f32 gfx950/v_cvt_pk_bf16_f32 "
+     "ocp/cvt.rz.*",
+     "no manual read here says what lies beyond the range"},
 };
 #undef OTHERS
 
@@ -50,6 +54,7 @@ constexpr char kOtherSources[] =
     "*/fma.* arm/* x86/tdpfp16ps x86/tmmultf32ps "
     "sm_*/{mma,wgmma}.*.s32.* */{mma,wmma}.*.f64.f64.f64.f64 "
     "sm_{90,100}/wmma.m16n16k16.{f32.f16,f16.f16,f32.bf16}.* "
+    "x86/vcvt* sm_*/cvt.* ocp/cvt.* gfx*/v_cvt_* "
     "sm_90/mma.m16n8k32.f16.{e4m3,e5m2}.$1.f16 sm_100/mma.m16n8k32.{f32,f16}.{e4m3,e5m2}.$2.$1";
 
 const std::set<std::string>& MmaSimOperations() {
@@ -195,7 +200,8 @@ TEST(Evidence, UnknownInstructions) {
         "gfx942/v_smfmac_f32_16x16x32_f16", "gfx1151/v_wmma_bf16_16x16x16_bf16",
         "gfx1200/v_swmmac_i32_16x16x64_iu4.u4.s4", "sm_80/mma.sp.m16n8k32.f32.f16.f16.f32",
         "sm_80/mma.m8n8k4.f32.f16.f16.f16", "sm_70/wmma.m16n16k16.f16.f16.f16.f32",
-        "sm_103/tcgen05.mma.m128n8k96.mxf4.f32.e2m1.e2m1.ue8m0"}) {
+        "sm_103/tcgen05.mma.m128n8k96.mxf4.f32.e2m1.e2m1.ue8m0",
+        "sm_100/cvt.rs.relu.satfinite.e4m3x4.f32", "gfx942/v_cvt_sr_fp8_f32"}) {
     EXPECT_TRUE(names.contains(name)) << name;
   }
 }

@@ -57,6 +57,8 @@ inline constexpr Format kU8 = {"u8", 8, 0, 0, 0, 0, Nonfinite::kNone, false};
 inline constexpr Format kS4 = {"s4", 4, 0, 0, 0, 0, Nonfinite::kNone, true};
 inline constexpr Format kU4 = {"u4", 4, 0, 0, 0, 0, Nonfinite::kNone, false};
 inline constexpr Format kB1 = {"b1", 1, 0, 0, 0, 0, Nonfinite::kNone, false};
+// An absent operand: an integer of no bits, whose only word is 0. Conversions have no b and no c.
+inline constexpr Format kAbsent = {"-", 0, 0, 0, 0, 0, Nonfinite::kNone, false};
 
 // Every format, for `mmadiff list formats`, the table of instructions and the exhaustive tests.
 inline constexpr const Format* kFormats[] = {
@@ -64,12 +66,14 @@ inline constexpr const Format* kFormats[] = {
     &kE4m3fnuz, &kE5m2fnuz, &kE2m3, &kE3m2,    &kE2m1, &kUe8m0, &kUe4m3, &kS32,
     &kS16,      &kS8,       &kU8,   &kS4,      &kU4,   &kB1};
 
+MMADIFF_HD constexpr bool IsAbsent(const Format& f) { return f.bits == 0; }
 MMADIFF_HD constexpr bool IsInteger(const Format& f) { return f.exponent_bits == 0; }
 MMADIFF_HD constexpr bool HasInfinity(const Format& f) {
   return f.nonfinite == Nonfinite::kIeee || f.nonfinite == Nonfinite::kIeeeAllBits;
 }
 MMADIFF_HD constexpr uint64_t LowBits(int n) { return n >= 64 ? ~0ull : (1ull << n) - 1; }
-// Hex digits of a word in the line protocol, which writes whole bytes.
+// Hex digits of a word in the line protocol, which writes whole bytes, and nothing for an absent
+// operand.
 MMADIFF_HD constexpr int HexDigits(const Format& f) { return (f.bits + 7) / 8 * 2; }
 MMADIFF_HD constexpr int SignBit(const Format& f) { return f.bits - 1; }
 MMADIFF_HD constexpr int MaxExponentField(const Format& f) { return (1 << f.exponent_bits) - 1; }

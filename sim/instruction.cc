@@ -18,6 +18,8 @@ constexpr char kMmaPage[] = "PTX ISA 9.0, 9.7.14.5 mma";
 constexpr char kWmmaPage[] = "PTX ISA 9.0, 9.7.14.4 wmma";
 constexpr char kWgmmaPage[] = "PTX ISA 9.0, 9.7.15 wgmma";
 constexpr char kTcgen05Page[] = "PTX ISA 9.0, 9.7.16 tcgen05";
+constexpr char kCvtPage[] = "PTX ISA 9.0, 9.7.9.21 cvt; ptxas 13.0 accepts it";
+constexpr char kCvtPage91[] = "PTX ISA 9.1, 9.7.9.21 cvt; ptxas 13.0 rejects it";
 constexpr char kCdna1[] = "AMD CDNA1 ISA, MFMA";
 constexpr char kCdna2[] = "AMD CDNA2 ISA, MFMA";
 constexpr char kCdna3[] = "AMD CDNA3 ISA, MFMA";
@@ -27,6 +29,10 @@ constexpr char kCdna4Sparse[] = "AMD CDNA4 ISA, SMFMAC";
 constexpr char kRdna3[] = "AMD RDNA3 ISA, WMMA";
 constexpr char kRdna4[] = "AMD RDNA4 ISA, WMMA";
 constexpr char kRdna4Sparse[] = "AMD RDNA4 ISA, SWMMAC";
+constexpr char kAmdVop1[] = "AMD CDNA3 ISA, VOP1";
+constexpr char kAmdFp8[] = "AMD CDNA3 and CDNA4 ISA, 8-bit formats; RDNA4 ISA";
+constexpr char kOfp8[] = "OCP 8-bit Floating Point 1.0";
+constexpr char kMx[] = "OCP Microscaling Formats 1.0";
 
 // Native: one instruction in the machine code that ptxas 13.0 emits (device/cuda/native_test.cc).
 constexpr char kCuda[] = "sm_70 sm_75 sm_80 sm_86 sm_89 sm_90 sm_100 sm_103 sm_120";
@@ -40,6 +46,11 @@ constexpr char kRtxBlackwell[] = "sm_120";
 constexpr char kTuringToAda[] = "sm_75 sm_80 sm_86 sm_89";
 constexpr char kAmpereToAda[] = "sm_80 sm_86 sm_89";
 constexpr char kAmpereToHopper[] = "sm_80 sm_86 sm_89 sm_90";
+// Conversions: where ptxas accepts them; their machine code was not examined.
+constexpr char kFromAda[] = "sm_89 sm_90 sm_100 sm_103 sm_120";
+constexpr char kFromHopper[] = "sm_90 sm_100 sm_103 sm_120";
+constexpr char kBlackwells[] = "sm_100 sm_103 sm_120";
+constexpr char kAmd[] = "gfx908 gfx90a gfx942 gfx950 gfx1100 gfx1151 gfx1200";
 constexpr char kNone[] = "";  // wmma that ptxas splits into several matrix instructions
 constexpr char kGfx908Up[] = "gfx908 gfx90a";
 constexpr char kGfx942Up[] = "gfx942 gfx950";
@@ -76,6 +87,8 @@ struct Entry {
 };
 
 constexpr Shape kNamed = {0, 0, 0, 1};
+constexpr Shape kOne = {1, 1, 1, 1};  // a conversion
+constexpr Shape kTwo = {1, 1, 1, 2};  // of two elements: block 0 is the low half of the result
 constexpr Shape Scaled(int scales) { return {0, 0, 0, 1, scales}; }
 
 // clang-format off
@@ -151,6 +164,32 @@ constexpr Entry kEntries[] = {
     {"tcgen05.mma.m128n8k64.mxf4.f32.e2m1.e2m1.ue8m0", Scaled(2), "f32 e2m1 e2m1 f32 ue8m0", kTensorMemory, kBlackwell, kTcgen05Page, kTcgen05Scaled},
     {"tcgen05.mma.m128n8k64.mxf4nvf4.f32.e2m1.e2m1.ue8m0.2x", Scaled(2), "f32 e2m1 e2m1 f32 ue8m0", kTensorMemory, kBlackwell, kTcgen05Page, kTcgen05Scaled},
     {"tcgen05.mma.m128n8k64.mxf4nvf4.f32.e2m1.e2m1.{ue8m0,ue4m3}.4x", Scaled(4), "f32 e2m1 e2m1 f32 $1", kTensorMemory, kBlackwell, kTcgen05Page, kTcgen05Scaled},
+
+    // In the x2 forms with two operands, block 0 is the second, b, and block 1 the first, a.
+    {"cvt.{rn,rz,rm,rp}.f16.f32", kOne, "f16 f32 - -", kNoLanes, kCuda, kCvtPage},
+    {"cvt.{rn,rz}.satfinite.f16.f32", kOne, "f16 f32 - -", kNoLanes, kFromTuring, kCvtPage},
+    {"cvt.{rn,rz}.relu{,.satfinite}.f16.f32", kOne, "f16 f32 - -", kNoLanes, kFromAmpere, kCvtPage},
+    {"cvt.{rn,rz,rm,rp}.bf16.f32", kOne, "bf16 f32 - -", kNoLanes, kFromAmpere, kCvtPage},
+    {"cvt.{rn,rz}{.satfinite,.relu,.relu.satfinite}.bf16.f32", kOne, "bf16 f32 - -", kNoLanes, kFromAmpere, kCvtPage},
+    {"cvt.{rn,rz}{,.satfinite,.relu,.relu.satfinite}.{f16,bf16}x2.f32", kTwo, "$3 f32 - -", kNoLanes, kFromAmpere, kCvtPage},
+    {"cvt.rna{,.satfinite}.tf32.f32", kOne, "tf32 f32 - -", kNoLanes, kFromAmpere, kCvtPage},
+    {"cvt.{rn,rz}{,.relu}.tf32.f32", kOne, "tf32 f32 - -", kNoLanes, kFromHopper, kCvtPage},
+    {"cvt.{rn,rz}.satfinite{,.relu}.tf32.f32", kOne, "tf32 f32 - -", kNoLanes, kBlackwells, kCvtPage},
+    {"cvt.{rn,rz,rm,rp}.bf16.f16", kOne, "bf16 f16 - -", kNoLanes, kFromHopper, kCvtPage},
+    {"cvt.{rn,rz,rm,rp}.f16.bf16", kOne, "f16 bf16 - -", kNoLanes, kFromHopper, kCvtPage},
+    {"cvt.f32.f16", kOne, "f32 f16 - -", kNoLanes, kCuda, kCvtPage},
+    {"cvt.f32.bf16", kOne, "f32 bf16 - -", kNoLanes, kFromAmpere, kCvtPage},
+    {"cvt.rn.satfinite{,.relu}.{e4m3,e5m2}x2.f32", kTwo, "$2 f32 - -", kNoLanes, kFromAda, kCvtPage},
+    {"cvt.rn.satfinite{,.relu}.{e4m3,e5m2}x2.f16x2", kTwo, "$2 f16 - -", kNoLanes, kFromAda, kCvtPage},
+    {"cvt.rn.satfinite{,.relu}.{e4m3,e5m2}x2.bf16x2", kTwo, "$2 bf16 - -", kNoLanes, kBlackwells, kCvtPage91},
+    {"cvt.rn{,.relu}.f16x2.{e4m3,e5m2}x2", kTwo, "f16 $2 - -", kNoLanes, kFromAda, kCvtPage},
+    {"cvt.rn.satfinite{,.relu}.{e2m3,e3m2,e2m1}x2.f32", kTwo, "$2 f32 - -", kNoLanes, kBlackwells, kCvtPage},
+    {"cvt.rn.satfinite{,.relu}.{e2m3,e3m2,e2m1}x2.f16x2", kTwo, "$2 f16 - -", kNoLanes, kBlackwells, kCvtPage91},
+    {"cvt.rn.satfinite{,.relu}.{e2m3,e3m2,e2m1}x2.bf16x2", kTwo, "$2 bf16 - -", kNoLanes, kBlackwells, kCvtPage91},
+    {"cvt.rn{,.relu}.f16x2.{e2m3,e3m2,e2m1}x2", kTwo, "f16 $2 - -", kNoLanes, kBlackwells, kCvtPage},
+    {"cvt.{rz,rp}{,.satfinite}.ue8m0x2.f32", kTwo, "ue8m0 f32 - -", kNoLanes, kBlackwells, kCvtPage},
+    {"cvt.{rz,rp}{,.satfinite}.ue8m0x2.bf16x2", kTwo, "ue8m0 bf16 - -", kNoLanes, kBlackwells, kCvtPage},
+    {"cvt.rn.bf16x2.ue8m0x2", kTwo, "bf16 ue8m0 - -", kNoLanes, kBlackwells, kCvtPage},
 
     {"v_mfma_f32_32x32x1f32", {32, 32, 1, 2}, "f32 f32 f32 f32", kWave, kGfx908Up, kCdna1},
     {"v_mfma_f32_16x16x1f32", {16, 16, 1, 4}, "f32 f32 f32 f32", kWave, kGfx908Up, kCdna1},
@@ -236,6 +275,27 @@ constexpr Entry kEntries[] = {
     {"v_swmmac_f32_16x16x32_{fp8,bf8}_{fp8,bf8}", kNamed, "f32 $1 $2 f32", kWave32, "gfx1200", kRdna4Sparse, {}, true},
     {"v_swmmac_i32_16x16x32_iu8.{s8,u8}.{s8,u8}", kNamed, "s32 $1 $2 s32", kWave32, "gfx1200", kRdna4Sparse, {}, true},
     {"v_swmmac_i32_{16x16x32,16x16x64}_iu4.{s4,u4}.{s4,u4}", kNamed, "s32 $2 $3 s32", kWave32, "gfx1200", kRdna4Sparse, {}, true},
+
+    // Block 0 is the first operand and the low half of the result.
+    {"v_cvt_f16_f32", kOne, "f16 f32 - -", kNoLanes, kAmd, kAmdVop1},
+    {"v_cvt_f32_f16", kOne, "f32 f16 - -", kNoLanes, kAmd, kAmdVop1},
+    {"v_cvt_pk_{fp8,bf8}_f32", kTwo, "$1fnuz f32 - -", kNoLanes, "gfx942", kAmdFp8},
+    {"v_cvt_f32_{fp8,bf8}", kOne, "f32 $1fnuz - -", kNoLanes, "gfx942", kAmdFp8},
+    {"v_cvt_pk_f32_{fp8,bf8}", kTwo, "f32 $1fnuz - -", kNoLanes, "gfx942", kAmdFp8},
+    {"v_cvt_pk_{fp8,bf8}_f32", kTwo, "$1 f32 - -", kNoLanes, "gfx950 gfx1200", kAmdFp8},
+    {"v_cvt_f32_{fp8,bf8}", kOne, "f32 $1 - -", kNoLanes, "gfx950 gfx1200", kAmdFp8},
+    {"v_cvt_pk_f32_{fp8,bf8}", kTwo, "f32 $1 - -", kNoLanes, "gfx950 gfx1200", kAmdFp8},
+    {"v_cvt_pk_bf16_f32", kTwo, "bf16 f32 - -", kNoLanes, "gfx950", "AMD CDNA4 ISA, VOP3"},
+
+    // The two low bits of the immediate select the rounding mode; the third is 0.
+    {"vcvtps2ph.{rn,rm,rp,rz}", {1, 1, 1, 8}, "f16 f32 - -", kNoLanes, "x86", kSdm},
+    {"vcvtph2ps", {1, 1, 1, 8}, "f32 f16 - -", kNoLanes, "x86", kSdm},
+    {"vcvtneps2bf16", {1, 1, 1, 16}, "bf16 f32 - -", kNoLanes, "x86", kSdm},
+
+    {"cvt.rn{,.satfinite}.{e4m3,e5m2}.f32", kOne, "$2 f32 - -", kNoLanes, "ocp", kOfp8},
+    {"cvt.rn.satfinite.{e3m2,e2m3,e2m1}.f32", kOne, "$1 f32 - -", kNoLanes, "ocp", kMx},
+    {"cvt.rz{,.satfinite}.ue8m0.f32", kOne, "ue8m0 f32 - -", kNoLanes, "ocp", kMx},
+    {"cvt.f32.{e4m3,e5m2,e3m2,e2m3,e2m1,ue8m0}", kOne, "f32 $1 - -", kNoLanes, "ocp", kMx},
 };
 #undef MMADIFF_F8F6F4
 // clang-format on
@@ -244,10 +304,9 @@ constexpr Entry kEntries[] = {
 const Format* FormatNamed(std::string name) {
   if (name.starts_with("fp8")) name.replace(0, 3, "e4m3");
   if (name.starts_with("bf8")) name.replace(0, 3, "e5m2");
-  for (const Format* f : kFormats) {
-    if (name == f->name) return f;
-  }
-  std::abort();  // a table names an unknown format: programmer error
+  const Format* format = FindFormat(name);
+  if (format == nullptr) std::abort();  // a table names an unknown format: programmer error
+  return format;
 }
 
 // m, n and k from "m16n8k32" or "16x16x32" in a name.
@@ -295,6 +354,25 @@ const Instruction* FindInstruction(std::string_view name, std::string_view arch)
       first, last, [arch](const auto& entry) { return IsNativeOn(*entry.second, arch); });
   if (found != last) return found->second;
   return first == last ? nullptr : first->second;
+}
+
+InstructionType TypeOf(const Instruction& instruction) {
+  const Shape& s = instruction.shape;
+  if (instruction.is_conversion()) return InstructionType::kConversion;
+  if (s.m > 1 || s.n > 1) return InstructionType::kMatrix;
+  return s.k > 1 ? InstructionType::kDotProduct : InstructionType::kMultiplyAdd;
+}
+
+const char* Name(InstructionType type) {
+  constexpr const char* kNames[] = {"matrix", "dot_product", "multiply_add", "conversion"};
+  static_assert(std::size(kNames) == kInstructionTypes);
+  return kNames[static_cast<int>(type)];
+}
+
+const Format* FindFormat(std::string_view name) {
+  if (name == kAbsent.name) return &kAbsent;
+  const auto* const found = std::ranges::find(kFormats, name, &Format::name);
+  return found == std::end(kFormats) ? nullptr : *found;
 }
 
 bool IsNativeOn(const Instruction& instruction, std::string_view arch) {

@@ -12,7 +12,8 @@
 
 namespace mmadiff {
 
-// One execution multiplies `blocks` independent pairs: D(m x n) = A(m x k) B(k x n) + C(m x n).
+// One execution multiplies `blocks` independent pairs: D(m x n) = A(m x k) B(k x n) + C(m x n). A
+// conversion has `blocks` elements; its B and C are absent.
 struct Shape {
   int m, n, k, blocks;
   int scales = 0;  // per row of A and per column of B; k / scales elements share one
@@ -60,15 +61,29 @@ struct Instruction {
   const Format* c;
   const Format* scale;  // nullptr: no scales
   Layout layout;
-  const char* native_on;  // architectures on which it is one machine instruction
-  const char* source;     // manual and section
+  // Architectures on which it is one machine instruction; for NVIDIA's conversions, those whose
+  // assembler accepts it.
+  const char* native_on;
+  const char* source;  // manual and section
   std::span<const Sizes> sizes;
   bool sparse = false;  // two of each four k of A are stored, with their positions (sim/sparsity.h)
 
+  // Whether it converts A to D and has no B and no C.
+  bool is_conversion() const { return IsAbsent(*b); }
   // Format of word `index` of a row of A or a column of B.
   const Format& a_format(int index) const { return index < shape.k ? *a : *scale; }
   const Format& b_format(int index) const { return index < shape.k ? *b : *scale; }
 };
+
+enum class InstructionType : uint8_t {
+  kMatrix,
+  kDotProduct,   // one result, or one per block
+  kMultiplyAdd,  // a dot product with k = 1
+  kConversion,
+};
+inline constexpr int kInstructionTypes = 4;
+InstructionType TypeOf(const Instruction& instruction);
+const char* Name(InstructionType type);  // "multiply_add"
 
 // One per name, or one per group of architectures where a name means several instructions. An
 // instruction with several sizes appears once, with its first size.
@@ -78,7 +93,10 @@ std::span<const Instruction> Instructions();
 // nullptr if no instruction has the name.
 const Instruction* FindInstruction(std::string_view name, std::string_view arch = {});
 
-// Whether the architecture's machine code has it as a single matrix instruction.
+// The format of that name; "-" is an absent operand. nullptr for any other name.
+const Format* FindFormat(std::string_view name);
+
+// Whether the architecture's machine code has it as a single instruction.
 bool IsNativeOn(const Instruction& instruction, std::string_view arch);
 
 // The instruction with a different m and n; `name` changes accordingly.

@@ -174,10 +174,77 @@ constexpr Evidence kCdna3Bf8 = {
 constexpr Evidence kAmdInteger = {
     kAssumed, "exact, sums modulo 2^32: no manual that this project read describes overflow"};
 
+#define MMADIFF_CVT                                                                                \
+  "PTX ISA: one rounding in the named mode, subnormals kept, .satfinite gives the largest number " \
+  "also for infinity. "
+constexpr Evidence kCvt = {kPublished, MMADIFF_CVT "Open: NaN bits"};
+constexpr Evidence kCvtRelu = {kPublished, MMADIFF_CVT
+                               ".relu makes negative results 0. Open: the sign of that zero, which "
+                               "is taken to be +; NaN bits"};
+constexpr Evidence kCvtNoNan = {
+    kPublished,
+    "PTX ISA: rounded to nearest even, NaN becomes the largest positive number, other "
+    "numbers beyond the range the largest of their sign"};
+constexpr Evidence kCvtNoNanRelu = {
+    kPublished,
+    "PTX ISA: rounded to nearest even, NaN becomes the largest positive number, negative results "
+    "become 0. Open: the sign of that zero, which is taken to be +"};
+constexpr Evidence kCvtScale = {
+    kPublished,
+    "PTX ISA for rounding and .satfinite; that the sign is ignored and that small numbers become "
+    "2^-127: description of the conversion in cuda_fp8.h of CUDA 13.0"};
+constexpr Evidence kCvtExact = {kPublished,
+                                "PTX ISA; every operand is represented. Open: NaN bits"};
+#undef MMADIFF_CVT
+constexpr Evidence kAmdCvt = {kPublished,
+                              "AMD's manuals: rounding and subnormals by MODE, here to nearest "
+                              "even and kept, and FP16_OVFL = "
+                              "0. Open: NaN bits"};
+constexpr Evidence kAmdFnuz = {
+    kAssumed,
+    "to nearest even; beyond the range NaN, as the host conversion without clipping in HIP's "
+    "headers, with FP16_OVFL = 0. Open: hardware; NaN is 80, the only one"};
+constexpr Evidence kAmdOcp = {
+    kAssumed,
+    "as RDNA4's instruction of that name, for which a public project reports NaN beyond the range "
+    "(e4m3) after it tried all operands. Open: hardware, NaN bits, e5m2"};
+constexpr Evidence kRdna4Fp8 = {kPublished,
+                                "a public project compared all 2^32 operands on gfx1201: to "
+                                "nearest even, e4m3 gives NaN beyond "
+                                "the range with FP16_OVFL = 0. Open: NaN bits"};
+constexpr Evidence kRdna4Bf8 = {
+    kAssumed, "as v_cvt_pk_fp8_f32; e5m2 has an infinity. Open: hardware, NaN bits"};
+constexpr Evidence kAmdBf16 = {
+    kAssumed,
+    "to nearest even, subnormals kept (the name and the compiler's use). Open: hardware, "
+    "NaN bits"};
+constexpr Evidence kX86Cvt = {kPublished,
+                              "Intel's pseudo-code and text: rounding by the immediate, MXCSR.FTZ "
+                              "is ignored, a NaN is quieted "
+                              "and loses its low payload bits; with MXCSR.DAZ = 0"};
+constexpr Evidence kX86Neps = {
+    kPublished, "Intel's pseudo-code: to nearest even, subnormals are zeros, a NaN is quieted"};
+constexpr Evidence kOfp8 = {
+    kPublished,
+    "OFP8 1.0, table 3: saturating conversions give the largest number for larger ones and for "
+    "infinity, others infinity, or NaN in E4M3. Open: the sign of a NaN"};
+constexpr Evidence kMxElement = {
+    kPublished,
+    "MX 1.0: to nearest even, larger numbers become the largest. Open: NaN operands, which the "
+    "specification leaves to the implementation; here the largest positive number, as in PTX"};
+constexpr Evidence kMxScale = {
+    kAssumed,
+    "MX 1.0 takes the exponent of the largest magnitude, rounded down; it describes no conversion. "
+    "Negative numbers, small numbers and .satfinite are as in PTX"};
+constexpr Evidence kOcpExact = {kPublished,
+                                "the specification's formats; every operand is represented"};
+
 constexpr char kCuda[] = "sm_70 sm_75 sm_80 sm_89 sm_90 sm_100 sm_120";
 constexpr char kFromTuring[] = "sm_75 sm_80 sm_89 sm_90 sm_100 sm_120";
 constexpr char kFromAmpere[] = "sm_80 sm_89 sm_90 sm_100 sm_120";
 constexpr char kFromHopper[] = "sm_90 sm_100 sm_120";
+constexpr char kFromAda[] = "sm_89 sm_90 sm_100 sm_120";
+constexpr char kBlackwells[] = "sm_100 sm_120";
 constexpr NanVerdict kNanBits = NanVerdict::kBits, kAnyNan = NanVerdict::kAnyNan;
 constexpr auto kNearest = FmaRounded<Rounding::kNearestEven>;
 constexpr auto kF64Nearest = CudaF64<Rounding::kNearestEven>;
@@ -187,6 +254,20 @@ constexpr auto kF64Up = CudaF64<Rounding::kUp>;
 constexpr auto kWrap = Integer<Overflow::kWrap>;
 constexpr auto kXor = Integer<Overflow::kWrap, BitOperation::kXor>;
 constexpr auto kSaturate = Integer<Overflow::kSaturate>;
+constexpr Saturation kIeee = Saturation::kNone, kFinite = Saturation::kAll;
+constexpr auto kRn = Cvt<Rounding::kNearestEven>, kRz = Cvt<Rounding::kTowardZero>;
+constexpr auto kRm = Cvt<Rounding::kDown>, kRp = Cvt<Rounding::kUp>;
+constexpr auto kRnFinite = Cvt<Rounding::kNearestEven, kFinite>;
+constexpr auto kRzFinite = Cvt<Rounding::kTowardZero, kFinite>;
+constexpr auto kRpFinite = Cvt<Rounding::kUp, kFinite>;
+constexpr auto kRnRelu = Cvt<Rounding::kNearestEven, kIeee, Relu::kClamp>;
+constexpr auto kRzRelu = Cvt<Rounding::kTowardZero, kIeee, Relu::kClamp>;
+constexpr auto kRnFiniteRelu = Cvt<Rounding::kNearestEven, kFinite, Relu::kClamp>;
+constexpr auto kRzFiniteRelu = Cvt<Rounding::kTowardZero, kFinite, Relu::kClamp>;
+constexpr auto kRna = Cvt<Rounding::kNearestEven, kIeee, Relu::kNone, Ties::kAway>;
+constexpr auto kRnaFinite = Cvt<Rounding::kNearestEven, kFinite, Relu::kNone, Ties::kAway>;
+constexpr auto kConverted = Converted<>;
+constexpr auto kConvertedFinite = Converted<Rounding::kNearestEven, kFinite>;
 
 #define MMADIFF_HALF "{f32.f16.f16.f32,f16.f16.f16.f16,f32.bf16.bf16.f32}"
 #define MMADIFF_FP8 "{e4m3,e5m2}"
@@ -334,6 +415,74 @@ constexpr NumericsEntry kEntries[] = {
     {"gfx942", "v_mfma_f32_32x32x16_fp8_fp8 v_mfma_f32_*_{fp8_bf8,bf8_fp8}", TwoStageFp8, kCdna3Fp8, kAnyNan},
     {"gfx942", "v_mfma_f32_*_bf8_bf8", TwoStageFp8, kCdna3Bf8, kAnyNan},
     {"gfx908 gfx90a gfx942 gfx950", "v_mfma_i32_*", kWrap, kAmdInteger},
+
+    {kCuda, "cvt.rn.f16.f32", kRn, kCvt, kAnyNan},
+    {kCuda, "cvt.rz.f16.f32", kRz, kCvt, kAnyNan},
+    {kCuda, "cvt.rm.f16.f32", kRm, kCvt, kAnyNan},
+    {kCuda, "cvt.rp.f16.f32", kRp, kCvt, kAnyNan},
+    {kFromTuring, "cvt.rn.satfinite.f16.f32", kRnFinite, kCvt, kAnyNan},
+    {kFromTuring, "cvt.rz.satfinite.f16.f32", kRzFinite, kCvt, kAnyNan},
+    {kFromAmpere, "cvt.rn.{bf16,f16x2,bf16x2}.f32", kRn, kCvt, kAnyNan},
+    {kFromAmpere, "cvt.rz.{bf16,f16x2,bf16x2}.f32", kRz, kCvt, kAnyNan},
+    {kFromAmpere, "cvt.rm.bf16.f32", kRm, kCvt, kAnyNan},
+    {kFromAmpere, "cvt.rp.bf16.f32", kRp, kCvt, kAnyNan},
+    {kFromAmpere, "cvt.rn.satfinite.{bf16,f16x2,bf16x2}.f32", kRnFinite, kCvt, kAnyNan},
+    {kFromAmpere, "cvt.rz.satfinite.{bf16,f16x2,bf16x2}.f32", kRzFinite, kCvt, kAnyNan},
+    {kFromAmpere, "cvt.rn.relu.{f16,bf16,f16x2,bf16x2}.f32", kRnRelu, kCvtRelu, kAnyNan},
+    {kFromAmpere, "cvt.rz.relu.{f16,bf16,f16x2,bf16x2}.f32", kRzRelu, kCvtRelu, kAnyNan},
+    {kFromAmpere, "cvt.rn.relu.satfinite.{f16,bf16,f16x2,bf16x2}.f32", kRnFiniteRelu, kCvtRelu, kAnyNan},
+    {kFromAmpere, "cvt.rz.relu.satfinite.{f16,bf16,f16x2,bf16x2}.f32", kRzFiniteRelu, kCvtRelu, kAnyNan},
+    {kFromAmpere, "cvt.rna.tf32.f32", kRna, kCvt, kAnyNan},
+    {kFromAmpere, "cvt.rna.satfinite.tf32.f32", kRnaFinite, kCvt, kAnyNan},
+    {kFromHopper, "cvt.rn.{tf32.f32,bf16.f16,f16.bf16}", kRn, kCvt, kAnyNan},
+    {kFromHopper, "cvt.rz.{tf32.f32,bf16.f16,f16.bf16}", kRz, kCvt, kAnyNan},
+    {kFromHopper, "cvt.rm.{bf16.f16,f16.bf16}", kRm, kCvt, kAnyNan},
+    {kFromHopper, "cvt.rp.{bf16.f16,f16.bf16}", kRp, kCvt, kAnyNan},
+    {kFromHopper, "cvt.rn.relu.tf32.f32", kRnRelu, kCvtRelu, kAnyNan},
+    {kFromHopper, "cvt.rz.relu.tf32.f32", kRzRelu, kCvtRelu, kAnyNan},
+    {kBlackwells, "cvt.rn.satfinite.tf32.f32", kRnFinite, kCvt, kAnyNan},
+    {kBlackwells, "cvt.rz.satfinite.tf32.f32", kRzFinite, kCvt, kAnyNan},
+    {kBlackwells, "cvt.rn.satfinite.relu.tf32.f32", kRnFiniteRelu, kCvtRelu, kAnyNan},
+    {kBlackwells, "cvt.rz.satfinite.relu.tf32.f32", kRzFiniteRelu, kCvtRelu, kAnyNan},
+    {kCuda, "cvt.f32.f16", kRn, kCvtExact, kAnyNan},
+    {kFromAmpere, "cvt.f32.bf16", kRn, kCvtExact, kAnyNan},
+    {kFromAda, "cvt.rn.f16x2." MMADIFF_FP8 "x2", kRn, kCvtExact, kAnyNan},
+    {kFromAda, "cvt.rn.relu.f16x2." MMADIFF_FP8 "x2", kRnRelu, kCvtRelu, kAnyNan},
+    {kFromAda, "cvt.rn.satfinite." MMADIFF_FP8 "x2.{f32,f16x2}", kRnFinite, kCvt, kAnyNan},
+    {kFromAda, "cvt.rn.satfinite.relu." MMADIFF_FP8 "x2.{f32,f16x2}", kRnFiniteRelu, kCvtRelu, kAnyNan},
+    {kBlackwells, "cvt.rn.satfinite." MMADIFF_FP8 "x2.bf16x2", kRnFinite, kCvt, kAnyNan},
+    {kBlackwells, "cvt.rn.satfinite.relu." MMADIFF_FP8 "x2.bf16x2", kRnFiniteRelu, kCvtRelu, kAnyNan},
+    {kBlackwells, "cvt.rn.satfinite.{e2m3,e3m2,e2m1}x2.{f32,f16x2,bf16x2}", kRnFinite, kCvtNoNan},
+    {kBlackwells, "cvt.rn.satfinite.relu.{e2m3,e3m2,e2m1}x2.{f32,f16x2,bf16x2}", kRnFiniteRelu, kCvtNoNanRelu},
+    {kBlackwells, "cvt.rn.f16x2.{e2m3,e3m2,e2m1}x2", kRn, kCvtExact, kAnyNan},
+    {kBlackwells, "cvt.rn.relu.f16x2.{e2m3,e3m2,e2m1}x2", kRnRelu, kCvtRelu, kAnyNan},
+    {kBlackwells, "cvt.rz.ue8m0x2.{f32,bf16x2}", kRz, kCvtScale},
+    {kBlackwells, "cvt.rp.ue8m0x2.{f32,bf16x2}", kRp, kCvtScale},
+    {kBlackwells, "cvt.rz.satfinite.ue8m0x2.{f32,bf16x2}", kRzFinite, kCvtScale},
+    {kBlackwells, "cvt.rp.satfinite.ue8m0x2.{f32,bf16x2}", kRpFinite, kCvtScale},
+    {kBlackwells, "cvt.rn.bf16x2.ue8m0x2", kRn, kCvtExact, kAnyNan},
+
+    {"gfx908 gfx90a gfx942 gfx950 gfx1100 gfx1151 gfx1200", "v_cvt_{f16_f32,f32_f16}", kConverted, kAmdCvt, kAnyNan},
+    {"gfx942", "v_cvt_pk_{fp8,bf8}_f32", kConverted, kAmdFnuz},
+    {"gfx950", "v_cvt_pk_{fp8,bf8}_f32", kConverted, kAmdOcp, kAnyNan},
+    {"gfx1200", "v_cvt_pk_fp8_f32", kConverted, kRdna4Fp8, kAnyNan},
+    {"gfx1200", "v_cvt_pk_bf8_f32", kConverted, kRdna4Bf8, kAnyNan},
+    {"gfx942 gfx950 gfx1200", "v_cvt_f32_{fp8,bf8} v_cvt_pk_f32_{fp8,bf8}", kConverted, kAmdCvt, kAnyNan},
+    {"gfx950", "v_cvt_pk_bf16_f32", kConverted, kAmdBf16, kAnyNan},
+
+    {"x86", "vcvtps2ph.rn", X86Converted<Rounding::kNearestEven>, kX86Cvt},
+    {"x86", "vcvtps2ph.rm", X86Converted<Rounding::kDown>, kX86Cvt},
+    {"x86", "vcvtps2ph.rp", X86Converted<Rounding::kUp>, kX86Cvt},
+    {"x86", "vcvtps2ph.rz", X86Converted<Rounding::kTowardZero>, kX86Cvt},
+    {"x86", "vcvtph2ps", X86Converted<Rounding::kNearestEven>, kX86Cvt},
+    {"x86", "vcvtneps2bf16", X86Bf16, kX86Neps},
+
+    {"ocp", "cvt.rn." MMADIFF_FP8 ".f32", kConverted, kOfp8, kAnyNan},
+    {"ocp", "cvt.rn.satfinite." MMADIFF_FP8 ".f32", kConvertedFinite, kOfp8, kAnyNan},
+    {"ocp", "cvt.rn.satfinite.{e3m2,e2m3,e2m1}.f32", kConvertedFinite, kMxElement},
+    {"ocp", "cvt.rz.ue8m0.f32", kRz, kMxScale},
+    {"ocp", "cvt.rz.satfinite.ue8m0.f32", kRzFinite, kMxScale},
+    {"ocp", "cvt.f32.{e4m3,e5m2,e3m2,e2m3,e2m1,ue8m0}", kConverted, kOcpExact, kAnyNan},
 };
 #undef MMADIFF_HALF
 
@@ -374,6 +523,7 @@ constexpr char kSparse[] = "the numerics of sparse instructions are unpublished;
 constexpr char kCdna4Text[] = "CDNA4's arithmetic is unpublished; AMD's own emulator tickets (rocm-systems #10330, #10344) call it unknown";
 constexpr char kRdnaText[] = "RDNA's arithmetic is unpublished except for parts of a user's model of gfx1151 (rocm-systems #12056): two products and the addend on one grid, "
     "terms that oppose the addend's sign as one's complement, subnormal bf16 factors flushed; the grid's width and the order of k are in files that its text only names";
+constexpr char kStochastic[] = "rounds by random bits, which a second operand or the hardware supplies";
 constexpr char kTpuText[] = "bf16 operands, f32 sums, bf16 subnormals flushed (cloud.google.com/tpu/docs/bfloat16); rounding, order and width are undocumented";
 constexpr UnknownEntry kUnknowns[] = {
     {"sm_80 sm_86 sm_89 sm_90 sm_100 sm_103 sm_120", "mma.m8n8k4.f32.f16.f16.f16",
@@ -411,6 +561,9 @@ constexpr UnknownEntry kUnknowns[] = {
     {"x86", "tdpbf8ps tdpbhf8ps tdphbf8ps tdphf8ps",
      {kUnknown, "AMX-FP8: exact sums of products and one addition, according to the compiler's header, which does not describe rounding, NaN and subnormals"}},
     {"tpu_v2 tpu_v3", "mxu.f32.bf16.bf16.f32", {kUnknown, kTpuText}},
+    {"sm_100 sm_103", "cvt.rs{,.relu}{,.satfinite}.{f16,bf16}x2.f32 cvt.rs{,.relu}.satfinite.{e4m3,e5m2,e2m3,e3m2,e2m1}x4.f32",
+     {kUnknown, kStochastic}},
+    {"gfx942 gfx950 gfx1200", "v_cvt_sr_{fp8,bf8}_f32", {kUnknown, kStochastic}},
 };
 
 constexpr char kAsCdna3[] = "as CDNA3";
@@ -458,6 +611,7 @@ constexpr Architecture kArchitectures[] = {
     {"gfx1200", "rdna4"},
     {"tpu_v2"},
     {"tpu_v3"},
+    {"ocp"},
 };
 
 // Aborts if the table has errors (programmer error).

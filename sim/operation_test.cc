@@ -244,16 +244,16 @@ TEST(Operations, ModelsAreValid) {
     EXPECT_TRUE(op.model.k % terms == 0 || op.model.k < terms);
     const bool integer = op.model.algorithm.family == Family::kIntegerDot;
     for (const Format* f : {&op.model.a, &op.model.b, &op.model.c, &op.model.d}) {
-      EXPECT_EQ(IsInteger(*f), integer) << f->name;
+      EXPECT_TRUE(IsAbsent(*f) || IsInteger(*f) == integer) << f->name;
     }
     // A chain starts from the addend as if it were a result.
     if (op.model.algorithm.family == Family::kFmaChain) {
       EXPECT_STREQ(op.model.c.name, op.model.d.name);
     }
-    // Results need an infinity; integer results a sign.
+    // Results need an infinity, except those of conversions; integer results a sign.
     if (integer) {
       EXPECT_TRUE(op.model.d.is_signed);
-    } else {
+    } else if (!op.instruction->is_conversion()) {
       EXPECT_EQ(op.model.d.nonfinite, Nonfinite::kIeee);
     }
   }

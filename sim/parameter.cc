@@ -11,8 +11,9 @@
 namespace mmadiff {
 namespace {
 
-constexpr const char* kFamilies[] = {"fma_chain", "pairwise_sum",  "fused_sum",   "scaled_sum",
-                                     "exact_sum", "two_stage_sum", "integer_dot", "no model"};
+constexpr const char* kFamilies[] = {"fma_chain",   "pairwise_sum", "fused_sum",
+                                     "scaled_sum",  "exact_sum",    "two_stage_sum",
+                                     "integer_dot", "conversion",   "no model"};
 static_assert(std::size(kFamilies) == kFamilyCount + 1);
 constexpr const char* kRoundings[] = {"nearest_even", "toward_zero", "down", "up", "to_odd"};
 constexpr const char* kOrders[] = {"ascending", "descending"};
@@ -35,6 +36,9 @@ constexpr const char* kGroupExponents[] = {"products", "scales"};
 constexpr const char* kZeroGroups[] = {"counts", "ignored"};
 constexpr const char* kBitOperations[] = {"and", "xor"};
 constexpr const char* kOverflows[] = {"wrap", "saturate"};
+constexpr const char* kTies[] = {"even", "away"};
+constexpr const char* kSaturations[] = {"none", "numbers", "all"};
+constexpr const char* kRelus[] = {"none", "clamp"};
 
 // Range of exponent floors in OtherValues(): the exponents of products and of f32, and some more.
 constexpr int kMinFloor = -320, kMaxFloor = 128;
@@ -48,6 +52,7 @@ constexpr unsigned kScaled = Bit(Family::kScaledSum);
 constexpr unsigned kExact = Bit(Family::kExactSum);
 constexpr unsigned kStages = Bit(Family::kTwoStageSum);
 constexpr unsigned kInteger = Bit(Family::kIntegerDot);
+constexpr unsigned kConvert = Bit(Family::kConversion);
 constexpr unsigned kAligned = kSum | kScaled | kStages;
 constexpr unsigned kSums = kAligned | kExact;
 constexpr unsigned kFloat = kSums | kChain | kPairs;
@@ -71,7 +76,10 @@ constexpr Parameter Make(const char* name, Stage stage, unsigned families,
 using A = Algorithm;
 constexpr Parameter kParameters[] = {
     Make<&A::fraction_bits>("fraction_bits", Stage::kAlignedTerm, kAligned, {}, 1, 37),
-    Make<&A::output_rounding>("output_rounding", Stage::kRounded, kFloat, kRoundings),
+    Make<&A::output_rounding>("output_rounding", Stage::kRounded, kFloat | kConvert, kRoundings),
+    Make<&A::ties>("ties", Stage::kRounded, kConvert, kTies),
+    Make<&A::saturation>("saturation", Stage::kRounded, kConvert, kSaturations),
+    Make<&A::relu>("relu", Stage::kRounded, kConvert, kRelus),
     Make<&A::align_rounding>("align_rounding", Stage::kAlignedTerm, kAligned, kRoundings),
     Make<&A::sum_fraction_bits>("sum_fraction_bits", Stage::kSum, kStages, {}, 1, 37),
     Make<&A::sum_rounding>("sum_rounding", Stage::kSum, kStages, kRoundings),
@@ -96,14 +104,16 @@ constexpr Parameter kParameters[] = {
     Make<&A::zero_addend>("zero_addend", Stage::kAlignExponent, kStages, kZeroAddends),
     Make<&A::product_overflow>("product_overflow", Stage::kProduct, kStages, kProductOverflows),
     Make<&A::range_overflow>("range_overflow", Stage::kRounded, kFloat, kRangeOverflows),
-    Make<&A::input_subnormals>("input_subnormals", Stage::kProduct, kChain | kPairs, kSubnormals),
+    Make<&A::input_subnormals>("input_subnormals", Stage::kProduct, kChain | kPairs | kConvert,
+                               kSubnormals),
     Make<&A::addend_subnormals>("addend_subnormals", Stage::kProduct, kChain | kPairs, kSubnormals),
     Make<&A::addend_flush>("addend_flush", Stage::kProduct, kPairs, kAddendFlushes),
-    Make<&A::output_subnormals>("output_subnormals", Stage::kRounded, kFloat, kSubnormals),
-    Make<&A::tininess>("tininess", Stage::kRounded, kFloat, kTininess),
+    Make<&A::output_subnormals>("output_subnormals", Stage::kRounded, kFloat | kConvert,
+                                kSubnormals),
+    Make<&A::tininess>("tininess", Stage::kRounded, kFloat | kConvert, kTininess),
     Make<&A::addend_exponent>("addend_exponent", Stage::kAlignExponent, kSum | kScaled,
                               kAddendExponents),
-    Make<&A::nan_rule>("nan_rule", Stage::kSpecial, kFloat, kNanRules),
+    Make<&A::nan_rule>("nan_rule", Stage::kSpecial, kFloat | kConvert, kNanRules),
     Make<&A::zero_sign>("zero_sign", Stage::kRounded, kSums, kZeroSigns),
 };
 
@@ -196,6 +206,15 @@ std::string InvalidScaled(const Model& m) {
     return "groups of products need inputs of a narrower range";
   }
   return "";
+}
+
+std::string InvalidConversion(const Model& m) {
+  if (!IsAbsent(m.b) || !IsAbsent(m.c)) return "a conversion has no operands b and c";
+  if (IsInteger(m.a) || IsInteger(m.d)) return "conversion needs floating-point formats";
+  if (m.k != 1) return "a conversion has k = 1";
+  return m.algorithm.nan_rule == NanRule::kPropagateBca
+             ? "a conversion has a single operand, so nan_rule=propagate_bca is propagate"
+             : "";
 }
 
 std::string InvalidFloats(const Model& m) {
@@ -341,6 +360,10 @@ std::string WhyInvalid(const Model& m) {
       return std::string(p.name) + " must be " + std::to_string(p.min) + ".." +
              std::to_string(p.max);
     }
+  }
+  if (m.algorithm.family == Family::kConversion) return InvalidConversion(m);
+  for (const Format* f : {&m.a, &m.b, &m.c, &m.d}) {
+    if (IsAbsent(*f)) return "only a conversion has absent operands";
   }
   if ((m.algorithm.family == Family::kScaledSum) != (m.scale_block > 0)) {
     return "scales and scaled_sum need each other";

@@ -43,6 +43,8 @@ struct Named {
   Rounding rounding = Rounding::kNearestEven;
   Overflow overflow = Overflow::kWrap;
   BitOperation bit_operation = BitOperation::kAnd;
+  Ties ties = Ties::kEven;
+  Relu relu = Relu::kNone;
 };
 
 // Names without shape and formats, in the fields of PTX; bN: N lanes. Intel SDM and ISE; Arm ARM.
@@ -60,6 +62,9 @@ const std::map<std::string, std::string> kMnemonics = {
     {"sdot", "m1n1k4b4.s32.s8.s8.s32"}, {"smmla", "m2n2k8.s32.s8.s8.s32"},
     {"udot", "m1n1k4b4.s32.u8.u8.s32"}, {"ummla", "m2n2k8.s32.u8.u8.s32"},
     {"usdot", "m1n1k4b4.s32.u8.s8.s32"}, {"usmmla", "m2n2k8.s32.u8.s8.s32"},
+    {"vcvtps2ph.rn", "m1n1k1b8.rn.f16.f32.-.-"}, {"vcvtps2ph.rm", "m1n1k1b8.rm.f16.f32.-.-"},
+    {"vcvtps2ph.rp", "m1n1k1b8.rp.f16.f32.-.-"}, {"vcvtps2ph.rz", "m1n1k1b8.rz.f16.f32.-.-"},
+    {"vcvtph2ps", "m1n1k1b8.f32.f16.-.-"}, {"vcvtneps2bf16", "m1n1k1b16.bf16.f32.-.-"},
 };
 // clang-format on
 
@@ -80,6 +85,18 @@ const std::map<std::string, AmdFormat> kAmdFormats = {
 std::string AmdFormatName(const AmdFormat& f, const std::string& arch) {
   const std::string name = f.format;
   return arch == "gfx942" && (name == "e4m3" || name == "e5m2") ? name + "fnuz" : name;
+}
+
+// "v_cvt_pk_fp8_f32": two results; the format of the operand is last.
+void ReadAmdConversion(const std::string& instruction, Named& named) {
+  static const std::regex pattern("v_cvt_(pk_)?([a-z0-9]+)_([a-z0-9]+)");
+  std::smatch part;
+  if (!std::regex_match(instruction, part, pattern)) return;
+  named.kind = "v_cvt";
+  named.shape = {1, 1, 1, part[1].matched ? 2 : 1};
+  named.formats = {AmdFormatName(kAmdFormats.at(part[2]), named.arch),
+                   AmdFormatName(kAmdFormats.at(part[3]), named.arch), "-", "-"};
+  named.operands = named.formats[1];
 }
 
 // Behind a dot: what modifiers choose.
@@ -132,6 +149,31 @@ void ReadToken(const std::string& token, Named& named) {
   }
 }
 
+// "cvt.rn.satfinite.e4m3x2.f32": PTX; a name without a rounding mode is exact.
+void ReadCvt(const std::string& instruction, Named& named) {
+  std::istringstream in(instruction);
+  std::getline(in, named.kind, '.');
+  named.shape = {1, 1, 1, 1};
+  for (std::string token; std::getline(in, token, '.');) {
+    if (token.ends_with("x2")) {
+      named.shape.blocks = 2;
+      token.resize(token.size() - 2);
+    }
+    if (token == "rna") {
+      named.ties = Ties::kAway;
+    } else if (token == "relu") {
+      named.relu = Relu::kClamp;
+    } else if (token == "ue8m0") {
+      named.formats.push_back(token);
+    } else {
+      ReadToken(token, named);
+    }
+  }
+  if (named.formats.size() != 2) return;
+  named.operands = named.formats[1];
+  named.formats.insert(named.formats.end(), {"-", "-"});
+}
+
 void ReadPtx(const std::string& instruction, Named& named) {
   std::istringstream in(instruction);
   std::getline(in, named.kind, '.');
@@ -161,6 +203,10 @@ Named Read(const std::string& name) {
   if (mnemonic != kMnemonics.end()) {
     ReadPtx("." + mnemonic->second, named);
     named.kind = instruction;
+  } else if (instruction.starts_with("cvt.")) {
+    ReadCvt(instruction, named);
+  } else if (instruction.starts_with("v_cvt_")) {
+    ReadAmdConversion(instruction, named);
   } else if (instruction.rfind("v_", 0) == 0) {
     ReadAmd(instruction, named);
   } else {
@@ -277,6 +323,17 @@ constexpr Algorithm Ebf() {
   return a;
 }
 
+// One rounding; the name says which, and whether it saturates. PTX ISA, cvt; OCP OFP8 1.0, table 3,
+// and MX 1.0; AMD's manuals with MODE at its defaults.
+constexpr Algorithm Convert(NanRule nan) { return {.family = kConversion, .nan_rule = nan}; }
+
+// VCVTNEPS2BF16 takes subnormals as zeros.
+constexpr Algorithm FlushedBf16() {
+  Algorithm a = Convert(NanRule::kPropagate);
+  a.input_subnormals = a.output_subnormals = kFlush;
+  return a;
+}
+
 // One step of all k.
 constexpr Algorithm Integers() { return {.family = kIntegerDot, .terms = kMaxK}; }
 
@@ -334,6 +391,12 @@ const Promise kPromises[] = {
     {"arm", "bfdot bfmmla", "bf16", Odd()},
     {"arm", "bfdot.ebf bfmmla.ebf", "bf16", Ebf()},
     {"arm", "sdot udot usdot smmla ummla usmmla", "s8 u8", Integers()},
+
+    {"sm_70 sm_75 " FROM_AMPERE, "cvt", "f32 f16 bf16 ue8m0 " NARROW, Convert(NanRule::kAllOnes)},
+    {"gfx908 gfx90a gfx942 gfx950 gfx1100 gfx1151 gfx1200", "v_cvt", "f32 f16 e4m3fnuz e5m2fnuz e4m3 e5m2", Convert(NanRule::kQuietPositive)},
+    {"x86", "vcvtps2ph.rn vcvtps2ph.rm vcvtps2ph.rp vcvtps2ph.rz vcvtph2ps", "f32 f16", Convert(NanRule::kPropagate)},
+    {"x86", "vcvtneps2bf16", "f32", FlushedBf16()},
+    {"ocp", "cvt", "f32 ue8m0 " NARROW, Convert(NanRule::kQuietPositive)},
 };
 // clang-format on
 
@@ -347,7 +410,13 @@ Algorithm Promised(const Promise& promise, const Named& named) {
   Algorithm a = promise.algorithm;
   a.overflow = named.overflow;
   a.bit_operation = named.bit_operation;
-  if (a.family == kFmaChain) a.output_rounding = named.rounding;
+  if (a.family == kFmaChain || a.family == kConversion) a.output_rounding = named.rounding;
+  if (a.family == kConversion) {
+    if (named.overflow == Overflow::kSaturate) a.saturation = Saturation::kAll;
+    a.ties = named.ties;
+    a.relu = named.relu;
+    return a;
+  }
   const std::string& d = named.formats[0];
   // ptxas 13.0 converts an f16 addend to f32 (HADD2.F32); only Volta's steps take it as it is.
   const bool converts = named.kind == "wmma" && named.arch != "sm_70" && named.formats[3] != d;
@@ -363,6 +432,11 @@ Algorithm Promised(const Promise& promise, const Named& named) {
 // Nobody has published the NaN bits of NVIDIA's f64 and of MFMA: MMA-Sim compares none there. Those of
 // an H200 this project has seen.
 bool AnyNan(const Named& named, Family family) {
+  // Those of conversions to formats with several NaNs only Intel has published.
+  if (family == kConversion) {
+    return named.arch != "x86" &&
+           !Lists("e3m2 e2m3 e2m1 ue8m0 e4m3fnuz e5m2fnuz", named.formats[0]);
+  }
   const bool seen = named.arch == "x86" || named.arch == "sm_90";
   const bool open = named.kind == "v_mfma" || (!seen && named.operands == "f64");
   return open && family != kIntegerDot;
@@ -506,6 +580,13 @@ constexpr Planted kPlanted[] = {
     {"arm/bfmmla", "arm/bfmmla.ebf", "product_rounding exact"},
     {"x86/vdpbf16ps", "order=ascending", "order ascending"},
     {"x86/tdpbf16ps", "x86/tmmultf32ps", "grouping consecutive"},
+    {"sm_90/cvt.rn.satfinite.e4m3x2.f32", "ocp/cvt.rn.e4m3.f32", "saturation none instead of all"},
+    {"sm_90/cvt.rz.f16.f32", "sm_90/cvt.rn.f16.f32", "output_rounding nearest_even"},
+    {"sm_80/cvt.rna.tf32.f32", "ties=even", "ties even instead of away"},
+    {"sm_80/cvt.rn.relu.f16.f32", "relu=none", "relu none instead of clamp"},
+    {"gfx942/v_cvt_pk_fp8_f32", "saturation=all", "saturation all instead of none"},
+    {"x86/vcvtneps2bf16", "input_subnormals=keep", "input_subnormals keep instead of flush"},
+    {"x86/vcvtph2ps", "nan_rule=quiet_positive", "nan_rule quiet_positive"},
 };
 // clang-format on
 

@@ -13,7 +13,7 @@ enum class Stage : uint8_t {
   kSpecial,        // a NaN or an infinity decides the step; magnitude is the result word
   kAlignExponent,  // lsb_exponent is the common exponent
   kAlignedTerm,    // product k after alignment; k = -1 is the addend
-  kSum,            // exact sum of the aligned terms
+  kSum,            // exact sum of the aligned terms; the operand of a conversion
   kRounded,        // result word of the step
 };
 inline constexpr const char* kStageNames[] = {"product",      "special", "align_exponent",

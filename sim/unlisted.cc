@@ -19,18 +19,24 @@ struct Unlisted {
   Operation op;
 };
 
-const Format* FormatNamed(std::string_view name) {
-  const auto found =
-      std::ranges::find_if(kFormats, [&](const Format* f) { return f->name == name; });
-  return found == std::end(kFormats) ? nullptr : *found;
-}
-
 // The value of a decimal number from 1 to `most` without leading zeros; else 0.
 int NumberOf(std::string_view text, int most) {
   int number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   const bool whole = error == std::errc() && end == text.data() + text.size();
   return whole && text[0] != '0' && number >= 1 && number <= most ? number : 0;
+}
+
+// Whether an operation can have the formats of d, a, b and c.
+bool AreTogether(const Format* const* formats, int k, bool scaled) {
+  int integers = 0, absent = 0;
+  for (int i = 0; i < 4; ++i) {
+    absent += IsAbsent(*formats[i]);
+    integers += IsInteger(*formats[i]) && !IsAbsent(*formats[i]);
+  }
+  const bool conversion = IsAbsent(*formats[2]) && IsAbsent(*formats[3]) && k == 1 && !scaled;
+  if (absent != 0) return conversion && absent == 2 && integers == 0;
+  return integers == 0 || (integers == 4 && !scaled);
 }
 
 std::unique_ptr<Unlisted> Make(std::string_view name) {
@@ -47,13 +53,11 @@ std::unique_ptr<Unlisted> Make(std::string_view name) {
   const int block = scaled ? NumberOf(parts[6], k) : 0;
   if (k == 0 || (scaled && (block == 0 || k % block != 0))) return nullptr;
   const Format* formats[5] = {};  // d, a, b, c, scale
-  int integers = 0;
   for (size_t i = 0; i < (scaled ? 5 : 4); ++i) {
-    formats[i] = FormatNamed(parts[i + 1]);
+    formats[i] = FindFormat(parts[i + 1]);
     if (formats[i] == nullptr) return nullptr;
-    integers += IsInteger(*formats[i]);
   }
-  if (integers != 0 && (integers != 4 || scaled)) return nullptr;
+  if (!AreTogether(formats, k, scaled)) return nullptr;
   const auto& [d, a, b, c, scale] = formats;
   auto made = std::make_unique<Unlisted>(Unlisted{{std::string(name.substr(kPrefix.size() - 1)),
                                                    {1, 1, k, 1, scaled ? k / block : 0},

@@ -1,5 +1,6 @@
 #include "sim/word.h"
 
+#include <algorithm>
 #include <bit>
 #include <cassert>
 
@@ -100,12 +101,14 @@ int LowestExponent(const Format& f) {
   return LeastExponent(f) - (f.has_zero ? f.fraction_bits : 0);
 }
 
-int HighestExponent(const Format& f) { return IsInteger(f) ? f.bits - 1 : MaxExponent(f); }
+int HighestExponent(const Format& f) {
+  return IsInteger(f) ? std::max(f.bits - 1, 0) : MaxExponent(f);
+}
 
 uint64_t IntegerWord(const Format& f, uint64_t value) {
   uint64_t word = 0;
   [[maybe_unused]] const bool exact = EncodeValue(f, FromMagnitude(false, value, 0), &word);
-  assert(exact);
+  assert(exact || IsAbsent(f));
   return word;
 }
 

@@ -35,7 +35,8 @@ bool EncodePowerOfTwo(const Format& format, bool negative, int exponent, uint64_
 int LowestExponent(const Format& format);
 int HighestExponent(const Format& format);
 
-// The word of an integer. The format must represent it exactly (asserted); every format has 1.
+// The word of an integer. The format must represent it exactly (asserted); every format has 1, except
+// that an absent operand has only the word 0.
 uint64_t IntegerWord(const Format& format, uint64_t value);
 
 // The neutral word at `index` of a row of A or a column of B: +0 for elements, 1.0 for scales.

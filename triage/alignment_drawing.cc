@@ -401,7 +401,8 @@ class StepReader {
 }  // namespace
 
 std::vector<AlignedStep> AlignedSteps(const Model& m, const DotProductCase& dot) {
-  if (m.algorithm.family == Family::kIntegerDot) return {};
+  const Family family = m.algorithm.family;
+  if (family == Family::kIntegerDot || family == Family::kConversion) return {};
   StepReader reader(m, dot.c);
   for (const Event& e : TraceStages(m, dot)) reader.Read(e);
   return reader.Take();

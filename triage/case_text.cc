@@ -1,6 +1,7 @@
 #include "triage/case_text.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -26,6 +27,13 @@ std::string Factor(const Format& format, uint64_t word) {
   return text.find(' ') == text.npos ? text : absl::StrCat("(", text, ")");
 }
 
+// One operand, or two as a product.
+Line LineOf(std::string label, const Format& a, uint64_t x, const Format& b, uint64_t y) {
+  if (IsAbsent(b)) return {std::move(label), HexWord(a, x), NumberText(a, x)};
+  return {std::move(label), absl::StrCat(HexWord(a, x), " x ", HexWord(b, y)),
+          absl::StrCat(Factor(a, x), " x ", Factor(b, y))};
+}
+
 // Adds a line for each of the words `from` to `to` - 1 of the row and the column, `size` elements
 // each. Neutral words are only counted. Equal adjacent words share a line.
 int AddPairs(const Operation& op, const DotProductCase& dot, int from, int to, int size,
@@ -37,13 +45,12 @@ int AddPairs(const Operation& op, const DotProductCase& dot, int from, int to, i
   for (int first = from, end; first < to; first = end) {
     for (end = first + 1; end < to && same(first, end);) ++end;
     const uint64_t x = dot.a[first], y = dot.b[first];
-    if (x == nothing && y == nothing) {
+    if (x == nothing && y == nothing && !IsAbsent(b)) {
       neutral += end - first;
       continue;
     }
-    lines.push_back({absl::StrCat(what, Range((first - from) * size, (end - from) * size - 1)),
-                     absl::StrCat(HexWord(a, x), " x ", HexWord(b, y)),
-                     absl::StrCat(Factor(a, x), " x ", Factor(b, y))});
+    const std::string range = Range((first - from) * size, (end - from) * size - 1);
+    lines.push_back(LineOf(IsAbsent(b) ? "a" : absl::StrCat(what, range), a, x, b, y));
   }
   return neutral;
 }
@@ -93,7 +100,7 @@ std::string CaseText(const Operation& op, const DotProductCase& dot, size_t inde
   const int k = i.shape.k, scales = i.shape.scales;
   std::vector<Line> lines;
   const int zero = AddPairs(op, dot, 0, k, 1, "", lines);
-  lines.push_back({"c", HexWord(*i.c, dot.c), NumberText(*i.c, dot.c)});
+  if (!IsAbsent(*i.c)) lines.push_back({"c", HexWord(*i.c, dot.c), NumberText(*i.c, dot.c)});
   const int one = scales == 0 ? 0 : AddPairs(op, dot, k, k + scales, k / scales, "scales ", lines);
   size_t labels = 0, words = 0;
   for (const Line& line : lines) {

@@ -131,6 +131,25 @@ struct Sentence {
                         alg.overflow == Overflow::kSaturate ? " saturates." : " wraps.");
   }
 
+  std::string Conversion() const {
+    const bool away = alg.output_rounding == Rounding::kNearestEven && alg.ties == Ties::kAway;
+    return absl::StrCat(
+        "a is ", away ? "rounded to nearest, ties away from zero," : Rounded(alg.output_rounding),
+        " to ", one.d.fraction_bits, " fraction bits; ", BeyondRange(),
+        alg.relu == Relu::kClamp ? "; negative numbers become +0." : ".");
+  }
+
+  std::string BeyondRange() const {
+    if (alg.saturation == Saturation::kAll) {
+      return "larger numbers and infinities become the largest number";
+    }
+    if (alg.saturation == Saturation::kNumbers || one.d.nonfinite == Nonfinite::kNone) {
+      return "larger numbers become the largest number";
+    }
+    return HasInfinity(one.d) ? "larger numbers overflow as in IEEE 754"
+                              : "larger numbers become NaN";
+  }
+
   const Model one;
   const Algorithm& alg;
 };
@@ -154,7 +173,10 @@ constexpr Phrase kPhrases[] = {{"fraction_bits", "keeps ", " bits"},
                                {"group_terms"},
                                {"order", "takes k in ", " order"},
                                {"grouping"},
-                               {"addend_joins"}};
+                               {"addend_joins"},
+                               {"ties", "rounds ties ", ""},
+                               {"saturation", "saturates ", ""},
+                               {"relu"}};
 
 const Phrase* FindPhrase(Family family, const Parameter& parameter) {
   const auto is = [&](const Phrase& p) { return FindParameter(family, p.parameter) == &parameter; };
@@ -203,6 +225,8 @@ std::string ModelInWords(const Model& model) {
       return words.TwoStageSum();
     case Family::kIntegerDot:
       return words.IntegerDot();
+    case Family::kConversion:
+      return words.Conversion();
     case Family::kNone:
       break;
   }

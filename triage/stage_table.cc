@@ -66,6 +66,9 @@ std::string StageText(const Model& model, const Key& key) {
   if (model.algorithm.family == Family::kTwoStageSum && key.stage == Stage::kSum) {
     return key.occurrence == 0 ? "sum of products" : "sum with addend";
   }
+  if (model.algorithm.family == Family::kConversion && key.stage == Stage::kSum) {
+    return "operand";
+  }
   const std::string number = key.occurrence == 0 ? "" : absl::StrCat(" #", key.occurrence + 1);
   // A product without a k is the first operand of an addition.
   if (key.k < 0 && key.stage == Stage::kProduct) return "summand" + number;

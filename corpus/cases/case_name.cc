@@ -113,7 +113,8 @@ absl::StatusOr<CaseStream> ParseStreamName(absl::string_view text, Models models
   }
   const std::vector<absl::string_view> parts = absl::StrSplit(halves[1], ':');
   if (parts.size() != 2) return BadName(text, "the version and the seed must follow '@'");
-  if (parts[0] == "g2" && stream.op->instruction->scale == nullptr) {
+  if (parts[0] == "g2" && stream.op->instruction->scale == nullptr &&
+      !stream.op->instruction->is_conversion()) {
     stream.version = 2;
   } else if (parts[0] != absl::StrCat("g", kGeneratorVersion)) {
     return BadName(text, absl::StrCat("generator version '", parts[0], "' is not supported"));
@@ -165,6 +166,10 @@ void Generate(const CaseStream& stream, uint64_t first, int64_t count, Batch& ba
   const Instruction& instruction = *stream.op->instruction;
   const Shape& s = instruction.shape;
   batch.Resize(s, count);
+  if (instruction.is_conversion()) {  // words of an earlier use of the batch
+    std::ranges::fill(batch.b, 0);
+    std::ranges::fill(batch.c, 0);
+  }
   batch.stream = stream.name();
   batch.first = first;
   const uint32_t id = StreamId(stream);

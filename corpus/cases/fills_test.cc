@@ -18,7 +18,7 @@ std::set<const Format*> SignedFloats() {
   std::set<const Format*> formats;
   for (const auto& ops : {Operations(), UnmodelledOperations()}) {
     for (const Operation& op : ops) {
-      if (IsInteger(*op.instruction->d)) continue;
+      if (IsInteger(*op.instruction->d) || op.instruction->is_conversion()) continue;
       formats.insert({op.instruction->a, op.instruction->b, op.instruction->c});
     }
   }

@@ -9,6 +9,9 @@
 #include "corpus/cases/boundary_integer.h"
 #include "corpus/cases/boundary_scaled.h"
 #include "corpus/cases/tile.h"
+#if !defined(MMADIFF_ON_GPU)  // no GPU makes operands of conversions
+#include "corpus/cases/boundary_conversion.h"
+#endif
 
 namespace mmadiff {
 
@@ -34,6 +37,7 @@ MMADIFF_HD inline void FillRows(const Tile& t, const Format& f, TileWords out, i
 
 MMADIFF_HD inline void FillUniform(const Tile& t, Random& r) {
   FillRows(t, *t.instruction.a, t.a, t.rows(), r);
+  if (t.is_conversion()) return;
   FillRows(t, *t.instruction.b, t.b, t.columns(), r);
   FillBits(t.instruction.c->bits, t.c, t.results(), r);
 }
@@ -49,12 +53,15 @@ inline constexpr int kFirstLateClass = 1 + kFloatClasses + kScaledClasses;
 // Number of boundary classes for the formats. For block-scaled instructions, the floating-point
 // classes come first. The last scaled class is for scales with unread bits.
 MMADIFF_HD inline int BoundaryClassCount(const TileKind& in) {
+#if !defined(MMADIFF_ON_GPU)
+  if (IsAbsent(*in.b)) return std::size(conversion_classes::kClasses);
+#endif
   if (IsInteger(*in.d)) return kIntegerClasses;
   if (in.scale == nullptr) return kFloatClasses;
   return kFloatClasses + kScaledClasses - (FieldBits(*in.scale) == in.scale->bits);
 }
 
-// The number in generator version 2, for instructions without scales: the first classes of the
+// The number in generator version 2, for dot products without scales: the first classes of the
 // tables.
 inline int BoundaryClassCountOfVersion2(const TileKind& in) { return IsInteger(*in.d) ? 4 : 13; }
 
@@ -93,6 +100,9 @@ MMADIFF_HD inline void FillFromTable(int number, const Tile& t, Random& r) {
 // `number` is from ClassNumber().
 MMADIFF_HD inline void FillTile(int number, const Tile& t, Random& r) {
   if (number == 0) return FillUniform(t, r);
+#if !defined(MMADIFF_ON_GPU)
+  if (t.is_conversion()) return FillFromTable<conversion_classes::kClasses>(number - 1, t, r);
+#endif
   if (IsInteger(*t.instruction.d)) {
     return FillFromTable<integer_classes::kClasses>(number - 1, t, r);
   }

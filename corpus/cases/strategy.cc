@@ -35,7 +35,8 @@ Numbered ClassNamed(const Instruction& instruction, std::string_view name) {
   for (size_t i = 0; i < classes.size(); ++i) {
     if (name == classes[i].name) return {static_cast<int>(i) + 1, &classes[i]};
   }
-  for (size_t i = 0; !IsInteger(*instruction.d) && i < LateClasses().size(); ++i) {
+  const bool late = !IsInteger(*instruction.d) && !instruction.is_conversion();
+  for (size_t i = 0; late && i < LateClasses().size(); ++i) {
     if (name == LateClasses()[i].name) {
       return {kFirstLateClass + static_cast<int>(i), &LateClasses()[i]};
     }
@@ -72,6 +73,7 @@ std::vector<Strategy> MakeClassStrategies() {
   AddClasses<scaled_classes::kClasses>(all);
   AddClasses<integer_classes::kClasses>(all);
   AddClasses<float_classes::kLateClasses>(all);
+  AddClasses<conversion_classes::kClasses>(all);
   return all;
 }
 
@@ -88,6 +90,7 @@ constexpr Strategy kStrategies[] = {
 
 std::span<const InputClass> BoundaryClasses(const Instruction& instruction) {
   static const std::vector<InputClass>& scaled = *new std::vector<InputClass>(ScaledClasses());
+  if (instruction.is_conversion()) return conversion_classes::kClasses;
   if (IsInteger(*instruction.d)) return integer_classes::kClasses;
   if (instruction.scale != nullptr) {
     return std::span(scaled).first(BoundaryClassCount(instruction));

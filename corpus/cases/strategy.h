@@ -14,7 +14,7 @@ namespace mmadiff {
 // The boundary classes for an instruction's formats, in order of their numbers.
 std::span<const InputClass> BoundaryClasses(const Instruction& instruction);
 
-// Classes that only their own strategies and schedules use, for floating-point instructions.
+// Classes that only their own strategies and schedules use, for floating-point dot products.
 std::span<const InputClass> LateClasses();
 
 // Uniform bits in every operand, except scale bits without a meaning.

@@ -90,6 +90,7 @@ struct Tile {
 #endif
   TileWords a, b, c;
 
+  MMADIFF_HD bool is_conversion() const { return IsAbsent(*instruction.b); }
   MMADIFF_HD int rows() const { return instruction.shape.blocks * instruction.shape.m; }
   MMADIFF_HD int columns() const { return instruction.shape.blocks * instruction.shape.n; }
   MMADIFF_HD int k() const { return instruction.shape.k; }

@@ -153,6 +153,14 @@ TEST(WgmmaText, OtherTargetsHaveNone) {
   }
 }
 
+TEST(KernelText, NoneOfConversions) {
+  for (const PtxTarget& target : PtxTargets()) {
+    const absl::Status s = HasKernel(*FindInstruction("cvt.rn.f16.f32"), target);
+    EXPECT_EQ(s.code(), StatusCode::kNotFound);
+    EXPECT_THAT(std::string(s.message()), HasSubstr("is a conversion"));
+  }
+}
+
 TEST_F(CudaTest, WhatItCannotRun) {
   const std::unique_ptr<Device> device = Open();
   ASSERT_NE(device, nullptr);

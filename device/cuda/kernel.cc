@@ -58,6 +58,10 @@ std::string Body(const Instruction& i, const Variant& variant) {
 std::span<const PtxTarget> PtxTargets() { return kTargets; }
 
 absl::Status HasKernel(const Instruction& i, const PtxTarget& target) {
+  if (i.is_conversion()) {
+    return absl::NotFoundError(
+        absl::StrCat(i.name, " is a conversion; cuda: and sass: do not run conversions yet"));
+  }
   switch (i.layout) {
     case Layout::kNvidiaMma:
       // The only mma of the table that PTX 9.0 does not have.

@@ -292,6 +292,10 @@ std::vector<Mode> HipModes(const HipTarget& target) {
 }
 
 absl::Status HasHipKernel(const Instruction& i, const HipTarget& target) {
+  if (i.is_conversion()) {
+    return absl::NotFoundError(
+        absl::StrCat(i.name, " is a conversion; hip: does not run conversions yet"));
+  }
   const std::vector<std::string> archs = absl::StrSplit(i.native_on, ' ');
   if (!IsAmd(i.layout)) {
     return absl::NotFoundError(absl::StrCat(i.name, " has no kernel on ", target.target));

@@ -24,8 +24,8 @@ constexpr size_t kMaxRecorded = 20000;    // dot products in the first search, s
 constexpr size_t kAddedOfRecording = 64;  // mismatches added for the next search
 constexpr int kRounds = 20;
 
-// The tables' name of a format for scales or elements.
-absl::StatusOr<std::string> FormatOf(const std::string& typed, bool of_scales) {
+// The tables' name of a format, which need not have a sign if it is `any`.
+absl::StatusOr<std::string> FormatOf(const std::string& typed, bool any) {
   const std::vector<std::string> meant = QuotedFormats(typed);
   if (meant.empty()) {
     return absl::InvalidArgumentError(
@@ -35,8 +35,8 @@ absl::StatusOr<std::string> FormatOf(const std::string& typed, bool of_scales) {
     return absl::InvalidArgumentError(
         absl::StrCat("'", typed, "' may mean ", absl::StrJoin(meant, ", "), ": write one of them"));
   }
-  const auto* const format = *std::ranges::find(kFormats, meant[0], &Format::name);
-  if (of_scales || IsInteger(*format) || format->is_signed) return meant[0];
+  const Format* const format = FindFormat(meant[0]);
+  if (any || IsInteger(*format) || format->is_signed) return meant[0];
   return absl::InvalidArgumentError(
       absl::StrCat("--formats: ", meant[0], " has no sign and is only for scales (--scale)"));
 }
@@ -61,18 +61,22 @@ absl::StatusOr<const Operation*> UnlistedOperation(const std::string& formats, i
   std::vector<std::string> of = absl::StrSplit(formats, ',');
   if (of.size() != 4) {
     return absl::InvalidArgumentError(
-        "--formats takes the formats of a, b, c and d, such as f16,f16,f32,f32");
+        "--formats takes the formats of a, b, c and d, such as f16,f16,f32,f32, or f32,-,-,e4m3");
   }
   if (k < 1 || k > kMaxK) {
     return absl::InvalidArgumentError(absl::StrCat("--formats needs --k, 1 to ", kMaxK));
   }
+  const bool conversion = std::ranges::count(of, kAbsent.name) > 0;
   for (std::string& name : of) {
-    ASSIGN_OR_RETURN(const std::string format, FormatOf(name, false));
+    if (name == kAbsent.name) continue;
+    ASSIGN_OR_RETURN(const std::string format, FormatOf(name, conversion));
     name = format;
   }
   std::string name = absl::StrCat("unlisted/k", k, ".", of[3], ".", of[0], ".", of[1], ".", of[2]);
   if (FindUnlisted(name) == nullptr) {
-    return absl::InvalidArgumentError("--formats cannot mix integers and floating point");
+    return absl::InvalidArgumentError(
+        conversion ? "a conversion has --formats=A,-,-,D, both of floating point, and --k=1"
+                   : "--formats cannot mix integers and floating point");
   }
   if (!scale.empty()) {
     const std::pair<std::string, std::string> parts = absl::StrSplit(scale, ':');

@@ -108,7 +108,9 @@ TEST(InferrerTest, UnlistedOperations) {
         std::tuple("e4m3,e4m3,f32,f32", 32, "ue8m0", "FORMAT:BLOCK"),
         std::tuple("f16,ue8m0,f32,f32", 32, "", "ue8m0 has no sign"),
         std::tuple("ue4m3,f16,f32,f32", 32, "", "ue4m3 has no sign"),
-        std::tuple("e4m3,e4m3,f32,f32", 32, "ue8m0:3", "BLOCK divides k")}) {
+        std::tuple("e4m3,e4m3,f32,f32", 32, "ue8m0:3", "BLOCK divides k"),
+        std::tuple("f32,-,-,e4m3", 2, "", "--k=1"), std::tuple("f32,-,f32,e4m3", 1, "", "--k=1"),
+        std::tuple("f32,-,-,s8", 1, "", "--k=1")}) {
     const auto bad = UnlistedOperation(formats, k, scale);
     ASSERT_FALSE(bad.ok()) << formats;
     EXPECT_NE(std::string(bad.status().message()).find(what), std::string::npos) << bad.status();

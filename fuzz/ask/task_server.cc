@@ -156,7 +156,9 @@ void TaskServer::Identify(const AskRequest& request) {
   reply.identity.device_identity = IdentityOfRun(device);
   std::vector<const Operation*> ops;
   for (const std::string& glob : request.identify) {
+    const bool lists = !device.SupportsAny() || glob.find_first_of("*?[") == glob.npos;
     for (const Operation* op : MatchOperations(glob, Models::kOptional)) {
+      if (op->instruction->is_conversion() && !lists) continue;  // as ChooseOperations()
       if (std::ranges::find(ops, op) == ops.end()) ops.push_back(op);
     }
   }

@@ -393,7 +393,12 @@ void RunBench(const BenchFlags& flags, Call& call) {
     DeviceOr opened = OpenDeviceAndWarn(flags.device, call.console);
     if (!opened.ok()) return call.Say(opened.status());
     device = *std::move(opened);
-    if (call.ledger().Keep(OfDevice(*device, *ops)).empty()) return;  // the ledger has the reason
+    std::set<const Operation*> named;
+    for (const Operation* op : *ops) {
+      if (std::ranges::count(flags.instr, op->name) > 0) named.insert(op);
+    }
+    const auto of_device = call.ledger().Keep(OfDevice(*device, *ops, named));
+    if (of_device.empty()) return;  // the ledger has the reason
   }
   HandleStopSignals();
   const TimeLimit endless = TimeLimit::After(absl::InfiniteDuration());

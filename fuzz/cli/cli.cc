@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -165,12 +166,16 @@ Filtered<const Operation*> WithModel(const std::vector<const Operation*>& ops) {
   return kept;
 }
 
-Filtered<const Operation*> OfDevice(const Device& device,
-                                    const std::vector<const Operation*>& ops) {
+Filtered<const Operation*> OfDevice(const Device& device, const std::vector<const Operation*>& ops,
+                                    const std::set<const Operation*>& named) {
   Filtered<const Operation*> kept(Thing::kOperation);
   for (const Operation* op : ops) {
     const absl::Status status = device.Supports(*op);
-    if (status.ok()) {
+    const bool conversion = op->instruction->is_conversion() && !named.contains(op);
+    const bool lacks = !status.ok() && ReasonOf(status) == Reason::kDeviceLacks;
+    if (conversion && (lacks || device.SupportsAny())) {
+      kept.Leave(Reason::kConversion, op->name);
+    } else if (status.ok()) {
       kept.Keep(op, op->name);
     } else {
       kept.Leave(ReasonOf(status), op->name, false, std::string(status.message()));
@@ -203,8 +208,10 @@ bool IsOfOthers(const LeftOutLine& line) {
 
 namespace {
 
+// `named`: those that match without a wildcard.
 absl::StatusOr<Filtered<const Operation*>> Matching(const std::vector<std::string>& typed,
-                                                    const Device* device) {
+                                                    const Device* device,
+                                                    std::set<const Operation*>& named) {
   std::map<std::pair<bool, const Operation*>, bool> exact;  // in table order
   Filtered<const Operation*> ops(Thing::kOperation);
   for (const std::string& text : typed) {
@@ -219,7 +226,10 @@ absl::StatusOr<Filtered<const Operation*>> Matching(const std::vector<std::strin
       ops.Leave(Reason::kNoFormats, name, names, WhyNoOperation(name));
     }
   }
-  for (const auto& [key, named] : exact) ops.Keep(key.second, key.second->name, named);
+  for (const auto& [key, is_exact] : exact) {
+    ops.Keep(key.second, key.second->name, is_exact);
+    if (is_exact) named.insert(key.second);
+  }
   return ops;
 }
 
@@ -232,10 +242,11 @@ absl::StatusOr<std::vector<const Operation*>> ChooseOperations(
         device->name(),
         ": which instruction does the program compute? Name it: --instr=ARCH/INSTRUCTION"));
   }
-  ASSIGN_OR_RETURN(Filtered<const Operation*> matching, Matching(globs, device));
+  std::set<const Operation*> named;
+  ASSIGN_OR_RETURN(Filtered<const Operation*> matching, Matching(globs, device, named));
   std::vector<const Operation*> ops = ledger.Keep(std::move(matching));
   if (models == Models::kRequired) ops = ledger.Keep(WithModel(ops));
-  if (device != nullptr) ops = ledger.Keep(OfDevice(*device, ops));
+  if (device != nullptr) ops = ledger.Keep(OfDevice(*device, ops, named));
   return ops;
 }
 

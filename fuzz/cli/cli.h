@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -149,8 +150,10 @@ std::vector<std::string> NamesOf(const std::vector<const Operation*>& ops);
 // The operations with a model. The ledger needs to record which of the others the command line
 // names.
 Filtered<const Operation*> WithModel(const std::vector<const Operation*>& ops);
-// The operations that the device supports.
-Filtered<const Operation*> OfDevice(const Device& device, const std::vector<const Operation*>& ops);
+// The operations that the device supports. Conversions that are not among the `named` ones have a
+// reason of their own, and are left out if Device::SupportsAny().
+Filtered<const Operation*> OfDevice(const Device& device, const std::vector<const Operation*>& ops,
+                                    const std::set<const Operation*>& named);
 // Enters the operations as compared whose model is shared by one of `done`.
 void CompareByModel(const std::vector<const Operation*>& ops,
                     const std::vector<const Operation*>& done, Ledger& ledger);

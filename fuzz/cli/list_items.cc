@@ -162,6 +162,12 @@ Fields<InstructionItem> FieldsOf(const InstructionItem*) {
   using I = InstructionItem;
   return {
       {"name", [](const I& i) { return i.name; }, InstructionName()},
+      {"type",
+       [](const I& i) {
+         return i.op ? std::optional(std::string(Name(TypeOf(*i.op->instruction)))) : std::nullopt;
+       },
+       Absent(
+           {.what = "kind of arithmetic", .words = NamesOf<InstructionType>(kInstructionTypes)})},
       Field<I>::Flat(
           [](const I& i) { return i.op ? std::optional(ComputedBy{*i.op}) : std::nullopt; }),
       {"grade",
@@ -187,17 +193,18 @@ Entry EntryOf(const Operation& op) {
                           s.m, s.n_min, s.n_max, s.n_step);
   }
   const std::string words = DescribeModel(op.model);
-  return {op.name,
-          absl::StrCat(
-              op.name, "\n  ", words, "\n  ", Describe(op.numerics->algorithm),
-              any_nan ? "; the bits of a NaN are unspecified" : "", "\n  ", Name(e.grade), ": ",
-              e.text, FileText(e), *e.others == '\0' ? "" : absl::StrCat("\n  others: ", e.others),
-              "\n  native on ", *i.native_on ? i.native_on : "nothing (made of other instructions)",
-              "; formats and layout: ", i.source, LoweringsText(op), "\n  mmadiff simulates ",
-              HasLanes(op.model) ? "several dot products at a time (SIMD)"
-                                 : "one dot product at a time",
-              sizes),
-          JsonOf(InstructionItem{op.name, e, &op}), true, words};
+  return {
+      op.name,
+      absl::StrCat(
+          op.name, "\n  ", Name(TypeOf(i)), "\n  ", words, "\n  ", Describe(op.numerics->algorithm),
+          any_nan ? "; the bits of a NaN are unspecified" : "", "\n  ", Name(e.grade), ": ", e.text,
+          FileText(e), *e.others == '\0' ? "" : absl::StrCat("\n  others: ", e.others),
+          "\n  native on ", *i.native_on ? i.native_on : "nothing (made of other instructions)",
+          "; formats and layout: ", i.source, LoweringsText(op), "\n  mmadiff simulates ",
+          HasLanes(op.model) ? "several dot products at a time (SIMD)"
+                             : "one dot product at a time",
+          sizes),
+      JsonOf(InstructionItem{op.name, e, &op}), true, words};
 }
 
 namespace {
@@ -339,7 +346,7 @@ std::vector<Entry> ListDevices() {
 
 struct StrategyItem {
   const char *name, *what;
-  std::span<const InputClass> floats = {}, scaled = {}, integers = {}, late = {};
+  std::span<const InputClass> floats = {}, scaled = {}, integers = {}, conversions = {}, late = {};
 };
 
 Fields<StrategyItem> FieldsOf(const StrategyItem*) {
@@ -350,6 +357,7 @@ Fields<StrategyItem> FieldsOf(const StrategyItem*) {
       {"float", [](const S& s) { return IfAny(s.floats); }, Absent()},
       {"scaled", [](const S& s) { return IfAny(s.scaled); }, Absent()},
       {"integer", [](const S& s) { return IfAny(s.integers); }, Absent()},
+      {"conversion", [](const S& s) { return IfAny(s.conversions); }, Absent()},
       {"late", [](const S& s) { return IfAny(s.late); }, Absent()},
   };
 }
@@ -370,6 +378,7 @@ std::vector<Entry> ListStrategies() {
       item.floats = float_classes::kClasses;
       item.scaled = scaled_classes::kClasses;
       item.integers = integer_classes::kClasses;
+      item.conversions = conversion_classes::kClasses;
       item.late = LateClasses();
     }
     entries.push_back(
@@ -378,6 +387,7 @@ std::vector<Entry> ListStrategies() {
                       ClassesText("floating point", item.floats),
                       ClassesText("block-scaled, also", item.scaled),
                       ClassesText("integer", item.integers),
+                      ClassesText("conversion", item.conversions),
                       ClassesText("not in rotation (only by name and in `scheduled`)", item.late)),
          JsonOf(item)});
   }

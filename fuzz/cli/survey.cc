@@ -59,8 +59,8 @@ void SayVerdicts(const SurveyOutcome& outcome, const SurveySummary& summary, End
 }
 
 // Enters the outcome of each operation: its own result, or the reason why it has no result.
-void Enter(const std::vector<const Operation*>& asked, const SurveyOutcome& outcome,
-           Ledger& ledger) {
+void Enter(const std::vector<const Operation*>& asked, const std::vector<std::string>& typed,
+           const SurveyOutcome& outcome, Ledger& ledger) {
   for (const SurveyResult& result : outcome.results) {
     const bool own = std::ranges::count(asked, result.task.op, &Operation::name) > 0;
     if (!own || !result.task.variant.empty()) continue;  // a different size or operand source
@@ -74,7 +74,9 @@ void Enter(const std::vector<const Operation*>& asked, const SurveyOutcome& outc
   for (const Operation* op : asked) {
     const auto& has = outcome.manifest.instructions;
     const bool lacks = std::ranges::count(has, op->name, &SurveyManifest::Instruction::name) == 0;
-    if (lacks) ledger.Leave({Thing::kOperation, Reason::kDeviceLacks, op->name});
+    const bool glob = op->instruction->is_conversion() && std::ranges::count(typed, op->name) == 0;
+    const Reason reason = glob ? Reason::kConversion : Reason::kDeviceLacks;
+    if (lacks) ledger.Leave({Thing::kOperation, reason, op->name});
   }
   for (const SurveyTask& task : outcome.missing) {
     const bool own = std::ranges::count(asked, task.op, &Operation::name) > 0;
@@ -125,7 +127,7 @@ void RunSurvey(const SurveyFlags& flags, Call& call) {
   };
   const auto outcome = RunSurvey(options, InChild(kAskVerb, *timeout), call.console);
   if (!outcome.ok()) return call.Say(outcome.status(), Verdict::kNotWritten);
-  Enter(*asked, *outcome, ledger);
+  Enter(*asked, flags.instr, *outcome, ledger);
   for (const std::string& warning : outcome->warnings) call.console.Warn(warning);
   const SurveySummary summary = Summarize(*outcome);
   std::string note;

@@ -110,6 +110,7 @@ class BinLister {
 
   void List() {
     ListWords(BinGroup::kA, "a", m_.a, table_.places());
+    if (alg_.family == Family::kConversion) return ListConversion();
     ListWords(BinGroup::kB, "b", m_.b, table_.places());
     ListWords(BinGroup::kAddend, "addend", m_.c, 0);
     if (m_.scales() > 0) {
@@ -159,6 +160,57 @@ class BinLister {
             places == 0 ? "" : absl::StrCat("k", place * m_.k / places), WhyNoWord(f, kind));
       }
     }
+  }
+
+  // The roundings and the results of a conversion.
+  void ListConversion() {
+    const Format &a = m_.a, &d = m_.d;
+    const bool keeps = alg_.input_subnormals == Subnormals::kKeep;
+    const int smallest = keeps ? Lowest(a) : LeastExponent(a);
+    const int lost = std::max(a.fraction_bits - d.fraction_bits, Lowest(d) - smallest);
+    Begin(BinGroup::kRounding, "rounding", 2);
+    for (int dropped = 0; dropped < kRoundedOffKinds; ++dropped) {
+      const int needed = BitsNeeded(dropped);
+      const bool certain = lost >= needed + 1 || dropped == kNothing;
+      for (const char* sign : {"+", "-"}) {
+        const bool exists = *sign == '+' || a.is_signed;
+        Add(kDroppedNames[dropped], sign,
+            Reach{certain && exists && d.fraction_bits > 0, lost >= needed && exists,
+                  exists ? "no operand has bits below an ulp" : "a has no sign"});
+      }
+    }
+    Begin(BinGroup::kResult, "result", 0);
+    Add("+0", "", Reach{a.has_zero && d.has_zero, d.has_zero, "the format has no zero"});
+    Add("-0", "", ConvertedMinusZero());
+    const bool subnormals = d.has_zero && d.fraction_bits > 0 &&
+                            alg_.output_subnormals == Subnormals::kKeep &&
+                            smallest < d.min_exponent;
+    Add("subnormal", "", Reach{subnormals, subnormals, "none, or no operand is so small"});
+    Add("normal", "", Reach{true});
+    ListBeyondRange();
+  }
+  Reach ConvertedMinusZero() const {
+    if (!WhyNoWord(m_.d, kMinusZero).empty() || alg_.relu == Relu::kClamp || !m_.a.is_signed ||
+        alg_.output_subnormals == Subnormals::kFlushPositive) {
+      return {false, false, "no zero keeps a sign"};
+    }
+    return {WhyNoWord(m_.a, kMinusZero).empty() &&
+            alg_.input_subnormals != Subnormals::kFlushPositive};
+  }
+  void ListBeyondRange() {
+    const Format &a = m_.a, &d = m_.d;
+    const bool keeps = alg_.saturation != Saturation::kAll, nan = d.nonfinite != Nonfinite::kNone;
+    Add("inf", "",
+        Reach{HasInfinity(a) && HasInfinity(d) && keeps, HasInfinity(a) && HasInfinity(d) && keeps,
+              "no infinity is an operand and a result"});
+    const bool of_nan = a.nonfinite != Nonfinite::kNone;
+    const bool made = !HasInfinity(d) && keeps;  // in place of an infinity
+    Add("nan", "", Reach{nan && of_nan, nan && (of_nan || made), "no NaN is operand or result"});
+    const bool infinite = HasInfinity(d) && alg_.saturation == Saturation::kNone;
+    const bool beyond = MaxExponent(a) > MaxExponent(d);
+    Add("overflow", "",
+        Reach{infinite && beyond && alg_.output_rounding == Rounding::kNearestEven,
+              infinite && MaxExponent(a) >= MaxExponent(d), "no number becomes infinite"});
   }
 
   void ListPairs() {
@@ -285,6 +337,11 @@ class BinLister {
     Add("all", "", Reach{true});
   }
 
+  // Bits below an ulp that can be dropped so.
+  static int BitsNeeded(int dropped) {
+    return dropped == kNothing ? 0 : dropped == kHalfOverEven || dropped == kHalfOverOdd ? 1 : 2;
+  }
+
   void ListRounding() {
     Begin(BinGroup::kRounding, "rounding", 2);
     // Bits of a sum below the last bit of the output: certain, and maximum.
@@ -300,9 +357,7 @@ class BinLister {
       certain = alg_.fraction_bits - alg_.output_fraction_bits;
     }
     for (int dropped = 0; dropped < kRoundedOffKinds; ++dropped) {
-      const int needed = dropped == kNothing                                   ? 0
-                         : dropped == kHalfOverEven || dropped == kHalfOverOdd ? 1
-                                                                               : 2;
+      const int needed = BitsNeeded(dropped);
       for (const char* sign : {"+", "-"}) {
         Add(kDroppedNames[dropped], sign,
             Reach{certain >= needed, possible >= needed, "no sum has bits below an ulp"});

@@ -169,7 +169,8 @@ class Marker {
   void MarkRounding(const Event& e) {
     if (e.magnitude == 0) return;
     const bool last_add = fused_ && !aligned_;
-    const int kept = last_add ? m_.d.fraction_bits : alg_.output_fraction_bits;
+    const bool all = last_add || alg_.family == Family::kConversion;
+    const int kept = all ? m_.d.fraction_bits : alg_.output_fraction_bits;
     const int exponent = std::max(BitWidth(e.magnitude) - 1 + e.lsb_exponent, m_.d.min_exponent);
     const int shift = exponent - kept - e.lsb_exponent;
     int dropped = kNothing;

@@ -353,7 +353,8 @@ TEST(Generator, ClassNamesAreDistinct) {
   for (const std::span<const InputClass> classes :
        {std::span<const InputClass>(float_classes::kClasses),
         std::span<const InputClass>(scaled_classes::kClasses),
-        std::span<const InputClass>(integer_classes::kClasses)}) {
+        std::span<const InputClass>(integer_classes::kClasses),
+        std::span<const InputClass>(conversion_classes::kClasses)}) {
     std::set<std::string> names = {UniformBits().name};
     for (const InputClass& c : classes) EXPECT_TRUE(names.insert(c.name).second) << c.name;
   }

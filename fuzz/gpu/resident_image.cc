@@ -44,10 +44,10 @@ std::string WhyNoResidentImage(absl::string_view target) {
   if (!IsAmd(target)) return absl::StrCat("the CUDA Toolkit", kThen);
   const HipTarget* const amd = FindHipTarget(target);
   const auto is_modelled = [amd](const Operation& op) {
-    return amd != nullptr && op.arch() == amd->arch;
+    return amd != nullptr && op.arch() == amd->arch && !op.instruction->is_conversion();
   };
   if (absl::c_none_of(Operations(), is_modelled)) {
-    return absl::StrCat("no arithmetic of ", target, " is modeled");
+    return absl::StrCat("no dot product of ", target, " is modeled");
   }
   return absl::StrCat("a clang that compiles them for ", target, kThen);
 }

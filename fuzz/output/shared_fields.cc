@@ -18,6 +18,15 @@ std::vector<std::string> Factors(const DotProductWords& w, bool b) {
   return HexWords(b ? *i.b : *i.a, b ? w.dot.b : w.dot.a, 0, i.shape.k);
 }
 
+std::optional<std::vector<std::string>> FactorsOfB(const DotProductWords& w) {
+  if (w.instruction.is_conversion()) return std::nullopt;
+  return Factors(w, true);
+}
+std::optional<std::string> Addend(const DotProductWords& w) {
+  if (w.instruction.is_conversion()) return std::nullopt;
+  return HexWord(*w.instruction.c, w.dot.c);
+}
+
 // nullopt for an instruction without scales.
 std::optional<std::vector<std::string>> Scales(const DotProductWords& w, bool b) {
   const Instruction& i = w.instruction;
@@ -52,8 +61,8 @@ Fields<DotProductWords> FieldsOf(const DotProductWords*) {
   using W = DotProductWords;
   return {
       {"a", [](const W& w) { return Factors(w, false); }, HexDigits()},
-      {"b", [](const W& w) { return Factors(w, true); }, HexDigits()},
-      {"c", [](const W& w) { return HexWord(*w.instruction.c, w.dot.c); }, HexDigits()},
+      {"b", FactorsOfB, Absent(HexDigits())},
+      {"c", Addend, Absent(HexDigits())},
       {"scale_a", [](const W& w) { return Scales(w, false); }, Absent(HexDigits())},
       {"scale_b", [](const W& w) { return Scales(w, true); }, Absent(HexDigits())},
       {"d",

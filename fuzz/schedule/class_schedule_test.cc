@@ -18,6 +18,10 @@ constexpr char kMfma[] = "gfx90a/v_mfma_f32_16x16x16bf16_1k";
 
 const Operation& Op(const char* name) { return *FindOperation(name); }
 
+bool HasLateClasses(const Operation& op) {
+  return !IsInteger(*op.instruction->d) && !op.instruction->is_conversion();
+}
+
 std::vector<std::string> TurnsOf(const ClassSchedule& schedule) {
   std::vector<std::string> turns;
   for (size_t t = 0; t < schedule.size(); ++t) turns.push_back(schedule.of(t).name);
@@ -51,7 +55,7 @@ TEST(ClassStrategyTest, HasNothingButItsClass) {
                      s.name);
       }
     }
-    const size_t late = IsInteger(*op.instruction->d) ? 0 : LateClasses().size();
+    const size_t late = HasLateClasses(op) ? LateClasses().size() : 0;
     EXPECT_EQ(made, BoundaryClasses(*op.instruction).size() + late);
   }
 }
@@ -63,7 +67,7 @@ TEST(ScheduleTest, ReadsWhatItWrites) {
     const auto parsed = ParseSchedule(schedule.text(), *op.instruction);
     ASSERT_TRUE(parsed.ok()) << parsed.status();
     EXPECT_EQ(TurnsOf(*parsed), TurnsOf(schedule)) << schedule.text();
-    const size_t late = IsInteger(*op.instruction->d) ? 0 : LateClasses().size();
+    const size_t late = HasLateClasses(op) ? LateClasses().size() : 0;
     const size_t classes = BoundaryClasses(*op.instruction).size() + 1 + late;
     const std::vector<std::string> turns = TurnsOf(schedule);
     EXPECT_EQ(std::set<std::string>(turns.begin(), turns.end()).size(), classes);

@@ -56,8 +56,11 @@ using Condition = std::function<bool(const Operation&)>;
 
 inline bool Always(const Operation&) { return true; }
 inline bool IsIntegral(const Operation& op) { return IsInteger(*op.instruction->d); }
+inline bool IsConversion(const Operation& op) { return op.instruction->is_conversion(); }
 // Operands of more than 8 bits.
-inline bool IsWide(const Operation& op) { return !IsIntegral(op) && op.instruction->a->bits > 8; }
+inline bool IsWide(const Operation& op) {
+  return !IsIntegral(op) && !IsConversion(op) && op.instruction->a->bits > 8;
+}
 // Of the many pairs of narrow formats those of a format with itself, and any with scales for e2m1.
 inline bool IsFloat(const Operation& op) {
   return !IsIntegral(op) && (IsWide(op) || op.instruction->a == op.instruction->b);

@@ -70,6 +70,19 @@ inline bool HasScaleBitsUnread(const Operation& op) {
   return FieldBits(*op.instruction->scale) != op.instruction->scale->bits;
 }
 
+// Of conversions.
+inline bool HasFraction(const Operation& op) { return op.instruction->a->fraction_bits > 0; }
+inline bool HasZero(const Operation& op) { return op.instruction->a->has_zero; }
+inline bool LosesDigits(const Operation& op) {
+  return op.instruction->a->fraction_bits > D(op).fraction_bits + 1;
+}
+inline bool ConvertsSmallNumbers(const Operation& op) {
+  return Lowest(*op.instruction->a) < Lowest(D(op)) && D(op).has_zero;
+}
+inline bool ConvertsLargeNumbers(const Operation& op) {
+  return MaxExponent(*op.instruction->a) > MaxExponent(D(op));
+}
+
 inline Condition Not(bool (*condition)(const Operation&)) {
   return [condition](const Operation& op) { return !condition(op); };
 }

@@ -82,6 +82,24 @@ inline Property Result(const char* name, WordTest is) {
           }};
 }
 
+// ---- Conversions
+
+inline bool IsSpecialWord(const Format& f, uint64_t word) { return !IsFinite(f, word); }
+inline bool IsBelowNormal(const Format& f, uint64_t word) {
+  return IsFinite(f, word) && Decode(f, word).significand >> f.fraction_bits == 0;
+}
+inline bool IsHugeOrSpecial(const Format& f, uint64_t word) {
+  return !IsFinite(f, word) || IsHuge(f, word);
+}
+inline bool HasNoOtherOperands(const Operation&, const DotProductCase& dot) {
+  return dot.b[0] == 0 && dot.c == 0;
+}
+inline Property Operand(const char* name, WordTest is) {
+  return {std::string("operand ") + name, [is](const Operation& op, const DotProductCase& dot) {
+            return is(*op.instruction->a, dot.a[0]);
+          }};
+}
+
 // ---- Floating point
 
 // The exponent of the highest bit of a nonzero event.

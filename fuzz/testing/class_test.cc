@@ -173,14 +173,29 @@ std::vector<Requirement> IntegerRows() {
   }
   return rows;
 }
+
+std::vector<Requirement> ConversionRows() {
+  std::vector<Requirement> rows = {
+      {"edges", Operand("special", IsSpecialWord), {20}, HasSpecialElements},
+      {"edges", Operand("huge", IsHuge), {20}, HasFraction},
+      {"tie", Seen(StageEvent::kTie), {150}, LosesDigits},
+      {"tie", Seen(StageEvent::kStickyOnly), {150}, LosesDigits},
+      {"underflow", Result("subnormal or zero", IsBelowNormal), {500}, ConvertsSmallNumbers},
+      {"overflow", Result("huge or special", IsHugeOrSpecial), {500}, ConvertsLargeNumbers},
+      {"specials", Operand("special", IsSpecialWord), {800}, HasSpecialElements},
+      {"subnormals", Operand("subnormal or zero", IsBelowNormal), kAll, HasZero},
+  };
+  for (const char* name : {"edges", "tie", "underflow", "overflow", "specials", "subnormals"}) {
+    rows.push_back({name, {"words of absent operands are 0", HasNoOtherOperands}, kAll});
+  }
+  return rows;
+}
 // clang-format on
 
 const std::vector<Section>& Table() {
-  static const std::vector<Section> table = {{IsWide, WideRows()},
-                                             {IsNarrow, NarrowRows()},
-                                             {IsFloat, FloatRows()},
-                                             {IsScaled, ScaledRows()},
-                                             {IsIntegral, IntegerRows()}};
+  static const std::vector<Section> table = {
+      {IsWide, WideRows()},     {IsNarrow, NarrowRows()},    {IsFloat, FloatRows()},
+      {IsScaled, ScaledRows()}, {IsIntegral, IntegerRows()}, {IsConversion, ConversionRows()}};
   return table;
 }
 
@@ -217,7 +232,8 @@ std::vector<uint64_t> Count(const Operation& op, const InputClass& input_class,
 }
 
 std::vector<const Operation*> TestedOperations() {
-  return OperationsWhere([](const Operation& op) { return IsFloat(op) || IsIntegral(op); });
+  return OperationsWhere(
+      [](const Operation& op) { return IsFloat(op) || IsIntegral(op) || IsConversion(op); });
 }
 
 class ClassTest : public testing::TestWithParam<const Operation*> {};

@@ -28,6 +28,7 @@ bool CanHappen(Family family, StageEvent e) {
     return e == StageEvent::kIntegerOverflow || e == StageEvent::kFullCancellation ||
            e == StageEvent::kResultZero;
   }
+  if (family == Family::kConversion && e == StageEvent::kFullCancellation) return false;
   return e != StageEvent::kIntegerOverflow && (HasOneAlignment(family) || !alignment);
 }
 

@@ -22,6 +22,23 @@ DotProductCase Integers(const Model& m, Random& random) {
   return dot;
 }
 
+// The operand of a conversion: near the ends of both formats, at ties, special, or any word.
+DotProductCase Operand(const Model& m, Random& random) {
+  DotProductCase dot = {{RandomWord(m.a, random)}, {0}, 0};
+  const int ends[] = {m.d.min_exponent - Between(random, -1, m.d.fraction_bits + 2),
+                      MaxExponent(m.d) + Between(random, -1, 1),
+                      Between(random, m.a.min_exponent - m.a.fraction_bits, MaxExponent(m.a))};
+  const int exponent = ends[random() % std::size(ends)];
+  uint64_t fraction = RandomFraction(m.a, random);
+  if (const int lost = m.a.fraction_bits - m.d.fraction_bits; lost > 0 && OneIn(random, 2)) {
+    const uint64_t half = uint64_t{1} << (lost - 1);
+    fraction = (random() & ~Ones(lost)) | (half + Between(random, -1, 1));
+  }
+  if (OneIn(random, 4)) dot.a[0] = SpecialWord(m.a, random);
+  if (OneIn(random, 2)) dot.a[0] = WordOfExponent(m.a, exponent, fraction, random);
+  return dot;
+}
+
 // A random exponent for the largest terms: the ends of the result's range and of the products'
 // range, and between them. Exponents that no product can have are rare.
 int CentreExponent(const Model& m, Random& random) {
@@ -203,6 +220,7 @@ DotProductCase RandomWords(const Model& m, Random& random) {
 }
 
 DotProductCase RandomDot(const Model& m, Random& random) {
+  if (m.algorithm.family == Family::kConversion) return Operand(m, random);
   if (IsInteger(m.a)) return Integers(m, random);
   switch (random() % 10) {
     case 0:
@@ -226,8 +244,8 @@ DotProductCase RandomDot(const Model& m, Random& random) {
 }
 
 std::string FamilyName(Family family) {
-  constexpr const char* kNames[] = {"FmaChain", "PairwiseSum", "FusedSum",  "ScaledSum",
-                                    "ExactSum", "TwoStageSum", "IntegerDot"};
+  constexpr const char* kNames[] = {"FmaChain", "PairwiseSum", "FusedSum",   "ScaledSum",
+                                    "ExactSum", "TwoStageSum", "IntegerDot", "Conversion"};
   static_assert(std::size(kNames) == kFamilyCount);
   return kNames[static_cast<int>(family)];
 }

@@ -49,6 +49,8 @@ uint64_t ReferenceDotProduct(const Model& model, const DotProductCase& dot) {
       return reference::TwoStageSum(model, dot);
     case Family::kIntegerDot:
       return reference::IntegerDot(model, dot);
+    case Family::kConversion:
+      return reference::Conversion(model, dot);
     case Family::kNone:  // there is nothing to compute
       break;
   }

@@ -17,6 +17,8 @@ constexpr Format kPadded = {"1-2-1 padded", 6, 2, 1, 0, 2, kIeee, true};
 constexpr Format kAllBits = {"1-2-1 all bits", 5, 2, 1, 0, 1, Nonfinite::kIeeeAllBits, true};
 constexpr Format kNanOnly = {"1-2-1 no infinity", 4, 2, 1, 0, 0, kNan, true};
 constexpr Format kMinusZeroNan = {"1-2-1 fnuz", 4, 2, 1, 0, 0, Nonfinite::kNanMinusZero, true};
+// An operand of conversions, with more digits and a wider range than their results.
+constexpr Format kWideToy = {"1-5-8", 14, 5, 8, -14, 0, kIeee, true};
 constexpr Format kShifted = {"1-3-1", 5, 3, 1, -4, 0, kIeee, true};
 // Finite: 0, 1, 2, 4; 0, 1/2, 1, 3/2; 0, 1/2.
 constexpr Format kFinitePower = {"1-2-0 finite", 3, 2, 0, 0, 0, kNone, true};
@@ -35,6 +37,8 @@ constexpr Format kScale = {"0-1-1", 2, 1, 1, 1, 0, kNan, false};
 constexpr Format kPowerScale = {"0-2-0", 2, 2, 0, 0, 0, kNan, false, false};
 constexpr Format kWideScale = {"0-2-1", 4, 2, 1, -1, 0, kNan, false};
 constexpr Format kScales[] = {kScale, kPowerScale, kWideScale};
+constexpr Format kConverted[] = {kToy,          kPadded,  kAllBits, kNanOnly,
+                                 kMinusZeroNan, kShifted, kFinite,  kHigh};
 constexpr Format kS5 = {"s5", 5, 0, 0, 0, 0, kNone, true};
 constexpr Format kS3 = {"s3", 3, 0, 0, 0, 0, kNone, true};
 constexpr Format kU3 = {"u3", 3, 0, 0, 0, 0, kNone, false};
@@ -77,6 +81,8 @@ Model ToyModel(Family family) {
     case Family::kPairwiseSum:
     case Family::kTwoStageSum:
       return {kToy, kFinitePower, kMiddle, kMiddle, 2, algorithm};
+    case Family::kConversion:
+      return {kWideToy, kAbsent, kAbsent, kToy, 1, algorithm};
     case Family::kNone:
       break;
   }
@@ -95,6 +101,11 @@ Model WithOtherFormats(const Model& model, Random& random) {
   const Family family = model.algorithm.family;
   if (family == Family::kIntegerDot) return WithOtherIntegers(model, random);
   Model m = model;
+  if (family == Family::kConversion) {
+    m.a = OneOf(kFloats, random);
+    m.d = OneIn(random, 4) ? OneOf(kScales, random) : OneOf(kConverted, random);
+    return m;
+  }
   m.k = Between(random, 1, 3);
   m.a = OneOf(kFloats, random);
   m.b = OneOf(kFloats, random);

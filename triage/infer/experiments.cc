@@ -264,6 +264,7 @@ std::vector<DotProductCase> ClassCases(const Operation& op, const char* name, ui
 
 bool PutTerm(const Model& m, int term, const Value& value, DotProductCase& dot) {
   if (term == m.k) return EncodeValue(m.c, value, &dot.c);
+  if (IsAbsent(m.b)) return EncodeValue(m.a, value, &dot.a[term]);
   const int low = m.a.min_exponent, high = MaxExponent(m.a), e = value.exponent;
   for (const int a : {std::clamp((e + m.a.min_exponent - m.b.min_exponent) / 2, low, high),
                       std::clamp(e - m.b.min_exponent, low, high),

@@ -194,7 +194,7 @@ void OneProduct(const Model& m, const DotProductCase&, Offer offer) {
   powers = PowersOfTwo(m.a);
   factors.insert(factors.end(), powers.begin(), powers.end());
   std::vector<uint64_t> units = {0, 0};
-  if (!EncodePowerOfTwo(m.b, false, 0, &units[0])) return;
+  if (!IsAbsent(m.b) && !EncodePowerOfTwo(m.b, false, 0, &units[0])) return;
   if (!m.a.is_signed && EncodePowerOfTwo(m.b, true, 0, &units[1])) units.push_back(0);
   DotProductCase dot = NeutralDotProduct(m);
   for (const uint64_t c : addends) {

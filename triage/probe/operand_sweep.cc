@@ -20,7 +20,7 @@ constexpr int64_t kPortion = 1 << 18;    // dot products per batch
 std::vector<uint64_t> Addends(const Instruction& in) {
   std::vector<uint64_t> words = {0};
   const Format &a = *in.a, &b = *in.b, &c = *in.c;
-  if (a.bits > 8 || b.bits > 8) return words;
+  if (a.bits > 8 || b.bits > 8 || IsAbsent(c)) return words;
   if (IsInteger(c)) {
     words.push_back(LowBits(c.bits - 1));  // the largest and the smallest
     words.push_back(1ull << SignBit(c));
@@ -165,7 +165,7 @@ class Sweep : public OperandSweeper {
 
 bool HasOperandSweep(const Operation& op) {
   const Format &a = *op.instruction->a, &b = *op.instruction->b;
-  return IsModelled(op) && std::max(a.bits, b.bits) <= 16 && std::min(a.bits, b.bits) > 1;
+  return IsModelled(op) && std::max(a.bits, b.bits) <= 16 && a.bits > 1 && b.bits != 1;
 }
 
 std::unique_ptr<OperandSweeper> SweeperOf(const Operation& op, const Model& model,

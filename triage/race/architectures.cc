@@ -20,14 +20,16 @@ using Rows = std::vector<const Operation*>;
 
 // The parts of a name by which the user chooses the arithmetic: rows with different choices are
 // different requests.
-constexpr const char* kModes[] = {"rz", "rm", "rp", "satfinite", "and", "xor"};
+constexpr const char* kModes[] = {"rz", "rm", "rp", "rna", "satfinite", "relu", "and", "xor"};
 
 std::string ModeOf(const Instruction& i) {
   const std::vector<std::string> parts = absl::StrSplit(i.name, '.');
+  std::string modes;
   for (const char* mode : kModes) {
-    if (std::ranges::count(parts, mode) > 0) return mode;
+    if (std::ranges::count(parts, mode) == 0) continue;
+    absl::StrAppend(&modes, modes.empty() ? "" : ", ", mode);
   }
-  return "";
+  return modes;
 }
 
 // Wrapping or saturating, for x86 names that state it.
@@ -38,7 +40,11 @@ FormatGroup GroupOf(const Operation& op) {
   const Instruction& i = *op.instruction;
   FormatGroup group = {i.a->name, i.b->name, i.d->name, {}, {}, {}, {}};
   std::vector<std::string> also;
-  if (i.c != i.d) also.push_back(absl::StrCat(i.c->name, " addend"));
+  if (i.is_conversion()) {
+    also.push_back("conversion");
+  } else if (i.c != i.d) {
+    also.push_back(absl::StrCat(i.c->name, " addend"));
+  }
   if (i.scale != nullptr)
     also.push_back(absl::StrCat(i.scale->name, " scale for ", op.model.scale_block));
   const std::string mode = ModeOf(i);
@@ -115,6 +121,8 @@ const char* FamilyPredicate(Family family) {
       return "cuts aligned products, adds them, then cuts and adds c";
     case Family::kIntegerDot:
       return "adds integers";
+    case Family::kConversion:
+      return "rounds once";
     case Family::kNone:
       break;
   }
@@ -330,7 +338,7 @@ std::string OperandsText(const std::vector<const FormatGroup*>& groups) {
   Names equal;
   std::vector<std::pair<Names, Names>> products;
   for (const auto& [a, b] : b_of) {
-    if (b == Names{a}) {
+    if (b == Names{a} || b == Names{kAbsent.name}) {
       equal.push_back(a);
       continue;
     }
@@ -439,7 +447,7 @@ absl::StatusOr<ArchitectureRace> RaceAll(std::span<const Operation* const> x,
 }
 
 std::string FormatGroup::formats() const {
-  return absl::StrCat(a == b ? "" : a + " x ", b, " to ", d);
+  return absl::StrCat(a == b || b == kAbsent.name ? a : absl::StrCat(a, " x ", b), " to ", d);
 }
 
 std::string VerdictLines(const ArchitectureRace& race) {

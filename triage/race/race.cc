@@ -36,6 +36,7 @@ WordList AllWords(const Format& f) {
 // fractions. Integers: values at equal distances.
 WordList SomeWords(const Format& f, uint64_t most) {
   WordList words = {0};
+  if (IsAbsent(f)) return words;
   if (IsInteger(f)) {
     const uint64_t step = std::max<uint64_t>(1, (LowBits(f.bits) / most) | 1);
     for (uint64_t i = step, n = 1; n < most; i += step, ++n) words.push_back(i & LowBits(f.bits));

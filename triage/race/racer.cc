@@ -45,6 +45,7 @@ absl::Status Apply(absl::string_view change, Racer& racer) {
 }
 
 std::string Formats(const Model& m) {
+  if (IsAbsent(m.b)) return absl::StrCat(m.d.name, " of ", m.a.name);
   std::string text =
       absl::StrCat(m.d.name, " = ", m.a.name, " x ", m.b.name, " + ", m.c.name, ", k=", m.k);
   if (m.scale_block > 0) {
