@@ -132,7 +132,7 @@ def member_lines(path, schema, absent=False):
 
 # Members with blanks that are no text for people: names, of bins too, and what others wrote.
 NAMES = re.compile(r'(\w+_)?(device|identity|hardware|path|folder|file|command|machine|version|bin|row|column|name|stage|cell|by|clock|'
-                   r'value|instruction|operand|first|second)s?(\[\]|\{\})*')
+                   r'value|instruction|operand|first|second|model)s?(\[\]|\{\})*')
 
 
 def sentences(path, schema, value):

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "device/line_protocol.h"
 #include "device/status_macros.h"
 #include "device/threads.h"
 #include "fuzz/cli/cli.h"
@@ -11,6 +12,8 @@
 #include "fuzz/cli/plan_shapes.h"
 #include "sim/plan/candidates.h"
 #include "sim/plan/find.h"
+#include "sim/plan/regions.h"
+#include "triage/number_text.h"
 
 namespace mmadiff {
 
@@ -47,9 +50,26 @@ Fields<MatchedPlan> FieldsOf(const MatchedPlan*) {
   };
 }
 
+// A range of k of the first element that the nearest plan does not give.
+struct RangeOfElement {
+  std::string ks, sum, joined;
+  size_t stage;
+};
+Fields<RangeOfElement> FieldsOf(const RangeOfElement*) {
+  using R = RangeOfElement;
+  return {
+      {"stage", &R::stage, "index of the stage of the plan, from 0"},
+      {"k", &R::ks, "ranges of k, such as 0-319"},
+      {"sum", &R::sum, HexDigits("of these products")},
+      {"joined", &R::joined, HexDigits("of the stage, after this range is joined")},
+  };
+}
+
 struct NearestPlan {
   std::string plan;
   int64_t differing, row, column;
+  std::vector<RangeOfElement> ranges;
+  std::string text;  // the ranges and the results for people
 };
 Fields<NearestPlan> FieldsOf(const NearestPlan*) {
   using N = NearestPlan;
@@ -58,6 +78,7 @@ Fields<NearestPlan> FieldsOf(const NearestPlan*) {
       {"differing", &N::differing, "elements that it does not give"},
       {"row", &N::row, "the first of these"},
       {"column", &N::column},
+      {"ranges", &N::ranges, "its sums in the order of the plan"},
   };
 }
 
@@ -97,7 +118,7 @@ std::string Text(const PlanResult& r) {
     absl::StrAppend(&text, "plan      none of those tried gives every element\nnearest   ",
                     r.nearest->plan, ": ", r.nearest->differing, " of ", all,
                     " elements differ, the first at [", r.nearest->row, ", ", r.nearest->column,
-                    "]\n");
+                    "]\n", r.nearest->text);
   } else {
     absl::StrAppend(&text, "elements  ", all, " of ", all, " are equal\n");
   }
@@ -157,13 +178,39 @@ absl::StatusOr<std::vector<const Format*>> Formats(const std::vector<std::string
   return formats;
 }
 
-PlanResult ResultOf(const FoundPlans& found, const Matrices& m,
+// The nearest plan, and its first wrong element range by range.
+NearestPlan Nearest(const FoundPlans& found, const Matrices& m, const Words& d) {
+  constexpr size_t kShown = 24;
+  const auto [row, column] = found.first;
+  NearestPlan nearest = {PlanText(found.nearest), found.differing, row, column, {}, ""};
+  const Format& sums = found.nearest.operation->model.d;
+  const Format& format = *found.nearest.epilogue.format;
+  const TracedElement element = TraceAt(found.nearest, m, row, column);
+  for (const TracedRange& r : element.ranges) {
+    std::vector<int64_t> ks;
+    for (const Piece& piece : r.ks) {
+      for (int64_t k = piece.first; k < piece.end; ++k) ks.push_back(k);
+    }
+    nearest.ranges.push_back({SetText(ks), HexWord(sums, r.sum), HexWord(sums, r.joined), r.stage});
+    if (nearest.ranges.size() > kShown) continue;
+    absl::StrAppend(&nearest.text, "  ", std::string(2 * r.stage, ' '), "k ", SetText(ks), ": ",
+                    NumberText(sums, r.sum), ", joined ", NumberText(sums, r.joined), "\n");
+  }
+  if (nearest.ranges.size() > kShown) {
+    absl::StrAppend(&nearest.text, "  ... (all of it with --json)\n");
+  }
+  absl::StrAppend(&nearest.text, "  sum ", WordText(sums, element.sum), ", as ", format.name, " ",
+                  WordText(format, element.result), "; D has ",
+                  WordText(format, Load(d, row, column)), "\n");
+  return nearest;
+}
+
+PlanResult ResultOf(const FoundPlans& found, const Matrices& m, const Words& d,
                     const std::vector<const Operation*>& ops) {
   PlanResult result = {m.m, m.n, m.k, found.tried, {}, found.witnesses};
   for (const Plan& plan : found.plans) result.plans.push_back(Matched(plan, ops));
   if (found.plans.empty()) {
-    result.nearest = {PlanText(found.nearest), found.differing, found.first.row,
-                      found.first.column};
+    result.nearest = Nearest(found, m, d);
   }
   return result;
 }
@@ -196,7 +243,7 @@ absl::Status FindPlan(const PlanFlags& flags, Call& call) {
   call.console.Step(absl::StrCat("tries ", candidates.size(), " plans"));
   const FoundPlans found =
       FindPlans(m, d, format, candidates, {.threads = ThreadsOf(flags.threads)});
-  const PlanResult result = ResultOf(found, m, possible);
+  const PlanResult result = ResultOf(found, m, d, possible);
   call.PrintWithLeftOut(result, [&] { return Text(result); });
   if (found.plans.empty()) call.Say(Verdict::kDiffers);
   if (std::ssize(found.plans) == found.tried) call.Say(Verdict::kNothing);

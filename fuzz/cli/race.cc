@@ -12,6 +12,7 @@
 #include "device/line_protocol.h"
 #include "device/status_macros.h"
 #include "fuzz/cli/cli.h"
+#include "fuzz/cli/race_plans.h"
 #include "fuzz/cli/typed_name.h"
 #include "fuzz/output/next_command.h"
 #include "sim/simulate.h"
@@ -518,7 +519,15 @@ absl::StatusOr<Report> Race(const RaceFlags& flags, const TextStyle& style, Ledg
   return RacePair(of_x, of_y, style);
 }
 
+void RunPlanRace(const RaceFlags& flags, Call& call) {
+  const absl::StatusOr<PlanPair> pair = RaceTwoPlans(flags.rows);
+  if (!pair.ok()) return call.Say(pair.status());
+  call.Print(*pair, [&] { return PlanPairText(*pair); });
+  if (pair->race.found) call.Say(Verdict::kDiffers);
+}
+
 void RunRace(const RaceFlags& flags, Call& call) {
+  if (ArePlans(flags.rows)) return RunPlanRace(flags, call);
   const absl::StatusOr<Report> report = Race(flags, call.console.style(), call.ledger());
   if (!report.ok()) return call.Say(report.status());
   call.PrintWithLeftOut(*report, [&] { return report->text; });
@@ -533,13 +542,14 @@ Action AddRace(CLI::App& command) {
   AddOption(
       command, "rows", flags->rows,
       "two rows, each ARCH/INSTRUCTION or ARCH/INSTRUCTION:NAME=VALUE,NAME=VALUE (as for faulty:), "
-      "or two architectures; with --all: one instruction; with --set: two or more rows")
+      "or two architectures, or two plans; with --all: one instruction; with --set: two or more "
+      "rows")
       .Required();
   AddFlag(command, "--all", flags->all,
           "compare all architectures that have the instruction (or glob)");
   AddFlag(command, "--set", flags->set, "find the fewest cases that distinguish all the rows");
   AddInstr(command, flags->instr, "with two architectures: comma-separated globs of instructions");
-  return {RunRace, flags, {SchemaOf<WithLeftOut<Report>>}};
+  return {RunRace, flags, {SchemaOf<WithLeftOut<Report>>, {SchemaOf<PlanPair>, "PLAN PLAN"}}};
 }
 
 }  // namespace mmadiff

@@ -57,12 +57,16 @@ class Tile {
         columns_(columns),
         panels_(RoundUp(std::ssize(rows), recipe.row.lanes()) / recipe.row.lanes()) {}
 
+  // Also keeps the ranges of the first element.
+  void Trace(TracedElement* trace) { trace_ = trace; }
+
   // store(row, column, word of the plan's result), indices into rows and columns.
   template <class Store>
   void Run(const Store& store) {
     const int64_t k = r_.matrices.k;
     const int64_t kept = r_.plan.cut == 0 ? k : k / r_.plan.cut * r_.plan.cut;
     LaneArray sums = Sum(r_.plan.stages.size(), Slice({{0, k}}, 0, kept));
+    if (trace_ != nullptr) trace_->sum = sums.at(0);
     Finish(sums);
     const Format& format = *r_.plan.epilogue.format;
     const bool same = std::string_view(format.name) == r_.sum_format.name;
@@ -112,6 +116,9 @@ class Tile {
     const auto part = [&](int64_t i) {
       LaneArray sum = Sum(stages - 1, parts[i]);
       Round(stage.join.as, sum);
+      if (trace_ != nullptr) {
+        trace_->ranges.push_back({stages - 1, parts[i], sum.at(0), sum.at(0)});
+      }
       return sum;
     };
     if (parts.empty()) return ForJoins(ChainOf(ks));
@@ -150,6 +157,7 @@ class Tile {
         r_.multiply_add.MultiplyAdd(next, One(), total);
       }
       Round(join.held, total);
+      if (trace_ != nullptr) trace_->ranges.back().joined = total.at(0);
     }
     return total;
   }
@@ -307,6 +315,7 @@ class Tile {
   const std::span<const int64_t> rows_, columns_;
   const int64_t panels_;
   Chunk chunks_[2];
+  TracedElement* trace_ = nullptr;
 };
 
 std::vector<int64_t> Indices(int64_t first, int64_t count) {
@@ -389,6 +398,15 @@ void Execute(const Plan& plan, const Matrices& matrices, const MutableWords& d,
   for (int i = 1; i < std::min<int64_t>(execution.threads, tiles); ++i) threads.emplace_back(work);
   work();
   for (std::thread& thread : threads) thread.join();
+}
+
+TracedElement TraceAt(const Plan& plan, const Matrices& matrices, int64_t row, int64_t column) {
+  const Recipe recipe(plan, matrices, true);
+  TracedElement trace;
+  Tile tile(recipe, {&row, 1}, {&column, 1});
+  tile.Trace(&trace);
+  tile.Run([&](int64_t, int64_t, uint64_t word) { trace.result = word; });
+  return trace;
 }
 
 std::vector<uint64_t> ExecuteAt(const Plan& plan, const Matrices& matrices,

@@ -48,6 +48,20 @@ struct Execution {
 void Execute(const Plan& plan, const Matrices& matrices, const MutableWords& d,
              const Execution& execution = {});
 
+// A range of k in an element of D: its sum, and the sum of its stage after it is joined.
+struct TracedRange {
+  size_t stage = 0;  // index into plan.stages; ranges of inner stages come before the outer one
+  Pieces ks;
+  uint64_t sum = 0, joined = 0;  // in the format of sums
+};
+struct TracedElement {
+  std::vector<TracedRange> ranges;  // none if the plan has no stages
+  uint64_t sum = 0;                 // after all stages, in the format of sums
+  uint64_t result = 0;
+};
+// Element (row, column) of D, range by range. In a tree, `joined` is the range's own sum.
+TracedElement TraceAt(const Plan& plan, const Matrices& matrices, int64_t row, int64_t column);
+
 // The results in these rows and columns only: word [r * columns.size() + c].
 std::vector<uint64_t> ExecuteAt(const Plan& plan, const Matrices& matrices,
                                 std::span<const int64_t> rows, std::span<const int64_t> columns);

@@ -59,8 +59,10 @@ std::string OrderOf(const Plan& plan, size_t stages, const Pieces& ks) {
   if (parts.size() <= 1 && (adds || merges) && !join.from_zero && !rounds) {
     return OrderOf(plan, stages - 1, ks);
   }
-  // One addition is the same in every order.
-  const PlanJoin::Kind kind = merges && parts.size() == 2 ? PlanJoin::Kind::kAdd : join.kind;
+  // One addition is the same in every order, and (0 + 1) + 2 is a pair and a rest.
+  const bool pairs = join.kind == PlanJoin::Kind::kPairs && parts.size() == 3 && !rounds;
+  const PlanJoin::Kind kind =
+      (merges && parts.size() == 2) || pairs ? PlanJoin::Kind::kAdd : join.kind;
   std::string text = std::to_string(static_cast<int>(kind)) + (join.from_zero ? "0" : "");
   if (join.as != nullptr) text += std::string(" as ") + join.as->name;
   if (join.held != nullptr) text += std::string(" held ") + join.held->name;

@@ -1,0 +1,215 @@
+#include "sim/plan/race.h"
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+
+#include "sim/plan/execute.h"
+#include "sim/plan/find.h"
+#include "sim/word.h"
+
+namespace mmadiff {
+namespace {
+
+constexpr int64_t kCases = 256;   // that are tried together
+constexpr int64_t kRounds = 100;  // of these for the least k, fewer for each of the next
+constexpr int64_t kMaxTimes = 8;  // the largest k: this many times the least, or kMaxRaceK
+
+// Whether the plans may differ for k products.
+bool Differ(const Plan& x, const Plan& y, int64_t k) {
+  return !SameModel(ModelOf(x), ModelOf(y)) || OrderAt(x, k) != OrderAt(y, k) ||
+         !(x.epilogue == y.epilogue);
+}
+
+// Words of a matrix, 64 bits each.
+struct WideMatrix {
+  WideMatrix(int64_t r, int64_t c) : columns(c), words(r * c) {}
+  Words in() const {
+    return {reinterpret_cast<const unsigned char*>(words.data()), columns, 1, 64};
+  }
+  int64_t columns;
+  std::vector<uint64_t> words;
+};
+
+// Random words that distinguish orders: many zeros, large numbers of both signs, small ones.
+class Cases {
+ public:
+  Cases(const Format& a, const Format& b, int64_t k, uint64_t seed)
+      : a_format_(a), b_format_(b), k_(k), random_(seed), a(kCases, k), b(1, k) {}
+
+  void Draw() {
+    // All cases share B: a column of ones, of ordinary numbers, or of the largest and least powers of
+    // two, so that large products cancel beside small ones.
+    const int64_t kind = Below(3);
+    for (uint64_t& word : b.words) {
+      word = kind == 0 ? One(b_format_) : kind == 1 ? Number(b_format_) : Extreme(b_format_);
+    }
+    for (int64_t i = 0; i < kCases; ++i) {
+      uint64_t* row = &a.words[i * k_];
+      std::fill_n(row, k_, 0);
+      const bool few = Below(2) == 0;
+      const int64_t count = few ? 2 + Below(4) : k_;
+      for (int64_t n = 0; n < count; ++n) {
+        row[few ? Below(k_) : n] = kind == 2 ? Extreme(a_format_) : Number(a_format_);
+      }
+    }
+  }
+
+ private:
+  int64_t Below(int64_t n) { return static_cast<int64_t>(random_() % n); }
+  static uint64_t One(const Format& f) { return IntegerWord(f, 1); }
+  uint64_t Extreme(const Format& f) {
+    if (IsInteger(f)) return random_() & LowBits(f.bits);
+    uint64_t word = 0;
+    const int exponent = Below(2) == 0 ? HighestExponent(f) : LowestExponent(f);
+    EncodePowerOfTwo(f, f.is_signed && Below(2) == 0, exponent, &word);
+    return word;
+  }
+  uint64_t Number(const Format& f) {
+    if (IsInteger(f)) return random_() & LowBits(f.bits);
+    uint64_t word = 0;
+    const int low = LowestExponent(f), high = HighestExponent(f);
+    // Near one, where products neither overflow nor vanish, or in half of the range, or in all of it.
+    const int64_t kind = Below(3);
+    const int spread = kind == 0 ? 3 : (high - low) / (kind == 1 ? 4 : 2);
+    const int exponent = static_cast<int>(Below(2 * spread + 1)) - spread;
+    const bool negative = f.is_signed && Below(2) == 0;
+    EncodePowerOfTwo(f, negative, std::clamp(exponent, low, high), &word);
+    if (exponent >= f.min_exponent && Below(2) == 0) {
+      word |= (random_() & LowBits(f.fraction_bits)) << f.ignored_bits;
+    }
+    return word;
+  }
+
+  const Format a_format_, b_format_;
+  const int64_t k_;
+  std::mt19937_64 random_;
+
+ public:
+  WideMatrix a, b;
+};
+
+class Racer {
+ public:
+  Racer(const Plan& x, const Plan& y) : x_(x), y_(y), model_(x.operation->model) {}
+
+  // A product of k that distinguishes the plans.
+  std::optional<TellingProduct> Search(int64_t k, int64_t rounds, int64_t* tried) const {
+    Cases cases(model_.a, model_.b, k, k);
+    for (int64_t round = 0; round < rounds; ++round) {
+      cases.Draw();
+      *tried += kCases;
+      const std::vector<uint64_t> x = Results(x_, cases.a, cases.b, k);
+      const std::vector<uint64_t> y = Results(y_, cases.a, cases.b, k);
+      for (int64_t i = 0; i < kCases; ++i) {
+        if (Same(x[i], y[i])) continue;
+        const auto row = cases.a.words.begin() + i * k;
+        return Shrunk({k, {row, row + k}, cases.b.words, x[i], y[i]});
+      }
+    }
+    return std::nullopt;
+  }
+
+ private:
+  bool Same(uint64_t x, uint64_t y) const { return SameResult(*x_.epilogue.format, x, y); }
+
+  std::vector<uint64_t> Results(const Plan& plan, const WideMatrix& a, const WideMatrix& b,
+                                int64_t k) const {
+    Matrices m;
+    m.m = std::ssize(a.words) / k, m.n = 1, m.k = k;
+    m.a = a.in(), m.b = b.in().Transposed();
+    m.a_format = &plan.operation->model.a;
+    m.b_format = &plan.operation->model.b;
+    std::vector<int64_t> rows(m.m);
+    std::iota(rows.begin(), rows.end(), 0);
+    const int64_t column = 0;
+    return ExecuteAt(plan, m, rows, {&column, 1});
+  }
+
+  bool Tells(TellingProduct& p) const {
+    WideMatrix a(1, p.k), b(1, p.k);
+    a.words = p.a;
+    b.words = p.b;
+    p.x = Results(x_, a, b, p.k)[0];
+    p.y = Results(y_, a, b, p.k)[0];
+    return !Same(p.x, p.y);
+  }
+
+  // With more zeros in A, a block at a time, then ones in B.
+  TellingProduct Shrunk(TellingProduct p) const {
+    for (int64_t block = std::max<int64_t>(1, p.k / 2); block >= 1; block /= 2) {
+      for (int64_t first = 0; first < p.k; first += block) {
+        TellingProduct less = p;
+        const int64_t end = std::min(first + block, p.k);
+        std::fill(less.a.begin() + first, less.a.begin() + end, 0);
+        if (less.a != p.a && Tells(less)) p = less;
+      }
+    }
+    for (int64_t i = 0; i < p.k; ++i) {
+      TellingProduct less = p;
+      less.b[i] = IntegerWord(model_.b, p.a[i] == 0 ? 0 : 1);
+      if (less.b != p.b && Tells(less)) p = less;
+    }
+    return p;
+  }
+
+  const Plan &x_, &y_;
+  const Model& model_;
+};
+
+std::string WhyNotComparable(const Plan& x, const Plan& y) {
+  const Model &m = x.operation->model, &n = y.operation->model;
+  const struct {
+    const Format *f, *g;
+    const char* what;
+  } formats[] = {{&m.a, &n.a, "A"}, {&m.b, &n.b, "B"}, {x.epilogue.format, y.epilogue.format, "D"}};
+  for (const auto& [f, g, what] : formats) {
+    if (std::string_view(f->name) == g->name) continue;
+    return std::string(what) + " has the format " + f->name + " in one plan, " + g->name +
+           " in the other";
+  }
+  for (const Plan* plan : {&x, &y}) {
+    const auto scaled = [](const PlanStage& s) {
+      return s.join.kind == PlanJoin::Kind::kScaled ||
+             s.join.kind == PlanJoin::Kind::kScaledInTurns;
+    };
+    const Epilogue& e = plan->epilogue;
+    if (plan->from_c || e.alpha || e.beta || e.bias || plan->operation->model.scale_block != 0 ||
+        std::ranges::any_of(plan->stages, scaled)) {
+      return "plans are compared without C, alpha, beta, bias and scales: leave them out";
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
+PlanRace RacePlans(const Plan& x, const Plan& y) {
+  PlanRace race;
+  race.not_comparable = WhyNotComparable(x, y);
+  if (!race.not_comparable.empty()) return race;
+  const bool same_model = SameModel(ModelOf(x), ModelOf(y));
+  if (same_model && x.cut == y.cut && x.residue == y.residue && x.stages == y.stages) {
+    race.equal = "both have the same arithmetic, ranges and joins";
+    return race;
+  }
+  for (int64_t k = 1; k <= kMaxRaceK && race.least_k == 0; ++k) {
+    if (Differ(x, y, k)) race.least_k = k;
+  }
+  if (race.least_k == 0) {
+    race.equal = "both have the same arithmetic, and the same order for every k up to " +
+                 std::to_string(kMaxRaceK);
+    return race;
+  }
+  const Racer racer(x, y);
+  int64_t rounds = kRounds;
+  const int64_t largest = std::max(kMaxTimes * race.least_k, kMaxRaceK);
+  for (int64_t k = race.least_k; k <= largest && !race.found; k += 1 + (k - race.least_k) / 8) {
+    if (!Differ(x, y, k)) continue;
+    race.found = racer.Search(k, rounds, &race.tried);
+    rounds = std::max<int64_t>(rounds / 2, 4);
+  }
+  return race;
+}
+
+}  // namespace mmadiff
