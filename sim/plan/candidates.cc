@@ -27,6 +27,12 @@ PlanStage Dealt(PlanRange::Kind kind, int64_t count, int64_t size, PlanJoin::Kin
   return stage;
 }
 
+// The stages of a text.
+Stages StagesOf(const std::string& text) {
+  std::string error;
+  return ParsePlan("x86/vfmadd231ss | " + text + " | f32", &error).value().stages;
+}
+
 // Blocks of k: powers of two, and those of OpenBLAS, MKL and oneDNN.
 std::vector<PlanStage> Blocks() {
   std::vector<PlanStage> stages;
@@ -40,6 +46,10 @@ std::vector<PlanStage> Blocks() {
       stages.back().range.halved = true;
       stages.back().range.unit = unit;
     }
+  }
+  for (const char* text :
+       {"every 384 last 480: add", "every 256 last 320: add", "every 192 fit: add"}) {
+    stages.push_back(StagesOf(text).front());
   }
   return stages;
 }
@@ -75,17 +85,24 @@ std::vector<PlanStage> Lanes(int step) {
   return stages;
 }
 
-// Accumulators of a main loop that takes `unrolled` k at a time; the rest goes to the first.
-std::vector<PlanStage> Accumulators() {
-  std::vector<PlanStage> stages;
-  for (const int64_t count : {2, 4}) {
-    for (const int64_t unrolled : {4, 8, 16}) {
-      stages.push_back(Dealt(PlanRange::Kind::kStrided, count, 1, PlanJoin::Kind::kAdd));
-      stages.back().range.unrolled = unrolled;
-    }
-  }
-  return stages;
-}
+// Accumulators and lanes of processors' kernels inside a block of k, with their tails.
+constexpr const char* kInner[] = {
+    // OpenBLAS: Haswell, SkylakeX, Prescott
+    "strided 2 of 1 unrolled 4: add", "strided 2 of 1 unrolled 8: add",
+    "strided 2 of 1 unrolled 16: add", "strided 4 of 1 unrolled 4: add",
+    "strided 4 of 1 unrolled 8: add", "strided 4 of 1 unrolled 16: add",
+    "strided 4 of 1 unrolled 8: pairs", "strided 4 of 1 unrolled 8: tree",
+    "strided 8 of 1 unrolled 16: pairs 2 4 1", "strided 2 of 1: add | tail 2",
+    "strided 4 of 1: add | tail 4", "strided 4 of 1: pairs | tail 4",
+    "strided 4 of 1: tree | tail 4", "strided 8 of 1: pairs | tail 8",
+    "strided 8 of 1: tree | tail 8",
+    // BLIS: products of a matrix and a vector
+    "strided 4 of 1: pairs | tail 4 unfused", "strided 8 of 1: pairs | tail 8 unfused",
+    "strided 4 of 1: add | strided 8 of 1: add | tail 32 unfused",
+    "strided 4 of 1: add | strided 4 of 1: add | tail 16 unfused",
+    // MKL, without AVX-512
+    "every 1: pairs | every 4: add | tail 4", "every 1: tree | every 4: add | tail 4",
+    "strided 2 of 1: add | tail 2 | strided 2 of 1: add | tail 2"};
 
 // All orders for an operation with `step` products, the simplest first.
 std::vector<Stages> Orders(int step) {
@@ -102,9 +119,10 @@ std::vector<Stages> Orders(int step) {
   add_all(Splits(), {});
   add_all(Lanes(step), {});
   if (step > 1) return orders;
-  for (const PlanStage& inner : Accumulators()) {
-    orders.push_back({inner});
-    add_all(Blocks(), {inner});
+  for (const char* text : kInner) {
+    const Stages inner = StagesOf(text);
+    orders.push_back(inner);
+    add_all(Blocks(), inner);
   }
   return orders;
 }
@@ -129,7 +147,7 @@ struct Order {
 
 // Those that differ for k products.
 std::vector<Order> DistinctOrders(Plan plan, int64_t k) {
-  const Model m = ModelOf(plan);
+  const Model& m = plan.operation->model;
   std::vector<Order> orders;
   std::set<std::string> texts;
   for (const int64_t residue : {0, 32, 64}) {
@@ -151,12 +169,11 @@ class Collector {
 
   // All orders of the plan's operation, unless it computes what an earlier one does.
   void AddAll(Plan plan) {
-    const Model m = ModelOf(plan);
     if (!WhyNoPlan(plan).empty()) return;
-    const bool same = std::ranges::any_of(models_, [&](const Model& x) { return SameModel(x, m); });
-    if (same) return;
-    models_.push_back(m);
-    for (const Order& order : OrdersOf(plan, m)) {
+    const auto same = [&](const Plan& other) { return SameArithmetic(plan, other); };
+    if (std::ranges::any_of(done_, same)) return;
+    done_.push_back(plan);
+    for (const Order& order : OrdersOf(plan, plan.operation->model)) {
       plan.residue = order.residue;
       plan.stages = order.stages;
       if (WhyNoPlan(plan).empty()) plans.push_back(plan);
@@ -174,7 +191,7 @@ class Collector {
   }
 
   const int64_t k_;
-  std::vector<Model> models_;
+  std::vector<Plan> done_;  // one for each arithmetic
   std::map<std::pair<int, std::string>, std::vector<Order>> orders_;
 };
 

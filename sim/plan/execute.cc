@@ -21,14 +21,42 @@ constexpr int64_t kPadding = 64;  // sums of a tile are a multiple, for lanes of
 
 int64_t RoundUp(int64_t x, int64_t unit) { return (x + unit - 1) / unit * unit; }
 
+bool HasUnfused(const Plan& plan) {
+  return plan.unfused ||
+         std::ranges::any_of(plan.stages, [](const PlanStage& s) { return s.tail_unfused; });
+}
+
+// A multiply-add as a multiplication and an addition. NaNs lose their payloads.
+Model Unfused(Model m) {
+  m.algorithm.family = Family::kPairwiseSum;
+  if (Propagates(m.algorithm.nan_rule)) m.algorithm.nan_rule = NanRule::kQuietPositive;
+  return m;
+}
+
 // Shared by all tiles.
 struct Recipe {
-  Recipe(const Plan& p, const Matrices& q, bool lanes)
+  Recipe(const Plan& p, const Matrices& q, bool lanes) : Recipe(p, q, p.operation->model, lanes) {}
+
+  const Plan& plan;
+  const Matrices& matrices;
+  const Model one;  // an execution
+  const Format sum_format;
+  const TileModel row, unfused;  // with equal lanes; `unfused` only if the plan needs it
+  const TileModel multiply_add;
+  const Widening widen_a, widen_b;
+  const NanRule nan_rule;
+  int chunk = one.k;  // products at a time
+
+ private:
+  Recipe(const Plan& p, const Matrices& q, const Model& model, bool lanes)
+      : Recipe(p, q, model, HasUnfused(p) ? Unfused(model) : model, lanes) {}
+  Recipe(const Plan& p, const Matrices& q, const Model& model, const Model& other, bool lanes)
       : plan(p),
         matrices(q),
-        one(ModelOf(p)),
+        one(model),
         sum_format(one.d),
-        row(one, lanes),
+        row(one, lanes && AgreeOnLanes(one, other)),
+        unfused(other, lanes && AgreeOnLanes(one, other)),
         multiply_add(MultiplyAddOf(*p.operation), lanes),
         widen_a(*q.a_format, one.a),
         widen_b(*q.b_format, one.b),
@@ -38,14 +66,10 @@ struct Recipe {
     if (AsOneExecution(Chain(one, executions))) chunk = executions * one.k;
   }
 
-  const Plan& plan;
-  const Matrices& matrices;
-  const Model one;  // an execution
-  const Format sum_format;
-  const TileModel row, multiply_add;
-  const Widening widen_a, widen_b;
-  const NanRule nan_rule;
-  int chunk = one.k;  // products at a time
+  static bool AgreeOnLanes(const Model& x, const Model& y) {
+    const TileModel of_x(x, true), of_y(y, true);
+    return of_x.lanes() == of_y.lanes() && of_x.bits() == of_y.bits();
+  }
 };
 
 // Some rows and columns of the result. Sums are in the order of LaneTile, padded.
@@ -55,7 +79,8 @@ class Tile {
       : r_(recipe),
         rows_(rows),
         columns_(columns),
-        panels_(RoundUp(std::ssize(rows), recipe.row.lanes()) / recipe.row.lanes()) {}
+        panels_(RoundUp(std::ssize(rows), recipe.row.lanes()) / recipe.row.lanes()),
+        adder_(recipe.multiply_add, sum_count()) {}
 
   // Also keeps the ranges of the first element.
   void Trace(TracedElement* trace) { trace_ = trace; }
@@ -79,6 +104,7 @@ class Tile {
  private:
   struct Chunk {
     int k = 0, words = 0;  // words of a row: products, then block scales
+    bool unfused = false;
     LaneArray a, b;
     std::unique_ptr<LaneTiles> tiles;
   };
@@ -112,6 +138,7 @@ class Tile {
   LaneArray Sum(size_t stages, const Pieces& ks) {
     if (stages == 0) return ForJoins(ChainOf(ks));
     const PlanStage& stage = r_.plan.stages[stages - 1];
+    if (stage.tail != 0) return WithTail(stages, ks);
     const std::vector<Pieces> parts = PartsOf(stage.range, ks);
     const auto part = [&](int64_t i) {
       LaneArray sum = Sum(stages - 1, parts[i]);
@@ -124,9 +151,19 @@ class Tile {
     if (parts.empty()) return ForJoins(ChainOf(ks));
     if (IsInteger(r_.sum_format)) return IntegerSum(parts, part);
     if (stage.join.kind == PlanJoin::Kind::kTree || stage.join.kind == PlanJoin::Kind::kPairs) {
-      return Tree(stage.join, part, std::ssize(parts));
+      const int64_t count = std::ssize(parts);
+      const bool strided = stage.range.kind == PlanRange::Kind::kStrided;
+      return Tree(stage.join, part, strided ? stage.range.count : count, count);
     }
     return InOrder(stage.join, parts, part);
+  }
+
+  LaneArray WithTail(size_t stages, const Pieces& ks) {
+    const PlanStage& stage = r_.plan.stages[stages - 1];
+    const int64_t count = CountOf(ks), first = count - count % stage.tail;
+    LaneArray sums = WithBits(r_.row.bits(), Sum(stages - 1, Slice(ks, 0, first)));
+    AddAll(Slice(ks, first, count), r_.plan.unfused || stage.tail_unfused, sums);
+    return ForJoins(std::move(sums));
   }
 
   template <class Part>
@@ -154,7 +191,7 @@ class Tile {
       if (scales) {
         AddScaled(join, parts[i].front().first, next, total);
       } else {
-        r_.multiply_add.MultiplyAdd(next, One(), total);
+        adder_.Add(next, One(), total);
       }
       Round(join.held, total);
       if (trace_ != nullptr) trace_->ranges.back().joined = total.at(0);
@@ -172,33 +209,50 @@ class Tile {
       b.set(at, scale(r_.matrices.scale_b, columns_[j]));
     });
     const bool at_once = join.kind == PlanJoin::Kind::kScaled;
-    r_.multiply_add.MultiplyAdd(a, at_once ? b : part, product);
-    r_.multiply_add.MultiplyAdd(product, at_once ? part : b, total);
+    adder_.Add(a, at_once ? b : part, product);
+    adder_.Add(product, at_once ? part : b, total);
   }
 
-  // The sum of `count` parts at a level of the tree, of which `i` is one.
+  // A step of a tree adds place i + distance, if below `places`, to place i.
+  struct TreeStep {
+    int64_t distance = 0, places = 0;
+  };
+  static std::vector<TreeStep> StepsOf(const PlanJoin& join, int64_t places) {
+    std::vector<TreeStep> steps;
+    if (join.kind == PlanJoin::Kind::kTree) {
+      for (; places > 1; places = steps.back().distance)
+        steps.push_back({(places + 1) / 2, places});
+    } else if (join.distances.empty()) {
+      for (int64_t d = 1; d < places; d *= 2) steps.push_back({d, places});
+    }
+    for (const int64_t d : join.distances) steps.push_back({d, places});
+    return steps;
+  }
+
+  // The first `count` places have parts.
   template <class Part>
-  LaneArray Tree(const PlanJoin& join, const Part& part, int64_t count) const {
-    std::vector<int64_t> counts = {count};
-    while (counts.back() > 1) counts.push_back((counts.back() + 1) / 2);
+  LaneArray Tree(const PlanJoin& join, const Part& part, int64_t places, int64_t count) const {
+    const std::vector<TreeStep> steps = StepsOf(join, places);
     const auto node = [&](const auto& self, size_t level, int64_t i) -> LaneArray {
       if (level == 0) return part(i);
-      const bool halves = join.kind == PlanJoin::Kind::kTree;
-      const int64_t left = halves ? i : 2 * i, right = halves ? i + counts[level] : 2 * i + 1;
-      LaneArray sum = self(self, level - 1, left);
-      if (right >= counts[level - 1]) return sum;
+      LaneArray sum = self(self, level - 1, i);
+      const int64_t right = i + steps[level - 1].distance;
+      if (right >= std::min(steps[level - 1].places, count)) return sum;
       LaneArray other = self(self, level - 1, right);
-      r_.multiply_add.MultiplyAdd(sum, One(), other);
+      adder_.Add(sum, One(), other);
       Round(join.held, other);
       return other;
     };
-    return node(node, counts.size() - 1, 0);
+    return node(node, steps.size(), 0);
   }
 
   // Words of the width that joins use.
   LaneArray ForJoins(LaneArray sums) const {
-    if (sums.bits() == r_.multiply_add.bits()) return sums;
-    LaneArray copy = JoinSums(0);
+    return WithBits(r_.multiply_add.bits(), std::move(sums));
+  }
+  LaneArray WithBits(int bits, LaneArray sums) const {
+    if (sums.bits() == bits) return sums;
+    LaneArray copy = Sums(0, bits);
     for (int64_t i = 0; i < sums.count(); ++i) copy.set(i, sums.at(i));
     return copy;
   }
@@ -224,28 +278,28 @@ class Tile {
     int64_t first = 0;
     if (residue != 0) {
       first = std::min(count % residue == 0 ? residue : count % residue, count);
-      AddChunks(Slice(ks, 0, first), sums);
+      AddAll(Slice(ks, 0, first), r_.plan.unfused, sums);
     }
-    AddChunks(Slice(ks, first, count), sums);
+    AddAll(Slice(ks, first, count), r_.plan.unfused, sums);
     return sums;
   }
 
-  void AddChunks(const Pieces& ks, LaneArray& sums) {
+  void AddAll(const Pieces& ks, bool unfused, LaneArray& sums) {
     std::vector<int64_t> chunk;
     for (const Piece& piece : ks) {
       for (int64_t k = piece.first; k < piece.end; ++k) {
         chunk.push_back(k);
         if (std::ssize(chunk) < r_.chunk) continue;
-        AddChunk(chunk, sums);
+        AddChunk(chunk, unfused, sums);
         chunk.clear();
       }
     }
-    if (!chunk.empty()) AddChunk(chunk, sums);
+    if (!chunk.empty()) AddChunk(chunk, unfused, sums);
   }
 
   // sums += the products with these k, at most r_.chunk.
-  void AddChunk(std::span<const int64_t> ks, LaneArray& sums) {
-    Chunk& chunk = ChunkOf(static_cast<int>(RoundUp(std::ssize(ks), r_.one.k)));
+  void AddChunk(std::span<const int64_t> ks, bool unfused, LaneArray& sums) {
+    Chunk& chunk = ChunkOf(static_cast<int>(RoundUp(std::ssize(ks), r_.one.k)), unfused);
     const PackedLayout a_layout = {r_.row.lanes(), chunk.words}, b_layout = {1, chunk.words};
     Pack(r_.matrices.a, r_.widen_a, rows_, ks, a_layout, chunk.a);
     Pack(r_.matrices.b.Transposed(), r_.widen_b, columns_, ks, b_layout, chunk.b);
@@ -256,19 +310,21 @@ class Tile {
     chunk.tiles->Add({.a = chunk.a.data(), .b = chunk.b.As<uint64_t>(), .sums = sums.data()});
   }
 
-  // Buffers for `k` products at a time; those of the last two k are kept.
-  Chunk& ChunkOf(int k) {
-    if (chunks_[0].k != k) std::swap(chunks_[0], chunks_[1]);
+  // Buffers for `k` products at a time; the last two are kept.
+  Chunk& ChunkOf(int k, bool unfused) {
+    const auto is_it = [&](const Chunk& c) { return c.k == k && c.unfused == unfused; };
+    if (!is_it(chunks_[0])) std::swap(chunks_[0], chunks_[1]);
     Chunk& chunk = chunks_[0];
-    if (chunk.k == k) return chunk;
+    if (is_it(chunk)) return chunk;
     const int panels = static_cast<int>(panels_), columns = static_cast<int>(columns_.size());
     Model m = r_.one;
     m.k = k;
     chunk.k = k;
+    chunk.unfused = unfused;
     chunk.words = k + m.scales();
     chunk.a = LaneArray(int64_t{panels} * r_.row.lanes() * chunk.words, r_.row.bits());
     chunk.b = LaneArray(int64_t{columns} * chunk.words, 64);
-    chunk.tiles = r_.row.Tiles(k, panels, columns, false);
+    chunk.tiles = (unfused ? r_.unfused : r_.row).Tiles(k, panels, columns, false);
     return chunk;
   }
 
@@ -290,7 +346,6 @@ class Tile {
   // alpha * sum + beta * c + bias.
   void Finish(LaneArray& sums) const {
     const Epilogue& e = r_.plan.epilogue;
-    const TileModel& fma = r_.multiply_add;
     if (e.alpha || e.beta) {
       LaneArray addend = JoinSums(MinusZero());
       if (e.beta) {
@@ -298,9 +353,9 @@ class Tile {
         ForEach([&](int64_t at, int64_t i, int64_t j) {
           c.set(at, Load(r_.matrices.c, rows_[i], columns_[j]));
         });
-        fma.MultiplyAdd(c, r_.matrices.beta, addend);
+        adder_.Add(c, r_.matrices.beta, addend);
       }
-      fma.MultiplyAdd(sums, e.alpha ? r_.matrices.alpha : One(), addend);
+      adder_.Add(sums, e.alpha ? r_.matrices.alpha : One(), addend);
       sums = std::move(addend);
     }
     if (!e.bias) return;
@@ -308,12 +363,13 @@ class Tile {
     ForEach([&](int64_t at, int64_t, int64_t j) {
       bias.set(at, Load(r_.matrices.bias, 0, columns_[j]));
     });
-    fma.MultiplyAdd(bias, One(), sums);
+    adder_.Add(bias, One(), sums);
   }
 
   const Recipe& r_;
   const std::span<const int64_t> rows_, columns_;
   const int64_t panels_;
+  mutable MultiplyAdder adder_;
   Chunk chunks_[2];
   TracedElement* trace_ = nullptr;
 };

@@ -259,7 +259,11 @@ std::string SizeFor(int64_t k, const Model& m, Random& random) {
 std::string RandomRange(int64_t k, const Model& m, Random& random) {
   const std::string count = ' ' + std::to_string(Between(random, 1, 6));
   const std::string size = SizeFor(k, m, random), other = SizeFor(k, m, random);
-  switch (random() % 9) {
+  switch (random() % 11) {
+    case 9:
+      return "every" + size + " fit";
+    case 10:
+      return "every" + size + " last " + std::to_string(std::stoll(size) + Between(random, 1, 9));
     case 7:
       return "every" + size + " halved";
     case 8:
@@ -319,7 +323,18 @@ std::string RandomPlan(const Operation& op, int64_t k, Random& random) {
   for (int i = 0; i < stages; ++i) {
     text += " | " + RandomRange(k, op.model, random) + ": " + RandomJoin(op.model, random);
   }
-  return text + " | " + RandomEpilogue(op.model, stages == 0, random);
+  bool plain = stages == 0;  // no stage
+  if (multiply_add && text.find("from c") == text.npos && OneIn(random, 4)) {
+    text +=
+        OneIn(random, 2) ? " | strided 8 of 1: pairs 2 4 1" : " | strided 4 of 1: tree held bf16";
+    plain = false;
+  }
+  if (text.find("from c") == text.npos && OneIn(random, 4)) {
+    text += " | tail" + SizeFor(k, op.model, random);
+    if (multiply_add && OneIn(random, 2)) text += " unfused";
+    plain = false;
+  }
+  return text + " | " + RandomEpilogue(op.model, plain, random);
 }
 
 // A format whose words become the operation's.

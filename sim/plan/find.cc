@@ -36,6 +36,16 @@ Pieces Merged(const Pieces& ks) {
   return merged;
 }
 
+std::string OrderOf(const Plan& plan, size_t stages, const Pieces& ks);
+
+std::string OrderOfTail(const Plan& plan, size_t stages, const Pieces& ks) {
+  const PlanStage& stage = plan.stages[stages - 1];
+  const int64_t count = CountOf(ks), first = count - count % stage.tail;
+  if (first == count) return OrderOf(plan, stages - 1, ks);
+  return OrderOf(plan, stages - 1, Slice(ks, 0, first)) +
+         (stage.tail_unfused ? " then *" : " then ") + Text(Merged(Slice(ks, first, count)));
+}
+
 std::string OrderOf(const Plan& plan, size_t stages, const Pieces& ks) {
   if (stages == 0) {
     const int64_t count = CountOf(ks), residue = plan.residue, k = plan.operation->model.k;
@@ -45,6 +55,7 @@ std::string OrderOf(const Plan& plan, size_t stages, const Pieces& ks) {
     return (apart ? std::to_string(first) + " of " : "") + Text(Merged(ks));
   }
   const PlanStage& stage = plan.stages[stages - 1];
+  if (stage.tail != 0) return OrderOfTail(plan, stages, ks);
   const PlanJoin& join = stage.join;
   const std::vector<Pieces> parts = PartsOf(stage.range, ks);
   const bool adds = join.kind == PlanJoin::Kind::kAdd;
@@ -64,6 +75,12 @@ std::string OrderOf(const Plan& plan, size_t stages, const Pieces& ks) {
   const PlanJoin::Kind kind =
       (merges && parts.size() == 2) || pairs ? PlanJoin::Kind::kAdd : join.kind;
   std::string text = std::to_string(static_cast<int>(kind)) + (join.from_zero ? "0" : "");
+  if (kind == join.kind && merges) {
+    for (const int64_t distance : join.distances) text += " " + std::to_string(distance);
+    // Lanes without products have places in a tree.
+    const int64_t places = stage.range.kind == PlanRange::Kind::kStrided ? stage.range.count : 0;
+    if (std::ssize(parts) < places) text += " of " + std::to_string(places);
+  }
   if (join.as != nullptr) text += std::string(" as ") + join.as->name;
   if (join.held != nullptr) text += std::string(" held ") + join.held->name;
   text += "(";
@@ -129,7 +146,7 @@ class Finder {
   std::vector<MatrixElement> Witnesses() {
     const int64_t n = matrices_.n, all = matrices_.m * n;
     const Plan& plan = left_.front();
-    const Format sum = ModelOf(plan).d;
+    const Format sum = plan.operation->model.d;
     const int64_t count = std::min(all, kGroup * kGroups);
     std::vector<int64_t> order(all);
     std::iota(order.begin(), order.end(), 0);

@@ -215,13 +215,13 @@ TEST(RegionFinder, RefusesWhatNoClassesExplain) {
 }
 
 TEST(RegionFinder, RefusesElementsWithoutAPlan) {
-  const Plan truth = PlanOf("x86/vfmadd231ss | every 100: add | f32");
+  const Plan truth = PlanOf("x86/vfmadd231ss | every 70: add | f32");
   const Operation* op = FindOperation(kFma);
-  RegionFinder finder(8, 8, kF32, CandidatePlans({&op, 1}, 1000, kF32));
-  const Multiplied made(truth, 8, 8, 1000);
+  RegionFinder finder(8, 8, kF32, CandidatePlans({&op, 1}, 200, kF32));
+  const Multiplied made(truth, 8, 8, 200);
   bool explained = true;
   for (int i = 0; i < 4 && explained; ++i) {
-    const Multiplied next(truth, 8, 8, 1000, 100 + i);
+    const Multiplied next(truth, 8, 8, 200, 100 + i);
     explained = finder.Add(next.q, next.d());
   }
   EXPECT_FALSE(explained && finder.Find());

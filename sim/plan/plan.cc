@@ -95,13 +95,21 @@ std::string ParseAt(WordsOfPart& words, PlanRange& range) {
   return range.at.empty() || !words.done() ? NotNumber("at", words) : "";
 }
 
+std::string ParseEvery(WordsOfPart& words, PlanRange& range) {
+  if (std::string error = ParseNumber("every", words, &range.size); !error.empty()) return error;
+  range.halved = words.Take("halved");
+  if (range.halved) return words.done() ? "" : ParseNumber("halved", words, &range.unit);
+  range.fit = words.Take("fit");
+  if (range.fit || !words.Take("last")) return "";
+  if (std::string error = ParseNumber("last", words, &range.last); !error.empty()) return error;
+  return range.last > range.size ? "" : "\"every N last M\": M is more than N";
+}
+
 std::string ParseRange(WordsOfPart words, PlanRange& range) {
   std::string error;
   if (words.Take("every")) {
     range.kind = PlanRange::Kind::kEvery;
-    error = ParseNumber("every", words, &range.size);
-    range.halved = error.empty() && words.Take("halved");
-    if (range.halved && !words.done()) error = ParseNumber("halved", words, &range.unit);
+    error = ParseEvery(words, range);
   } else if (words.Take("into")) {
     range.kind = PlanRange::Kind::kInto;
     error = ParseBlocks("into", words, range);
@@ -149,6 +157,7 @@ std::string ParseJoin(WordsOfPart words, PlanJoin& join) {
     join.kind = PlanJoin::Kind::kTree;
   } else if (words.Take("pairs")) {
     join.kind = PlanJoin::Kind::kPairs;
+    while (const std::optional<int64_t> d = words.TakeNumber()) join.distances.push_back(*d);
   } else if (words.Take("fma")) {
     const bool at_once = words.Take("(a*b)");
     if (!at_once && !words.Take("a*b")) return "the scales of fma are (a*b) or a*b";
@@ -163,8 +172,15 @@ std::string ParseJoin(WordsOfPart words, PlanJoin& join) {
   return "";
 }
 
+std::string ParseTail(WordsOfPart words, PlanStage& stage) {
+  if (std::string error = ParseNumber("tail", words, &stage.tail); !error.empty()) return error;
+  stage.tail_unfused = words.Take("unfused");
+  return words.done() ? "" : "nothing may follow \"tail N\" but \"unfused\"";
+}
+
 std::string ParseStage(std::string_view text, Plan& plan) {
   WordsOfPart words(text);
+  if (words.Take("tail")) return ParseTail(words, plan.stages.emplace_back());
   for (const auto& [name, number] : {std::pair("residue", &plan.residue), {"cut", &plan.cut}}) {
     if (!words.Take(name)) continue;
     if (*number != 0) return "\"" + std::string(name) + "\" may stand once";
@@ -231,7 +247,8 @@ std::string Text(const PlanRange& range) {
   switch (range.kind) {
     case PlanRange::Kind::kEvery:
       return "every " + std::to_string(range.size) + (range.halved ? " halved" : "") +
-             (range.unit != 0 ? " " + std::to_string(range.unit) : "");
+             (range.unit != 0 ? " " + std::to_string(range.unit) : "") + (range.fit ? " fit" : "") +
+             (range.last != 0 ? " last " + std::to_string(range.last) : "");
     case PlanRange::Kind::kInto:
       return blocks("into ") + (range.share == PlanRange::Share::kCeil    ? ""
                                 : range.share == PlanRange::Share::kFloor ? " floor"
@@ -250,10 +267,16 @@ std::string Text(const PlanRange& range) {
 std::string Text(const PlanJoin& join) {
   static constexpr const char* kNames[] = {"add", "fma (a*b)", "fma a*b", "tree", "pairs"};
   std::string text = kNames[static_cast<int>(join.kind)];
+  for (const int64_t distance : join.distances) text += " " + std::to_string(distance);
   if (join.from_zero) text += " from zero";
   if (join.as != nullptr) text += std::string(" as ") + join.as->name;
   if (join.held != nullptr) text += std::string(" held ") + join.held->name;
   return text;
+}
+
+std::string Text(const PlanStage& stage) {
+  if (stage.tail == 0) return Text(stage.range) + ": " + Text(stage.join);
+  return "tail " + std::to_string(stage.tail) + (stage.tail_unfused ? " unfused" : "");
 }
 
 // Where range `i` of "into S of G" begins among n products, 0 <= i <= S.
@@ -275,7 +298,8 @@ std::vector<Pieces> Every(const PlanRange& range, int64_t n) {
   std::vector<Pieces> parts;
   for (int64_t k = 0; k < n;) {
     const int64_t left = n - k;
-    int64_t size = std::min(range.size, left);
+    const int64_t whole = range.fit && n > range.size && n < 2 * range.size ? n / 2 : range.size;
+    int64_t size = left <= range.last ? left : std::min(whole, left);
     if (range.halved && left > range.size && left < 2 * range.size) {
       const int64_t unit = range.unit;
       size = unit == 0 ? (left + 1) / 2 : std::min((left / 2 + unit - 1) / unit * unit, left);
@@ -321,6 +345,17 @@ std::vector<Pieces> PartsOf(const PlanRange& range, int64_t n) {
   return parts;
 }
 
+bool FitDistances(const PlanStage& stage) {
+  std::vector<int64_t> distances = stage.join.distances;
+  if (distances.empty()) return true;
+  std::ranges::sort(distances);
+  for (size_t i = 0; i < distances.size(); ++i) {
+    if (distances[i] != int64_t{1} << i) return false;
+  }
+  return stage.range.kind == PlanRange::Kind::kStrided &&
+         stage.range.count == int64_t{1} << distances.size();
+}
+
 }  // namespace
 
 std::optional<Plan> ParsePlan(std::string_view text, std::string* error) {
@@ -337,7 +372,7 @@ std::string PlanText(const Plan& plan) {
   if (plan.cut != 0) text += " | cut " + std::to_string(plan.cut);
   if (plan.residue != 0) text += " | residue " + std::to_string(plan.residue);
   for (const PlanStage& stage : plan.stages) {
-    text += " | " + Text(stage.range) + ": " + Text(stage.join);
+    text += " | " + Text(stage);
   }
   text += " |";
   if (plan.epilogue.alpha) text += " alpha";
@@ -346,12 +381,8 @@ std::string PlanText(const Plan& plan) {
   return text + " " + plan.epilogue.format->name;
 }
 
-Model ModelOf(const Plan& plan) {
-  Model m = plan.operation->model;
-  if (!plan.unfused) return m;
-  m.algorithm.family = Family::kPairwiseSum;
-  if (Propagates(m.algorithm.nan_rule)) m.algorithm.nan_rule = NanRule::kQuietPositive;
-  return m;
+bool SameArithmetic(const Plan& x, const Plan& y) {
+  return x.unfused == y.unfused && SameModel(x.operation->model, y.operation->model);
 }
 
 namespace {
@@ -377,8 +408,13 @@ std::string WhyNoPlan(const Plan& plan) {
     return name + " cannot be chained along k: " + why;
   }
   if (plan.operation->instruction->sparse) return name + " is sparse; plans are for dense matrices";
-  if (plan.unfused && (m.algorithm.family != Family::kFmaChain || m.k != 1)) {
+  const auto unfused_tail = [](const PlanStage& s) { return s.tail_unfused; };
+  const bool unfuses = plan.unfused || std::ranges::any_of(plan.stages, unfused_tail);
+  if (unfuses && (m.algorithm.family != Family::kFmaChain || m.k != 1)) {
     return name + " is not a single multiply-add, so it has no unfused form";
+  }
+  if (!std::ranges::all_of(plan.stages, FitDistances)) {
+    return "\"pairs D...\" joins ranges \"strided S of G\": each power of two below S once";
   }
   if (plan.from_c && !plan.stages.empty()) return "\"from c\" allows no stage that joins";
   const Epilogue& e = plan.epilogue;

@@ -4,10 +4,11 @@
 //   sm_90/wgmma.m64n8k32.f32.e4m3.e4m3 | every 128: fma (a*b) | bf16
 //
 //   PLAN     := OPERATION ['unfused'] ['from c'] {'|' STAGE} '|' EPILOGUE
-//   STAGE    := 'residue' N | 'cut' N | RANGE ':' JOIN
-//   RANGE    := 'every' N ['halved' [U]] | 'into' S 'of' G ['floor' | 'even']
+//   STAGE    := 'residue' N | 'cut' N | 'tail' N ['unfused'] | RANGE ':' JOIN
+//   RANGE    := 'every' N ['halved' [U] | 'last' M | 'fit'] | 'into' S 'of' G ['floor' | 'even']
 //               | 'strided' S 'of' G ['unrolled' U] | 'at' K...
-//   JOIN     := ('add' | 'fma (a*b)' | 'fma a*b' | 'tree' | 'pairs') ['from zero'] ['as' F] ['held' F]
+//   JOIN     := ('add' | 'fma (a*b)' | 'fma a*b' | 'tree' | 'pairs' {D})
+//               ['from zero'] ['as' F] ['held' F]
 //   EPILOGUE := ['alpha'] ['beta'] ['bias'] FORMAT
 // The operation adds consecutive k, each result being the next addend; the first addend is +0, or C.
 // Missing k are +0. Each stage says over which ranges of k the sums before it are taken, and how they
@@ -50,6 +51,8 @@ struct PlanRange {
   int64_t size = 1;   // N or G
   int64_t count = 1;  // S
   Share share = Share::kCeil;
+  bool fit = false;  // kEvery: half of K, rounded down, replaces N if N < K < 2 N
+  int64_t last = 0;  // kEvery: the last range may have this many k; 0: at most N
   // kEvery: the rest, if more than N but less than 2 N, is halved. The first half is rounded up; or it
   // is rounded down, and up to a multiple of `unit` if that is not 0.
   bool halved = false;
@@ -74,6 +77,9 @@ struct PlanJoin {
     kPairs,          // pairs: part 2 i + part (2 i + 1), until one is left
   };
   Kind kind = Kind::kAdd;
+  // kPairs of S strided ranges: first those that are distances[0] apart, then distances[1]..., each
+  // power of two below S once; empty: 1, 2, 4...
+  std::vector<int64_t> distances = {};
   // Begins with +0 instead of the first part: always so if scaled, never in a tree.
   bool from_zero = false;
   const Format* as = nullptr;    // each part is rounded to this format first
@@ -83,9 +89,13 @@ struct PlanJoin {
   friend bool operator==(const PlanJoin&, const PlanJoin&) = default;
 };
 
+// A range and its join; or a tail: the operation adds the last K mod `tail` products, in order, to the
+// sum of the others.
 struct PlanStage {
   PlanRange range;
   PlanJoin join;
+  int64_t tail = 0;           // 0: not a tail
+  bool tail_unfused = false;  // each product of the tail is rounded before it is added
   friend bool operator==(const PlanStage&, const PlanStage&) = default;
 };
 
@@ -117,8 +127,8 @@ std::optional<Plan> ParsePlan(std::string_view text, std::string* error);
 // Parses to the same plan.
 std::string PlanText(const Plan& plan);
 
-// The model of each execution: the operation's, or that of its unfused form.
-Model ModelOf(const Plan& plan);
+// Whether executions of both compute the same.
+bool SameArithmetic(const Plan& x, const Plan& y);
 
 // Why the plan cannot be executed; empty if it can.
 std::string WhyNoPlan(const Plan& plan);

@@ -40,7 +40,8 @@ TEST(PlanText, OfEveryWord) {
        {"every 3: add", "every 9 halved: add", "strided 4 of 1 unrolled 8: tree",
         "every 96 halved 16: add as bf16", "into 3 of 8: add held f16", "into 3 of 8 floor: tree",
         "into 3 of 8 even: pairs as f16 held bf16", "strided 4 of 2: fma (a*b)",
-        "at 1 5 70: fma a*b from zero as f64 held f32", "cut 8 | residue 3",
+        "every 9 last 12: add", "every 9 fit: add", "strided 8 of 1: pairs 2 4 1 | tail 8 unfused",
+        "tail 4", "at 1 5 70: fma a*b from zero as f64 held f32", "cut 8 | residue 3",
         "every 2: add from zero | every 8: add | into 2 of 8: tree"}) {
     for (const std::string epilogue : {"f64", "alpha f32", "alpha beta bias bf16", "beta f16"}) {
       const std::string text = "sm_90/fma.rn.f32 | " + stages + " | " + epilogue;
@@ -102,6 +103,10 @@ constexpr Wrong kWrong[] = {
     {"$ | | f32", "every 128: add"},
     {"$ | every 128 | f32", "every 128: add"},
     {"$ | : add | f32", "every, into, strided or at"},
+    {"$ | tail | f32", "a positive integer must follow \"tail\""},
+    {"$ | tail 4 fused | f32", "nothing may follow \"tail N\" but \"unfused\""},
+    {"$ | every 8 last 8: add | f32", "M is more than N"},
+    {"$ | every 8: pairs 1 2 | f32", "each power of two below S once"},
     {"$ | each 128: add | f32", "\"each\" is not a range: every, into, strided or at"},
     {"$ | every: add | f32", "a positive integer must follow \"every\""},
     {"$ | every 0: add | f32", "a positive integer must follow \"every\", not \"0\""},
@@ -220,6 +225,13 @@ constexpr Division kDivisions[] = {
     {"every 4", 9, "0-4; 4-8; 8-9"},
     {"every 1099511627776", 5, "0-5"},
     // 33 = 16 + 17: half of 33 is 16, which is a multiple.
+    {"every 32 last 40", 40, "0-40"},
+    {"every 32 last 40", 41, "0-32; 32-41"},
+    {"every 32 last 40", 72, "0-32; 32-72"},
+    {"every 32 fit", 32, "0-32"},
+    {"every 32 fit", 33, "0-16; 16-32; 32-33"},
+    {"every 32 fit", 40, "0-20; 20-40"},
+    {"every 32 fit", 64, "0-32; 32-64"},
     {"every 32 halved", 32, "0-32"},
     {"every 32 halved", 37, "0-19; 19-37"},
     {"every 32 halved", 100, "0-32; 32-64; 64-82; 82-100"},

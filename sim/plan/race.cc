@@ -17,8 +17,7 @@ constexpr int64_t kMaxTimes = 8;  // the largest k: this many times the least, o
 
 // Whether the plans may differ for k products.
 bool Differ(const Plan& x, const Plan& y, int64_t k) {
-  return !SameModel(ModelOf(x), ModelOf(y)) || OrderAt(x, k) != OrderAt(y, k) ||
-         !(x.epilogue == y.epilogue);
+  return !SameArithmetic(x, y) || OrderAt(x, k) != OrderAt(y, k) || !(x.epilogue == y.epilogue);
 }
 
 // Words of a matrix, 64 bits each.
@@ -188,8 +187,7 @@ PlanRace RacePlans(const Plan& x, const Plan& y) {
   PlanRace race;
   race.not_comparable = WhyNotComparable(x, y);
   if (!race.not_comparable.empty()) return race;
-  const bool same_model = SameModel(ModelOf(x), ModelOf(y));
-  if (same_model && x.cut == y.cut && x.residue == y.residue && x.stages == y.stages) {
+  if (SameArithmetic(x, y) && x.cut == y.cut && x.residue == y.residue && x.stages == y.stages) {
     race.equal = "both have the same arithmetic, ranges and joins";
     return race;
   }

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <numeric>
 
 namespace mmadiff {
 namespace {
 
 constexpr size_t kSample = 16;  // elements for which a plan is sought
+constexpr int64_t kSmall = 16;  // elements of a small D
 
 // One class for all vectors that have a common plan at each place; the least plan of each place.
 struct Classes {
@@ -95,6 +97,21 @@ std::vector<int64_t> Members(const std::vector<int>& classes, const std::vector<
   return members;
 }
 
+// About how many bits name the class of each row or column: one by one, or as runs of all classes but
+// the first.
+double BitsOf(const std::vector<int>& classes) {
+  const int count = *std::ranges::max_element(classes) + 1;
+  const double size = static_cast<double>(classes.size());
+  size_t runs = 0;
+  for (int c = 1; c < count; ++c) {
+    std::vector<bool> in(count);
+    in[c] = true;
+    runs += Merged(RunsOf(Members(classes, in))).size();
+  }
+  return std::min(std::log2(static_cast<double>(count)) * size,
+                  static_cast<double>(runs) * 3 * std::log2(size + 1));
+}
+
 }  // namespace
 
 std::string SetText(const std::vector<int64_t>& ascending) {
@@ -134,8 +151,31 @@ RegionFinder::RegionFinder(int64_t m, int64_t n, const Format& format,
       n_(n),
       format_(format),
       candidates_(candidates.begin(), candidates.end()),
+      given_(m * n <= kSmall ? candidates.size() : 0, ~uint32_t{0}),
       execution_(execution),
       masks_(m * n, ~uint32_t{0}) {}
+
+void RegionFinder::Prune(const Matrices& matrices, const Words& d) {
+  std::vector<int64_t> rows(m_), columns(n_);
+  std::iota(rows.begin(), rows.end(), 0);
+  std::iota(columns.begin(), columns.end(), 0);
+  size_t kept = 0;
+  for (size_t c = 0; c < candidates_.size(); ++c) {
+    const std::vector<uint64_t> words = ExecuteAt(candidates_[c], matrices, rows, columns);
+    uint32_t given = 0;
+    for (int64_t i = 0; i < m_ * n_; ++i) {
+      const bool same = SameResult(format_, words[i], Load(d, i / n_, i % n_));
+      given |= static_cast<uint32_t>(same) << i;
+    }
+    given &= given_[c];
+    if (given == 0) continue;
+    given_[kept] = given;
+    if (kept != c) candidates_[kept] = candidates_[c];
+    ++kept;
+  }
+  candidates_.resize(kept);
+  given_.resize(kept);
+}
 
 std::vector<bool> RegionFinder::Given(const Plan& plan, const Matrices& matrices,
                                       const Words& d) const {
@@ -151,6 +191,14 @@ std::vector<bool> RegionFinder::Given(const Plan& plan, const Matrices& matrices
 
 std::optional<Plan> RegionFinder::PlanFor(const Matrices& matrices, const Words& d,
                                           std::span<const int64_t> elements) const {
+  if (m_ * n_ <= kSmall) {
+    uint32_t wanted = 0;
+    for (const int64_t e : elements) wanted |= uint32_t{1} << e;
+    const auto most = std::ranges::max_element(
+        given_, {}, [&](uint32_t given) { return std::popcount(given & wanted); });
+    if (most == given_.end() || (*most & wanted) == 0) return std::nullopt;
+    return candidates_[most - given_.begin()];
+  }
   std::vector<int64_t> sample;
   const size_t count = std::min(kSample, elements.size());
   for (size_t i = 0; i < count; ++i) sample.push_back(elements[i * elements.size() / count]);
@@ -177,6 +225,7 @@ std::optional<Plan> RegionFinder::PlanFor(const Matrices& matrices, const Words&
 }
 
 bool RegionFinder::Add(const Matrices& matrices, const Words& d) {
+  if (m_ * n_ <= kSmall) Prune(matrices, d);
   std::vector<uint32_t> given(m_ * n_);
   const auto add = [&](const Plan& plan, size_t p) {
     const std::vector<bool> gives = Given(plan, matrices, d);
@@ -209,30 +258,29 @@ std::optional<Regions> RegionFinder::Find() const {
   for (int64_t i = 0; i < m_ * n_; ++i) rows[i / n_].push_back(masks_[i] & all);
   const Classes row_classes = Classify(rows);
   const Classes column_classes = Classify(Turned(row_classes.masks));
-  const auto bits = [](size_t classes, int64_t count) {
-    return std::log2(static_cast<double>(classes)) * static_cast<double>(count);
-  };
-  // The classes must have fewer bits than the elements that exclude a plan.
-  const int64_t decided =
-      std::ranges::count_if(masks_, [&](uint32_t mask) { return (mask & all) != all; });
-  const size_t row_count = row_classes.masks.size(), column_count = column_classes.masks.size();
-  const double said = bits(row_count, m_) + bits(column_count, n_) +
-                      bits(plans_.size(), static_cast<int64_t>(row_count * column_count));
-  if (said * 2 > static_cast<double>(decided)) return std::nullopt;
   Regions regions = {row_classes.of, column_classes.of, {}, {}};
-  std::vector<int> used(plans_.size(), -1);
+  std::vector<int> index_of(plans_.size(), -1);
+  uint32_t used = 0;
   for (const std::vector<uint32_t>& row : Turned(column_classes.masks)) {
     std::vector<int>& line = regions.plan.emplace_back();
     for (const uint32_t mask : row) {
-      int& index = used[std::countr_zero(mask)];
-      if (index < 0) {
-        index = static_cast<int>(regions.plans.size());
-        regions.plans.push_back(plans_[std::countr_zero(mask)]);
+      const int plan = std::countr_zero(mask);
+      if (index_of[plan] < 0) {
+        index_of[plan] = static_cast<int>(regions.plans.size());
+        regions.plans.push_back(plans_[plan]);
+        used |= uint32_t{1} << plan;
       }
-      line.push_back(index);
+      line.push_back(index_of[plan]);
     }
   }
-  return regions;
+  // The classes must have fewer bits than the elements that exclude one of the plans.
+  const int64_t decided =
+      std::ranges::count_if(masks_, [&](uint32_t mask) { return (mask & used) != used; });
+  const double said =
+      BitsOf(regions.row_class) + BitsOf(regions.column_class) +
+      std::log2(static_cast<double>(regions.plans.size())) *
+          static_cast<double>(row_classes.masks.size() * column_classes.masks.size());
+  return said * 2 > static_cast<double>(decided) ? std::nullopt : std::optional(regions);
 }
 
 }  // namespace mmadiff

@@ -59,7 +59,11 @@ class RegionFinder {
 
   const int64_t m_, n_;
   const Format& format_;
-  const std::vector<Plan> candidates_;
+  // For a small D: keeps the candidates that gave some element in every result.
+  void Prune(const Matrices& matrices, const Words& d);
+
+  std::vector<Plan> candidates_;
+  std::vector<uint32_t> given_;  // by them, a bit for each element; only if D is small
   const Execution execution_;
   std::vector<Plan> plans_;
   std::vector<uint32_t>

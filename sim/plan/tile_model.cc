@@ -53,14 +53,14 @@ std::unique_ptr<LaneTiles> TileModel::Tiles(int k, int panels, int columns, bool
   return std::make_unique<ScalarTiles>(m, panels, columns, own);
 }
 
-void TileModel::MultiplyAdd(const LaneArray& a, const LaneArray& b, LaneArray& d) const {
-  const int panels = static_cast<int>(d.count() / lanes_);
-  Tiles(1, panels, 1, true)->Add({.a = a.data(), .own_b = b.data(), .sums = d.data()});
+void MultiplyAdder::Add(const LaneArray& a, const LaneArray& b, LaneArray& d) {
+  if (own_ == nullptr) own_ = model_.Tiles(1, panels_, 1, true);
+  own_->Add({.a = a.data(), .own_b = b.data(), .sums = d.data()});
 }
 
-void TileModel::MultiplyAdd(const LaneArray& a, uint64_t b, LaneArray& d) const {
-  const int panels = static_cast<int>(d.count() / lanes_);
-  Tiles(1, panels, 1, false)->Add({.a = a.data(), .b = &b, .sums = d.data()});
+void MultiplyAdder::Add(const LaneArray& a, uint64_t b, LaneArray& d) {
+  if (shared_ == nullptr) shared_ = model_.Tiles(1, panels_, 1, false);
+  shared_->Add({.a = a.data(), .b = &b, .sums = d.data()});
 }
 
 }  // namespace mmadiff

@@ -57,14 +57,24 @@ class TileModel {
   // With `own`, each row of A has its own column of B.
   std::unique_ptr<LaneTiles> Tiles(int k, int panels, int columns, bool own) const;
 
-  // d = a * b + d for each word of arrays of equal length, a multiple of lanes(); model().k is 1.
-  void MultiplyAdd(const LaneArray& a, const LaneArray& b, LaneArray& d) const;
-  void MultiplyAdd(const LaneArray& a, uint64_t b, LaneArray& d) const;
-
  private:
   Model m_;
   const LaneTarget* target_ = nullptr;
   int lanes_ = 1, bits_ = 64;
+};
+
+// d = a * b + d for each of `count` words, a multiple of the lanes; the model has one product.
+class MultiplyAdder {
+ public:
+  MultiplyAdder(const TileModel& model, int64_t count)
+      : model_(model), panels_(static_cast<int>(count / model.lanes())) {}
+  void Add(const LaneArray& a, const LaneArray& b, LaneArray& d);
+  void Add(const LaneArray& a, uint64_t b, LaneArray& d);
+
+ private:
+  const TileModel& model_;
+  const int panels_;
+  std::unique_ptr<LaneTiles> own_, shared_;  // made when first used
 };
 
 }  // namespace mmadiff

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <sstream>
 #include <string>
 
@@ -81,7 +82,7 @@ PlanLine::PlanLine(std::string_view text) {
     } else if (left.front() == "residue") {
       residue = NumberAfter(left, "residue");
     } else {
-      stages.emplace_back(left, TokensOf(sides.at(1)));
+      stages.emplace_back(left, sides.size() < 2 ? Tokens{} : TokensOf(sides.at(1)));
     }
   }
   epilogue = TokensOf(parts.back());
@@ -92,6 +93,13 @@ int64_t Ceiling(int64_t x, int64_t unit) { return (x + unit - 1) / unit; }
 // The number of the range that takes position p of n.
 int64_t EveryNumber(const Tokens& range, int64_t p, int64_t n) {
   const int64_t size = NumberAfter(range, "every"), unit = NumberAfter(range, "halved");
+  if (Has(range, "fit") && n > size && n < 2 * size) return p / (n / 2);
+  if (Has(range, "last")) {
+    // Whole ranges as long as more than the longest last range is left.
+    const int64_t last = NumberAfter(range, "last");
+    const int64_t whole = n <= last ? 0 : Ceiling(n - last, size);
+    return std::min(p / size, whole);
+  }
   if (!Has(range, "halved")) return p / size;
   const int64_t full = std::max<int64_t>(n / size - 1, 0), left = n - full * size;
   if (p < full * size || left <= size) return p / size;
@@ -183,7 +191,7 @@ class PlanElement {
   PlanElement(const PlanLine& plan, const Matrices& matrices, int64_t i, int64_t j)
       : plan_(plan),
         q_(matrices),
-        one_(ModelOf(plan)),
+        one_(plan.operation->model),
         d_(one_.d),
         nan_rule_(NanRuleOfJoins(*plan.operation)),
         i_(i),
@@ -198,9 +206,25 @@ class PlanElement {
   }
 
  private:
-  static Model ModelOf(const PlanLine& plan) {
-    Model m = plan.operation->model;
-    if (!plan.unfused) return m;
+  uint64_t Sum(size_t stages, const Ks& ks) const {
+    if (stages == 0 || ks.empty()) {
+      return Executions(ks, plan_.from_c ? Load(q_.c, i_, j_) : 0);
+    }
+    const auto& [range, join] = plan_.stages[stages - 1];
+    if (range.front() == "tail") return WithTail(stages, range, ks);
+    const std::vector<Ks> ranges = Ranges(range, ks);
+    std::vector<uint64_t> parts;
+    for (const Ks& own : ranges) parts.push_back(Rounded(join, "as", Sum(stages - 1, own)));
+    if (d_.exponent_bits == 0) {
+      return std::accumulate(parts.begin(), parts.end(), uint64_t{0}) & ((1ull << d_.bits) - 1);
+    }
+    const int64_t places = range.front() == "strided" ? NumberAfter(range, "strided") : 0;
+    if (join.front() == "tree") return Tree(join, Places(parts, places));
+    if (join.front() == "pairs") return Pairs(join, Places(parts, places));
+    return InOrder(join, ranges, parts);
+  }
+
+  static Model Unfused(Model m) {
     m.algorithm.family = Family::kPairwiseSum;
     const NanRule rule = m.algorithm.nan_rule;
     if (rule == NanRule::kPropagate || rule == NanRule::kPropagateBca) {
@@ -209,19 +233,22 @@ class PlanElement {
     return m;
   }
 
-  uint64_t Sum(size_t stages, const Ks& ks) const {
-    if (stages == 0 || ks.empty()) {
-      return Executions(ks, plan_.from_c ? Load(q_.c, i_, j_) : 0);
-    }
-    const auto& [range, join] = plan_.stages[stages - 1];
-    const std::vector<Ks> ranges = Ranges(range, ks);
-    std::vector<uint64_t> parts;
-    for (const Ks& own : ranges) parts.push_back(Rounded(join, "as", Sum(stages - 1, own)));
-    if (d_.exponent_bits == 0) {
-      return std::accumulate(parts.begin(), parts.end(), uint64_t{0}) & ((1ull << d_.bits) - 1);
-    }
-    if (join.front() == "tree") return Tree(join, parts);
-    return join.front() == "pairs" ? Pairs(join, parts) : InOrder(join, ranges, parts);
+  uint64_t WithTail(size_t stages, const Tokens& tail, const Ks& ks) const {
+    const auto first = ks.end() - ks.size() % NumberAfter(tail, "tail");
+    const uint64_t sum = Sum(stages - 1, Ks(ks.begin(), first));
+    return Steps(Ks(first, ks.end()), sum, plan_.unfused || Has(tail, "unfused"));
+  }
+
+  // The sums of lanes; a lane without products has none.
+  using Lanes = std::vector<std::optional<uint64_t>>;
+  static Lanes Places(const std::vector<uint64_t>& parts, int64_t places) {
+    Lanes lanes(parts.begin(), parts.end());
+    lanes.resize(std::max<size_t>(places, lanes.size()));
+    return lanes;
+  }
+  void AddLane(const Tokens& join, const std::optional<uint64_t>& from,
+               std::optional<uint64_t>& to) const {
+    if (from) to = to ? Rounded(join, "held", Add(*to, *from)) : *from;
   }
 
   uint64_t InOrder(const Tokens& join, const std::vector<Ks>& ranges,
@@ -241,42 +268,53 @@ class PlanElement {
     return MultiplyAdd(Times(a, part), b, sum);
   }
 
-  uint64_t Tree(const Tokens& join, std::vector<uint64_t> parts) const {
-    while (parts.size() > 1) {
-      const size_t half = (parts.size() + 1) / 2;
-      for (size_t i = 0; i + half < parts.size(); ++i) {
-        parts[i] = Rounded(join, "held", Add(parts[i], parts[i + half]));
-      }
-      parts.resize(half);
+  uint64_t Tree(const Tokens& join, Lanes lanes) const {
+    while (lanes.size() > 1) {
+      const size_t half = (lanes.size() + 1) / 2;
+      for (size_t i = 0; i + half < lanes.size(); ++i) AddLane(join, lanes[i + half], lanes[i]);
+      lanes.resize(half);
     }
-    return parts.front();
+    return *lanes.front();
   }
 
-  uint64_t Pairs(const Tokens& join, std::vector<uint64_t> parts) const {
-    while (parts.size() > 1) {
-      std::vector<uint64_t> sums;
-      for (size_t i = 0; i + 1 < parts.size(); i += 2) {
-        sums.push_back(Rounded(join, "held", Add(parts[i], parts[i + 1])));
-      }
-      if (parts.size() % 2 != 0) sums.push_back(parts.back());
-      parts = sums;
+  // Lanes at these distances, or at 1, 2, 4 and so on, become one.
+  uint64_t Pairs(const Tokens& join, Lanes lanes) const {
+    std::vector<size_t> distances;
+    for (size_t i = 1; i < join.size() && isdigit(join[i][0]); ++i) {
+      distances.push_back(std::stoul(join[i]));
     }
-    return parts.front();
+    if (distances.empty()) {
+      for (size_t d = 1; d < lanes.size(); d *= 2) distances.push_back(d);
+    }
+    for (const size_t d : distances) {
+      for (size_t i = 0; i + d < lanes.size(); ++i) {
+        if ((i & d) != 0) continue;
+        AddLane(join, lanes[i + d], lanes[i]);
+        lanes[i + d].reset();
+      }
+    }
+    return *lanes.front();
   }
 
   uint64_t Executions(const Ks& ks, uint64_t d) const {
     const int64_t n = std::ssize(ks), residue = plan_.residue;
     int64_t first = 0;
     if (residue != 0) first = std::min(n, n % residue == 0 ? residue : n % residue);
-    for (const auto& [from, to] : {std::pair(int64_t{0}, first), {first, n}}) {
-      for (int64_t p = from; p < to; p += one_.k) {
-        d = OneExecution(Ks(ks.begin() + p, ks.begin() + std::min(p + one_.k, to)), d);
-      }
+    d = Steps(Ks(ks.begin(), ks.begin() + first), d, plan_.unfused);
+    return Steps(Ks(ks.begin() + first, ks.end()), d, plan_.unfused);
+  }
+
+  // One execution after the other.
+  uint64_t Steps(const Ks& ks, uint64_t d, bool unfused) const {
+    for (auto at = ks.begin(); at != ks.end();) {
+      const auto end = at + std::min<int64_t>(one_.k, ks.end() - at);
+      d = OneExecution(Ks(at, end), d, unfused);
+      at = end;
     }
     return d;
   }
 
-  uint64_t OneExecution(const Ks& ks, uint64_t c) const {
+  uint64_t OneExecution(const Ks& ks, uint64_t c, bool unfused) const {
     DotProductCase dot = {std::vector<uint64_t>(one_.k), std::vector<uint64_t>(one_.k), c};
     for (size_t p = 0; p < ks.size(); ++p) {
       dot.a[p] = Widened(*q_.a_format, one_.a, Load(q_.a, i_, ks[p]));
@@ -288,7 +326,7 @@ class PlanElement {
       dot.a.push_back(p < ks.size() ? ScaleAt(q_.block_scale_a, i_, ks[p]) : unit);
       dot.b.push_back(p < ks.size() ? ScaleAt(q_.block_scale_b, j_, ks[p]) : unit);
     }
-    return ReferenceDotProduct(one_, dot);
+    return ReferenceDotProduct(unfused ? Unfused(one_) : one_, dot);
   }
 
   uint64_t Finished(uint64_t sum) const {

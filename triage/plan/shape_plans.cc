@@ -15,6 +15,8 @@
 namespace mmadiff {
 namespace {
 
+constexpr int64_t kMinElements = 64, kMaxProducts = 32;  // of a small D
+
 // Random operands and the device's product, in rows without gaps.
 class AskedProduct {
  public:
@@ -97,7 +99,10 @@ absl::StatusOr<ShapePlans> AskPlans(MatrixDevice& device, const MatrixShape& sha
   RegionFinder finder(shape.m, shape.n, format, candidates, execution);
   ShapePlans result;
   result.shape = shape;
-  for (int i = 0; i < products; ++i) {
+  const int64_t elements = std::max<int64_t>(shape.m * shape.n, 1);
+  const int count =
+      std::max<int>(products, static_cast<int>(std::min(kMinElements / elements, kMaxProducts)));
+  for (int i = 0; i < count; ++i) {
     AskedProduct asked(shape, format, seed + i);
     RETURN_IF_ERROR(asked.Ask(device));
     ++result.products;
@@ -106,7 +111,7 @@ absl::StatusOr<ShapePlans> AskPlans(MatrixDevice& device, const MatrixShape& sha
   result.unexplained = finder.unexplained();
   result.regions = finder.Find();
   if (!result.regions) return result;
-  AskedProduct last(shape, format, seed + products);
+  AskedProduct last(shape, format, seed + count);
   RETURN_IF_ERROR(last.Ask(device));
   ++result.products;
   result.differing = Missed(*result.regions, last, format, execution);
