@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <set>
 
 #include "absl/strings/str_replace.h"
@@ -22,6 +23,7 @@ TEST(StoredPlans, OfKernelsInEveryLibraryOfTheTable) {
   for (const StoredPlan& p : StoredPlans()) {
     libraries.insert(p.library);
     EXPECT_TRUE(lines.insert(p.name() + p.when + p.plan).second) << p.name() << ": " << p.plan;
+    EXPECT_TRUE(p.grade != "measured" || std::filesystem::exists(p.evidence)) << p.evidence;
   }
   for (const char* library :
        {"NVIDIA/cutlass", "deepseek-ai/DeepGEMM", "OpenMathLib/OpenBLAS", "ROCm/hipBLASLt",

@@ -17,7 +17,7 @@
 namespace mmadiff {
 namespace {
 
-constexpr int kProducts = 4;  // that regions are learned from
+constexpr int kProducts = 6;  // that regions are learned from
 constexpr int64_t kMaxShapes = 100000;
 constexpr int64_t kDefaultSize = 512;  // of the sides that are not given
 
@@ -54,6 +54,8 @@ Fields<ShapePlans> FieldsOf(const ShapePlans*) {
       {"unexplained", &S::unexplained, "elements that no plan gives"},
       {"differing", &S::differing, "elements of one more product that the plans do not give"},
       {"products", &S::products, "products that the device computed"},
+      {"seed", &S::seed, "of the last product: A has the seed 2 * seed, B 2 * seed + 1"},
+      {"digest", &S::digest, "XXH3 (64 bits) of its D; empty if there was no last product"},
   };
 }
 

@@ -165,6 +165,22 @@ TEST(SetText, ShortensRegularRuns) {
   EXPECT_EQ(SetText({}), "");
 }
 
+TEST(ElementsOf, ReadsRegions) {
+  const auto count = [](const char* text) -> int64_t {
+    const auto elements = ElementsOf(text, 30, 40);
+    return elements ? std::ranges::count(*elements, true) : -1;
+  };
+  EXPECT_EQ(count(""), 1200);
+  EXPECT_EQ(count("rows 0-3+8<20 of columns 24-31; rows 20-23"), 12 * 8 + 4 * 40);
+  EXPECT_EQ(count("columns 0,39"), 60);
+  EXPECT_EQ(count("rows 29"), 40);
+  for (const char* bad :
+       {"rows", "rows ", "rows 30", "rows 3-2", "rows 0-3+2<20", "rows 1 of", "row 1", "rows 1;",
+        "rows 1; ", "columns 40", "rows 0+8<31", "rows -1", "rows 1 x"}) {
+    EXPECT_EQ(count(bad), bad == std::string_view("rows 1; ") ? 40 : -1) << bad;
+  }
+}
+
 // D by two plans: rows 20 to 23, and rows 0 to 3, 8 to 11, 16 to 19 of columns 24 to 31.
 TEST(RegionFinder, FindsRowsAndColumns) {
   const Plan most = PlanOf("x86/vfmadd231ss | every 320: add | f32");
@@ -172,8 +188,9 @@ TEST(RegionFinder, FindsRowsAndColumns) {
       PlanOf("x86/vfmadd231ss | strided 2 of 1 unrolled 8: add | every 320: add | f32");
   const Operation* op = FindOperation(kFma);
   RegionFinder finder(26, 40, kF32, CandidatePlans({&op, 1}, 1005, kF32));
+  std::vector<std::unique_ptr<Multiplied>> kept;
   for (uint64_t seed = 10; seed < 14; ++seed) {
-    Multiplied made(most, 26, 40, 1005, seed);
+    Multiplied& made = *kept.emplace_back(std::make_unique<Multiplied>(most, 26, 40, 1005, seed));
     const Multiplied other(edge, 26, 40, 1005, seed);
     for (int64_t i = 0; i < 24; ++i) {
       for (int64_t j = 0; j < 40; ++j) {
@@ -201,8 +218,10 @@ TEST(RegionFinder, RefusesWhatNoClassesExplain) {
                         PlanOf("x86/vfmadd231ss | every 320: add | f32")};
   const Operation* op = FindOperation(kFma);
   RegionFinder finder(16, 16, kF32, CandidatePlans({&op, 1}, 1000, kF32));
+  std::vector<std::unique_ptr<Multiplied>> kept;
   for (uint64_t seed = 1; seed < 5; ++seed) {
-    Multiplied made(plans[0], 16, 16, 1000, seed);
+    Multiplied& made =
+        *kept.emplace_back(std::make_unique<Multiplied>(plans[0], 16, 16, 1000, seed));
     const Multiplied other(plans[1], 16, 16, 1000, seed);
     for (int64_t i = 0; i < 256; ++i) {
       const uint64_t mixed = (i + 1) * 0x9e3779b97f4a7c15;
@@ -219,10 +238,11 @@ TEST(RegionFinder, RefusesElementsWithoutAPlan) {
   const Operation* op = FindOperation(kFma);
   RegionFinder finder(8, 8, kF32, CandidatePlans({&op, 1}, 200, kF32));
   const Multiplied made(truth, 8, 8, 200);
+  std::vector<std::unique_ptr<Multiplied>> kept;
   bool explained = true;
   for (int i = 0; i < 4 && explained; ++i) {
-    const Multiplied next(truth, 8, 8, 200, 100 + i);
-    explained = finder.Add(next.q, next.d());
+    kept.push_back(std::make_unique<Multiplied>(truth, 8, 8, 200, 100 + i));
+    explained = finder.Add(kept.back()->q, kept.back()->d());
   }
   EXPECT_FALSE(explained && finder.Find());
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <charconv>
 #include <cmath>
 #include <numeric>
 
@@ -145,6 +146,66 @@ std::string RegionText(const Regions& regions, int index) {
   return text;
 }
 
+namespace {
+
+// A number at the beginning of `text`, which loses it; -1: none.
+int64_t TakeNumber(std::string_view& text) {
+  int64_t number = -1;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || number < 0) return -1;
+  text.remove_prefix(end - text.data());
+  return number;
+}
+bool Take(std::string_view& text, std::string_view word) {
+  if (!text.starts_with(word)) return false;
+  text.remove_prefix(word.size());
+  return true;
+}
+
+// Takes a text by SetText() of integers below `size`.
+std::optional<std::vector<bool>> TakeSet(std::string_view& text, int64_t size) {
+  std::vector<bool> in(size);
+  do {
+    const int64_t first = TakeNumber(text);
+    const int64_t last = Take(text, "-") ? TakeNumber(text) : first;
+    int64_t step = size, end = last + 1;
+    if (Take(text, "+")) {
+      step = TakeNumber(text);
+      end = Take(text, "<") ? TakeNumber(text) : -1;
+    }
+    if (first < 0 || last < first || step <= last - first || end <= last || end > size) {
+      return std::nullopt;
+    }
+    for (int64_t run = first; run < end; run += step) {
+      for (int64_t i = run; i <= run + last - first && i < end; ++i) in[i] = true;
+    }
+  } while (Take(text, ","));
+  return in;
+}
+
+}  // namespace
+
+std::optional<std::vector<bool>> ElementsOf(std::string_view text, int64_t m, int64_t n) {
+  std::vector<bool> elements(m * n, text.empty());
+  while (!text.empty()) {
+    std::optional<std::vector<bool>> rows(std::vector<bool>(m, true)),
+        columns(std::vector<bool>(n, true));
+    const bool has_rows = Take(text, "rows ");
+    if (has_rows) rows = TakeSet(text, m);
+    if (!has_rows || Take(text, " of ")) {
+      if (!Take(text, "columns ")) return std::nullopt;
+      columns = TakeSet(text, n);
+    }
+    if (!rows || !columns || (!text.empty() && !Take(text, "; "))) return std::nullopt;
+    for (int64_t i = 0; i < m; ++i) {
+      for (int64_t j = 0; (*rows)[i] && j < n; ++j) {
+        if ((*columns)[j]) elements[i * n + j] = true;
+      }
+    }
+  }
+  return elements;
+}
+
 RegionFinder::RegionFinder(int64_t m, int64_t n, const Format& format,
                            std::span<const Plan> candidates, const Execution& execution)
     : m_(m),
@@ -153,7 +214,7 @@ RegionFinder::RegionFinder(int64_t m, int64_t n, const Format& format,
       candidates_(candidates.begin(), candidates.end()),
       given_(m * n <= kSmall ? candidates.size() : 0, ~uint32_t{0}),
       execution_(execution),
-      masks_(m * n, ~uint32_t{0}) {}
+      masks_(m * n) {}
 
 void RegionFinder::Prune(const Matrices& matrices, const Words& d) {
   std::vector<int64_t> rows(m_), columns(n_);
@@ -189,8 +250,7 @@ std::vector<bool> RegionFinder::Given(const Plan& plan, const Matrices& matrices
   return given;
 }
 
-std::optional<Plan> RegionFinder::PlanFor(const Matrices& matrices, const Words& d,
-                                          std::span<const int64_t> elements) const {
+std::optional<Plan> RegionFinder::PlanFor(std::span<const int64_t> elements) const {
   if (m_ * n_ <= kSmall) {
     uint32_t wanted = 0;
     for (const int64_t e : elements) wanted |= uint32_t{1} << e;
@@ -202,21 +262,11 @@ std::optional<Plan> RegionFinder::PlanFor(const Matrices& matrices, const Words&
   std::vector<int64_t> sample;
   const size_t count = std::min(kSample, elements.size());
   for (size_t i = 0; i < count; ++i) sample.push_back(elements[i * elements.size() / count]);
-  size_t best = 0;
+  int64_t best = 0;
   std::optional<Plan> found;
   for (const Plan& plan : candidates_) {
-    size_t given = 0;
-    for (size_t first = 0; first < sample.size(); first += 4) {
-      const auto part =
-          std::span(sample).subspan(first, std::min<size_t>(4, sample.size() - first));
-      std::vector<int64_t> rows, columns;
-      for (const int64_t e : part) rows.push_back(e / n_), columns.push_back(e % n_);
-      const std::vector<uint64_t> words = ExecuteAt(plan, matrices, rows, columns);
-      for (size_t i = 0; i < part.size(); ++i) {
-        given += SameResult(format_, words[i * part.size() + i], Load(d, rows[i], columns[i]));
-      }
-      if (given + sample.size() - first - part.size() <= best) break;  // cannot be better
-    }
+    if (std::ranges::count(plans_, plan) > 0) continue;  // it does not explain these elements
+    const int64_t given = GivenOf(sample, plan, best);
     if (given <= best) continue;
     best = given;
     found = plan;
@@ -224,31 +274,58 @@ std::optional<Plan> RegionFinder::PlanFor(const Matrices& matrices, const Words&
   return found;
 }
 
+// Counts elements that the plan gives in every result; stops when there cannot be more than `best`.
+int64_t RegionFinder::GivenOf(std::span<const int64_t> sample, const Plan& plan,
+                              int64_t best) const {
+  constexpr size_t kTogether = 4;
+  int64_t given = 0;
+  for (size_t first = 0; first < sample.size(); first += kTogether) {
+    const auto part = sample.subspan(first, std::min(kTogether, sample.size() - first));
+    std::vector<int64_t> rows, columns;
+    for (const int64_t e : part) rows.push_back(e / n_), columns.push_back(e % n_);
+    std::vector<bool> gives(part.size(), true);
+    // The newest result first: it has the elements that other plans do not give.
+    for (auto r = results_.rbegin(); r != results_.rend(); ++r) {
+      const std::vector<uint64_t> words = ExecuteAt(plan, r->matrices, rows, columns);
+      for (size_t i = 0; i < part.size(); ++i) {
+        const uint64_t want = Load(r->d, rows[i], columns[i]);
+        if (!SameResult(format_, words[i * part.size() + i], want)) gives[i] = false;
+      }
+      if (std::ranges::count(gives, true) == 0) break;
+    }
+    given += std::ranges::count(gives, true);
+    if (given + std::ssize(sample) - static_cast<int64_t>(first + part.size()) <= best) break;
+  }
+  return given;
+}
+
 bool RegionFinder::Add(const Matrices& matrices, const Words& d) {
   if (m_ * n_ <= kSmall) Prune(matrices, d);
-  std::vector<uint32_t> given(m_ * n_);
-  const auto add = [&](const Plan& plan, size_t p) {
-    const std::vector<bool> gives = Given(plan, matrices, d);
-    for (size_t i = 0; i < given.size(); ++i) given[i] |= static_cast<uint32_t>(gives[i]) << p;
-  };
-  for (size_t p = 0; p < plans_.size(); ++p) add(plans_[p], p);
-  // Earlier results do not limit a plan that is new.
+  results_.push_back({matrices, d});
+  for (size_t p = 0; p < plans_.size(); ++p) Limit(p, results_.back());
   while (true) {
     std::vector<int64_t> missing;
     for (int64_t i = 0; i < m_ * n_; ++i) {
-      if ((masks_[i] & given[i]) == 0) missing.push_back(i);
+      if (masks_[i] == 0) missing.push_back(i);
     }
     unexplained_ = std::ssize(missing);
-    if (missing.empty()) break;
+    if (missing.empty()) return true;
     if (plans_.size() == kMaxRegionPlans) return false;
-    const std::optional<Plan> plan = PlanFor(matrices, d, missing);
-    if (!plan || std::ranges::count(plans_, *plan) > 0) return false;
+    const std::optional<Plan> plan = PlanFor(missing);
+    if (!plan) return false;
+    const size_t p = plans_.size();
     plans_.push_back(*plan);
-    add(*plan, plans_.size() - 1);
+    for (uint32_t& mask : masks_) mask |= uint32_t{1} << p;
+    for (const Result& result : results_) Limit(p, result);
   }
-  const uint32_t unasked = ~static_cast<uint32_t>((uint64_t{1} << plans_.size()) - 1);
-  for (int64_t i = 0; i < m_ * n_; ++i) masks_[i] &= given[i] | unasked;
-  return true;
+}
+
+// Drops plan `p` where it does not give the result.
+void RegionFinder::Limit(size_t p, const Result& result) {
+  const std::vector<bool> given = Given(plans_[p], result.matrices, result.d);
+  for (size_t i = 0; i < given.size(); ++i) {
+    if (!given[i]) masks_[i] &= ~(uint32_t{1} << p);
+  }
 }
 
 std::optional<Regions> RegionFinder::Find() const {
@@ -273,14 +350,16 @@ std::optional<Regions> RegionFinder::Find() const {
       line.push_back(index_of[plan]);
     }
   }
-  // The classes must have fewer bits than the elements that exclude one of the plans.
+  // The classes must have fewer bits than the elements that exclude one of the plans, which each result
+  // confirms.
   const int64_t decided =
       std::ranges::count_if(masks_, [&](uint32_t mask) { return (mask & used) != used; });
   const double said =
       BitsOf(regions.row_class) + BitsOf(regions.column_class) +
       std::log2(static_cast<double>(regions.plans.size())) *
           static_cast<double>(row_classes.masks.size() * column_classes.masks.size());
-  return said * 2 > static_cast<double>(decided) ? std::nullopt : std::optional(regions);
+  const double evidence = static_cast<double>(decided * std::ssize(results_)) / 4;
+  return said > evidence ? std::nullopt : std::optional(regions);
 }
 
 }  // namespace mmadiff

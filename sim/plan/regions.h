@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/plan/find.h"
@@ -29,6 +30,9 @@ inline constexpr size_t kMaxRegionPlans = 16;
 // so on, below 96. Empty if it is used everywhere.
 std::string RegionText(const Regions& regions, int index);
 
+// The elements of an m x n matrix that a text by RegionText() names, row by row; nullopt if it is none.
+std::optional<std::vector<bool>> ElementsOf(std::string_view text, int64_t m, int64_t n);
+
 // "0-5,96-99", "0-5+12<96": the numbers of a set of integers.
 std::string SetText(const std::vector<int64_t>& ascending);
 
@@ -39,8 +43,8 @@ class RegionFinder {
   RegionFinder(int64_t m, int64_t n, const Format& format, std::span<const Plan> candidates,
                const Execution& execution = {});
 
-  // Takes the elements of D into account. False: there is an element that no candidate gives, in this
-  // result and all before it.
+  // Takes the elements of D into account. A and B must stay as long as this. False: an element has no
+  // candidate that gives it in this result and all before it, or there are too many plans.
   bool Add(const Matrices& matrices, const Words& d);
 
   // The regions that all results agree with; nullopt after a false, or if the classes are not
@@ -52,9 +56,15 @@ class RegionFinder {
   const std::vector<Plan>& plans() const { return plans_; }
 
  private:
-  // A plan that gives most of these elements, and those before; none if no plan gives any.
-  std::optional<Plan> PlanFor(const Matrices& matrices, const Words& d,
-                              std::span<const int64_t> elements) const;
+  struct Result {
+    Matrices matrices;
+    Words d;
+  };
+
+  // A plan that gives most of these elements in all results; nullopt if no plan gives any.
+  std::optional<Plan> PlanFor(std::span<const int64_t> elements) const;
+  int64_t GivenOf(std::span<const int64_t> sample, const Plan& plan, int64_t best) const;
+  void Limit(size_t p, const Result& result);
   std::vector<bool> Given(const Plan& plan, const Matrices& matrices, const Words& d) const;
 
   const int64_t m_, n_;
@@ -65,6 +75,7 @@ class RegionFinder {
   std::vector<Plan> candidates_;
   std::vector<uint32_t> given_;  // by them, a bit for each element; only if D is small
   const Execution execution_;
+  std::vector<Result> results_;
   std::vector<Plan> plans_;
   std::vector<uint32_t>
       masks_;  // [m][n]: bit p is set if plans_[p] gave every result of the element

@@ -3,19 +3,26 @@
 #include <algorithm>
 #include <bit>
 #include <map>
+#include <memory>
 #include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "corpus/cases/random.h"
 #include "device/status_macros.h"
 #include "sim/plan/candidates.h"
 #include "sim/plan/random_matrix.h"
+#include "xxhash.h"
 
 namespace mmadiff {
 namespace {
 
-constexpr int64_t kMinElements = 64, kMaxProducts = 32;  // of a small D
+std::string DigestOf(const std::vector<unsigned char>& words) {
+  return absl::StrFormat("%016x", XXH3_64bits(words.data(), words.size()));
+}
+
+constexpr int64_t kMinElements = 512, kMaxProducts = 32;  // of a small D
 
 // Random operands and the device's product, in rows without gaps.
 class AskedProduct {
@@ -38,6 +45,7 @@ class AskedProduct {
     m.a_format = m.b_format = &format_;
     return m;
   }
+  std::string digest() const { return DigestOf(d_); }
   Words d() const { return {d_.data(), shape_.n, 1, format_.bits}; }
 
  private:
@@ -102,11 +110,12 @@ absl::StatusOr<ShapePlans> AskPlans(MatrixDevice& device, const MatrixShape& sha
   const int64_t elements = std::max<int64_t>(shape.m * shape.n, 1);
   const int count =
       std::max<int>(products, static_cast<int>(std::min(kMinElements / elements, kMaxProducts)));
+  std::vector<std::unique_ptr<AskedProduct>> asked;  // the finder reads them
   for (int i = 0; i < count; ++i) {
-    AskedProduct asked(shape, format, seed + i);
-    RETURN_IF_ERROR(asked.Ask(device));
+    asked.push_back(std::make_unique<AskedProduct>(shape, format, seed + i));
+    RETURN_IF_ERROR(asked.back()->Ask(device));
     ++result.products;
-    if (!finder.Add(asked.matrices(), asked.d())) break;
+    if (!finder.Add(asked.back()->matrices(), asked.back()->d())) break;
   }
   result.unexplained = finder.unexplained();
   result.regions = finder.Find();
@@ -114,8 +123,36 @@ absl::StatusOr<ShapePlans> AskPlans(MatrixDevice& device, const MatrixShape& sha
   AskedProduct last(shape, format, seed + count);
   RETURN_IF_ERROR(last.Ask(device));
   ++result.products;
+  result.seed = seed + count;
+  result.digest = last.digest();
   result.differing = Missed(*result.regions, last, format, execution);
   return result;
+}
+
+absl::StatusOr<std::string> PredictedDigest(
+    const MatrixShape& shape, const Format& format, uint64_t seed,
+    std::span<const std::pair<std::string, std::string>> plans) {
+  const AskedProduct asked(shape, format, seed);
+  const Matrices m = asked.matrices();
+  std::vector<unsigned char> d(shape.m * shape.n * (format.bits / 8)), part(d.size());
+  std::vector<bool> given(shape.m * shape.n);
+  for (const auto& [text, where] : plans) {
+    std::string error;
+    const std::optional<Plan> plan = ParsePlan(text, &error);
+    if (!plan) return absl::DataLossError(absl::StrCat(text, ": ", error));
+    const auto elements = ElementsOf(where, shape.m, shape.n);
+    if (!elements) return absl::DataLossError(absl::StrCat("'", where, "' names no elements"));
+    Execute(*plan, m, {part.data(), shape.n, 1, format.bits});
+    const int64_t size = format.bits / 8;
+    for (int64_t i = 0; i < shape.m * shape.n; ++i) {
+      if (!(*elements)[i]) continue;
+      if (given[i]) return absl::DataLossError("two plans for one element");
+      given[i] = true;
+      std::copy_n(&part[i * size], size, &d[i * size]);
+    }
+  }
+  if (std::ranges::count(given, false) > 0) return absl::DataLossError("elements without a plan");
+  return DigestOf(d);
 }
 
 std::vector<CoveringPlan> CoverPlans(std::span<const ShapePlans> asked,

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -31,6 +32,9 @@ struct ShapePlans {
   int64_t unexplained = 0;  // elements without a plan
   int64_t differing = 0;  // elements of one more product, with other numbers, that `regions` misses
   int64_t products = 0;   // that the device computed
+  // The last one: A = RandomMatrix(2 * seed), B = RandomMatrix(2 * seed + 1), and the XXH3 of D.
+  uint64_t seed = 0;
+  std::string digest;
 };
 
 // Products with random numbers until the regions have explained `products` of them, then one more
@@ -38,6 +42,12 @@ struct ShapePlans {
 absl::StatusOr<ShapePlans> AskPlans(MatrixDevice& device, const MatrixShape& shape,
                                     std::span<const Operation* const> operations, uint64_t seed,
                                     int products, const Execution& execution);
+
+// The digest of D if the elements of each region (a text by RegionText()) follow its plan, for the
+// operands of ShapePlans::seed. kDataLoss: bad texts, or an element without a plan or with two.
+absl::StatusOr<std::string> PredictedDigest(
+    const MatrixShape& shape, const Format& format, uint64_t seed,
+    std::span<const std::pair<std::string, std::string>> plans);
 
 // Few plans which, between them, have the order of every plan of these shapes, those of most shapes
 // first.
