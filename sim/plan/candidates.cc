@@ -36,7 +36,7 @@ Stages StagesOf(const std::string& text) {
 // Blocks of k: powers of two, and those of OpenBLAS, MKL and oneDNN.
 std::vector<PlanStage> Blocks() {
   std::vector<PlanStage> stages;
-  for (const int64_t n : {16,  32,  48,  64,  96,  128, 192, 240, 256,  320,  336,
+  for (const int64_t n : {16,  32,  48,  64,  84,  96,  128, 192, 240,  256,  320, 336,
                           352, 384, 448, 480, 512, 640, 768, 896, 1024, 2048, 4096}) {
     stages.push_back(Every(n));
   }
