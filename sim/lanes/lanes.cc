@@ -66,7 +66,7 @@ void SimulateWith(const Model& m, const Batch& batch, std::span<uint64_t> d) {
 std::unique_ptr<LaneTiles> MakeTiles(const Model& m, int panels, int columns, bool own) {
   return WithFamily(m, [&]<class F>() { return Simulation<F>::Tiles(m, panels, columns, own); });
 }
-constexpr bool kMultipliesFloats = HWY_NATIVE_FMA;
+[[maybe_unused]] constexpr bool kMultipliesFloats = HWY_NATIVE_FMA;
 int CountLanes() { return static_cast<int>(hn::Lanes(kLane)); }
 
 }  // namespace narrow

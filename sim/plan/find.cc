@@ -183,7 +183,7 @@ class Finder {
     for (const MatrixElement& e : elements) rows.push_back(e.row), columns.push_back(e.column);
     for (std::vector<int64_t>* indices : {&rows, &columns}) {
       std::ranges::sort(*indices);
-      indices->erase(std::ranges::unique(*indices).begin(), indices->end());
+      indices->erase(std::unique(indices->begin(), indices->end()), indices->end());
     }
     std::vector<Witness> witnesses;
     for (const MatrixElement& e : elements) witnesses.push_back({e, 0});
