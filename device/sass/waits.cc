@@ -23,9 +23,9 @@ struct VariableLatency {
 // ordered, in a queue with it.
 constexpr VariableLatency kVariableLatencies[] = {
     {"LDG", false},
-    {"LD", false},
+    {"LD", false, "loads"},
     {"LDS", true},
-    {"LDL", false},
+    {"LDL", false, "loads"},
     {"LDC", false},
     {"LDCU", false},
     {"STG", false},

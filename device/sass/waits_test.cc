@@ -77,6 +77,10 @@ TEST(Waits, KnowsQueues) {
   EXPECT_THAT(Missing({kParameter, load, other, {"MOV R4, R6", {.waits = 1}}, kEnd}),
               HasSubstr("reads R6"));
   EXPECT_EQ(Missing({kParameter, load, other, {"MOV R8, R4", {.waits = 2}}, kEnd}), "");
+  // Generic and local loads share a queue, without those of global memory.
+  const Latency local = LatencyOf("LDL", "sm_90a"), generic = LatencyOf("LD", "sm_90a");
+  EXPECT_EQ(local.queue, generic.queue);
+  EXPECT_NE(local.queue, LatencyOf("LDG", "sm_90a").queue);
 }
 
 constexpr const char* kTargets[] = {"sm_75",   "sm_80",   "sm_89",  "sm_90a",
