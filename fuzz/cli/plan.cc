@@ -10,6 +10,7 @@
 #include "fuzz/cli/cli.h"
 #include "fuzz/cli/matrices.h"
 #include "fuzz/cli/plan_shapes.h"
+#include "fuzz/output/progress.h"
 #include "sim/plan/candidates.h"
 #include "sim/plan/find.h"
 #include "sim/plan/regions.h"
@@ -23,6 +24,14 @@ Fields<Witness> FieldsOf(const Witness*) {
       {"row", [](const W& w) { return w.element.row; }},
       {"column", [](const W& w) { return w.element.column; }},
       {"rejected", &W::rejected, "plans that it was the first to reject"},
+  };
+}
+
+Fields<DecidingElements> FieldsOf(const DecidingElements*) {
+  using D = DecidingElements;
+  return {
+      {"elements", &D::elements, "of a D of random operands"},
+      {"plans", &D::plans, "that reproduce all of them"},
   };
 }
 
@@ -84,9 +93,11 @@ Fields<NearestPlan> FieldsOf(const NearestPlan*) {
 
 struct PlanResult {
   int64_t m, n, k;
-  int64_t tried;
+  int64_t tried, unsettled;
   std::vector<MatchedPlan> plans;
   std::vector<Witness> witnesses;
+  std::vector<PlanOfElements> elements = {};
+  std::vector<DecidingElements> deciding = {};
   std::optional<NearestPlan> nearest = {};
 };
 Fields<PlanResult> FieldsOf(const PlanResult*) {
@@ -97,24 +108,51 @@ Fields<PlanResult> FieldsOf(const PlanResult*) {
       {"k", &R::k},
       {"tried", &R::tried, "plans that differ for this k"},
       {"plans", &R::plans, "plans that give every element"},
+      {"unsettled", &R::unsettled,
+       "more plans that give the elements compared first; too many to compare all"},
       {"witnesses", &R::witnesses, "elements that rejected all other plans"},
+      {"elements", &R::elements, "without such plans: one for each class of rows and columns"},
+      {"deciding", &R::deciding, "if the elements reject no plan: how many would"},
       {"nearest", &R::nearest, "if no plan gives every element: the one that fits best"},
   };
 }
 
-std::string Text(const PlanResult& r) {
+std::string Text(const MatchedPlan& p) {
   constexpr size_t kShown = 5;
+  std::string text = absl::StrCat("plan      ", p.plan, "\n");
+  if (p.same.empty()) return text;
+  const size_t shown = std::min(kShown, p.same.size());
+  absl::StrAppend(
+      &text, "  the same with ", absl::StrJoin(p.same.begin(), p.same.begin() + shown, ", "),
+      shown < p.same.size() ? absl::StrCat(" and ", p.same.size() - shown, " more") : "", "\n");
+  return text;
+}
+
+std::string DecidingText(const std::vector<DecidingElements>& deciding) {
+  // The fewest elements that leave as few plans as possible.
+  const auto d = std::ranges::min_element(deciding, {}, &DecidingElements::plans);
+  return absl::StrCat("rejected  no plan; ", CountText(d->elements, "element"),
+                      " of random operands would leave ", CountText(d->plans, "plan"), "\n");
+}
+
+std::string Text(const PlanResult& r) {
+  constexpr size_t kShown = 10;
   std::string text;
-  for (const MatchedPlan& p : r.plans) {
-    absl::StrAppend(&text, "plan      ", p.plan, "\n");
-    if (p.same.empty()) continue;
-    const size_t shown = std::min(kShown, p.same.size());
-    absl::StrAppend(
-        &text, "  the same with ", absl::StrJoin(p.same.begin(), p.same.begin() + shown, ", "),
-        shown < p.same.size() ? absl::StrCat(" and ", p.same.size() - shown, " more") : "", "\n");
+  for (const MatchedPlan& p : std::span(r.plans).first(std::min(kShown, r.plans.size()))) {
+    text += Text(p);
+  }
+  if (r.plans.size() > kShown) {
+    absl::StrAppend(&text, "  and ", r.plans.size() - kShown, " more (see --json)\n");
+  }
+  if (r.unsettled > 0) {
+    absl::StrAppend(&text, "  and ", r.unsettled,
+                    " more that give the elements compared first; too many to compare all\n");
   }
   const int64_t all = r.m * r.n;
-  if (r.nearest) {
+  if (!r.elements.empty()) {
+    absl::StrAppend(&text, "plan      none gives every element; by rows and columns, all ", all,
+                    " elements have one\n", ElementsText(r.elements));
+  } else if (r.nearest) {
     absl::StrAppend(&text, "plan      none of those tried gives every element\nnearest   ",
                     r.nearest->plan, ": ", r.nearest->differing, " of ", all,
                     " elements differ, the first at [", r.nearest->row, ", ", r.nearest->column,
@@ -129,6 +167,7 @@ std::string Text(const PlanResult& r) {
                     w.element.column, "] ", w.rejected);
   }
   if (!decided.empty()) absl::StrAppend(&text, "rejected  at element: ", decided, "\n");
+  if (!r.deciding.empty()) text += DecidingText(r.deciding);
   return text;
 }
 
@@ -205,11 +244,20 @@ NearestPlan Nearest(const FoundPlans& found, const Matrices& m, const Words& d) 
   return nearest;
 }
 
-PlanResult ResultOf(const FoundPlans& found, const Matrices& m, const Words& d,
-                    const std::vector<const Operation*>& ops) {
-  PlanResult result = {m.m, m.n, m.k, found.tried, {}, found.witnesses};
+// The plans that give D, or regions, or the nearest plan; or how many elements would decide.
+PlanResult Search(const Matrices& m, const Words& d, const Format& format,
+                  const std::vector<Plan>& candidates, const std::vector<const Operation*>& ops,
+                  const Execution& execution) {
+  const FoundPlans found = FindPlans(m, d, format, candidates, execution);
+  PlanResult result = {m.m, m.n, m.k, found.tried, found.unsettled, {}, found.witnesses};
   for (const Plan& plan : found.plans) result.plans.push_back(Matched(plan, ops));
-  if (found.plans.empty()) {
+  if (std::ssize(found.plans) + found.unsettled == found.tried) {
+    result.deciding = WouldDecide(m, format, candidates, execution);
+  }
+  if (!found.plans.empty()) return result;
+  if (const auto regions = FindRegions(m, d, format, candidates, execution)) {
+    result.elements = PlansOf(*regions);
+  } else {
     result.nearest = Nearest(found, m, d);
   }
   return result;
@@ -241,12 +289,11 @@ absl::Status FindPlan(const PlanFlags& flags, Call& call) {
         absl::StrCat("no plan of these instructions ends in ", format.name));
   }
   call.console.Step(absl::StrCat("tries ", candidates.size(), " plans"));
-  const FoundPlans found =
-      FindPlans(m, d, format, candidates, {.threads = ThreadsOf(flags.threads)});
-  const PlanResult result = ResultOf(found, m, d, possible);
+  const PlanResult result =
+      Search(m, d, format, candidates, possible, {.threads = ThreadsOf(flags.threads)});
   call.PrintWithLeftOut(result, [&] { return Text(result); });
-  if (found.plans.empty()) call.Say(Verdict::kDiffers);
-  if (std::ssize(found.plans) == found.tried) call.Say(Verdict::kNothing);
+  if (result.nearest) call.Say(Verdict::kDiffers);
+  if (!result.deciding.empty()) call.Say(Verdict::kNothing);
   return absl::OkStatus();
 }
 

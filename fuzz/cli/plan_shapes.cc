@@ -21,10 +21,8 @@ constexpr int kProducts = 6;  // that regions are learned from
 constexpr int64_t kMaxShapes = 100000;
 constexpr int64_t kDefaultSize = 512;  // of the sides that are not given
 
-// A plan and the elements that follow it.
-struct PlanOfElements {
-  std::string plan, where;
-};
+}  // namespace
+
 Fields<PlanOfElements> FieldsOf(const PlanOfElements*) {
   using P = PlanOfElements;
   return {
@@ -33,13 +31,26 @@ Fields<PlanOfElements> FieldsOf(const PlanOfElements*) {
   };
 }
 
-std::vector<PlanOfElements> PlansOf(const ShapePlans& s) {
+std::vector<PlanOfElements> PlansOf(const Regions& regions) {
   std::vector<PlanOfElements> plans;
-  if (!s.regions) return plans;
-  for (size_t i = 0; i < s.regions->plans.size(); ++i) {
-    plans.push_back({PlanText(s.regions->plans[i]), RegionText(*s.regions, static_cast<int>(i))});
+  for (size_t i = 0; i < regions.plans.size(); ++i) {
+    plans.push_back({PlanText(regions.plans[i]), RegionText(regions, static_cast<int>(i))});
   }
   return plans;
+}
+
+std::string ElementsText(const std::vector<PlanOfElements>& plans) {
+  std::string text;
+  for (const PlanOfElements& p : plans) {
+    absl::StrAppend(&text, "elements  ", p.where.empty() ? "all" : p.where, ": ", p.plan, "\n");
+  }
+  return text;
+}
+
+namespace {
+
+std::vector<PlanOfElements> PlansOfShape(const ShapePlans& s) {
+  return s.regions ? PlansOf(*s.regions) : std::vector<PlanOfElements>();
 }
 
 }  // namespace
@@ -50,7 +61,7 @@ Fields<ShapePlans> FieldsOf(const ShapePlans*) {
       {"m", [](const S& s) { return s.shape.m; }},
       {"n", [](const S& s) { return s.shape.n; }},
       {"k", [](const S& s) { return s.shape.k; }},
-      {"plans", PlansOf, "plans of all elements; none if some elements have none"},
+      {"plans", PlansOfShape, "plans of all elements; none if some elements have none"},
       {"unexplained", &S::unexplained, "elements that no plan gives"},
       {"differing", &S::differing, "elements of one more product that the plans do not give"},
       {"products", &S::products, "products that the device computed"},
@@ -59,11 +70,11 @@ Fields<ShapePlans> FieldsOf(const ShapePlans*) {
   };
 }
 
-Fields<CoveringPlan> FieldsOf(const CoveringPlan*) {
-  using C = CoveringPlan;
+Fields<UsedPlan> FieldsOf(const UsedPlan*) {
+  using U = UsedPlan;
   return {
-      {"plan", [](const C& c) { return PlanText(c.plan); }},
-      {"shapes", &C::shapes, "shapes in which it is the plan of some elements"},
+      {"plan", [](const U& u) { return PlanText(u.plan); }},
+      {"shapes", &U::shapes, "shapes in which it is the plan of some elements"},
   };
 }
 
@@ -86,7 +97,7 @@ Fields<SameFirstRow> FieldsOf(const SameFirstRow*) {
 struct ShapesResult {
   std::string device, identity;
   std::vector<ShapePlans> shapes = {};
-  std::vector<CoveringPlan> cover = {};
+  std::vector<UsedPlan> used = {};
   std::string varies = {};
   std::vector<SameFirstRow> first_row = {};
 };
@@ -96,8 +107,7 @@ Fields<ShapesResult> FieldsOf(const ShapesResult*) {
       {"device", &R::device},
       {"device_identity", &R::identity},
       {"shapes", &R::shapes},
-      {"cover", &R::cover,
-       "few plans that, between them, have the order of every plan of these shapes"},
+      {"used", &R::used, "their plans, those of most shapes first"},
       {"varies", &R::varies, "\"m\" if only m varies; else empty"},
       {"first_row", &R::first_row,
        "if one side varies: whether the first row of D keeps its plan, by values of that side"},
@@ -111,8 +121,8 @@ std::string Text(const ShapesResult& r) {
   std::string text =
       absl::StrCat("device    ", r.device, ": ", PlainLine(r.identity), "\nshapes    ", explained,
                    " of ", r.shapes.size(), " have a plan for every element\n");
-  for (const CoveringPlan& c : r.cover) {
-    absl::StrAppend(&text, "plan      ", PlanText(c.plan), "   in ", CountText(c.shapes, "shape"),
+  for (const UsedPlan& u : r.used) {
+    absl::StrAppend(&text, "plan      ", PlanText(u.plan), "   in ", CountText(u.shapes, "shape"),
                     "\n");
   }
   for (const ShapePlans& s : r.shapes) {
@@ -131,11 +141,7 @@ std::string Text(const ShapesResult& r) {
     }
     absl::StrAppend(&text, "\n");
   }
-  if (r.shapes.size() == 1) {
-    for (const PlanOfElements& p : PlansOf(r.shapes[0])) {
-      absl::StrAppend(&text, "elements  ", p.where.empty() ? "all" : p.where, ": ", p.plan, "\n");
-    }
-  }
+  if (r.shapes.size() == 1) text += ElementsText(PlansOfShape(r.shapes[0]));
   return text;
 }
 
@@ -278,7 +284,12 @@ absl::Status AskShapes(const ShapeFlags& flags, const std::vector<std::string>& 
                                                 {.threads = ThreadsOf(threads)}));
     result.shapes.push_back(std::move(asked));
   }
-  result.cover = CoverPlans(result.shapes, ops);
+  if (shapes.size() > 1) {
+    call.console.Step("asks again with the plans of most shapes");
+    RETURN_IF_ERROR(PreferFewPlans(*device, ops, flags.seed, kProducts,
+                                   {.threads = ThreadsOf(threads)}, result.shapes));
+  }
+  result.used = UsedPlans(result.shapes);
   AddFirstRows(flags, result);
   call.PrintWithLeftOut(result, [&] { return Text(result); });
   if (!std::ranges::all_of(result.shapes, Explained)) call.Say(Verdict::kDiffers);

@@ -19,6 +19,14 @@ struct ShapeFlags {
 };
 void AddShapeFlags(CLI::App& command, ShapeFlags& flags);
 
+// A plan and the elements that follow it.
+struct PlanOfElements {
+  std::string plan, where;
+};
+Fields<PlanOfElements> FieldsOf(const PlanOfElements*);
+std::vector<PlanOfElements> PlansOf(const Regions& regions);
+std::string ElementsText(const std::vector<PlanOfElements>& plans);  // a line for each
+
 // Asks the device for every shape, prints which plans it follows, and where they change.
 absl::Status AskShapes(const ShapeFlags& flags, const std::vector<std::string>& instr, int threads,
                        Call& call);

@@ -145,8 +145,8 @@ struct Order {
   Stages stages;
 };
 
-// Those that differ for k products.
-std::vector<Order> DistinctOrders(Plan plan, int64_t k) {
+// Those that differ for one of these k.
+std::vector<Order> DistinctOrders(Plan plan, std::span<const int64_t> ks) {
   const Model& m = plan.operation->model;
   std::vector<Order> orders;
   std::set<std::string> texts;
@@ -156,7 +156,9 @@ std::vector<Order> DistinctOrders(Plan plan, int64_t k) {
     for (const Stages& order : Orders(m.k)) {
       for (const Stages& stages : Rounded(order, m.d, *plan.epilogue.format)) {
         plan.stages = stages;
-        if (texts.insert(OrderAt(plan, k)).second) orders.push_back({residue, stages});
+        std::string text;
+        for (const int64_t k : ks) text += OrderAt(plan, k) + "\n";
+        if (texts.insert(std::move(text)).second) orders.push_back({residue, stages});
       }
     }
   }
@@ -165,7 +167,7 @@ std::vector<Order> DistinctOrders(Plan plan, int64_t k) {
 
 class Collector {
  public:
-  explicit Collector(int64_t k) : k_(k) {}
+  explicit Collector(std::span<const int64_t> ks) : ks_(ks) {}
 
   // All orders of the plan's operation, unless it computes what an earlier one does.
   void AddAll(Plan plan) {
@@ -186,20 +188,20 @@ class Collector {
   // They depend only on the number of products and the format of sums.
   const std::vector<Order>& OrdersOf(const Plan& plan, const Model& m) {
     const auto [at, is_new] = orders_.try_emplace({m.k, m.d.name});
-    if (is_new) at->second = DistinctOrders(plan, k_);
+    if (is_new) at->second = DistinctOrders(plan, ks_);
     return at->second;
   }
 
-  const int64_t k_;
+  const std::span<const int64_t> ks_;
   std::vector<Plan> done_;  // one for each arithmetic
   std::map<std::pair<int, std::string>, std::vector<Order>> orders_;
 };
 
 }  // namespace
 
-std::vector<Plan> CandidatePlans(std::span<const Operation* const> operations, int64_t k,
-                                 const Format& d) {
-  Collector collector(k);
+std::vector<Plan> CandidatePlans(std::span<const Operation* const> operations,
+                                 std::span<const int64_t> ks, const Format& d) {
+  Collector collector(ks);
   for (const Operation* op : operations) {
     Plan plan;
     plan.operation = op;

@@ -10,9 +10,13 @@
 
 namespace mmadiff {
 
-// Candidates of each operation in turn, the simplest first, for k products and results in this format.
-// Of those with one order at k (OrderAt()), and of operations with one model, only the first.
-std::vector<Plan> CandidatePlans(std::span<const Operation* const> operations, int64_t k,
-                                 const Format& d);
+// Candidates of each operation in turn, the simplest first, for results in this format. Of those with
+// one order (OrderAt()) at each of these k, and of operations with one model, only the first.
+std::vector<Plan> CandidatePlans(std::span<const Operation* const> operations,
+                                 std::span<const int64_t> ks, const Format& d);
+inline std::vector<Plan> CandidatePlans(std::span<const Operation* const> operations, int64_t k,
+                                        const Format& d) {
+  return CandidatePlans(operations, {&k, 1}, d);
+}
 
 }  // namespace mmadiff

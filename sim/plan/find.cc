@@ -5,6 +5,7 @@
 
 #include "sim/plan/convert.h"
 #include "sim/plan/pack.h"
+#include "sim/plan/random_matrix.h"
 
 namespace mmadiff {
 namespace {
@@ -120,7 +121,7 @@ class Finder {
       Reject(std::span(elements).subspan(i, std::min<size_t>(kGroup, elements.size() - i)));
     }
     // The rest are tested on all elements; each that fails points at an element that decides.
-    while (!left_.empty()) {
+    while (!left_.empty() && found_.plans.size() < kMaxFoundPlans) {
       const Plan plan = left_.front();
       const MatrixDifference difference = CompareWithPlan(plan, matrices_, d_, execution_);
       if (difference.count == 0) {
@@ -131,6 +132,7 @@ class Finder {
       const std::vector<MatrixElement> decides = {difference.first};
       Reject(decides);
     }
+    found_.unsettled = std::ssize(left_);
     if (found_.plans.empty()) {
       const MatrixDifference difference =
           CompareWithPlan(found_.nearest, matrices_, d_, execution_);
@@ -241,6 +243,29 @@ std::string OrderAt(const Plan& plan, int64_t k) {
 FoundPlans FindPlans(const Matrices& matrices, const Words& d, const Format& format,
                      std::span<const Plan> candidates, const Execution& execution) {
   return Finder(matrices, d, format, candidates, execution).Find();
+}
+
+std::vector<DecidingElements> WouldDecide(const Matrices& matrices, const Format& format,
+                                          std::span<const Plan> candidates,
+                                          const Execution& execution) {
+  std::vector<Plan> left(candidates.begin(), candidates.end());
+  std::vector<DecidingElements> decided;
+  for (int64_t side = 1; side * side <= kMaxDecidingElements && left.size() > 1; side *= 4) {
+    Matrices m = matrices;
+    m.m = m.n = side;
+    const int a_bits = m.a.bits, b_bits = m.b.bits;
+    const auto a = RandomMatrix(*m.a_format, a_bits, 1, side * m.k);
+    const auto b = RandomMatrix(*m.b_format, b_bits, 2, m.k * side);
+    m.a = {a.data(), m.k, 1, a_bits};
+    m.b = {b.data(), side, 1, b_bits};
+    std::vector<unsigned char> words(side * side * 8);
+    Execute(candidates.front(), m, {words.data(), side, 1, 64}, execution);
+    FoundPlans found = FindPlans(m, {words.data(), side, 1, 64}, format, left, execution);
+    decided.push_back({side * side, std::ssize(found.plans) + found.unsettled});
+    // Those that were not compared stay candidates.
+    if (found.unsettled == 0) left = std::move(found.plans);
+  }
+  return decided;
 }
 
 MatrixDifference CompareWords(const Format& format, int64_t m, int64_t n, const Words& x,

@@ -26,8 +26,12 @@ struct Witness {
   int64_t rejected = 0;
 };
 
+inline constexpr size_t kMaxFoundPlans = 64;
 struct FoundPlans {
   std::vector<Plan> plans;  // each gives every element of D
+  // More candidates that give the witnesses; not compared on all elements, because kMaxFoundPlans were
+  // found.
+  int64_t unsettled = 0;
   int64_t tried = 0;
   std::vector<Witness> witnesses;
   // Without such plans: the candidate that gives most of the compared elements, how many elements of D
@@ -41,6 +45,17 @@ struct FoundPlans {
 // each. Two NaNs are equal. Candidates must not be empty.
 FoundPlans FindPlans(const Matrices& matrices, const Words& d, const Format& format,
                      std::span<const Plan> candidates, const Execution& execution = {});
+
+// How many plans random operands would leave, with the first candidate's result: for growing D, until
+// one is left or D has kMaxDecidingElements.
+struct DecidingElements {
+  int64_t elements = 0;  // of D
+  int64_t plans = 0;     // that reproduce all of them
+};
+inline constexpr int64_t kMaxDecidingElements = 1 << 12;
+std::vector<DecidingElements> WouldDecide(const Matrices& matrices, const Format& format,
+                                          std::span<const Plan> candidates,
+                                          const Execution& execution = {});
 
 inline bool SameResult(const Format& f, uint64_t x, uint64_t y) {
   return x == y || (IsNan(f, x) && IsNan(f, y));

@@ -212,6 +212,42 @@ TEST(RegionFinder, FindsRowsAndColumns) {
                   PlanText(most) + " [rows 0-3+8<20 of columns 0-23,32-39; rows 4-7,12-15,24-25]"));
 }
 
+// One result is enough where a row needs another plan, and not for a few elements.
+TEST(FindRegions, OfOneResult) {
+  const Plan most = PlanOf("x86/vfmadd231ss | every 320: add | f32");
+  const Plan edge = PlanOf("x86/vfmadd231ss | strided 2 of 1 unrolled 8: add | f32");
+  const Operation* op = FindOperation(kFma);
+  const std::vector<Plan> candidates = CandidatePlans({&op, 1}, 1005, kF32);
+  const Multiplied other(edge, 40, 48, 1005, 1);
+  for (const int64_t elements : {1, 8, 48, 4 * 48}) {
+    Multiplied made(most, 40, 48, 1005, 1);
+    for (int64_t i = 0; i < elements; ++i) {
+      Store(made.out(), i / 48, i % 48, Load(other.d(), i / 48, i % 48));
+    }
+    const auto regions = FindRegions(made.q, made.d(), kF32, candidates);
+    ASSERT_EQ(regions.has_value(), elements >= 48) << elements;
+    if (!regions) continue;
+    EXPECT_EQ(regions->plans.size(), 2u);
+    EXPECT_EQ(PlanText(regions->plans[regions->PlanAt(elements / 48 - 1, 9)]), PlanText(edge));
+    EXPECT_EQ(PlanText(regions->plans[regions->PlanAt(elements / 48, 9)]), PlanText(most));
+  }
+}
+
+TEST(FindPlans, SaysHowManyElementsWouldDecide) {
+  const Operation* op = FindOperation(kFma);
+  const std::vector<Plan> candidates = CandidatePlans({&op, 1}, 300, kF32);
+  Multiplied made(candidates[0], 4, 4, 300, 1);
+  const unsigned char zero[4] = {};
+  made.q.a = {zero, 0, 0, 32};  // D is 0 in every order
+  Execute(candidates[0], made.q, made.out());
+  const FoundPlans found = FindPlans(made.q, made.d(), kF32, candidates);
+  EXPECT_EQ(found.plans.size(), kMaxFoundPlans);
+  EXPECT_EQ(std::ssize(found.plans) + found.unsettled, found.tried);
+  const std::vector<DecidingElements> decided = WouldDecide(made.q, kF32, candidates);
+  ASSERT_FALSE(decided.empty());
+  EXPECT_EQ(decided.back().plans, 1);
+}
+
 TEST(RegionFinder, RefusesWhatNoClassesExplain) {
   // Each element has one of two plans, without any pattern.
   const Plan plans[] = {PlanOf("x86/vfmadd231ss | f32"),

@@ -12,7 +12,8 @@ namespace {
 constexpr size_t kSample = 16;  // elements for which a plan is sought
 constexpr int64_t kSmall = 16;  // elements of a small D
 
-// One class for all vectors that have a common plan at each place; the least plan of each place.
+// One class for all vectors that have a common plan at each place: that of the vector before, if
+// possible, so that classes are long runs.
 struct Classes {
   std::vector<int> of;                       // [vector]
   std::vector<std::vector<uint32_t>> masks;  // [class][place]
@@ -24,7 +25,9 @@ Classes Classify(const std::vector<std::vector<uint32_t>>& vectors) {
     const auto joins = [&](const std::vector<uint32_t>& of) {
       return std::ranges::equal(vector, of, [](uint32_t x, uint32_t y) { return (x & y) != 0; });
     };
-    const auto found = std::ranges::find_if(classes.masks, joins);
+    const bool joins_last = !classes.of.empty() && joins(classes.masks[classes.of.back()]);
+    const auto found = joins_last ? classes.masks.begin() + classes.of.back()
+                                  : std::ranges::find_if(classes.masks, joins);
     classes.of.push_back(static_cast<int>(found - classes.masks.begin()));
     if (found == classes.masks.end()) {
       classes.masks.push_back(vector);
@@ -111,6 +114,13 @@ double BitsOf(const std::vector<int>& classes) {
   }
   return std::min(std::log2(static_cast<double>(count)) * size,
                   static_cast<double>(runs) * 3 * std::log2(size + 1));
+}
+
+// Bits that name the classes, and the plan of each pair.
+double ClassBits(const Regions& regions) {
+  const double cells = static_cast<double>(regions.plan.size() * regions.plan[0].size());
+  return BitsOf(regions.row_class) + BitsOf(regions.column_class) +
+         std::log2(static_cast<double>(regions.plans.size())) * cells;
 }
 
 }  // namespace
@@ -271,7 +281,8 @@ std::optional<Plan> RegionFinder::PlanFor(std::span<const int64_t> elements) con
     best = given;
     found = plan;
   }
-  return found;
+  // By chance, some plan gives one element of many.
+  return best == 1 && sample.size() == kSample ? std::nullopt : found;
 }
 
 // Counts elements that the plan gives in every result; stops when there cannot be more than `best`.
@@ -320,6 +331,11 @@ bool RegionFinder::Add(const Matrices& matrices, const Words& d) {
   }
 }
 
+void RegionFinder::TakeAll() {
+  plans_ = candidates_;
+  std::ranges::fill(masks_, static_cast<uint32_t>((uint64_t{1} << plans_.size()) - 1));
+}
+
 // Drops plan `p` where it does not give the result.
 void RegionFinder::Limit(size_t p, const Result& result) {
   const std::vector<bool> given = Given(plans_[p], result.matrices, result.d);
@@ -354,12 +370,29 @@ std::optional<Regions> RegionFinder::Find() const {
   // confirms.
   const int64_t decided =
       std::ranges::count_if(masks_, [&](uint32_t mask) { return (mask & used) != used; });
-  const double said =
-      BitsOf(regions.row_class) + BitsOf(regions.column_class) +
-      std::log2(static_cast<double>(regions.plans.size())) *
-          static_cast<double>(row_classes.masks.size() * column_classes.masks.size());
   const double evidence = static_cast<double>(decided * std::ssize(results_)) / 4;
-  return said > evidence ? std::nullopt : std::optional(regions);
+  return ClassBits(regions) > evidence ? std::nullopt : std::optional(regions);
+}
+
+int64_t RegionFinder::Exceptions(const Regions& regions) const {
+  std::vector<int64_t> elements(regions.plans.size());
+  for (int64_t i = 0; i < m_ * n_; ++i) ++elements[regions.PlanAt(i / n_, i % n_)];
+  const Plan& commonest = regions.plans[std::ranges::max_element(elements) - elements.begin()];
+  const size_t p = std::ranges::find(plans_, commonest) - plans_.begin();
+  return std::ranges::count_if(masks_, [&](uint32_t mask) { return (mask >> p & 1) == 0; });
+}
+
+std::optional<Regions> FindRegions(const Matrices& matrices, const Words& d, const Format& format,
+                                   std::span<const Plan> candidates, const Execution& execution) {
+  RegionFinder finder(matrices.m, matrices.n, format, candidates, execution);
+  if (!finder.Add(matrices, d)) return std::nullopt;
+  std::optional<Regions> regions = finder.Find();
+  if (!regions) return std::nullopt;
+  const double choices = static_cast<double>(regions->plans.size()) *
+                         std::log2(static_cast<double>(candidates.size()));
+  const auto exceptions = static_cast<double>(finder.Exceptions(*regions));
+  if (exceptions < ClassBits(*regions) + choices) return std::nullopt;
+  return regions;
 }
 
 }  // namespace mmadiff

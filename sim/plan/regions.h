@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,7 +25,7 @@ struct Regions {
     return plan[row_class[row]][column_class[column]];
   }
 };
-inline constexpr size_t kMaxRegionPlans = 16;
+inline constexpr size_t kMaxRegionPlans = 16, kMaxPlanSet = 32;
 
 // Where plan `index` is used: "rows 96-99; rows 0-5+12<96 of columns 88-95": rows 0 to 5, 12 to 17 and
 // so on, below 96. Empty if it is used everywhere.
@@ -35,6 +36,12 @@ std::optional<std::vector<bool>> ElementsOf(std::string_view text, int64_t m, in
 
 // "0-5,96-99", "0-5+12<96": the numbers of a set of integers.
 std::string SetText(const std::vector<int64_t>& ascending);
+
+// Regions of one result. nullopt also if few elements support them: those that the commonest plan does
+// not give must be more than the bits that name the classes and choose the plans.
+std::optional<Regions> FindRegions(const Matrices& matrices, const Words& d, const Format& format,
+                                   std::span<const Plan> candidates,
+                                   const Execution& execution = {});
 
 // Learns the regions of one kind of product, from one result or from several with different numbers.
 class RegionFinder {
@@ -47,9 +54,17 @@ class RegionFinder {
   // candidate that gives it in this result and all before it, or there are too many plans.
   bool Add(const Matrices& matrices, const Words& d);
 
+  // Before Add(): takes all candidates, at most kMaxPlanSet, as plans, not only those that are needed.
+  void TakeAll();
+  // The sets of plans, as bits, that give an element in all results; each set once, no plan: 0.
+  std::set<uint32_t> PlanSets() const { return {masks_.begin(), masks_.end()}; }
+
   // The regions that all results agree with; nullopt after a false, or if the classes are not
   // much simpler than a plan for each element.
   std::optional<Regions> Find() const;
+
+  // Elements that the commonest plan of the regions does not give.
+  int64_t Exceptions(const Regions& regions) const;
 
   // Elements of the last result that no candidate gives.
   int64_t unexplained() const { return unexplained_; }

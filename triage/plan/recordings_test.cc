@@ -5,7 +5,9 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 
+#include "corpus/stored_plans.h"
 #include "triage/plan/shape_plans.h"
 
 namespace mmadiff {
@@ -48,6 +50,20 @@ TEST(PlanRecordings, PlansGiveTheDigests) {
     EXPECT_GT(same, 19 * (static_cast<int>(recording["shapes"].size()) - same)) << path;
     EXPECT_LE(unexplained * 20, static_cast<int>(recording["shapes"].size())) << path;
   }
+}
+
+// A measured plan is one that its recording shows.
+TEST(PlanRecordings, ShowThePlansOfTheTable) {
+  int measured = 0;
+  for (const StoredPlan& stored : StoredPlans()) {
+    if (stored.grade != "measured") continue;
+    ++measured;
+    const Json recording = Json::parse(std::ifstream(stored.evidence));
+    std::set<std::string> plans;
+    for (const Json& used : recording["used"]) plans.insert(used["plan"]);
+    EXPECT_THAT(plans, testing::Contains(stored.plan)) << stored.name();
+  }
+  EXPECT_GT(measured, 0);
 }
 
 // A wrong plan, region or digest is seen.

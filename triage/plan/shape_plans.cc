@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
 #include <map>
 #include <memory>
+#include <numeric>
+#include <ranges>
 #include <set>
 #include <utility>
 
@@ -99,34 +102,70 @@ std::vector<MatrixShape> RandomShapes(int count, int64_t largest, uint64_t seed)
   return shapes;
 }
 
+namespace {
+
+// Asks for products of one shape until an element has no plan, or `products` were explained: more
+// than these if D is small.
+class ShapeAsker {
+ public:
+  ShapeAsker(MatrixDevice& device, const MatrixShape& shape, std::span<const Plan> candidates,
+             uint64_t seed, const Execution& execution)
+      : device_(device),
+        shape_(shape),
+        seed_(seed),
+        execution_(execution),
+        finder_(shape.m, shape.n, device.format(), candidates, execution) {}
+
+  RegionFinder& finder() { return finder_; }
+
+  absl::Status Ask(int products) {
+    const int64_t elements = std::max<int64_t>(shape_.m * shape_.n, 1);
+    const int64_t count =
+        std::max<int64_t>(products, std::min(kMinElements / elements, kMaxProducts));
+    for (bool explained = true; explained && std::ssize(asked_) < count;) {
+      RETURN_IF_ERROR(AskOne());
+      explained = finder_.Add(asked_.back()->matrices(), asked_.back()->d());
+    }
+    return absl::OkStatus();
+  }
+
+  // After Ask(): the regions, and one more product that they predict.
+  absl::StatusOr<ShapePlans> Predict() {
+    ShapePlans result = {shape_, finder_.Find(), finder_.unexplained()};
+    if (result.regions) {
+      result.seed = seed_ + asked_.size();
+      RETURN_IF_ERROR(AskOne());
+      result.digest = asked_.back()->digest();
+      result.differing = Missed(*result.regions, *asked_.back(), device_.format(), execution_);
+    }
+    result.products = std::ssize(asked_);
+    return result;
+  }
+
+ private:
+  absl::Status AskOne() {
+    asked_.push_back(
+        std::make_unique<AskedProduct>(shape_, device_.format(), seed_ + asked_.size()));
+    return asked_.back()->Ask(device_);
+  }
+
+  MatrixDevice& device_;
+  const MatrixShape shape_;
+  const uint64_t seed_;
+  const Execution execution_;
+  RegionFinder finder_;
+  std::vector<std::unique_ptr<AskedProduct>> asked_;  // the finder reads them
+};
+
+}  // namespace
+
 absl::StatusOr<ShapePlans> AskPlans(MatrixDevice& device, const MatrixShape& shape,
                                     std::span<const Operation* const> operations, uint64_t seed,
                                     int products, const Execution& execution) {
-  const Format& format = device.format();
-  const std::vector<Plan> candidates = CandidatePlans(operations, shape.k, format);
-  RegionFinder finder(shape.m, shape.n, format, candidates, execution);
-  ShapePlans result;
-  result.shape = shape;
-  const int64_t elements = std::max<int64_t>(shape.m * shape.n, 1);
-  const int count =
-      std::max<int>(products, static_cast<int>(std::min(kMinElements / elements, kMaxProducts)));
-  std::vector<std::unique_ptr<AskedProduct>> asked;  // the finder reads them
-  for (int i = 0; i < count; ++i) {
-    asked.push_back(std::make_unique<AskedProduct>(shape, format, seed + i));
-    RETURN_IF_ERROR(asked.back()->Ask(device));
-    ++result.products;
-    if (!finder.Add(asked.back()->matrices(), asked.back()->d())) break;
-  }
-  result.unexplained = finder.unexplained();
-  result.regions = finder.Find();
-  if (!result.regions) return result;
-  AskedProduct last(shape, format, seed + count);
-  RETURN_IF_ERROR(last.Ask(device));
-  ++result.products;
-  result.seed = seed + count;
-  result.digest = last.digest();
-  result.differing = Missed(*result.regions, last, format, execution);
-  return result;
+  const std::vector<Plan> candidates = CandidatePlans(operations, shape.k, device.format());
+  ShapeAsker asker(device, shape, candidates, seed, execution);
+  RETURN_IF_ERROR(asker.Ask(products));
+  return asker.Predict();
 }
 
 absl::StatusOr<std::string> PredictedDigest(
@@ -155,28 +194,32 @@ absl::StatusOr<std::string> PredictedDigest(
   return DigestOf(d);
 }
 
-std::vector<CoveringPlan> CoverPlans(std::span<const ShapePlans> asked,
-                                     std::span<const Operation* const> operations) {
+namespace {
+
+// At most kMaxPlanSet plans, each of which has the orders of the most shapes that those before it do
+// not have.
+std::vector<Plan> CoveringPlans(std::span<const ShapePlans> asked,
+                                std::span<const Operation* const> operations) {
   // Arithmetic and order for some k.
   using Deed = std::pair<int64_t, std::string>;
   const auto deed = [](const Plan& plan, int64_t k) {
     return Deed(k, absl::StrCat(plan.operation->name, plan.unfused, OrderAt(plan, k)));
   };
-  std::map<Deed, std::set<size_t>> shapes_of;
+  std::map<Deed, int64_t> shapes_of;
   std::set<int64_t> ks;
   const Format* format = nullptr;
-  for (size_t i = 0; i < asked.size(); ++i) {
-    if (!asked[i].regions) continue;
-    ks.insert(asked[i].shape.k);
-    for (const Plan& plan : asked[i].regions->plans) {
-      shapes_of[deed(plan, asked[i].shape.k)].insert(i);
+  for (const ShapePlans& s : asked) {
+    if (!s.regions) continue;
+    ks.insert(s.shape.k);
+    for (const Plan& plan : s.regions->plans) {
+      ++shapes_of[deed(plan, s.shape.k)];
       format = plan.epilogue.format;
     }
   }
-  std::vector<CoveringPlan> cover;
+  std::vector<Plan> cover;
   if (format == nullptr) return cover;
-  // Plans differ most for a k that no range divides.
-  const std::vector<Plan> candidates = CandidatePlans(operations, 8 * *ks.rbegin() + 1, *format);
+  const std::vector<Plan> candidates =
+      CandidatePlans(operations, std::vector<int64_t>(ks.begin(), ks.end()), *format);
   std::vector<std::vector<Deed>> deeds(candidates.size());
   for (size_t c = 0; c < candidates.size(); ++c) {
     for (const int64_t k : ks) {
@@ -184,24 +227,92 @@ std::vector<CoveringPlan> CoverPlans(std::span<const ShapePlans> asked,
       if (shapes_of.contains(done)) deeds[c].push_back(std::move(done));
     }
   }
-  while (!shapes_of.empty()) {
-    std::vector<int64_t> left;
+  while (!shapes_of.empty() && cover.size() < kMaxPlanSet) {
+    std::vector<int64_t> adds;
     for (const std::vector<Deed>& of : deeds) {
-      left.push_back(
-          std::ranges::count_if(of, [&](const Deed& x) { return shapes_of.contains(x); }));
+      int64_t& shapes = adds.emplace_back(0);
+      for (const Deed& x : of) {
+        const auto found = shapes_of.find(x);
+        if (found != shapes_of.end()) shapes += found->second;
+      }
     }
-    const size_t best = std::ranges::max_element(left) - left.begin();
-    if (left[best] == 0) break;
-    std::set<size_t> shapes;
-    for (const Deed& x : deeds[best]) {
-      const auto found = shapes_of.find(x);
-      if (found == shapes_of.end()) continue;
-      shapes.insert(found->second.begin(), found->second.end());
-      shapes_of.erase(found);
-    }
-    cover.push_back({candidates[best], std::ssize(shapes)});
+    const size_t best = std::ranges::max_element(adds) - adds.begin();
+    if (adds[best] == 0) break;
+    for (const Deed& x : deeds[best]) shapes_of.erase(x);
+    cover.push_back(candidates[best]);
   }
   return cover;
+}
+
+}  // namespace
+
+// Drops every plan, the first the least used, without which all elements still have one. The others
+// are in the order of the shapes in which they give some element.
+std::vector<Plan> NeededPlans(const std::vector<Plan>& plans,
+                              const std::vector<std::set<uint32_t>>& sets_of_shapes) {
+  const auto shapes_where = [&](auto&& is) {
+    return std::ranges::count_if(sets_of_shapes, [&](const std::set<uint32_t>& sets) {
+      return std::ranges::any_of(sets, is);
+    });
+  };
+  std::vector<size_t> order(plans.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_sort(order, {}, [&](size_t p) {
+    return -shapes_where([&](uint32_t set) { return (set >> p & 1) != 0; });
+  });
+  uint32_t kept = static_cast<uint32_t>((uint64_t{1} << plans.size()) - 1);
+  for (const size_t p : std::views::reverse(order)) {
+    const uint32_t others = kept & ~(uint32_t{1} << p);
+    // Sets without a plan are those of shapes without one.
+    if (shapes_where([&](uint32_t set) { return (set & kept) != 0 && (set & others) == 0; }) == 0) {
+      kept = others;
+    }
+  }
+  std::vector<Plan> needed;
+  for (const size_t p : order) {
+    if ((kept >> p & 1) != 0) needed.push_back(plans[p]);
+  }
+  return needed;
+}
+
+absl::Status PreferFewPlans(MatrixDevice& device, std::span<const Operation* const> operations,
+                            uint64_t seed, int products, const Execution& execution,
+                            std::vector<ShapePlans>& asked) {
+  const std::vector<Plan> cover = CoveringPlans(asked, operations);
+  std::vector<std::set<uint32_t>> sets;
+  for (const ShapePlans& s : asked) {
+    if (!s.regions) continue;
+    ShapeAsker asker(device, s.shape, cover, seed, execution);
+    asker.finder().TakeAll();
+    RETURN_IF_ERROR(asker.Ask(products));
+    sets.push_back(asker.finder().PlanSets());
+  }
+  const std::vector<Plan> needed = NeededPlans(cover, sets);
+  for (ShapePlans& s : asked) {
+    if (!s.regions) continue;
+    ShapeAsker asker(device, s.shape, needed, seed, execution);
+    RETURN_IF_ERROR(asker.Ask(products));
+    ASSIGN_OR_RETURN(ShapePlans again, asker.Predict());
+    if (again.regions && again.differing <= s.differing) s = std::move(again);
+  }
+  return absl::OkStatus();
+}
+
+std::vector<UsedPlan> UsedPlans(std::span<const ShapePlans> asked) {
+  std::vector<UsedPlan> used;
+  for (const ShapePlans& s : asked) {
+    if (!s.regions) continue;
+    for (const Plan& plan : s.regions->plans) {
+      const auto found = std::ranges::find(used, plan, &UsedPlan::plan);
+      if (found == used.end()) {
+        used.push_back({plan, 1});
+      } else {
+        ++found->shapes;
+      }
+    }
+  }
+  std::ranges::stable_sort(used, std::greater(), &UsedPlan::shapes);
+  return used;
 }
 
 }  // namespace mmadiff

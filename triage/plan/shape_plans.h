@@ -34,7 +34,7 @@ struct ShapePlans {
   int64_t products = 0;   // that the device computed
   // The last one: A = RandomMatrix(2 * seed), B = RandomMatrix(2 * seed + 1), and the XXH3 of D.
   uint64_t seed = 0;
-  std::string digest;
+  std::string digest = {};
 };
 
 // Products with random numbers until the regions have explained `products` of them, then one more
@@ -49,13 +49,18 @@ absl::StatusOr<std::string> PredictedDigest(
     const MatrixShape& shape, const Format& format, uint64_t seed,
     std::span<const std::pair<std::string, std::string>> plans);
 
-// Few plans which, between them, have the order of every plan of these shapes, those of most shapes
-// first.
-struct CoveringPlan {
+// Small shapes leave several orders possible. Finds few plans that explain these shapes, each of them
+// needed for some, and asks each shape again with these alone. Shapes that they do not explain keep
+// their plans.
+absl::Status PreferFewPlans(MatrixDevice& device, std::span<const Operation* const> operations,
+                            uint64_t seed, int products, const Execution& execution,
+                            std::vector<ShapePlans>& asked);
+
+// The plans of these shapes, those of most shapes first.
+struct UsedPlan {
   Plan plan;
   int64_t shapes = 0;  // in which it is a plan of some element
 };
-std::vector<CoveringPlan> CoverPlans(std::span<const ShapePlans> asked,
-                                     std::span<const Operation* const> operations);
+std::vector<UsedPlan> UsedPlans(std::span<const ShapePlans> asked);
 
 }  // namespace mmadiff
