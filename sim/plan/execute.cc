@@ -465,6 +465,13 @@ TracedElement TraceAt(const Plan& plan, const Matrices& matrices, int64_t row, i
   return trace;
 }
 
+std::vector<uint64_t> ExecuteAll(const Plan& plan, const Matrices& matrices) {
+  std::vector<int64_t> rows(matrices.m), columns(matrices.n);
+  std::iota(rows.begin(), rows.end(), 0);
+  std::iota(columns.begin(), columns.end(), 0);
+  return ExecuteAt(plan, matrices, rows, columns);
+}
+
 std::vector<uint64_t> ExecuteAt(const Plan& plan, const Matrices& matrices,
                                 std::span<const int64_t> rows, std::span<const int64_t> columns) {
   const Recipe recipe(plan, matrices, true);

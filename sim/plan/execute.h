@@ -62,6 +62,8 @@ struct TracedElement {
 // Element (row, column) of D, range by range. In a tree, `joined` is the range's own sum.
 TracedElement TraceAt(const Plan& plan, const Matrices& matrices, int64_t row, int64_t column);
 
+// Word [row * n + column], of few results.
+std::vector<uint64_t> ExecuteAll(const Plan& plan, const Matrices& matrices);
 // The results in these rows and columns only: word [r * columns.size() + c].
 std::vector<uint64_t> ExecuteAt(const Plan& plan, const Matrices& matrices,
                                 std::span<const int64_t> rows, std::span<const int64_t> columns);

@@ -10,9 +10,8 @@
 namespace mmadiff {
 namespace {
 
-constexpr int64_t kGroup =
-    4;  // witnesses that are looked at together: a grid of their rows and columns
-constexpr int64_t kGroups = 12;
+constexpr int64_t kWitnesses = 48;
+constexpr int64_t kGroup = 4;  // witnesses that are looked at together: a grid of rows and columns
 constexpr int64_t kMaxRank = 12;  // of Nearness()
 
 std::string Text(const Pieces& ks) {
@@ -102,6 +101,40 @@ int64_t Nearness(const Format& sum, const Format& d, uint64_t word) {
   return kMaxRank;
 }
 
+// Rows of A and columns of B, one behind the other, and their operands of the epilogue.
+class Excerpt {
+ public:
+  Excerpt(const Matrices& m, std::span<const int64_t> rows, std::span<const int64_t> columns)
+      : matrices(m) {
+    std::vector<int64_t> ks(m.k);
+    std::iota(ks.begin(), ks.end(), 0);
+    matrices.m = std::ssize(rows), matrices.n = std::ssize(columns);
+    matrices.a = Copy(m.a, rows, ks, a_);
+    matrices.b = Copy(m.b.Transposed(), columns, ks, b_).Transposed();
+    if (m.c.data != nullptr) matrices.c = Copy(m.c, rows, columns, c_);
+    if (m.bias.data != nullptr) matrices.bias = Copy(m.bias, kFirst, columns, bias_);
+  }
+
+  Matrices matrices;
+
+ private:
+  static constexpr int64_t kFirst[] = {0};
+
+  static Words Copy(const Words& from, std::span<const int64_t> rows,
+                    std::span<const int64_t> columns, std::vector<unsigned char>& to) {
+    const int64_t n = std::ssize(columns), bytes = from.bits / 8;
+    to.resize(rows.size() * n * bytes);
+    for (size_t i = 0; i < rows.size(); ++i) {
+      for (int64_t j = 0; j < n; ++j) {
+        std::copy_n(from.At(rows[i], columns[j]), bytes, &to[(i * n + j) * bytes]);
+      }
+    }
+    return {to.data(), n, 1, from.bits};
+  }
+
+  std::vector<unsigned char> a_, b_, c_, bias_;
+};
+
 class Finder {
  public:
   Finder(const Matrices& matrices, const Words& d, const Format& format,
@@ -117,8 +150,11 @@ class Finder {
 
   FoundPlans Find() {
     const std::vector<MatrixElement> elements = Witnesses();
-    for (size_t i = 0; i < elements.size(); i += kGroup) {
-      Reject(std::span(elements).subspan(i, std::min<size_t>(kGroup, elements.size() - i)));
+    // The first witnesses, one by one, reject most.
+    for (size_t i = 0, next = 1; i < elements.size(); i = next) {
+      next = std::min<size_t>(i == 0 ? 1 : i + std::min<size_t>(i, kGroup), elements.size());
+      least_wrong_ = INT64_MAX;  // those that are rejected later are nearer
+      Reject(std::span(elements).first(next).subspan(i));
     }
     // The rest are tested on all elements; each that fails points at an element that decides.
     while (!left_.empty() && found_.plans.size() < kMaxFoundPlans) {
@@ -129,6 +165,7 @@ class Finder {
         left_.erase(left_.begin());
         continue;
       }
+      least_wrong_ = INT64_MAX;
       const std::vector<MatrixElement> decides = {difference.first};
       Reject(decides);
     }
@@ -149,7 +186,7 @@ class Finder {
     const int64_t n = matrices_.n, all = matrices_.m * n;
     const Plan& plan = left_.front();
     const Format sum = plan.operation->model.d;
-    const int64_t count = std::min(all, kGroup * kGroups);
+    const int64_t count = std::min(all, kWitnesses);
     std::vector<int64_t> order(all);
     std::iota(order.begin(), order.end(), 0);
     // A fixed order without regularity.
@@ -189,15 +226,18 @@ class Finder {
     }
     std::vector<Witness> witnesses;
     for (const MatrixElement& e : elements) witnesses.push_back({e, 0});
-    std::erase_if(left_, [&](const Plan& plan) { return Rejects(plan, rows, columns, witnesses); });
+    const Excerpt excerpt(matrices_, rows, columns);
+    std::erase_if(left_, [&](const Plan& plan) {
+      return Rejects(plan, excerpt.matrices, rows, columns, witnesses);
+    });
     for (const Witness& w : witnesses) {
       if (w.rejected > 0) found_.witnesses.push_back(w);
     }
   }
 
-  bool Rejects(const Plan& plan, const std::vector<int64_t>& rows,
+  bool Rejects(const Plan& plan, const Matrices& excerpt, const std::vector<int64_t>& rows,
                const std::vector<int64_t>& columns, std::vector<Witness>& witnesses) {
-    const std::vector<uint64_t> words = ExecuteAt(plan, matrices_, rows, columns);
+    const std::vector<uint64_t> words = ExecuteAll(plan, excerpt);
     std::vector<MatrixElement> wrong;
     for (size_t i = 0; i < rows.size(); ++i) {
       for (size_t j = 0; j < columns.size(); ++j) {

@@ -227,12 +227,9 @@ RegionFinder::RegionFinder(int64_t m, int64_t n, const Format& format,
       masks_(m * n) {}
 
 void RegionFinder::Prune(const Matrices& matrices, const Words& d) {
-  std::vector<int64_t> rows(m_), columns(n_);
-  std::iota(rows.begin(), rows.end(), 0);
-  std::iota(columns.begin(), columns.end(), 0);
   size_t kept = 0;
   for (size_t c = 0; c < candidates_.size(); ++c) {
-    const std::vector<uint64_t> words = ExecuteAt(candidates_[c], matrices, rows, columns);
+    const std::vector<uint64_t> words = ExecuteAll(candidates_[c], matrices);
     uint32_t given = 0;
     for (int64_t i = 0; i < m_ * n_; ++i) {
       const bool same = SameResult(format_, words[i], Load(d, i / n_, i % n_));
