@@ -59,6 +59,8 @@ inline constexpr IdentityKey kIdentityKeys[] = {
     {"integers", ", integers of ", " bits"},
     {"routine", ", "},
     {"storage", ", matrices "},  // how the routine gets them
+    {"alpha", ", alpha "},       // if it is not 1
+    {"beta", ", beta "},         // if it is not 0
     {"environment", ", "},       // variables that the library reads
 };
 

@@ -11,11 +11,18 @@
 
 namespace mmadiff {
 
-// D = A B. A is m x k, B is k x n, D is m x n; sizes may be 0.
+// The factors of a device, as numbers of its format when it multiplies.
+struct ProductFactors {
+  double alpha = 1, beta = 0;
+  friend bool operator==(const ProductFactors&, const ProductFactors&) = default;
+};
+
+// D = alpha A B + beta C. A is m x k, B is k x n, C and D are m x n; sizes may be 0.
 struct MatrixProduct {
   int64_t m, n, k;
   Words a, b;
-  MutableWords d;  // overlaps neither A nor B
+  MutableWords d;  // overlaps no operand
+  Words c = {};    // is read only if beta is not 0
 };
 
 // Use each object from one thread only.
@@ -27,11 +34,13 @@ class MatrixDevice {
   virtual std::string name() const = 0;
   // All that may change the bits of a product: devices with equal identities answer equally.
   virtual Identity identity() const = 0;
-  // The format of A, B and D.
+  // The format of A, B, C and D.
   virtual const Format& format() const = 0;
+  virtual ProductFactors factors() const { return {}; }
 
-  // Writes all of D. kInvalidArgument: a negative size, one that the device cannot have, or words
-  // that are not as wide as the format. kResourceExhausted: too little memory.
+  // Writes all of D. kInvalidArgument: a negative size, one that the device cannot have, no C though
+  // beta is not 0, or words that are not as wide as the format. kResourceExhausted: too little
+  // memory.
   absl::Status Multiply(const MatrixProduct& product);
 
  private:

@@ -124,6 +124,9 @@ Identity IdentityOf(const Opened& opened, const Options& options) {
   identity.Add("integers", absl::StrCat(opened.integer_bits));
   identity.Add("routine", opened.routine.symbol);
   identity.Add("storage", StorageText(options));
+  const ProductFactors& factors = options.factors;
+  identity.Add("alpha", factors.alpha == 1 ? "" : absl::StrCat(factors.alpha));
+  identity.Add("beta", factors.beta == 0 ? "" : absl::StrCat(factors.beta));
   return identity.Add("environment", opened.environment);
 }
 
@@ -138,6 +141,7 @@ class BlasDevice : public MatrixDevice {
   std::string name() const override { return name_; }
   Identity identity() const override { return identity_; }
   const Format& format() const override { return options_.is_double ? kF64 : kF32; }
+  ProductFactors factors() const override { return options_.factors; }
 
  private:
   absl::Status Execute(const MatrixProduct& product) override {
@@ -162,7 +166,7 @@ void UseOnce(const Options& options) {
   std::vector<uint64_t> d(kTrialSize * kTrialSize);
   const MutableWords out = {reinterpret_cast<unsigned char*>(d.data()), kTrialSize, 1, bits};
   (void)blas::Multiply(opened->routine, opened->integer_bits, options,
-                       {kTrialSize, kTrialSize, kTrialSize, words, words, out});
+                       {kTrialSize, kTrialSize, kTrialSize, words, words, out, words});
 }
 
 }  // namespace

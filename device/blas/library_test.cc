@@ -143,6 +143,44 @@ TEST_F(BlasTest, TheLibraryGetsTheStorageOfTheOptions) {
   }
 }
 
+// alpha A B + beta C with whole numbers and halves, exact in any order.
+template <class Real>
+void ExpectScaled(MatrixDevice& device, Real alpha, Real beta) {
+  constexpr int64_t m = 3, n = 4, k = 5;
+  Matrix<Real> a(m, k, true), b(k, n, false), c(m, n, false), d(m, n, true);
+  for (int64_t i = 0; i < m * k; ++i) a.At(i % m, i / m) = static_cast<Real>(i * 7 % 11);
+  for (int64_t i = 0; i < k * n; ++i) b.At(i % k, i / k) = static_cast<Real>(i * 5 % 13);
+  for (int64_t i = 0; i < m * n; ++i) c.At(i % m, i / m) = static_cast<Real>(i * 3 % 17);
+  const absl::Status s = device.Multiply({m, n, k, a.in(), b.in(), d.words(), c.in()});
+  ASSERT_TRUE(s.ok()) << s;
+  for (int64_t i = 0; i < m; ++i) {
+    for (int64_t j = 0; j < n; ++j) {
+      Real sum = 0;
+      for (int64_t l = 0; l < k; ++l) sum += a.At(i, l) * b.At(l, j);
+      EXPECT_EQ(d.At(i, j), alpha * sum + beta * c.At(i, j)) << device.name() << i << ' ' << j;
+    }
+  }
+}
+
+TEST_F(BlasTest, AlphaAndBeta) {
+  for (const char* name : {"tiny_cblas32", "tiny_cblas64", "tiny_fortran32", "tiny_fortran64"}) {
+    const std::string library = Library(name);
+    for (const char* order : {",order=row", ",order=column"}) {
+      const std::string text = absl::StrCat(library, order, ",alpha=-1.5,beta=0.25");
+      const auto f32 = OpenBlas(text), f64 = OpenBlas(text + ",routine=dgemm");
+      ASSERT_TRUE(f32.ok() && f64.ok()) << f32.status() << f64.status();
+      EXPECT_EQ((*f32)->factors(), (ProductFactors{-1.5, 0.25}));
+      EXPECT_THAT(Name((*f32)->identity()), HasSubstr(", alpha -1.5, beta 0.25"));
+      ExpectScaled<float>(**f32, -1.5, 0.25);
+      ExpectScaled<double>(**f64, -1.5, 0.25);
+    }
+    const auto alpha = OpenBlas(library + ",alpha=2");
+    ASSERT_TRUE(alpha.ok()) << alpha.status();
+    ExpectScaled<float>(**alpha, 2, 0);
+    EXPECT_EQ(Fact(**alpha, "beta"), "");
+  }
+}
+
 TEST_F(BlasTest, IdentityOfOpenBlas) {
   setenv("GOTO_TEST", "b", 1);
   const auto device = OpenBlas(Library("tiny_scipy64") + ",threads=3,coretype=Haswell");
@@ -265,7 +303,10 @@ TEST_F(BlasTest, WrongOptionsSayWhatToWrite) {
   const std::pair<const char*, const char*> all[] = {
       {"", "write blas:LIBRARY, for example blas:openblas"},
       {",threads=1", "write blas:LIBRARY"},
-      {"x,", "no option ''; options: routine, threads, coretype, order, transpose"},
+      {"x,", "no option ''; options: routine, threads, coretype, order, transpose, alpha, beta"},
+      {"x,alpha=", "alpha is ''; use a number"},
+      {"x,beta=1e999", "beta is '1e999'; use a number"},
+      {"x,beta=nan", "beta is 'nan'; use a number"},
       {"x,fast=1", "no option 'fast=1'; options: routine"},
       {"x,routine=cgemm", "routine is 'cgemm'; use sgemm or dgemm"},
       {"x,threads=0", "threads is '0'; use 1 to 1024"},
@@ -303,6 +344,11 @@ TEST_F(BlasTest, ProductsThatAreRefused) {
   EXPECT_THAT(
       why(**wide, int64_t{1} << 40, 1, int64_t{1} << 40, words, StatusCode::kResourceExhausted),
       HasSubstr("no memory for a matrix of 1099511627776 x 1099511627776"));
+  const auto adds = OpenBlas(Library("tiny_cblas32") + ",beta=1");
+  ASSERT_TRUE(adds.ok()) << adds.status();
+  EXPECT_THAT(why(**adds, 1, 1, 1, words), HasSubstr("adds beta C, but there is no C"));
+  EXPECT_FALSE((*adds)->Multiply({1, 1, 1, words, words, d, narrow_words}).ok());
+  EXPECT_TRUE((*adds)->Multiply({1, 1, 1, words, words, d, words}).ok());
   EXPECT_TRUE((*narrow)->Multiply({0, 1, 1, words, words, d}).ok());
   EXPECT_TRUE((*narrow)->Multiply({1, 0, 1, words, words, d}).ok());
 }

@@ -80,27 +80,28 @@ absl::StatusOr<Stored<Real>> Copy(const Words& from, int64_t rows, int64_t colum
 }
 
 template <class Real, class Int>
-void CallCblas(void* function, const MatrixProduct& p, const Stored<Real>& a, const Stored<Real>& b,
-               const Stored<Real>& d) {
+void CallCblas(void* function, const ProductFactors& factors, const MatrixProduct& p,
+               const Stored<Real>& a, const Stored<Real>& b, const Stored<Real>& d) {
   const auto transpose = [](const Stored<Real>& x) {
     return x.transposed ? kTranspose : kNoTranspose;
   };
   reinterpret_cast<Cblas<Real, Int>*>(function)(
       d.by_columns ? kColumnMajor : kRowMajor, transpose(a), transpose(b), static_cast<Int>(p.m),
-      static_cast<Int>(p.n), static_cast<Int>(p.k), 1, a.data.get(), static_cast<Int>(a.leading()),
-      b.data.get(), static_cast<Int>(b.leading()), 0, d.data.get(), static_cast<Int>(d.leading()));
+      static_cast<Int>(p.n), static_cast<Int>(p.k), static_cast<Real>(factors.alpha), a.data.get(),
+      static_cast<Int>(a.leading()), b.data.get(), static_cast<Int>(b.leading()),
+      static_cast<Real>(factors.beta), d.data.get(), static_cast<Int>(d.leading()));
 }
 
 // Fortran has columns only: by rows, it multiplies the transposed B by the transposed A.
 template <class Real, class Int>
-void CallFortran(void* function, const MatrixProduct& p, const Stored<Real>& a,
-                 const Stored<Real>& b, const Stored<Real>& d) {
+void CallFortran(void* function, const ProductFactors& factors, const MatrixProduct& p,
+                 const Stored<Real>& a, const Stored<Real>& b, const Stored<Real>& d) {
   const Stored<Real>&left = d.by_columns ? a : b, &right = d.by_columns ? b : a;
   const char* const transpose[] = {"N", "T"};
   const Int m = static_cast<Int>(d.by_columns ? p.m : p.n), k = static_cast<Int>(p.k),
             n = static_cast<Int>(d.by_columns ? p.n : p.m), lda = static_cast<Int>(left.leading()),
             ldb = static_cast<Int>(right.leading()), ldd = static_cast<Int>(d.leading());
-  const Real alpha = 1, beta = 0;
+  const Real alpha = static_cast<Real>(factors.alpha), beta = static_cast<Real>(factors.beta);
   reinterpret_cast<Fortran<Real, Int>*>(function)(
       transpose[left.transposed], transpose[right.transposed], &m, &n, &k, &alpha, left.data.get(),
       &lda, right.data.get(), &ldb, &beta, d.data.get(), &ldd, 1, 1);
@@ -117,8 +118,11 @@ absl::Status MultiplyAs(const Routine& routine, const Options& options, const Ma
   const bool columns = options.by_columns;
   ASSIGN_OR_RETURN(const auto a, Copy<Real>(p.a, p.m, p.k, columns, options.transpose_a));
   ASSIGN_OR_RETURN(const auto b, Copy<Real>(p.b, p.k, p.n, columns, options.transpose_b));
-  ASSIGN_OR_RETURN(const auto d, Allocate<Real>(p.m, p.n, columns, false));
-  (routine.is_cblas ? CallCblas<Real, Int> : CallFortran<Real, Int>)(routine.function, p, a, b, d);
+  const ProductFactors& factors = options.factors;
+  ASSIGN_OR_RETURN(const auto d, factors.beta == 0 ? Allocate<Real>(p.m, p.n, columns, false)
+                                                   : Copy<Real>(p.c, p.m, p.n, columns, false));
+  const auto call = routine.is_cblas ? CallCblas<Real, Int> : CallFortran<Real, Int>;
+  call(routine.function, factors, p, a, b, d);
   for (int64_t i = 0; i < p.m; ++i) {
     for (int64_t j = 0; j < p.n; ++j) std::memcpy(p.d.At(i, j), d.At(i, j), sizeof(Real));
   }

@@ -8,8 +8,8 @@
 
 namespace mmadiff::blas {
 
-// D = A B by sgemm or dgemm with alpha = 1, beta = 0. The library gets copies of A and B without
-// gaps, in the order that the options say, aligned to 64 bytes, and writes to memory that is 0.
+// D = alpha A B + beta C by sgemm or dgemm. The library gets copies without gaps, in the order that
+// the options say, aligned to 64 bytes, and writes to the copy of C, or to zeros if beta is 0.
 // Errors as MatrixDevice::Multiply().
 absl::Status Multiply(const Routine& routine, int integer_bits, const Options& options,
                       const MatrixProduct& product);

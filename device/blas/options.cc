@@ -1,6 +1,7 @@
 #include "device/blas/options.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <vector>
 
@@ -41,6 +42,16 @@ bool SetTranspose(absl::string_view value, Options& options) {
   return value == "none" || options.transpose_a || options.transpose_b;
 }
 
+bool SetNumber(absl::string_view value, double& number) {
+  return absl::SimpleAtod(value, &number) && std::isfinite(number);
+}
+bool SetAlpha(absl::string_view value, Options& options) {
+  return SetNumber(value, options.factors.alpha);
+}
+bool SetBeta(absl::string_view value, Options& options) {
+  return SetNumber(value, options.factors.beta);
+}
+
 struct Key {
   const char* name;
   const char* values;
@@ -50,7 +61,9 @@ constexpr Key kKeys[] = {{"routine", "sgemm or dgemm", SetRoutine},
                          {"threads", "1 to 1024", SetThreads},
                          {"coretype", "a name such as Haswell", SetCoreType},
                          {"order", "row or column", SetOrder},
-                         {"transpose", "none, a, b or ab", SetTranspose}};
+                         {"transpose", "none, a, b or ab", SetTranspose},
+                         {"alpha", "a number", SetAlpha},
+                         {"beta", "a number", SetBeta}};
 
 absl::Status Set(absl::string_view option, Options& options) {
   const std::pair<absl::string_view, absl::string_view> parts =
@@ -59,7 +72,7 @@ absl::Status Set(absl::string_view option, Options& options) {
   if (key == std::end(kKeys)) {
     return absl::InvalidArgumentError(
         absl::StrCat("device 'blas:': no option '", PlainLine(option),
-                     "'; options: routine, threads, coretype, order, transpose"));
+                     "'; options: routine, threads, coretype, order, transpose, alpha, beta"));
   }
   if (key->set(parts.second, options)) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat("device 'blas:': ", key->name, " is '",

@@ -5,6 +5,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "device/matrix_device.h"
 
 namespace mmadiff::blas {
 
@@ -13,12 +14,13 @@ struct Options {
   bool is_double = false;    // dgemm
   int threads = 0;           // 0: as the library chooses
   std::string core_type;     // "": as the library chooses
-  bool by_columns = false;   // how the library gets A, B and D; D = A B in all cases
+  bool by_columns = false;   // how the library gets A, B, C and D; D is the same
   bool transpose_a = false;  // the library gets A transposed, and transposes it
   bool transpose_b = false;
+  ProductFactors factors;
 };
 // LIBRARY[,routine=sgemm|dgemm][,threads=N][,coretype=NAME][,order=row|column]
-// [,transpose=none|a|b|ab]. kInvalidArgument with the options.
+// [,transpose=none|a|b|ab][,alpha=X][,beta=X]. kInvalidArgument with the options.
 absl::StatusOr<Options> ParseOptions(absl::string_view text);
 
 }  // namespace mmadiff::blas

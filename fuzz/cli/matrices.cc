@@ -67,7 +67,7 @@ void AddMatrixFlags(CLI::App& command, MatrixFlags& flags) {
   AddOption(command, "--random", flags.random, "random A and B of M x K and K x N instead of files")
       .TypeName("MxNxK");
   AddSeed(command, flags.seed);
-  AddOption(command, "--bias", flags.bias, "for plans with bias: one number for each column")
+  AddOption(command, "--bias", flags.bias, "for plans with + bias: one number for each column")
       .TypeName("FILE");
   AddOption(command, "--alpha", flags.alpha, "for plans with alpha").TypeName("NUMBER");
   AddOption(command, "--beta", flags.beta, "for plans with beta").TypeName("NUMBER");
@@ -141,13 +141,13 @@ absl::Status LoadedMatrices::LoadAll(const MatrixFlags& flags, const Plan& plan)
   } else {
     RETURN_IF_ERROR(LoadOperands(flags, &model.a, &model.b));
   }
-  if (plan.from_c || plan.epilogue.beta) {
+  if (ReadsC(plan)) {
     if (flags.c.empty()) return absl::InvalidArgumentError("the plan reads C: give its file");
     ASSIGN_OR_RETURN(m.c, Result(flags.c, plan.from_c ? &model.c : &model.d));
   } else if (!flags.c.empty()) {
     return absl::InvalidArgumentError(
-        "the plan does not read C: add \"from c\" after the instruction, or beta before the "
-        "format");
+        "the plan does not read C: add \"from c\" after the instruction, or a result with c, such "
+        "as \"| sum + beta*c |\"");
   }
   ASSIGN_OR_RETURN(m.alpha, ParseNumber(model.d, flags.alpha));
   ASSIGN_OR_RETURN(m.beta, ParseNumber(model.d, flags.beta));

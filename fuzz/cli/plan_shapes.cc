@@ -65,7 +65,8 @@ Fields<ShapePlans> FieldsOf(const ShapePlans*) {
       {"unexplained", &S::unexplained, "elements that no plan gives"},
       {"differing", &S::differing, "elements of one more product that the plans do not give"},
       {"products", &S::products, "products that the device computed"},
-      {"seed", &S::seed, "of the last product: A has the seed 2 * seed, B 2 * seed + 1"},
+      {"seed", &S::seed,
+       "of the last product: A has the seed 2 * seed, B 2 * seed + 1, C -1 - seed"},
       {"digest", &S::digest, "XXH3 (64 bits) of its D; empty if there was no last product"},
   };
 }
@@ -96,6 +97,7 @@ Fields<SameFirstRow> FieldsOf(const SameFirstRow*) {
 
 struct ShapesResult {
   std::string device, identity;
+  ProductFactors factors;
   std::vector<ShapePlans> shapes = {};
   std::vector<UsedPlan> used = {};
   std::string varies = {};
@@ -106,6 +108,8 @@ Fields<ShapesResult> FieldsOf(const ShapesResult*) {
   return {
       {"device", &R::device},
       {"device_identity", &R::identity},
+      {"alpha", [](const R& r) { return r.factors.alpha; }},
+      {"beta", [](const R& r) { return r.factors.beta; }},
       {"shapes", &R::shapes},
       {"used", &R::used, "their plans, those of most shapes first"},
       {"varies", &R::varies, "\"m\" if only m varies; else empty"},
@@ -244,7 +248,8 @@ std::vector<const Operation*> OperationsFor(const Format& format,
 
 void AddShapeFlags(CLI::App& command, ShapeFlags& flags) {
   AddOption(command, "--device", flags.device,
-            "ask a library for products: blas:LIBRARY[,threads=N,coretype=NAME,routine=dgemm]")
+            "ask a library for products: "
+            "blas:LIBRARY[,threads=N,coretype=NAME,routine=dgemm,alpha=X,beta=X]")
       .TypeName("DEVICE");
   for (const auto& [name, sides] :
        {std::pair("--m", &flags.m), {"--n", &flags.n}, {"--k", &flags.k}}) {
@@ -277,7 +282,7 @@ absl::Status AskShapes(const ShapeFlags& flags, const std::vector<std::string>& 
   }
   for (const Operation* op : ops) call.ledger().Compare(Thing::kOperation, op->name);
   call.ledger().LeaveRest(Thing::kOperation, Reason::kNotNeeded);
-  ShapesResult result = {device->name(), Name(device->identity())};
+  ShapesResult result = {device->name(), Name(device->identity()), device->factors()};
   for (const MatrixShape& shape : shapes) {
     call.console.Step(absl::StrCat("asks for ", ShapeText(shape)));
     ASSIGN_OR_RETURN(ShapePlans asked, AskPlans(*device, shape, ops, flags.seed, kProducts,

@@ -5,7 +5,8 @@
 #include <set>
 #include <utility>
 
-#include "sim/plan/find.h"
+#include "sim/plan/order.h"
+#include "sim/plan/why_no_plan.h"
 
 namespace mmadiff {
 namespace {
@@ -139,14 +140,61 @@ std::vector<Stages> Rounded(const Stages& stages, const Format& sum, const Forma
   return all;
 }
 
+// The results with these factors.
+std::vector<Epilogue> ResultsWith(const UsedFactors& used, const Format* format) {
+  using enum Epilogue::Fused;
+  std::vector<Epilogue> results;
+  for (const Epilogue::Fused fused : {kNone, kAlpha, kBeta}) {
+    const bool fits = fused == kNone || (used.beta && (used.alpha || fused == kBeta));
+    if (fits) results.push_back({used.alpha, used.beta, false, fused, format});
+  }
+  return results;
+}
+
+// How additions of blocks to D in memory use these factors.
+std::vector<PlanJoin> JoinsWith(const UsedFactors& used, PlanJoin join) {
+  using Start = PlanJoin::Start;
+  std::vector<PlanJoin> joins;
+  const auto add = [&](PlanJoin::Kind kind, Start start) {
+    join.kind = kind;
+    join.start = start;
+    joins.push_back(join);
+  };
+  const auto kind = used.alpha ? PlanJoin::Kind::kAlpha : PlanJoin::Kind::kAdd;
+  const Start start = used.beta ? Start::kBetaC : Start::kDefault;
+  if (used.alpha) add(PlanJoin::Kind::kFusedAlpha, start);
+  add(kind, start);
+  if (used.beta) add(kind, Start::kFusedBetaC);
+  return joins;
+}
+
+// The plan with these factors in each way that kernels use.
+std::vector<Plan> WithFactors(const Plan& plan, const UsedFactors& used) {
+  if (!used.alpha && !used.beta) return {plan};
+  std::vector<Plan> plans;
+  for (const Epilogue& result : ResultsWith(used, plan.epilogue.format)) {
+    plans.push_back(plan);
+    plans.back().epilogue = result;
+  }
+  if (plan.stages.empty()) return plans;
+  const PlanStage& last = plan.stages.back();
+  if (last.tail != 0 || last.range.kind != PlanRange::Kind::kEvery) return plans;
+  for (const PlanJoin& join : JoinsWith(used, last.join)) {
+    plans.push_back(plan);
+    plans.back().stages.back().join = join;
+  }
+  return plans;
+}
+
 // The rest of a plan after its operation.
 struct Order {
   int64_t residue;
   Stages stages;
+  Epilogue epilogue;
 };
 
 // Those that differ for one of these k.
-std::vector<Order> DistinctOrders(Plan plan, std::span<const int64_t> ks) {
+std::vector<Order> DistinctOrders(Plan plan, std::span<const int64_t> ks, const UsedFactors& used) {
   const Model& m = plan.operation->model;
   std::vector<Order> orders;
   std::set<std::string> texts;
@@ -156,9 +204,12 @@ std::vector<Order> DistinctOrders(Plan plan, std::span<const int64_t> ks) {
     for (const Stages& order : Orders(m.k)) {
       for (const Stages& stages : Rounded(order, m.d, *plan.epilogue.format)) {
         plan.stages = stages;
-        std::string text;
-        for (const int64_t k : ks) text += OrderAt(plan, k) + "\n";
-        if (texts.insert(std::move(text)).second) orders.push_back({residue, stages});
+        for (const Plan& p : WithFactors(plan, used)) {
+          std::string text;
+          for (const int64_t k : ks) text += OrderAt(p, k) + "\n";
+          if (!texts.insert(std::move(text)).second) continue;
+          orders.push_back({residue, p.stages, p.epilogue});
+        }
       }
     }
   }
@@ -167,7 +218,7 @@ std::vector<Order> DistinctOrders(Plan plan, std::span<const int64_t> ks) {
 
 class Collector {
  public:
-  explicit Collector(std::span<const int64_t> ks) : ks_(ks) {}
+  Collector(std::span<const int64_t> ks, const UsedFactors& used) : ks_(ks), used_(used) {}
 
   // All orders of the plan's operation, unless it computes what an earlier one does.
   void AddAll(Plan plan) {
@@ -178,6 +229,7 @@ class Collector {
     for (const Order& order : OrdersOf(plan, plan.operation->model)) {
       plan.residue = order.residue;
       plan.stages = order.stages;
+      plan.epilogue = order.epilogue;
       if (WhyNoPlan(plan).empty()) plans.push_back(plan);
     }
   }
@@ -188,11 +240,12 @@ class Collector {
   // They depend only on the number of products and the format of sums.
   const std::vector<Order>& OrdersOf(const Plan& plan, const Model& m) {
     const auto [at, is_new] = orders_.try_emplace({m.k, m.d.name});
-    if (is_new) at->second = DistinctOrders(plan, ks_);
+    if (is_new) at->second = DistinctOrders(plan, ks_, used_);
     return at->second;
   }
 
   const std::span<const int64_t> ks_;
+  const UsedFactors used_;
   std::vector<Plan> done_;  // one for each arithmetic
   std::map<std::pair<int, std::string>, std::vector<Order>> orders_;
 };
@@ -200,8 +253,9 @@ class Collector {
 }  // namespace
 
 std::vector<Plan> CandidatePlans(std::span<const Operation* const> operations,
-                                 std::span<const int64_t> ks, const Format& d) {
-  Collector collector(ks);
+                                 std::span<const int64_t> ks, const Format& d,
+                                 const UsedFactors& used) {
+  Collector collector(ks, used);
   for (const Operation* op : operations) {
     Plan plan;
     plan.operation = op;

@@ -10,13 +10,19 @@
 
 namespace mmadiff {
 
+// The factors that a product has: alpha is not 1, beta is not 0. Plans use all of them.
+struct UsedFactors {
+  bool alpha = false, beta = false;
+};
+
 // Candidates of each operation in turn, the simplest first, for results in this format. Of those with
 // one order (OrderAt()) at each of these k, and of operations with one model, only the first.
 std::vector<Plan> CandidatePlans(std::span<const Operation* const> operations,
-                                 std::span<const int64_t> ks, const Format& d);
+                                 std::span<const int64_t> ks, const Format& d,
+                                 const UsedFactors& used = {});
 inline std::vector<Plan> CandidatePlans(std::span<const Operation* const> operations, int64_t k,
-                                        const Format& d) {
-  return CandidatePlans(operations, {&k, 1}, d);
+                                        const Format& d, const UsedFactors& used = {}) {
+  return CandidatePlans(operations, {&k, 1}, d, used);
 }
 
 }  // namespace mmadiff

@@ -148,7 +148,7 @@ class Tile {
       }
       return sum;
     };
-    if (parts.empty()) return ForJoins(ChainOf(ks));
+    if (parts.empty()) return BeginsWithC(stage.join) ? Start(stage.join) : ForJoins(ChainOf(ks));
     if (IsInteger(r_.sum_format)) return IntegerSum(parts, part);
     if (stage.join.kind == PlanJoin::Kind::kTree || stage.join.kind == PlanJoin::Kind::kPairs) {
       const int64_t count = std::ssize(parts);
@@ -182,21 +182,60 @@ class Tile {
   template <class Part>
   LaneArray InOrder(const PlanJoin& join, const std::vector<Pieces>& parts,
                     const Part& part) const {
-    const bool scales = join.kind != PlanJoin::Kind::kAdd;
-    const bool from_first = !join.from_zero && !scales;
-    LaneArray total = from_first ? part(0) : JoinSums(0);
-    if (from_first) Round(join.held, total);
-    for (size_t i = from_first; i < parts.size(); ++i) {
-      const LaneArray next = part(i);
-      if (scales) {
-        AddScaled(join, parts[i].front().first, next, total);
+    const bool from_first =
+        join.kind == PlanJoin::Kind::kAdd && join.start == PlanJoin::Start::kDefault;
+    LaneArray total = Start(join);
+    for (size_t i = 0; i < parts.size(); ++i) {
+      LaneArray next = part(i);
+      if (join.kind == PlanJoin::Kind::kAlpha) next = Times(next, r_.matrices.alpha);
+      if (i == 0 && from_first) {
+        total = std::move(next);
+      } else if (i == 0 && join.start == PlanJoin::Start::kFusedBetaC) {
+        adder_.Add(C(), r_.matrices.beta, next);
+        total = std::move(next);
       } else {
-        adder_.Add(next, One(), total);
+        Join(join, parts[i].front().first, next, total);
       }
       Round(join.held, total);
       if (trace_ != nullptr) trace_->ranges.back().joined = total.at(0);
     }
     return total;
+  }
+
+  // The sum of no parts.
+  LaneArray Start(const PlanJoin& join) const {
+    using enum PlanJoin::Start;
+    if (!BeginsWithC(join)) return JoinSums(0);
+    LaneArray sums = join.start == kC ? C() : Times(C(), r_.matrices.beta);
+    Round(join.held, sums);
+    return sums;
+  }
+
+  void Join(const PlanJoin& join, int64_t k, const LaneArray& part, LaneArray& total) const {
+    switch (join.kind) {
+      case PlanJoin::Kind::kScaled:
+      case PlanJoin::Kind::kScaledInTurns:
+        return AddScaled(join, k, part, total);
+      case PlanJoin::Kind::kFusedAlpha:
+        return adder_.Add(part, r_.matrices.alpha, total);
+      default:
+        return adder_.Add(part, One(), total);
+    }
+  }
+
+  LaneArray Times(const LaneArray& x, uint64_t factor) const {
+    LaneArray product = JoinSums(MinusZero());
+    adder_.Add(x, factor, product);
+    return product;
+  }
+
+  // In the format of sums.
+  LaneArray C() const {
+    LaneArray c = JoinSums(0);
+    ForEach([&](int64_t at, int64_t i, int64_t j) {
+      c.set(at, Load(r_.matrices.c, rows_[i], columns_[j]));
+    });
+    return c;
   }
 
   void AddScaled(const PlanJoin& join, int64_t k, const LaneArray& part, LaneArray& total) const {
@@ -343,19 +382,16 @@ class Tile {
     }
   }
 
-  // alpha * sum + beta * c + bias.
+  // The sums become results.
   void Finish(LaneArray& sums) const {
+    using enum Epilogue::Fused;
     const Epilogue& e = r_.plan.epilogue;
-    if (e.alpha || e.beta) {
-      LaneArray addend = JoinSums(MinusZero());
-      if (e.beta) {
-        LaneArray c = JoinSums(0);
-        ForEach([&](int64_t at, int64_t i, int64_t j) {
-          c.set(at, Load(r_.matrices.c, rows_[i], columns_[j]));
-        });
-        adder_.Add(c, r_.matrices.beta, addend);
-      }
-      adder_.Add(sums, e.alpha ? r_.matrices.alpha : One(), addend);
+    if (e.alpha && e.fused != kAlpha) sums = Times(sums, r_.matrices.alpha);
+    if (e.beta && e.fused == kBeta) {
+      adder_.Add(C(), r_.matrices.beta, sums);
+    } else if (e.beta) {
+      LaneArray addend = Times(C(), r_.matrices.beta);
+      adder_.Add(sums, e.fused == kAlpha ? r_.matrices.alpha : One(), addend);
       sums = std::move(addend);
     }
     if (!e.bias) return;
@@ -380,57 +416,7 @@ std::vector<int64_t> Indices(int64_t first, int64_t count) {
   return indices;
 }
 
-std::string WhyNotFormat(const char* name, const Format& from, const Format& to) {
-  if (HasWordsOf(to, from) || Holds(to, from)) return "";
-  return std::string(name) + " has the format " + from.name + ", but the operation takes " +
-         to.name + ", which lacks some of its numbers";
-}
-
-// For an operand that the plan reads.
-std::string WhyNotWords(const std::string& name, const Words& words, const Format& format) {
-  if (words.data == nullptr) return "the plan reads " + name + ": give it";
-  for (const int bits : {8, 16, 32, 64}) {
-    if (words.bits == bits && bits >= format.bits) return "";
-  }
-  return name + ": words of " + format.name + " have 8, 16, 32 or 64 bits, at least " +
-         std::to_string(format.bits) + ", not " + std::to_string(words.bits);
-}
-
 }  // namespace
-
-std::string WhyNotMatrices(const Plan& plan, const Matrices& p) {
-  const Model& m = plan.operation->model;
-  if (p.m < 0 || p.n < 0 || p.k < 0) return "m, n and k must not be negative";
-  if (std::string why = WhyNotFormat("A", *p.a_format, m.a); !why.empty()) return why;
-  if (std::string why = WhyNotFormat("B", *p.b_format, m.b); !why.empty()) return why;
-  const bool scaled = std::ranges::any_of(plan.stages, [](const PlanStage& s) {
-    return s.join.kind == PlanJoin::Kind::kScaled || s.join.kind == PlanJoin::Kind::kScaledInTurns;
-  });
-  const bool blocks = m.scale_block != 0, c = plan.from_c || plan.epilogue.beta;
-  const struct {
-    bool read;
-    const char* name;
-    const Words& words;
-    const Format& format;
-  } operands[] = {
-      {p.m > 0 && p.k > 0, "A", p.a, *p.a_format},
-      {p.n > 0 && p.k > 0, "B", p.b, *p.b_format},
-      {scaled, "scales of A", p.scale_a.words, m.d},
-      {scaled, "scales of B", p.scale_b.words, m.d},
-      {blocks, "block scales of A", p.block_scale_a.words, m.scale},
-      {blocks, "block scales of B", p.block_scale_b.words, m.scale},
-      {c && p.m > 0 && p.n > 0, "C", p.c, m.d},
-      {plan.epilogue.bias && p.n > 0, "a bias", p.bias, m.d},
-  };
-  for (const auto& [read, name, words, format] : operands) {
-    if (!read) continue;
-    if (std::string why = WhyNotWords(name, words, format); !why.empty()) return why;
-  }
-  for (const ScaleMatrix* s : {&p.scale_a, &p.scale_b, &p.block_scale_a, &p.block_scale_b}) {
-    if (s->rows_each < 1 || s->k_each < 1) return "a scale is for at least one row and one k";
-  }
-  return "";
-}
 
 void Execute(const Plan& plan, const Matrices& matrices, const MutableWords& d,
              const Execution& execution) {

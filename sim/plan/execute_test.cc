@@ -10,6 +10,7 @@
 
 #include "sim/plan/convert.h"
 #include "sim/plan/pack.h"
+#include "sim/plan/why_no_plan.h"
 #include "sim/reference/number.h"
 #include "sim/reference/plan.h"
 #include "sim/reference/random_word.h"
@@ -290,13 +291,19 @@ std::string RandomRange(int64_t k, const Model& m, Random& random) {
   return at;
 }
 
-std::string RandomJoin(const Model& m, Random& random) {
+// A join; the last one may begin with C.
+std::string RandomJoin(const Model& m, bool last, Random& random) {
   if (IsInteger(m.d)) return OneIn(random, 2) ? "add" : "add from zero";
-  constexpr const char* kJoins[] = {"add",     "add from zero", "tree",
-                                    "pairs",   "fma (a*b)",     "fma a*b",
-                                    "fma a*b", "add",           "fma (a*b) from zero"};
+  constexpr const char* kJoins[] = {
+      "add", "add from zero",       "tree",      "pairs",    "fma (a*b)", "fma a*b", "fma a*b",
+      "add", "fma (a*b) from zero", "add alpha", "fma alpha"};
   constexpr const char* kFormatNames[] = {"f16", "bf16", "f32", "f64"};
-  std::string join = kJoins[random() % std::size(kJoins)];
+  constexpr const char* kOfC[] = {"add from c",          "add from beta*c",
+                                  "fma a*b from beta*c", "add alpha from beta*c",
+                                  "fma alpha from c",    "fma alpha from beta*c",
+                                  "add from fma beta*c", "add alpha from fma beta*c"};
+  std::string join = last && OneIn(random, 3) ? kOfC[random() % std::size(kOfC)]
+                                              : kJoins[random() % std::size(kJoins)];
   if (OneIn(random, 4)) join += std::string(" as ") + kFormatNames[random() % 4];
   if (OneIn(random, 4)) join += std::string(" held ") + kFormatNames[random() % 4];
   return join;
@@ -304,37 +311,51 @@ std::string RandomJoin(const Model& m, Random& random) {
 
 std::string RandomEpilogue(const Model& m, bool plain, Random& random) {
   if (IsInteger(m.d)) return m.d.name;
-  std::string text;
-  for (const char* word : {"alpha ", "beta ", "bias "}) {
-    if (OneIn(random, 4)) text += word, plain = false;
-  }
+  constexpr const char* kResults[] = {"alpha*sum",
+                                      "sum + beta*c",
+                                      "fma(beta, c, sum)",
+                                      "alpha*sum + beta*c",
+                                      "fma(alpha, sum, beta*c)",
+                                      "fma(beta, c, alpha*sum)"};
+  std::string text = OneIn(random, 2) ? kResults[random() % std::size(kResults)] : "sum";
+  if (OneIn(random, 4)) text += " + bias";
+  plain = plain && text == "sum";
+  text = text == "sum" ? "" : text + " | ";
   constexpr const char* kFormatNames[] = {"f32", "f16", "bf16", "f64"};
   return text + (m.d.bits == 16 && !plain ? m.d.name : kFormatNames[random() % 4]);
 }
 
+bool IsMultiplyAdd(const Model& m) { return m.algorithm.family == Family::kFmaChain && m.k == 1; }
+
+std::string RandomTail(const Model& m, int64_t k, Random& random) {
+  if (!OneIn(random, 4)) return "";
+  const bool unfused = IsMultiplyAdd(m) && OneIn(random, 2);
+  return " | tail" + SizeFor(k, m, random) + (unfused ? " unfused" : "");
+}
+
 std::string RandomPlan(const Operation& op, int64_t k, Random& random) {
   std::string text = op.name;
-  const bool multiply_add = op.model.algorithm.family == Family::kFmaChain && op.model.k == 1;
+  const auto steps = [&](const char* word, int one_in) {
+    return OneIn(random, one_in) ? word + SizeFor(k, op.model, random) : std::string();
+  };
+  const bool multiply_add = IsMultiplyAdd(op.model);
   if (multiply_add && OneIn(random, 4)) text += " unfused";
   const int stages = Between(random, 0, 5) % 4;
-  if (stages == 0 && OneIn(random, 3)) text += " from c";
-  if (OneIn(random, 6)) text += " | cut" + SizeFor(k, op.model, random);
-  if (OneIn(random, 3)) text += " | residue" + SizeFor(k, op.model, random);
+  const bool from_c = stages == 0 && OneIn(random, 3);
+  if (from_c) text += " from c";
+  text += steps(" | cut", 6) + steps(" | residue", 3);
+  const bool lanes = multiply_add && !from_c && OneIn(random, 4);
   for (int i = 0; i < stages; ++i) {
-    text += " | " + RandomRange(k, op.model, random) + ": " + RandomJoin(op.model, random);
+    const bool last = i + 1 == stages && !lanes;
+    text += " | " + RandomRange(k, op.model, random) + ": " + RandomJoin(op.model, last, random);
   }
-  bool plain = stages == 0;  // no stage
-  if (multiply_add && text.find("from c") == text.npos && OneIn(random, 4)) {
+  if (lanes) {
     text +=
         OneIn(random, 2) ? " | strided 8 of 1: pairs 2 4 1" : " | strided 4 of 1: tree held bf16";
-    plain = false;
   }
-  if (text.find("from c") == text.npos && OneIn(random, 4)) {
-    text += " | tail" + SizeFor(k, op.model, random);
-    if (multiply_add && OneIn(random, 2)) text += " unfused";
-    plain = false;
-  }
-  return text + " | " + RandomEpilogue(op.model, plain, random);
+  const std::string tail = from_c ? "" : RandomTail(op.model, k, random);
+  const bool plain = stages == 0 && !lanes && tail.empty();
+  return text + tail + " | " + RandomEpilogue(op.model, plain, random);
 }
 
 // A format whose words become the operation's.
@@ -585,10 +606,24 @@ constexpr Planted kPlanted[] = {
     {H " | f32", "sm_80/mma.m16n8k16.f32.f16.f16.f32 | f32", 300, nullptr},
     {H " | f32", "sm_90/mma.m16n8k16.f32.f16.f16.f32 | f32", 300, "one arithmetic on sm_90"},
     {"x86/tdpbf16ps | f32", "x86/vdpbf16ps | f32", 300, nullptr},
-    {H " from c | f32", H " | beta f32", 300, nullptr},
-    {H " | alpha f32", H " | f32", 300, nullptr},
-    {H " | bias f32", H " | f32", 300, nullptr},
-    {H " | alpha bias f32", H " | alpha beta f32", 300, nullptr},
+    {H " from c | f32", H " | sum + beta*c | f32", 300, nullptr},
+    {F " | sum + beta*c | f32", F " | fma(beta, c, sum) | f32", 30, nullptr},
+    {F " | alpha*sum + beta*c | f32", F " | fma(beta, c, alpha*sum) | f32", 30, nullptr},
+    {F " | alpha*sum + beta*c | f32", F " | fma(alpha, sum, beta*c) | f32", 30, nullptr},
+    {F " | fma(beta, c, alpha*sum) | f32", F " | fma(alpha, sum, beta*c) | f32", 30, nullptr},
+    {F " | every 8: add alpha | f32", F " | every 8: fma alpha | f32", 30, nullptr},
+    {F " | every 8: add alpha | f32", F " | every 8: add | alpha*sum | f32", 30, nullptr},
+    {F " | every 8: add alpha | f32", F " | every 8: fma alpha | f32", 8, "only a product"},
+    {F " | every 8: add from beta*c | f32", F " | every 8: add from c | f32", 30, nullptr},
+    {F " | every 8: add from beta*c | f32", F " | every 8: add from fma beta*c | f32", 30, nullptr},
+    {F " | every 8: add from beta*c | f32", F " | every 8: add | sum + beta*c | f32", 30, nullptr},
+    {F " | every 8: fma alpha from beta*c | f32", F " | fma(alpha, sum, beta*c) | f32", 8,
+     "one part"},
+    {F " | every 8: add alpha from fma beta*c | f32", F " | fma(beta, c, alpha*sum) | f32", 8,
+     "one part"},
+    {H " | alpha*sum | f32", H " | f32", 300, nullptr},
+    {H " | sum + bias | f32", H " | f32", 300, nullptr},
+    {H " | alpha*sum + bias | f32", H " | fma(alpha, sum, beta*c) | f32", 300, nullptr},
     {H " | f16", H " | bf16", 300, nullptr},
 };
 #undef H
@@ -690,12 +725,13 @@ TEST(WhyNotMatrices, SaysWhatToGive) {
   EXPECT_EQ(why(scaled, [](Matrices& q) { q.block_scale_b = {}; }),
             "the plan reads block scales of B: give it");
   EXPECT_EQ(why(f32 + " from c | f32", [](Matrices& q) { q.c = {}; }), "the plan reads C: give it");
-  EXPECT_EQ(why(f32 + " | beta f32", [](Matrices& q) { q.c = {}; }), "the plan reads C: give it");
-  EXPECT_EQ(why(f32 + " | bias f32", [](Matrices& q) { q.bias = {}; }),
+  EXPECT_EQ(why(f32 + " | sum + beta*c | f32", [](Matrices& q) { q.c = {}; }),
+            "the plan reads C: give it");
+  EXPECT_EQ(why(f32 + " | sum + bias | f32", [](Matrices& q) { q.bias = {}; }),
             "the plan reads a bias: give it");
   EXPECT_EQ(why(f32 + " | f32", [](Matrices& q) { q.b.bits = 16; }),
             "B: words of f32 have 8, 16, 32 or 64 bits, at least 32, not 16");
-  EXPECT_EQ(why(f32 + " | bias f32", [](Matrices& q) { q.bias.bits = 48; }),
+  EXPECT_EQ(why(f32 + " | sum + bias | f32", [](Matrices& q) { q.bias.bits = 48; }),
             "a bias: words of f32 have 8, 16, 32 or 64 bits, at least 32, not 48");
 }
 

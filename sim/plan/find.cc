@@ -14,80 +14,6 @@ constexpr int64_t kWitnesses = 48;
 constexpr int64_t kGroup = 4;  // witnesses that are looked at together: a grid of rows and columns
 constexpr int64_t kMaxRank = 12;  // of Nearness()
 
-std::string Text(const Pieces& ks) {
-  std::string text;
-  for (const Piece& piece : ks) {
-    text += (text.empty() ? "" : ",") + std::to_string(piece.first);
-    if (piece.end - piece.first > 1) text += "-" + std::to_string(piece.end - 1);
-  }
-  return text;
-}
-
-// Pieces that touch become one.
-Pieces Merged(const Pieces& ks) {
-  Pieces merged;
-  for (const Piece& piece : ks) {
-    if (!merged.empty() && merged.back().end == piece.first) {
-      merged.back().end = piece.end;
-    } else {
-      merged.push_back(piece);
-    }
-  }
-  return merged;
-}
-
-std::string OrderOf(const Plan& plan, size_t stages, const Pieces& ks);
-
-std::string OrderOfTail(const Plan& plan, size_t stages, const Pieces& ks) {
-  const PlanStage& stage = plan.stages[stages - 1];
-  const int64_t count = CountOf(ks), first = count - count % stage.tail;
-  if (first == count) return OrderOf(plan, stages - 1, ks);
-  return OrderOf(plan, stages - 1, Slice(ks, 0, first)) +
-         (stage.tail_unfused ? " then *" : " then ") + Text(Merged(Slice(ks, first, count)));
-}
-
-std::string OrderOf(const Plan& plan, size_t stages, const Pieces& ks) {
-  if (stages == 0) {
-    const int64_t count = CountOf(ks), residue = plan.residue, k = plan.operation->model.k;
-    const int64_t first = residue == 0 ? 0 : count % residue;
-    // Only a first execution that is not whole makes a difference.
-    const bool apart = first % k != 0 && first != count;
-    return (apart ? std::to_string(first) + " of " : "") + Text(Merged(ks));
-  }
-  const PlanStage& stage = plan.stages[stages - 1];
-  if (stage.tail != 0) return OrderOfTail(plan, stages, ks);
-  const PlanJoin& join = stage.join;
-  const std::vector<Pieces> parts = PartsOf(stage.range, ks);
-  const bool adds = join.kind == PlanJoin::Kind::kAdd;
-  // The only part of the last stage is rounded to the format of D in any case.
-  const Epilogue& e = plan.epilogue;
-  const bool last = stages == plan.stages.size() && !e.alpha && !e.beta && !e.bias;
-  const auto changes = [&](const Format* f) {
-    return f != nullptr && !(last && std::string_view(f->name) == e.format->name);
-  };
-  const bool rounds = changes(join.as) || changes(join.held);
-  const bool merges = join.kind == PlanJoin::Kind::kTree || join.kind == PlanJoin::Kind::kPairs;
-  if (parts.size() <= 1 && (adds || merges) && !join.from_zero && !rounds) {
-    return OrderOf(plan, stages - 1, ks);
-  }
-  // One addition is the same in every order, and (0 + 1) + 2 is a pair and a rest.
-  const bool pairs = join.kind == PlanJoin::Kind::kPairs && parts.size() == 3 && !rounds;
-  const PlanJoin::Kind kind =
-      (merges && parts.size() == 2) || pairs ? PlanJoin::Kind::kAdd : join.kind;
-  std::string text = std::to_string(static_cast<int>(kind)) + (join.from_zero ? "0" : "");
-  if (kind == join.kind && merges) {
-    for (const int64_t distance : join.distances) text += " " + std::to_string(distance);
-    // Lanes without products have places in a tree.
-    const int64_t places = stage.range.kind == PlanRange::Kind::kStrided ? stage.range.count : 0;
-    if (std::ssize(parts) < places) text += " of " + std::to_string(places);
-  }
-  if (join.as != nullptr) text += std::string(" as ") + join.as->name;
-  if (join.held != nullptr) text += std::string(" held ") + join.held->name;
-  text += "(";
-  for (const Pieces& part : parts) text += OrderOf(plan, stages - 1, part) + ";";
-  return text + ")";
-}
-
 // How near the word of a sum is to a point where another result begins: 0 within an ulp, up to
 // kMaxRank; no NaN or infinity is near.
 int64_t Nearness(const Format& sum, const Format& d, uint64_t word) {
@@ -274,11 +200,6 @@ class Finder {
 };
 
 }  // namespace
-
-std::string OrderAt(const Plan& plan, int64_t k) {
-  const int64_t kept = plan.cut == 0 ? k : k / plan.cut * plan.cut;
-  return OrderOf(plan, plan.stages.size(), {{0, kept}});
-}
 
 FoundPlans FindPlans(const Matrices& matrices, const Words& d, const Format& format,
                      std::span<const Plan> candidates, const Execution& execution) {

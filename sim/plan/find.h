@@ -12,9 +12,6 @@
 
 namespace mmadiff {
 
-// The plan's order of k products as text. Plans of one operation with equal texts give equal bits.
-std::string OrderAt(const Plan& plan, int64_t k);
-
 struct MatrixElement {
   int64_t row = 0, column = 0;
   friend bool operator==(const MatrixElement&, const MatrixElement&) = default;

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <memory>
+#include <set>
 
 #include "sim/plan/candidates.h"
+#include "sim/plan/order.h"
 #include "sim/plan/random_matrix.h"
 #include "sim/plan/regions.h"
 
@@ -131,6 +133,32 @@ TEST(FindPlans, SeesOneWrongElement) {
   EXPECT_EQ(found.first, (MatrixElement{29, 17}));
 }
 
+// Candidates have all factors of a product, each in its forms.
+TEST(CandidatePlans, HaveTheFactors) {
+  const Operation* op = FindOperation(kFma);
+  for (const UsedFactors& used : {UsedFactors{true, false}, {false, true}, {true, true}}) {
+    std::set<std::string> texts;
+    for (const Plan& plan : CandidatePlans({&op, 1}, 1000, kF32, used)) {
+      texts.insert(PlanText(plan).substr(std::string(kFma).size()));
+      EXPECT_EQ(ReadsAlpha(plan), used.alpha) << PlanText(plan);
+      EXPECT_EQ(ReadsC(plan), used.beta) << PlanText(plan);
+      EXPECT_EQ(ReadsBeta(plan), used.beta) << PlanText(plan);
+    }
+    const std::pair<const char*, UsedFactors> wanted[] = {
+        {" | every 320: add | alpha*sum | f32", {true, false}},
+        {" | every 320: fma alpha | f32", {true, false}},
+        {" | fma(beta, c, sum) | f32", {false, true}},
+        {" | every 320: add from fma beta*c | f32", {false, true}},
+        {" | every 320 halved 8: add | fma(alpha, sum, beta*c) | f32", {true, true}},
+        {" | every 320 halved 8: fma alpha from beta*c | f32", {true, true}},
+        {" | every 256: add alpha from fma beta*c | f32", {true, true}}};
+    for (const auto& [text, of] : wanted) {
+      const bool same = of.alpha == used.alpha && of.beta == used.beta;
+      EXPECT_EQ(texts.contains(text), same) << text;
+    }
+  }
+}
+
 TEST(OrderAt, IsEqualForEqualOrders) {
   const struct {
     const char *x, *y;
@@ -148,6 +176,16 @@ TEST(OrderAt, IsEqualForEqualOrders) {
       {"| every 8: add from zero", "| every 8: add", 16, false},  // the sign of zero
       {"| every 16: add as f16", "", 16, true},                   // D is rounded to f16 in any case
       {"| every 16: add as f16", "", 17, false},
+      {"| every 16: fma alpha from beta*c", "| fma(alpha, sum, beta*c)", 16, true},
+      {"| every 16: fma alpha from beta*c", "| fma(alpha, sum, beta*c)", 17, false},
+      {"| every 16: add alpha from fma beta*c", "| fma(beta, c, alpha*sum)", 16, true},
+      {"| every 16: add from beta*c", "| sum + beta*c", 16, true},
+      {"| every 16: add from c", "| sum + beta*c", 16, false},
+      {"| every 16: add from beta*c held f16", "| sum + beta*c", 16, false},
+      {"| every 16: fma alpha from beta*c | sum + bias", "| fma(alpha, sum, beta*c) + bias", 16,
+       true},
+      {"| every 16: add | alpha*sum", "| alpha*sum", 16, true},
+      {"| every 16: add | alpha*sum", "| every 16: fma alpha", 16, false},
   };
   for (const auto& [x, y, k, equal] : cases) {
     const auto order = [k = k](const std::string& stages) {

@@ -7,6 +7,7 @@
 #include "sim/algorithms.h"
 #include "sim/chain.h"
 #include "sim/parameter.h"
+#include "sim/plan/why_no_plan.h"
 
 namespace mmadiff {
 namespace {
@@ -134,37 +135,52 @@ std::string ParseRange(WordsOfPart words, PlanRange& range) {
   return "\"" + std::string(words.peek()) + "\" is not expected in a range";
 }
 
-std::string ParseOption(WordsOfPart& words, PlanJoin& join) {
-  if (words.Take("from")) {
-    if (join.from_zero || !words.Take("zero")) {
-      return "a join begins with the first part, or once \"from zero\"";
-    }
-    join.from_zero = true;
-    return "";
+std::string ParseStart(WordsOfPart& words, PlanJoin& join) {
+  const bool fused = words.Take("fma");
+  const bool again = join.start != PlanJoin::Start::kDefault;
+  if (words.Take("beta*c")) {
+    join.start = fused ? PlanJoin::Start::kFusedBetaC : PlanJoin::Start::kBetaC;
+  } else if (!fused && words.Take("zero")) {
+    join.start = PlanJoin::Start::kZero;
+  } else if (!fused && words.Take("c")) {
+    join.start = PlanJoin::Start::kC;
+  } else {
+    return "a join begins \"from zero\", \"from c\", \"from beta*c\" or \"from fma beta*c\"";
   }
+  return again ? "\"from\" may stand once" : "";
+}
+
+std::string ParseOption(WordsOfPart& words, PlanJoin& join) {
+  if (words.Take("from")) return ParseStart(words, join);
   for (const auto& [name, format] : {std::pair("as", &join.as), {"held", &join.held}}) {
     if (!words.Take(name)) continue;
     if (*format != nullptr) return "\"" + std::string(name) + "\" may stand once";
     return ParseFormat(name, words, format);
   }
-  return "\"" + std::string(words.peek()) + "\" is not an option of a join: from zero, as, held";
+  return "\"" + std::string(words.peek()) + "\" is not an option of a join: from, as, held";
 }
 
 std::string ParseJoin(WordsOfPart words, PlanJoin& join) {
   if (words.Take("add")) {
-    join.kind = PlanJoin::Kind::kAdd;
+    join.kind = words.Take("alpha") ? PlanJoin::Kind::kAlpha : PlanJoin::Kind::kAdd;
   } else if (words.Take("tree")) {
     join.kind = PlanJoin::Kind::kTree;
   } else if (words.Take("pairs")) {
     join.kind = PlanJoin::Kind::kPairs;
     while (const std::optional<int64_t> d = words.TakeNumber()) join.distances.push_back(*d);
   } else if (words.Take("fma")) {
-    const bool at_once = words.Take("(a*b)");
-    if (!at_once && !words.Take("a*b")) return "the scales of fma are (a*b) or a*b";
-    join.kind = at_once ? PlanJoin::Kind::kScaled : PlanJoin::Kind::kScaledInTurns;
+    if (words.Take("alpha")) {
+      join.kind = PlanJoin::Kind::kFusedAlpha;
+    } else if (words.Take("(a*b)")) {
+      join.kind = PlanJoin::Kind::kScaled;
+    } else if (words.Take("a*b")) {
+      join.kind = PlanJoin::Kind::kScaledInTurns;
+    } else {
+      return "the factor of fma is (a*b), a*b or alpha";
+    }
   } else {
     return "\"" + std::string(words.peek()) +
-           "\" is not a join: add, fma (a*b), fma a*b, tree, pairs";
+           "\" is not a join: add, fma (a*b), fma a*b, add alpha, fma alpha, tree, pairs";
   }
   while (!words.done()) {
     if (std::string error = ParseOption(words, join); !error.empty()) return error;
@@ -178,6 +194,54 @@ std::string ParseTail(WordsOfPart words, PlanStage& stage) {
   return words.done() ? "" : "nothing may follow \"tail N\" but \"unfused\"";
 }
 
+// The results, without "+ bias".
+struct ResultForm {
+  const char* text;
+  bool alpha, beta;
+  Epilogue::Fused fused;
+};
+constexpr ResultForm kResultForms[] = {
+    {"sum", false, false, Epilogue::Fused::kNone},
+    {"alpha*sum", true, false, Epilogue::Fused::kNone},
+    {"sum + beta*c", false, true, Epilogue::Fused::kNone},
+    {"fma(beta, c, sum)", false, true, Epilogue::Fused::kBeta},
+    {"alpha*sum + beta*c", true, true, Epilogue::Fused::kNone},
+    {"fma(alpha, sum, beta*c)", true, true, Epilogue::Fused::kAlpha},
+    {"fma(beta, c, alpha*sum)", true, true, Epilogue::Fused::kBeta},
+};
+constexpr std::string_view kPlusBias = " + bias";
+
+std::string WithoutBlanks(std::string_view text) {
+  std::string kept;
+  for (const std::string_view word : Split(text, " \t\n")) kept += word;
+  return kept;
+}
+
+// Whether the part before the format is a result: no stage.
+bool IsResult(std::string_view part) {
+  WordsOfPart words(part);
+  const bool other = words.Take("tail") || words.Take("cut") || words.Take("residue");
+  return !other && part.find(':') == part.npos;
+}
+
+std::string ParseResult(std::string_view text, Epilogue& epilogue) {
+  const std::string given = WithoutBlanks(text), plus_bias = WithoutBlanks(kPlusBias);
+  std::string forms;
+  for (const ResultForm& form : kResultForms) {
+    const std::string wanted = WithoutBlanks(form.text);
+    forms += (forms.empty() ? "" : "; ") + std::string(form.text);
+    epilogue.bias = given == wanted + plus_bias;
+    if (!epilogue.bias && given != wanted) continue;
+    epilogue.alpha = form.alpha;
+    epilogue.beta = form.beta;
+    epilogue.fused = form.fused;
+    return "";
+  }
+  return "\"" + given +
+         "\" is neither a stage, such as \"every 128: add\", nor a result: " + forms +
+         "; each may end with + bias";
+}
+
 std::string ParseStage(std::string_view text, Plan& plan) {
   WordsOfPart words(text);
   if (words.Take("tail")) return ParseTail(words, plan.stages.emplace_back());
@@ -188,7 +252,10 @@ std::string ParseStage(std::string_view text, Plan& plan) {
     return words.done() ? "" : "nothing may follow \"" + std::string(name) + " N\"";
   }
   const size_t colon = text.find(':');
-  if (colon == text.npos) return "a stage has a range, a colon and a join: \"every 128: add\"";
+  if (colon == text.npos) {
+    return "a stage has a range, a colon and a join: \"every 128: add\"; a result is before the "
+           "format";
+  }
   PlanStage stage;
   std::string error = ParseRange(WordsOfPart(text.substr(0, colon)), stage.range);
   if (error.empty()) error = ParseJoin(WordsOfPart(text.substr(colon + 1)), stage.join);
@@ -196,12 +263,9 @@ std::string ParseStage(std::string_view text, Plan& plan) {
   return error;
 }
 
-std::string ParseEpilogue(WordsOfPart words, Epilogue& epilogue) {
-  epilogue.alpha = words.Take("alpha");
-  epilogue.beta = words.Take("beta");
-  epilogue.bias = words.Take("bias");
+std::string ParseLast(WordsOfPart words, Epilogue& epilogue) {
   if (std::string error = ParseFormat("|", words, &epilogue.format); !error.empty()) {
-    return "the last part is [alpha] [beta] [bias] FORMAT: " + error;
+    return "the last part is the format of D: " + error;
   }
   return words.done() ? "" : "nothing may follow the format of D";
 }
@@ -233,10 +297,11 @@ std::string Parse(std::string_view text, Plan& plan) {
   const std::vector<std::string_view> parts = PartsBetweenBars(text);
   if (parts.size() < 2) return "a plan has an operation and a format: \"sm_90/fma.rn.f32 | f32\"";
   std::string error = ParseOperation(WordsOfPart(parts.front()), plan);
-  for (const std::string_view stage : std::span(parts).subspan(1, parts.size() - 2)) {
-    if (error.empty()) error = ParseStage(stage, plan);
+  for (size_t i = 1; i + 1 < parts.size() && error.empty(); ++i) {
+    const bool result = i + 2 == parts.size() && IsResult(parts[i]);
+    error = result ? ParseResult(parts[i], plan.epilogue) : ParseStage(parts[i], plan);
   }
-  if (error.empty()) error = ParseEpilogue(WordsOfPart(parts.back()), plan.epilogue);
+  if (error.empty()) error = ParseLast(WordsOfPart(parts.back()), plan.epilogue);
   return error.empty() ? WhyNoPlan(plan) : error;
 }
 
@@ -265,10 +330,13 @@ std::string Text(const PlanRange& range) {
 }
 
 std::string Text(const PlanJoin& join) {
-  static constexpr const char* kNames[] = {"add", "fma (a*b)", "fma a*b", "tree", "pairs"};
+  static constexpr const char* kNames[] = {"add",   "fma (a*b)", "fma a*b",  "tree",
+                                           "pairs", "add alpha", "fma alpha"};
+  static constexpr const char* kStarts[] = {"", " from zero", " from c", " from beta*c",
+                                            " from fma beta*c"};
   std::string text = kNames[static_cast<int>(join.kind)];
   for (const int64_t distance : join.distances) text += " " + std::to_string(distance);
-  if (join.from_zero) text += " from zero";
+  text += kStarts[static_cast<int>(join.start)];
   if (join.as != nullptr) text += std::string(" as ") + join.as->name;
   if (join.held != nullptr) text += std::string(" held ") + join.held->name;
   return text;
@@ -277,83 +345,6 @@ std::string Text(const PlanJoin& join) {
 std::string Text(const PlanStage& stage) {
   if (stage.tail == 0) return Text(stage.range) + ": " + Text(stage.join);
   return "tail " + std::to_string(stage.tail) + (stage.tail_unfused ? " unfused" : "");
-}
-
-// Where range `i` of "into S of G" begins among n products, 0 <= i <= S.
-int64_t FirstOf(const PlanRange& range, int64_t n, int64_t i) {
-  const int64_t s = range.count, whole = n / range.size, blocks = whole + (n % range.size != 0);
-  if (i == s) return n;
-  switch (range.share) {
-    case PlanRange::Share::kCeil:
-      return std::min(i * ((blocks + s - 1) / s) * range.size, n);
-    case PlanRange::Share::kFloor:
-      return i * (whole / s) * range.size;
-    case PlanRange::Share::kEven:
-      break;
-  }
-  return (i * (whole / s) + std::min(i, whole % s)) * range.size;
-}
-
-std::vector<Pieces> Every(const PlanRange& range, int64_t n) {
-  std::vector<Pieces> parts;
-  for (int64_t k = 0; k < n;) {
-    const int64_t left = n - k;
-    const int64_t whole = range.fit && n > range.size && n < 2 * range.size ? n / 2 : range.size;
-    int64_t size = left <= range.last ? left : std::min(whole, left);
-    if (range.halved && left > range.size && left < 2 * range.size) {
-      const int64_t unit = range.unit;
-      size = unit == 0 ? (left + 1) / 2 : std::min((left / 2 + unit - 1) / unit * unit, left);
-    }
-    parts.push_back({{k, k + size}});
-    k += size;
-  }
-  return parts;
-}
-
-std::vector<Pieces> At(const PlanRange& range, int64_t n) {
-  std::vector<Pieces> parts;
-  int64_t first = 0;
-  for (const int64_t k : range.at) {
-    if (k >= n) break;
-    parts.push_back({{first, k}});
-    first = k;
-  }
-  if (first < n) parts.push_back({{first, n}});
-  return parts;
-}
-
-// The parts of 0 to n - 1.
-std::vector<Pieces> PartsOf(const PlanRange& range, int64_t n) {
-  if (range.kind == PlanRange::Kind::kEvery) return Every(range, n);
-  if (range.kind == PlanRange::Kind::kAt) return At(range, n);
-  const bool strided = range.kind == PlanRange::Kind::kStrided;
-  const int64_t dealt = strided && range.unrolled != 0 ? n / range.unrolled * range.unrolled : n;
-  const int64_t blocks = (dealt + range.size - 1) / range.size;
-  const auto block = [&](int64_t i) { return std::min(i * range.size, dealt); };
-  std::vector<Pieces> parts;
-  for (int64_t i = 0; i < range.count; ++i) {
-    Pieces part;
-    if (strided) {
-      for (int64_t j = i; j < blocks; j += range.count) part.push_back({block(j), block(j + 1)});
-      if (i == 0 && dealt < n) part.push_back({dealt, n});
-    } else {
-      const int64_t first = FirstOf(range, n, i), end = FirstOf(range, n, i + 1);
-      if (first < end) part.push_back({first, end});
-    }
-    if (!part.empty()) parts.push_back(part);
-  }
-  return parts;
-}
-
-bool FitDistances(const PlanStage& stage) {
-  std::vector<int64_t> distances = stage.join.distances;
-  if (distances.empty()) return true;
-  std::ranges::sort(distances);
-  for (size_t i = 0; i < distances.size(); ++i) {
-    if (distances[i] != int64_t{1} << i) return false;
-  }
-  return stage.range.kind == PlanRange::Kind::kStrided &&
-         stage.range.count == int64_t{1} << distances.size();
 }
 
 }  // namespace
@@ -374,120 +365,38 @@ std::string PlanText(const Plan& plan) {
   for (const PlanStage& stage : plan.stages) {
     text += " | " + Text(stage);
   }
-  text += " |";
-  if (plan.epilogue.alpha) text += " alpha";
-  if (plan.epilogue.beta) text += " beta";
-  if (plan.epilogue.bias) text += " bias";
-  return text + " " + plan.epilogue.format->name;
+  if (!plan.epilogue.is_sum()) text += " | " + ResultText(plan.epilogue);
+  return text + " | " + plan.epilogue.format->name;
+}
+
+std::string ResultText(const Epilogue& e) {
+  for (const ResultForm& f : kResultForms) {
+    if (f.alpha != e.alpha || f.beta != e.beta || f.fused != e.fused) continue;
+    return f.text + std::string(e.bias ? kPlusBias : "");
+  }
+  return "";
+}
+
+bool ReadsC(const Plan& plan) {
+  return plan.from_c || plan.epilogue.beta ||
+         std::ranges::any_of(plan.stages, [](const PlanStage& s) { return BeginsWithC(s.join); });
+}
+
+bool ReadsAlpha(const Plan& plan) {
+  return plan.epilogue.alpha || std::ranges::any_of(plan.stages, [](const PlanStage& s) {
+           return s.join.kind == PlanJoin::Kind::kAlpha ||
+                  s.join.kind == PlanJoin::Kind::kFusedAlpha;
+         });
+}
+
+bool ReadsBeta(const Plan& plan) {
+  return plan.epilogue.beta || std::ranges::any_of(plan.stages, [](const PlanStage& s) {
+           return BeginsWithC(s.join) && s.join.start != PlanJoin::Start::kC;
+         });
 }
 
 bool SameArithmetic(const Plan& x, const Plan& y) {
   return x.unfused == y.unfused && SameModel(x.operation->model, y.operation->model);
-}
-
-namespace {
-
-// For sums in a floating-point format.
-std::string WhyNoJoin(const PlanJoin& join, const Format& sums) {
-  const bool tree = join.kind == PlanJoin::Kind::kTree || join.kind == PlanJoin::Kind::kPairs;
-  if (tree && join.from_zero) return "a tree has no first sum: leave out \"from zero\"";
-  for (const Format* f : {join.as, join.held}) {
-    if (f == nullptr || !IsInteger(*f)) continue;
-    return std::string("sums in ") + sums.name + " cannot be rounded to " + f->name;
-  }
-  return "";
-}
-
-}  // namespace
-
-std::string WhyNoPlan(const Plan& plan) {
-  const Model& m = plan.operation->model;
-  const std::string& name = plan.operation->name;
-  if (m.algorithm.family == Family::kNone) return name + " has no model";
-  if (std::string why = WhyNoChain(m, 2); !why.empty() && m.k < kMaxK) {
-    return name + " cannot be chained along k: " + why;
-  }
-  if (plan.operation->instruction->sparse) return name + " is sparse; plans are for dense matrices";
-  const auto unfused_tail = [](const PlanStage& s) { return s.tail_unfused; };
-  const bool unfuses = plan.unfused || std::ranges::any_of(plan.stages, unfused_tail);
-  if (unfuses && (m.algorithm.family != Family::kFmaChain || m.k != 1)) {
-    return name + " is not a single multiply-add, so it has no unfused form";
-  }
-  if (!std::ranges::all_of(plan.stages, FitDistances)) {
-    return "\"pairs D...\" joins ranges \"strided S of G\": each power of two below S once";
-  }
-  if (plan.from_c && !plan.stages.empty()) return "\"from c\" allows no stage that joins";
-  const Epilogue& e = plan.epilogue;
-  const bool changes = e.alpha || e.beta || e.bias || !plan.stages.empty();
-  if (IsInteger(m.d)) {
-    if (std::string_view(e.format->name) != m.d.name || e.alpha || e.beta || e.bias) {
-      return "integer sums keep their format " + std::string(m.d.name) + " and need no epilogue";
-    }
-    const auto adds = [](const PlanStage& s) {
-      return s.join.kind == PlanJoin::Kind::kAdd && s.join.as == nullptr && s.join.held == nullptr;
-    };
-    return std::ranges::all_of(plan.stages, adds) ? "" : "integer sums can only be added";
-  }
-  for (const PlanStage& s : plan.stages) {
-    if (std::string why = WhyNoJoin(s.join, m.d); !why.empty()) return why;
-  }
-  if (IsInteger(*e.format)) return "sums in " + std::string(m.d.name) + " do not become integers";
-  if (changes && m.d.bits == 16 && std::string_view(m.d.name) != e.format->name) {
-    return "sums in " + std::string(m.d.name) + " must keep that format";
-  }
-  return "";
-}
-
-int64_t CountOf(const Pieces& pieces) {
-  int64_t count = 0;
-  for (const Piece& piece : pieces) count += piece.end - piece.first;
-  return count;
-}
-
-namespace {
-
-// Finds k by their positions in pieces.
-class KsByPosition {
- public:
-  explicit KsByPosition(const Pieces& pieces) : pieces_(pieces) {
-    int64_t count = 0;
-    for (const Piece& piece : pieces) {
-      first_.push_back(count);
-      count += piece.end - piece.first;
-    }
-  }
-
-  Pieces At(const Pieces& positions) const {
-    Pieces found;
-    for (const Piece& wanted : positions) {
-      for (int64_t at = wanted.first; at < wanted.end;) {
-        const auto next = std::ranges::upper_bound(first_, at);
-        const size_t i = next - first_.begin() - 1;
-        const int64_t k = pieces_[i].first + at - first_[i];
-        const int64_t size = std::min(wanted.end - at, pieces_[i].end - k);
-        found.push_back({k, k + size});
-        at += size;
-      }
-    }
-    return found;
-  }
-
- private:
-  const Pieces& pieces_;
-  std::vector<int64_t> first_;  // position of each piece
-};
-
-}  // namespace
-
-Pieces Slice(const Pieces& pieces, int64_t first, int64_t end) {
-  return KsByPosition(pieces).At({{first, end}});
-}
-
-std::vector<Pieces> PartsOf(const PlanRange& range, const Pieces& pieces) {
-  const KsByPosition ks(pieces);
-  std::vector<Pieces> parts = PartsOf(range, CountOf(pieces));
-  for (Pieces& part : parts) part = ks.At(part);
-  return parts;
 }
 
 Model MultiplyAddOf(const Operation& operation) {

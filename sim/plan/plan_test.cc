@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "sim/plan/why_no_plan.h"
 #include "sim/testing/plans.h"
 
 namespace mmadiff {
@@ -36,20 +37,36 @@ TEST(PlanText, ParsesToTheSamePlan) {
 }
 
 TEST(PlanText, OfEveryWord) {
-  for (const std::string stages :
-       {"every 3: add", "every 9 halved: add", "strided 4 of 1 unrolled 8: tree",
-        "every 96 halved 16: add as bf16", "into 3 of 8: add held f16", "into 3 of 8 floor: tree",
-        "into 3 of 8 even: pairs as f16 held bf16", "strided 4 of 2: fma (a*b)",
-        "every 9 last 12: add", "every 9 fit: add", "strided 8 of 1: pairs 2 4 1 | tail 8 unfused",
-        "tail 4", "at 1 5 70: fma a*b from zero as f64 held f32", "cut 8 | residue 3",
-        "every 2: add from zero | every 8: add | into 2 of 8: tree"}) {
-    for (const std::string epilogue : {"f64", "alpha f32", "alpha beta bias bf16", "beta f16"}) {
+  for (const std::string stages : {"every 3: add",
+                                   "every 9 halved: add",
+                                   "strided 4 of 1 unrolled 8: tree",
+                                   "every 96 halved 16: add as bf16",
+                                   "into 3 of 8: add held f16",
+                                   "into 3 of 8 floor: tree",
+                                   "into 3 of 8 even: pairs as f16 held bf16",
+                                   "strided 4 of 2: fma (a*b)",
+                                   "every 9 last 12: add",
+                                   "every 9 fit: add",
+                                   "strided 8 of 1: pairs 2 4 1 | tail 8 unfused",
+                                   "tail 4",
+                                   "at 1 5 70: fma a*b from zero as f64 held f32",
+                                   "cut 8 | residue 3",
+                                   "every 2: add from zero | every 8: add | into 2 of 8: tree",
+                                   "every 2: fma alpha | every 8: add from c | tail 3",
+                                   "every 8: add alpha from zero held f16",
+                                   "every 8: fma alpha from beta*c",
+                                   "every 8: add alpha from fma beta*c as bf16",
+                                   "every 8: add from fma beta*c"}) {
+    for (const std::string epilogue :
+         {"f64", "alpha*sum | f32", "fma(alpha, sum, beta*c) + bias | bf16", "sum + beta*c | f16",
+          "fma(beta, c, sum) | f32", "alpha*sum + beta*c | f32", "sum + bias | f32",
+          "fma(beta, c, alpha*sum) + bias | f64"}) {
       const std::string text = "sm_90/fma.rn.f32 | " + stages + " | " + epilogue;
       EXPECT_EQ(PlanText(PlanOf(text)), text);
     }
   }
-  EXPECT_EQ(PlanText(PlanOf("sm_90/fma.rn.f32 from c | alpha f32")),
-            "sm_90/fma.rn.f32 from c | alpha f32");
+  EXPECT_EQ(PlanText(PlanOf("sm_90/fma.rn.f32 from c | alpha*sum | f32")),
+            "sm_90/fma.rn.f32 from c | alpha*sum | f32");
 }
 
 // Spaces, the order of options and of cut and residue, and aliases do not matter.
@@ -65,7 +82,7 @@ TEST(ParsePlan, FillsTheStruct) {
   const Plan plan = PlanOf(
       "sm_90/fma.rn.f32 | cut 8 | residue 3 | every 96 halved 16: add from zero | into 2 of 8 "
       "even: "
-      "fma a*b as f16 held bf16 | alpha bias f16");
+      "fma a*b as f16 held bf16 | alpha*sum + bias | f16");
   EXPECT_EQ(plan.operation, FindOperation("sm_90/fma.rn.f32"));
   EXPECT_EQ(plan.cut, 8);
   EXPECT_EQ(plan.residue, 3);
@@ -75,7 +92,8 @@ TEST(ParsePlan, FillsTheStruct) {
       plan.stages[0].range,
       (PlanRange{
           .kind = PlanRange::Kind::kEvery, .size = 96, .halved = true, .unit = 16, .at = {}}));
-  EXPECT_EQ(plan.stages[0].join, (PlanJoin{.kind = PlanJoin::Kind::kAdd, .from_zero = true}));
+  EXPECT_EQ(plan.stages[0].join,
+            (PlanJoin{.kind = PlanJoin::Kind::kAdd, .start = PlanJoin::Start::kZero}));
   EXPECT_EQ(plan.stages[1].range, (PlanRange{.kind = PlanRange::Kind::kInto,
                                              .size = 8,
                                              .count = 2,
@@ -84,6 +102,14 @@ TEST(ParsePlan, FillsTheStruct) {
   EXPECT_EQ(plan.stages[1].join,
             (PlanJoin{.kind = PlanJoin::Kind::kScaledInTurns, .as = &kF16, .held = &kBf16}));
   EXPECT_EQ(plan.epilogue, (Epilogue{.alpha = true, .bias = true, .format = &kF16}));
+  const Plan other = PlanOf(
+      "sm_90/fma.rn.f32 | every 8: add alpha from fma beta*c | fma ( beta,c,sum )+bias | f32");
+  EXPECT_EQ(other.stages[0].join,
+            (PlanJoin{.kind = PlanJoin::Kind::kAlpha, .start = PlanJoin::Start::kFusedBetaC}));
+  EXPECT_EQ(
+      other.epilogue,
+      (Epilogue{.beta = true, .bias = true, .fused = Epilogue::Fused::kBeta, .format = &kF32}));
+  EXPECT_EQ(PlanOf("sm_90/fma.rn.f32 | sum | f32"), PlanOf("sm_90/fma.rn.f32 | f32"));
 }
 
 // A leading $ is an operation.
@@ -129,31 +155,45 @@ constexpr Wrong kWrong[] = {
     {"$ | at 0: add | f32", "a positive integer must follow \"at\", not \"0\""},
     {"$ | at 8 x: add | f32", "a positive integer must follow \"at\", not \"x\""},
     {"$ | at 8 8: add | f32", "the k after \"at\" must increase"},
-    {"$ | every 8: | f32", "add, fma (a*b), fma a*b, tree, pairs"},
-    {"$ | every 8: sum | f32", "\"sum\" is not a join: add, fma (a*b), fma a*b, tree, pairs"},
-    {"$ | every 8: fma | f32", "the scales of fma are (a*b) or a*b"},
-    {"$ | every 8: fma b*a | f32", "the scales of fma are (a*b) or a*b"},
-    {"$ | every 8: add from | f32", "a join begins with the first part, or once \"from zero\""},
-    {"$ | every 8: add from c | f32", "a join begins with the first part, or once \"from zero\""},
-    {"$ | every 8: add in f16 | f32", "\"in\" is not an option of a join: from zero, as, held"},
+    {"$ | every 8: | f32", "add, fma (a*b), fma a*b, add alpha, fma alpha, tree, pairs"},
+    {"$ | every 8: sum | f32", "\"sum\" is not a join: add, fma (a*b), fma a*b, add alpha"},
+    {"$ | every 8: fma | f32", "the factor of fma is (a*b), a*b or alpha"},
+    {"$ | every 8: fma b*a | f32", "the factor of fma is (a*b), a*b or alpha"},
+    {"$ | every 8: fma beta | f32", "the factor of fma is (a*b), a*b or alpha"},
+    {"$ | every 8: add from | f32", "a join begins \"from zero\", \"from c\", \"from beta*c\" or"},
+    {"$ | every 8: add from fma c | f32", "a join begins \"from zero\", \"from c\""},
+    {"$ | every 8: add from fma zero | f32", "a join begins \"from zero\", \"from c\""},
+    {"$ | every 8: add in f16 | f32", "\"in\" is not an option of a join: from, as, held"},
     {"$ | every 8: add as | f32", "a format must follow \"as\": f64, f32, f16, bf16 or s32"},
     {"$ | every 8: add held e4m3 | f32", "a format must follow \"held\": f64, f32, f16, bf16"},
     {"$ | every 8: add as s32 | f32", "sums in f32 cannot be rounded to s32"},
     {"$ | every 8: add as f16 as bf16 | f32", "\"as\" may stand once"},
     {"$ | every 8: add held f16 held f16 | f32", "\"held\" may stand once"},
-    {"$ | every 8: add from zero from zero | f32", "or once \"from zero\""},
-    {"$ | every 8: tree from zero | f32", "a tree has no first sum: leave out \"from zero\""},
-    {"$ | every 8: pairs from zero | f32", "a tree has no first sum: leave out \"from zero\""},
+    {"$ | every 8: add from zero from c | f32", "\"from\" may stand once"},
+    {"$ | every 8: tree from zero | f32", "a tree has no first sum: leave out \"from\""},
+    {"$ | every 8: pairs from c | f32", "a tree has no first sum: leave out \"from\""},
+    {"$ | every 8: fma alpha from fma beta*c | f32", "is for add and add alpha"},
+    {"$ | every 8: fma a*b from fma beta*c | f32", "is for add and add alpha"},
+    {"$ | every 8: add from c | every 64: add | f32", "only the last join may begin with C"},
+    {"$ | every 8: add from beta*c | tail 4 | every 64: add | f32", "only the last join may"},
+    {"$ | fma(beta, c, sum) | every 8: add | f32", "a result is before the format"},
+    {"$ | sum + bias | alpha*sum | f32", "a result is before the format"},
+    {"$ | beta*sum | f32", "nor a result: sum; alpha*sum; sum + beta*c; fma("},
+    {"$ | sum + bias + bias | f32", "\"sum+bias+bias\" is neither a stage"},
+    {"$ | beta*c + sum | f32", "nor a result"},
+    {"$ | alpha | f32", "\"alpha\" is neither a stage, such as"},
+    {"$ | alpha*sum", "the last part is the format of D"},
+    {"sm_80/mma.m16n8k16.s32.s8.s8.s32 | every 8: add from c | s32", "can only be added"},
     {"$ | residue | f32", "a positive integer must follow \"residue\""},
     {"$ | residue 3 4 | f32", "nothing may follow \"residue N\""},
     {"$ | residue 3 | residue 3 | f32", "\"residue\" may stand once"},
     {"$ | cut x | f32", "a positive integer must follow \"cut\", not \"x\""},
     {"$ | cut 8 | cut 8 | f32", "\"cut\" may stand once"},
     {"$ | cut 8: add | f32", "a positive integer must follow \"cut\", not \"8:\""},
-    {"$ |", "the last part is [alpha] [beta] [bias] FORMAT: a format must follow"},
-    {"$ | every 8: add", "the last part is [alpha] [beta] [bias] FORMAT"},
+    {"$ |", "the last part is the format of D: a format must follow"},
+    {"$ | every 8: add", "the last part is the format of D"},
     {"$ | e4m3", "f64, f32, f16, bf16 or s32, not \"e4m3\""},
-    {"$ | beta alpha f32", "the last part is [alpha] [beta] [bias] FORMAT"},
+    {"$ | alpha f32", "the last part is the format of D"},
     {"$ | f32 f32", "nothing may follow the format of D"},
     {"$ | f32 |", "every 128: add"},
     // What no row executes.
@@ -164,13 +204,13 @@ constexpr Wrong kWrong[] = {
     {"gfx942/v_smfmac_f32_16x16x32_f16 | f32", "v_smfmac_f32_16x16x32_f16"},
     {"sm_80/mma.m16n8k16.s32.s8.s8.s32 | f32", "integer sums keep their format s32"},
     {"sm_80/mma.m16n8k16.s32.s8.s8.s32 | f64", "integer sums keep their format s32"},
-    {"sm_80/mma.m16n8k16.s32.s8.s8.s32 | alpha s32", "integer sums keep their format s32"},
+    {"sm_80/mma.m16n8k16.s32.s8.s8.s32 | alpha*sum | s32", "integer sums keep their format s32"},
     {"sm_80/mma.m16n8k16.s32.s8.s8.s32 | every 8: tree | s32", "integer sums can only be added"},
     {"sm_80/mma.m16n8k16.s32.s8.s8.s32 | every 8: add as s32 | s32",
      "integer sums can only be added"},
     {"sm_80/mma.m16n8k16.f16.f16.f16.f16 | every 8: add | f32",
      "sums in f16 must keep that format"},
-    {"sm_80/mma.m16n8k16.f16.f16.f16.f16 | bias bf16", "sums in f16 must keep that format"},
+    {"sm_80/mma.m16n8k16.f16.f16.f16.f16 | sum + bias | bf16", "sums in f16 must keep that format"},
 };
 
 // The message names what is wrong, and what would be right.
@@ -189,9 +229,9 @@ TEST(WhyNoPlan, IsEmptyFor) {
   for (const char* text :
        {"sm_80/mma.m16n8k16.s32.s8.s8.s32 | every 8: add | s32", "x86/vpdpbusd from c | s32",
         "sm_80/mma.m16n8k256.s32.b1.b1.s32.xor.popc | s32",
-        "sm_80/mma.m16n8k16.f16.f16.f16.f16 | every 8: add | alpha beta bias f16",
+        "sm_80/mma.m16n8k16.f16.f16.f16.f16 | every 8: add | fma(alpha, sum, beta*c) + bias | f16",
         "sm_80/mma.m16n8k16.f16.f16.f16.f16 | f32", "sm_90/fma.rn.f64 | every 8: add as f32 | f16",
-        "sm_90/fma.rn.f32 from c | residue 3 | cut 4 | alpha bias f64"}) {
+        "sm_90/fma.rn.f32 from c | residue 3 | cut 4 | alpha*sum + bias | f64"}) {
     EXPECT_EQ(ErrorOf(text), "") << text;
   }
 }

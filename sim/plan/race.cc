@@ -6,6 +6,7 @@
 
 #include "sim/plan/execute.h"
 #include "sim/plan/find.h"
+#include "sim/plan/order.h"
 #include "sim/word.h"
 
 namespace mmadiff {
@@ -172,9 +173,8 @@ std::string WhyNotComparable(const Plan& x, const Plan& y) {
       return s.join.kind == PlanJoin::Kind::kScaled ||
              s.join.kind == PlanJoin::Kind::kScaledInTurns;
     };
-    const Epilogue& e = plan->epilogue;
-    if (plan->from_c || e.alpha || e.beta || e.bias || plan->operation->model.scale_block != 0 ||
-        std::ranges::any_of(plan->stages, scaled)) {
+    if (ReadsC(*plan) || ReadsAlpha(*plan) || plan->epilogue.bias ||
+        plan->operation->model.scale_block != 0 || std::ranges::any_of(plan->stages, scaled)) {
       return "plans are compared without C, alpha, beta, bias and scales: leave them out";
     }
   }

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "sim/plan/execute.h"
+#include "sim/plan/why_no_plan.h"
 #include "sim/testing/plans.h"
 
 namespace mmadiff {
@@ -72,8 +73,10 @@ TEST(RacePlans, ProvesEqualOrders) {
 
 TEST(RacePlans, SaysWhatItCannotCompare) {
   const char* x = "x86/vfmadd231ss | f32";
-  for (const char* y : {"x86/vfmadd231sd | f64", "x86/vfmadd231ss | f16",
-                        "x86/vfmadd231ss | bias f32", "x86/vfmadd231ss | every 8: fma a*b | f32"}) {
+  for (const char* y :
+       {"x86/vfmadd231sd | f64", "x86/vfmadd231ss | f16", "x86/vfmadd231ss | sum + bias | f32",
+        "x86/vfmadd231ss | alpha*sum | f32", "x86/vfmadd231ss | every 8: add from c | f32",
+        "x86/vfmadd231ss | every 8: fma alpha | f32", "x86/vfmadd231ss | every 8: fma a*b | f32"}) {
     EXPECT_NE(RacePlans(PlanOf(x), PlanOf(y)).not_comparable, "") << y;
   }
 }
@@ -119,7 +122,7 @@ TEST(RacePlans, ToldApartFromEveryNeighbor) {
   int told = 0;
   for (const auto& [kernel, text] : kKernelPlans) {
     Plan plan = PlanOf(text);
-    plan.epilogue.alpha = plan.epilogue.beta = plan.epilogue.bias = false;
+    plan.epilogue = {.format = plan.epilogue.format};
     for (const Plan& other : NeighborsOf(plan)) {
       const PlanRace race = RacePlans(plan, other);
       if (!race.not_comparable.empty() || !race.equal.empty()) continue;

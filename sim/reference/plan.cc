@@ -65,7 +65,8 @@ struct PlanLine {
   bool from_c, unfused;
   int64_t cut = 0, residue = 0;
   std::vector<std::pair<Tokens, Tokens>> stages;  // ranges, join
-  Tokens epilogue;
+  std::string result = "sum";                     // without blanks
+  std::string format;
 };
 
 PlanLine::PlanLine(std::string_view text) {
@@ -81,11 +82,14 @@ PlanLine::PlanLine(std::string_view text) {
       cut = NumberAfter(left, "cut");
     } else if (left.front() == "residue") {
       residue = NumberAfter(left, "residue");
+    } else if (sides.size() < 2 && parts[i].find("sum") != std::string::npos) {
+      result.clear();
+      for (const std::string& token : left) result += token;
     } else {
       stages.emplace_back(left, sides.size() < 2 ? Tokens{} : TokensOf(sides.at(1)));
     }
   }
-  epilogue = TokensOf(parts.back());
+  format = TokensOf(parts.back()).front();
 }
 
 int64_t Ceiling(int64_t x, int64_t unit) { return (x + unit - 1) / unit; }
@@ -201,13 +205,13 @@ class PlanElement {
     Ks ks(plan_.cut == 0 ? q_.k : q_.k - q_.k % plan_.cut);
     std::iota(ks.begin(), ks.end(), 0);
     const uint64_t sum = Finished(Sum(plan_.stages.size(), ks));
-    const Format& format = FormatNamed(plan_.epilogue.back());
+    const Format& format = FormatNamed(plan_.format);
     return SameName(d_, format) ? sum : Converted(d_, format, nan_rule_, sum);
   }
 
  private:
   uint64_t Sum(size_t stages, const Ks& ks) const {
-    if (stages == 0 || ks.empty()) {
+    if (stages == 0 || (ks.empty() && !AddsToC(stages))) {
       return Executions(ks, plan_.from_c ? Load(q_.c, i_, j_) : 0);
     }
     const auto& [range, join] = plan_.stages[stages - 1];
@@ -253,16 +257,42 @@ class PlanElement {
 
   uint64_t InOrder(const Tokens& join, const std::vector<Ks>& ranges,
                    const std::vector<uint64_t>& parts) const {
-    const bool from_first = join.front() == "add" && !Has(join, "from");
-    uint64_t sum = from_first ? Rounded(join, "held", parts.front()) : 0;
-    for (size_t i = from_first ? 1 : 0; i < parts.size(); ++i) {
-      sum = Rounded(join, "held", Joined(join, ranges[i].front(), parts[i], sum));
+    if (parts.empty()) return Rounded(join, "held", First(join));
+    const bool times_alpha = join.front() == "add" && Has(join, "alpha");
+    const auto operand = [&](size_t i) {
+      return times_alpha ? Times(parts[i], q_.alpha) : parts[i];
+    };
+    const std::string from = After(join, "from");
+    const bool add = join.front() == "add";
+    uint64_t sum = from.empty() && add && !times_alpha ? parts[0]
+                   : from == "fma" ? MultiplyAdd(Load(q_.c, i_, j_), q_.beta, operand(0))
+                                   : First(join);
+    const bool has_first = from == "fma" || (from.empty() && add && !times_alpha);
+    sum = Rounded(join, "held", sum);
+    for (size_t i = has_first ? 1 : 0; i < parts.size(); ++i) {
+      sum = Rounded(join, "held", Joined(join, ranges[i].front(), operand(i), sum));
     }
     return sum;
   }
 
+  // What a join begins with before any part.
+  uint64_t First(const Tokens& join) const {
+    const std::string from = After(join, "from");
+    if (from == "c") return Load(q_.c, i_, j_);
+    return from == "beta*c" || from == "fma" ? Times(Load(q_.c, i_, j_), q_.beta) : 0;
+  }
+
+  // Whether the stage, or one before its tails, begins with C.
+  bool AddsToC(size_t stages) const {
+    while (stages > 0 && plan_.stages[stages - 1].first.front() == "tail") --stages;
+    if (stages == 0) return false;
+    const std::string from = After(plan_.stages[stages - 1].second, "from");
+    return !from.empty() && from != "zero";
+  }
+
   uint64_t Joined(const Tokens& join, int64_t k, uint64_t part, uint64_t sum) const {
     if (join.front() == "add") return Add(part, sum);
+    if (join.at(1) == "alpha") return MultiplyAdd(part, q_.alpha, sum);
     const uint64_t a = ScaleAt(q_.scale_a, i_, k), b = ScaleAt(q_.scale_b, j_, k);
     if (join.at(1) == "(a*b)") return MultiplyAdd(Times(a, b), part, sum);
     return MultiplyAdd(Times(a, part), b, sum);
@@ -330,13 +360,34 @@ class PlanElement {
   }
 
   uint64_t Finished(uint64_t sum) const {
-    const Tokens& e = plan_.epilogue;
-    if (Has(e, "alpha") || Has(e, "beta")) {
-      const uint64_t scaled_c =
-          Has(e, "beta") ? Times(Load(q_.c, i_, j_), q_.beta) : ZeroWord(d_, true);
-      sum = MultiplyAdd(sum, Has(e, "alpha") ? q_.alpha : One(), scaled_c);
+    const std::string& text = plan_.result;
+    const std::string bias = "+bias";
+    if (text.ends_with(bias)) {
+      const uint64_t rest = Value(text.substr(0, text.size() - bias.size()), sum);
+      return Add(Load(q_.bias, 0, j_), rest);
     }
-    return Has(e, "bias") ? Add(Load(q_.bias, 0, j_), sum) : sum;
+    return Value(text, sum);
+  }
+
+  // Of an expression: x+y, fma(x,y,z), x*y or a name. The factors alpha and beta are written first,
+  // but are second operands.
+  uint64_t Value(const std::string& text, uint64_t sum) const {
+    const auto value = [&](const std::string& part) { return Value(part, sum); };
+    if (const size_t plus = text.find('+'); plus != text.npos) {
+      return Add(value(text.substr(0, plus)), value(text.substr(plus + 1)));
+    }
+    if (text.starts_with("fma(")) {
+      const std::vector<std::string> x = SplitAt(',', text.substr(4, text.size() - 5));
+      return MultiplyAdd(value(x.at(1)), value(x.at(0)), value(x.at(2)));
+    }
+    if (const size_t times = text.find('*'); times != text.npos) {
+      return Times(value(text.substr(times + 1)), value(text.substr(0, times)));
+    }
+    if (text == "sum") return sum;
+    if (text == "alpha") return q_.alpha;
+    if (text == "beta") return q_.beta;
+    if (text == "c") return Load(q_.c, i_, j_);
+    std::abort();
   }
 
   static uint64_t ScaleAt(const ScaleMatrix& s, int64_t i, int64_t k) {

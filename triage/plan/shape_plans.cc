@@ -15,6 +15,8 @@
 #include "corpus/cases/random.h"
 #include "device/status_macros.h"
 #include "sim/plan/candidates.h"
+#include "sim/plan/convert.h"
+#include "sim/plan/order.h"
 #include "sim/plan/random_matrix.h"
 #include "xxhash.h"
 
@@ -27,25 +29,33 @@ std::string DigestOf(const std::vector<unsigned char>& words) {
 
 constexpr int64_t kMinElements = 512, kMaxProducts = 32;  // of a small D
 
+UsedFactors UsedFactorsOf(const ProductFactors& factors) {
+  return {factors.alpha != 1, factors.beta != 0};
+}
+
 // Random operands and the device's product, in rows without gaps.
 class AskedProduct {
  public:
-  AskedProduct(const MatrixShape& shape, const Format& format, uint64_t seed)
+  AskedProduct(const MatrixShape& shape, const Format& format, const ProductFactors& factors,
+               uint64_t seed)
       : shape_(shape),
         format_(format),
+        factors_(factors),
         a_(RandomMatrix(format, format.bits, 2 * seed, shape.m * shape.k)),
         b_(RandomMatrix(format, format.bits, 2 * seed + 1, shape.k * shape.n)),
+        c_(RandomMatrix(format, format.bits, ~seed, factors.beta == 0 ? 0 : shape.m * shape.n)),
         d_(shape.m * shape.n * (format.bits / 8)) {}
 
   absl::Status Ask(MatrixDevice& device) {
     return device.Multiply(
-        {shape_.m, shape_.n, shape_.k, a(), b(), {d_.data(), shape_.n, 1, format_.bits}});
+        {shape_.m, shape_.n, shape_.k, a(), b(), {d_.data(), shape_.n, 1, format_.bits}, c()});
   }
   Matrices matrices() const {
     Matrices m;
     m.m = shape_.m, m.n = shape_.n, m.k = shape_.k;
-    m.a = a(), m.b = b();
+    m.a = a(), m.b = b(), m.c = c();
     m.a_format = m.b_format = &format_;
+    m.alpha = WordOf(factors_.alpha), m.beta = WordOf(factors_.beta);
     return m;
   }
   std::string digest() const { return DigestOf(d_); }
@@ -54,10 +64,15 @@ class AskedProduct {
  private:
   Words a() const { return {a_.data(), shape_.k, 1, format_.bits}; }
   Words b() const { return {b_.data(), shape_.n, 1, format_.bits}; }
+  Words c() const { return {c_.data(), shape_.n, 1, format_.bits}; }
+  uint64_t WordOf(double number) const {
+    return Convert(kF64, format_, NanRule::kAllOnes, std::bit_cast<uint64_t>(number));
+  }
 
   const MatrixShape shape_;
   const Format& format_;
-  const std::vector<unsigned char> a_, b_;
+  const ProductFactors factors_;
+  const std::vector<unsigned char> a_, b_, c_;  // C is empty if beta is 0
   std::vector<unsigned char> d_;
 };
 
@@ -144,8 +159,8 @@ class ShapeAsker {
 
  private:
   absl::Status AskOne() {
-    asked_.push_back(
-        std::make_unique<AskedProduct>(shape_, device_.format(), seed_ + asked_.size()));
+    asked_.push_back(std::make_unique<AskedProduct>(shape_, device_.format(), device_.factors(),
+                                                    seed_ + asked_.size()));
     return asked_.back()->Ask(device_);
   }
 
@@ -162,16 +177,17 @@ class ShapeAsker {
 absl::StatusOr<ShapePlans> AskPlans(MatrixDevice& device, const MatrixShape& shape,
                                     std::span<const Operation* const> operations, uint64_t seed,
                                     int products, const Execution& execution) {
-  const std::vector<Plan> candidates = CandidatePlans(operations, shape.k, device.format());
+  const std::vector<Plan> candidates =
+      CandidatePlans(operations, shape.k, device.format(), UsedFactorsOf(device.factors()));
   ShapeAsker asker(device, shape, candidates, seed, execution);
   RETURN_IF_ERROR(asker.Ask(products));
   return asker.Predict();
 }
 
 absl::StatusOr<std::string> PredictedDigest(
-    const MatrixShape& shape, const Format& format, uint64_t seed,
+    const MatrixShape& shape, const Format& format, const ProductFactors& factors, uint64_t seed,
     std::span<const std::pair<std::string, std::string>> plans) {
-  const AskedProduct asked(shape, format, seed);
+  const AskedProduct asked(shape, format, factors, seed);
   const Matrices m = asked.matrices();
   std::vector<unsigned char> d(shape.m * shape.n * (format.bits / 8)), part(d.size());
   std::vector<bool> given(shape.m * shape.n);
@@ -179,6 +195,9 @@ absl::StatusOr<std::string> PredictedDigest(
     std::string error;
     const std::optional<Plan> plan = ParsePlan(text, &error);
     if (!plan) return absl::DataLossError(absl::StrCat(text, ": ", error));
+    if (const std::string why = WhyNotMatrices(*plan, m); !why.empty()) {
+      return absl::DataLossError(absl::StrCat(text, ": ", why));
+    }
     const auto elements = ElementsOf(where, shape.m, shape.n);
     if (!elements) return absl::DataLossError(absl::StrCat("'", where, "' names no elements"));
     Execute(*plan, m, {part.data(), shape.n, 1, format.bits});
@@ -199,7 +218,8 @@ namespace {
 // At most kMaxPlanSet plans, each of which has the orders of the most shapes that those before it do
 // not have.
 std::vector<Plan> CoveringPlans(std::span<const ShapePlans> asked,
-                                std::span<const Operation* const> operations) {
+                                std::span<const Operation* const> operations,
+                                const UsedFactors& factors) {
   // Arithmetic and order for some k.
   using Deed = std::pair<int64_t, std::string>;
   const auto deed = [](const Plan& plan, int64_t k) {
@@ -219,7 +239,7 @@ std::vector<Plan> CoveringPlans(std::span<const ShapePlans> asked,
   std::vector<Plan> cover;
   if (format == nullptr) return cover;
   const std::vector<Plan> candidates =
-      CandidatePlans(operations, std::vector<int64_t>(ks.begin(), ks.end()), *format);
+      CandidatePlans(operations, std::vector<int64_t>(ks.begin(), ks.end()), *format, factors);
   std::vector<std::vector<Deed>> deeds(candidates.size());
   for (size_t c = 0; c < candidates.size(); ++c) {
     for (const int64_t k : ks) {
@@ -278,7 +298,7 @@ std::vector<Plan> NeededPlans(const std::vector<Plan>& plans,
 absl::Status PreferFewPlans(MatrixDevice& device, std::span<const Operation* const> operations,
                             uint64_t seed, int products, const Execution& execution,
                             std::vector<ShapePlans>& asked) {
-  const std::vector<Plan> cover = CoveringPlans(asked, operations);
+  const std::vector<Plan> cover = CoveringPlans(asked, operations, UsedFactorsOf(device.factors()));
   std::vector<std::set<uint32_t>> sets;
   for (const ShapePlans& s : asked) {
     if (!s.regions) continue;

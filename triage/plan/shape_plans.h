@@ -32,7 +32,8 @@ struct ShapePlans {
   int64_t unexplained = 0;  // elements without a plan
   int64_t differing = 0;  // elements of one more product, with other numbers, that `regions` misses
   int64_t products = 0;   // that the device computed
-  // The last one: A = RandomMatrix(2 * seed), B = RandomMatrix(2 * seed + 1), and the XXH3 of D.
+  // The last one: A = RandomMatrix(2 * seed), B = RandomMatrix(2 * seed + 1), C = RandomMatrix(~seed),
+  // and the XXH3 of D.
   uint64_t seed = 0;
   std::string digest = {};
 };
@@ -44,9 +45,10 @@ absl::StatusOr<ShapePlans> AskPlans(MatrixDevice& device, const MatrixShape& sha
                                     int products, const Execution& execution);
 
 // The digest of D if the elements of each region (a text by RegionText()) follow its plan, for the
-// operands of ShapePlans::seed. kDataLoss: bad texts, or an element without a plan or with two.
+// operands of ShapePlans::seed. kDataLoss: bad texts, C without beta, or an element without a plan or
+// with two.
 absl::StatusOr<std::string> PredictedDigest(
-    const MatrixShape& shape, const Format& format, uint64_t seed,
+    const MatrixShape& shape, const Format& format, const ProductFactors& factors, uint64_t seed,
     std::span<const std::pair<std::string, std::string>> plans);
 
 // Small shapes leave several orders possible. Finds few plans that explain these shapes, each of them
