@@ -105,6 +105,9 @@ class Child {
   void SetTimeout(absl::Duration timeout) { timeout_ = std::min(timeout, command_.timeout); }
   // Closes the command's stdin and waits a moment for it to end.
   void Leave();
+  // Whether output arrives in this time.
+  bool Writes(int milliseconds) const;
+  void CloseInput() { stdin_.Close(); }
 
  private:
   // Polls for a while; an error if the answers are no longer wanted or do not arrive.
@@ -320,6 +323,12 @@ void Child::Leave() {
   if (fd.fd >= 0) poll(&fd, 1, kLeaveMilliseconds);
 }
 
+bool Child::Writes(int milliseconds) const {
+  pollfd fd = {stdout_.get(), POLLIN, 0};
+  char byte;
+  return stdout_.open() && poll(&fd, 1, milliseconds) > 0 && read(fd.fd, &byte, 1) > 0;
+}
+
 class KeptCommand : public KeptChild {
  public:
   explicit KeptCommand(ChildCommand command)
@@ -333,6 +342,11 @@ class KeptCommand : public KeptChild {
     const SigpipeGuard guard;
     child_.SetTimeout(timeout);
     return Checked(child_.Ask(request, hear, stop));
+  }
+  absl::Status CheckSilent(bool ends) override {
+    if (ends) child_.CloseInput();
+    if (!child_.Writes(ends ? kLeaveMilliseconds : 0)) return absl::OkStatus();
+    return child_.Fail(absl::DataLossError("it wrote more than its answer"));
   }
 
  private:

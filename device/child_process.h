@@ -63,6 +63,9 @@ class KeptChild {
   // and the command's is used.
   virtual absl::Status Ask(absl::string_view request, HearAnswer hear, StopRequest stop,
                            absl::Duration timeout = absl::InfiniteDuration()) = 0;
+  // kDataLoss if it has written more than its answers. `ends`: closes its stdin first and waits up to
+  // a second for more.
+  virtual absl::Status CheckSilent(bool ends) = 0;
 };
 absl::StatusOr<std::unique_ptr<KeptChild>> StartKeptChild(ChildCommand command);
 // The same for the peer at the other ends of two descriptors, which are duplicated; its answers are

@@ -62,6 +62,8 @@ inline constexpr IdentityKey kIdentityKeys[] = {
     {"alpha", ", alpha "},       // if it is not 1
     {"beta", ", beta "},         // if it is not 0
     {"environment", ", "},       // variables that the library reads
+    {"formats", ", formats "},   // of A, B and D
+    {"machine", ", on "},        // on which the program runs
 };
 
 // nullptr if no key has this name.

@@ -25,6 +25,14 @@ struct MatrixProduct {
   Words c = {};    // is read only if beta is not 0
 };
 
+struct MatrixFormats {
+  const Format *a, *b, *d;
+};
+std::string Name(const MatrixFormats& formats);  // "f16,f16,f32"
+
+// Bits of a word of the format in memory: 8, 16, 32 or 64.
+int StoredBits(const Format& format);
+
 // Use each object from one thread only.
 class MatrixDevice {
  public:
@@ -34,17 +42,19 @@ class MatrixDevice {
   virtual std::string name() const = 0;
   // All that may change the bits of a product: devices with equal identities answer equally.
   virtual Identity identity() const = 0;
-  // The format of A, B, C and D.
-  virtual const Format& format() const = 0;
+  // C has the format of D.
+  virtual MatrixFormats formats() const = 0;
   virtual ProductFactors factors() const { return {}; }
 
   // Writes all of D. kInvalidArgument: a negative size, one that the device cannot have, no C though
-  // beta is not 0, or words that are not as wide as the format. kResourceExhausted: too little
+  // beta is not 0, or words without StoredBits() of their format. kResourceExhausted: too little
   // memory.
   absl::Status Multiply(const MatrixProduct& product);
+  // After the last product. kDataLoss: the device has written more than its answers.
+  virtual absl::Status Finish() { return absl::OkStatus(); }
 
  private:
-  // For sizes that are not negative and words of the format.
+  // For sizes that are not negative and words of the formats.
   virtual absl::Status Execute(const MatrixProduct& product) = 0;
 };
 

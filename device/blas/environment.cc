@@ -13,7 +13,11 @@
 namespace mmadiff::blas {
 namespace {
 
-constexpr const char* kPrefixes[] = {"OPENBLAS_", "GOTO_", "BLIS_", "MKL_", "OMP_", "KMP_"};
+constexpr const char* kPrefixes[] = {
+    "OPENBLAS_", "GOTO_", "BLIS_", "MKL_", "OMP_", "KMP_",
+    // Programs: oneDNN, PyTorch, NumPy, libraries of NVIDIA and AMD
+    "ONEDNN_", "DNNL_", "ATEN_", "TORCH_", "NPY_", "CUBLAS_", "CUBLASLT_", "NVIDIA_TF32_OVERRIDE",
+    "ROCBLAS_", "HIPBLASLT_"};
 constexpr const char* kThreadVariables[] = {"OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS",
                                             "BLIS_NUM_THREADS", "MKL_NUM_THREADS"};
 

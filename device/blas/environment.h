@@ -1,4 +1,4 @@
-// Environment variables that BLAS libraries read.
+// Environment variables that BLAS libraries read, and programs that multiply matrices.
 #pragma once
 
 #include <map>
@@ -7,8 +7,7 @@
 
 namespace mmadiff::blas {
 
-// "OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1": all that begin with OPENBLAS_, GOTO_, BLIS_, MKL_,
-// OMP_ or KMP_, sorted.
+// "OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1": all with a prefix of a library, sorted.
 std::string Environment();
 
 // Variables for a library that is being opened. Restores the earlier values at its end.

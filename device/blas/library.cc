@@ -140,7 +140,10 @@ class BlasDevice : public MatrixDevice {
 
   std::string name() const override { return name_; }
   Identity identity() const override { return identity_; }
-  const Format& format() const override { return options_.is_double ? kF64 : kF32; }
+  MatrixFormats formats() const override {
+    const Format* const format = options_.is_double ? &kF64 : &kF32;
+    return {format, format, format};
+  }
   ProductFactors factors() const override { return options_.factors; }
 
  private:

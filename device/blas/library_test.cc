@@ -113,7 +113,7 @@ TEST_F(BlasTest, EveryInterfaceStorageAndWidth) {
           ASSERT_TRUE(device.ok()) << device.status();
           EXPECT_EQ((*device)->name(), "blas:" + specification);
           const bool is_double = *routine == 'd';
-          EXPECT_EQ(&(*device)->format(), is_double ? &kF64 : &kF32);
+          EXPECT_EQ(Name((*device)->formats()), is_double ? "f64,f64,f64" : "f32,f32,f32");
           is_double ? ExpectProducts<double>(**device) : ExpectProducts<float>(**device);
           std::string expected = symbol;
           expected[expected.find('?')] = *routine;

@@ -52,10 +52,6 @@ absl::StatusOr<int64_t> BlockOf(const Array& array, int64_t size, int64_t blocks
 
 }  // namespace
 
-int StoredBits(const Format& format) {
-  return format.bits <= 8 ? 8 : format.bits <= 16 ? 16 : format.bits <= 32 ? 32 : 64;
-}
-
 ResultMatrix::ResultMatrix(int64_t m, int64_t n, const Format& format)
     : n_(n), bits_(StoredBits(format)), bytes_(m * n * (bits_ / 8)) {}
 

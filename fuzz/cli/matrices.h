@@ -8,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "corpus/arrays/array.h"
+#include "device/matrix_device.h"
 #include "fuzz/cli/cli.h"
 #include "sim/plan/execute.h"
 
@@ -68,8 +69,5 @@ class ResultMatrix {
   int bits_;
   std::vector<unsigned char> bytes_;
 };
-
-// Bits of a word of the format in memory.
-int StoredBits(const Format& format);
 
 }  // namespace mmadiff

@@ -180,21 +180,6 @@ absl::StatusOr<const Format*> FormatNamed(const std::string& name) {
       absl::StrCat("--formats: no format ", name, ": ", ElementTypeNames()));
 }
 
-// The operations of which a plan for these operands and results is possible.
-std::vector<const Operation*> Possible(const std::vector<const Operation*>& ops,
-                                       const Matrices& m) {
-  std::vector<const Operation*> possible;
-  for (const Operation* op : ops) {
-    Plan plan;
-    plan.operation = op;
-    plan.epilogue.format = &op->model.d;
-    if (op->model.scale_block == 0 && WhyNoPlan(plan).empty() && WhyNotMatrices(plan, m).empty()) {
-      possible.push_back(op);
-    }
-  }
-  return possible;
-}
-
 MatchedPlan Matched(const Plan& plan, const std::vector<const Operation*>& ops) {
   MatchedPlan matched = {PlanText(plan), {}};
   for (const Operation* op : ops) {
@@ -266,7 +251,8 @@ PlanResult Search(const Matrices& m, const Words& d, const Format& format,
 
 absl::Status FindPlan(const PlanFlags& flags, Call& call) {
   if (flags.d.empty()) {
-    return absl::InvalidArgumentError("give the files of A, B and D, or --device=blas:LIBRARY");
+    return absl::InvalidArgumentError(
+        "give the files of A, B and D, or --device=blas:LIBRARY or exec:COMMAND");
   }
   ASSIGN_OR_RETURN(const std::vector<const Format*> formats, Formats(flags.formats));
   ASSIGN_OR_RETURN(LoadedMatrices loaded,
@@ -276,19 +262,11 @@ absl::Status FindPlan(const PlanFlags& flags, Call& call) {
   const Format& format = loaded.result_format();
   ASSIGN_OR_RETURN(const std::vector<const Operation*> ops,
                    ChooseOperations(flags.instr, Models::kRequired, nullptr, call.ledger()));
-  const std::vector<const Operation*> possible = Possible(ops, m);
-  if (possible.empty()) {
-    return absl::InvalidArgumentError(absl::StrCat("none of the instructions multiplies ",
-                                                   m.a_format->name, " by ", m.b_format->name,
-                                                   " in a chain along k"));
-  }
+  ASSIGN_OR_RETURN(const std::vector<const Operation*> possible,
+                   PossibleOperations(ops, {m.a_format, m.b_format, &format}));
   for (const Operation* op : possible) call.ledger().Compare(Thing::kOperation, op->name);
   call.ledger().LeaveRest(Thing::kOperation, Reason::kNotNeeded);
   const std::vector<Plan> candidates = CandidatePlans(possible, m.k, format);
-  if (candidates.empty()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("no plan of these instructions ends in ", format.name));
-  }
   call.console.Step(absl::StrCat("tries ", candidates.size(), " plans"));
   const PlanResult result =
       Search(m, d, format, candidates, possible, {.threads = ThreadsOf(flags.threads)});
@@ -299,9 +277,11 @@ absl::Status FindPlan(const PlanFlags& flags, Call& call) {
 }
 
 void RunPlan(const PlanFlags& flags, Call& call) {
-  const absl::Status status = flags.shapes.device.empty()
-                                  ? FindPlan(flags, call)
-                                  : AskShapes(flags.shapes, flags.instr, flags.threads, call);
+  const auto ask = [&]() -> absl::Status {
+    ASSIGN_OR_RETURN(const std::vector<const Format*> formats, Formats(flags.formats));
+    return AskShapes(flags.shapes, formats, flags.instr, flags.threads, call);
+  };
+  const absl::Status status = flags.shapes.device.empty() ? FindPlan(flags, call) : ask();
   if (!status.ok()) call.Say(status);
 }
 
@@ -314,10 +294,14 @@ Action AddPlan(CLI::App& command) {
       .TypeName("A");
   AddOption(command, "b", flags->matrices.b, "K x N").TypeName("B");
   AddOption(command, "d", flags->d, "M x N: the result").TypeName("D");
-  AddOption(command, "--formats", flags->formats, "formats of A, B and D, for raw words")
+  AddOption(command, "--formats", flags->formats,
+            "formats of A, B and D, for raw words and for exec:COMMAND")
       .TypeName("A,B,D")
       .Delimiter(',');
-  AddInstr(command, flags->instr, "comma-separated globs of the instructions to try");
+  AddInstr(
+      command, flags->instr,
+      "comma-separated globs of the instructions to try; without, those that fit: all, or with "
+      "blas: this CPU's multiply-add of the format");
   AddShapeFlags(command, flags->shapes);
   AddSeed(command, flags->shapes.seed);
   AddThreads(command, flags->threads);

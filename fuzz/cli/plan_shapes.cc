@@ -1,7 +1,9 @@
 #include "fuzz/cli/plan_shapes.h"
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
+#include <set>
 
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
@@ -9,17 +11,21 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "device/blas/library.h"
+#include "device/matrix_program.h"
 #include "device/plain_text.h"
 #include "device/status_macros.h"
+#include "device/stop.h"
 #include "device/threads.h"
 #include "fuzz/output/progress.h"
+#include "sim/plan/candidates.h"
 
 namespace mmadiff {
 namespace {
 
 constexpr int kProducts = 6;  // that regions are learned from
 constexpr int64_t kMaxShapes = 100000;
-constexpr int64_t kDefaultSize = 512;  // of the sides that are not given
+constexpr int64_t kMaxElements = 1 << 28;  // of a matrix
+constexpr int64_t kDefaultSize = 512;      // of the sides that are not given
 
 }  // namespace
 
@@ -178,6 +184,12 @@ absl::StatusOr<std::vector<MatrixShape>> ShapesOf(const ShapeFlags& flags) {
   if (std::ssize(ms) > kMaxShapes / std::ssize(ns) / std::ssize(ks)) {
     return absl::InvalidArgumentError(absl::StrCat("more than ", kMaxShapes, " shapes"));
   }
+  const MatrixShape most = {std::ranges::max(ms), std::ranges::max(ns), std::ranges::max(ks)};
+  if (most.m > kMaxElements / most.k || most.k > kMaxElements / most.n ||
+      most.n > kMaxElements / most.m) {
+    return absl::InvalidArgumentError(absl::StrCat(ShapeText(most), ": give sizes with at most ",
+                                                   kMaxElements, " elements in each matrix"));
+  }
   std::vector<MatrixShape> shapes;
   for (const int64_t m : ms) {
     for (const int64_t n : ns) {
@@ -230,26 +242,43 @@ void AddFirstRows(const ShapeFlags& flags, ShapesResult& result) {
   }
 }
 
-// Multiply-adds in the device's format.
-std::vector<const Operation*> OperationsFor(const Format& format,
-                                            const std::vector<const Operation*>& ops) {
-  std::vector<const Operation*> fit;
-  for (const Operation* op : ops) {
-    const Model& m = op->model;
-    const Format* const formats[] = {&m.a, &m.b, &m.c, &m.d};
-    const bool same = std::ranges::all_of(
-        formats, [&](const Format* f) { return std::string_view(f->name) == format.name; });
-    if (same && m.algorithm.family == Family::kFmaChain) fit.push_back(op);
+// `formats` are those of A, B and D, or nullptr.
+absl::StatusOr<std::unique_ptr<MatrixDevice>> OpenMatrixDevice(
+    absl::string_view device, const std::vector<const Format*>& formats) {
+  absl::string_view specification = device;
+  const bool given = formats[0] != nullptr;
+  if (absl::ConsumePrefix(&specification, "blas:")) {
+    if (!given) return OpenBlas(specification);
+    return absl::InvalidArgumentError(
+        "--formats: a library has its own; choose with routine=sgemm or routine=dgemm");
   }
-  return fit;
+  if (absl::ConsumePrefix(&specification, "exec:")) {
+    if (!given) {
+      return absl::InvalidArgumentError(
+          "exec: multiplies in which formats? Give those of A, B and D, as --formats=f16,f16,f32");
+    }
+    ASSIGN_OR_RETURN(const absl::Duration timeout, TimeoutOf("MMADIFF_EXEC_TIMEOUT"));
+    return OpenMatrixProgram(specification, {formats[0], formats[1], formats[2]}, timeout);
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "--device=", device, " does not multiply matrices: blas:LIBRARY or exec:COMMAND"));
+}
+
+// The instructions to try if none are named. A library runs on this CPU.
+std::vector<std::string> GlobsFor(const ShapeFlags& flags, const MatrixFormats& formats,
+                                  const std::vector<std::string>& instr) {
+  const bool named = instr != std::vector<std::string>{"*"};
+  if (named || !absl::StartsWith(flags.device, "blas:")) return instr;
+  return {formats.d->bits == 64 ? "x86/vfmadd231sd" : "x86/vfmadd231ss"};
 }
 
 }  // namespace
 
 void AddShapeFlags(CLI::App& command, ShapeFlags& flags) {
   AddOption(command, "--device", flags.device,
-            "ask a library for products: "
-            "blas:LIBRARY[,threads=N,coretype=NAME,routine=dgemm,alpha=X,beta=X]")
+            "ask a library for products, "
+            "blas:LIBRARY[,threads=N,coretype=NAME,routine=dgemm,alpha=X,beta=X], or a program, "
+            "exec:COMMAND[,timeout=5m] with --formats")
       .TypeName("DEVICE");
   for (const auto& [name, sides] :
        {std::pair("--m", &flags.m), {"--n", &flags.n}, {"--k", &flags.k}}) {
@@ -262,24 +291,25 @@ void AddShapeFlags(CLI::App& command, ShapeFlags& flags) {
   AddOption(command, "--largest", flags.largest, "their largest side").Range(1, 1 << 14);
 }
 
-absl::Status AskShapes(const ShapeFlags& flags, const std::vector<std::string>& instr, int threads,
-                       Call& call) {
-  absl::string_view specification = flags.device;
-  if (!absl::ConsumePrefix(&specification, "blas:")) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--device=", flags.device, " does not multiply matrices: blas:LIBRARY"));
-  }
-  ASSIGN_OR_RETURN(const std::unique_ptr<MatrixDevice> device, OpenBlas(specification));
+absl::StatusOr<std::vector<const Operation*>> PossibleOperations(
+    const std::vector<const Operation*>& ops, const MatrixFormats& formats) {
+  std::vector<const Operation*> fit = OperationsFor(ops, *formats.a, *formats.b, *formats.d);
+  if (!fit.empty()) return fit;
+  return absl::InvalidArgumentError(
+      absl::StrCat("none of the instructions multiplies ", formats.a->name, " by ", formats.b->name,
+                   " in a chain along k, with results that become ", formats.d->name));
+}
+
+absl::Status AskShapes(const ShapeFlags& flags, const std::vector<const Format*>& formats,
+                       const std::vector<std::string>& instr, int threads, Call& call) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<MatrixDevice> device,
+                   OpenMatrixDevice(flags.device, formats));
   ASSIGN_OR_RETURN(const std::vector<MatrixShape> shapes, ShapesOf(flags));
-  const std::vector<std::string> globs =
-      instr == std::vector<std::string>{"*"} ? std::vector<std::string>{"x86/vfmadd*"} : instr;
   ASSIGN_OR_RETURN(const std::vector<const Operation*> chosen,
-                   ChooseOperations(globs, Models::kRequired, nullptr, call.ledger()));
-  const std::vector<const Operation*> ops = OperationsFor(device->format(), chosen);
-  if (ops.empty()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("none of the instructions adds products in ", device->format().name));
-  }
+                   ChooseOperations(GlobsFor(flags, device->formats(), instr), Models::kRequired,
+                                    nullptr, call.ledger()));
+  ASSIGN_OR_RETURN(const std::vector<const Operation*> ops,
+                   PossibleOperations(chosen, device->formats()));
   for (const Operation* op : ops) call.ledger().Compare(Thing::kOperation, op->name);
   call.ledger().LeaveRest(Thing::kOperation, Reason::kNotNeeded);
   ShapesResult result = {device->name(), Name(device->identity()), device->factors()};
@@ -291,9 +321,10 @@ absl::Status AskShapes(const ShapeFlags& flags, const std::vector<std::string>& 
   }
   if (shapes.size() > 1) {
     call.console.Step("asks again with the plans of most shapes");
-    RETURN_IF_ERROR(PreferFewPlans(*device, ops, flags.seed, kProducts,
-                                   {.threads = ThreadsOf(threads)}, result.shapes));
+    RETURN_IF_ERROR(PreferFewPlans(*device, flags.seed, kProducts, {.threads = ThreadsOf(threads)},
+                                   result.shapes));
   }
+  RETURN_IF_ERROR(device->Finish());
   result.used = UsedPlans(result.shapes);
   AddFirstRows(flags, result);
   call.PrintWithLeftOut(result, [&] { return Text(result); });

@@ -27,9 +27,14 @@ Fields<PlanOfElements> FieldsOf(const PlanOfElements*);
 std::vector<PlanOfElements> PlansOf(const Regions& regions);
 std::string ElementsText(const std::vector<PlanOfElements>& plans);  // a line for each
 
-// Asks the device for every shape, prints which plans it follows, and where they change.
-absl::Status AskShapes(const ShapeFlags& flags, const std::vector<std::string>& instr, int threads,
-                       Call& call);
+// The operations of which a plan for these formats is possible. kInvalidArgument: none.
+absl::StatusOr<std::vector<const Operation*>> PossibleOperations(
+    const std::vector<const Operation*>& ops, const MatrixFormats& formats);
+
+// Asks the device for every shape, prints which plans it follows, and where they change. `formats`
+// are those of A, B and D, or three nullptr.
+absl::Status AskShapes(const ShapeFlags& flags, const std::vector<const Format*>& formats,
+                       const std::vector<std::string>& instr, int threads, Call& call);
 
 // The schema of its JSON.
 Schema SchemaOfShapes();

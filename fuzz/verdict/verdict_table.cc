@@ -88,9 +88,10 @@ constexpr VerbVerdict kScan[] = {
      "no operand is in a register of the result; all such instructions are right in all cases"}};
 constexpr VerbVerdict kGemm[] = {
     {kDiffers, "an element of D is not that of --expect"}, {kHarmed, "damaged files"}, {kGood}};
-constexpr VerbVerdict kPlan[] = {{kDiffers, "some elements have no plan"},
-                                 {kHarmed, "damaged files"},
-                                 {kNotHere, "no such library on this machine"},
+constexpr VerbVerdict kPlan[] = {{kRowFailed, "the program ends, or does not answer in time"},
+                                 {kDiffers, "some elements have no plan"},
+                                 {kHarmed, "damaged files; a program writes more than D"},
+                                 {kNotHere, "no such library or program on this machine"},
                                  {kNothing, "the elements reject no plan"},
                                  {kGood, "a plan gives every element"}};
 constexpr VerbVerdict kRace[] = {

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "sim/plan/matrices.h"
 #include "sim/plan/order.h"
 #include "sim/plan/why_no_plan.h"
 
@@ -251,6 +252,24 @@ class Collector {
 };
 
 }  // namespace
+
+std::vector<const Operation*> OperationsFor(std::span<const Operation* const> operations,
+                                            const Format& a, const Format& b, const Format& d) {
+  Matrices none;
+  none.a_format = &a;
+  none.b_format = &b;
+  std::vector<const Operation*> fit;
+  for (const Operation* op : operations) {
+    Plan plan;
+    plan.operation = op;
+    plan.epilogue.format = &d;
+    if (op->model.scale_block == 0 && WhyNoPlan(plan).empty() &&
+        WhyNotMatrices(plan, none).empty()) {
+      fit.push_back(op);
+    }
+  }
+  return fit;
+}
 
 std::vector<Plan> CandidatePlans(std::span<const Operation* const> operations,
                                  std::span<const int64_t> ks, const Format& d,

@@ -10,6 +10,10 @@
 
 namespace mmadiff {
 
+// Those with which plans for operands A and B in these formats and results in `d` are possible.
+std::vector<const Operation*> OperationsFor(std::span<const Operation* const> operations,
+                                            const Format& a, const Format& b, const Format& d);
+
 // The factors that a product has: alpha is not 1, beta is not 0. Plans use all of them.
 struct UsedFactors {
   bool alpha = false, beta = false;

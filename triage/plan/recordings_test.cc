@@ -31,8 +31,8 @@ absl::StatusOr<std::string> Predicted(const Json& shape, const Format& format,
                                       const ProductFactors& factors) {
   std::vector<std::pair<std::string, std::string>> plans;
   for (const Json& plan : shape["plans"]) plans.emplace_back(plan["plan"], plan["where"]);
-  return PredictedDigest({shape["m"], shape["n"], shape["k"]}, format, factors, shape["seed"],
-                         plans);
+  return PredictedDigest({shape["m"], shape["n"], shape["k"]},
+                         {{&format, &format, &format}, factors}, shape["seed"], plans);
 }
 
 TEST(PlanRecordings, PlansGiveTheDigests) {

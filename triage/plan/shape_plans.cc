@@ -27,6 +27,7 @@ std::string DigestOf(const std::vector<unsigned char>& words) {
   return absl::StrFormat("%016x", XXH3_64bits(words.data(), words.size()));
 }
 
+constexpr int64_t kMaxCandidates = 50000;                 // seconds for a shape
 constexpr int64_t kMinElements = 512, kMaxProducts = 32;  // of a small D
 
 UsedFactors UsedFactorsOf(const ProductFactors& factors) {
@@ -36,42 +37,43 @@ UsedFactors UsedFactorsOf(const ProductFactors& factors) {
 // Random operands and the device's product, in rows without gaps.
 class AskedProduct {
  public:
-  AskedProduct(const MatrixShape& shape, const Format& format, const ProductFactors& factors,
-               uint64_t seed)
+  AskedProduct(const MatrixShape& shape, const ProductKind& kind, uint64_t seed)
       : shape_(shape),
-        format_(format),
-        factors_(factors),
-        a_(RandomMatrix(format, format.bits, 2 * seed, shape.m * shape.k)),
-        b_(RandomMatrix(format, format.bits, 2 * seed + 1, shape.k * shape.n)),
-        c_(RandomMatrix(format, format.bits, ~seed, factors.beta == 0 ? 0 : shape.m * shape.n)),
-        d_(shape.m * shape.n * (format.bits / 8)) {}
+        kind_(kind),
+        a_(Random(*kind.formats.a, 2 * seed, shape.m * shape.k)),
+        b_(Random(*kind.formats.b, 2 * seed + 1, shape.k * shape.n)),
+        c_(Random(d_format(), ~seed, kind.factors.beta == 0 ? 0 : shape.m * shape.n)),
+        d_(shape.m * shape.n * (StoredBits(d_format()) / 8)) {}
 
   absl::Status Ask(MatrixDevice& device) {
     return device.Multiply(
-        {shape_.m, shape_.n, shape_.k, a(), b(), {d_.data(), shape_.n, 1, format_.bits}, c()});
+        {shape_.m, shape_.n, shape_.k, a(), b(), {d_.data(), shape_.n, 1, d().bits}, c()});
   }
   Matrices matrices() const {
     Matrices m;
     m.m = shape_.m, m.n = shape_.n, m.k = shape_.k;
     m.a = a(), m.b = b(), m.c = c();
-    m.a_format = m.b_format = &format_;
-    m.alpha = WordOf(factors_.alpha), m.beta = WordOf(factors_.beta);
+    m.a_format = kind_.formats.a, m.b_format = kind_.formats.b;
+    m.alpha = WordOf(kind_.factors.alpha), m.beta = WordOf(kind_.factors.beta);
     return m;
   }
   std::string digest() const { return DigestOf(d_); }
-  Words d() const { return {d_.data(), shape_.n, 1, format_.bits}; }
+  Words d() const { return {d_.data(), shape_.n, 1, StoredBits(d_format())}; }
 
  private:
-  Words a() const { return {a_.data(), shape_.k, 1, format_.bits}; }
-  Words b() const { return {b_.data(), shape_.n, 1, format_.bits}; }
-  Words c() const { return {c_.data(), shape_.n, 1, format_.bits}; }
+  static std::vector<unsigned char> Random(const Format& format, uint64_t seed, int64_t count) {
+    return RandomMatrix(format, StoredBits(format), seed, count);
+  }
+  const Format& d_format() const { return *kind_.formats.d; }
+  Words a() const { return {a_.data(), shape_.k, 1, StoredBits(*kind_.formats.a)}; }
+  Words b() const { return {b_.data(), shape_.n, 1, StoredBits(*kind_.formats.b)}; }
+  Words c() const { return {c_.data(), shape_.n, 1, StoredBits(d_format())}; }
   uint64_t WordOf(double number) const {
-    return Convert(kF64, format_, NanRule::kAllOnes, std::bit_cast<uint64_t>(number));
+    return Convert(kF64, d_format(), NanRule::kAllOnes, std::bit_cast<uint64_t>(number));
   }
 
   const MatrixShape shape_;
-  const Format& format_;
-  const ProductFactors factors_;
+  const ProductKind kind_;
   const std::vector<unsigned char> a_, b_, c_;  // C is empty if beta is 0
   std::vector<unsigned char> d_;
 };
@@ -129,7 +131,7 @@ class ShapeAsker {
         shape_(shape),
         seed_(seed),
         execution_(execution),
-        finder_(shape.m, shape.n, device.format(), candidates, execution) {}
+        finder_(shape.m, shape.n, *device.formats().d, candidates, execution) {}
 
   RegionFinder& finder() { return finder_; }
 
@@ -151,7 +153,7 @@ class ShapeAsker {
       result.seed = seed_ + asked_.size();
       RETURN_IF_ERROR(AskOne());
       result.digest = asked_.back()->digest();
-      result.differing = Missed(*result.regions, *asked_.back(), device_.format(), execution_);
+      result.differing = Missed(*result.regions, *asked_.back(), *device_.formats().d, execution_);
     }
     result.products = std::ssize(asked_);
     return result;
@@ -159,8 +161,8 @@ class ShapeAsker {
 
  private:
   absl::Status AskOne() {
-    asked_.push_back(std::make_unique<AskedProduct>(shape_, device_.format(), device_.factors(),
-                                                    seed_ + asked_.size()));
+    asked_.push_back(std::make_unique<AskedProduct>(
+        shape_, ProductKind{device_.formats(), device_.factors()}, seed_ + asked_.size()));
     return asked_.back()->Ask(device_);
   }
 
@@ -178,18 +180,24 @@ absl::StatusOr<ShapePlans> AskPlans(MatrixDevice& device, const MatrixShape& sha
                                     std::span<const Operation* const> operations, uint64_t seed,
                                     int products, const Execution& execution) {
   const std::vector<Plan> candidates =
-      CandidatePlans(operations, shape.k, device.format(), UsedFactorsOf(device.factors()));
+      CandidatePlans(operations, shape.k, *device.formats().d, UsedFactorsOf(device.factors()));
+  if (std::ssize(candidates) > kMaxCandidates) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        operations.size(), " instructions have ", candidates.size(), " plans for k = ", shape.k,
+        ", more than ", kMaxCandidates, ": name those of the device, as --instr='sm_90/*'"));
+  }
   ShapeAsker asker(device, shape, candidates, seed, execution);
   RETURN_IF_ERROR(asker.Ask(products));
   return asker.Predict();
 }
 
 absl::StatusOr<std::string> PredictedDigest(
-    const MatrixShape& shape, const Format& format, const ProductFactors& factors, uint64_t seed,
+    const MatrixShape& shape, const ProductKind& kind, uint64_t seed,
     std::span<const std::pair<std::string, std::string>> plans) {
-  const AskedProduct asked(shape, format, factors, seed);
+  const AskedProduct asked(shape, kind, seed);
   const Matrices m = asked.matrices();
-  std::vector<unsigned char> d(shape.m * shape.n * (format.bits / 8)), part(d.size());
+  const int bits = StoredBits(*kind.formats.d), size = bits / 8;
+  std::vector<unsigned char> d(shape.m * shape.n * size), part(d.size());
   std::vector<bool> given(shape.m * shape.n);
   for (const auto& [text, where] : plans) {
     std::string error;
@@ -200,8 +208,7 @@ absl::StatusOr<std::string> PredictedDigest(
     }
     const auto elements = ElementsOf(where, shape.m, shape.n);
     if (!elements) return absl::DataLossError(absl::StrCat("'", where, "' names no elements"));
-    Execute(*plan, m, {part.data(), shape.n, 1, format.bits});
-    const int64_t size = format.bits / 8;
+    Execute(*plan, m, {part.data(), shape.n, 1, bits});
     for (int64_t i = 0; i < shape.m * shape.n; ++i) {
       if (!(*elements)[i]) continue;
       if (given[i]) return absl::DataLossError("two plans for one element");
@@ -217,9 +224,7 @@ namespace {
 
 // At most kMaxPlanSet plans, each of which has the orders of the most shapes that those before it do
 // not have.
-std::vector<Plan> CoveringPlans(std::span<const ShapePlans> asked,
-                                std::span<const Operation* const> operations,
-                                const UsedFactors& factors) {
+std::vector<Plan> CoveringPlans(std::span<const ShapePlans> asked, const UsedFactors& factors) {
   // Arithmetic and order for some k.
   using Deed = std::pair<int64_t, std::string>;
   const auto deed = [](const Plan& plan, int64_t k) {
@@ -227,6 +232,7 @@ std::vector<Plan> CoveringPlans(std::span<const ShapePlans> asked,
   };
   std::map<Deed, int64_t> shapes_of;
   std::set<int64_t> ks;
+  std::vector<const Operation*> operations;
   const Format* format = nullptr;
   for (const ShapePlans& s : asked) {
     if (!s.regions) continue;
@@ -234,6 +240,7 @@ std::vector<Plan> CoveringPlans(std::span<const ShapePlans> asked,
     for (const Plan& plan : s.regions->plans) {
       ++shapes_of[deed(plan, s.shape.k)];
       format = plan.epilogue.format;
+      if (std::ranges::count(operations, plan.operation) == 0) operations.push_back(plan.operation);
     }
   }
   std::vector<Plan> cover;
@@ -295,10 +302,9 @@ std::vector<Plan> NeededPlans(const std::vector<Plan>& plans,
   return needed;
 }
 
-absl::Status PreferFewPlans(MatrixDevice& device, std::span<const Operation* const> operations,
-                            uint64_t seed, int products, const Execution& execution,
-                            std::vector<ShapePlans>& asked) {
-  const std::vector<Plan> cover = CoveringPlans(asked, operations, UsedFactorsOf(device.factors()));
+absl::Status PreferFewPlans(MatrixDevice& device, uint64_t seed, int products,
+                            const Execution& execution, std::vector<ShapePlans>& asked) {
+  const std::vector<Plan> cover = CoveringPlans(asked, UsedFactorsOf(device.factors()));
   std::vector<std::set<uint32_t>> sets;
   for (const ShapePlans& s : asked) {
     if (!s.regions) continue;

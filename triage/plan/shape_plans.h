@@ -24,6 +24,11 @@ std::string ShapeText(const MatrixShape& shape);  // "64 x 32 x 1000"
 // function of the seed.
 std::vector<MatrixShape> RandomShapes(int count, int64_t largest, uint64_t seed);
 
+struct ProductKind {
+  MatrixFormats formats;
+  ProductFactors factors = {};
+};
+
 // The plans of a device for products of one shape.
 struct ShapePlans {
   MatrixShape shape;
@@ -39,7 +44,8 @@ struct ShapePlans {
 };
 
 // Products with random numbers until the regions have explained `products` of them, then one more
-// that is predicted. Errors are those of the device.
+// that is predicted. Errors are those of the device; kInvalidArgument also if the operations have too
+// many plans.
 absl::StatusOr<ShapePlans> AskPlans(MatrixDevice& device, const MatrixShape& shape,
                                     std::span<const Operation* const> operations, uint64_t seed,
                                     int products, const Execution& execution);
@@ -48,15 +54,14 @@ absl::StatusOr<ShapePlans> AskPlans(MatrixDevice& device, const MatrixShape& sha
 // operands of ShapePlans::seed. kDataLoss: bad texts, C without beta, or an element without a plan or
 // with two.
 absl::StatusOr<std::string> PredictedDigest(
-    const MatrixShape& shape, const Format& format, const ProductFactors& factors, uint64_t seed,
+    const MatrixShape& shape, const ProductKind& kind, uint64_t seed,
     std::span<const std::pair<std::string, std::string>> plans);
 
 // Small shapes leave several orders possible. Finds few plans that explain these shapes, each of them
 // needed for some, and asks each shape again with these alone. Shapes that they do not explain keep
 // their plans.
-absl::Status PreferFewPlans(MatrixDevice& device, std::span<const Operation* const> operations,
-                            uint64_t seed, int products, const Execution& execution,
-                            std::vector<ShapePlans>& asked);
+absl::Status PreferFewPlans(MatrixDevice& device, uint64_t seed, int products,
+                            const Execution& execution, std::vector<ShapePlans>& asked);
 
 // The plans of these shapes, those of most shapes first.
 struct UsedPlan {

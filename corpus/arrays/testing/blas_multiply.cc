@@ -71,9 +71,10 @@ absl::Status Run(const std::vector<std::string>& arguments) {
         "usage: blas_multiply LIBRARY[,OPTION...] M N K [SEED [FOLDER]]");
   }
   ASSIGN_OR_RETURN(const auto device, OpenBlas(arguments[0]));
-  const Numbers a = RandomNumbers(m, k, device->format(), seed, 0);
-  const Numbers b = RandomNumbers(k, n, device->format(), seed, 1);
-  Numbers d(m, n, device->format());
+  const MatrixFormats formats = device->formats();
+  const Numbers a = RandomNumbers(m, k, *formats.a, seed, 0);
+  const Numbers b = RandomNumbers(k, n, *formats.b, seed, 1);
+  Numbers d(m, n, *formats.d);
   const auto begun = std::chrono::steady_clock::now();
   RETURN_IF_ERROR(device->Multiply({m, n, k, a.in(), b.in(), d.out()}));
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begun;
