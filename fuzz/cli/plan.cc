@@ -9,6 +9,7 @@
 #include "device/threads.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/cli/matrices.h"
+#include "fuzz/cli/plan_expect.h"
 #include "fuzz/cli/plan_shapes.h"
 #include "fuzz/output/progress.h"
 #include "sim/plan/candidates.h"
@@ -250,6 +251,9 @@ PlanResult Search(const Matrices& m, const Words& d, const Format& format,
 }
 
 absl::Status FindPlan(const PlanFlags& flags, Call& call) {
+  if (!flags.shapes.out.empty() || !flags.shapes.expect.empty()) {
+    return absl::InvalidArgumentError("--out and --expect need --device=blas:LIBRARY");
+  }
   if (flags.d.empty()) {
     return absl::InvalidArgumentError(
         "give the files of A, B and D, or --device=blas:LIBRARY or exec:COMMAND");
@@ -279,7 +283,8 @@ absl::Status FindPlan(const PlanFlags& flags, Call& call) {
 void RunPlan(const PlanFlags& flags, Call& call) {
   const auto ask = [&]() -> absl::Status {
     ASSIGN_OR_RETURN(const std::vector<const Format*> formats, Formats(flags.formats));
-    return AskShapes(flags.shapes, formats, flags.instr, flags.threads, call);
+    const auto& verb = flags.shapes.expect.empty() ? AskShapes : ExpectRecording;
+    return verb(flags.shapes, formats, flags.instr, flags.threads, call);
   };
   const absl::Status status = flags.shapes.device.empty() ? FindPlan(flags, call) : ask();
   if (!status.ok()) call.Say(status);
@@ -302,12 +307,13 @@ Action AddPlan(CLI::App& command) {
       command, flags->instr,
       "comma-separated globs of the instructions to try; without, those that fit: all, or with "
       "blas: this CPU's multiply-add of the format");
-  AddShapeFlags(command, flags->shapes);
-  AddSeed(command, flags->shapes.seed);
+  AddShapeFlags(command, flags->shapes, AddSeed(command, flags->shapes.seed));
   AddThreads(command, flags->threads);
   return {RunPlan,
           flags,
-          {{SchemaOf<WithLeftOut<PlanResult>>, "A B D"}, {SchemaOfShapes, "--device=DEVICE"}}};
+          {{SchemaOf<WithLeftOut<PlanResult>>, "A B D"},
+           {SchemaOfShapes, "--device=DEVICE"},
+           {SchemaOfExpectation, "--expect=RECORDING"}}};
 }
 
 }  // namespace mmadiff

@@ -1,7 +1,11 @@
 #include "fuzz/cli/plan_shapes.h"
 
+#include <unistd.h>
+
 #include <algorithm>
-#include <iterator>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
 #include <memory>
 #include <set>
 
@@ -10,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "corpus/durable_file.h"
 #include "device/blas/library.h"
 #include "device/matrix_program.h"
 #include "device/plain_text.h"
@@ -22,7 +27,6 @@
 namespace mmadiff {
 namespace {
 
-constexpr int kProducts = 6;  // that regions are learned from
 constexpr int64_t kMaxShapes = 100000;
 constexpr int64_t kMaxElements = 1 << 28;  // of a matrix
 constexpr int64_t kDefaultSize = 512;      // of the sides that are not given
@@ -53,13 +57,11 @@ std::string ElementsText(const std::vector<PlanOfElements>& plans) {
   return text;
 }
 
-namespace {
-
-std::vector<PlanOfElements> PlansOfShape(const ShapePlans& s) {
+std::vector<PlanOfElements> PlansOf(const ShapePlans& s) {
   return s.regions ? PlansOf(*s.regions) : std::vector<PlanOfElements>();
 }
 
-}  // namespace
+bool Explained(const ShapePlans& s) { return s.regions && s.differing == 0; }
 
 Fields<ShapePlans> FieldsOf(const ShapePlans*) {
   using S = ShapePlans;
@@ -67,7 +69,8 @@ Fields<ShapePlans> FieldsOf(const ShapePlans*) {
       {"m", [](const S& s) { return s.shape.m; }},
       {"n", [](const S& s) { return s.shape.n; }},
       {"k", [](const S& s) { return s.shape.k; }},
-      {"plans", PlansOfShape, "plans of all elements; none if some elements have none"},
+      {"plans", [](const S& s) { return PlansOf(s); },
+       "plans of all elements; none if some elements have none"},
       {"unexplained", &S::unexplained, "elements that no plan gives"},
       {"differing", &S::differing, "elements of one more product that the plans do not give"},
       {"products", &S::products, "products that the device computed"},
@@ -83,6 +86,11 @@ Fields<UsedPlan> FieldsOf(const UsedPlan*) {
       {"plan", [](const U& u) { return PlanText(u.plan); }},
       {"shapes", &U::shapes, "shapes in which it is the plan of some elements"},
   };
+}
+
+Fields<Identity::Fact> FieldsOf(const Identity::Fact*) {
+  using F = Identity::Fact;
+  return {{"fact", [](const F& f) { return std::string(f.key->key); }}, {"value", &F::value}};
 }
 
 namespace {
@@ -102,8 +110,9 @@ Fields<SameFirstRow> FieldsOf(const SameFirstRow*) {
 }
 
 struct ShapesResult {
-  std::string device, identity;
-  ProductFactors factors;
+  std::string device;
+  Identity identity;
+  ProductKind kind;
   std::vector<ShapePlans> shapes = {};
   std::vector<UsedPlan> used = {};
   std::string varies = {};
@@ -113,9 +122,11 @@ Fields<ShapesResult> FieldsOf(const ShapesResult*) {
   using R = ShapesResult;
   return {
       {"device", &R::device},
-      {"device_identity", &R::identity},
-      {"alpha", [](const R& r) { return r.factors.alpha; }},
-      {"beta", [](const R& r) { return r.factors.beta; }},
+      {"device_identity", [](const R& r) { return Name(r.identity); }},
+      {"facts", [](const R& r) { return r.identity.facts; }, "of the identity"},
+      {"formats", [](const R& r) { return Name(r.kind.formats); }, "of A, B and D"},
+      {"alpha", [](const R& r) { return r.kind.factors.alpha; }},
+      {"beta", [](const R& r) { return r.kind.factors.beta; }},
       {"shapes", &R::shapes},
       {"used", &R::used, "their plans, those of most shapes first"},
       {"varies", &R::varies, "\"m\" if only m varies; else empty"},
@@ -124,13 +135,11 @@ Fields<ShapesResult> FieldsOf(const ShapesResult*) {
   };
 }
 
-bool Explained(const ShapePlans& s) { return s.regions && s.differing == 0; }
-
 std::string Text(const ShapesResult& r) {
   const auto explained = std::ranges::count_if(r.shapes, Explained);
   std::string text =
-      absl::StrCat("device    ", r.device, ": ", PlainLine(r.identity), "\nshapes    ", explained,
-                   " of ", r.shapes.size(), " have a plan for every element\n");
+      absl::StrCat("device    ", r.device, ": ", PlainLine(Name(r.identity)), "\nshapes    ",
+                   explained, " of ", r.shapes.size(), " have a plan for every element\n");
   for (const UsedPlan& u : r.used) {
     absl::StrAppend(&text, "plan      ", PlanText(u.plan), "   in ", CountText(u.shapes, "shape"),
                     "\n");
@@ -151,7 +160,7 @@ std::string Text(const ShapesResult& r) {
     }
     absl::StrAppend(&text, "\n");
   }
-  if (r.shapes.size() == 1) text += ElementsText(PlansOfShape(r.shapes[0]));
+  if (r.shapes.size() == 1) text += ElementsText(PlansOf(r.shapes[0]));
   return text;
 }
 
@@ -242,7 +251,57 @@ void AddFirstRows(const ShapeFlags& flags, ShapesResult& result) {
   }
 }
 
-// `formats` are those of A, B and D, or nullptr.
+// The instructions to try if none are named. A library runs on this CPU.
+std::vector<std::string> GlobsFor(const MatrixDevice& device,
+                                  const std::vector<std::string>& instr) {
+  const bool named = instr != std::vector<std::string>{"*"};
+  if (named || !absl::StartsWith(device.name(), "blas:")) return instr;
+  return {device.formats().d->bits == 64 ? "x86/vfmadd231sd" : "x86/vfmadd231ss"};
+}
+
+// Why no file can be written there, as far as is known before; empty if it can, or if it has no name.
+std::string WhyNotWritable(const std::filesystem::path& file) {
+  std::error_code ignored;
+  const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
+  if (file.empty()) return "";
+  if (!std::filesystem::is_directory(folder, ignored)) return "its folder does not exist";
+  if (access(folder.c_str(), W_OK | X_OK) != 0) return std::strerror(errno);
+  const bool other =
+      std::filesystem::exists(file, ignored) && !std::filesystem::is_regular_file(file, ignored);
+  return other ? "is not a file" : "";
+}
+
+}  // namespace
+
+void AddShapeFlags(CLI::App& command, ShapeFlags& flags, const Flag& seed) {
+  AddOption(command, "--device", flags.device,
+            "ask a library for products, "
+            "blas:LIBRARY[,threads=N,coretype=NAME,routine=dgemm,alpha=X,beta=X], or a program, "
+            "exec:COMMAND[,timeout=5m] with --formats")
+      .TypeName("DEVICE");
+  std::vector<Flag> asks = {seed};
+  for (const auto& [name, sides] :
+       {std::pair("--m", &flags.m), {"--n", &flags.n}, {"--k", &flags.k}}) {
+    asks.push_back(AddOption(command, name, *sides,
+                             "with --device: sizes, as 512 or 1-64; without, random shapes")
+                       .TypeName("SIZES")
+                       .Delimiter(','));
+  }
+  asks.push_back(
+      AddOption(command, "--cases", flags.cases, "with --device: number of random shapes")
+          .Range(1, kMaxShapes));
+  asks.push_back(
+      AddOption(command, "--largest", flags.largest, "their largest side").Range(1, 1 << 14));
+  asks.push_back(AddOption(command, "--out", flags.out,
+                           "with --device: write what --json prints to this file, a recording")
+                     .TypeName("FILE"));
+  Flag expect = AddOption(command, "--expect", flags.expect,
+                          "with --device: ask for the products of a recording: exit code 1 if bits "
+                          "differ");
+  expect.TypeName("RECORDING");
+  for (const Flag& flag : asks) expect.Excludes(flag);
+}
+
 absl::StatusOr<std::unique_ptr<MatrixDevice>> OpenMatrixDevice(
     absl::string_view device, const std::vector<const Format*>& formats) {
   absl::string_view specification = device;
@@ -264,33 +323,6 @@ absl::StatusOr<std::unique_ptr<MatrixDevice>> OpenMatrixDevice(
       "--device=", device, " does not multiply matrices: blas:LIBRARY or exec:COMMAND"));
 }
 
-// The instructions to try if none are named. A library runs on this CPU.
-std::vector<std::string> GlobsFor(const ShapeFlags& flags, const MatrixFormats& formats,
-                                  const std::vector<std::string>& instr) {
-  const bool named = instr != std::vector<std::string>{"*"};
-  if (named || !absl::StartsWith(flags.device, "blas:")) return instr;
-  return {formats.d->bits == 64 ? "x86/vfmadd231sd" : "x86/vfmadd231ss"};
-}
-
-}  // namespace
-
-void AddShapeFlags(CLI::App& command, ShapeFlags& flags) {
-  AddOption(command, "--device", flags.device,
-            "ask a library for products, "
-            "blas:LIBRARY[,threads=N,coretype=NAME,routine=dgemm,alpha=X,beta=X], or a program, "
-            "exec:COMMAND[,timeout=5m] with --formats")
-      .TypeName("DEVICE");
-  for (const auto& [name, sides] :
-       {std::pair("--m", &flags.m), {"--n", &flags.n}, {"--k", &flags.k}}) {
-    AddOption(command, name, *sides, "with --device: sizes, as 512 or 1-64; without, random shapes")
-        .TypeName("SIZES")
-        .Delimiter(',');
-  }
-  AddOption(command, "--cases", flags.cases, "with --device: number of random shapes")
-      .Range(1, kMaxShapes);
-  AddOption(command, "--largest", flags.largest, "their largest side").Range(1, 1 << 14);
-}
-
 absl::StatusOr<std::vector<const Operation*>> PossibleOperations(
     const std::vector<const Operation*>& ops, const MatrixFormats& formats) {
   std::vector<const Operation*> fit = OperationsFor(ops, *formats.a, *formats.b, *formats.d);
@@ -300,19 +332,29 @@ absl::StatusOr<std::vector<const Operation*>> PossibleOperations(
                    " in a chain along k, with results that become ", formats.d->name));
 }
 
+absl::StatusOr<std::vector<const Operation*>> OperationsOf(const MatrixDevice& device,
+                                                           const std::vector<std::string>& instr,
+                                                           Ledger& ledger) {
+  ASSIGN_OR_RETURN(const std::vector<const Operation*> chosen,
+                   ChooseOperations(GlobsFor(device, instr), Models::kRequired, nullptr, ledger));
+  ASSIGN_OR_RETURN(std::vector<const Operation*> ops, PossibleOperations(chosen, device.formats()));
+  for (const Operation* op : ops) ledger.Compare(Thing::kOperation, op->name);
+  ledger.LeaveRest(Thing::kOperation, Reason::kNotNeeded);
+  return ops;
+}
+
 absl::Status AskShapes(const ShapeFlags& flags, const std::vector<const Format*>& formats,
                        const std::vector<std::string>& instr, int threads, Call& call) {
+  if (const std::string why = WhyNotWritable(flags.out); !why.empty()) {
+    call.Say(Verdict::kNotWritten, absl::StrCat(flags.out, ": ", why));
+    return absl::OkStatus();
+  }
   ASSIGN_OR_RETURN(const std::unique_ptr<MatrixDevice> device,
                    OpenMatrixDevice(flags.device, formats));
   ASSIGN_OR_RETURN(const std::vector<MatrixShape> shapes, ShapesOf(flags));
-  ASSIGN_OR_RETURN(const std::vector<const Operation*> chosen,
-                   ChooseOperations(GlobsFor(flags, device->formats(), instr), Models::kRequired,
-                                    nullptr, call.ledger()));
   ASSIGN_OR_RETURN(const std::vector<const Operation*> ops,
-                   PossibleOperations(chosen, device->formats()));
-  for (const Operation* op : ops) call.ledger().Compare(Thing::kOperation, op->name);
-  call.ledger().LeaveRest(Thing::kOperation, Reason::kNotNeeded);
-  ShapesResult result = {device->name(), Name(device->identity()), device->factors()};
+                   OperationsOf(*device, instr, call.ledger()));
+  ShapesResult result = {device->name(), device->identity(), KindOf(*device)};
   for (const MatrixShape& shape : shapes) {
     call.console.Step(absl::StrCat("asks for ", ShapeText(shape)));
     ASSIGN_OR_RETURN(ShapePlans asked, AskPlans(*device, shape, ops, flags.seed, kProducts,
@@ -327,6 +369,10 @@ absl::Status AskShapes(const ShapeFlags& flags, const std::vector<const Format*>
   RETURN_IF_ERROR(device->Finish());
   result.used = UsedPlans(result.shapes);
   AddFirstRows(flags, result);
+  if (!flags.out.empty()) {
+    const WithLeftOut<ShapesResult> all = {result, call.ledger().lines()};
+    call.Say(WriteFileDurably(flags.out, JsonText(JsonOf(all), 1) + "\n"), Verdict::kNotWritten);
+  }
   call.PrintWithLeftOut(result, [&] { return Text(result); });
   if (!std::ranges::all_of(result.shapes, Explained)) call.Say(Verdict::kDiffers);
   return absl::OkStatus();

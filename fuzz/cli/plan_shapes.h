@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "device/matrix_device.h"
 #include "fuzz/cli/cli.h"
 #include "triage/plan/shape_plans.h"
 
@@ -16,12 +18,15 @@ struct ShapeFlags {
   uint64_t seed = 1;
   int cases = 20;      // random shapes
   int largest = 1024;  // m, n or k of these
+  std::string out, expect;
 };
-void AddShapeFlags(CLI::App& command, ShapeFlags& flags);
+// `seed`: the flag of ShapeFlags::seed.
+void AddShapeFlags(CLI::App& command, ShapeFlags& flags, const Flag& seed);
 
 // A plan and the elements that follow it.
 struct PlanOfElements {
   std::string plan, where;
+  friend bool operator==(const PlanOfElements&, const PlanOfElements&) = default;
 };
 Fields<PlanOfElements> FieldsOf(const PlanOfElements*);
 std::vector<PlanOfElements> PlansOf(const Regions& regions);
@@ -38,5 +43,21 @@ absl::Status AskShapes(const ShapeFlags& flags, const std::vector<const Format*>
 
 // The schema of its JSON.
 Schema SchemaOfShapes();
+
+inline constexpr int kProducts = 6;  // that the regions of a shape are learned from
+
+// Opens a device that multiplies matrices. `formats`: those of A, B and D of a program, or three
+// nullptr. kInvalidArgument: it is none.
+absl::StatusOr<std::unique_ptr<MatrixDevice>> OpenMatrixDevice(
+    absl::string_view device, const std::vector<const Format*>& formats);
+// The instructions that its plans may have, entered as compared. If `instr` is "*", a library has
+// only this CPU's multiply-add of its format.
+absl::StatusOr<std::vector<const Operation*>> OperationsOf(const MatrixDevice& device,
+                                                           const std::vector<std::string>& instr,
+                                                           Ledger& ledger);
+
+std::vector<PlanOfElements> PlansOf(const ShapePlans& s);
+// Whether its plans give every element, those of one more product too.
+bool Explained(const ShapePlans& s);
 
 }  // namespace mmadiff

@@ -223,7 +223,7 @@ absl::StatusOr<std::string> FindTools(const std::string& wanted) {
   return sass::VersionOf(ptxas);
 }
 
-std::string Vector(const char* name, const std::vector<std::string>& elements) {
+std::string PtxVector(const char* name, const std::vector<std::string>& elements) {
   return absl::StrCat("    ", name, " {", absl::StrJoin(elements, ", "), "}\n");
 }
 
@@ -280,12 +280,13 @@ std::string Heading(const ScannedInstruction& s, size_t width) {
 // Its place, mnemonic, D, and the operands that share registers with D.
 std::string InstructionText(const ScannedInstruction& s, size_t width) {
   const PtxMatrixInstruction& ptx = s.ptx;
-  std::string text = Heading(s, width) + Vector("d", ptx.d);
+  std::string text = Heading(s, width) + PtxVector("d", ptx.d);
   const auto shares = [&](char operand) {
     return std::ranges::count(ptx.shared, operand, &SharedRegister::operand) > 0;
   };
-  return absl::StrCat(text, shares('a') ? Vector("a", ptx.a) : "",
-                      shares('b') ? Vector("b", ptx.b) : "", shares('c') ? Vector("c", ptx.c) : "");
+  return absl::StrCat(text, shares('a') ? PtxVector("a", ptx.a) : "",
+                      shares('b') ? PtxVector("b", ptx.b) : "",
+                      shares('c') ? PtxVector("c", ptx.c) : "");
 }
 
 // "1 wrong, 2 right"; "right" if all are.

@@ -88,12 +88,13 @@ constexpr VerbVerdict kScan[] = {
      "no operand is in a register of the result; all such instructions are right in all cases"}};
 constexpr VerbVerdict kGemm[] = {
     {kDiffers, "an element of D is not that of --expect"}, {kHarmed, "damaged files"}, {kGood}};
-constexpr VerbVerdict kPlan[] = {{kRowFailed, "the program ends, or does not answer in time"},
-                                 {kDiffers, "some elements have no plan"},
-                                 {kHarmed, "damaged files; a program writes more than D"},
-                                 {kNotHere, "no such library or program on this machine"},
-                                 {kNothing, "the elements reject no plan"},
-                                 {kGood, "a plan gives every element"}};
+constexpr VerbVerdict kPlan[] = {
+    {kRowFailed, "the program ends, or does not answer in time"},
+    {kDiffers, "some elements have no plan; a product is not that of --expect"},
+    {kHarmed, "damaged files; a program writes more than D"},
+    {kNotHere, "no such library or program on this machine"},
+    {kNothing, "the elements reject no plan"},
+    {kGood, "a plan gives every element; all products are those of --expect"}};
 constexpr VerbVerdict kRace[] = {
     {kDiffers, "a case distinguishes the two"},
     {kNotHere, "a named instruction has no model; the two architectures have no format in common"},

@@ -150,15 +150,23 @@ MMADIFF_LANES Floats AsFloats(Lanes bits) { return hn::BitCast(kFloat, bits); }
 MMADIFF_LANES Floats PowerOfTwo(Lanes exponent, int more) {
   return AsFloats(Up(exponent + All(kBias + more), kFloatFraction));
 }
-// While it exists, floats in this thread are rounded as in the model. The destructor restores the
-// caller's rounding, flags and traps.
+// While it exists, floats in this thread are rounded as in the model, and subnormals are kept. The
+// destructor restores the caller's rounding, flags and traps.
 class FloatRounding {
  public:
+#if HWY_ARCH_X86
+  // A plan has one of these for each range of k, and <cfenv> is slow: it also sets the x87.
+  explicit FloatRounding(Rounding rounding) : before_(_mm_getcsr()) {
+    _mm_setcsr(_MM_MASK_MASK | static_cast<unsigned>(ModeOf(rounding)) << 3);
+  }
+  ~FloatRounding() { _mm_setcsr(before_); }
+#else
   explicit FloatRounding(Rounding rounding) {
     std::feholdexcept(&before_);
     std::fesetround(ModeOf(rounding));
   }
   ~FloatRounding() { std::fesetenv(&before_); }
+#endif
   FloatRounding(const FloatRounding&) = delete;
   FloatRounding& operator=(const FloatRounding&) = delete;
 
@@ -177,7 +185,11 @@ class FloatRounding {
     }
     return FE_TONEAREST;
   }
+#if HWY_ARCH_X86
+  const unsigned before_;
+#else
   std::fenv_t before_;
+#endif
 };
 
 #if !defined(MMADIFF_WIDE_LANES)

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string>
+#include <tuple>
 #include <utility>
 
 #include "sim/plan/matrices.h"
@@ -35,13 +37,15 @@ Stages StagesOf(const std::string& text) {
   return ParsePlan("x86/vfmadd231ss | " + text + " | f32", &error).value().stages;
 }
 
-// Blocks of k: powers of two, and those of OpenBLAS, MKL and oneDNN.
-std::vector<PlanStage> Blocks() {
+// Blocks of k: powers of two, and those of OpenBLAS, MKL and oneDNN. Only these libraries halve the
+// last two.
+std::vector<PlanStage> Blocks(bool of_cpu) {
   std::vector<PlanStage> stages;
   for (const int64_t n : {16,  32,  48,  64,  84,  96,  128, 192, 240,  256,  320, 336,
                           352, 384, 448, 480, 512, 640, 768, 896, 1024, 2048, 4096}) {
     stages.push_back(Every(n));
   }
+  if (!of_cpu) return stages;
   for (const int64_t n : {128, 192, 240, 256, 320, 352, 384, 448, 512, 640, 768}) {
     for (const int64_t unit : {0, 1, 2, 4, 8, 16, 32}) {
       stages.push_back(Every(n));
@@ -87,7 +91,7 @@ std::vector<PlanStage> Lanes(int step) {
   return stages;
 }
 
-// Accumulators and lanes of processors' kernels inside a block of k, with their tails.
+// Accumulators and lanes of CPUs' kernels inside a block of k, with their tails.
 constexpr const char* kInner[] = {
     // OpenBLAS: Haswell, SkylakeX, Prescott
     "strided 2 of 1 unrolled 4: add", "strided 2 of 1 unrolled 8: add",
@@ -107,7 +111,7 @@ constexpr const char* kInner[] = {
     "strided 2 of 1: add | tail 2 | strided 2 of 1: add | tail 2"};
 
 // All orders for an operation with `step` products, the simplest first.
-std::vector<Stages> Orders(int step) {
+std::vector<Stages> Orders(int step, bool of_cpu) {
   std::vector<Stages> orders = {{}};
   const auto add_all = [&](const std::vector<PlanStage>& stages, const Stages& inner) {
     for (const PlanStage& stage : stages) {
@@ -117,14 +121,14 @@ std::vector<Stages> Orders(int step) {
       orders.back().push_back(stage);
     }
   };
-  add_all(Blocks(), {});
+  add_all(Blocks(of_cpu), {});
   add_all(Splits(), {});
   add_all(Lanes(step), {});
-  if (step > 1) return orders;
+  if (step > 1 || !of_cpu) return orders;
   for (const char* text : kInner) {
     const Stages inner = StagesOf(text);
     orders.push_back(inner);
-    add_all(Blocks(), inner);
+    add_all(Blocks(of_cpu), inner);
   }
   return orders;
 }
@@ -187,6 +191,9 @@ std::vector<Plan> WithFactors(const Plan& plan, const UsedFactors& used) {
   return plans;
 }
 
+constexpr std::string_view kCpus[] = {"arm", "x86"};
+bool IsOfCpu(const Operation& op) { return std::ranges::count(kCpus, op.arch()) > 0; }
+
 // The rest of a plan after its operation.
 struct Order {
   int64_t residue;
@@ -202,7 +209,9 @@ std::vector<Order> DistinctOrders(Plan plan, std::span<const int64_t> ks, const 
   for (const int64_t residue : {0, 32, 64}) {
     if (residue != 0 && m.k == 1) continue;
     plan.residue = residue;
-    for (const Stages& order : Orders(m.k)) {
+    for (const Stages& order : Orders(m.k, IsOfCpu(*plan.operation))) {
+      // CUTLASS takes the rest first in kernels without ranges of k, and in those of split-K.
+      if (residue != 0 && !order.empty() && order[0].range.kind != PlanRange::Kind::kInto) continue;
       for (const Stages& stages : Rounded(order, m.d, *plan.epilogue.format)) {
         plan.stages = stages;
         for (const Plan& p : WithFactors(plan, used)) {
@@ -238,9 +247,9 @@ class Collector {
   std::vector<Plan> plans;
 
  private:
-  // They depend only on the number of products and the format of sums.
+  // They depend only on the number of products, the format of sums, and the kind of processor.
   const std::vector<Order>& OrdersOf(const Plan& plan, const Model& m) {
-    const auto [at, is_new] = orders_.try_emplace({m.k, m.d.name});
+    const auto [at, is_new] = orders_.try_emplace({m.k, m.d.name, IsOfCpu(*plan.operation)});
     if (is_new) at->second = DistinctOrders(plan, ks_, used_);
     return at->second;
   }
@@ -248,7 +257,7 @@ class Collector {
   const std::span<const int64_t> ks_;
   const UsedFactors used_;
   std::vector<Plan> done_;  // one for each arithmetic
-  std::map<std::pair<int, std::string>, std::vector<Order>> orders_;
+  std::map<std::tuple<int, std::string, bool>, std::vector<Order>> orders_;
 };
 
 }  // namespace

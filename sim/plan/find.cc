@@ -1,9 +1,12 @@
 #include "sim/plan/find.h"
 
 #include <algorithm>
+#include <atomic>
 #include <numeric>
+#include <thread>
 
 #include "sim/plan/convert.h"
+#include "sim/plan/excerpt.h"
 #include "sim/plan/pack.h"
 #include "sim/plan/random_matrix.h"
 
@@ -11,6 +14,7 @@ namespace mmadiff {
 namespace {
 
 constexpr int64_t kWitnesses = 48;
+constexpr size_t kNear = 8;    // plans of which the nearest is sought
 constexpr int64_t kGroup = 4;  // witnesses that are looked at together: a grid of rows and columns
 constexpr int64_t kMaxRank = 12;  // of Nearness()
 
@@ -26,40 +30,6 @@ int64_t Nearness(const Format& sum, const Format& d, uint64_t word) {
   }
   return kMaxRank;
 }
-
-// Rows of A and columns of B, one behind the other, and their operands of the epilogue.
-class Excerpt {
- public:
-  Excerpt(const Matrices& m, std::span<const int64_t> rows, std::span<const int64_t> columns)
-      : matrices(m) {
-    std::vector<int64_t> ks(m.k);
-    std::iota(ks.begin(), ks.end(), 0);
-    matrices.m = std::ssize(rows), matrices.n = std::ssize(columns);
-    matrices.a = Copy(m.a, rows, ks, a_);
-    matrices.b = Copy(m.b.Transposed(), columns, ks, b_).Transposed();
-    if (m.c.data != nullptr) matrices.c = Copy(m.c, rows, columns, c_);
-    if (m.bias.data != nullptr) matrices.bias = Copy(m.bias, kFirst, columns, bias_);
-  }
-
-  Matrices matrices;
-
- private:
-  static constexpr int64_t kFirst[] = {0};
-
-  static Words Copy(const Words& from, std::span<const int64_t> rows,
-                    std::span<const int64_t> columns, std::vector<unsigned char>& to) {
-    const int64_t n = std::ssize(columns), bytes = from.bits / 8;
-    to.resize(rows.size() * n * bytes);
-    for (size_t i = 0; i < rows.size(); ++i) {
-      for (int64_t j = 0; j < n; ++j) {
-        std::copy_n(from.At(rows[i], columns[j]), bytes, &to[(i * n + j) * bytes]);
-      }
-    }
-    return {to.data(), n, 1, from.bits};
-  }
-
-  std::vector<unsigned char> a_, b_, c_, bias_;
-};
 
 class Finder {
  public:
@@ -79,7 +49,6 @@ class Finder {
     // The first witnesses, one by one, reject most.
     for (size_t i = 0, next = 1; i < elements.size(); i = next) {
       next = std::min<size_t>(i == 0 ? 1 : i + std::min<size_t>(i, kGroup), elements.size());
-      least_wrong_ = INT64_MAX;  // those that are rejected later are nearer
       Reject(std::span(elements).first(next).subspan(i));
     }
     // The rest are tested on all elements; each that fails points at an element that decides.
@@ -91,17 +60,11 @@ class Finder {
         left_.erase(left_.begin());
         continue;
       }
-      least_wrong_ = INT64_MAX;
       const std::vector<MatrixElement> decides = {difference.first};
       Reject(decides);
     }
     found_.unsettled = std::ssize(left_);
-    if (found_.plans.empty()) {
-      const MatrixDifference difference =
-          CompareWithPlan(found_.nearest, matrices_, d_, execution_);
-      found_.differing = difference.count;
-      found_.first = difference.first;
-    }
+    if (found_.plans.empty()) FindNearest();
     return std::move(found_);
   }
 
@@ -153,31 +116,60 @@ class Finder {
     std::vector<Witness> witnesses;
     for (const MatrixElement& e : elements) witnesses.push_back({e, 0});
     const Excerpt excerpt(matrices_, rows, columns);
-    std::erase_if(left_, [&](const Plan& plan) {
-      return Rejects(plan, excerpt.matrices, rows, columns, witnesses);
-    });
+    const std::vector<std::vector<MatrixElement>> wrong = WrongOfAll(excerpt, rows, columns);
+    if (!left_.empty()) rejected_.clear();
+    std::vector<Plan> left;
+    for (size_t p = 0; p < left_.size(); ++p) {
+      if (wrong[p].empty()) {
+        left.push_back(std::move(left_[p]));
+      } else {
+        CountRejected(wrong[p], witnesses);
+        if (rejected_.size() < kNear) rejected_.push_back(std::move(left_[p]));
+      }
+    }
+    left_ = std::move(left);
     for (const Witness& w : witnesses) {
       if (w.rejected > 0) found_.witnesses.push_back(w);
     }
   }
 
-  bool Rejects(const Plan& plan, const Matrices& excerpt, const std::vector<int64_t>& rows,
-               const std::vector<int64_t>& columns, std::vector<Witness>& witnesses) {
-    const std::vector<uint64_t> words = ExecuteAll(plan, excerpt);
-    std::vector<MatrixElement> wrong;
-    for (size_t i = 0; i < rows.size(); ++i) {
-      for (size_t j = 0; j < columns.size(); ++j) {
-        const uint64_t want = Load(d_, rows[i], columns[j]);
-        if (!SameResult(format_, words[i * columns.size() + j], want)) {
-          wrong.push_back({rows[i], columns[j]});
+  // Plans that are rejected later are nearer.
+  void FindNearest() {
+    found_.differing = INT64_MAX;
+    for (const Plan& plan : rejected_) {
+      const MatrixDifference difference = CompareWithPlan(plan, matrices_, d_, execution_);
+      if (difference.count >= found_.differing) continue;
+      found_.nearest = plan;
+      found_.differing = difference.count;
+      found_.first = difference.first;
+    }
+  }
+
+  // For each plan that is left, the elements in these rows and columns that it does not give.
+  std::vector<std::vector<MatrixElement>> WrongOfAll(const Excerpt& excerpt,
+                                                     std::span<const int64_t> rows,
+                                                     std::span<const int64_t> columns) const {
+    std::vector<std::vector<MatrixElement>> wrong(left_.size());
+    std::atomic<size_t> next = 0;
+    const auto work = [&] {
+      for (size_t p = next++; p < left_.size(); p = next++) {
+        const std::vector<uint64_t> words = ExecuteAll(left_[p], excerpt.matrices());
+        for (size_t e = 0; e < words.size(); ++e) {
+          const MatrixElement at = {rows[e / columns.size()], columns[e % columns.size()]};
+          if (SameResult(format_, words[e], Load(d_, at.row, at.column))) continue;
+          wrong[p].push_back(at);
         }
       }
-    }
-    if (std::ssize(wrong) < least_wrong_) {
-      least_wrong_ = std::ssize(wrong);
-      found_.nearest = plan;
-    }
-    if (wrong.empty()) return false;
+    };
+    std::vector<std::thread> threads;
+    for (int i = 1; i < execution_.threads; ++i) threads.emplace_back(work);
+    work();
+    for (std::thread& thread : threads) thread.join();
+    return wrong;
+  }
+
+  static void CountRejected(const std::vector<MatrixElement>& wrong,
+                            std::vector<Witness>& witnesses) {
     const auto is_wrong = [&](const Witness& w) {
       return std::ranges::count(wrong, w.element) > 0;
     };
@@ -187,7 +179,6 @@ class Finder {
     } else {
       witnesses.push_back({wrong.front(), 1});
     }
-    return true;
   }
 
   const Matrices& matrices_;
@@ -195,7 +186,7 @@ class Finder {
   const Format& format_;
   const Execution execution_;
   std::vector<Plan> left_;
-  int64_t least_wrong_ = INT64_MAX;
+  std::vector<Plan> rejected_;  // some of those that were rejected last
   FoundPlans found_;
 };
 

@@ -83,6 +83,7 @@ TEST(FindPlans, NamesThePlan) {
        24, 1000},
       {std::string(kFma) + " unfused | every 256: add | f32", 24, 24, 1000},
       {std::string(kFma) + " | strided 16 of 1: tree | f32", 16, 16, 1000},
+      {"x86/vfmadd231sd | every 256 halved 4: add | f64", 16, 16, 1000},
   };
   for (const auto& [text, m, n, k] : cases) {
     const Plan plan = PlanOf(text);

@@ -26,11 +26,16 @@ int64_t SumOfTwelve(uint64_t seed, uint64_t index) {
 uint64_t RandomWordOf(const Format& f, uint64_t seed, uint64_t index) {
   if (IsInteger(f)) return Mix(seed + index * 0x9e3779b97f4a7c15) & LowBits(f.bits);
   const int64_t sum = SumOfTwelve(seed, index);
-  const uint64_t magnitude = static_cast<uint64_t>(sum < 0 ? -sum : sum);
+  uint64_t magnitude = static_cast<uint64_t>(sum < 0 ? -sum : sum);
+  int exponent = -20;
+  if (f.fraction_bits > 23) {
+    magnitude = magnitude << 32 | Mix(Mix(seed) + index * 0x9e3779b97f4a7c15) >> 32;
+    exponent -= 32;
+  }
   Algorithm rounding = {};
   rounding.output_fraction_bits = f.fraction_bits;
   bool inexact = false;
-  return RoundPack<uint64_t>(f, rounding, sum < 0 && f.is_signed, magnitude, -20, &inexact);
+  return RoundPack<uint64_t>(f, rounding, sum < 0 && f.is_signed, magnitude, exponent, &inexact);
 }
 
 }  // namespace

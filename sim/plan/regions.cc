@@ -4,7 +4,7 @@
 #include <bit>
 #include <charconv>
 #include <cmath>
-#include <numeric>
+#include <memory>
 
 namespace mmadiff {
 namespace {
@@ -216,14 +216,45 @@ std::optional<std::vector<bool>> ElementsOf(std::string_view text, int64_t m, in
   return elements;
 }
 
+namespace {
+
+// Whether the plan gives each element.
+std::vector<bool> Given(const Plan& plan, const Format& format, const Matrices& matrices,
+                        const Words& d, const Execution& execution) {
+  const int64_t m = matrices.m, n = matrices.n;
+  std::vector<unsigned char> bytes(m * n * 8);
+  Execute(plan, matrices, {bytes.data(), n, 1, 64}, execution);
+  const Words words = {bytes.data(), n, 1, 64};
+  std::vector<bool> given(m * n);
+  for (int64_t i = 0; i < m * n; ++i) {
+    given[i] = SameResult(format, Load(words, i / n, i % n), Load(d, i / n, i % n));
+  }
+  return given;
+}
+
+// Whether the elements are in nearly as many rows and columns as any elements, of that number, are.
+bool IsSpread(std::span<const int64_t> elements, int64_t m, int64_t n) {
+  constexpr double kNearly = 0.9;
+  std::set<int64_t> rows, columns;
+  for (const int64_t e : elements) rows.insert(e / n), columns.insert(e % n);
+  const auto count = static_cast<double>(elements.size());
+  const auto expected = [&](double size) { return size * (1 - std::exp(-count / size)); };
+  return static_cast<double>(rows.size()) > kNearly * expected(static_cast<double>(m)) &&
+         static_cast<double>(columns.size()) > kNearly * expected(static_cast<double>(n));
+}
+
+}  // namespace
+
 RegionFinder::RegionFinder(int64_t m, int64_t n, const Format& format,
-                           std::span<const Plan> candidates, const Execution& execution)
+                           std::span<const Plan> candidates, const Execution& execution,
+                           size_t max_plans)
     : m_(m),
       n_(n),
       format_(format),
       candidates_(candidates.begin(), candidates.end()),
       given_(m * n <= kSmall ? candidates.size() : 0, ~uint32_t{0}),
       execution_(execution),
+      max_plans_(max_plans),
       masks_(m * n) {}
 
 void RegionFinder::Prune(const Matrices& matrices, const Words& d) {
@@ -245,18 +276,6 @@ void RegionFinder::Prune(const Matrices& matrices, const Words& d) {
   given_.resize(kept);
 }
 
-std::vector<bool> RegionFinder::Given(const Plan& plan, const Matrices& matrices,
-                                      const Words& d) const {
-  std::vector<unsigned char> bytes(m_ * n_ * 8);
-  Execute(plan, matrices, {bytes.data(), n_, 1, 64}, execution_);
-  const Words words = {bytes.data(), n_, 1, 64};
-  std::vector<bool> given(m_ * n_);
-  for (int64_t i = 0; i < m_ * n_; ++i) {
-    given[i] = SameResult(format_, Load(words, i / n_, i % n_), Load(d, i / n_, i % n_));
-  }
-  return given;
-}
-
 std::optional<Plan> RegionFinder::PlanFor(std::span<const int64_t> elements) const {
   if (m_ * n_ <= kSmall) {
     uint32_t wanted = 0;
@@ -266,9 +285,18 @@ std::optional<Plan> RegionFinder::PlanFor(std::span<const int64_t> elements) con
     if (most == given_.end() || (*most & wanted) == 0) return std::nullopt;
     return candidates_[most - given_.begin()];
   }
-  std::vector<int64_t> sample;
+  std::vector<SampleElement> sample;
   const size_t count = std::min(kSample, elements.size());
-  for (size_t i = 0; i < count; ++i) sample.push_back(elements[i * elements.size() / count]);
+  for (size_t i = 0; i < count; ++i) {
+    const int64_t e = elements[i * elements.size() / count];
+    SampleElement& element = sample.emplace_back();
+    // The newest result first: it has the elements that other plans do not give.
+    for (auto r = results_.rbegin(); r != results_.rend(); ++r) {
+      const int64_t row[] = {e / n_}, column[] = {e % n_};
+      element.operands.push_back(std::make_unique<Excerpt>(r->matrices, row, column));
+      element.words.push_back(Load(r->d, e / n_, e % n_));
+    }
+  }
   int64_t best = 0;
   std::optional<Plan> found;
   for (const Plan& plan : candidates_) {
@@ -282,32 +310,29 @@ std::optional<Plan> RegionFinder::PlanFor(std::span<const int64_t> elements) con
   return best == 1 && sample.size() == kSample ? std::nullopt : found;
 }
 
-// Counts elements that the plan gives in every result; stops when there cannot be more than `best`.
-int64_t RegionFinder::GivenOf(std::span<const int64_t> sample, const Plan& plan,
+// Counts elements that the plan gives in every result; 0 if it gives none of the first ones, or if
+// there cannot be more than `best`.
+int64_t RegionFinder::GivenOf(std::span<const SampleElement> sample, const Plan& plan,
                               int64_t best) const {
-  constexpr size_t kTogether = 4;
-  int64_t given = 0;
-  for (size_t first = 0; first < sample.size(); first += kTogether) {
-    const auto part = sample.subspan(first, std::min(kTogether, sample.size() - first));
-    std::vector<int64_t> rows, columns;
-    for (const int64_t e : part) rows.push_back(e / n_), columns.push_back(e % n_);
-    std::vector<bool> gives(part.size(), true);
-    // The newest result first: it has the elements that other plans do not give.
-    for (auto r = results_.rbegin(); r != results_.rend(); ++r) {
-      const std::vector<uint64_t> words = ExecuteAt(plan, r->matrices, rows, columns);
-      for (size_t i = 0; i < part.size(); ++i) {
-        const uint64_t want = Load(r->d, rows[i], columns[i]);
-        if (!SameResult(format_, words[i * part.size() + i], want)) gives[i] = false;
-      }
-      if (std::ranges::count(gives, true) == 0) break;
+  constexpr size_t kFirst = 6;
+  const auto gives = [&](const SampleElement& e) {
+    for (size_t r = 0; r < e.words.size(); ++r) {
+      const std::vector<uint64_t> words = ExecuteAll(plan, e.operands[r]->matrices());
+      if (!SameResult(format_, words[0], e.words[r])) return false;
     }
-    given += std::ranges::count(gives, true);
-    if (given + std::ssize(sample) - static_cast<int64_t>(first + part.size()) <= best) break;
+    return true;
+  };
+  int64_t given = 0;
+  for (size_t i = 0; i < sample.size(); ++i) {
+    // Not neighbors one after the other: these have one plan.
+    given += gives(sample[i * 5 % sample.size()]);
+    const auto left = static_cast<int64_t>(sample.size() - i - 1);
+    if (given + left <= best || (given == 0 && i + 1 == kFirst)) return 0;
   }
   return given;
 }
 
-bool RegionFinder::Add(const Matrices& matrices, const Words& d) {
+bool RegionFinder::Add(const Matrices& matrices, const Words& d, bool unless_spread) {
   if (m_ * n_ <= kSmall) Prune(matrices, d);
   results_.push_back({matrices, d});
   for (size_t p = 0; p < plans_.size(); ++p) Limit(p, results_.back());
@@ -318,7 +343,8 @@ bool RegionFinder::Add(const Matrices& matrices, const Words& d) {
     }
     unexplained_ = std::ssize(missing);
     if (missing.empty()) return true;
-    if (plans_.size() == kMaxRegionPlans) return false;
+    if (plans_.size() >= max_plans_) return false;
+    if (unless_spread && !plans_.empty() && IsSpread(missing, m_, n_)) return false;
     const std::optional<Plan> plan = PlanFor(missing);
     if (!plan) return false;
     const size_t p = plans_.size();
@@ -328,14 +354,14 @@ bool RegionFinder::Add(const Matrices& matrices, const Words& d) {
   }
 }
 
-void RegionFinder::TakeAll() {
-  plans_ = candidates_;
+void RegionFinder::Take(std::span<const Plan> plans) {
+  plans_.assign(plans.begin(), plans.end());
   std::ranges::fill(masks_, static_cast<uint32_t>((uint64_t{1} << plans_.size()) - 1));
 }
 
 // Drops plan `p` where it does not give the result.
 void RegionFinder::Limit(size_t p, const Result& result) {
-  const std::vector<bool> given = Given(plans_[p], result.matrices, result.d);
+  const std::vector<bool> given = Given(plans_[p], format_, result.matrices, result.d, execution_);
   for (size_t i = 0; i < given.size(); ++i) {
     if (!given[i]) masks_[i] &= ~(uint32_t{1} << p);
   }
@@ -381,8 +407,9 @@ int64_t RegionFinder::Exceptions(const Regions& regions) const {
 
 std::optional<Regions> FindRegions(const Matrices& matrices, const Words& d, const Format& format,
                                    std::span<const Plan> candidates, const Execution& execution) {
-  RegionFinder finder(matrices.m, matrices.n, format, candidates, execution);
-  if (!finder.Add(matrices, d)) return std::nullopt;
+  constexpr size_t kMaxPlans = 4;
+  RegionFinder finder(matrices.m, matrices.n, format, candidates, execution, kMaxPlans);
+  if (!finder.Add(matrices, d, true)) return std::nullopt;
   std::optional<Regions> regions = finder.Find();
   if (!regions) return std::nullopt;
   const double choices = static_cast<double>(regions->plans.size()) *

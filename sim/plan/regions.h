@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <set>
 #include <span>
@@ -11,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/plan/excerpt.h"
 #include "sim/plan/find.h"
 
 namespace mmadiff {
@@ -37,8 +39,9 @@ std::optional<std::vector<bool>> ElementsOf(std::string_view text, int64_t m, in
 // "0-5,96-99", "0-5+12<96": the numbers of a set of integers.
 std::string SetText(const std::vector<int64_t>& ascending);
 
-// Regions of one result. nullopt also if few elements support them: those that the commonest plan does
-// not give must be more than the bits that name the classes and choose the plans.
+// Regions of one result, with few plans. nullopt also if the elements that the first plans do not give
+// are in nearly all rows and columns, or if few elements support the regions: those that the commonest
+// plan does not give must be more than the bits that name the classes and choose the plans.
 std::optional<Regions> FindRegions(const Matrices& matrices, const Words& d, const Format& format,
                                    std::span<const Plan> candidates,
                                    const Execution& execution = {});
@@ -48,14 +51,15 @@ class RegionFinder {
  public:
   // For results of m x n words of `format`, and plans from `candidates`.
   RegionFinder(int64_t m, int64_t n, const Format& format, std::span<const Plan> candidates,
-               const Execution& execution = {});
+               const Execution& execution = {}, size_t max_plans = kMaxRegionPlans);
 
   // Takes the elements of D into account. A and B must stay as long as this. False: an element has no
-  // candidate that gives it in this result and all before it, or there are too many plans.
-  bool Add(const Matrices& matrices, const Words& d);
+  // candidate that gives it in this result and all before it, or there are too many plans; or, if
+  // `unless_spread`, such elements are in nearly all rows and columns.
+  bool Add(const Matrices& matrices, const Words& d, bool unless_spread = false);
 
-  // Before Add(): takes all candidates, at most kMaxPlanSet, as plans, not only those that are needed.
-  void TakeAll();
+  // Before Add(): takes these plans, at most kMaxPlanSet, whether they are needed or not.
+  void Take(std::span<const Plan> plans);
   // The sets of plans, as bits, that give an element in all results; each set once, no plan: 0.
   std::set<uint32_t> PlanSets() const { return {masks_.begin(), masks_.end()}; }
 
@@ -76,11 +80,16 @@ class RegionFinder {
     Words d;
   };
 
+  // An element of all results.
+  struct SampleElement {
+    std::vector<std::unique_ptr<Excerpt>> operands;
+    std::vector<uint64_t> words;
+  };
+
   // A plan that gives most of these elements in all results; nullopt if no plan gives any.
   std::optional<Plan> PlanFor(std::span<const int64_t> elements) const;
-  int64_t GivenOf(std::span<const int64_t> sample, const Plan& plan, int64_t best) const;
+  int64_t GivenOf(std::span<const SampleElement> sample, const Plan& plan, int64_t best) const;
   void Limit(size_t p, const Result& result);
-  std::vector<bool> Given(const Plan& plan, const Matrices& matrices, const Words& d) const;
 
   const int64_t m_, n_;
   const Format& format_;
@@ -90,6 +99,7 @@ class RegionFinder {
   std::vector<Plan> candidates_;
   std::vector<uint32_t> given_;  // by them, a bit for each element; only if D is small
   const Execution execution_;
+  const size_t max_plans_;
   std::vector<Result> results_;
   std::vector<Plan> plans_;
   std::vector<uint32_t>

@@ -2,103 +2,98 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <nlohmann/json.hpp>
-#include <set>
 
 #include "corpus/stored_plans.h"
-#include "triage/plan/shape_plans.h"
+#include "sim/plan/order.h"
+#include "triage/plan/recording.h"
 
 namespace mmadiff {
 namespace {
 
-using Json = nlohmann::json;
-
-std::vector<std::filesystem::path> Recordings() {
-  std::vector<std::filesystem::path> paths;
+std::vector<std::string> Recordings() {
+  std::vector<std::string> paths;
   for (const auto& entry : std::filesystem::directory_iterator("corpus/plans/recordings")) {
     paths.push_back(entry.path());
   }
   return paths;
 }
 
-ProductFactors FactorsOf(const Json& recording) {
-  return {recording.value("alpha", 1.0), recording.value("beta", 0.0)};
-}
-
-absl::StatusOr<std::string> Predicted(const Json& shape, const Format& format,
-                                      const ProductFactors& factors) {
-  std::vector<std::pair<std::string, std::string>> plans;
-  for (const Json& plan : shape["plans"]) plans.emplace_back(plan["plan"], plan["where"]);
-  return PredictedDigest({shape["m"], shape["n"], shape["k"]},
-                         {{&format, &format, &format}, factors}, shape["seed"], plans);
+absl::StatusOr<std::string> Predicted(const RecordedShape& shape, const ProductKind& kind) {
+  return PredictedDigest(shape.shape, kind, shape.seed, shape.plans);
 }
 
 TEST(PlanRecordings, PlansGiveTheDigests) {
-  const auto paths = Recordings();
-  ASSERT_FALSE(paths.empty());
-  for (const auto& path : paths) {
-    const Json recording = Json::parse(std::ifstream(path));
-    const std::string device = recording["device"];
-    const Format& format = device.find("dgemm") == device.npos ? kF32 : kF64;
-    const ProductFactors factors = FactorsOf(recording);
+  ASSERT_FALSE(Recordings().empty());
+  for (const std::string& path : Recordings()) {
+    const auto recording = ReadPlanRecording(path);
+    ASSERT_TRUE(recording.ok()) << recording.status();
+    const int count = static_cast<int>(recording->shapes.size());
     int same = 0, unexplained = 0;
-    for (const Json& shape : recording["shapes"]) {
-      if (shape["plans"].empty()) {
+    for (const RecordedShape& shape : recording->shapes) {
+      if (shape.plans.empty()) {
         ++unexplained;
         continue;
       }
-      const auto digest = Predicted(shape, format, factors);
+      const auto digest = Predicted(shape, recording->kind);
       ASSERT_TRUE(digest.ok()) << path << ": " << digest.status();
-      same += *digest == shape["digest"];
-      EXPECT_EQ(*digest == shape["digest"], shape["differing"] == 0) << path << ": " << shape;
+      same += *digest == shape.digest;
+      EXPECT_EQ(*digest == shape.digest, shape.differing == 0) << path << ShapeText(shape.shape);
     }
-    EXPECT_GT(same, 19 * (static_cast<int>(recording["shapes"].size()) - same)) << path;
-    EXPECT_LE(unexplained * 20, static_cast<int>(recording["shapes"].size())) << path;
+    EXPECT_GT(same, 19 * (count - same)) << path;
+    EXPECT_LE(unexplained * 20, count) << path;
   }
 }
 
-// A measured plan is one that its recording shows.
-TEST(PlanRecordings, ShowThePlansOfTheTable) {
-  int measured = 0;
-  for (const StoredPlan& stored : StoredPlans()) {
-    if (stored.grade != "measured") continue;
-    ++measured;
-    const Json recording = Json::parse(std::ifstream(stored.evidence));
-    std::set<std::string> plans;
-    for (const Json& used : recording["used"]) plans.insert(used["plan"]);
-    EXPECT_THAT(plans, testing::Contains(stored.plan)) << stored.name();
+// Every measured row of corpus/plans has the order of plans of its recording, also for a long k.
+TEST(PlanRecordings, HaveThePlansOfTheTable) {
+  constexpr int64_t kLong = 250;
+  for (const StoredPlan& row : StoredPlans()) {
+    if (row.grade != "measured") continue;
+    const auto recording = ReadPlanRecording(row.evidence);
+    ASSERT_TRUE(recording.ok()) << recording.status();
+    std::string error;
+    const Plan plan = *ParsePlan(row.plan, &error);
+    const bool is_there = std::ranges::any_of(recording->shapes, [&](const RecordedShape& s) {
+      return s.shape.k >= kLong && std::ranges::any_of(s.plans, [&](const auto& of) {
+               const Plan recorded = *ParsePlan(of.first, &error);
+               return recorded.operation == plan.operation && recorded.unfused == plan.unfused &&
+                      OrderAt(recorded, s.shape.k) == OrderAt(plan, s.shape.k);
+             });
+    });
+    EXPECT_TRUE(is_there) << row.name() << ": " << row.plan;
   }
-  EXPECT_GT(measured, 0);
 }
 
 // Plans with C need a product with beta.
 TEST(PlanRecordings, FactorsDecide) {
-  const Json recording =
-      Json::parse(std::ifstream("corpus/plans/recordings/openblas_0.3.21_haswell_alpha_beta.json"));
-  const Json& shape = recording["shapes"][0];
-  ProductFactors factors = FactorsOf(recording);
-  EXPECT_EQ(*Predicted(shape, kF32, factors), shape["digest"]);
-  factors.alpha = 1;
-  EXPECT_NE(*Predicted(shape, kF32, factors), shape["digest"]);
-  EXPECT_EQ(Predicted(shape, kF32, {}).status().code(), absl::StatusCode::kDataLoss);
+  const auto recording =
+      ReadPlanRecording("corpus/plans/recordings/openblas_0.3.21_haswell_alpha_beta.json");
+  ASSERT_TRUE(recording.ok()) << recording.status();
+  const RecordedShape& shape = recording->shapes[0];
+  ProductKind kind = recording->kind;
+  EXPECT_EQ(*Predicted(shape, kind), shape.digest);
+  kind.factors.alpha = 1;
+  EXPECT_NE(*Predicted(shape, kind), shape.digest);
+  kind.factors = {};
+  EXPECT_EQ(Predicted(shape, kind).status().code(), absl::StatusCode::kDataLoss);
 }
 
 // A wrong plan, region or digest is seen.
 TEST(PlanRecordings, SeesPlantedFaults) {
-  const Json recording = Json::parse(std::ifstream(Recordings().front()));
+  const auto recording = ReadPlanRecording("corpus/plans/recordings/openblas_0.3.21_haswell.json");
+  ASSERT_TRUE(recording.ok()) << recording.status();
   int seen = 0;
-  const ProductFactors factors = FactorsOf(recording);
-  for (Json shape : recording["shapes"]) {
-    if (shape["plans"].size() != 2 || shape["m"].get<int64_t>() * shape["n"].get<int64_t>() < 100)
-      continue;
-    std::swap(shape["plans"][0]["plan"], shape["plans"][1]["plan"]);
-    const auto digest = Predicted(shape, kF32, factors);
+  const ProductKind& kind = recording->kind;
+  for (RecordedShape shape : recording->shapes) {
+    if (shape.plans.size() != 2 || shape.shape.m * shape.shape.n < 100) continue;
+    std::swap(shape.plans[0].first, shape.plans[1].first);
+    const auto digest = Predicted(shape, kind);
     ASSERT_TRUE(digest.ok()) << digest.status();
-    EXPECT_NE(*digest, shape["digest"]) << shape;
-    shape["plans"].erase(1);
-    EXPECT_FALSE(Predicted(shape, kF32, factors).ok());
+    EXPECT_NE(*digest, shape.digest) << ShapeText(shape.shape);
+    shape.plans.pop_back();
+    EXPECT_FALSE(Predicted(shape, kind).ok());
     if (++seen == 5) break;
   }
   EXPECT_GT(seen, 0);

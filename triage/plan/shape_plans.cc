@@ -99,6 +99,8 @@ int64_t Missed(const Regions& regions, const AskedProduct& asked, const Format& 
 
 }  // namespace
 
+ProductKind KindOf(const MatrixDevice& device) { return {device.formats(), device.factors()}; }
+
 std::string ShapeText(const MatrixShape& shape) {
   return absl::StrCat(shape.m, " x ", shape.n, " x ", shape.k);
 }
@@ -161,8 +163,8 @@ class ShapeAsker {
 
  private:
   absl::Status AskOne() {
-    asked_.push_back(std::make_unique<AskedProduct>(
-        shape_, ProductKind{device_.formats(), device_.factors()}, seed_ + asked_.size()));
+    asked_.push_back(
+        std::make_unique<AskedProduct>(shape_, KindOf(device_), seed_ + asked_.size()));
     return asked_.back()->Ask(device_);
   }
 
@@ -189,6 +191,13 @@ absl::StatusOr<ShapePlans> AskPlans(MatrixDevice& device, const MatrixShape& sha
   ShapeAsker asker(device, shape, candidates, seed, execution);
   RETURN_IF_ERROR(asker.Ask(products));
   return asker.Predict();
+}
+
+absl::StatusOr<std::string> AskDigest(MatrixDevice& device, const MatrixShape& shape,
+                                      uint64_t seed) {
+  AskedProduct asked(shape, KindOf(device), seed);
+  RETURN_IF_ERROR(asked.Ask(device));
+  return asked.digest();
 }
 
 absl::StatusOr<std::string> PredictedDigest(
@@ -309,7 +318,7 @@ absl::Status PreferFewPlans(MatrixDevice& device, uint64_t seed, int products,
   for (const ShapePlans& s : asked) {
     if (!s.regions) continue;
     ShapeAsker asker(device, s.shape, cover, seed, execution);
-    asker.finder().TakeAll();
+    asker.finder().Take(cover);
     RETURN_IF_ERROR(asker.Ask(products));
     sets.push_back(asker.finder().PlanSets());
   }

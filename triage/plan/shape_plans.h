@@ -28,6 +28,7 @@ struct ProductKind {
   MatrixFormats formats;
   ProductFactors factors = {};
 };
+ProductKind KindOf(const MatrixDevice& device);
 
 // The plans of a device for products of one shape.
 struct ShapePlans {
@@ -49,6 +50,10 @@ struct ShapePlans {
 absl::StatusOr<ShapePlans> AskPlans(MatrixDevice& device, const MatrixShape& shape,
                                     std::span<const Operation* const> operations, uint64_t seed,
                                     int products, const Execution& execution);
+
+// The digest of the device's D for the operands of ShapePlans::seed. Errors are those of the device.
+absl::StatusOr<std::string> AskDigest(MatrixDevice& device, const MatrixShape& shape,
+                                      uint64_t seed);
 
 // The digest of D if the elements of each region (a text by RegionText()) follow its plan, for the
 // operands of ShapePlans::seed. kDataLoss: bad texts, C without beta, or an element without a plan or

@@ -1,0 +1,26 @@
+// Some rows and columns of a product, copied: plans are executed on few elements by the thousand.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "sim/plan/matrices.h"
+
+namespace mmadiff {
+
+// Rows of A and columns of B, one behind the other, with their C and bias; no scales.
+class Excerpt {
+ public:
+  Excerpt(const Matrices& from, std::span<const int64_t> rows, std::span<const int64_t> columns);
+  Excerpt(const Excerpt&) = delete;
+  Excerpt& operator=(const Excerpt&) = delete;
+
+  const Matrices& matrices() const { return matrices_; }
+
+ private:
+  std::vector<unsigned char> a_, b_, c_, bias_;
+  Matrices matrices_;
+};
+
+}  // namespace mmadiff
