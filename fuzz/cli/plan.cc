@@ -14,7 +14,7 @@
 #include "fuzz/output/progress.h"
 #include "sim/plan/candidates.h"
 #include "sim/plan/find.h"
-#include "sim/plan/regions.h"
+#include "sim/plan/region_finder.h"
 #include "sim/plan/why_no_plan.h"
 #include "triage/number_text.h"
 

@@ -23,6 +23,7 @@
 #include "device/threads.h"
 #include "fuzz/output/progress.h"
 #include "sim/plan/candidates.h"
+#include "triage/plan/few_plans.h"
 
 namespace mmadiff {
 namespace {

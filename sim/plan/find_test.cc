@@ -10,7 +10,7 @@
 #include "sim/plan/candidates.h"
 #include "sim/plan/order.h"
 #include "sim/plan/random_matrix.h"
-#include "sim/plan/regions.h"
+#include "sim/plan/region_finder.h"
 
 namespace mmadiff {
 namespace {

@@ -10,6 +10,8 @@
 
 #include "absl/status/statusor.h"
 #include "device/matrix_device.h"
+#include "sim/plan/candidates.h"
+#include "sim/plan/execute.h"
 #include "sim/plan/regions.h"
 
 namespace mmadiff {
@@ -29,6 +31,8 @@ struct ProductKind {
   ProductFactors factors = {};
 };
 ProductKind KindOf(const MatrixDevice& device);
+
+UsedFactors UsedFactorsOf(const ProductFactors& factors);
 
 // The plans of a device for products of one shape.
 struct ShapePlans {
@@ -61,18 +65,5 @@ absl::StatusOr<std::string> AskDigest(MatrixDevice& device, const MatrixShape& s
 absl::StatusOr<std::string> PredictedDigest(
     const MatrixShape& shape, const ProductKind& kind, uint64_t seed,
     std::span<const std::pair<std::string, std::string>> plans);
-
-// Small shapes leave several orders possible. Finds few plans that explain these shapes, each of them
-// needed for some, and asks each shape again with these alone. Shapes that they do not explain keep
-// their plans.
-absl::Status PreferFewPlans(MatrixDevice& device, uint64_t seed, int products,
-                            const Execution& execution, std::vector<ShapePlans>& asked);
-
-// The plans of these shapes, those of most shapes first.
-struct UsedPlan {
-  Plan plan;
-  int64_t shapes = 0;  // in which it is a plan of some element
-};
-std::vector<UsedPlan> UsedPlans(std::span<const ShapePlans> asked);
 
 }  // namespace mmadiff
