@@ -236,9 +236,10 @@ PlanResult Search(const Matrices& m, const Words& d, const Format& format,
                   const std::vector<Plan>& candidates, const std::vector<const Operation*>& ops,
                   const Execution& execution) {
   const FoundPlans found = FindPlans(m, d, format, candidates, execution);
-  PlanResult result = {m.m, m.n, m.k, found.tried, found.unsettled, {}, found.witnesses};
+  PlanResult result = {
+      m.m, m.n, m.k, found.tried, std::ssize(found.unsettled), {}, found.witnesses};
   for (const Plan& plan : found.plans) result.plans.push_back(Matched(plan, ops));
-  if (std::ssize(found.plans) + found.unsettled == found.tried) {
+  if (std::ssize(found.Left()) == found.tried) {
     result.deciding = WouldDecide(m, format, candidates, execution);
   }
   if (!found.plans.empty()) return result;

@@ -63,7 +63,7 @@ class Finder {
       const std::vector<MatrixElement> decides = {difference.first};
       Reject(decides);
     }
-    found_.unsettled = std::ssize(left_);
+    found_.unsettled = std::move(left_);
     if (found_.plans.empty()) FindNearest();
     return std::move(found_);
   }
@@ -197,6 +197,12 @@ FoundPlans FindPlans(const Matrices& matrices, const Words& d, const Format& for
   return Finder(matrices, d, format, candidates, execution).Find();
 }
 
+std::vector<Plan> FoundPlans::Left() const {
+  std::vector<Plan> left = plans;
+  left.insert(left.end(), unsettled.begin(), unsettled.end());
+  return left;
+}
+
 std::vector<DecidingElements> WouldDecide(const Matrices& matrices, const Format& format,
                                           std::span<const Plan> candidates,
                                           const Execution& execution) {
@@ -212,10 +218,8 @@ std::vector<DecidingElements> WouldDecide(const Matrices& matrices, const Format
     m.b = {b.data(), side, 1, b_bits};
     std::vector<unsigned char> words(side * side * 8);
     Execute(candidates.front(), m, {words.data(), side, 1, 64}, execution);
-    FoundPlans found = FindPlans(m, {words.data(), side, 1, 64}, format, left, execution);
-    decided.push_back({side * side, std::ssize(found.plans) + found.unsettled});
-    // Those that were not compared stay candidates.
-    if (found.unsettled == 0) left = std::move(found.plans);
+    left = FindPlans(m, {words.data(), side, 1, 64}, format, left, execution).Left();
+    decided.push_back({side * side, std::ssize(left)});
   }
   return decided;
 }

@@ -28,7 +28,10 @@ struct FoundPlans {
   std::vector<Plan> plans;  // each gives every element of D
   // More candidates that give the witnesses; not compared on all elements, because kMaxFoundPlans were
   // found.
-  int64_t unsettled = 0;
+  std::vector<Plan> unsettled;
+
+  // All that D does not reject.
+  std::vector<Plan> Left() const;
   int64_t tried = 0;
   std::vector<Witness> witnesses;
   // Without such plans: the candidate that gives most of the compared elements, how many elements of D

@@ -281,7 +281,7 @@ TEST(FindPlans, SaysHowManyElementsWouldDecide) {
   Execute(candidates[0], made.q, made.out());
   const FoundPlans found = FindPlans(made.q, made.d(), kF32, candidates);
   EXPECT_EQ(found.plans.size(), kMaxFoundPlans);
-  EXPECT_EQ(std::ssize(found.plans) + found.unsettled, found.tried);
+  EXPECT_EQ(std::ssize(found.Left()), found.tried);
   const std::vector<DecidingElements> decided = WouldDecide(made.q, kF32, candidates);
   ASSERT_FALSE(decided.empty());
   EXPECT_EQ(decided.back().plans, 1);

@@ -125,21 +125,32 @@ std::optional<Plan> RegionFinder::PlanFor(std::span<const int64_t> elements) con
       element.words.push_back(Load(r->d, e / n_, e % n_));
     }
   }
-  int64_t best = 0;
-  std::optional<Plan> found;
+  int64_t best = 1;
+  std::vector<Plan> ties;
   for (const Plan& plan : candidates_) {
     if (std::ranges::count(plans_, plan) > 0) continue;  // it does not explain these elements
     const int64_t given = GivenOf(sample, plan, best);
-    if (given <= best) continue;
+    if (given < best) continue;
+    if (given > best) ties.clear();
     best = given;
-    found = plan;
+    ties.push_back(plan);
   }
   // By chance, some plan gives one element of many.
-  return best == 1 && sample.size() == kSample ? std::nullopt : found;
+  if (ties.empty() || (best == 1 && sample.size() == kSample)) return std::nullopt;
+  return OneOf(std::move(ties));
+}
+
+// A plan for all elements of all results, if one of these is; else the first.
+Plan RegionFinder::OneOf(std::vector<Plan> plans) const {
+  const Plan first = plans.front();
+  for (auto r = results_.begin(); r != results_.end() && plans.size() > 1; ++r) {
+    plans = FindPlans(r->matrices, r->d, format_, plans, execution_).Left();
+  }
+  return plans.empty() ? first : plans.front();
 }
 
 // Counts elements that the plan gives in every result; 0 if it gives none of the first ones, or if
-// there cannot be more than `best`.
+// there cannot be `best`.
 int64_t RegionFinder::GivenOf(std::span<const SampleElement> sample, const Plan& plan,
                               int64_t best) const {
   constexpr size_t kFirst = 6;
@@ -155,7 +166,7 @@ int64_t RegionFinder::GivenOf(std::span<const SampleElement> sample, const Plan&
     // Not neighbors one after the other: these have one plan.
     given += gives(sample[i * 5 % sample.size()]);
     const auto left = static_cast<int64_t>(sample.size() - i - 1);
-    if (given + left <= best || (given == 0 && i + 1 == kFirst)) return 0;
+    if (given + left < best || (given == 0 && i + 1 == kFirst)) return 0;
   }
   return given;
 }

@@ -65,6 +65,7 @@ class RegionFinder {
 
   // A plan that gives most of these elements in all results; nullopt if no plan gives any.
   std::optional<Plan> PlanFor(std::span<const int64_t> elements) const;
+  Plan OneOf(std::vector<Plan> plans) const;
   int64_t GivenOf(std::span<const SampleElement> sample, const Plan& plan, int64_t best) const;
   void Limit(size_t p, const Result& result);
 
