@@ -1,10 +1,16 @@
 #include "device/matrix_device.h"
 
+#include <charconv>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 
 namespace mmadiff {
+
+std::string FactorText(double factor) {
+  char text[32];
+  return std::string(text, std::to_chars(text, text + sizeof(text), factor).ptr);
+}
 
 std::string Name(const MatrixFormats& f) {
   return absl::StrCat(f.a->name, ",", f.b->name, ",", f.d->name);

@@ -12,6 +12,8 @@
 namespace mmadiff {
 
 // The factors of a device, as numbers of its format when it multiplies.
+std::string FactorText(double factor);  // the shortest that reads as the same number
+
 struct ProductFactors {
   double alpha = 1, beta = 0;
   friend bool operator==(const ProductFactors&, const ProductFactors&) = default;

@@ -14,6 +14,7 @@
 #include "corpus/arrays/safetensors.h"
 #include "device/plain_text.h"
 #include "device/status_macros.h"
+#include "sim/quoted_name.h"
 
 namespace mmadiff {
 namespace {
@@ -59,8 +60,11 @@ absl::StatusOr<Array> ReadRaw(const std::string& path, absl::string_view layout,
 
 bool MayHold(const Array& array, const Format& format) {
   if (array.bits != ElementTypeOf(format).bits) return false;
-  const bool reads_f32 = array.format == &kF32 && (&format == &kTf32 || &format == &kTf32Amx);
-  return array.format == nullptr || array.format == &format || reads_f32;
+  // Raw words of a whole type are unsigned: a signed type needs signed integers.
+  const bool is_signed = IsInteger(format) && format.is_signed && format.bits == array.bits;
+  if (array.format == nullptr) return !is_signed;
+  const std::string_view has = array.format->name, takes = format.name;
+  return has == takes || (has == kF32.name && (takes == kTf32.name || takes == kTf32Amx.name));
 }
 
 }  // namespace
@@ -72,7 +76,8 @@ std::optional<ElementType> FindElementType(absl::string_view name) {
   for (const Format* f : kFormats) {
     if (name == f->name) return ElementTypeOf(*f);
   }
-  return std::nullopt;
+  const std::vector<std::string> quoted = QuotedFormats(std::string(name));
+  return quoted.size() == 1 ? FindElementType(quoted.front()) : std::nullopt;
 }
 
 ElementType ElementTypeOf(const Format& format) {
@@ -133,10 +138,8 @@ absl::StatusOr<Words> AsMatrix(const Array& array) {
 
 absl::Status CheckHolds(const Array& array, const Format& format) {
   if (!MayHold(array, format)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(PlainLine(array.name), ": holds ", array.type, ", not ", format.name,
-                     "; convert it, or store its words as u", ElementTypeOf(format).bits,
-                     " to use them as ", format.name));
+    return absl::InvalidArgumentError(absl::StrCat(PlainLine(array.name), ": holds ", array.type,
+                                                   ", not ", format.name, ": convert it first"));
   }
   const uint64_t all = LowBits(format.bits);
   const size_t size = array.bits / 8;

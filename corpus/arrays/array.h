@@ -21,7 +21,8 @@ struct ElementType {
   const Format* format;  // nullptr: raw words, whose format the caller must give
   int bits;
 };
-// `name` of a format of sim/format.h, or of raw words. "u8" is raw, as programs without FP8 store
+// `name` of a format of sim/format.h, another name that means only one ("half", "float8_e4m3fn"), or
+// of raw words. "u8" is raw, as programs without FP8 store
 // FP8 in it. nullopt: no such type.
 std::optional<ElementType> FindElementType(absl::string_view name);
 ElementType ElementTypeOf(const Format& format);

@@ -49,7 +49,8 @@ TEST_F(ArrayTest, TypesAreFormatsOrRawWords) {
     EXPECT_EQ(type->format, nullptr);
     EXPECT_EQ(type->bits, bits);
   }
-  EXPECT_FALSE(FindElementType("float"));
+  EXPECT_FALSE(FindElementType("fp8"));  // one of several
+  EXPECT_EQ(FindElementType("bfloat16")->format, &kBf16);
   EXPECT_FALSE(FindElementType(""));
 }
 
@@ -125,9 +126,12 @@ TEST_F(ArrayTest, OperandsHaveTheFormat) {
   EXPECT_TRUE(CheckHolds(OneWord("u8", 0xff), kE4m3).ok());
   EXPECT_TRUE(CheckHolds(OneWord("u8", 0xff), kU8).ok());
   EXPECT_TRUE(CheckHolds(OneWord("u64", ~0ull), kF64).ok());
+  const Format copy = kF32;  // as in a model
+  EXPECT_TRUE(CheckHolds(OneWord("f32", 1), copy).ok());
+  EXPECT_THAT(Message(CheckHolds(OneWord("u8", 1), kS8)), HasSubstr("holds u8, not s8"));
   EXPECT_TRUE(CheckHolds(OneWord("u8", 0xf), kE2m1).ok());
   EXPECT_EQ(Message(CheckHolds(OneWord("f32", 1), kF16)),
-            "x.npy: holds f32, not f16; convert it, or store its words as u16 to use them as f16");
+            "x.npy: holds f32, not f16: convert it first");
   EXPECT_THAT(Message(CheckHolds(OneWord("tf32", 1), kF32)), HasSubstr("holds tf32, not f32"));
   EXPECT_THAT(Message(CheckHolds(OneWord("s8", 1), kE4m3)), HasSubstr("holds s8, not e4m3"));
   EXPECT_THAT(Message(CheckHolds(OneWord("u16", 1), kF32)), HasSubstr("holds u16, not f32"));

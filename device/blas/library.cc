@@ -125,8 +125,8 @@ Identity IdentityOf(const Opened& opened, const Options& options) {
   identity.Add("routine", opened.routine.symbol);
   identity.Add("storage", StorageText(options));
   const ProductFactors& factors = options.factors;
-  identity.Add("alpha", factors.alpha == 1 ? "" : absl::StrCat(factors.alpha));
-  identity.Add("beta", factors.beta == 0 ? "" : absl::StrCat(factors.beta));
+  identity.Add("alpha", factors.alpha == 1 ? "" : FactorText(factors.alpha));
+  identity.Add("beta", factors.beta == 0 ? "" : FactorText(factors.beta));
   return identity.Add("environment", opened.environment);
 }
 

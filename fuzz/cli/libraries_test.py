@@ -92,7 +92,7 @@ def edited(**members):
 def edit(library):
     one = device(library, 'threads=1')
     text = plan(1, one, edited(digest='0' * 16))
-    check('3 of 4 have the recorded bits\nchanged   16 x 64 x 402: the plans are the same' in text, text)
+    check('3 of 4 have the recorded bits\nchanged   16 x 64 x 402: the recorded plans do not' in text, text)
     result = json.loads(plan(0, one, edited(digest=''), '--json'))
     check(result['compared'] == 3 and result['left_out'][-1]['names'] == ['16 x 64 x 402'], result)
     plan(2, one + ',routine=dgemm', edited(), says='edited.json has products in f32')

@@ -520,10 +520,10 @@ std::vector<Entry> ListDifferences() {
 std::vector<Entry> ListPlans() {
   std::vector<Entry> entries;
   for (const StoredPlan& p : StoredPlans()) {
-    entries.push_back(
-        {p.name(),
-         absl::StrCat(p.name(), ": ", p.when, "\n  ", p.plan, "\n  ", p.grade, ": ", p.evidence),
-         JsonOf(p)});
+    entries.push_back({absl::StrCat(p.name(), ", ", p.architecture, ": ", p.when),
+                       absl::StrCat(p.name(), ", ", p.architecture, ": ", p.when, "\n  ", p.plan,
+                                    "\n  ", p.grade, ": ", p.evidence),
+                       JsonOf(p)});
   }
   return entries;
 }

@@ -40,9 +40,43 @@ absl::StatusOr<std::vector<int64_t>> ParseShape(const std::string& text) {
                    "words in a matrix"));
 }
 
+// Every operand that is given must be one that the plan reads.
+absl::Status CheckUsed(const MatrixFlags& flags, const Plan& plan) {
+  using enum PlanJoin::Kind;
+  const bool scales = std::ranges::any_of(plan.stages, [&](const PlanStage& stage) {
+    return stage.join.kind == kScaled || stage.join.kind == kScaledInTurns;
+  });
+  const auto begins = [&](PlanJoin::Start start) {
+    return std::ranges::any_of(plan.stages,
+                               [&](const PlanStage& stage) { return stage.join.start == start; });
+  };
+  const bool beta =
+      plan.epilogue.beta || begins(PlanJoin::Start::kBetaC) || begins(PlanJoin::Start::kFusedBetaC);
+  const bool blocks = plan.operation->model.scale_block != 0;
+  const struct {
+    const char* flag;
+    bool given, read;
+  } operands[] = {
+      {"--alpha", flags.alpha != MatrixFlags().alpha, ReadsAlpha(plan)},
+      {"--beta", flags.beta != MatrixFlags().beta, beta},
+      {"--bias", !flags.bias.empty(), plan.epilogue.bias},
+      {"--scale_a", !flags.scale_a.empty(), scales},
+      {"--scale_b", !flags.scale_b.empty(), scales},
+      {"--block_scale_a", !flags.block_scale_a.empty(), blocks},
+      {"--block_scale_b", !flags.block_scale_b.empty(), blocks},
+  };
+  for (const auto& [flag, given, read] : operands) {
+    if (!given || read) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("the plan does not read ", flag, ": leave it out, or change the plan"));
+  }
+  return absl::OkStatus();
+}
+
 // The smallest power of two that divides `rows` into so many blocks, the last one perhaps shorter.
 absl::StatusOr<int64_t> BlockOf(const Array& array, int64_t size, int64_t blocks,
                                 const char* what) {
+  if (blocks == 1) return size;
   for (int64_t each = 1; blocks > 0 && each <= size; each *= 2) {
     if ((size + each - 1) / each == blocks) return each;
   }
@@ -60,6 +94,12 @@ std::string ResultMatrix::digest() const {
 }
 
 void AddMatrixFlags(CLI::App& command, MatrixFlags& flags) {
+  AddOption(command, "a", flags.a,
+            "M x K: FILE.npy, FILE.safetensors:NAME, or FILE.bin:ROWSxCOLUMNS:FORMAT")
+      .TypeName("A");
+  AddOption(command, "b", flags.b, "K x N").TypeName("B");
+  AddOption(command, "c", flags.c, "M x N, for plans that read it").TypeName("C");
+  AddTransposeFlags(command, flags);
   AddOption(command, "--random", flags.random, "random A and B of M x K and K x N instead of files")
       .TypeName("MxNxK");
   AddSeed(command, flags.seed);
@@ -75,6 +115,12 @@ void AddMatrixFlags(CLI::App& command, MatrixFlags& flags) {
             "for instructions with block scales: those of A, as A is laid out")
       .TypeName("FILE");
   AddOption(command, "--block_scale_b", flags.block_scale_b, "the same for B").TypeName("FILE");
+}
+
+void AddTransposeFlags(CLI::App& command, MatrixFlags& flags) {
+  AddFlag(command, "--transpose_a", flags.transpose_a, "the file of A has K x M");
+  AddFlag(command, "--transpose_b", flags.transpose_b,
+          "the file of B has N x K, as the weights of a linear layer");
 }
 
 absl::StatusOr<LoadedMatrices> LoadedMatrices::Load(const MatrixFlags& flags, const Plan& plan) {
@@ -118,9 +164,9 @@ absl::Status LoadedMatrices::LoadOperands(const MatrixFlags& flags, const Format
     return absl::InvalidArgumentError("give the files of A and B, or --random=MxNxK");
   }
   Matrices& m = matrices_;
-  ASSIGN_OR_RETURN(m.a, Add(flags.a, a_raw));
+  ASSIGN_OR_RETURN(m.a, AddTurned(flags.a, flags.transpose_a, a_raw));
   const Array& a = *arrays_.back();
-  ASSIGN_OR_RETURN(m.b, Add(flags.b, b_raw));
+  ASSIGN_OR_RETURN(m.b, AddTurned(flags.b, flags.transpose_b, b_raw));
   const Array& b = *arrays_.back();
   m.m = a.shape[0], m.k = a.shape[1], m.n = b.shape[1];
   m.a_format = a.format != nullptr ? a.format : a_raw;
@@ -132,13 +178,19 @@ absl::Status LoadedMatrices::LoadOperands(const MatrixFlags& flags, const Format
 absl::Status LoadedMatrices::LoadAll(const MatrixFlags& flags, const Plan& plan) {
   const Model& model = plan.operation->model;
   Matrices& m = matrices_;
+  RETURN_IF_ERROR(CheckUsed(flags, plan));
   if (!flags.random.empty()) {
+    if (!flags.a.empty()) {
+      return absl::InvalidArgumentError("give the files of A and B or --random, not both");
+    }
     RETURN_IF_ERROR(LoadRandom(flags, plan));
   } else {
     RETURN_IF_ERROR(LoadOperands(flags, &model.a, &model.b));
   }
   if (ReadsC(plan)) {
-    if (flags.c.empty()) return absl::InvalidArgumentError("the plan reads C: give its file");
+    if (flags.c.empty()) {
+      return absl::InvalidArgumentError("the plan reads C: give its file after those of A and B");
+    }
     ASSIGN_OR_RETURN(m.c, Result(flags.c, plan.from_c ? &model.c : &model.d));
   } else if (!flags.c.empty()) {
     return absl::InvalidArgumentError(
@@ -176,6 +228,14 @@ absl::StatusOr<Words> LoadedMatrices::Add(const std::string& name, const Format*
   }
   if (added.format == nullptr) RETURN_IF_ERROR(CheckHolds(added, *raw));
   return AsMatrix(added);
+}
+
+absl::StatusOr<Words> LoadedMatrices::AddTurned(const std::string& name, bool turned,
+                                                const Format* raw) {
+  ASSIGN_OR_RETURN(const Words words, Add(name, raw));
+  if (!turned) return words;
+  std::swap(arrays_.back()->shape[0], arrays_.back()->shape[1]);
+  return words.Transposed();
 }
 
 absl::StatusOr<Words> LoadedMatrices::Result(const std::string& name, const Format* format) {

@@ -17,11 +17,13 @@ namespace mmadiff {
 struct MatrixFlags {
   std::string a, b, c, bias, scale_a, scale_b, block_scale_a, block_scale_b;
   std::string random;  // MxNxK instead of a and b
+  bool transpose_a = false, transpose_b = false;
   std::string alpha = "1", beta = "0";
   uint64_t seed = 1;
 };
-// The flags of all but a, b and c.
 void AddMatrixFlags(CLI::App& command, MatrixFlags& flags);
+// Only --transpose_a and --transpose_b.
+void AddTransposeFlags(CLI::App& command, MatrixFlags& flags);
 
 // Owns what Matrices points to.
 class LoadedMatrices {
@@ -47,6 +49,8 @@ class LoadedMatrices {
   absl::Status LoadRandom(const MatrixFlags& flags, const Plan& plan);
   // The array as a matrix. If `raw` is not nullptr, words without a format may be of this one.
   absl::StatusOr<Words> Add(const std::string& name, const Format* raw);
+  // The file may hold the transposed matrix.
+  absl::StatusOr<Words> AddTurned(const std::string& name, bool turned, const Format* raw);
   absl::StatusOr<ScaleMatrix> AddScales(const std::string& name, const Format& format, int64_t rows,
                                         bool of_a);
 

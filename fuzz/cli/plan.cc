@@ -1,5 +1,6 @@
 // mmadiff plan: which plans made a result, from A, B and D alone.
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "absl/strings/str_cat.h"
@@ -161,6 +162,10 @@ std::string Text(const PlanResult& r) {
                     "]\n", r.nearest->text);
   } else {
     absl::StrAppend(&text, "elements  ", all, " of ", all, " are equal\n");
+    if (std::exp2(static_cast<double>(all) / 2) < static_cast<double>(r.tried)) {
+      absl::StrAppend(&text, "          so few elements may fit one of ", r.tried,
+                      " plans by chance: ask with a larger D\n");
+    }
   }
   absl::StrAppend(&text, "tried     ", r.tried, " plans that differ for this k\n");
   std::string decided;
@@ -252,8 +257,13 @@ PlanResult Search(const Matrices& m, const Words& d, const Format& format,
 }
 
 absl::Status FindPlan(const PlanFlags& flags, Call& call) {
-  if (!flags.shapes.out.empty() || !flags.shapes.expect.empty()) {
-    return absl::InvalidArgumentError("--out and --expect need --device=blas:LIBRARY");
+  const ShapeFlags& shapes = flags.shapes;
+  if (!shapes.m.empty() || !shapes.n.empty() || !shapes.k.empty()) {
+    return absl::InvalidArgumentError("--m, --n and --k need --device: files have their shapes");
+  }
+  if (!shapes.out.empty() || !shapes.expect.empty()) {
+    return absl::InvalidArgumentError(
+        "--out and --expect need --device=blas:LIBRARY or exec:COMMAND");
   }
   if (flags.d.empty()) {
     return absl::InvalidArgumentError(
@@ -283,6 +293,9 @@ absl::Status FindPlan(const PlanFlags& flags, Call& call) {
 
 void RunPlan(const PlanFlags& flags, Call& call) {
   const auto ask = [&]() -> absl::Status {
+    if (!flags.matrices.a.empty()) {
+      return absl::InvalidArgumentError("give files or --device, not both");
+    }
     ASSIGN_OR_RETURN(const std::vector<const Format*> formats, Formats(flags.formats));
     const auto& verb = flags.shapes.expect.empty() ? AskShapes : ExpectRecording;
     return verb(flags.shapes, formats, flags.instr, flags.threads, call);
@@ -300,6 +313,7 @@ Action AddPlan(CLI::App& command) {
       .TypeName("A");
   AddOption(command, "b", flags->matrices.b, "K x N").TypeName("B");
   AddOption(command, "d", flags->d, "M x N: the result").TypeName("D");
+  AddTransposeFlags(command, flags->matrices);
   AddOption(command, "--formats", flags->formats,
             "formats of A, B and D, for raw words and for exec:COMMAND")
       .TypeName("A,B,D")

@@ -9,6 +9,8 @@
 #include "device/plain_text.h"
 #include "device/status_macros.h"
 #include "device/threads.h"
+#include "sim/plan/order.h"
+#include "sim/plan/plan.h"
 #include "triage/plan/recording.h"
 
 namespace mmadiff {
@@ -30,6 +32,7 @@ Fields<ChangedFact> FieldsOf(const ChangedFact*) {
 // A shape whose product has other bits than the recorded one.
 struct ChangedShape {
   RecordedShape recorded;
+  bool follows = false;  // the recorded product follows the recorded plans
   std::string digest;
   ShapePlans now;
 };
@@ -37,7 +40,7 @@ struct ChangedShape {
 // The plans of all elements; none if some are not known.
 std::vector<PlanOfElements> RecordedPlans(const ChangedShape& s) {
   std::vector<PlanOfElements> plans;
-  if (s.recorded.differing > 0) return plans;
+  if (!s.follows) return plans;
   for (const auto& [plan, where] : s.recorded.plans) plans.push_back({plan, where});
   return plans;
 }
@@ -45,13 +48,24 @@ std::vector<PlanOfElements> PlansNow(const ChangedShape& s) {
   return Explained(s.now) ? PlansOf(s.now) : std::vector<PlanOfElements>();
 }
 
-// The texts of those plans that are not among the others, joined; "" without any.
+// Arithmetic and order for k products. Texts of plans that differ elsewhere may be equal in these.
+std::string OrderOfText(const std::string& text, int64_t k) {
+  std::string error;
+  const std::optional<Plan> plan = ParsePlan(text, &error);
+  if (!plan) return text;
+  return absl::StrCat(plan->operation->name, plan->unfused, OrderAt(*plan, k));
+}
+
+// The texts of those plans whose order none of the others has, joined; "" without any.
 std::string PlansBeside(const std::vector<PlanOfElements>& plans,
-                        const std::vector<PlanOfElements>& others) {
+                        const std::vector<PlanOfElements>& others, int64_t k) {
   constexpr size_t kShown = 2;
   std::vector<std::string> texts;
   for (const PlanOfElements& p : plans) {
-    if (std::ranges::count(others, p.plan, &PlanOfElements::plan) == 0) texts.push_back(p.plan);
+    const bool is_there = std::ranges::any_of(others, [&](const PlanOfElements& other) {
+      return OrderOfText(other.plan, k) == OrderOfText(p.plan, k);
+    });
+    if (!is_there) texts.push_back(p.plan);
   }
   if (texts.size() > kShown) {
     texts[kShown - 1] = absl::StrCat(texts.size() - kShown + 1, " more plans");
@@ -63,14 +77,14 @@ std::string PlansBeside(const std::vector<PlanOfElements>& plans,
 // The change in one line.
 std::string Change(const ChangedShape& s) {
   const std::vector<PlanOfElements> before = RecordedPlans(s), now = PlansNow(s);
-  if (before.empty()) return "the recorded plans do not reproduce all elements";
+  if (before.empty()) return "the recorded plans do not reproduce the recorded digest";
   if (now.empty()) return "no plans reproduce all elements now";
-  const std::string gone = PlansBeside(before, now), come = PlansBeside(now, before);
+  const int64_t k = s.recorded.shape.k;
+  const std::string gone = PlansBeside(before, now, k), come = PlansBeside(now, before, k);
   if (!gone.empty() && !come.empty()) return absl::StrCat("recorded with ", gone, ", now ", come);
   if (!gone.empty()) return absl::StrCat("now without ", gone);
   if (!come.empty()) return absl::StrCat("now also with ", come);
-  return before == now ? "the plans are the same: one of the two products does not follow them"
-                       : "the plans are the same, now of other elements";
+  return "the same orders, of other elements, or with other NaNs";
 }
 
 Fields<ChangedShape> FieldsOf(const ChangedShape*) {
@@ -148,8 +162,8 @@ std::vector<ChangedFact> ChangedFacts(const Identity& recorded, const Identity& 
 }
 
 std::string KindText(const ProductKind& kind) {
-  return absl::StrCat(Name(kind.formats), " with alpha ", kind.factors.alpha, ", beta ",
-                      kind.factors.beta);
+  return absl::StrCat(Name(kind.formats), " with alpha ", FactorText(kind.factors.alpha), ", beta ",
+                      FactorText(kind.factors.beta));
 }
 
 // The shapes with a product.
@@ -170,6 +184,10 @@ Filtered<RecordedShape> WithProduct(const std::vector<RecordedShape>& shapes) {
 absl::Status ExpectRecording(const ShapeFlags& flags, const std::vector<const Format*>& formats,
                              const std::vector<std::string>& instr, int threads, Call& call) {
   ASSIGN_OR_RETURN(const PlanRecording recording, ReadPlanRecording(flags.expect));
+  const auto has_product = [](const RecordedShape& s) { return !s.digest.empty(); };
+  if (std::ranges::none_of(recording.shapes, has_product)) {
+    return absl::InvalidArgumentError(absl::StrCat(flags.expect, ": no product was recorded"));
+  }
   const MatrixFormats& recorded = recording.kind.formats;
   const bool is_program = absl::StartsWith(flags.device, "exec:") && formats[0] == nullptr;
   ASSIGN_OR_RETURN(
@@ -194,8 +212,11 @@ absl::Status ExpectRecording(const ShapeFlags& flags, const std::vector<const Fo
     if (digest == shape.digest) continue;
     ASSIGN_OR_RETURN(ShapePlans now, AskPlans(*device, shape.shape, ops, shape.seed, kProducts,
                                               {.threads = ThreadsOf(threads)}));
-    result.changed.push_back({std::move(shape), std::move(digest), std::move(now)});
+    const auto predicted = PredictedDigest(shape.shape, recording.kind, shape.seed, shape.plans);
+    const bool follows = predicted.ok() && *predicted == shape.digest;
+    result.changed.push_back({std::move(shape), follows, std::move(digest), std::move(now)});
   }
+  RETURN_IF_ERROR(device->Finish());
   call.PrintWithLeftOut(result, [&] { return Text(result); });
   if (!result.changed.empty()) call.Say(Verdict::kDiffers);
   return absl::OkStatus();

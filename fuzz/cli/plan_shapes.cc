@@ -176,7 +176,7 @@ absl::StatusOr<std::vector<int64_t>> ParseSides(const char* flag,
         !absl::SimpleAtoi(range ? ends.second : ends.first, &last) || first < 1 || last < first ||
         last - first >= kMaxShapes) {
       return absl::InvalidArgumentError(
-          absl::StrCat(flag, "=", part, ": give a size, 512, or a range, 1-64"));
+          absl::StrCat(flag, "=", part, ": give sizes, such as 512, 1-64 or 100,402"));
     }
     for (int64_t side = first; side <= last; ++side) sides.push_back(side);
   }
@@ -283,10 +283,11 @@ void AddShapeFlags(CLI::App& command, ShapeFlags& flags, const Flag& seed) {
   std::vector<Flag> asks = {seed};
   for (const auto& [name, sides] :
        {std::pair("--m", &flags.m), {"--n", &flags.n}, {"--k", &flags.k}}) {
-    asks.push_back(AddOption(command, name, *sides,
-                             "with --device: sizes, as 512 or 1-64; without, random shapes")
-                       .TypeName("SIZES")
-                       .Delimiter(','));
+    asks.push_back(
+        AddOption(command, name, *sides,
+                  "with --device: sizes, such as 512, 1-64 or 100,402; without, random shapes")
+            .TypeName("SIZES")
+            .Delimiter(','));
   }
   asks.push_back(
       AddOption(command, "--cases", flags.cases, "with --device: number of random shapes")

@@ -520,6 +520,9 @@ absl::StatusOr<Report> Race(const RaceFlags& flags, const TextStyle& style, Ledg
 }
 
 void RunPlanRace(const RaceFlags& flags, Call& call) {
+  if (flags.all || flags.set) {
+    return call.Say(absl::InvalidArgumentError("--all and --set are for rows, not for plans"));
+  }
   const absl::StatusOr<PlanPair> pair = RaceTwoPlans(flags.rows);
   if (!pair.ok()) return call.Say(pair.status());
   call.Print(*pair, [&] { return PlanPairText(*pair); });

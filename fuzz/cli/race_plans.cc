@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "device/line_protocol.h"
 #include "device/status_macros.h"
+#include "fuzz/cli/typed_name.h"
 #include "fuzz/output/shared_fields.h"
 #include "triage/number_text.h"
 
@@ -59,7 +60,7 @@ Fields<PlanPair> FieldsOf(const PlanPair*) {
        {.words = {"told_apart", "equal_orders", "undecided"}}},
       {"text", [](const P& p) { return p.race.equal; }, Prose("reason for equal_orders")},
       {"least_k", [](const P& p) { return p.race.least_k; },
-       "least k for which arithmetic or order differ; 0: none was found"},
+       "least k for which arithmetic or order may differ; 0: none was found"},
       {"k", [](const P& p) { return p.race.found ? std::optional(p.race.found->k) : std::nullopt; },
        "k of the product that distinguishes the plans"},
       {"terms", Terms, "its products; both operands of all others are 0, or one is"},
@@ -71,9 +72,9 @@ Fields<PlanPair> FieldsOf(const PlanPair*) {
 
 std::string PlanPairText(const PlanPair& pair) {
   const PlanRace& race = pair.race;
-  if (!race.equal.empty()) return absl::StrCat("no product distinguishes them: ", race.equal, "\n");
+  if (!race.equal.empty()) return absl::StrCat(race.equal, "\n");
   if (!race.found) {
-    return absl::StrCat("undecided: arithmetic or order differ from k = ", race.least_k,
+    return absl::StrCat("undecided: arithmetic or order may differ from k = ", race.least_k,
                         " on, but ", race.tried, " products gave equal results\n");
   }
   const Format& d = *pair.x.epilogue.format;
@@ -100,10 +101,7 @@ absl::StatusOr<PlanPair> RaceTwoPlans(const std::vector<std::string>& texts) {
   if (texts.size() != 2) return absl::InvalidArgumentError("give two plans, each in quotes");
   PlanPair pair;
   for (const auto& [text, plan] : {std::pair(texts[0], &pair.x), {texts[1], &pair.y}}) {
-    std::string error;
-    const std::optional<Plan> parsed = ParsePlan(text, &error);
-    if (!parsed) return absl::InvalidArgumentError(error);
-    *plan = *parsed;
+    ASSIGN_OR_RETURN(*plan, TypedPlan(text));
   }
   pair.race = RacePlans(pair.x, pair.y);
   if (pair.race.not_comparable.empty()) return pair;

@@ -1,5 +1,7 @@
 #include "fuzz/cli/typed_name.h"
 
+#include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -93,6 +95,16 @@ absl::StatusOr<std::string> TypedName(const std::string& text, const Device* dev
   if (!name.ok() || IsGlob(text)) return name;
   if (*name != text && FindOperation(*name, Models::kOptional) != nullptr) return Said(text, *name);
   return Quoted(text, device);
+}
+
+absl::StatusOr<Plan> TypedPlan(const std::string& text) {
+  const size_t first = std::min(text.find_first_not_of(" \t\n"), text.size());
+  const size_t end = std::min(text.find_first_of(" \t\n|", first), text.size());
+  ASSIGN_OR_RETURN(const std::string name, TypedName(text.substr(first, end - first)));
+  std::string error;
+  const std::optional<Plan> plan = ParsePlan(absl::StrCat(name, text.substr(end)), &error);
+  if (plan) return *plan;
+  return absl::InvalidArgumentError(absl::StrCat("plan '", text, "': ", error));
 }
 
 absl::StatusOr<Racer> TypedRacer(const std::string& text) {

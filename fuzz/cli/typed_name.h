@@ -5,6 +5,7 @@
 
 #include "absl/status/statusor.h"
 #include "device/device.h"
+#include "sim/plan/plan.h"
 #include "triage/race/racer.h"
 
 namespace mmadiff {
@@ -18,6 +19,9 @@ absl::StatusOr<std::string> TypedName(const std::string& text, const Device* dev
 // The same, but an architecture alone means all its instructions, and a glob without an
 // architecture means all architectures.
 absl::StatusOr<std::string> TypedGlob(const std::string& text, const Device* device = nullptr);
+
+// ParsePlan(), whose instruction is a typed name. kInvalidArgument: no plan.
+absl::StatusOr<Plan> TypedPlan(const std::string& text);
 
 // ParseRacer() of "NAME[:NAME=VALUE,...]", whose first name is a typed name.
 absl::StatusOr<Racer> TypedRacer(const std::string& text);

@@ -91,7 +91,7 @@ constexpr VerbVerdict kGemm[] = {
 constexpr VerbVerdict kPlan[] = {
     {kRowFailed, "the program ends, or does not answer in time"},
     {kDiffers, "some elements have no plan; a product is not that of --expect"},
-    {kHarmed, "damaged files; a program writes more than D"},
+    {kHarmed, "damaged files; a program writes more than D; answers that do not repeat"},
     {kNotHere, "no such library or program on this machine"},
     {kNothing, "the elements reject no plan"},
     {kGood, "a plan gives every element; all products are those of --expect"}};

@@ -14,7 +14,8 @@ namespace mmadiff {
 namespace {
 
 constexpr int64_t kWitnesses = 48;
-constexpr size_t kNear = 8;    // plans of which the nearest is sought
+constexpr size_t kNear = 16;       // plans of which the nearest is sought
+constexpr int64_t kNearGrid = 16;  // rows and columns in which they are found
 constexpr int64_t kGroup = 4;  // witnesses that are looked at together: a grid of rows and columns
 constexpr int64_t kMaxRank = 12;  // of Nearness()
 
@@ -124,7 +125,7 @@ class Finder {
         left.push_back(std::move(left_[p]));
       } else {
         CountRejected(wrong[p], witnesses);
-        if (rejected_.size() < kNear) rejected_.push_back(std::move(left_[p]));
+        rejected_.push_back(std::move(left_[p]));
       }
     }
     left_ = std::move(left);
@@ -133,13 +134,24 @@ class Finder {
     }
   }
 
-  // Plans that are rejected later are nearer.
+  // Plans that are rejected later are nearer. Of these, those that give most elements of some rows and
+  // columns are compared on all.
   void FindNearest() {
+    std::vector<int64_t> rows, columns;
+    for (int64_t i = 0; i < kNearGrid; ++i) {
+      rows.push_back(i * matrices_.m / kNearGrid);
+      columns.push_back(i * matrices_.n / kNearGrid);
+    }
+    left_ = std::move(rejected_);
+    const auto wrong = WrongOfAll(Excerpt(matrices_, rows, columns), rows, columns);
+    std::vector<size_t> order(left_.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::ranges::stable_sort(order, {}, [&](size_t p) { return wrong[p].size(); });
     found_.differing = INT64_MAX;
-    for (const Plan& plan : rejected_) {
-      const MatrixDifference difference = CompareWithPlan(plan, matrices_, d_, execution_);
+    for (const size_t p : std::span(order).first(std::min(kNear, order.size()))) {
+      const MatrixDifference difference = CompareWithPlan(left_[p], matrices_, d_, execution_);
       if (difference.count >= found_.differing) continue;
-      found_.nearest = plan;
+      found_.nearest = left_[p];
       found_.differing = difference.count;
       found_.first = difference.first;
     }
@@ -186,7 +198,7 @@ class Finder {
   const Format& format_;
   const Execution execution_;
   std::vector<Plan> left_;
-  std::vector<Plan> rejected_;  // some of those that were rejected last
+  std::vector<Plan> rejected_;  // those that were rejected last
   FoundPlans found_;
 };
 

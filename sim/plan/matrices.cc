@@ -3,19 +3,22 @@
 #include <algorithm>
 
 #include "sim/plan/convert.h"
+#include "sim/plan/ranges.h"
 
 namespace mmadiff {
 namespace {
 
 std::string WhyNotFormat(const char* name, const Format& from, const Format& to) {
   if (HasWordsOf(to, from) || Holds(to, from)) return "";
-  return std::string(name) + " has the format " + from.name + ", but the operation takes " +
-         to.name + ", which lacks some of its numbers";
+  const std::string both =
+      std::string(name) + " has the format " + from.name + ", but the operation takes " + to.name;
+  if (IsInteger(from) != IsInteger(to)) return both + ": convert it first";
+  return both + ", which lacks some of its numbers: round it first";
 }
 
 // For an operand that the plan reads.
 std::string WhyNotWords(const std::string& name, const Words& words, const Format& format) {
-  if (words.data == nullptr) return "the plan reads " + name + ": give it";
+  if (words.data == nullptr) return "the plan reads " + name;
   for (const int bits : {8, 16, 32, 64}) {
     if (words.bits == bits && bits >= format.bits) return "";
   }
@@ -24,11 +27,44 @@ std::string WhyNotWords(const std::string& name, const Words& words, const Forma
 }
 
 // Checks the operands that the plan reads.
+bool IsScaled(const PlanStage& stage) {
+  return stage.join.kind == PlanJoin::Kind::kScaled ||
+         stage.join.kind == PlanJoin::Kind::kScaledInTurns;
+}
+
+// Each part that is scaled must have one scale.
+std::string WhyNotScales(const Plan& plan, const Matrices& p) {
+  std::vector<Pieces> parts = {{{0, p.k}}};
+  for (size_t s = plan.stages.size(); s-- > 0;) {
+    std::vector<Pieces> inner;
+    for (const Pieces& part : parts) {
+      if (plan.stages[s].tail != 0) {
+        inner.push_back(part);
+        continue;
+      }
+      for (Pieces& one : PartsOf(plan.stages[s].range, part)) inner.push_back(std::move(one));
+    }
+    parts = std::move(inner);
+    if (!IsScaled(plan.stages[s])) continue;
+    for (const ScaleMatrix* scales : {&p.scale_a, &p.scale_b}) {
+      for (const Pieces& part : parts) {
+        const int64_t first = part.front().first / scales->k_each;
+        const bool one = std::ranges::all_of(part, [&](const Piece& piece) {
+          return piece.first / scales->k_each == first && (piece.end - 1) / scales->k_each == first;
+        });
+        if (one) continue;
+        return std::string(scales == &p.scale_a ? "A" : "B") + " has a scale for each " +
+               std::to_string(scales->k_each) +
+               " k, but the plan scales sums over ranges that have several of these";
+      }
+    }
+  }
+  return "";
+}
+
 std::string WhyNotOperands(const Plan& plan, const Matrices& p) {
   const Model& m = plan.operation->model;
-  const bool scaled = std::ranges::any_of(plan.stages, [](const PlanStage& s) {
-    return s.join.kind == PlanJoin::Kind::kScaled || s.join.kind == PlanJoin::Kind::kScaledInTurns;
-  });
+  const bool scaled = std::ranges::any_of(plan.stages, IsScaled);
   const bool blocks = m.scale_block != 0, c = ReadsC(plan);
   const struct {
     bool read;
@@ -38,10 +74,10 @@ std::string WhyNotOperands(const Plan& plan, const Matrices& p) {
   } operands[] = {
       {p.m > 0 && p.k > 0, "A", p.a, *p.a_format},
       {p.n > 0 && p.k > 0, "B", p.b, *p.b_format},
-      {scaled, "scales of A", p.scale_a.words, m.d},
-      {scaled, "scales of B", p.scale_b.words, m.d},
-      {blocks, "block scales of A", p.block_scale_a.words, m.scale},
-      {blocks, "block scales of B", p.block_scale_b.words, m.scale},
+      {scaled, "scales of A (scale_a)", p.scale_a.words, m.d},
+      {scaled, "scales of B (scale_b)", p.scale_b.words, m.d},
+      {blocks, "block scales of A (block_scale_a)", p.block_scale_a.words, m.scale},
+      {blocks, "block scales of B (block_scale_b)", p.block_scale_b.words, m.scale},
       {c && p.m > 0 && p.n > 0, "C", p.c, m.d},
       {plan.epilogue.bias && p.n > 0, "a bias", p.bias, m.d},
   };
@@ -63,7 +99,7 @@ std::string WhyNotMatrices(const Plan& plan, const Matrices& p) {
   for (const ScaleMatrix* s : {&p.scale_a, &p.scale_b, &p.block_scale_a, &p.block_scale_b}) {
     if (s->rows_each < 1 || s->k_each < 1) return "a scale is for at least one row and one k";
   }
-  return "";
+  return p.k == 0 ? "" : WhyNotScales(plan, p);
 }
 
 }  // namespace mmadiff

@@ -8,6 +8,7 @@ namespace {
 std::string Text(const Pieces& ks) {
   std::string text;
   for (const Piece& piece : ks) {
+    if (piece.end == piece.first) continue;
     text += (text.empty() ? "" : ",") + std::to_string(piece.first);
     if (piece.end - piece.first > 1) text += "-" + std::to_string(piece.end - 1);
   }
@@ -66,7 +67,8 @@ constexpr const char* kStarts[] = {"", "0", "c", "beta*c", "fma beta*c"};
 std::string JoinText(const PlanStage& stage, int64_t parts, bool rounds) {
   const PlanJoin& join = stage.join;
   // One addition is the same in every order, and (0 + 1) + 2 is a pair and a rest.
-  const bool pairs = join.kind == PlanJoin::Kind::kPairs && parts == 3 && !rounds;
+  const bool pairs =
+      join.kind == PlanJoin::Kind::kPairs && join.distances.empty() && parts == 3 && !rounds;
   const bool adds = (IsTree(join) && parts == 2) || pairs;
   const PlanJoin::Kind kind = adds ? PlanJoin::Kind::kAdd : join.kind;
   std::string text = std::to_string(static_cast<int>(kind)) + kStarts[static_cast<int>(join.start)];

@@ -237,9 +237,12 @@ std::string ParseResult(std::string_view text, Epilogue& epilogue) {
     epilogue.fused = form.fused;
     return "";
   }
-  return "\"" + given +
-         "\" is neither a stage, such as \"every 128: add\", nor a result: " + forms +
-         "; each may end with + bias";
+  const size_t first = std::min(text.find_first_not_of(' '), text.size());
+  const std::string_view shown = text.substr(first, text.find_last_not_of(' ') + 1 - first);
+  return "\"" + std::string(shown) +
+         "\" is neither a stage, a range, a colon and a join, such as \"every 128: add\", nor a "
+         "result: " +
+         forms + "; each may end with + bias";
 }
 
 std::string ParseStage(std::string_view text, Plan& plan) {
@@ -265,7 +268,7 @@ std::string ParseStage(std::string_view text, Plan& plan) {
 
 std::string ParseLast(WordsOfPart words, Epilogue& epilogue) {
   if (std::string error = ParseFormat("|", words, &epilogue.format); !error.empty()) {
-    return "the last part is the format of D: " + error;
+    return "the last part is the format of D; " + error;
   }
   return words.done() ? "" : "nothing may follow the format of D";
 }
@@ -295,7 +298,8 @@ std::vector<std::string_view> PartsBetweenBars(std::string_view text) {
 
 std::string Parse(std::string_view text, Plan& plan) {
   const std::vector<std::string_view> parts = PartsBetweenBars(text);
-  if (parts.size() < 2) return "a plan has an operation and a format: \"sm_90/fma.rn.f32 | f32\"";
+  if (parts.size() < 2)
+    return "a plan has an instruction and the format of D: \"sm_90/fma.rn.f32 | f32\"";
   std::string error = ParseOperation(WordsOfPart(parts.front()), plan);
   for (size_t i = 1; i + 1 < parts.size() && error.empty(); ++i) {
     const bool result = i + 2 == parts.size() && IsResult(parts[i]);

@@ -37,10 +37,11 @@ struct PlanJoin {
     kAdd,            // add: part + sum
     kScaled,         // fma (a*b): (scale of a * scale of b, rounded) * part + sum
     kScaledInTurns,  // fma a*b: (scale of a * part, rounded) * scale of b + sum
-    kTree,           // tree: part i + part (i + half), where half is rounded up, until one is left
-    kPairs,          // pairs: part 2 i + part (2 i + 1), until one is left
-    kAlpha,          // add alpha: (part * alpha, rounded) + sum
-    kFusedAlpha,     // fma alpha: part * alpha + sum
+    // Strided ranges without products keep their places in both, as lanes of +0 that are not added.
+    kTree,        // tree: part i + part (i + half), where half is rounded up, until one is left
+    kPairs,       // pairs: part 2 i + part (2 i + 1), until one is left
+    kAlpha,       // add alpha: (part * alpha, rounded) + sum
+    kFusedAlpha,  // fma alpha: part * alpha + sum
   };
   enum class Start : uint8_t {
     kDefault,

@@ -117,8 +117,8 @@ struct Wrong {
   const char *text, *message;
 };
 constexpr Wrong kWrong[] = {
-    {"", "a plan has an operation and a format"},
-    {"sm_90/fma.rn.f32", "a plan has an operation and a format"},
+    {"", "a plan has an instruction and the format of D"},
+    {"sm_90/fma.rn.f32", "a plan has an instruction and the format of D"},
     {"| f32", "no instruction ''"},
     {"sm_90/fma.rn.f33 | f32", "nearest names: sm_90/fma.rn.f32"},
     {"fma.rn.f32 | f32", "no instruction 'fma.rn.f32'"},
@@ -179,9 +179,9 @@ constexpr Wrong kWrong[] = {
     {"$ | fma(beta, c, sum) | every 8: add | f32", "a result is before the format"},
     {"$ | sum + bias | alpha*sum | f32", "a result is before the format"},
     {"$ | beta*sum | f32", "nor a result: sum; alpha*sum; sum + beta*c; fma("},
-    {"$ | sum + bias + bias | f32", "\"sum+bias+bias\" is neither a stage"},
+    {"$ | sum + bias + bias | f32", "\"sum + bias + bias\" is neither a stage"},
     {"$ | beta*c + sum | f32", "nor a result"},
-    {"$ | alpha | f32", "\"alpha\" is neither a stage, such as"},
+    {"$ | alpha | f32", "\"alpha\" is neither a stage, a range"},
     {"$ | alpha*sum", "the last part is the format of D"},
     {"sm_80/mma.m16n8k16.s32.s8.s8.s32 | every 8: add from c | s32", "can only be added"},
     {"$ | residue | f32", "a positive integer must follow \"residue\""},
@@ -190,7 +190,7 @@ constexpr Wrong kWrong[] = {
     {"$ | cut x | f32", "a positive integer must follow \"cut\", not \"x\""},
     {"$ | cut 8 | cut 8 | f32", "\"cut\" may stand once"},
     {"$ | cut 8: add | f32", "a positive integer must follow \"cut\", not \"8:\""},
-    {"$ |", "the last part is the format of D: a format must follow"},
+    {"$ |", "the last part is the format of D; a format must follow"},
     {"$ | every 8: add", "the last part is the format of D"},
     {"$ | e4m3", "f64, f32, f16, bf16 or s32, not \"e4m3\""},
     {"$ | alpha f32", "the last part is the format of D"},

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 #include <random>
+#include <set>
 
 #include "sim/plan/execute.h"
 #include "sim/plan/find.h"
@@ -14,6 +15,7 @@ namespace {
 
 constexpr int64_t kCases = 256;   // that are tried together
 constexpr int64_t kRounds = 100;  // of these for the least k, fewer for each of the next
+constexpr int64_t kMaxLaterK = 1 << 17;
 constexpr int64_t kMaxTimes = 8;  // the largest k: this many times the least, or kMaxRaceK
 
 // Whether the plans may differ for k products.
@@ -157,6 +159,28 @@ class Racer {
   const Model& model_;
 };
 
+// Every k up to kMaxRaceK; beyond, those about the numbers of the plans, and about their doubles.
+std::vector<int64_t> KsOf(const Plan& x, const Plan& y) {
+  std::set<int64_t> numbers, later;
+  for (const Plan* plan : {&x, &y}) {
+    numbers.insert({plan->cut, plan->residue});
+    for (const PlanStage& stage : plan->stages) {
+      const PlanRange& r = stage.range;
+      numbers.insert({stage.tail, r.size, r.size * r.count, r.last, r.unrolled});
+      numbers.insert(r.at.begin(), r.at.end());
+    }
+  }
+  for (const int64_t n : numbers) {
+    for (const int64_t k : {n, n + 1, n + 2, 2 * n, 2 * n + 1, 3 * n, 3 * n + 1}) {
+      if (k > kMaxRaceK && k <= kMaxLaterK) later.insert(k);
+    }
+  }
+  std::vector<int64_t> ks(kMaxRaceK);
+  std::iota(ks.begin(), ks.end(), 1);
+  ks.insert(ks.end(), later.begin(), later.end());
+  return ks;
+}
+
 std::string WhyNotComparable(const Plan& x, const Plan& y) {
   const Model &m = x.operation->model, &n = y.operation->model;
   const struct {
@@ -188,17 +212,17 @@ PlanRace RacePlans(const Plan& x, const Plan& y) {
   race.not_comparable = WhyNotComparable(x, y);
   if (!race.not_comparable.empty()) return race;
   if (SameArithmetic(x, y) && x.cut == y.cut && x.residue == y.residue && x.stages == y.stages) {
-    race.equal = "both have the same arithmetic, ranges and joins";
+    race.equal = "no product distinguishes them: both have the same arithmetic, ranges and joins";
     return race;
   }
-  for (int64_t k = 1; k <= kMaxRaceK && race.least_k == 0; ++k) {
-    if (Differ(x, y, k)) race.least_k = k;
-  }
-  if (race.least_k == 0) {
-    race.equal = "both have the same arithmetic, and the same order for every k up to " +
-                 std::to_string(kMaxRaceK);
+  const std::vector<int64_t> ks = KsOf(x, y);
+  const auto least = std::ranges::find_if(ks, [&](int64_t k) { return Differ(x, y, k); });
+  if (least == ks.end()) {
+    race.equal = "no product of up to " + std::to_string(kMaxRaceK) +
+                 " k distinguishes them: both have the same arithmetic and order";
     return race;
   }
+  race.least_k = *least;
   const Racer racer(x, y);
   int64_t rounds = kRounds;
   const int64_t largest = std::max(kMaxTimes * race.least_k, kMaxRaceK);

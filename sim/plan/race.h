@@ -19,12 +19,13 @@ struct TellingProduct {
 };
 
 struct PlanRace {
-  // Why no product can distinguish the plans; empty if one may.
+  // That no product distinguishes the plans, and why, or none of so many k; empty if one may.
   std::string equal;
   // Why they cannot be compared: other formats of operands or of results; empty if they can.
   std::string not_comparable;
   std::optional<TellingProduct> found;
-  // The least k for which the plans differ in arithmetic or order, up to kMaxRaceK; 0: for none.
+  // The least k, among those up to kMaxRaceK and a few later ones, for which the texts of arithmetic
+  // and order differ; 0: for none.
   int64_t least_k = 0;
   int64_t tried = 0;  // products of that many k
 };

@@ -46,6 +46,10 @@ TEST(RacePlans, FindsTheLeastK) {
        "sm_90/wgmma.m64n8k16.f32.f16.f16 | into 3 of 64: add | f32", 65},
       {"x86/vfmadd231sd | strided 8 of 1: tree | f64",
        "x86/vfmadd231sd | strided 8 of 1: pairs | f64", 3},
+      {"x86/vfmadd231ss | cut 8 | f32", "x86/vfmadd231ss | f32", 1},
+      {"x86/vfmadd231ss | strided 4 of 1: pairs 2 1 | f32",
+       "x86/vfmadd231ss | strided 4 of 1: add | f32", 3},
+      {"x86/vfmadd231ss | every 5000: add | f32", "x86/vfmadd231ss | f32", 5001},
   };
   for (const auto& [x, y, k] : cases) {
     const PlanRace race = RacePlans(PlanOf(x), PlanOf(y));
@@ -68,6 +72,9 @@ TEST(RacePlans, ProvesEqualOrders) {
   const PlanRace same = RacePlans(PlanOf(cases[0].first), PlanOf(cases[0].second));
   EXPECT_NE(same.equal, "");
   EXPECT_FALSE(same.found);
+  const PlanRace far =
+      RacePlans(PlanOf("x86/vfmadd231ss | at 1000000: add | f32"), PlanOf("x86/vfmadd231ss | f32"));
+  EXPECT_THAT(far.equal, testing::HasSubstr("of up to 4096 k"));
   EXPECT_EQ(RacePlans(PlanOf(cases[1].first), PlanOf(cases[1].second)).equal, "");
 }
 

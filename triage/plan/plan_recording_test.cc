@@ -51,6 +51,7 @@ const BadRecordingText kBadTexts[] = {
     {"\"beta\"", "\"bet\"", "has no number 'beta'"},
     {"\"shapes\": [", "\"shapes\": [1, ", "has no list 'shapes' of objects"},
     {"\"shapes\": [", "\"shapes\": [[[[[[[[[[1]]]]]]]]], ", "has no list 'shapes' of objects"},
+    {"\"shapes\": [", "\"shapes\": [], \"more\": [", "'shapes': is empty"},
     {"\"m\": 4", "\"m\": -4", "shapes[1]: has no number 'm' from 0"},
     {"\"m\": 4", "\"m\": 4.0", "shapes[1]: has no number 'm' from 0"},
     {"\"m\": 4", "\"m\": 0", "shapes[1]: 'm' is 0"},

@@ -159,6 +159,7 @@ absl::StatusOr<PlanRecording> ParsePlanRecording(absl::string_view text) {
   ASSIGN_OR_RETURN(recording.identity, IdentityIn(json));
   ASSIGN_OR_RETURN(recording.kind, KindIn(json));
   ASSIGN_OR_RETURN(const RecordedJson* const shapes, ListIn(json, "shapes", ""));
+  if (shapes->empty()) return BadRecording("'shapes'", "is empty");
   for (const RecordedJson& shape : *shapes) {
     const std::string where = absl::StrCat("shapes[", recording.shapes.size(), "]");
     ASSIGN_OR_RETURN(RecordedShape recorded,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "device/status_macros.h"
 #include "sim/plan/convert.h"
@@ -105,7 +106,18 @@ absl::StatusOr<ShapePlans> ShapeAsker::Predict() {
     result.differing = Missed(*result.regions, *asked_.back(), *device_.formats().d, execution_);
   }
   result.products = std::ssize(asked_);
+  if (!result.regions || result.differing > 0) RETURN_IF_ERROR(CheckRepeats());
   return result;
+}
+
+// Asks for the last product again.
+absl::Status ShapeAsker::CheckRepeats() {
+  AskedProduct again(shape_, KindOf(device_), seed_ + asked_.size() - 1);
+  RETURN_IF_ERROR(again.Ask(device_));
+  if (again.digest() == asked_.back()->digest()) return absl::OkStatus();
+  return absl::DataLossError(absl::StrCat(
+      device_.name(), " gives two results for one product of ", ShapeText(shape_),
+      ": a kernel whose order changes from call to call, as with atomics, has no plan"));
 }
 
 absl::Status ShapeAsker::AskOne() {

@@ -43,11 +43,13 @@ class ShapeAsker {
 
   RegionFinder& finder() { return finder_; }
   absl::Status Ask(int products);
-  // After Ask(): the regions, and one more product that they predict.
+  // After Ask(): the regions, and one more product that they predict. kDataLoss: the plans do
+  // not give all, and the device answers the last product differently the second time.
   absl::StatusOr<ShapePlans> Predict();
 
  private:
   absl::Status AskOne();
+  absl::Status CheckRepeats();
 
   MatrixDevice& device_;
   const MatrixShape shape_;

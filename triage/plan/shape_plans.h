@@ -50,7 +50,7 @@ struct ShapePlans {
 
 // Products with random numbers until the regions have explained `products` of them, then one more
 // that is predicted. Errors are those of the device; kInvalidArgument also if the operations have too
-// many plans.
+// many plans; kDataLoss also if its answers do not repeat.
 absl::StatusOr<ShapePlans> AskPlans(MatrixDevice& device, const MatrixShape& shape,
                                     std::span<const Operation* const> operations, uint64_t seed,
                                     int products, const Execution& execution);
