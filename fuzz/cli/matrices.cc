@@ -126,7 +126,8 @@ void AddTransposeFlags(CLI::App& command, MatrixFlags& flags) {
 absl::StatusOr<LoadedMatrices> LoadedMatrices::Load(const MatrixFlags& flags, const Plan& plan) {
   LoadedMatrices loaded;
   RETURN_IF_ERROR(loaded.LoadAll(flags, plan));
-  const std::string why = WhyNotMatrices(plan, loaded.matrices_);
+  std::string why = WhyNotMatrices(plan, loaded.matrices_);
+  if (why.empty()) why = WhyNotScales(plan, loaded.matrices_);
   if (!why.empty()) return absl::InvalidArgumentError(why);
   return loaded;
 }

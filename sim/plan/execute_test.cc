@@ -707,28 +707,30 @@ TEST(WhyNotMatrices, SaysWhatToGive) {
   const std::string f32 = "sm_90/fma.rn.f32", f16 = "sm_80/mma.m16n8k16.f32.f16.f16.f32";
   const std::string scaled = "sm_100/tcgen05.mma.m128n8k32.mxf8f6f4.f32.e4m3.e4m3.ue8m0 | f32";
   EXPECT_EQ(why(f16 + " | f32", [](Matrices& q) { q.a_format = &kBf16; }),
-            "A has the format bf16, but the operation takes f16, which lacks some of its numbers");
+            "A has the format bf16, but the operation takes f16, which lacks some of its numbers: "
+            "round it first");
   EXPECT_EQ(why(f16 + " | f32", [](Matrices& q) { q.b_format = &kS8; }),
-            "B has the format s8, but the operation takes f16, which lacks some of its numbers");
+            "B has the format s8, but the operation takes f16: convert it first");
   EXPECT_EQ(why("sm_90/fma.rn.f32 | f32", [](Matrices& q) { q.a_format = &kTf32; }), "");
   // 0x80 is a NaN in e4m3fnuz.
   EXPECT_NE(
       why("gfx942/v_mfma_f32_16x16x32_fp8_fp8 | f32", [](Matrices& q) { q.b_format = &kE2m1; }),
       "");
-  EXPECT_EQ(why(f32 + " | f32", [](Matrices& q) { q.a = {}; }), "the plan reads A: give it");
+  EXPECT_EQ(why(f32 + " | f32", [](Matrices& q) { q.a = {}; }), "missing: A, which the plan reads");
   EXPECT_EQ(why(f32 + " | f32", [](Matrices& q) { q.k = 0, q.b = {}; }), "");
   EXPECT_EQ(why(f32 + " | f32", [](Matrices& q) { q.m = -1; }), "m, n and k must not be negative");
   EXPECT_EQ(why(f32 + " | every 4: fma a*b | f32", [](Matrices& q) { q.scale_a = {}; }),
-            "the plan reads scales of A: give it");
+            "missing: scales of A (scale_a), which the plan reads");
   EXPECT_EQ(why(f32 + " | every 4: fma a*b | f32", [](Matrices& q) { q.scale_b.k_each = 0; }),
             "a scale is for at least one row and one k");
   EXPECT_EQ(why(scaled, [](Matrices& q) { q.block_scale_b = {}; }),
-            "the plan reads block scales of B: give it");
-  EXPECT_EQ(why(f32 + " from c | f32", [](Matrices& q) { q.c = {}; }), "the plan reads C: give it");
+            "missing: block scales of B (block_scale_b), which the plan reads");
+  EXPECT_EQ(why(f32 + " from c | f32", [](Matrices& q) { q.c = {}; }),
+            "missing: C, which the plan reads");
   EXPECT_EQ(why(f32 + " | sum + beta*c | f32", [](Matrices& q) { q.c = {}; }),
-            "the plan reads C: give it");
+            "missing: C, which the plan reads");
   EXPECT_EQ(why(f32 + " | sum + bias | f32", [](Matrices& q) { q.bias = {}; }),
-            "the plan reads a bias: give it");
+            "missing: a bias, which the plan reads");
   EXPECT_EQ(why(f32 + " | f32", [](Matrices& q) { q.b.bits = 16; }),
             "B: words of f32 have 8, 16, 32 or 64 bits, at least 32, not 16");
   EXPECT_EQ(why(f32 + " | sum + bias | f32", [](Matrices& q) { q.bias.bits = 48; }),

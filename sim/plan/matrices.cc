@@ -18,7 +18,7 @@ std::string WhyNotFormat(const char* name, const Format& from, const Format& to)
 
 // For an operand that the plan reads.
 std::string WhyNotWords(const std::string& name, const Words& words, const Format& format) {
-  if (words.data == nullptr) return "the plan reads " + name;
+  if (words.data == nullptr) return "missing: " + name + ", which the plan reads";
   for (const int bits : {8, 16, 32, 64}) {
     if (words.bits == bits && bits >= format.bits) return "";
   }
@@ -26,42 +26,12 @@ std::string WhyNotWords(const std::string& name, const Words& words, const Forma
          std::to_string(format.bits) + ", not " + std::to_string(words.bits);
 }
 
-// Checks the operands that the plan reads.
 bool IsScaled(const PlanStage& stage) {
   return stage.join.kind == PlanJoin::Kind::kScaled ||
          stage.join.kind == PlanJoin::Kind::kScaledInTurns;
 }
 
-// Each part that is scaled must have one scale.
-std::string WhyNotScales(const Plan& plan, const Matrices& p) {
-  std::vector<Pieces> parts = {{{0, p.k}}};
-  for (size_t s = plan.stages.size(); s-- > 0;) {
-    std::vector<Pieces> inner;
-    for (const Pieces& part : parts) {
-      if (plan.stages[s].tail != 0) {
-        inner.push_back(part);
-        continue;
-      }
-      for (Pieces& one : PartsOf(plan.stages[s].range, part)) inner.push_back(std::move(one));
-    }
-    parts = std::move(inner);
-    if (!IsScaled(plan.stages[s])) continue;
-    for (const ScaleMatrix* scales : {&p.scale_a, &p.scale_b}) {
-      for (const Pieces& part : parts) {
-        const int64_t first = part.front().first / scales->k_each;
-        const bool one = std::ranges::all_of(part, [&](const Piece& piece) {
-          return piece.first / scales->k_each == first && (piece.end - 1) / scales->k_each == first;
-        });
-        if (one) continue;
-        return std::string(scales == &p.scale_a ? "A" : "B") + " has a scale for each " +
-               std::to_string(scales->k_each) +
-               " k, but the plan scales sums over ranges that have several of these";
-      }
-    }
-  }
-  return "";
-}
-
+// Checks the operands that the plan reads.
 std::string WhyNotOperands(const Plan& plan, const Matrices& p) {
   const Model& m = plan.operation->model;
   const bool scaled = std::ranges::any_of(plan.stages, IsScaled);
@@ -99,7 +69,37 @@ std::string WhyNotMatrices(const Plan& plan, const Matrices& p) {
   for (const ScaleMatrix* s : {&p.scale_a, &p.scale_b, &p.block_scale_a, &p.block_scale_b}) {
     if (s->rows_each < 1 || s->k_each < 1) return "a scale is for at least one row and one k";
   }
-  return p.k == 0 ? "" : WhyNotScales(plan, p);
+  return "";
+}
+
+std::string WhyNotScales(const Plan& plan, const Matrices& p) {
+  if (p.k == 0) return "";
+  std::vector<Pieces> parts = {{{0, p.k}}};
+  for (size_t s = plan.stages.size(); s-- > 0;) {
+    std::vector<Pieces> inner;
+    for (const Pieces& part : parts) {
+      if (plan.stages[s].tail != 0) {
+        inner.push_back(part);
+        continue;
+      }
+      for (Pieces& one : PartsOf(plan.stages[s].range, part)) inner.push_back(std::move(one));
+    }
+    parts = std::move(inner);
+    if (!IsScaled(plan.stages[s])) continue;
+    for (const ScaleMatrix* scales : {&p.scale_a, &p.scale_b}) {
+      for (const Pieces& part : parts) {
+        const int64_t first = part.front().first / scales->k_each;
+        const bool one = std::ranges::all_of(part, [&](const Piece& piece) {
+          return piece.first / scales->k_each == first && (piece.end - 1) / scales->k_each == first;
+        });
+        if (one) continue;
+        return std::string(scales == &p.scale_a ? "A" : "B") + " has a scale for each " +
+               std::to_string(scales->k_each) +
+               " k, but the plan scales sums over ranges that have several of these";
+      }
+    }
+  }
+  return "";
 }
 
 }  // namespace mmadiff

@@ -34,4 +34,8 @@ struct Matrices {
 // Why the plan cannot take the operands; empty if it can.
 std::string WhyNotMatrices(const Plan& plan, const Matrices& matrices);
 
+// Why the scales of joins are not those of whole parts; empty if they are. (Plans take that of the
+// first k of a part.)
+std::string WhyNotScales(const Plan& plan, const Matrices& matrices);
+
 }  // namespace mmadiff

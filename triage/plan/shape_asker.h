@@ -44,7 +44,7 @@ class ShapeAsker {
   RegionFinder& finder() { return finder_; }
   absl::Status Ask(int products);
   // After Ask(): the regions, and one more product that they predict. kDataLoss: the plans do
-  // not give all, and the device answers the last product differently the second time.
+  // not reproduce D, and the device answers the last product differently the second time.
   absl::StatusOr<ShapePlans> Predict();
 
  private:
