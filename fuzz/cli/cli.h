@@ -115,6 +115,8 @@ Flag AddInstr(
 Flag AddStrategy(CLI::App& command, std::string& strategy, const std::string& of = "",
                  bool scheduled = false);
 // Accepts digits only (CLI11 alone reads -1 as 2^64 - 1).
+inline constexpr char kMatrixDevice[] =
+    "MATRIX_DEVICE";  // value of a --device that multiplies matrices
 Flag AddSeed(CLI::App& command, uint64_t& seed);
 Flag AddDevice(CLI::App& command, std::string& spec, const std::string& what);
 // For ParseDuration().

@@ -59,9 +59,7 @@ std::string Texts(absl::string_view title, const std::vector<HelpSection>& secti
 std::string VerbHelp(const CLI::App& command, const Verb& verb) {
   std::vector<HelpSection> sections = SectionsOf(command, verb);
   sections.push_back(GlobalFlags(*command.get_parent(), !ResultsOf(verb).empty()));
-  if (HasDevice(command)) {
-    sections.push_back(SectionsOfDevices().front());
-  }
+  if (auto devices = SectionOfDevices(command)) sections.push_back(std::move(*devices));
   sections.push_back(SectionOfExitCodes(&verb));
   return Texts(absl::StrCat("mmadiff ", verb.name, ": ", verb.what), sections);
 }

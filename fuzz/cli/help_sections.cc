@@ -78,10 +78,6 @@ std::vector<FlagDoc> FlagsOf(const CLI::App& app) {
   return docs;
 }
 
-bool HasDevice(const CLI::App& command) {
-  return command.get_option_no_throw("--device") != nullptr;
-}
-
 HelpSection GlobalFlags(const CLI::App& program, bool json) {
   HelpSection section = {"Global flags", {}};
   for (const FlagDoc& doc : FlagsOf(program)) {
@@ -136,6 +132,19 @@ std::vector<HelpSection> SectionsOfDevices() {
     variants.rows.push_back({u.name, absl::StrCat(u.values, " (", u.what, ")")});
   }
   return {devices, variants, faults};
+}
+
+std::optional<HelpSection> SectionOfDevices(const CLI::App& command) {
+  const CLI::Option* const flag = command.get_option_no_throw("--device");
+  if (flag == nullptr) return std::nullopt;
+  if (flag->get_type_name() != kMatrixDevice) return SectionsOfDevices().front();
+  return HelpSection{
+      "Devices",
+      {{"blas:LIBRARY[,NAME=VALUE]",
+        "a BLAS library, such as openblas, or its path; threads=N, coretype=NAME, "
+        "routine=sgemm|dgemm, order=row|column, transpose=none|a|b|ab, alpha=X, beta=X"},
+       {"exec:COMMAND[,timeout=5m]",
+        "a program that multiplies matrices in the protocol of docs/matmul.md"}}};
 }
 
 HelpSection SectionOfExitCodes(const Verb* verb) {

@@ -2,6 +2,7 @@
 // are printed from it.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -45,7 +46,7 @@ std::vector<HelpSection> SectionsOfDevices();
 HelpSection SectionOfExitCodes(const Verb* verb);
 HelpSection SectionOfEnvironment();
 
-// Whether the verb has a --device flag.
-bool HasDevice(const CLI::App& command);
+// The devices of the verb's --device flag; nullopt: it has none.
+std::optional<HelpSection> SectionOfDevices(const CLI::App& command);
 
 }  // namespace mmadiff

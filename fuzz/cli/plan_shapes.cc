@@ -279,7 +279,7 @@ void AddShapeFlags(CLI::App& command, ShapeFlags& flags, const Flag& seed) {
             "ask a library for products, "
             "blas:LIBRARY[,threads=N,coretype=NAME,routine=dgemm,alpha=X,beta=X], or a program, "
             "exec:COMMAND[,timeout=5m] with --formats")
-      .TypeName("DEVICE");
+      .TypeName(kMatrixDevice);
   std::vector<Flag> asks = {seed};
   for (const auto& [name, sides] :
        {std::pair("--m", &flags.m), {"--n", &flags.n}, {"--k", &flags.k}}) {
