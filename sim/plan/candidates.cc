@@ -134,9 +134,10 @@ std::vector<Stages> Orders(int step, bool of_cpu) {
 }
 
 // Epilogues that round on the way: parts, or the running sum, in the format of the result.
-std::vector<Stages> Rounded(const Stages& stages, const Format& sum, const Format& d) {
+std::vector<Stages> Rounded(const Stages& stages, const Format& sum, const Format& d, bool of_cpu) {
   std::vector<Stages> all = {stages};
-  if (stages.empty() || d.bits >= sum.bits) return all;
+  // Kernels of CPUs with several stages keep their sums in registers.
+  if (stages.empty() || d.bits >= sum.bits || (of_cpu && stages.size() > 1)) return all;
   for (const bool held : {false, true}) {
     all.push_back(stages);
     PlanJoin& join = all.back().back().join;
@@ -204,15 +205,16 @@ struct Order {
 // Those that differ for one of these k.
 std::vector<Order> DistinctOrders(Plan plan, std::span<const int64_t> ks, const UsedFactors& used) {
   const Model& m = plan.operation->model;
+  const bool of_cpu = IsOfCpu(*plan.operation);
   std::vector<Order> orders;
   std::set<std::string> texts;
   for (const int64_t residue : {0, 32, 64}) {
     if (residue != 0 && m.k == 1) continue;
     plan.residue = residue;
-    for (const Stages& order : Orders(m.k, IsOfCpu(*plan.operation))) {
+    for (const Stages& order : Orders(m.k, of_cpu)) {
       // CUTLASS takes the rest first in kernels without ranges of k, and in those of split-K.
       if (residue != 0 && !order.empty() && order[0].range.kind != PlanRange::Kind::kInto) continue;
-      for (const Stages& stages : Rounded(order, m.d, *plan.epilogue.format)) {
+      for (const Stages& stages : Rounded(order, m.d, *plan.epilogue.format, of_cpu)) {
         plan.stages = stages;
         for (const Plan& p : WithFactors(plan, used)) {
           std::string text;
