@@ -40,6 +40,7 @@ GOOD = [
     ('sum + beta*c | f32', 'a b c --beta=0.5', A @ B + C / 2),
     ('alpha*sum + beta*c | f32', 'a b c --alpha=2 --beta=-1', 2 * (A @ B) - C),
     ('every 64: fma alpha from beta*c | f32', 'a b c --alpha=0.5 --beta=2', (A @ B) / 2 + 2 * C),
+    ('alpha*sum | f32', 'a b --alpha=0.3', np.float32(0.3) * (A @ B).astype('f4')),
     ('sum + bias | f32', 'a b --bias=bias', A @ B + BIAS),
     ('every 64: fma (a*b) | f32', 'a b --scale_a=sa --scale_b=sb', scaled()),
     ('every 32: fma a*b | f32', 'a b --scale_a=sa --scale_b=sb', scaled()),

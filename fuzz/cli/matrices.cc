@@ -1,6 +1,7 @@
 #include "fuzz/cli/matrices.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -38,6 +39,13 @@ absl::StatusOr<std::vector<int64_t>> ParseShape(const std::string& text) {
       absl::StrCat("--random=", text,
                    " is not MxNxK: three sizes of at most 2^24, and at most 2^32 "
                    "words in a matrix"));
+}
+
+// A decimal number is rounded, as a program's constant is.
+absl::StatusOr<uint64_t> ParseFactor(const Format& format, const std::string& text) {
+  double number = 0;
+  if (IsInteger(format) || !absl::SimpleAtod(text, &number)) return ParseNumber(format, text);
+  return Convert(kF64, format, NanRule::kAllOnes, std::bit_cast<uint64_t>(number));
 }
 
 // Every operand that is given must be one that the plan reads.
@@ -105,8 +113,9 @@ void AddMatrixFlags(CLI::App& command, MatrixFlags& flags) {
   AddSeed(command, flags.seed);
   AddOption(command, "--bias", flags.bias, "for plans with + bias: one number for each column")
       .TypeName("FILE");
-  AddOption(command, "--alpha", flags.alpha, "for plans with alpha").TypeName("NUMBER");
-  AddOption(command, "--beta", flags.beta, "for plans with beta").TypeName("NUMBER");
+  AddOption(command, "--alpha", flags.alpha, "for plans with alpha; rounded to the format of sums")
+      .TypeName("NUMBER");
+  AddOption(command, "--beta", flags.beta, "for plans with beta; rounded").TypeName("NUMBER");
   AddOption(command, "--scale_a", flags.scale_a,
             "for plans with fma (a*b) or fma a*b: scales of blocks of A, as A is laid out")
       .TypeName("FILE");
@@ -198,8 +207,8 @@ absl::Status LoadedMatrices::LoadAll(const MatrixFlags& flags, const Plan& plan)
         "the plan does not read C: add \"from c\" after the instruction, or a result with c, such "
         "as \"| sum + beta*c |\"");
   }
-  ASSIGN_OR_RETURN(m.alpha, ParseNumber(model.d, flags.alpha));
-  ASSIGN_OR_RETURN(m.beta, ParseNumber(model.d, flags.beta));
+  ASSIGN_OR_RETURN(m.alpha, ParseFactor(model.d, flags.alpha));
+  ASSIGN_OR_RETURN(m.beta, ParseFactor(model.d, flags.beta));
   if (!flags.bias.empty()) {
     ASSIGN_OR_RETURN(m.bias, Add(flags.bias, &model.d));
     const Array& bias = *arrays_.back();
