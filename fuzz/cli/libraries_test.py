@@ -96,6 +96,10 @@ def edit(library):
     result = json.loads(plan(0, one, edited(digest=''), '--json'))
     check(result['compared'] == 3 and result['left_out'][-1]['names'] == ['16 x 64 x 402'], result)
     plan(2, one + ',routine=dgemm', edited(), says='edited.json has products in f32')
+    edited()
+    other = json.loads(pathlib.Path('edited.json').read_text()) | {'alpha': 1.0000001}
+    pathlib.Path('edited.json').write_text(json.dumps(other))
+    plan(2, one, '--expect=edited.json', says='alpha 1.0000001')
 
 
 def wrong_calls():

@@ -50,10 +50,8 @@ absl::StatusOr<uint64_t> ParseFactor(const Format& format, const std::string& te
 
 // Every operand that is given must be one that the plan reads.
 absl::Status CheckUsed(const MatrixFlags& flags, const Plan& plan) {
-  using enum PlanJoin::Kind;
-  const bool scales = std::ranges::any_of(plan.stages, [&](const PlanStage& stage) {
-    return stage.join.kind == kScaled || stage.join.kind == kScaledInTurns;
-  });
+  const bool scales =
+      std::ranges::any_of(plan.stages, [](const PlanStage& stage) { return IsScaled(stage.join); });
   const auto begins = [&](PlanJoin::Start start) {
     return std::ranges::any_of(plan.stages,
                                [&](const PlanStage& stage) { return stage.join.start == start; });

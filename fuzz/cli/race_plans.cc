@@ -60,7 +60,8 @@ Fields<PlanPair> FieldsOf(const PlanPair*) {
        {.words = {"told_apart", "equal_orders", "undecided"}}},
       {"text", [](const P& p) { return p.race.equal; }, Prose("reason for equal_orders")},
       {"least_k", [](const P& p) { return p.race.least_k; },
-       "least k for which arithmetic or order may differ; 0: none was found"},
+       "least k, of those up to 4096 and a few later ones, for which arithmetic or order may "
+       "differ; 0: none"},
       {"k", [](const P& p) { return p.race.found ? std::optional(p.race.found->k) : std::nullopt; },
        "k of the product that distinguishes the plans"},
       {"terms", Terms, "its products; both operands of all others are 0, or one is"},
@@ -78,9 +79,11 @@ std::string PlanPairText(const PlanPair& pair) {
                         " on, but ", race.tried, " products gave equal results\n");
   }
   const Format& d = *pair.x.epilogue.format;
-  std::string text =
-      absl::StrCat("k = ", race.found->k,
-                   race.found->k == race.least_k ? ", the least for which they differ" : "", "\n");
+  std::string text = absl::StrCat("k = ", race.found->k,
+                                  race.found->k == race.least_k && race.least_k <= kMaxRaceK
+                                      ? ", the least for which they differ"
+                                      : "",
+                                  "\n");
   const Model& m = pair.x.operation->model;
   for (int64_t k = 0; k < race.found->k; ++k) {
     const uint64_t a = race.found->a[k], b = race.found->b[k];

@@ -26,15 +26,11 @@ std::string WhyNotWords(const std::string& name, const Words& words, const Forma
          std::to_string(format.bits) + ", not " + std::to_string(words.bits);
 }
 
-bool IsScaled(const PlanStage& stage) {
-  return stage.join.kind == PlanJoin::Kind::kScaled ||
-         stage.join.kind == PlanJoin::Kind::kScaledInTurns;
-}
-
 // Checks the operands that the plan reads.
 std::string WhyNotOperands(const Plan& plan, const Matrices& p) {
   const Model& m = plan.operation->model;
-  const bool scaled = std::ranges::any_of(plan.stages, IsScaled);
+  const bool scaled =
+      std::ranges::any_of(plan.stages, [](const PlanStage& s) { return IsScaled(s.join); });
   const bool blocks = m.scale_block != 0, c = ReadsC(plan);
   const struct {
     bool read;
@@ -58,6 +54,22 @@ std::string WhyNotOperands(const Plan& plan, const Matrices& p) {
   return "";
 }
 
+std::vector<Pieces> InnerParts(const PlanRange& range, const std::vector<Pieces>& outer) {
+  std::vector<Pieces> inner;
+  for (const Pieces& part : outer) {
+    for (Pieces& one : PartsOf(range, part)) inner.push_back(std::move(one));
+  }
+  return inner;
+}
+
+// Whether the part is inside one block of so many k.
+bool IsIn(const Pieces& part, int64_t block) {
+  const int64_t first = part.front().first / block;
+  return std::ranges::all_of(part, [&](const Piece& piece) {
+    return piece.first / block == first && (piece.end - 1) / block == first;
+  });
+}
+
 }  // namespace
 
 std::string WhyNotMatrices(const Plan& plan, const Matrices& p) {
@@ -76,27 +88,16 @@ std::string WhyNotScales(const Plan& plan, const Matrices& p) {
   if (p.k == 0) return "";
   std::vector<Pieces> parts = {{{0, p.k}}};
   for (size_t s = plan.stages.size(); s-- > 0;) {
-    std::vector<Pieces> inner;
-    for (const Pieces& part : parts) {
-      if (plan.stages[s].tail != 0) {
-        inner.push_back(part);
-        continue;
-      }
-      for (Pieces& one : PartsOf(plan.stages[s].range, part)) inner.push_back(std::move(one));
-    }
-    parts = std::move(inner);
-    if (!IsScaled(plan.stages[s])) continue;
+    if (plan.stages[s].tail != 0) continue;
+    parts = InnerParts(plan.stages[s].range, parts);
+    if (!IsScaled(plan.stages[s].join)) continue;
     for (const ScaleMatrix* scales : {&p.scale_a, &p.scale_b}) {
-      for (const Pieces& part : parts) {
-        const int64_t first = part.front().first / scales->k_each;
-        const bool one = std::ranges::all_of(part, [&](const Piece& piece) {
-          return piece.first / scales->k_each == first && (piece.end - 1) / scales->k_each == first;
-        });
-        if (one) continue;
-        return std::string(scales == &p.scale_a ? "A" : "B") + " has a scale for each " +
-               std::to_string(scales->k_each) +
-               " k, but the plan scales sums over ranges that have several of these";
-      }
+      const int64_t each = scales->k_each;
+      if (std::ranges::all_of(parts, [&](const Pieces& part) { return IsIn(part, each); }))
+        continue;
+      return std::string(scales == &p.scale_a ? "A" : "B") + " has a scale for each " +
+             std::to_string(each) +
+             " k, but the plan scales sums over ranges that have several of these";
     }
   }
   return "";

@@ -83,10 +83,6 @@ std::string JoinText(const PlanStage& stage, int64_t parts, bool rounds) {
   return text;
 }
 
-bool IsScaled(const PlanJoin& join) {
-  return join.kind == PlanJoin::Kind::kScaled || join.kind == PlanJoin::Kind::kScaledInTurns;
-}
-
 // A last join that begins with C and has one part is a result.
 Plan WithoutJoinOfOnePart(Plan plan, const Pieces& ks) {
   using Start = PlanJoin::Start;

@@ -381,6 +381,10 @@ std::string ResultText(const Epilogue& e) {
   return "";
 }
 
+bool IsScaled(const PlanJoin& join) {
+  return join.kind == PlanJoin::Kind::kScaled || join.kind == PlanJoin::Kind::kScaledInTurns;
+}
+
 bool ReadsC(const Plan& plan) {
   return plan.from_c || plan.epilogue.beta ||
          std::ranges::any_of(plan.stages, [](const PlanStage& s) { return BeginsWithC(s.join); });

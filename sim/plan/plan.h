@@ -111,6 +111,7 @@ std::string PlanText(const Plan& plan);
 
 // Whether executions read C, alpha, beta.
 bool ReadsC(const Plan& plan);
+bool IsScaled(const PlanJoin& join);  // by scales of A and B
 bool ReadsAlpha(const Plan& plan);
 bool ReadsBeta(const Plan& plan);
 

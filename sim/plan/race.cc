@@ -193,10 +193,7 @@ std::string WhyNotComparable(const Plan& x, const Plan& y) {
            " in the other";
   }
   for (const Plan* plan : {&x, &y}) {
-    const auto scaled = [](const PlanStage& s) {
-      return s.join.kind == PlanJoin::Kind::kScaled ||
-             s.join.kind == PlanJoin::Kind::kScaledInTurns;
-    };
+    const auto scaled = [](const PlanStage& s) { return IsScaled(s.join); };
     if (ReadsC(*plan) || ReadsAlpha(*plan) || plan->epilogue.bias ||
         plan->operation->model.scale_block != 0 || std::ranges::any_of(plan->stages, scaled)) {
       return "plans are compared without C, alpha, beta, bias and scales: leave them out";
