@@ -23,7 +23,7 @@ arithmetic() {
 # another way stays as it is.
 includes() {
   grep -rnIE '(#|%:|\?\?=)[[:space:]]*(include|import)|^[[:space:]]*(include|import)[[:space:]]*["<]' "${folders[@]}" \
-    --exclude=*.sh --exclude=*.py --exclude=*.txt --exclude=*.md --exclude=*.sv --exclude=*.c |
+    --exclude-dir=third_party --exclude=*.sh --exclude=*.py --exclude=*.txt --exclude=*.md --exclude=*.sv --exclude=*.c |
     sed -E 's/^([^:]*:[0-9]*:)#include ("[^"]*"|<[^>]*>).*/\1\2/'
 }
 

@@ -6,7 +6,7 @@
 #if !defined(MMADIFF_NO_VECTORS)
 #if !__has_include(<hwy/highway.h>)
 #error \
-    "the headers of Highway are missing: install libhwy-dev, or compile without vectors: -DMMADIFF_NO_VECTORS"
+    "the headers of Highway are missing: add -Isim/third_party/highway, or compile without vectors: -DMMADIFF_NO_VECTORS"
 #endif
 #define MMADIFF_HAS_HIGHWAY 1
 #define HWY_IS_DEBUG_BUILD 0  // Highway's checks are in a library that is not linked
