@@ -15,6 +15,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "device/status_macros.h"
+#include "sim/change_text.h"
 #include "sim/parameter.h"
 #include "sim/simulate.h"
 
@@ -185,14 +186,6 @@ constexpr TransportFault kTransportFaults[] = {
 absl::Status BadValue(absl::string_view name, absl::string_view value, absl::string_view allowed) {
   return absl::InvalidArgumentError(absl::StrCat(
       "faulty:", name, ": '", value, "' is not a value of ", name, "; allowed: ", allowed));
-}
-
-std::string AllowedValues(const Parameter& p) {
-  if (!p.values.empty()) return absl::StrJoin(p.values, ", ");
-  // The exponent floor's lowest number has a name.
-  const std::string least = ValueText(p, p.min);
-  if (least == absl::StrCat(p.min)) return absl::StrCat("a number ", p.min, "..", p.max);
-  return absl::StrCat(least, ", or a number ", p.min + 1, "..", p.max);
 }
 
 std::string AllowedValues(const TransportFault& f) {

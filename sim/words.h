@@ -27,38 +27,36 @@ struct WordMatrix {
 using Words = WordMatrix<const unsigned char>;
 using MutableWords = WordMatrix<unsigned char>;
 
-inline uint64_t Load(const Words& words, int64_t i, int64_t j) {
-  const auto load = [from = words.At(i, j)]<class T>(T word) {
-    std::memcpy(&word, from, sizeof(T));
-    return static_cast<uint64_t>(word);
-  };
-  switch (words.bits) {
+// Calls use.template operator()<Word>(), Word being the unsigned integer of 8, 16, 32 or 64 bits.
+template <class Use>
+void WithWord(int bits, const Use& use) {
+  switch (bits) {
     case 8:
-      return load(uint8_t{});
+      return use.template operator()<uint8_t>();
     case 16:
-      return load(uint16_t{});
+      return use.template operator()<uint16_t>();
     case 32:
-      return load(uint32_t{});
+      return use.template operator()<uint32_t>();
     default:
-      return load(uint64_t{});
+      return use.template operator()<uint64_t>();
   }
 }
 
+inline uint64_t Load(const Words& words, int64_t i, int64_t j) {
+  uint64_t loaded = 0;
+  WithWord(words.bits, [&, from = words.At(i, j)]<class Word>() {
+    Word word;
+    std::memcpy(&word, from, sizeof(word));
+    loaded = word;
+  });
+  return loaded;
+}
+
 inline void Store(const MutableWords& words, int64_t i, int64_t j, uint64_t word) {
-  const auto store = [&]<class T>(T narrow) {
-    narrow = static_cast<T>(word);
-    std::memcpy(words.At(i, j), &narrow, sizeof(T));
-  };
-  switch (words.bits) {
-    case 8:
-      return store(uint8_t{});
-    case 16:
-      return store(uint16_t{});
-    case 32:
-      return store(uint32_t{});
-    default:
-      return store(uint64_t{});
-  }
+  WithWord(words.bits, [&]<class Word>() {
+    const Word narrow = static_cast<Word>(word);
+    std::memcpy(words.At(i, j), &narrow, sizeof(narrow));
+  });
 }
 
 }  // namespace mmadiff

@@ -79,13 +79,9 @@ absl::Status CheckUsed(const MatrixFlags& flags, const Plan& plan) {
   return absl::OkStatus();
 }
 
-// The smallest power of two that divides `rows` into so many blocks, the last one perhaps shorter.
-absl::StatusOr<int64_t> BlockOf(const Array& array, int64_t size, int64_t blocks,
-                                const char* what) {
-  if (blocks == 1) return size;
-  for (int64_t each = 1; blocks > 0 && each <= size; each *= 2) {
-    if ((size + each - 1) / each == blocks) return each;
-  }
+absl::StatusOr<int64_t> BlockOfScales(const Array& array, int64_t size, int64_t blocks,
+                                      const char* what) {
+  if (const int64_t each = ScaleBlock(size, blocks); each > 0) return each;
   return WrongShape(array, absl::StrCat("no block of a power of two divides the ", size, " ", what,
                                         " into ", blocks));
 }
@@ -264,9 +260,10 @@ absl::StatusOr<ScaleMatrix> LoadedMatrices::AddScales(const std::string& name, c
   const Array& array = *arrays_.back();
   RETURN_IF_ERROR(CheckHolds(array, format));
   scales.words = of_a ? words : words.Transposed();
-  ASSIGN_OR_RETURN(scales.rows_each,
-                   BlockOf(array, rows, array.shape[of_a ? 0 : 1], of_a ? "rows" : "columns"));
-  ASSIGN_OR_RETURN(scales.k_each, BlockOf(array, matrices_.k, array.shape[of_a ? 1 : 0], "k"));
+  ASSIGN_OR_RETURN(scales.rows_each, BlockOfScales(array, rows, array.shape[of_a ? 0 : 1],
+                                                   of_a ? "rows" : "columns"));
+  ASSIGN_OR_RETURN(scales.k_each,
+                   BlockOfScales(array, matrices_.k, array.shape[of_a ? 1 : 0], "k"));
   return scales;
 }
 

@@ -15,7 +15,7 @@
 #include "fuzz/output/progress.h"
 #include "sim/plan/candidates.h"
 #include "sim/plan/find.h"
-#include "sim/plan/region_finder.h"
+#include "sim/plan/search.h"
 #include "sim/plan/why_no_plan.h"
 #include "triage/number_text.h"
 
@@ -240,17 +240,15 @@ NearestPlan Nearest(const FoundPlans& found, const Matrices& m, const Words& d) 
 PlanResult Search(const Matrices& m, const Words& d, const Format& format,
                   const std::vector<Plan>& candidates, const std::vector<const Operation*>& ops,
                   const Execution& execution) {
-  const FoundPlans found = FindPlans(m, d, format, candidates, execution);
+  const PlanSearch search = SearchPlans(m, d, format, candidates, execution);
+  const FoundPlans& found = search.found;
   PlanResult result = {
       m.m, m.n, m.k, found.tried, std::ssize(found.unsettled), {}, found.witnesses};
   for (const Plan& plan : found.plans) result.plans.push_back(Matched(plan, ops));
-  if (std::ssize(found.Left()) == found.tried) {
-    result.deciding = WouldDecide(m, format, candidates, execution);
-  }
-  if (!found.plans.empty()) return result;
-  if (const auto regions = FindRegions(m, d, format, candidates, execution)) {
-    result.elements = PlansOf(*regions);
-  } else {
+  result.deciding = search.deciding;
+  if (search.regions) {
+    result.elements = PlansOf(*search.regions);
+  } else if (found.plans.empty()) {
     result.nearest = Nearest(found, m, d);
   }
   return result;

@@ -33,9 +33,15 @@ void SimulateWith(const Model& m, const Batch& batch, std::span<uint64_t> d);  /
 std::unique_ptr<LaneTiles> MakeTiles(const Model& m, int panels, int columns, bool own);
 [[maybe_unused]] constexpr LaneTarget::SimulateBatch* kSimulate = &SimulateWith;
 [[maybe_unused]] constexpr LaneTarget::MakeTiles* kMakeTiles = &MakeTiles;
+void Turn(const Words& rows, int count, int64_t step, void* to);
+void TurnBackRows(const void* from, int count, const MutableWords& rows);
+[[maybe_unused]] constexpr LaneTarget::TurnRows* kTurn = &Turn;
+[[maybe_unused]] constexpr LaneTarget::TurnRowsBack* kTurnBack = &TurnBackRows;
 #else
 [[maybe_unused]] constexpr LaneTarget::SimulateBatch* kSimulate = nullptr;
 [[maybe_unused]] constexpr LaneTarget::MakeTiles* kMakeTiles = nullptr;
+[[maybe_unused]] constexpr LaneTarget::TurnRows* kTurn = nullptr;
+[[maybe_unused]] constexpr LaneTarget::TurnRowsBack* kTurnBack = nullptr;
 #endif
 }  // namespace wide
 namespace narrow {
@@ -65,6 +71,12 @@ void SimulateWith(const Model& m, const Batch& batch, std::span<uint64_t> d) {
 }
 std::unique_ptr<LaneTiles> MakeTiles(const Model& m, int panels, int columns, bool own) {
   return WithFamily(m, [&]<class F>() { return Simulation<F>::Tiles(m, panels, columns, own); });
+}
+void Turn(const Words& rows, int count, int64_t step, void* to) {
+  TurnWords(rows, count, step, to);
+}
+void TurnBackRows(const void* from, int count, const MutableWords& rows) {
+  TurnBack(from, count, rows);
 }
 [[maybe_unused]] constexpr bool kMultipliesFloats = HWY_NATIVE_FMA;
 int CountLanes() { return static_cast<int>(hn::Lanes(kLane)); }
@@ -183,7 +195,9 @@ std::vector<LaneTarget> FindLaneTargets() {
   if (Has##target())                                                                               \
     found.push_back({#target, N_##target::narrow::CountLanes(), &N_##target::narrow::SimulateWith, \
                      N_##target::wide::kSimulate, &N_##target::narrow::MakeTiles,                  \
-                     N_##target::wide::kMakeTiles, N_##target::narrow::kMultipliesFloats});
+                     N_##target::wide::kMakeTiles, N_##target::narrow::kMultipliesFloats,          \
+                     &N_##target::narrow::Turn, N_##target::wide::kTurn,                           \
+                     &N_##target::narrow::TurnBackRows, N_##target::wide::kTurnBack});
   MMADIFF_EACH_VECTOR(MMADIFF_ADD)
 #undef MMADIFF_ADD
   return found;

@@ -12,6 +12,7 @@
 
 #include "sim/algorithm.h"
 #include "sim/batch.h"
+#include "sim/words.h"
 
 namespace mmadiff {
 
@@ -78,9 +79,9 @@ bool HasSubnormalFloats() {
 // model's lanes; rows of A and columns of B have m.k elements, then the scales.
 struct LaneTile {
   const void* a;  // Lane [panels][k + scales][lane], aligned for vectors
-  // One of them: columns for all rows, [columns][k + scales]; or, as `a`, a column for each row, which
-  // is the only one.
-  const uint64_t* b = nullptr;
+  // One of them: columns for all rows, Lane [columns][k + scales]; or, as `a`, a column for each row,
+  // which is the only one.
+  const void* b = nullptr;
   const void* own_b = nullptr;
   void* sums;  // Lane [panels][columns][lane], aligned: addends, then results
 };
@@ -105,6 +106,12 @@ struct LaneTarget {
   using MakeTiles = std::unique_ptr<LaneTiles>(const Model& m, int panels, int columns, bool own);
   MakeTiles *tiles_narrow, *tiles_wide;
   bool multiplies_floats;  // and adds, rounding once
+  // Rows of words, as many as there are lanes, become Lane [count][lane], `step` apart, `count` being
+  // the words of a row, which follow one another; and back, from lanes without gaps.
+  using TurnRows = void(const Words& rows, int count, int64_t step, void* to);
+  using TurnRowsBack = void(const void* from, int count, const MutableWords& rows);
+  TurnRows *turn_narrow, *turn_wide;
+  TurnRowsBack *turn_back_narrow, *turn_back_wide;
 
   // 0 if there are no lanes of this width.
   int LanesFor(LaneWidth width) const {

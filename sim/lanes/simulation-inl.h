@@ -7,6 +7,7 @@
 #endif
 
 #include <algorithm>
+#include <cstring>
 #include <memory>
 #include <span>
 #include <type_traits>
@@ -16,6 +17,7 @@
 #include "sim/fused_sum.h"
 #include "sim/lanes/lanes-inl.h"
 #include "sim/lanes/lanes.h"
+#include "sim/words.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mmadiff {
@@ -97,11 +99,14 @@ MMADIFF_LANES void StoreWords(Lanes words, uint64_t* to) {
   hn::StoreU(hn::BitCast(kUnsignedLane, words), kUnsignedLane, to);
 }
 constexpr bool kMovesFours = false;
-MMADIFF_LANES void ScatterFour(const uint64_t*, int64_t, int, Lane*) {}
-MMADIFF_LANES void GatherFour(const Lane*, int, int, uint64_t*) {}
+template <class Word>
+MMADIFF_LANES void ScatterFour(const Word*, int64_t, int64_t, Lane*) {}
+template <class Word>
+MMADIFF_LANES void GatherFour(const Lane*, int, int64_t, Word*) {}
 constexpr bool kWordsInPairs = false;
 MMADIFF_LANES void SplitPairs(Lanes&, Lanes&) {}
 #else
+MMADIFF_LANES Lanes LoadWords(const Lane* from) { return hn::LoadU(kLane, from); }
 MMADIFF_LANES Lanes LoadWords(const uint64_t* from) {
   const auto* halves = reinterpret_cast<const int32_t*>(from);
   return hn::ConcatEven(kLane, hn::LoadU(kLane, halves + hn::Lanes(kLane)),
@@ -143,12 +148,23 @@ MMADIFF_LANES void Turn(Tag tag, hn::Vec<Tag>& x0, hn::Vec<Tag>& x1, hn::Vec<Tag
   x3 = hn::BitCast(tag, hn::InterleaveUpper(kTwo, high01, high23));
 }
 
+MMADIFF_LANES Four LoadFour(const uint64_t* from) {
+  const auto* halves = reinterpret_cast<const int32_t*>(from);
+  return hn::ConcatEven(kFour, hn::LoadU(kFour, halves + 4), hn::LoadU(kFour, halves));
+}
+MMADIFF_LANES Four LoadFour(const uint32_t* from) {
+  return hn::LoadU(kFour, reinterpret_cast<const int32_t*>(from));
+}
+template <class Short>
+MMADIFF_LANES Four LoadFour(const Short* from) {
+  return hn::PromoteTo(kFour, hn::LoadU(hn::Simd<Short, 4, 0>(), from));
+}
+
 // Four words of every fourth row.
-template <class Tag>
-MMADIFF_LANES hn::Vec<Tag> FoursOf(Tag tag, const uint64_t* from, int64_t stride) {
+template <class Tag, class Word>
+MMADIFF_LANES hn::Vec<Tag> FoursOf(Tag tag, const Word* from, int64_t stride) {
   if constexpr (hn::MaxLanes(tag) == 4) {
-    const auto* halves = reinterpret_cast<const int32_t*>(from);
-    return hn::ConcatEven(tag, hn::LoadU(tag, halves + 4), hn::LoadU(tag, halves));
+    return LoadFour(from);
   } else {
     constexpr hn::Half<Tag> kHalf;
     const int64_t rows = hn::MaxLanes(kHalf);
@@ -156,15 +172,16 @@ MMADIFF_LANES hn::Vec<Tag> FoursOf(Tag tag, const uint64_t* from, int64_t stride
                        FoursOf(kHalf, from, stride));
   }
 }
-MMADIFF_LANES void ScatterFour(const uint64_t* from, int64_t stride, int lanes, Lane* to) {
+template <class Word>
+MMADIFF_LANES void ScatterFour(const Word* from, int64_t stride, int64_t step, Lane* to) {
   Lanes x0 = FoursOf(kLane, from, stride), x1 = FoursOf(kLane, from + stride, stride);
   Lanes x2 = FoursOf(kLane, from + 2 * stride, stride);
   Lanes x3 = FoursOf(kLane, from + 3 * stride, stride);
   Turn(kLane, x0, x1, x2, x3);
-  hn::Store(x0, kLane, to);
-  hn::Store(x1, kLane, to + lanes);
-  hn::Store(x2, kLane, to + 2 * lanes);
-  hn::Store(x3, kLane, to + 3 * lanes);
+  hn::StoreU(x0, kLane, to);
+  hn::StoreU(x1, kLane, to + step);
+  hn::StoreU(x2, kLane, to + 2 * step);
+  hn::StoreU(x3, kLane, to + 3 * step);
 }
 
 MMADIFF_LANES void StoreFour(Four words, uint64_t* to) {
@@ -172,7 +189,17 @@ MMADIFF_LANES void StoreFour(Four words, uint64_t* to) {
   hn::StoreU(hn::InterleaveLower(kFour, words, hn::Zero(kFour)), kFour, halves);
   hn::StoreU(hn::InterleaveUpper(kFour, words, hn::Zero(kFour)), kFour, halves + 4);
 }
-MMADIFF_LANES void GatherFour(const Lane* from, int lanes, int row, uint64_t* to) {
+MMADIFF_LANES void StoreFour(Four words, uint32_t* to) {
+  hn::StoreU(words, kFour, reinterpret_cast<int32_t*>(to));
+}
+template <class Short>
+MMADIFF_LANES void StoreFour(Four words, Short* to) {
+  uint32_t word[4];
+  StoreFour(words, word);
+  for (int i = 0; i < 4; ++i) to[i] = static_cast<Short>(word[i]);
+}
+template <class Word>
+MMADIFF_LANES void GatherFour(const Lane* from, int lanes, int64_t row, Word* to) {
   for (int lane = 0; lane < lanes; lane += 4, from += 4, to += 4 * row) {
     Four x0 = hn::LoadU(kFour, from), x1 = hn::LoadU(kFour, from + lanes);
     Four x2 = hn::LoadU(kFour, from + 2 * lanes), x3 = hn::LoadU(kFour, from + 3 * lanes);
@@ -215,24 +242,47 @@ MMADIFF_LANES void Turn(Eight (&x)[8]) {
   TurnFour(x[0], x[2], x[4], x[6]);
   TurnFour(x[1], x[3], x[5], x[7]);
 }
-MMADIFF_LANES void ScatterEight(const uint64_t* from, int64_t stride, int lanes, Lane* to) {
+constexpr hn::Full256<uint32_t> kEightHalves;
+template <class Word>
+MMADIFF_LANES Eight LoadEight(const Word* from) {
+  if constexpr (sizeof(Word) == 8) {
+    return hn::LoadU(kEight, from);
+  } else if constexpr (sizeof(Word) == 4) {
+    return hn::PromoteTo(kEight, hn::LoadU(kEightHalves, from));
+  } else {
+    const auto eight = hn::LoadU(hn::Simd<Word, 8, 0>(), from);
+    return hn::PromoteTo(kEight, hn::PromoteTo(kEightHalves, eight));
+  }
+}
+template <class Word>
+MMADIFF_LANES void StoreEight(Eight words, Word* to) {
+  if constexpr (sizeof(Word) == 8) {
+    hn::StoreU(words, kEight, to);
+  } else {
+    constexpr hn::Simd<Word, 8, 0> kWords;
+    hn::StoreU(hn::TruncateTo(kWords, words), kWords, to);
+  }
+}
+template <class Word>
+MMADIFF_LANES void ScatterEight(const Word* from, int64_t stride, int64_t step, Lane* to) {
   Eight x[8];
   MMADIFF_ALL_EIGHT
   for (Eight& row : x) {
-    row = hn::LoadU(kEight, from);
+    row = LoadEight(from);
     from += stride;
     if (sizeof(Lane) == 8) continue;
     row = hn::Or(hn::And(row, hn::Set(kEight, 0xffffffffu)),  // two rows
-                 hn::ShiftLeft<32>(hn::LoadU(kEight, from)));
+                 hn::ShiftLeft<32>(LoadEight(from)));
     from += stride;
   }
   Turn(x);
   MMADIFF_ALL_EIGHT
   for (int i = 0; i < 8; ++i) {
-    hn::Store(x[i], kEight, reinterpret_cast<uint64_t*>(to + i * lanes));
+    hn::StoreU(x[i], kEight, reinterpret_cast<uint64_t*>(to + i * step));
   }
 }
-MMADIFF_LANES void GatherEight(const Lane* from, int lanes, int row, uint64_t* to) {
+template <class Word>
+MMADIFF_LANES void GatherEight(const Lane* from, int lanes, int64_t row, Word* to) {
   Eight x[8];
   MMADIFF_ALL_EIGHT
   for (int i = 0; i < 8; ++i) {
@@ -242,11 +292,11 @@ MMADIFF_LANES void GatherEight(const Lane* from, int lanes, int row, uint64_t* t
   MMADIFF_ALL_EIGHT
   for (const Eight& words : x) {
     if (sizeof(Lane) == 8) {
-      hn::StoreU(words, kEight, to);
+      StoreEight(words, to);
     } else {
-      hn::StoreU(hn::And(words, hn::Set(kEight, 0xffffffffu)), kEight, to);
+      StoreEight(hn::And(words, hn::Set(kEight, 0xffffffffu)), to);
       to += row;
-      hn::StoreU(hn::ShiftRight<32>(words), kEight, to);
+      StoreEight(hn::ShiftRight<32>(words), to);
     }
     to += row;
   }
@@ -254,12 +304,15 @@ MMADIFF_LANES void GatherEight(const Lane* from, int lanes, int row, uint64_t* t
 #undef MMADIFF_ALL_EIGHT
 #else
 constexpr bool kMovesEights = false;
-MMADIFF_LANES void ScatterEight(const uint64_t*, int64_t, int, Lane*) {}
-MMADIFF_LANES void GatherEight(const Lane*, int, int, uint64_t*) {}
+template <class Word>
+MMADIFF_LANES void ScatterEight(const Word*, int64_t, int64_t, Lane*) {}
+template <class Word>
+MMADIFF_LANES void GatherEight(const Lane*, int, int64_t, Word*) {}
 #endif
 
 // Narrows `count` adjacent words.
-MMADIFF_LANES void Narrow(const uint64_t* from, int count, Lane* to) {
+template <class Word>
+MMADIFF_LANES void Narrow(const Word* from, int count, Lane* to) {
   const int lanes = static_cast<int>(hn::Lanes(kLane));
   int i = 0;
   for (; i + lanes <= count; i += lanes) hn::StoreU(LoadWords(from + i), kLane, to + i);
@@ -272,41 +325,69 @@ MMADIFF_LANES void ScatterTwo(const uint64_t* from, int lanes, Lane* to) {
   hn::Store(hn::ConcatOdd(kLane, high, low), kLane, to + lanes);
 }
 
-MMADIFF_LANES void ScatterRow(const uint64_t* from, int lanes, int row, Lane* to) {
-  for (const uint64_t* end = from + row; from != end; ++from, to += lanes) {
-    *to = static_cast<Lane>(*from);
+template <class Word>
+MMADIFF_LANES void ScatterRow(const Word* from, int64_t step, int row, Lane* to) {
+  for (const Word* end = from + row; from != end; ++from, to += step) {
+    Word word;
+    std::memcpy(&word, from, sizeof(word));
+    *to = static_cast<Lane>(word);
   }
 }
-// Rows of words, `stride` apart, become vectors with one word of each row.
+// `lanes` rows of words, `stride` apart, become vectors with one word of each row, `step` apart.
+template <class Word>
+MMADIFF_LANES void Scatter(const Word* from, int64_t stride, int lanes, int row, int64_t step,
+                           Lane* to) {
+  int done = 0;
+  for (; kMovesEights && done + 8 <= row; done += 8) {
+    ScatterEight(from + done, stride, step, to + done * step);
+  }
+  for (; kMovesFours && done + 4 <= row; done += 4) {
+    ScatterFour(from + done, stride, step, to + done * step);
+  }
+  for (int lane = 0; done != row && lane < lanes; ++lane) {
+    ScatterRow(from + lane * stride + done, step, row - done, to + done * step + lane);
+  }
+}
+// The same of a batch, whose vectors follow one another.
 MMADIFF_LANES void Scatter(const uint64_t* from, int64_t stride, int lanes, int row, Lane* to) {
   if (row == 1 && stride == 1) return Narrow(from, lanes, to);
   if (row == 2 && stride == 2) return ScatterTwo(from, lanes, to);
-  int done = 0;
-  for (; kMovesEights && done + 8 <= row; done += 8) {
-    ScatterEight(from + done, stride, lanes, to + done * lanes);
-  }
-  for (; kMovesFours && done + 4 <= row; done += 4) {
-    ScatterFour(from + done, stride, lanes, to + done * lanes);
-  }
-  for (int lane = 0; done != row && lane < lanes; ++lane) {
-    ScatterRow(from + lane * stride + done, lanes, row - done, to + done * lanes + lane);
-  }
+  Scatter(from, stride, lanes, row, lanes, to);
 }
-// Vectors become consecutive rows of words.
-MMADIFF_LANES void Gather(const Lane* from, int lanes, int row, uint64_t* to) {
-  if (row == 1) return StoreWords(hn::Load(kLane, from), to);
+// Vectors become rows of words, `stride` apart.
+template <class Word>
+MMADIFF_LANES void Gather(const Lane* from, int lanes, int row, int64_t stride, Word* to) {
+  if constexpr (sizeof(Word) == 8) {
+    if (row == 1 && stride == 1) return StoreWords(hn::Load(kLane, from), to);
+  }
   int done = 0;
   for (; kMovesEights && done + 8 <= row; done += 8) {
-    GatherEight(from + done * lanes, lanes, row, to + done);
+    GatherEight(from + done * lanes, lanes, stride, to + done);
   }
   for (; kMovesFours && done + 4 <= row; done += 4) {
-    GatherFour(from + done * lanes, lanes, row, to + done);
+    GatherFour(from + done * lanes, lanes, stride, to + done);
   }
   for (int lane = 0; done != row && lane < lanes; ++lane) {
     for (int j = done; j < row; ++j) {
-      to[lane * row + j] = static_cast<std::make_unsigned_t<Lane>>(from[j * lanes + lane]);
+      const auto word = static_cast<std::make_unsigned_t<Lane>>(from[j * lanes + lane]);
+      const Word narrow = static_cast<Word>(word);
+      std::memcpy(&to[lane * stride + j], &narrow, sizeof(narrow));
     }
   }
+}
+
+// The same for rows of any words in memory, which need not be aligned; see LaneTarget.
+inline void TurnWords(const Words& rows, int count, int64_t step, void* to) {
+  WithWord(rows.bits, [&]<class Word>() {
+    Scatter(reinterpret_cast<const Word*>(rows.data), rows.row_stride,
+            static_cast<int>(hn::Lanes(kLane)), count, step, static_cast<Lane*>(to));
+  });
+}
+inline void TurnBack(const void* from, int count, const MutableWords& rows) {
+  WithWord(rows.bits, [&]<class Word>() {
+    Gather(static_cast<const Lane*>(from), static_cast<int>(hn::Lanes(kLane)), count,
+           rows.row_stride, reinterpret_cast<Word*>(rows.data));
+  });
 }
 
 // Lanes take consecutive rows of A from the whole batch, `lanes_` at a time. They share the columns
@@ -366,7 +447,7 @@ class Simulation final : public LaneTiles {
       const int64_t first = std::min(next, rows_ - lanes_);  // some rows twice
       Lane* addends = GatherRows(first);
       if (shares_) {
-        if (first % s.m == 0) DecodeColumns(ColumnsOf(first / s.m));
+        if (first % s.m == 0) DecodeColumnsOf(first / s.m);
         int j = 0;
         if constexpr (requires { &Family::template ResultOfFour<RowOfEach, ColumnOfAll>; }) {
           for (; j + 3 < s.n; j += 4) FinishFour(family, j, addends);
@@ -381,7 +462,7 @@ class Simulation final : public LaneTiles {
           Finish(family, RowOfEach(b_), addends + j * lanes_);
         }
       }
-      if (tile_ == nullptr) Gather(addends, lanes_, s.n, &d_[first * s.n]);
+      if (tile_ == nullptr) Gather(addends, lanes_, s.n, s.n, &d_[first * s.n]);
     }
   }
 
@@ -420,8 +501,11 @@ class Simulation final : public LaneTiles {
     hn::Store(c1, kLane, words1);
   }
 
-  const uint64_t* ColumnsOf(int64_t block) const {
-    return tile_ != nullptr ? tile_->b : &batch_->b[block * shape_.n * row_];
+  void DecodeColumnsOf(int64_t block) {
+    // Words of 64 bits are those of a batch: the code is the same.
+    using Word = std::conditional_t<sizeof(Lane) == 8, uint64_t, Lane>;
+    if (tile_ != nullptr) return DecodeColumns(static_cast<const Word*>(tile_->b));
+    DecodeColumns(&batch_->b[block * shape_.n * row_]);
   }
 
   // Decodes rows of A; returns their addends, [n][lane]. Copies members into locals: the compiler
@@ -487,7 +571,8 @@ class Simulation final : public LaneTiles {
   }
 
   // Decodes the columns of a block, in step order.
-  MMADIFF_LANES void DecodeColumns(const uint64_t* b) {
+  template <class Word>
+  HWY_NOINLINE void DecodeColumns(const Word* b) {
     if (m_.scale_block == 0) return DecodeElements(b);
     Lane *words = words_.data(), *scales = words + column_;
     const int* order = order_.data();
@@ -513,7 +598,8 @@ class Simulation final : public LaneTiles {
   }
 
   // The same without scales: all columns are contiguous.
-  MMADIFF_LANES void DecodeElements(const uint64_t* b) {
+  template <class Word>
+  MMADIFF_LANES void DecodeElements(const Word* b) {
     Lane* words = words_.data();
     const int lanes = lanes_, count = m_.k, all = shape_.n * count;
     const auto format = format_b_;
@@ -524,7 +610,7 @@ class Simulation final : public LaneTiles {
       Narrow(b + done, all - done, words + done);
     } else if (kWordsInPairs && count % (2 * lanes) == 0) {
       for (; done < all; done += count / 2) {
-        for (const uint64_t* end = b + count; b != end; b += 2 * lanes, done += lanes) {
+        for (const Word* end = b + count; b != end; b += 2 * lanes, done += lanes) {
           Lanes even = LoadWords(b), odd = LoadWords(b + lanes);
           SplitPairs(even, odd);
           decode(even, done), decode(odd, done + count / 2);

@@ -58,6 +58,12 @@ void SimulateWith(const Model& m, const Batch& batch, std::span<uint64_t> d) {
 std::unique_ptr<LaneTiles> MakeTiles(const Model& m, int panels, int columns, bool own) {
   return WithFamily(m, [&]<class F>() { return Simulation<F>::Tiles(m, panels, columns, own); });
 }
+void Turn(const Words& rows, int count, int64_t step, void* to) {
+  TurnWords(rows, count, step, to);
+}
+void TurnBackRows(const void* from, int count, const MutableWords& rows) {
+  TurnBack(from, count, rows);
+}
 
 }  // namespace wide
 }  // namespace HWY_NAMESPACE

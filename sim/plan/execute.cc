@@ -1,10 +1,8 @@
 #include "sim/plan/execute.h"
 
 #include <algorithm>
-#include <atomic>
 #include <memory>
 #include <numeric>
-#include <thread>
 
 #include "sim/chain.h"
 #include "sim/plan/convert.h"
@@ -84,6 +82,8 @@ class Tile {
 
   // Also keeps the ranges of the first element.
   void Trace(TracedElement* trace) { trace_ = trace; }
+  // Also polls while it adds.
+  void Ask(const Poll* poll) { poll_ = poll; }
 
   // store(row, column, word of the plan's result), indices into rows and columns.
   template <class Store>
@@ -338,6 +338,7 @@ class Tile {
 
   // sums += the products with these k, at most r_.chunk.
   void AddChunk(std::span<const int64_t> ks, bool unfused, LaneArray& sums) {
+    if (poll_ != nullptr) (*poll_)();
     Chunk& chunk = ChunkOf(static_cast<int>(RoundUp(std::ssize(ks), r_.one.k)), unfused);
     const PackedLayout a_layout = {r_.row.lanes(), chunk.words}, b_layout = {1, chunk.words};
     Pack(r_.matrices.a, r_.widen_a, rows_, ks, a_layout, chunk.a);
@@ -346,7 +347,7 @@ class Tile {
       AddScales(r_.matrices.block_scale_a, rows_, ks, a_layout, chunk.a);
       AddScales(r_.matrices.block_scale_b, columns_, ks, b_layout, chunk.b);
     }
-    chunk.tiles->Add({.a = chunk.a.data(), .b = chunk.b.As<uint64_t>(), .sums = sums.data()});
+    chunk.tiles->Add({.a = chunk.a.data(), .b = chunk.b.data(), .sums = sums.data()});
   }
 
   // Buffers for `k` products at a time; the last two are kept.
@@ -362,7 +363,7 @@ class Tile {
     chunk.unfused = unfused;
     chunk.words = k + m.scales();
     chunk.a = LaneArray(int64_t{panels} * r_.row.lanes() * chunk.words, r_.row.bits());
-    chunk.b = LaneArray(int64_t{columns} * chunk.words, 64);
+    chunk.b = LaneArray(int64_t{columns} * chunk.words, r_.row.bits());
     chunk.tiles = (unfused ? r_.unfused : r_.row).Tiles(k, panels, columns, false);
     return chunk;
   }
@@ -408,6 +409,7 @@ class Tile {
   mutable MultiplyAdder adder_;
   Chunk chunks_[2];
   TracedElement* trace_ = nullptr;
+  const Poll* poll_ = nullptr;
 };
 
 std::vector<int64_t> Indices(int64_t first, int64_t count) {
@@ -425,21 +427,14 @@ void Execute(const Plan& plan, const Matrices& matrices, const MutableWords& d,
   const int64_t tile_columns = execution.tile_columns > 0 ? execution.tile_columns : kTileColumns;
   const int64_t across = (matrices.n + tile_columns - 1) / tile_columns;
   const int64_t tiles = (matrices.m + tile_rows - 1) / tile_rows * across;
-  std::atomic<int64_t> next = 0;
-  const auto work = [&] {
-    for (int64_t tile = next++; tile < tiles; tile = next++) {
-      const int64_t i0 = tile / across * tile_rows, j0 = tile % across * tile_columns;
-      const std::vector<int64_t> rows = Indices(i0, std::min(tile_rows, matrices.m - i0));
-      const std::vector<int64_t> columns = Indices(j0, std::min(tile_columns, matrices.n - j0));
-      Tile(recipe, rows, columns).Run([&](int64_t i, int64_t j, uint64_t word) {
-        Store(d, i0 + i, j0 + j, word);
-      });
-    }
-  };
-  std::vector<std::thread> threads;
-  for (int i = 1; i < std::min<int64_t>(execution.threads, tiles); ++i) threads.emplace_back(work);
-  work();
-  for (std::thread& thread : threads) thread.join();
+  ForEachPart(tiles, execution.threads, [&](int64_t number, const Poll& poll) {
+    const int64_t i0 = number / across * tile_rows, j0 = number % across * tile_columns;
+    const std::vector<int64_t> rows = Indices(i0, std::min(tile_rows, matrices.m - i0));
+    const std::vector<int64_t> columns = Indices(j0, std::min(tile_columns, matrices.n - j0));
+    Tile tile(recipe, rows, columns);
+    tile.Ask(&poll);
+    tile.Run([&](int64_t i, int64_t j, uint64_t word) { Store(d, i0 + i, j0 + j, word); });
+  });
 }
 
 TracedElement TraceAt(const Plan& plan, const Matrices& matrices, int64_t row, int64_t column) {

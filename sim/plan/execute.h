@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "sim/parts.h"
 #include "sim/plan/matrices.h"
 #include "sim/plan/plan.h"
 #include "sim/words.h"
@@ -13,7 +14,7 @@
 namespace mmadiff {
 
 struct Execution {
-  int threads = 1;
+  Threads threads = {};
   // Results per tile, about; the bits do not depend on it. 0: as is best.
   int64_t tile_rows = 0, tile_columns = 0;
   bool lanes = true;  // false: as on a machine without vectors

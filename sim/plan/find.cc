@@ -1,9 +1,7 @@
 #include "sim/plan/find.h"
 
 #include <algorithm>
-#include <atomic>
 #include <numeric>
-#include <thread>
 
 #include "sim/plan/convert.h"
 #include "sim/plan/excerpt.h"
@@ -162,21 +160,14 @@ class Finder {
                                                      std::span<const int64_t> rows,
                                                      std::span<const int64_t> columns) const {
     std::vector<std::vector<MatrixElement>> wrong(left_.size());
-    std::atomic<size_t> next = 0;
-    const auto work = [&] {
-      for (size_t p = next++; p < left_.size(); p = next++) {
-        const std::vector<uint64_t> words = ExecuteAll(left_[p], excerpt.matrices());
-        for (size_t e = 0; e < words.size(); ++e) {
-          const MatrixElement at = {rows[e / columns.size()], columns[e % columns.size()]};
-          if (SameResult(format_, words[e], Load(d_, at.row, at.column))) continue;
-          wrong[p].push_back(at);
-        }
+    ForEachPart(std::ssize(left_), execution_.threads, [&](int64_t p, const Poll&) {
+      const std::vector<uint64_t> words = ExecuteAll(left_[p], excerpt.matrices());
+      for (size_t e = 0; e < words.size(); ++e) {
+        const MatrixElement at = {rows[e / columns.size()], columns[e % columns.size()]};
+        if (SameResult(format_, words[e], Load(d_, at.row, at.column))) continue;
+        wrong[p].push_back(at);
       }
-    };
-    std::vector<std::thread> threads;
-    for (int i = 1; i < execution_.threads; ++i) threads.emplace_back(work);
-    work();
-    for (std::thread& thread : threads) thread.join();
+    });
     return wrong;
   }
 

@@ -4,6 +4,7 @@
 
 #include "sim/plan/convert.h"
 #include "sim/plan/ranges.h"
+#include "sim/word_check.h"
 
 namespace mmadiff {
 namespace {
@@ -14,16 +15,6 @@ std::string WhyNotFormat(const char* name, const Format& from, const Format& to)
       std::string(name) + " has the format " + from.name + ", but the operation takes " + to.name;
   if (IsInteger(from) != IsInteger(to)) return both + ": convert it first";
   return both + ", which lacks some of its numbers: round it first";
-}
-
-// For an operand that the plan reads.
-std::string WhyNotWords(const std::string& name, const Words& words, const Format& format) {
-  if (words.data == nullptr) return "missing: " + name + ", which the plan reads";
-  for (const int bits : {8, 16, 32, 64}) {
-    if (words.bits == bits && bits >= format.bits) return "";
-  }
-  return name + ": words of " + format.name + " have 8, 16, 32 or 64 bits, at least " +
-         std::to_string(format.bits) + ", not " + std::to_string(words.bits);
 }
 
 // Checks the operands that the plan reads.
@@ -49,7 +40,8 @@ std::string WhyNotOperands(const Plan& plan, const Matrices& p) {
   };
   for (const auto& [read, name, words, format] : operands) {
     if (!read) continue;
-    if (std::string why = WhyNotWords(name, words, format); !why.empty()) return why;
+    std::string why = WhyNotBits(name, format, words.data != nullptr, words.bits);
+    if (!why.empty()) return words.data == nullptr ? why + ", which the plan reads" : why;
   }
   return "";
 }
@@ -71,6 +63,14 @@ bool IsIn(const Pieces& part, int64_t block) {
 }
 
 }  // namespace
+
+int64_t ScaleBlock(int64_t size, int64_t blocks) {
+  if (blocks == 1) return std::max<int64_t>(size, 1);
+  for (int64_t each = 1; blocks > 0 && each <= size; each *= 2) {
+    if ((size + each - 1) / each == blocks) return each;
+  }
+  return 0;
+}
 
 std::string WhyNotMatrices(const Plan& plan, const Matrices& p) {
   const Model& m = plan.operation->model;

@@ -31,6 +31,10 @@ struct Matrices {
   uint64_t alpha = 0, beta = 0;  // in the format of sums
 };
 
+// The smallest power of two that divides so many rows or k into so many blocks, the last one perhaps
+// shorter; one block has all of them. 0 if no power of two does.
+int64_t ScaleBlock(int64_t size, int64_t blocks);
+
 // Why the plan cannot take the operands; empty if it can.
 std::string WhyNotMatrices(const Plan& plan, const Matrices& matrices);
 

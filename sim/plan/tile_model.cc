@@ -46,6 +46,20 @@ TileModel::TileModel(const Model& m, bool lanes) : m_(m) {
   bits_ = target.WidthFor(m) == LaneWidth::k64 ? 64 : 32;
 }
 
+void TileModel::Turn(const Words& rows, int count, int64_t step, void* to) const {
+  if (target_ != nullptr) {
+    return (bits_ == 64 ? target_->turn_wide : target_->turn_narrow)(rows, count, step, to);
+  }
+  for (int i = 0; i < count; ++i) static_cast<uint64_t*>(to)[i * step] = Load(rows, 0, i);
+}
+
+void TileModel::TurnBack(const void* from, int count, const MutableWords& rows) const {
+  if (target_ != nullptr) {
+    return (bits_ == 64 ? target_->turn_back_wide : target_->turn_back_narrow)(from, count, rows);
+  }
+  for (int i = 0; i < count; ++i) Store(rows, 0, i, static_cast<const uint64_t*>(from)[i]);
+}
+
 std::unique_ptr<LaneTiles> TileModel::Tiles(int k, int panels, int columns, bool own) const {
   Model m = m_;
   m.k = k;
@@ -60,7 +74,9 @@ void MultiplyAdder::Add(const LaneArray& a, const LaneArray& b, LaneArray& d) {
 
 void MultiplyAdder::Add(const LaneArray& a, uint64_t b, LaneArray& d) {
   if (shared_ == nullptr) shared_ = model_.Tiles(1, panels_, 1, false);
-  shared_->Add({.a = a.data(), .b = &b, .sums = d.data()});
+  LaneArray one(1, model_.bits());
+  one.set(0, b);
+  shared_->Add({.a = a.data(), .b = one.data(), .sums = d.data()});
 }
 
 }  // namespace mmadiff

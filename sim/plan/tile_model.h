@@ -7,6 +7,7 @@
 
 #include "sim/algorithm.h"
 #include "sim/lanes/lanes.h"
+#include "sim/words.h"
 
 namespace mmadiff {
 
@@ -52,6 +53,11 @@ class TileModel {
   const Model& model() const { return m_; }
   int lanes() const { return lanes_; }  // rows of A in a panel; 1: not in lanes
   int bits() const { return bits_; }    // of a word in a tile
+
+  // lanes() rows of words become words [count][lane] of bits(), `step` apart, where `count` words of a row
+  // follow one another; and back, from words without gaps.
+  void Turn(const Words& rows, int count, int64_t step, void* to) const;
+  void TurnBack(const void* from, int count, const MutableWords& rows) const;
 
   // Adds to tiles of that many panels of lanes() rows, by model() with `k` products, at most kMaxK.
   // With `own`, each row of A has its own column of B.

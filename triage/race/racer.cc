@@ -1,48 +1,18 @@
 #include "triage/race/racer.h"
 
 #include <cstring>
-#include <vector>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
-#include "device/faulty.h"
 #include "device/status_macros.h"
 #include "sim/chain.h"
-#include "sim/parameter.h"
+#include "sim/change_text.h"
 #include "triage/verdict.h"
 
 namespace mmadiff {
 namespace {
 
 std::string Escaped(absl::string_view text) { return absl::CHexEscape(text.substr(0, 100)); }
-
-std::string ValuesOf(const Parameter& p) {
-  for (const FaultUsage& usage : FaultUsages()) {
-    if (usage.name == p.name) return usage.values;
-  }
-  return "";
-}
-
-absl::Status Apply(absl::string_view change, Racer& racer) {
-  const std::vector<std::string> parts = absl::StrSplit(change, absl::MaxSplits('=', 1));
-  Algorithm& algorithm = racer.model.algorithm;
-  const Parameter* parameter = FindParameter(algorithm.family, parts[0]);
-  if (parameter == nullptr) {
-    return absl::InvalidArgumentError(absl::StrCat(racer.op->name, " has no parameter '",
-                                                   Escaped(parts[0]),
-                                                   "': ", Describe(racer.op->model.algorithm)));
-  }
-  int value = 0;
-  if (parts.size() != 2 || !ParseValue(*parameter, parts[1], &value)) {
-    return absl::InvalidArgumentError(absl::StrCat("'", Escaped(change), "': write ",
-                                                   parameter->name,
-                                                   "=VALUE; allowed: ", ValuesOf(*parameter)));
-  }
-  parameter->set(algorithm, value);
-  return absl::OkStatus();
-}
 
 std::string Formats(const Model& m) {
   if (IsAbsent(m.b)) return absl::StrCat(m.d.name, " of ", m.a.name);
@@ -69,12 +39,10 @@ absl::StatusOr<Racer> ParseRacer(absl::string_view text) {
   }
   Racer racer = RacerOf(*op);
   if (colon == text.npos) return racer;
-  for (absl::string_view change : absl::StrSplit(text.substr(colon + 1), ',')) {
-    RETURN_IF_ERROR(Apply(change, racer));
-  }
-  const std::string invalid = WhyInvalid(racer.model);
-  if (!invalid.empty()) {
-    return absl::InvalidArgumentError(absl::StrCat("'", Escaped(text), "': ", invalid));
+  const absl::string_view changes = text.substr(colon + 1);
+  const std::string why = ApplyChanges({changes.data(), changes.size()}, racer.model);
+  if (!why.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat("'", Escaped(text), "': ", Escaped(why)));
   }
   absl::StrAppend(&racer.name, text.substr(colon));
   return racer;

@@ -1,0 +1,143 @@
+/* The C interface, from C99. */
+#include <mmadiff.h>
+
+#include <stdio.h>
+#include <string.h>
+
+static int failed = 0;
+#define CHECK(condition)                                                           \
+  do {                                                                             \
+    if (!(condition)) {                                                            \
+      printf("%s:%d: %s (error: %s)\n", __FILE__, __LINE__, #condition, mmadiff_error()); \
+      failed = 1;                                                                  \
+    }                                                                              \
+  } while (0)
+
+static mmadiff_words Words(void* data, int bits, int64_t rows, int64_t columns) {
+  mmadiff_words words;
+  words.data = data;
+  words.bits = bits;
+  words.stride = rows * columns;
+  words.row_stride = columns;
+  words.column_stride = 1;
+  return words;
+}
+
+static void CountName(void* count, const char* name) { *(int*)count += strncmp(name, "sm_90/", 6) == 0; }
+static int Always(void* context) { return ++*(int*)context; }
+
+/* 1 - 2^-25 on an H100: the product 2^-25 is kept, then the sum is cut. */
+static void TestRow(void) {
+  uint16_t a[16] = {0x3c00, 0x8c00}, b[16] = {0x3c00, 0x0800}; /* 1, -2^-12; 1, 2^-13 */
+  uint32_t c[1] = {0}, d[1] = {0};
+  mmadiff_row_info info;
+  mmadiff_product p;
+  mmadiff_work work = {2, NULL, NULL};
+  mmadiff_row* row = mmadiff_row_open("sm_90/mma.m16n8k16.f32.f16.f16.f32");
+  CHECK(row != NULL);
+  if (row == NULL) return;
+  mmadiff_row_describe(row, &info, sizeof info);
+  CHECK(info.m == 16 && info.n == 8 && info.k == 16 && info.scales == 0);
+  CHECK(strcmp(info.a, "f16") == 0 && strcmp(info.d, "f32") == 0 && strcmp(info.grade, "measured") == 0);
+  memset(&p, 0, sizeof p);
+  p.count = p.m = p.n = 1, p.k = 16;
+  p.a = Words(a, 16, 1, 16), p.b = Words(b, 16, 16, 1), p.d = Words(d, 32, 1, 1);
+  CHECK(mmadiff_row_execute(row, &p, &work) == MMADIFF_OK && d[0] == 0x3f7fffff);
+  p.c = Words(c, 32, 1, 1);
+  c[0] = 0x40000000; /* 2 */
+  CHECK(mmadiff_row_execute(row, &p, NULL) == MMADIFF_OK && d[0] == 0x40400000);
+  p.k = 8;
+  CHECK(mmadiff_row_execute(row, &p, NULL) == MMADIFF_INVALID && strstr(mmadiff_error(), "from c") != NULL);
+  p.k = 16, p.b.data = NULL;
+  CHECK(mmadiff_row_execute(row, &p, NULL) == MMADIFF_INVALID && strstr(mmadiff_error(), "B") != NULL);
+  p.b.data = b, p.a.bits = 12;
+  CHECK(mmadiff_row_execute(row, &p, NULL) == MMADIFF_INVALID);
+  p.a.bits = 16, p.d.bits = 16;
+  CHECK(mmadiff_row_execute(row, &p, NULL) == MMADIFF_INVALID && strstr(mmadiff_error(), "D") != NULL);
+  p.d.data = NULL, p.d.bits = 32;
+  CHECK(mmadiff_row_execute(row, &p, NULL) == MMADIFF_INVALID);
+  mmadiff_row_close(row);
+}
+
+static void TestNames(void) {
+  int count = 0;
+  mmadiff_row* row;
+  mmadiff_row_info info;
+  CHECK(mmadiff_row_names("sm_90/*", CountName, &count) == (size_t)count && count > 100);
+  CHECK(mmadiff_row_names("sm_90/*", NULL, NULL) == (size_t)count);
+  CHECK(mmadiff_row_open("sm_90/mma.m16n8k16.f32.f16.f16.f3") == NULL);
+  CHECK(mmadiff_error_status() == MMADIFF_INVALID && strstr(mmadiff_error(), "f16.f16.f32") != NULL);
+  row = mmadiff_row_open("hopper/mma.m16n8k16.f32.f16.f16.f32:fraction_bits=24");
+  CHECK(row != NULL);
+  if (row != NULL) {
+    mmadiff_row_describe(row, &info, sizeof info);
+    CHECK(strstr(info.algorithm, "fraction_bits=24,") != NULL && strcmp(info.grade, "changed") == 0);
+    CHECK(strcmp(info.name, "sm_90/mma.m16n8k16.f32.f16.f16.f32:fraction_bits=24") == 0);
+  }
+  mmadiff_row_close(row);
+  CHECK(mmadiff_row_open("x86/vfmadd231ss:fraction_bits=24") == NULL && strstr(mmadiff_error(), "no parameter") != NULL);
+  CHECK(mmadiff_row_open("x86/vfmadd231ss:nan_rule=x") == NULL && strstr(mmadiff_error(), "allowed: ") != NULL);
+  CHECK(mmadiff_row_open("x86/vfmadd231ss:") == NULL);
+  CHECK(mmadiff_row_open(NULL) == NULL && mmadiff_plan_open(NULL) == NULL);
+  CHECK(mmadiff_format_bits("e2m1") == 4 && mmadiff_format_bits("e9m9") == 0 && mmadiff_format_bits(NULL) == 0);
+  CHECK(mmadiff_format_word("f32", 0.1) == 0x3dcccccd);
+  CHECK(mmadiff_api_version() == MMADIFF_API_VERSION && strlen(mmadiff_version()) >= 5);
+  mmadiff_row_close(NULL), mmadiff_plan_close(NULL), mmadiff_found_close(NULL), mmadiff_race_close(NULL);
+}
+
+static void TestPlan(void) {
+  enum { kM = 24, kN = 16, kK = 256 };
+  static float a[kM * kK], b[kK * kN], d[kM * kN], e[kM * kN];
+  const char* text = "x86/vfmadd231ss | every 64: add | f32";
+  int64_t i;
+  int calls = 0;
+  mmadiff_product p;
+  mmadiff_plan_info info;
+  mmadiff_work work = {1, &Always, &calls};
+  mmadiff_plan *plan = mmadiff_plan_open(text), *other = mmadiff_plan_open("x86/vfmadd231ss | every 128: add | f32");
+  mmadiff_race* race;
+  mmadiff_race_info raced;
+  mmadiff_found* found;
+  mmadiff_found_info how;
+  CHECK(plan != NULL && other != NULL);
+  if (plan == NULL || other == NULL) return;
+  for (i = 0; i < kM * kK; ++i) a[i] = (float)(i * 7919 % 1009) / 1009.0f - 0.5f;
+  for (i = 0; i < kK * kN; ++i) b[i] = (float)(i * 104729 % 1013) / 1013.0f - 0.5f;
+  mmadiff_plan_describe(plan, &info, sizeof info);
+  CHECK(strcmp(info.text, text) == 0 && strcmp(info.sum, "f32") == 0 && !info.reads_c && !info.reads_scales);
+  memset(&p, 0, sizeof p);
+  p.count = 1, p.m = kM, p.n = kN, p.k = kK;
+  p.a = Words(a, 32, kM, kK), p.b = Words(b, 32, kK, kN), p.d = Words(d, 32, kM, kN);
+  CHECK(mmadiff_plan_execute(plan, &p, NULL) == MMADIFF_OK);
+  p.d.data = e;
+  CHECK(mmadiff_plan_execute(other, &p, NULL) == MMADIFF_OK && memcmp(d, e, sizeof d) != 0);
+  CHECK(mmadiff_plan_execute(plan, &p, &work) == MMADIFF_STOPPED && calls == 1);
+  p.d.data = d, p.a_format = p.b_format = "f32";
+  found = mmadiff_find_plans(&p, "f32", "x86/vfmadd231ss", NULL);
+  CHECK(found != NULL);
+  if (found != NULL) {
+    mmadiff_found_describe(found, &how, sizeof how);
+    CHECK(how.plans == 1 && how.tried > 100 && strcmp(mmadiff_found_plan(found, 0), text) == 0);
+    CHECK(mmadiff_found_plan(found, 1) == NULL && mmadiff_found_region(found, 0, NULL) == NULL);
+  }
+  mmadiff_found_close(found);
+  CHECK(mmadiff_find_plans(&p, "f32", "no_such_row", NULL) == NULL);
+  p.a_format = "f99";
+  CHECK(mmadiff_find_plans(&p, "f32", "", NULL) == NULL && strstr(mmadiff_error(), "f99") != NULL);
+  race = mmadiff_race_plans(plan, other);
+  CHECK(race != NULL);
+  if (race != NULL) {
+    mmadiff_race_describe(race, &raced, sizeof raced);
+    CHECK(raced.is_found && raced.k == 65 && raced.x != raced.y && raced.equal[0] == 0);
+  }
+  mmadiff_race_close(race);
+  CHECK(mmadiff_plan_open("x86/vfmadd231ss | every 0: add | f32") == NULL && strlen(mmadiff_error()) > 10);
+  mmadiff_plan_close(plan), mmadiff_plan_close(other);
+}
+
+int main(void) {
+  TestRow();
+  TestNames();
+  TestPlan();
+  return failed;
+}

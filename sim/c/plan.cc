@@ -1,0 +1,249 @@
+// The C interface: plans.
+#include "sim/plan/plan.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/c/calls.h"
+#include "sim/plan/candidates.h"
+#include "sim/plan/exact_product.h"
+#include "sim/plan/execute.h"
+#include "sim/plan/race.h"
+#include "sim/plan/regions.h"
+#include "sim/plan/search.h"
+#include "sim/products.h"
+#include "sim/word_check.h"
+
+struct mmadiff_plan {
+  mmadiff::Plan plan;
+  std::string text;
+};
+
+struct mmadiff_found {
+  mmadiff::PlanSearch search;
+  std::vector<std::string> plans;
+  struct Region {
+    std::string plan, elements;
+  };
+  std::vector<Region> regions;
+  std::string nearest;
+};
+
+struct mmadiff_race {
+  mmadiff::PlanRace race;
+};
+
+namespace mmadiff {
+namespace {
+
+Plan PlanNamed(const char* text) {
+  const std::string_view given = Required(text, "the text of a plan");
+  const size_t first = std::min(given.find_first_not_of(" \t\n"), given.size());
+  const size_t end = std::min(given.find_first_of(" \t\n|", first), given.size());
+  const std::string_view name = given.substr(first, end - first);
+  std::string error, known(given);
+  // Names that are not in the tables are quoted; a text without a name has its own reason.
+  if (!name.empty() && FindOperation(name) == nullptr && end < given.size()) {
+    known = OperationNamed(name).name + std::string(given.substr(end));
+  }
+  const std::optional<Plan> plan = ParsePlan(known, &error);
+  if (!plan) throw CallError(error);
+  return *plan;
+}
+
+void Execute(const Plan& plan, const mmadiff_product& p, const mmadiff_work* work) {
+  const Model& row = plan.operation->model;
+  for (int64_t e = 0; e < p.count; ++e) {
+    const Matrices matrices = MatricesOf(p, row.a, row.b, e);
+    Require(WhyNotMatrices(plan, matrices));
+    Require(WhyNotScales(plan, matrices));
+    const Stack<MutableWords> d = {MutableWordsOf(p.d), p.d.stride};
+    if (p.m > 0 && p.n > 0) {
+      Require(WhyNotBits("D", *plan.epilogue.format, p.d.data != nullptr, p.d.bits));
+      Require(WhyNotWords("A", *matrices.a_format, matrices.a, p.m, p.k));
+      Require(WhyNotWords("B", *matrices.b_format, matrices.b, p.k, p.n));
+    }
+    Execute(plan, matrices, d.At(e), {.threads = ThreadsOf(work)});
+  }
+}
+
+void Exact(const mmadiff_product& p, const mmadiff_words& low, const mmadiff_work* work) {
+  const Format &a = FormatNamed(p.a_format), &b = FormatNamed(p.b_format);
+  if (IsInteger(a) || IsInteger(b)) throw CallError("exact products need floating-point formats");
+  for (int64_t e = 0; e < p.count; ++e) {
+    const Matrices m = MatricesOf(p, a, b, e);
+    if (p.m == 0 || p.n == 0) continue;
+    if (p.k > 0) Require(WhyNotWords("A", a, m.a, p.m, p.k));
+    if (p.k > 0) Require(WhyNotWords("B", b, m.b, p.k, p.n));
+    const Stack<MutableWords> high = {MutableWordsOf(p.d), p.d.stride},
+                              rest = {MutableWordsOf(low), low.stride};
+    for (const Stack<MutableWords>& d : {high, rest}) {
+      Require(WhyNotBits("D", kF64, d.first.data != nullptr, d.first.bits));
+    }
+    ExactProduct(m, high.At(e), rest.At(e), ThreadsOf(work));
+  }
+}
+
+// The operations that match one of the globs; without globs, all.
+std::vector<const Operation*> OperationsOf(std::string_view globs) {
+  std::vector<const Operation*> all;
+  for (size_t at = 0; at < globs.size();) {
+    const size_t end = std::min(globs.find(' ', at), globs.size());
+    const std::string_view glob = globs.substr(at, end - at);
+    at = end + 1;
+    if (glob.empty()) continue;
+    const std::vector<const Operation*> found = MatchOperations(glob);
+    if (found.empty()) throw CallError(WhyNoOperation(glob));
+    all.insert(all.end(), found.begin(), found.end());
+  }
+  return all.empty() ? MatchOperations("*") : all;
+}
+
+mmadiff_found* FindPlansOf(const mmadiff_product& p, const char* d_format, const char* globs,
+                           const mmadiff_work* work) {
+  const Format& d = FormatNamed(d_format);
+  const Format &a = FormatNamed(p.a_format), &b = FormatNamed(p.b_format);
+  const std::vector<const Operation*> possible =
+      OperationsFor(OperationsOf(globs == nullptr ? "" : globs), a, b, d);
+  const std::string formats = std::string(a.name) + " x " + b.name + " to " + d.name;
+  if (possible.empty()) throw CallError("no row with these names multiplies " + formats);
+  const std::vector<Plan> candidates = CandidatePlans(possible, p.k, d);
+  if (candidates.empty()) throw CallError("no plan is known for " + formats);
+  const Matrices matrices = MatricesOf(p, a, b, 0);
+  for (const Plan& plan : candidates) Require(WhyNotMatrices(plan, matrices));
+  if (p.m == 0 || p.n == 0) throw CallError("D has no elements");
+  Require(WhyNotWords("A", a, matrices.a, p.m, p.k));
+  Require(WhyNotWords("B", b, matrices.b, p.k, p.n));
+  Require(WhyNotWords("D", d, WordsOf(p.d), p.m, p.n));
+  auto result = std::make_unique<mmadiff_found>();
+  PlanSearch& search = result->search;
+  search = SearchPlans(matrices, WordsOf(p.d), d, candidates, {.threads = ThreadsOf(work)});
+  for (const Plan& plan : search.found.Left()) result->plans.push_back(PlanText(plan));
+  if (result->plans.empty()) result->nearest = PlanText(search.found.nearest);
+  for (size_t i = 0; search.regions && i < search.regions->plans.size(); ++i) {
+    result->regions.push_back(
+        {PlanText(search.regions->plans[i]), RegionText(*search.regions, static_cast<int>(i))});
+  }
+  return result.release();
+}
+
+}  // namespace
+}  // namespace mmadiff
+
+using namespace mmadiff;
+
+extern "C" {
+
+mmadiff_plan* mmadiff_plan_open(const char* text) {
+  return Guarded<mmadiff_plan*>(nullptr, [&] {
+    Plan plan = PlanNamed(text);
+    std::string written = PlanText(plan);
+    return new mmadiff_plan{std::move(plan), std::move(written)};
+  });
+}
+
+void mmadiff_plan_close(mmadiff_plan* plan) { delete plan; }
+
+void mmadiff_plan_describe(const mmadiff_plan* plan, mmadiff_plan_info* info, size_t size) {
+  const Plan& p = plan->plan;
+  const Model& m = p.operation->model;
+  const mmadiff_plan_info all = {
+      .text = plan->text.c_str(),
+      .row = p.operation->name.c_str(),
+      .a = m.a.name,
+      .b = m.b.name,
+      .c = p.from_c ? m.c.name : m.d.name,
+      .d = p.epilogue.format->name,
+      .sum = m.d.name,
+      .scale = m.scale_block == 0 ? "" : m.scale.name,
+      .scales = m.scales(),
+      .k = m.k,
+      .reads_c = ReadsC(p),
+      .reads_alpha = ReadsAlpha(p),
+      .reads_beta = ReadsBeta(p),
+      .reads_bias = p.epilogue.bias,
+      .reads_scales = std::ranges::any_of(
+          p.stages, [](const PlanStage& stage) { return IsScaled(stage.join); }),
+      .reads_block_scales = m.scale_block != 0,
+  };
+  Describe(all, info, size);
+}
+
+mmadiff_status mmadiff_plan_execute(const mmadiff_plan* plan, const mmadiff_product* product,
+                                    const mmadiff_work* work) {
+  return GuardedStatus([&] { Execute(plan->plan, *product, work); });
+}
+
+mmadiff_status mmadiff_exact(const mmadiff_product* product, const mmadiff_words* low,
+                             const mmadiff_work* work) {
+  return GuardedStatus([&] { Exact(*product, *low, work); });
+}
+
+mmadiff_found* mmadiff_find_plans(const mmadiff_product* product, const char* d_format,
+                                  const char* globs, const mmadiff_work* work) {
+  return Guarded<mmadiff_found*>(nullptr,
+                                 [&] { return FindPlansOf(*product, d_format, globs, work); });
+}
+
+void mmadiff_found_close(mmadiff_found* found) { delete found; }
+
+void mmadiff_found_describe(const mmadiff_found* found, mmadiff_found_info* info, size_t size) {
+  const FoundPlans& f = found->search.found;
+  const auto& deciding = found->search.deciding;
+  // The fewest elements that leave as few plans as possible.
+  const auto d = std::ranges::min_element(deciding, {}, &DecidingElements::plans);
+  const mmadiff_found_info all = {
+      .tried = f.tried,
+      .plans = f.plans.size(),
+      .unsettled = f.unsettled.size(),
+      .regions = found->regions.size(),
+      .nearest = found->nearest.c_str(),
+      .differing = f.differing,
+      .row = f.first.row,
+      .column = f.first.column,
+      .deciding_elements = d == deciding.end() ? 0 : d->elements,
+      .deciding_plans = d == deciding.end() ? 0 : d->plans,
+  };
+  Describe(all, info, size);
+}
+
+const char* mmadiff_found_plan(const mmadiff_found* found, size_t index) {
+  return index < found->plans.size() ? found->plans[index].c_str() : nullptr;
+}
+
+const char* mmadiff_found_region(const mmadiff_found* found, size_t index, const char** elements) {
+  if (index >= found->regions.size()) return nullptr;
+  const mmadiff_found::Region& region = found->regions[index];
+  if (elements != nullptr) *elements = region.elements.c_str();
+  return region.plan.c_str();
+}
+
+mmadiff_race* mmadiff_race_plans(const mmadiff_plan* x, const mmadiff_plan* y) {
+  return Guarded<mmadiff_race*>(nullptr, [&] {
+    PlanRace race = RacePlans(x->plan, y->plan);
+    Require(race.not_comparable);
+    return new mmadiff_race{std::move(race)};
+  });
+}
+
+void mmadiff_race_close(mmadiff_race* race) { delete race; }
+
+void mmadiff_race_describe(const mmadiff_race* race, mmadiff_race_info* info, size_t size) {
+  const PlanRace& r = race->race;
+  const mmadiff_race_info all = {
+      .equal = r.equal.c_str(),
+      .is_found = r.found.has_value(),
+      .k = r.found ? r.found->k : r.least_k,
+      .a = r.found ? r.found->a.data() : nullptr,
+      .b = r.found ? r.found->b.data() : nullptr,
+      .x = r.found ? r.found->x : 0,
+      .y = r.found ? r.found->y : 0,
+  };
+  Describe(all, info, size);
+}
+
+}  // extern "C"

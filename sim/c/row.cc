@@ -1,0 +1,141 @@
+// The C interface: rows.
+#include <string>
+
+#include "sim/algorithms.h"
+#include "sim/c/calls.h"
+#include "sim/change_text.h"
+#include "sim/operation.h"
+#include "sim/products.h"
+#include "sim/unlisted.h"
+
+struct mmadiff_row {
+  const mmadiff::Operation* operation;
+  std::string name;
+  mmadiff::Model model;
+  std::string algorithm;
+};
+
+namespace mmadiff {
+namespace {
+
+Stack<Words> StackOf(const mmadiff_words& w) { return {WordsOf(w), w.stride}; }
+
+Products ProductsOf(const mmadiff_product& p) {
+  return {p.count,
+          p.m,
+          p.n,
+          StackOf(p.a),
+          StackOf(p.b),
+          StackOf(p.c),
+          StackOf(p.block_scale_a.words),
+          StackOf(p.block_scale_b.words),
+          {MutableWordsOf(p.d), p.d.stride}};
+}
+
+mmadiff_row* RowOf(const Operation& op, const Model& model, const std::string& name) {
+  return new mmadiff_row{&op, name, model, Describe(model.algorithm)};
+}
+
+// NAME, or NAME:PARAMETER=VALUE,...
+mmadiff_row* RowNamed(std::string_view text) {
+  const size_t colon = std::min(text.find(':'), text.size());
+  const Operation* op = &OperationNamed(text.substr(0, colon));
+  Model model = op->model;
+  std::string name = op->name;
+  if (colon < text.size()) {
+    const std::string why = ApplyChanges(text.substr(colon + 1), model);
+    if (!why.empty()) throw CallError(name + ": " + why);
+    name += text.substr(colon);
+  }
+  return RowOf(*op, model, name);
+}
+
+mmadiff_row* Conversion(const Format& from, const Format& to, bool saturate) {
+  const std::string name = std::string("unlisted/k1.") + to.name + "." + from.name + ".-.-";
+  const Operation* op = FindUnlisted(name);
+  if (op == nullptr) {
+    throw CallError(std::string("conversions are between floating-point formats, not from ") +
+                    from.name + " to " + to.name);
+  }
+  Algorithm algorithm = Converted<>(*op->instruction);
+  algorithm.nan_rule = NanRule::kPropagate;
+  if (saturate) algorithm.saturation = Saturation::kNumbers;
+  return RowOf(*op, WithAlgorithm(*op, algorithm), op->name);
+}
+
+void Execute(const mmadiff_row& row, const mmadiff_product& p, const mmadiff_work* work) {
+  const Operation& op = *row.operation;
+  const Instruction& instruction = *op.instruction;
+  const int k = instruction.shape.k;
+  if (p.k != k) {
+    throw CallError("k is " + std::to_string(p.k) + ", but an execution of " + op.name + " has " +
+                    std::to_string(k) + ": a longer sum is a plan (\"" + op.name + " from c | " +
+                    op.model.d.name + "\")");
+  }
+  const Products products = ProductsOf(p);
+  Require(WhyNotProducts(instruction, products));
+  Simulate(row.model, products, ThreadsOf(work));
+}
+
+}  // namespace
+}  // namespace mmadiff
+
+using namespace mmadiff;
+
+extern "C" {
+
+size_t mmadiff_row_names(const char* glob, void (*each)(void* context, const char* name),
+                         void* context) {
+  return Guarded(size_t{0}, [&] {
+    const std::vector<const Operation*> found = MatchOperations(Required(glob, "the glob"));
+    if (each != nullptr) {
+      for (const Operation* op : found) each(context, op->name.c_str());
+    }
+    return found.size();
+  });
+}
+
+mmadiff_row* mmadiff_row_open(const char* name) {
+  return Guarded<mmadiff_row*>(nullptr,
+                               [&] { return RowNamed(Required(name, "the name of a row")); });
+}
+
+mmadiff_row* mmadiff_conversion_open(const char* from, const char* to, int saturate) {
+  return Guarded<mmadiff_row*>(
+      nullptr, [&] { return Conversion(FormatNamed(from), FormatNamed(to), saturate != 0); });
+}
+
+void mmadiff_row_close(mmadiff_row* row) { delete row; }
+
+void mmadiff_row_describe(const mmadiff_row* row, mmadiff_row_info* info, size_t size) {
+  const Operation& op = *row->operation;
+  const Model& m = row->model;
+  const Shape& s = op.shape();
+  const bool is_changed = m.algorithm != op.model.algorithm;
+  const mmadiff_row_info all = {
+      .name = row->name.c_str(),
+      .a = m.a.name,
+      .b = m.b.name,
+      .c = m.c.name,
+      .d = m.d.name,
+      .scale = m.scale_block == 0 ? "" : m.scale.name,
+      .m = s.m,
+      .n = s.n,
+      .k = s.k,
+      .blocks = s.blocks,
+      .scales = s.scales,
+      .is_native = IsNative(op),
+      .nan_bits = op.numerics->nan_verdict == NanVerdict::kBits,
+      .grade = is_changed ? "changed" : Name(op.numerics->evidence.grade),
+      .evidence = is_changed ? "parameters of the model are changed" : op.numerics->evidence.text,
+      .algorithm = row->algorithm.c_str(),
+  };
+  Describe(all, info, size);
+}
+
+mmadiff_status mmadiff_row_execute(const mmadiff_row* row, const mmadiff_product* product,
+                                   const mmadiff_work* work) {
+  return GuardedStatus([&] { Execute(*row, *product, work); });
+}
+
+}  // extern "C"
