@@ -437,15 +437,15 @@ class Peer {
   absl::Mutex& mutex() { return mutex_; }
   // Call only while holding the mutex.
   absl::StatusOr<Channel*> Serve(const Operation& op) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    if (op_ == nullptr) op_ = &op;
-    if (op_ == &op) return kept_.get();
-    return absl::NotFoundError(absl::StrCat("the peer serves only one instruction, ", op_->name,
+    if (served_.empty()) served_ = op.name;
+    if (served_ == op.name) return kept_.get();
+    return absl::NotFoundError(absl::StrCat("the peer serves only one instruction, ", served_,
                                             "; select one with --instr"));
   }
 
  private:
   absl::Mutex mutex_;
-  const Operation* op_ ABSL_GUARDED_BY(mutex_) = nullptr;
+  std::string served_ ABSL_GUARDED_BY(mutex_);  // the operation's name, under any model
   bool adopted_ = false;
   const std::unique_ptr<Channel> kept_;
 };

@@ -782,6 +782,8 @@ TEST_F(Exec, InheritedDescriptors) {
       for (const auto& [index, failure] : Failures(**one, batch)) found.push_back(index);
       EXPECT_EQ(found, Chosen(batch));
     }
+    const Operation same = TestOperation();  // as `infer` makes it with the nearest model
+    EXPECT_NE((*device)->Run(same, batch).status().code(), absl::StatusCode::kNotFound);
     const Operation& another = *FindOperation("x86/vfmadd231ss");
     EXPECT_EQ((*device)->Run(another, RandomDots(another, 1)).status().code(),
               absl::StatusCode::kNotFound);
