@@ -74,7 +74,7 @@ def execute(program, path, files=None):
         work.mkdir()
         shell = '''mmadiff() { (exec -a ./mmadiff "$PROGRAM" --quiet "$@"); }
                    stored() { cp -r "$STORED/$1" "${2:-.}"; }\n'''
-        environment = dict(os.environ, PROGRAM=str(program), STORED=str(STORED or stored / '1d51366'), CORPUS=str(ROOT / 'corpus'))
+        environment = dict(os.environ, PROGRAM=str(program), STORED=str(STORED or stored / '0.2.0'), CORPUS=str(ROOT / 'corpus'))
         folders = {str(work): 'WORK', environment['STORED']: 'STORED', str(ROOT): 'ROOT'}
         for command in commands(path):
             done = subprocess.run(['bash', '-c', shell + command.line], cwd=work, env=environment, text=True,

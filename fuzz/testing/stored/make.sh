@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Writes one of each kind of stored folder and file with PROGRAM into the new folder OUT. Usage: make.sh PROGRAM OUT
-# Release folders beside this script were written by the program of the commit in their name.
+# Folders beside this script were written by the program of the version, or of the commit, in their name.
 set -u
 m=$(realpath "$1") && mkdir "$2" && cd "$2" || exit 2
 row=x86/vdpbf16ps gpu=sm_80/mma.m16n8k4.f32.tf32.tf32.f32
