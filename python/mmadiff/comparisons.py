@@ -1,0 +1,284 @@
+"""Comparisons of bits, of plans, and of a plan with the exact product."""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from html import escape
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import _core, arrays, html
+from .plans import Plan, _product, plan_of
+from .rows import Row, threads_for
+
+if TYPE_CHECKING:
+    from .result import Result
+
+
+@overload
+def convert(x: NDArray[Any], to: str | Row, *, format: str | None = None, saturate: bool = False,
+            threads: int | None = None) -> NDArray[Any]: ...
+
+
+@overload
+def convert(x: Any, to: str | Row, *, format: str | None = None, saturate: bool = False, threads: int | None = None) -> Any: ...
+
+
+def convert(x: Any, to: str | Row, *, format: str | None = None, saturate: bool = False, threads: int | None = None) -> Any:
+    """Converts an array to another format: 'bf16', 'e4m3', or as a conversion instruction does ('sm_90/cvt...').
+
+    To a format, numbers are rounded once to nearest even; a NaN keeps its sign and the upper bits of its payload, and is
+    quieted. Beyond the largest number there is infinity, or NaN in formats without infinity (e4m3); the largest number
+    with saturate=True, and in formats without NaN (e2m1). `format` is that of raw words.
+
+    >>> convert(np.float32([464, 465]), 'e4m3').view('u1')
+    array([126, 127], dtype=uint8)
+    """
+    if isinstance(to, Row) or '/' in to:
+        row = to if isinstance(to, Row) else Row(to)
+        if not row.is_conversion:
+            raise ValueError(f'{row.name} is not a conversion')
+        return row(x, threads=threads)
+    words, read = arrays.read(x, 'the array')
+    format = format or read
+    if format is None:
+        raise TypeError(f"the array has raw words ({words.dtype}): give their format, format='e4m3'")
+    words = arrays.words(x, format, 'the array')
+    d = np.empty(words.shape, arrays.word_type(to))
+    _core.Row(format, to, saturate).execute(
+        words.reshape(-1, 1, 1), None, None, None, None, d.reshape(-1, 1, 1), threads_for(d.size // 16, threads))
+    return arrays.array(d, to, like=x)
+
+
+def _element_text(word, format):
+    text = f'0x{int(word):0{2 * word.itemsize}x}'
+    if format is None:
+        return text
+    number = word.reshape(1)
+    if arrays.is_integer(format):
+        return f'{text} = {number.view(arrays.integer_type(format))[0]}'
+    return f"{text} = {convert(number, 'f64', format=format)[0]:.9g}"
+
+
+def _is_nan(words, format):
+    values = convert(words, 'f64', format=format)
+    return np.isnan(values)
+
+
+def _words_of_both(got, want, format):
+    """The words of both arrays, and their format; None if both have raw words."""
+    if format is None:
+        found = [arrays.read(x, name)[1] for name, x in (('got', got), ('want', want))]
+        if None not in found and found[0] != found[1]:
+            raise AssertionError(f'the formats differ: got {found[0]}, want {found[1]}')
+        format = found[0] or found[1]
+    if format is not None:
+        return arrays.words(got, format, 'got'), arrays.words(want, format, 'want'), format
+    return arrays.read(got, 'got')[0], arrays.read(want, 'want')[0], None
+
+
+def _kernel_text(got, plan, operands):
+    """Which plan gives the result instead, among those of the plan's instruction."""
+    if operands is None:
+        return ''
+    if plan is None:
+        raise TypeError('operands=(a, b) needs plan=')
+    plan = plan if isinstance(plan, Plan) else Plan(str(plan))
+    formats = {'a': plan.formats['a'], 'b': plan.formats['b'], 'd': plan.formats['d']}
+    a, b = operands
+    return f'\nplans of the result: {plan_of(a, b, got, rows=plan.row, formats=formats)}'
+
+
+def assert_same_bits(got: ArrayLike, want: ArrayLike, *, format: str | None = None, any_nan: bool = False,
+                     plan: object = None, operands: tuple[ArrayLike, ArrayLike] | None = None) -> None:
+    """Raises AssertionError, with the first element that differs, unless both arrays have the same shape and bits.
+
+    format: that of raw words; any_nan: two NaNs are equal, whatever their bits; plan: that of `want`, named in the
+    message; operands: a and b of a product, whose plans with the same instruction are searched for the message
+
+    >>> assert_same_bits(np.float32([1, -0.0]), np.float32([1, 0]))
+    Traceback (most recent call last):
+    ...
+    AssertionError: 1 of 2 elements differ, the first at [1]: got 0x80000000 = -0, want 0x00000000 = 0
+    """
+    x, y, format = _words_of_both(got, want, format)
+    if x.shape != y.shape:
+        raise AssertionError(f'the shapes differ: got {arrays.shape_text(x.shape)}, want {arrays.shape_text(y.shape)}')
+    if x.dtype != y.dtype:
+        raise AssertionError(f'the words differ in width: got {x.dtype}, want {y.dtype}')
+    if any_nan and format is None:
+        raise TypeError('any_nan=True needs the format of the words')
+    differ = np.asarray(x != y)
+    if any_nan and differ.any():
+        differ &= ~(_is_nan(x, format) & _is_nan(y, format))
+    count = int(np.count_nonzero(differ))
+    if count == 0:
+        return
+    at = tuple(int(i) for i in np.argwhere(differ)[0])
+    text = [_element_text(words[at], format) for words in (x, y)]
+    raise AssertionError(f"{count} of {x.size} elements differ, the first at {list(at)}: got {text[0]}, want {text[1]}"
+                         + (f' (plan: {plan})' if plan is not None else '') + _kernel_text(got, plan, operands))
+
+
+class Race:
+    """Whether two plans are equal for all inputs. Prints as a report; true if a product distinguishes them.
+
+    Attributes: x, y (the plans), equal (why no product distinguishes them; '' if one may), k, a (1, k), b (k, 1), of_x
+    and of_y (a product that distinguishes them, and the results; None if none was found, k then being the least for
+    which they may differ).
+    """
+
+    a: Any
+    b: Any
+    of_x: Any
+    of_y: Any
+
+    def __init__(self, x: Plan, y: Plan, raced: _core._Raced) -> None:
+        self.x, self.y, self.equal, self.k = x, y, raced['equal'], raced['k']
+        self.a = self.b = self.of_x = self.of_y = None
+        if not raced['is_found']:
+            return
+        formats = x.formats
+        self.a, self.b, self.of_x, self.of_y = (
+            arrays.array(np.array(words, arrays.word_type(formats[name])).reshape(shape), formats[name])
+            for name, words, shape in (('a', raced['a'], (1, -1)), ('b', raced['b'], (-1, 1)),
+                                       ('d', [raced['x']], (1, 1)), ('d', [raced['y']], (1, 1))))
+
+    def __bool__(self) -> bool:
+        return self.a is not None
+
+    def __str__(self) -> str:
+        if self.equal:
+            return self.equal
+        if not self:
+            return f'undecided: the plans may differ from k = {self.k} on, but no product was found that shows it'
+        a, b = self.a.ravel(), self.b.ravel()
+        bits = [x.view(f'u{x.itemsize}') for x in (a, b)]
+        terms = [f'  k={i}  {a[i]} x {b[i]}' for i in range(self.k) if bits[0][i] and bits[1][i]]
+        return '\n'.join([f'k = {self.k}', *terms, f'the first gives {self.of_x[0, 0]!s}, the second {self.of_y[0, 0]!s}'])
+
+    __repr__ = __str__
+
+    def _repr_html_(self):
+        return f'<pre>{escape(str(self))}</pre>'
+
+
+def race(x: object, y: object) -> Race | Result:
+    """The smallest product that distinguishes two plans, or why no product does. Two rows without a plan are raced by the
+    program: `mmadiff help race`.
+
+    >>> race('x86/vfmadd231ss | every 64: add | f32', 'x86/vfmadd231ss | every 128: add | f32').k
+    65
+    """
+    texts = [str(x), str(y)]
+    if not any('|' in text for text in texts):
+        from .questions import ask
+        return ask('race', *texts)
+    plans = Plan(texts[0]), Plan(texts[1])
+    return Race(*plans, _core.race_plans(plans[0]._core, plans[1]._core))
+
+
+class Errors:
+    """Errors of results against exact sums, in units of the root mean square of the exact sums.
+
+    Attributes: rms, max (the largest magnitude), bias (the mean), toward_zero (the mean in the direction of zero: above 0
+    if results have too small magnitudes, as sums that are cut), errors (of each element), scale (the unit), count,
+    left_out (elements that are not finite in the result or in the exact sum).
+    """
+
+    def __init__(self, errors: NDArray[np.float64], signs: NDArray[np.float64], scale: float, left_out: int) -> None:
+        self.errors, self.scale, self.left_out = errors, scale, left_out
+        self.count = errors.size
+        self.rms = float(np.sqrt(np.mean(np.square(errors)))) if self.count else float('nan')
+        self.max = float(np.abs(errors).max()) if self.count else float('nan')
+        self.bias = float(errors.mean()) if self.count else float('nan')
+        self.toward_zero = float(-(errors * signs).mean()) if self.count else float('nan')
+
+    def histogram(self, bins: int = 101) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Counts and edges, as numpy.histogram, symmetric around 0."""
+        return np.histogram(self.errors, bins, (-self.max, self.max) if self.max > 0 else (-1, 1))
+
+    def frame(self) -> Any:
+        """A DataFrame of pandas with rms, max, bias, toward_zero, count, left_out."""
+        import pandas
+        return pandas.DataFrame([self._fields()])
+
+    def plot(self, axes: Any = None, bins: int = 101, **options: Any) -> Any:
+        """Draws the histogram with matplotlib; returns the axes."""
+        if axes is None:
+            import matplotlib.pyplot
+            axes = matplotlib.pyplot.gca()
+        counts, edges = self.histogram(bins)
+        axes.stairs(counts, edges, fill=True, **options)
+        axes.set_xlabel('error / rms of the exact sums')
+        axes.set_ylabel('elements')
+        return axes
+
+    def _fields(self):
+        return {'rms': self.rms, 'max': self.max, 'bias': self.bias, 'toward_zero': self.toward_zero, 'count': self.count,
+                'left_out': self.left_out}
+
+    def __str__(self) -> str:
+        return (f'rms {self.rms:.3g}, max {self.max:.3g}, bias {self.bias:+.3g}, toward zero {self.toward_zero:+.3g} '
+                f'of {self.count} elements' + (f', {self.left_out} not finite' if self.left_out else ''))
+
+    __repr__ = __str__
+
+    def _repr_html_(self):
+        return html.records([{key: f'{x:.3g}' for key, x in self._fields().items()}])
+
+
+def exact(a: ArrayLike, b: ArrayLike, *, formats: Mapping[str, str] | None = None,
+          threads: int | None = None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The exact product of floating-point arrays, as a pair of f64 arrays: the sums rounded to nearest even, and the
+    rest, rounded again. `formats` names those of raw words: {'a': 'e4m3'}.
+
+    >>> exact(np.float32([[1, 2 ** -60]]), np.float32([[1], [1]]))
+    (array([[1.]]), array([[8.67361738e-19]]))
+    """
+    product, stack = _product(a, b, _raw(a, b, formats))
+    m, k, n = product.a.shape[1], product.a.shape[2], product.b.shape[2]
+    (high, flat_high), (low, flat_low) = stack.empty(m, n, 'f64'), stack.empty(m, n, 'f64')
+    _core.exact(product, flat_high, flat_low, threads_for(high.size * k // 4, threads))
+    return high.view(np.float64), low.view(np.float64)
+
+
+def _raw(a, b, formats):
+    """The formats of the operands with raw words."""
+    raw = dict(formats or {})
+    for name, x in (('a', a), ('b', b)):
+        words, format = arrays.read(x, name)
+        if format is None and name not in raw:
+            raise TypeError(f'{name} has raw words ({words.dtype}): give their format, formats={{{name!r}: ...}}')
+        raw.setdefault(name, format)
+    return raw
+
+
+def error(plan: Plan | str | ArrayLike, a: ArrayLike, b: ArrayLike, *,
+          exactly: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None, threads: int | None = None) -> Errors:
+    """The errors of a plan's results against the exact sums of products. `plan` is a Plan, its text, or an array: results
+    of any kernel. `exactly` is `exact(a, b)`, if it is known already.
+
+    >>> rng = np.random.default_rng(1)
+    >>> a, b = rng.standard_normal((8, 512)).astype('f2'), rng.standard_normal((512, 8)).astype('f2')
+    >>> error('sm_90/wgmma.m64n8k16.f32.f16.f16 | f32', a, b).rms < 1e-5
+    True
+    """
+    if isinstance(plan, (str, Plan)):
+        plan = plan if isinstance(plan, Plan) else Plan(plan)
+        high, low = exactly or exact(a, b, formats={x: plan.formats[x] for x in 'ab'}, threads=threads)
+        d, format = arrays.words(plan(a, b, threads=threads), plan.formats['d']), plan.formats['d']
+    else:
+        high, low = exactly or exact(a, b, threads=threads)
+        d, format = arrays.read(plan, 'the results')
+        if format is None:
+            raise TypeError('the results have raw words: view them as numbers')
+    if d.shape != high.shape:
+        raise ValueError(f'the results have the shape {arrays.shape_text(d.shape)}; they must have '
+                         f'{arrays.shape_text(high.shape)}')
+    d = convert(d, 'f64', format=format)
+    finite = np.isfinite(d) & np.isfinite(high)
+    scale = float(np.sqrt(np.mean(np.square(high[finite])))) if finite.any() else 0.0
+    errors = ((d[finite] - high[finite]) - low[finite]) / (scale or 1.0)
+    return Errors(errors, np.sign(high[finite]), scale, int(high.size - errors.size))

@@ -1,0 +1,215 @@
+"""Plans: the order in which a kernel uses an instruction for a whole matrix product, in one line of text."""
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import _core, arrays, html
+from .rows import threads_for
+
+_READ = {'c': 'reads_c', 'bias': 'reads_bias', 'scale_a': 'reads_scales', 'scale_b': 'reads_scales',
+         'block_scale_a': 'reads_block_scales', 'block_scale_b': 'reads_block_scales', 'alpha': 'reads_alpha',
+         'beta': 'reads_beta'}
+
+
+class Plan:
+    """A plan, as a function on arrays.
+
+    >>> plan = Plan('sm_90/wgmma.m64n8k16.f32.f16.f16 | into 3 of 64: add | f16')
+    >>> plan(np.ones((2, 192), np.float16), np.ones((192, 1), np.float16))
+    array([[192.],
+           [192.]], dtype=float16)
+
+    Attributes: text, row (the name of its instruction), formats (of 'a', 'b', 'c', 'd', and 'sum', that of sums).
+    """
+
+    def __init__(self, text: str) -> None:
+        self._core = _core.Plan(str(text))
+        self.text, self.row = self._core.text, self._core.row
+        self.formats = {x: getattr(self._core, x) for x in ('a', 'b', 'c', 'd', 'sum')}
+
+    def reads(self, operand: str) -> bool:
+        """Whether the plan reads an operand: 'c', 'bias', 'alpha', 'beta', 'scale_a', 'block_scale_a' ..."""
+        return bool(getattr(self._core, _READ[operand]))
+
+    @overload
+    def __call__(self, a: NDArray[Any], b: ArrayLike, c: ArrayLike | None = None, *, scale_a: ArrayLike | None = None,
+                 scale_b: ArrayLike | None = None, block_scale_a: ArrayLike | None = None,
+                 block_scale_b: ArrayLike | None = None, bias: ArrayLike | None = None, alpha: float | None = None,
+                 beta: float | None = None, threads: int | None = None) -> NDArray[Any]: ...
+
+    @overload
+    def __call__(self, a: Any, b: ArrayLike, c: ArrayLike | None = None, *, scale_a: ArrayLike | None = None,
+                 scale_b: ArrayLike | None = None, block_scale_a: ArrayLike | None = None,
+                 block_scale_b: ArrayLike | None = None, bias: ArrayLike | None = None, alpha: float | None = None,
+                 beta: float | None = None, threads: int | None = None) -> Any: ...
+
+    def __call__(self, a: Any, b: ArrayLike, c: ArrayLike | None = None, *, scale_a: ArrayLike | None = None,
+                 scale_b: ArrayLike | None = None, block_scale_a: ArrayLike | None = None,
+                 block_scale_b: ArrayLike | None = None, bias: ArrayLike | None = None, alpha: float | None = None,
+                 beta: float | None = None, threads: int | None = None) -> Any:
+        """Every bit of D: a has the shape (..., m, k), b (..., k, n), c and the result (..., m, n), a bias (..., n).
+
+        a and b have the formats of the row, or others whose numbers these have. Scales are laid out as their matrix:
+        scale_a has the shape (m/r, k/s) for blocks of r rows and s of k, both powers of two, or (1, 1); scale_b
+        (k/s, n/r). alpha and beta are numbers, rounded to the format of sums.
+        """
+        given: dict[str, Any] = {'c': c, 'bias': bias, 'scale_a': scale_a, 'scale_b': scale_b, 'block_scale_a': block_scale_a,
+                 'block_scale_b': block_scale_b, 'alpha': alpha, 'beta': beta}
+        for name, x in given.items():
+            if x is None and self.reads(name):
+                raise TypeError(f'the plan reads {name}: {self.text}')
+            if x is not None and not self.reads(name):
+                raise TypeError(f'the plan does not read {name}: {self.text}')
+        if bias is not None:
+            bias = arrays.words(bias, self.formats['sum'], 'bias')[..., np.newaxis, :]
+        product, stack = _product(
+            a, b, {'a': self.formats['a'], 'b': self.formats['b']},
+            c=self._matrix('c', c, self.formats['c']), bias=None if bias is None else (bias, 1, None, 'bias'),
+            **{name: self._matrix(name, given[name], self._core.scale if 'block' in name else self.formats['sum'])
+               for name in ('scale_a', 'scale_b', 'block_scale_a', 'block_scale_b')})
+        for name in ('alpha', 'beta'):
+            if given[name] is not None:
+                setattr(product, name, _core.format_word(self.formats['sum'], float(given[name])))
+        m, k, n = product.a.shape[1], product.a.shape[2], product.b.shape[2]
+        d, flat = stack.empty(m, n, self.formats['d'])
+        self._core.execute(product, flat, threads_for(d.size * k // 16, threads))
+        return arrays.array(d, self.formats['d'], like=a)
+
+    @staticmethod
+    def _matrix(name, x, format):
+        return None if x is None else (arrays.words(x, format, name), None, None, name)
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return f'Plan({self.text!r})'
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Plan) and self.text == other.text
+
+    def __hash__(self) -> int:
+        return hash(self.text)
+
+    def __reduce__(self):
+        return Plan, (self.text,)
+
+
+def _product(a, b, raw, **others):
+    """The operands of a product for `_core`, and their stack; `raw` has the formats of raw words of a and b."""
+    read = {}
+    product = _core.Product()
+    for name, x in (('a', a), ('b', b)):
+        words, format = arrays.read(x, name)
+        if format is None:
+            words, format = arrays.words(x, raw[name], name), raw[name]
+        read[name] = (words, None, None, name)
+        setattr(product, f'{name}_format', format)
+    stack = arrays.Stack(**read, **others)
+    if stack.a.shape[2] != stack.b.shape[1]:
+        raise ValueError(f'a has {stack.a.shape[2]} columns, but b has {stack.b.shape[1]} rows: a is (..., m, k), '
+                         'b is (..., k, n)')
+    shape = stack.a.shape[1], stack.b.shape[2]
+    for name in ('a', 'b', *others):
+        words = getattr(stack, name)
+        if name == 'c' and words is not None and words.shape[1:] != shape:
+            raise ValueError(f'c has the shape (..., {words.shape[1]}, {words.shape[2]}); it must have '
+                             f'(..., {shape[0]}, {shape[1]})')
+        if name == 'bias' and words is not None and words.shape[2] != shape[1]:
+            raise ValueError(f'bias has {words.shape[2]} numbers, but D has {shape[1]} columns')
+        if words is not None:
+            setattr(product, name, words)
+    return product, stack
+
+
+class FoundPlans:
+    """The plans that give D. Prints as a report.
+
+    Attributes: plans (that give every element), unsettled (further ones, compared on some elements only), regions
+    (without such plans: pairs of a plan and its elements), nearest, differing and first (the plan that gives most
+    elements, how many it does not give, the first of these), tried (the number of plans), deciding (if D rejects no
+    plan: how many random elements would leave how many plans).
+    """
+
+    def __init__(self, found: _core._Found, shape: tuple[int, int]) -> None:
+        self.shape = shape
+        self.plans = [Plan(text) for text in found['plans']]
+        self.unsettled = [Plan(text) for text in found['unsettled']]
+        self.regions = [(Plan(text), elements) for text, elements in found['regions']]
+        self.tried = found['tried']
+        self.nearest = Plan(found['nearest']) if found['nearest'] else None
+        self.differing = found['differing'] if self.nearest else 0
+        self.first = found['first'] if self.nearest else None
+        self.deciding = found['deciding'] if found['deciding'][0] else None
+
+    @property
+    def plan(self) -> Plan:
+        """The only plan. Raises ValueError, with the report, if no plan or several give it."""
+        if len(self.plans) == 1 and not self.unsettled and not self.deciding:
+            return self.plans[0]
+        raise ValueError(str(self))
+
+    def __bool__(self) -> bool:
+        return bool(self.plans)
+
+    def __str__(self) -> str:
+        elements = self.shape[0] * self.shape[1]
+        lines = [f'{plan}' for plan in self.plans]
+        if self.deciding:
+            lines += [f'D rejects no plan; {self.deciding[0]} elements of random operands would leave '
+                      f'{self.deciding[1]}']
+        elif self.plans:
+            lines[-1] += f'   {elements} of {elements} elements, {self.tried} plans tried'
+        if self.unsettled:
+            lines += [f'and {len(self.unsettled)} more that give the elements compared first']
+        lines += [f'{where or "the other elements"}: {plan}' for plan, where in self.regions]
+        if not self.plans and not self.regions:
+            lines += [f'none of {self.tried} plans gives every element; nearest: {self.nearest}, {self.differing} of '
+                      f'{elements} elements differ, the first at {list(self.first or ())}']
+        return '\n'.join(lines)
+
+    __repr__ = __str__
+
+    def _repr_html_(self):
+        if self.regions:
+            return html.records([{'elements': where or 'the others', 'plan': plan} for plan, where in self.regions])
+        if self.plans:
+            return html.records([{'plan': plan} for plan in self.plans])
+        return html.records([{'nearest plan': self.nearest, 'elements that differ': self.differing, 'the first': self.first}
+                      ])
+
+
+def plan_of(a: ArrayLike, b: ArrayLike, d: ArrayLike, *, rows: str | Iterable[object] = '',
+            formats: Mapping[str, str] | None = None, threads: int | None = None) -> FoundPlans:
+    """Which plans give D? Tries those of public kernels, with the rows that match `rows` (globs, separated by spaces).
+
+    a has the shape (m, k), b (k, n), d (m, n). `formats` names those of raw words: {'a': 'bf16', 'd': 'bf16'}.
+
+    >>> rng = np.random.default_rng(1)
+    >>> a, b = rng.standard_normal((32, 256)).astype('f2'), rng.standard_normal((256, 24)).astype('f2')
+    >>> d = Plan('sm_90/wgmma.m64n8k16.f32.f16.f16 | every 128: add | f32')(a, b)
+    >>> print(plan_of(a, b, d, rows='sm_90/wgmma*').plans[0])
+    sm_90/wgmma.m64n8k16.f32.f16.f16 | every 128: add | f32
+    """
+    raw = dict(formats or {})
+    for name, x in (('a', a), ('b', b), ('d', d)):
+        words, format = arrays.read(x, name)
+        if format is not None:
+            raw[name] = format
+        elif name not in raw:
+            raise TypeError(f'{name} has raw words ({words.dtype}): give their format, formats={{{name!r}: ...}}')
+        if words.ndim != 2:
+            raise ValueError(f'{name} has the shape {arrays.shape_text(words.shape)}: plan_of takes matrices')
+    product, stack = _product(a, b, raw, d=None)
+    words = arrays.words(d, raw['d'], 'd')
+    shape = stack.a.shape[1], stack.b.shape[2]
+    if words.shape != shape:
+        raise ValueError(f'd has the shape {arrays.shape_text(words.shape)}; it must have {arrays.shape_text(shape)}')
+    globs = rows if isinstance(rows, str) else ' '.join(map(str, rows))
+    found = _core.find_plans(product, words[np.newaxis], raw['d'], globs,
+                             threads_for(1 << 40, threads))
+    return FoundPlans(found, shape)

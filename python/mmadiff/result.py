@@ -1,0 +1,225 @@
+"""Results of the program: its JSON as objects, as text, and as HTML for notebooks."""
+import base64
+import pprint
+from collections.abc import Callable, Iterator, KeysView
+from html import escape
+from typing import Any
+
+from . import html
+
+# Members that the program leaves out if they have no value (`mmadiff help VERB --schema`): they are None.
+_PERHAPS_ABSENT = frozenset((
+    'tree', 'row', 'same_rows', 'near', 'nan_bits_unknown', 'also', 'nodes', 'nearest', 'nearest_misses', 'refuting',
+    'b', 'c', 'd', 'scale_a', 'scale_b', 'failure', 'said', 'against'))
+
+# Tables of each verb: the member that is a list, and the columns.
+_TABLES: dict[str, dict[str, tuple[str, ...]]] = {
+    'run': {'instructions': ('instruction', 'kind', 'cases', 'dot_products', 'mismatches', 'verdict'),
+            'findings': ('instruction', 'bucket', 'cases', 'diagnosis', 'path')},
+    'probe': {'answers': ('instruction', 'question', 'answer', 'agreement')},
+    'identify': {'architectures': ('name', 'verdict', 'given')},
+    'check': {'differing': ('line', 'a', 'b', 'c', 'd', 'model')},
+}
+
+
+class Record:
+    """A JSON object whose members are attributes, and a mapping. `json` is the dict itself.
+
+    >>> record = Record({'terms': 8, 'row': {'family': 'fused_sum'}})
+    >>> record.terms, record.row.family, dict(record.row)
+    (8, 'fused_sum', {'family': 'fused_sum'})
+    """
+
+    def __init__(self, json: Any) -> None:
+        self.json = json
+
+    def __getattr__(self, name: str) -> Any:
+        members = self.__dict__.get('json')  # None while it is unpickled
+        if isinstance(members, dict):
+            if name in members:
+                return wrapped(members[name])
+            if name in _PERHAPS_ABSENT:
+                return None
+        raise AttributeError(f"no member '{name}' (members: {', '.join(members if isinstance(members, dict) else ())})")
+
+    def __getitem__(self, name: Any) -> Any:
+        return wrapped(self.json[name])
+
+    def keys(self) -> KeysView[str]:
+        return self.json.keys()
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.json if isinstance(self.json, dict) else wrapped(self.json))
+
+    def __len__(self) -> int:
+        return len(self.json)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.json
+
+    def __dir__(self):
+        return [*super().__dir__(), *(self.json if isinstance(self.json, dict) else ())]
+
+    def __eq__(self, other: object) -> bool:
+        return self.json == other.json if isinstance(other, Record) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self):
+        return type(self), (self.json,)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.json.items())})"
+
+
+def wrapped(value):
+    """Objects of JSON as records, also in lists."""
+    if isinstance(value, dict):
+        return Record(value)
+    if isinstance(value, list):
+        return [wrapped(one) for one in value]
+    return value
+
+
+class Result(Record):
+    """The result of a verb of the program.
+
+    json:      the program's --json
+    text:      a report for people, as `print` shows it
+    svg:       a drawing, or None
+    exit_code: the program's: 0, no mismatch; 1, a mismatch; 5, `infer` got answers that did not repeat
+    agrees:    whether it is 0
+    If the answer is about one instruction, the members of that instruction are attributes of the result, too.
+    """
+
+    def __init__(self, json: Any, verb: str = '', exit_code: int = 0, svg: str | None = None, text: str | None = None,
+                 printer: Callable[[], str] | None = None, folder: Any = None) -> None:
+        super().__init__(json)
+        self.verb, self.exit_code, self.svg = verb, exit_code, svg
+        self._text, self._printer = text, printer  # the text is printed once it is read
+        self._folder = folder  # a temporary folder: lives as long as the result
+
+    @property
+    def agrees(self) -> bool:
+        return self.exit_code == 0
+
+    def __getattr__(self, name: str) -> Any:
+        only = self.__dict__.get('json') and self._only()
+        if only and name not in self.json:
+            return getattr(Record(only), name)
+        return super().__getattr__(name)
+
+    @property
+    def text(self) -> str:
+        if self._text is None:
+            self._text = self._printer() if self._printer else _facts_and_tables(self)
+        return self._text
+
+    def _only(self):
+        instructions = self.json.get('instructions') if isinstance(self.json, dict) else None
+        return instructions[0] if instructions and len(instructions) == 1 else None
+
+    def __dir__(self):
+        return [*super().__dir__(), *(self._only() or ())]
+
+    def __reduce__(self):
+        return type(self), (self.json, self.verb, self.exit_code, self.svg, self.text)
+
+    def __str__(self) -> str:
+        return self.text
+
+    __repr__ = __str__
+
+    def _repr_html_(self):
+        parts = []
+        if self.svg:  # as an image: the style sheet of an inline SVG would hold for the whole page
+            data = base64.b64encode(self.svg.encode()).decode()
+            parts.append(f'<img src="data:image/svg+xml;base64,{data}">')
+        facts, tables = self._facts(), self._tables()
+        if facts:
+            parts.append(html.table(facts))
+        if not facts and not tables:
+            parts.append(f'<pre>{escape(self.text)}</pre>')
+        return '\n'.join(parts + [html.table(rows, columns) for columns, rows in tables])
+
+    def _facts(self):
+        """[(label, text)]"""
+        return list(_FACTS[self.verb](self.json)) if self.verb in _FACTS else []
+
+    def _tables(self):
+        """[(columns, rows)], without the empty ones"""
+        if not isinstance(self.json, dict):
+            return []
+        return [(columns, [[_cell(record.get(name)) for name in columns] for record in self.json[member]])
+                for member, columns in _TABLES.get(self.verb, {}).items() if self.json.get(member)]
+
+
+def _cell(value):
+    return ' '.join(map(str, value)) if isinstance(value, list) else '' if value is None else str(value)
+
+
+def _algorithm(row):
+    return f"{row['family']}({', '.join(f'{name}={value}' for name, value in row['parameters'].items())})"
+
+
+def _infer_facts(found):
+    """(label, text) for each line that `infer` prints."""
+    for one in found['instructions']:
+        yield 'instruction', one['instruction']
+        yield 'tree', one.get('tree', 'none found')
+        if 'row' in one:
+            yield 'row', f"{_algorithm(one['row'])} reproduces all {one['answers']} answers and {one['validated']} " \
+                         'generated dot products'
+        for row in one.get('also', ()):
+            yield 'also', _algorithm(row)
+        if one.get('same_rows'):
+            yield 'same as', ', '.join(one['same_rows'])
+        elif one.get('near'):
+            yield 'near', one['near']
+        for node in one.get('nodes', ()):
+            yield 'node', node
+        if 'nearest' in one:
+            yield 'nearest', f"{_algorithm(one['nearest'])} misses {one['nearest_misses']} of {one['answers']} answers"
+        if 'refuting' in one:
+            yield 'refuted', ', '.join(f'{name}={_cell(words)}' for name, words in one['refuting'].items())
+        for fixed in one['fixed']:
+            yield 'fixed', f"{fixed['parameter']}; shown by: {', '.join(fixed['experiments'])}"
+        for other in one['undetermined']:
+            yield 'equal' if other['proved'] else 'open', f"{other['values']}: {other['why']}"
+        for row in one['refuted']:
+            yield 'not', f"{_algorithm(row)} misses {row['misses']} answers, the first in {row['first_experiment']}"
+        if one['flaky']:
+            yield 'FLAKY', f"{one['flaky']} answers differed when repeated"
+        if one['contradicts_table']:
+            yield 'table', "the answers contradict mmadiff's own model"
+        if one['ended']:
+            yield 'ended', one['ended']
+        yield 'asked', f"{one['asked']} dot products to find the model, {one['validated']} to validate it"
+
+
+def _identify_facts(found):
+    yield 'device', f"{found['device']}: {found['device_identity']}"
+    yield 'verdict', found['text']
+
+
+def _run_facts(found):
+    yield 'device', found['device_identity']
+    yield 'verdict', found['verdict']
+
+
+def _check_facts(found):
+    yield 'instruction', found['instruction']
+    yield 'equal', f"{found['equal']} of {found['lines']}"
+
+
+_FACTS = {'infer': _infer_facts, 'identify': _identify_facts, 'run': _run_facts, 'check': _check_facts}
+
+
+def _columns(rows):
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    return '\n'.join('  '.join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows)
+
+
+def _facts_and_tables(result):
+    tables = [result._facts(), *([columns, *rows] for columns, rows in result._tables())]
+    return '\n'.join(_columns(rows) for rows in tables if rows) or pprint.pformat(result.json, sort_dicts=False, compact=True)

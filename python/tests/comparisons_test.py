@@ -1,0 +1,187 @@
+"""Conversions, comparisons and errors, against exact fractions."""
+from fractions import Fraction
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+import mmadiff as mm
+from mmadiff import arrays
+
+FLOATS = [name for name in arrays.FORMATS if not arrays.is_integer(name)]
+HOPPER = 'sm_90/wgmma.m64n8k16.f32.f16.f16'
+
+
+def bits(x):
+    return x.view(f'u{x.itemsize}')
+
+
+def random_words(rng, format, shape):
+    return rng.integers(0, 1 << 63, shape, dtype=np.uint64).view(np.uint64).astype(arrays.word_type(format)) & \
+        np.array((1 << mm._core.format_bits(format)) - 1, arrays.word_type(format))
+
+
+def test_conversions_of_numpy():
+    rng = np.random.default_rng(1)
+    words = rng.integers(0, 1 << 32, 200000, dtype=np.uint64).astype(np.uint32)
+    x = words.view(np.float32)
+    with np.errstate(all='ignore'):
+        expected = x.astype(np.float16)
+    d = mm.convert(x, 'f16')
+    number = ~np.isnan(x)
+    assert np.array_equal(bits(d)[number], bits(expected)[number])
+    assert np.array_equal(np.isnan(d), np.isnan(x))
+    wide = mm.convert(x, 'f64')
+    assert np.array_equal(bits(wide)[number], bits(x[number].astype(np.float64)))
+    assert np.array_equal(bits(mm.convert(wide, 'f32')), bits(x) | np.where(number, 0, 0x400000).astype(np.uint32))
+
+
+def test_conversions_of_ml_dtypes():
+    ml_dtypes = pytest.importorskip('ml_dtypes')
+    x = np.random.default_rng(2).integers(0, 1 << 32, 100000, dtype=np.uint64).astype(np.uint32).view(np.float32)
+    number = ~np.isnan(x)
+    for format in ('bf16', 'e4m3', 'e5m2', 'e4m3fnuz', 'e5m2fnuz'):
+        with np.errstate(all='ignore'):
+            expected = x.astype(arrays.dtype(format))
+        assert np.array_equal(bits(mm.convert(x, format))[number], bits(expected)[number]), format
+
+
+def test_there_and_back():
+    for format in FLOATS:
+        count = 1 << min(mm._core.format_bits(format), 16)
+        words = np.arange(count, dtype=np.uint32).astype(arrays.word_type(format))
+        back = mm.convert(mm.convert(words, 'f64', format=format), format)
+        assert back.shape == words.shape
+        wide = mm.convert(words, 'f64', format=format)
+        ignored = {'tf32': 0x1fff, 'tf32_amx': 0x1fff}.get(format, 0)
+        same = (bits(back) == words & ~np.array(ignored, words.dtype)) | np.isnan(wide)
+        if format == 'ue4m3':
+            same |= words > 0x7f  # its top bit is not read
+        assert same.all(), (format, words[~same][:5])
+
+
+def test_saturation_and_names():
+    assert bits(mm.convert(np.float32([1000, np.inf, np.nan]), 'e4m3')).tolist() == [0x7f, 0x7f, 0x7f]
+    assert bits(mm.convert(np.float32([1000, np.inf]), 'e4m3', saturate=True)).tolist() == [0x7e, 0x7f]
+    assert bits(mm.convert(np.float64([100]), 'e2m1')).tolist() == [7]
+    assert bits(mm.convert(np.float32([1000]), 'hopper/cvt.rn.satfinite.e4m3x2.f32')).tolist() == [0x7e]
+    for call, words in ((lambda: mm.convert(np.int8([1]), 'f16'), 'floating-point formats, not from s8 to f16'),
+                        (lambda: mm.convert(np.float32([1]), HOPPER), 'is not a conversion'),
+                        (lambda: mm.convert(np.float32([1]), 'f17'), "f17")):
+        with pytest.raises(ValueError, match=words):
+            call()
+    with pytest.raises(TypeError, match='raw words'):
+        mm.convert(np.uint16([1]), 'f32')
+
+
+def value_of(words, format):
+    return [[Fraction(float(x)) for x in row] for row in mm.convert(words, 'f64', format=format)]
+
+
+def finite(rng, format, shape):
+    words = random_words(rng, format, shape)
+    return np.where(np.isfinite(mm.convert(words, 'f64', format=format)), words, 0).astype(words.dtype)
+
+
+@pytest.mark.parametrize('formats', [('f64', 'f64'), ('f32', 'f32'), ('bf16', 'bf16'), ('f16', 'e5m2'), ('e4m3', 'e2m1'),
+                                     ('f64', 'e4m3')])
+def test_exact_products_are_fractions(formats):
+    rng = np.random.default_rng(4)
+    for k in (0, 1, 2, 37):
+        a, b = finite(rng, formats[0], (5, k)), finite(rng, formats[1], (k, 4))
+        if k == 37:  # sums that cancel
+            a[:, 18:36], b[18:36] = a[:, :18], b[:18]
+            a[:, :18] ^= np.array(1 << (mm._core.format_bits(formats[0]) - 1), a.dtype)
+        high, low = mm.exact(a, b, formats={'a': formats[0], 'b': formats[1]})
+        x, y = value_of(a, formats[0]), value_of(b, formats[1])
+        for i, j in itertools.product(range(5), range(4)):
+            expected = sum((x[i][p] * y[p][j] for p in range(k)), Fraction(0))
+            try:
+                nearest = float(expected)
+            except OverflowError:
+                nearest = math.inf if expected > 0 else -math.inf
+            assert high[i, j] == nearest
+            if math.isfinite(nearest):
+                assert low[i, j] == float(expected - Fraction(nearest))
+
+
+def test_exact_sums_of_specials():
+    inf, nan = np.inf, np.nan
+    a = np.float32([[1, inf], [inf, -inf], [0, inf], [nan, 1], [inf, inf]])
+    high, low = mm.exact(a, np.float32([[1, 0], [1, -1]]))
+    assert np.array_equal(high[:, 0], [inf, nan, inf, nan, inf], equal_nan=True)
+    assert np.array_equal(high[:, 1], [-inf, nan, -inf, nan, nan], equal_nan=True)
+    assert not low.any()
+
+
+def test_error_of_a_plan():
+    rng = np.random.default_rng(5)
+    a, b = rng.standard_normal((6, 200)).astype('f2'), rng.standard_normal((200, 7)).astype('f2')
+    plan = mm.Plan(f'{HOPPER} | f32')
+    d = plan(a, b)
+    exact = np.array([[sum((Fraction(float(x)) * Fraction(float(y)) for x, y in zip(a[i], b[:, j])), Fraction(0))
+                       for j in range(7)] for i in range(6)])
+    errors = np.array([[float(Fraction(float(d[i, j])) - exact[i, j]) for j in range(7)] for i in range(6)]).ravel()
+    scale = np.sqrt(np.mean(np.square(exact.astype(float))))
+    found = mm.error(plan, a, b)
+    assert np.allclose(found.errors, errors / scale, rtol=1e-12, atol=0) and found.count == 42 and not found.left_out
+    assert found.max == np.abs(found.errors).max() and found.bias == found.errors.mean()
+    assert found.toward_zero == -np.mean(found.errors * np.sign(exact.astype(float).ravel())) > 0
+    assert found.bias < 0 < found.rms  # sums are cut, and their sign is random; most are not 0
+    assert mm.error(d, a, b, exactly=mm.exact(a, b)).rms == found.rms == mm.error(str(plan), a, b).rms
+    counts, edges = found.histogram(11)
+    assert counts.sum() == 42 and edges[0] == -edges[-1] and 'rms' in str(found) and '<table>' in found._repr_html_()
+    broken = d.copy()
+    broken[0, 0] = np.inf
+    assert mm.error(broken, a, b).left_out == 1
+
+
+def test_race():
+    found = mm.race(f'{HOPPER} | every 64: add | f32', mm.Plan(f'{HOPPER} | every 128: add | f32'))
+    assert found and found.k > 64 and found.a.shape == (1, found.k)
+    assert bits(found.x(found.a, found.b)) == bits(found.of_x) != bits(found.of_y) == bits(found.y(found.a, found.b))
+    assert f'k = {found.k}' in str(found)
+    same = mm.race(f'{HOPPER} | f16', 'sm_90/mma.m16n8k16.f32.f16.f16.f32 | f16')
+    assert not same and 'no product distinguishes them' in str(same)
+    with pytest.raises(ValueError):
+        mm.race(f'{HOPPER} | f16', 'x86/vfmadd231ss | f32')
+
+
+@pytest.mark.parametrize('got, want, options, words', [
+    (np.float32([[1, 2]]), np.float32([[1, 3]]), {}, '1 of 2 elements differ, the first at [0, 1]: got 0x40000000 = 2, want '
+                                                    '0x40400000 = 3'),
+    (np.float32([0.0]), np.float32([-0.0]), {}, 'got 0x00000000 = 0, want 0x80000000 = -0'),
+    (np.float32([1]), np.float32([1, 2]), {}, 'the shapes differ: got (1,), want (2,)'),
+    (np.float32([1]), np.float16([1]), {}, 'the formats differ'),
+    (np.uint16([1]), np.uint8([1]), {}, 'differ in width'),
+    (np.uint16([1]), np.uint16([0x3c00]), {'format': 'f16'}, 'want 0x3c00 = 1'),
+    (np.int8([-1]), np.int8([1]), {}, '0xff = -1'),
+    (np.float32([1]), np.float32([2]), {'plan': 'P'}, '(plan: P)'),
+    (np.uint32([0x7fc00001]).view('f4'), np.uint32([0x7fc00000]).view('f4'), {}, 'nan'),
+])
+def test_bits_that_differ(got, want, options, words):
+    with pytest.raises(AssertionError) as raised:
+        mm.assert_same_bits(got, want, **options)
+    assert words in str(raised.value)
+
+
+def test_bits_that_are_equal():
+    mm.assert_same_bits(np.float32([np.nan, 1]), np.float32([np.nan, 1]))
+    mm.assert_same_bits(np.uint32([0x7fc00001]).view('f4'), np.uint32([0x7fc00000]).view('f4'), any_nan=True)
+    mm.assert_same_bits(np.zeros((0, 3), 'f4'), np.zeros((0, 3), 'f4'))
+    mm.assert_same_bits(np.float32([1]).astype('>f4'), np.float32([1]))
+
+
+def test_the_message_names_the_plan_of_the_result():
+    rng = np.random.default_rng(6)
+    a, b = rng.standard_normal((32, 256)).astype('f2'), rng.standard_normal((256, 24)).astype('f2')
+    mine, plan = mm.Plan(f'{HOPPER} | every 64: add | f32'), mm.Plan(f'{HOPPER} | every 128: add | f32')
+    with pytest.raises(AssertionError) as raised:
+        mm.assert_same_bits(mine(a, b), plan(a, b), plan=plan, operands=(a, b))
+    assert f'(plan: {plan})' in str(raised.value) and f'plans of the result: {mine} ' in str(raised.value)
+    with pytest.raises(TypeError, match='needs plan'):
+        mm.assert_same_bits(mine(a, b), plan(a, b), operands=(a, b))
+    mm.assert_same_bits(np.float32([1]), np.float32([1]), format='tf32')
+    with pytest.raises(AssertionError, match='0x3f80 = 1, want 0x0000 = 0'):
+        mm.assert_same_bits(np.uint16([0x3f80]), np.uint16([0]), format='bf16')

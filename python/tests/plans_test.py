@@ -1,0 +1,180 @@
+"""Plans on arrays: execution and the inverse."""
+import pickle
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+
+import mmadiff as mm
+
+HOPPER = 'sm_90/wgmma.m64n8k16.f32.f16.f16'
+FP8 = 'sm_90/wgmma.m64n8k32.f32.e4m3.e4m3'
+
+
+def bits(x):
+    return x.view(f'u{x.itemsize}')
+
+
+def halves(shape, seed=1):
+    return np.random.default_rng(seed).standard_normal(shape).astype(np.float16)
+
+
+def test_a_plan_is_its_row_in_a_loop():
+    row, plan = mm.Row(HOPPER), mm.Plan(f'{HOPPER} | into 2 of 32: add | f16')
+    a, b = halves((5, 96)), halves((96, 3), 2)
+
+    def chain(first, last):
+        c = None
+        for k in range(first, last, 16):
+            c = row(a[:, k:k + 16], b[k:k + 16], c)
+        return c
+    fma = mm.Row('sm_90/fma.rn.f32')
+    x, y = chain(0, 64), chain(64, 96)
+    one = np.ones((1, 1), np.float32)
+    d = np.array([[fma(y[i:i + 1, j:j + 1], one, x[i:i + 1, j:j + 1])[0, 0] for j in range(3)] for i in range(5)])
+    assert np.array_equal(bits(plan(a, b)), bits(d.astype(np.float16)))
+
+
+def test_layouts_and_leading_dimensions_do_not_matter():
+    plan = mm.Plan(f'{HOPPER} | every 64: add | f32')
+    a, b = halves((2, 3, 20, 200)), halves((3, 200, 9), 2)
+    d = plan(a, b)
+    assert d.shape == (2, 3, 20, 9) and d.dtype == np.float32
+    for i in range(2):
+        for j in range(3):
+            for x, y in ((a[i, j], b[j]), (np.asfortranarray(a[i, j]), b[j].astype('>f2'))):
+                assert np.array_equal(bits(plan(x, y, threads=2)), bits(d[i, j]))
+
+
+def test_other_formats_and_all_operands():
+    plan = mm.Plan('x86/vfmadd231ss | every 64: add | fma(beta, c, alpha*sum) + bias | f32')
+    a, b, c = (np.random.default_rng(i).standard_normal(s).astype('f4') for i, s in enumerate([(4, 9), (9, 5), (4, 5)]))
+    d = plan(a.astype(np.float16), b, c, alpha=0.3, beta=2, bias=c[0])
+    other = plan(a.astype(np.float16).astype(np.float32), b, c, alpha=np.float32(0.3), beta=2.0, bias=c[0])
+    assert np.array_equal(bits(d), bits(other))
+    exact = 0.3 * (a.astype(np.float16).astype('f8') @ b) + 2 * c.astype('f8') + c[0]
+    assert np.abs(d - exact).max() < 1e-5
+
+
+def test_scales_lie_as_their_matrices():
+    plan = mm.Plan(f'{FP8} | every 128: fma (a*b) | f32')
+    rng = np.random.default_rng(3)
+    a, b = (rng.integers(0, 0x7e, s).astype(np.uint8) for s in ((128, 256), (256, 256)))
+    scale_a, scale_b = rng.random((128, 2)).astype('f4'), rng.random((2, 2)).astype('f4')
+    d = plan(a, b, scale_a=scale_a, scale_b=scale_b)
+    for i, j in ((0, 0), (127, 128), (5, 255)):
+        one = plan(a[i:i + 1], b[:, j:j + 1], scale_a=scale_a[i:i + 1], scale_b=scale_b[:, j // 128:j // 128 + 1])
+        assert bits(one)[0, 0] == bits(d)[i, j]
+    assert not np.array_equal(bits(plan(a, b, scale_a=scale_a, scale_b=scale_b.T)), bits(d))
+    with pytest.raises(ValueError, match='no blocks of powers of two'):
+        plan(a, b, scale_a=scale_a, scale_b=scale_b[:, [0, 1, 1]])
+    with pytest.raises(ValueError, match='several of these'):
+        plan(a, b, scale_a=np.ones((128, 8), 'f4'), scale_b=scale_b)
+
+
+def test_plans_are_values():
+    plan = mm.Plan(f'{HOPPER}|every 64:add|f16')
+    assert str(plan) == f'{HOPPER} | every 64: add | f16' and plan.formats == {
+        'a': 'f16', 'b': 'f16', 'c': 'f32', 'd': 'f16', 'sum': 'f32'}
+    assert pickle.loads(pickle.dumps(plan)) == plan and plan.row == HOPPER and not plan.reads('c')
+
+
+@pytest.mark.parametrize('call, error, words', [
+    (lambda p, a, b: mm.Plan('no plan'), ValueError, ''),
+    (lambda p, a, b: mm.Plan(f'{HOPPER} | every 0: add | f16'), ValueError, ''),
+    (lambda p, a, b: p(a, b.T), ValueError, 'a has 64 columns, but b has 8 rows'),
+    (lambda p, a, b: p(a.astype('f8'), b), ValueError, 'A has the format f64'),
+    (lambda p, a, b: p(a, b, np.zeros((4, 8), 'f4')), TypeError, 'does not read c'),
+    (lambda p, a, b: p(a, b, alpha=2), TypeError, 'does not read alpha'),
+    (lambda p, a, b: mm.Plan(f'{HOPPER} from c | f32')(a, b), TypeError, 'reads c'),
+    (lambda p, a, b: mm.Plan(f'{HOPPER} from c | f32')(a, b, np.zeros((8, 4), 'f4')), ValueError, '(..., 4, 8)'),
+    (lambda p, a, b: mm.Plan(f'{HOPPER} | sum + bias | f32')(a, b, bias=np.zeros(3, 'f4')), ValueError, '8 columns'),
+    (lambda p, a, b: mm.plan_of(a, b, np.zeros((8, 4), 'f4')), ValueError, 'd has the shape (8, 4)'),
+    (lambda p, a, b: mm.plan_of(a[None], b, p(a, b)), ValueError, 'takes matrices'),
+    (lambda p, a, b: mm.plan_of(a, b, p(a, b).view('u2')), TypeError, "formats={'d': ...}"),
+    (lambda p, a, b: mm.plan_of(a, b, p(a, b), rows='sm_91/*'), ValueError, 'sm_91'),
+    (lambda p, a, b: mm.plan_of(a, b, p(a, b), rows=FP8), ValueError, 'no row with these names multiplies f16'),
+    (lambda p, a, b: mm.plan_of(a[:0], b, p(a[:0], b)), ValueError, 'no elements'),
+    (lambda p, a, b: p(a, None), TypeError, 'b is None, not an array'),
+])
+def test_wrong_calls_say_why(call, error, words):
+    a, b = halves((4, 64)), halves((64, 8))
+    with pytest.raises(error) as raised:
+        call(mm.Plan(f'{HOPPER} | f16'), a, b)
+    assert words in str(raised.value)
+
+
+def test_plan_of():
+    a, b = halves((64, 512)), halves((512, 32), 2)
+    plan = mm.Plan(f'{HOPPER} | every 128: add | f32')
+    found = mm.plan_of(a, b, plan(a, b), rows=HOPPER)
+    assert found.plans == [plan] == [found.plan] and found and found.tried > 10 and not found.regions
+    assert str(plan) in str(found) and '2048 of 2048' in str(found) and str(plan) in found._repr_html_()
+    wrong = plan(a, b)
+    wrong[3, 4] *= 2
+    found = mm.plan_of(a, b, wrong, rows=[HOPPER])
+    assert not found and found.nearest == plan and found.differing == 1 and found.first == (3, 4)
+    assert '1 of 2048 elements differ, the first at [3, 4]' in str(found)
+    with pytest.raises(ValueError, match='nearest'):
+        found.plan
+
+
+def test_plan_of_regions():
+    a, b = halves((40, 300)), halves((300, 32), 2)
+    x, y = (mm.Plan(f'{HOPPER} | {how} | f32') for how in ('every 64: add', 'every 192: add'))
+    d = x(a, b)
+    d[32:] = y(a[32:], b)
+    found = mm.plan_of(a, b, d, rows=HOPPER)
+    assert {(plan, where) for plan, where in found.regions} == {(x, 'rows 0-31'), (y, 'rows 32-39')}
+    assert 'rows 32-39' in str(found) and not found.plans
+
+
+def test_too_few_elements_reject_no_plan():
+    ones = np.ones((1, 256), np.float16)
+    found = mm.plan_of(ones, ones.T, np.array([[256]], np.float16), rows='sm_90/wgmma*')
+    assert found.deciding and found.deciding[0] > 1 and 'rejects no plan' in str(found)
+    with pytest.raises(ValueError):
+        found.plan
+
+
+def test_ctrl_c_ends_a_product_while_other_threads_run():
+    code = textwrap.dedent('''
+        import os, signal, threading
+        import numpy as np, mmadiff as mm
+        plan = mm.Plan('x86/vfmadd231sd | f64')
+        a = np.broadcast_to(np.float64(1), (4096, 1 << 20))
+        threading.Timer(0.3, os.kill, [os.getpid(), signal.SIGINT]).start()
+        try:
+            plan(a, a.T, threads=2)
+        except KeyboardInterrupt:
+            print('interrupted')
+    ''')
+    told = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True, timeout=500)
+    assert told.stdout == 'interrupted\n', told
+
+
+torch = None
+try:
+    import torch
+except ImportError:
+    pass
+
+
+@pytest.mark.skipif(torch is None, reason='no PyTorch')
+def test_tensors_of_pytorch():
+    plan = mm.Plan('sm_90/wgmma.m64n8k16.f32.bf16.bf16 | bf16')
+    a = torch.randn(8, 64, requires_grad=True).to(torch.bfloat16)
+    d = plan(a, a.t())
+    assert isinstance(d, torch.Tensor) and d.dtype == torch.bfloat16 and d.shape == (8, 8)
+    words = a.detach().view(torch.int16).numpy().view('u2')
+    raw = mm.Plan('sm_90/wgmma.m64n8k16.f32.bf16.bf16 | bf16')(words, words.T)
+    assert np.array_equal(bits(np.asarray(raw)), d.view(torch.int16).numpy().view('u2'))
+    fp8 = torch.randn(4, 64).to(torch.float8_e4m3fn)
+    e = mm.Row(FP8)(fp8[:, :32], fp8[:, :32].t())
+    words = fp8[:, :32].view(torch.uint8).numpy()
+    assert e.dtype == torch.float32 and np.array_equal(bits(e.numpy()), bits(mm.Row(FP8)(words, words.T)))
+    assert mm.plan_of(a, a.t(), d, rows='sm_90/wgmma*').plans
+    with pytest.raises(TypeError, match='sparse'):
+        plan(a.to_sparse(), a.t())
