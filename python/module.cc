@@ -30,18 +30,27 @@ using Result = nb::ndarray<nb::ndim<3>, nb::device::cpu>;
   throw nb::value_error(mmadiff_error());
 }
 
-// Lets Ctrl-C end a call. The call has released the GIL.
+// Python handles signals in this thread alone.
+unsigned long MainThread() {
+  static const auto main = nb::cast<unsigned long>(
+      nb::module_::import_("threading").attr("main_thread")().attr("ident"));
+  return main;
+}
+
+// Lets Ctrl-C end a call of the main thread. The call has released the GIL. (Another thread must
+// not take it while the interpreter ends.)
 class Interruption {
  public:
   bool Asked() {
     const auto now = std::chrono::steady_clock::now();
-    if (now < next_) return false;
+    if (!is_main_ || now < next_) return false;
     next_ = now + std::chrono::milliseconds(50);
     const nb::gil_scoped_acquire gil;
     return PyErr_CheckSignals() != 0;
   }
 
  private:
+  const bool is_main_ = PyThread_get_thread_ident() == MainThread();
   std::chrono::steady_clock::time_point next_ = std::chrono::steady_clock::now();
 };
 
@@ -171,7 +180,8 @@ class Plan {
 void Exact(const Product& product, const Result& high, const Result& low, int threads) {
   const mmadiff_product p = ProductOf(product, &high);
   const mmadiff_words rest = WordsOf(low, p.count, p.m, p.n, "low");
-  Check(Unlocked(threads, [&](const mmadiff_work* work) { return mmadiff_exact(&p, &rest, work); }));
+  Check(
+      Unlocked(threads, [&](const mmadiff_work* work) { return mmadiff_exact(&p, &rest, work); }));
 }
 
 // The plans that give D: see mmadiff_found_info.
@@ -213,13 +223,11 @@ nb::dict FindPlans(const Product& product, const Array& d, const std::string& d_
 
 // See mmadiff_race_info.
 nb::dict RacePlans(const Plan& x, const Plan& y) {
-  mmadiff_race* raced = nullptr;
-  {
-    const nb::gil_scoped_release release;
-    raced = mmadiff_race_plans(x.get(), y.get());
-  }
-  if (raced == nullptr) ThrowError();
-  const std::unique_ptr<mmadiff_race, decltype(&mmadiff_race_close)> race(raced, mmadiff_race_close);
+  const std::unique_ptr<mmadiff_race, decltype(&mmadiff_race_close)> race(
+      Unlocked(
+          1, [&](const mmadiff_work* work) { return mmadiff_race_plans(x.get(), y.get(), work); }),
+      mmadiff_race_close);
+  if (race == nullptr) Check(mmadiff_error_status());
   mmadiff_race_info info = {};
   mmadiff_race_describe(race.get(), &info, sizeof(info));
   nb::list a, b;
@@ -241,8 +249,8 @@ nb::dict RacePlans(const Plan& x, const Plan& y) {
 nb::list RowNames(const std::string& glob) {
   nb::list names;
   mmadiff_row_names(
-      glob.c_str(),
-      [](void* to, const char* name) { static_cast<nb::list*>(to)->append(name); }, &names);
+      glob.c_str(), [](void* to, const char* name) { static_cast<nb::list*>(to)->append(name); },
+      &names);
   return names;
 }
 
@@ -261,9 +269,11 @@ void Member(nb::class_<Class>& to, const char* name, Value Info::*member) {
 }  // namespace
 
 NB_MODULE(_core, m) {
+  nb::set_leak_warnings(false);  // daemon threads may have objects at exit
   m.attr("version") = mmadiff_version();
   m.attr("api_version") = mmadiff_api_version();
-  m.def("format_bits", [](const std::string& format) { return mmadiff_format_bits(format.c_str()); });
+  m.def("format_bits",
+        [](const std::string& format) { return mmadiff_format_bits(format.c_str()); });
   m.def("format_word", [](const std::string& format, double number) {
     return mmadiff_format_word(format.c_str(), number);
   });
@@ -272,7 +282,8 @@ NB_MODULE(_core, m) {
   using R = mmadiff_row_info;
   nb::class_<Row> row(m, "Row");
   row.def(nb::init<const std::string&>(), "name"_a);
-  row.def(nb::init<const std::string&, const std::string&, bool>(), "source"_a, "target"_a, "saturate"_a);
+  row.def(nb::init<const std::string&, const std::string&, bool>(), "source"_a, "target"_a,
+          "saturate"_a);
   Member(row, "name", &R::name), Member(row, "a", &R::a), Member(row, "b", &R::b);
   Member(row, "c", &R::c), Member(row, "d", &R::d), Member(row, "scale", &R::scale);
   Member(row, "m", &R::m), Member(row, "n", &R::n), Member(row, "k", &R::k);

@@ -70,6 +70,12 @@ def test_scales_lie_as_their_matrices():
     assert not np.array_equal(bits(plan(a, b, scale_a=scale_a, scale_b=scale_b.T)), bits(d))
     with pytest.raises(ValueError, match='no blocks of powers of two'):
         plan(a, b, scale_a=scale_a, scale_b=scale_b[:, [0, 1, 1]])
+    # The scales of an N x K matrix whose transposition was forgotten: 2 of N and 4 of K.
+    x, w = np.full((1, 512), 0x38, 'u1'), np.full((256, 512), 0x38, 'u1')
+    scales = rng.random((2, 4)).astype('f4')
+    plan(x, w.T, scale_a=np.ones((1, 4), 'f4'), scale_b=scales.T)
+    with pytest.raises(ValueError, match='4 ranges of k: one scale for each, or one for all'):
+        plan(x, w.T, scale_a=np.ones((1, 4), 'f4'), scale_b=scales)
     with pytest.raises(ValueError, match='several of these'):
         plan(a, b, scale_a=np.ones((128, 8), 'f4'), scale_b=scale_b)
 

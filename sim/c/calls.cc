@@ -1,9 +1,8 @@
 #include "sim/c/calls.h"
 
-#include <bit>
 #include <vector>
 
-#include "sim/plan/convert.h"
+#include "sim/product.h"
 #include "sim/quoted_name.h"
 
 #ifndef MMADIFF_VERSION
@@ -38,6 +37,26 @@ const Format& FormatNamed(const char* name) {
   const Format* format = FindFormat(Required(name, "the name of a format"));
   if (format == nullptr) throw CallError(std::string("there is no format '") + name + "'");
   return *format;
+}
+
+const mmadiff_product& Checked(const mmadiff_product* product) {
+  constexpr int64_t kMost = int64_t{1} << 48;  // results: a month of computing
+  const mmadiff_product& p = Required(product, "the product");
+  if (p.count < 0 || p.m < 0 || p.n < 0 || p.k < 0) {
+    throw CallError("count, m, n and k must not be negative");
+  }
+  const auto results = static_cast<__int128>(p.count) * p.m;
+  if (p.n > 0 && (results > kMost || results * p.n > kMost || p.k > kMost)) {
+    throw CallError("the product is too large", MMADIFF_NO_MEMORY);
+  }
+  return p;
+}
+
+std::string GlobOf(std::string_view glob) {
+  const size_t slash = glob.find('/');
+  if (slash == glob.npos || !MatchOperations(glob).empty()) return std::string(glob);
+  const std::string arch = ArchitectureOf(glob.substr(0, slash));
+  return arch.empty() ? std::string(glob) : arch + std::string(glob.substr(slash));
 }
 
 const Operation& OperationNamed(std::string_view name) {
@@ -105,13 +124,6 @@ mmadiff_status mmadiff_error_status(void) { return ErrorOfThread().status; }
 int mmadiff_format_bits(const char* format) {
   const mmadiff::Format* f = format == nullptr ? nullptr : mmadiff::FindFormat(format);
   return f == nullptr ? 0 : f->bits;
-}
-
-uint64_t mmadiff_format_word(const char* format, double number) {
-  const mmadiff::Format* f = format == nullptr ? nullptr : mmadiff::FindFormat(format);
-  if (f == nullptr || mmadiff::IsInteger(*f) || !mmadiff::HasInfinity(*f)) return 0;
-  const uint64_t word = std::bit_cast<uint64_t>(number);
-  return mmadiff::Convert(mmadiff::kF64, *f, mmadiff::NanRule::kAllOnes, word);
 }
 
 }  // extern "C"

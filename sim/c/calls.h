@@ -70,6 +70,13 @@ inline std::string_view Required(const char* text, const char* what) {
   if (text == nullptr) throw CallError(std::string(what) + " is NULL");
   return text;
 }
+template <class Handle>
+Handle& Required(Handle* handle, const char* what) {
+  if (handle == nullptr) throw CallError(std::string(what) + " is NULL");
+  return *handle;
+}
+// The product, whose sizes are not negative and not absurd.
+const mmadiff_product& Checked(const mmadiff_product* product);
 
 // Copies as much of a description as the caller has, which may be of an older version.
 template <class Info>
@@ -84,7 +91,10 @@ Threads ThreadsOf(const mmadiff_work* work);  // one, if it is nullptr
 const Format& FormatNamed(const char* name);  // throws, as the following
 // By its name in the tables, or as people quote it (sim/quoted_name.h).
 const Operation& OperationNamed(std::string_view name);
-// Product number `e` of several; A and B have these formats if it does not name theirs.
+// A glob with its architecture as the tables spell it: "sm_90/*" for "h100/*".
+std::string GlobOf(std::string_view glob);
+// Product number `e` of several; A and B have these formats if it does not name theirs. All scales that
+// are given are those of a matrix.
 Matrices MatricesOf(const mmadiff_product& p, const Format& a, const Format& b, int64_t e);
 
 }  // namespace mmadiff

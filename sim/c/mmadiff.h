@@ -4,8 +4,8 @@
  * kernel uses one for a whole matrix product (docs/matmul.md). Both compute bits: operands are words, the bit patterns
  * of numbers in the row's formats ("f16", "e4m3").
  *
- * Functions may be called from several threads at a time. Of those that can fail, pointers are then NULL, and
- * statuses are not MMADIFF_OK; mmadiff_error() is the reason. */
+ * Functions may be called from several threads at a time. If one fails, its pointer is NULL, or its status is not
+ * MMADIFF_OK, and mmadiff_error() is the reason. NULL for a handle is such an error; its description is all 0. */
 #ifndef MMADIFF_SIM_C_MMADIFF_H_
 #define MMADIFF_SIM_C_MMADIFF_H_
 
@@ -62,7 +62,7 @@ typedef struct {
 } mmadiff_product;
 
 typedef struct {
-  int32_t threads; /* at least 1; results do not depend on it */
+  int32_t threads; /* 0 is 1; results do not depend on it */
   /* NULL, or a function that is called by the calling thread now and then; not 0 leaves out the rest. */
   int (*stop)(void* context);
   void* context;
@@ -71,8 +71,8 @@ typedef struct {
 /* Formats ---------------------------------------------------------------------------------------------------------- */
 
 int mmadiff_format_bits(const char* format); /* 0: there is no such format */
-/* The word of a decimal number, rounded to nearest even as a program's constant is; 0 if there is no such format, or
- * an integer format. */
+/* The word of a decimal number, converted as by mmadiff_conversion_open("f64", format, 0); 0 with an error if there is
+ * no such format, and for integer formats. */
 uint64_t mmadiff_format_word(const char* format, double number);
 
 /* Rows ------------------------------------------------------------------------------------------------------------- */
@@ -167,7 +167,8 @@ const char* mmadiff_found_region(const mmadiff_found* found, size_t index, const
 
 typedef struct mmadiff_race mmadiff_race;
 
-mmadiff_race* mmadiff_race_plans(const mmadiff_plan* x, const mmadiff_plan* y);
+mmadiff_race* mmadiff_race_plans(const mmadiff_plan* x, const mmadiff_plan* y,
+                                 const mmadiff_work* work);
 void mmadiff_race_close(mmadiff_race* race); /* NULL is allowed */
 
 typedef struct {

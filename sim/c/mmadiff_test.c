@@ -65,6 +65,7 @@ static void TestNames(void) {
   mmadiff_row_info info;
   CHECK(mmadiff_row_names("sm_90/*", CountName, &count) == (size_t)count && count > 100);
   CHECK(mmadiff_row_names("sm_90/*", NULL, NULL) == (size_t)count);
+  CHECK(mmadiff_row_names("h100/*", NULL, NULL) == (size_t)count && mmadiff_row_names("SM_90a/*", NULL, NULL) == (size_t)count);
   CHECK(mmadiff_row_open("sm_90/mma.m16n8k16.f32.f16.f16.f3") == NULL);
   CHECK(mmadiff_error_status() == MMADIFF_INVALID && strstr(mmadiff_error(), "f16.f16.f32") != NULL);
   row = mmadiff_row_open("hopper/mma.m16n8k16.f32.f16.f16.f32:fraction_bits=24");
@@ -80,9 +81,52 @@ static void TestNames(void) {
   CHECK(mmadiff_row_open("x86/vfmadd231ss:") == NULL);
   CHECK(mmadiff_row_open(NULL) == NULL && mmadiff_plan_open(NULL) == NULL);
   CHECK(mmadiff_format_bits("e2m1") == 4 && mmadiff_format_bits("e9m9") == 0 && mmadiff_format_bits(NULL) == 0);
-  CHECK(mmadiff_format_word("f32", 0.1) == 0x3dcccccd);
+  CHECK(mmadiff_format_word("f32", 0.1) == 0x3dcccccd && mmadiff_format_word("e4m3", 1) == 0x38);
+  CHECK(mmadiff_format_word("ue8m0", 2) == 0x80 && mmadiff_format_word("e2m1", 100) == 7);
+  CHECK(mmadiff_format_word("s8", 1) == 0 && mmadiff_error()[0] != 0);
   CHECK(mmadiff_api_version() == MMADIFF_API_VERSION && strlen(mmadiff_version()) >= 5);
   mmadiff_row_close(NULL), mmadiff_plan_close(NULL), mmadiff_found_close(NULL), mmadiff_race_close(NULL);
+}
+
+/* NULL handles, and sizes that are negative or whose product overflows. */
+static void TestRefused(void) {
+  const int64_t huge[] = {INT64_MAX, (int64_t)1 << 62, (int64_t)1 << 49, -1};
+  uint16_t a[16] = {0};
+  uint32_t d = 0xdeadbeef;
+  size_t i;
+  mmadiff_product p, q;
+  mmadiff_row_info row_info;
+  mmadiff_plan_info plan_info;
+  mmadiff_race_info race_info;
+  mmadiff_found_info found_info;
+  mmadiff_row* row = mmadiff_row_open("sm_90/mma.m16n8k16.f32.f16.f16.f32");
+  mmadiff_plan* plan = mmadiff_plan_open("sm_90/mma.m16n8k16.f32.f16.f16.f32 | f32");
+  CHECK(row != NULL && plan != NULL);
+  memset(&p, 0, sizeof p);
+  p.count = p.m = p.n = 1, p.k = 16;
+  p.a = Words(a, 16, 1, 16), p.b = Words(a, 16, 16, 1), p.d = Words(&d, 32, 1, 1);
+  p.a_format = p.b_format = "f16";
+  CHECK(mmadiff_row_execute(NULL, &p, NULL) == MMADIFF_INVALID && mmadiff_row_execute(row, NULL, NULL) == MMADIFF_INVALID);
+  CHECK(mmadiff_plan_execute(NULL, &p, NULL) == MMADIFF_INVALID && mmadiff_plan_execute(plan, NULL, NULL) == MMADIFF_INVALID);
+  CHECK(mmadiff_exact(&p, NULL, NULL) == MMADIFF_INVALID && mmadiff_exact(NULL, &p.d, NULL) == MMADIFF_INVALID);
+  CHECK(mmadiff_find_plans(NULL, "f32", "", NULL) == NULL && mmadiff_find_plans(&p, NULL, "", NULL) == NULL);
+  CHECK(mmadiff_race_plans(plan, NULL, NULL) == NULL && mmadiff_race_plans(NULL, plan, NULL) == NULL);
+  mmadiff_row_describe(NULL, &row_info, sizeof row_info), mmadiff_plan_describe(NULL, &plan_info, sizeof plan_info);
+  mmadiff_race_describe(NULL, &race_info, sizeof race_info), mmadiff_found_describe(NULL, &found_info, sizeof found_info);
+  CHECK(row_info.name == NULL && plan_info.text == NULL && race_info.equal == NULL && found_info.nearest == NULL);
+  CHECK(mmadiff_found_plan(NULL, 0) == NULL && mmadiff_found_region(NULL, 0, NULL) == NULL);
+  p.a.stride = p.a.row_stride = p.b.stride = p.b.column_stride = p.d.stride = p.d.row_stride = p.d.column_stride = 0;
+  for (i = 0; i < 4 * sizeof huge / sizeof *huge; ++i) {
+    q = p;
+    *(i % 4 == 0 ? &q.count : i % 4 == 1 ? &q.m : i % 4 == 2 ? &q.n : &q.k) = huge[i / 4];
+    CHECK(mmadiff_row_execute(row, &q, NULL) != MMADIFF_OK && mmadiff_plan_execute(plan, &q, NULL) != MMADIFF_OK);
+    CHECK(mmadiff_exact(&q, &q.d, NULL) != MMADIFF_OK && mmadiff_find_plans(&q, "f32", "", NULL) == NULL);
+  }
+  CHECK(d == 0xdeadbeef);
+  /* Scales that the plan does not read. */
+  p.scale_a.words = p.block_scale_b.words = Words(a, 16, 1, 1);
+  CHECK(mmadiff_plan_execute(plan, &p, NULL) == MMADIFF_OK && d == 0);
+  mmadiff_row_close(row), mmadiff_plan_close(plan);
 }
 
 static void TestPlan(void) {
@@ -124,7 +168,7 @@ static void TestPlan(void) {
   CHECK(mmadiff_find_plans(&p, "f32", "no_such_row", NULL) == NULL);
   p.a_format = "f99";
   CHECK(mmadiff_find_plans(&p, "f32", "", NULL) == NULL && strstr(mmadiff_error(), "f99") != NULL);
-  race = mmadiff_race_plans(plan, other);
+  race = mmadiff_race_plans(plan, other, NULL);
   CHECK(race != NULL);
   if (race != NULL) {
     mmadiff_race_describe(race, &raced, sizeof raced);
@@ -138,6 +182,7 @@ static void TestPlan(void) {
 int main(void) {
   TestRow();
   TestNames();
+  TestRefused();
   TestPlan();
   return failed;
 }

@@ -55,7 +55,22 @@ Plan PlanNamed(const char* text) {
   return *plan;
 }
 
-void Execute(const Plan& plan, const mmadiff_product& p, const mmadiff_work* work) {
+// Whether the parts are multiplied by scales of A and B.
+bool ReadsScales(const Plan& plan) {
+  return std::ranges::any_of(plan.stages, [](const PlanStage& s) { return IsScaled(s.join); });
+}
+
+// The product without scales, or without those that the plan does not read.
+mmadiff_product WithoutScales(mmadiff_product p, const Plan* plan = nullptr) {
+  if (plan == nullptr || !ReadsScales(*plan)) p.scale_a = p.scale_b = {};
+  if (plan == nullptr || plan->operation->model.scale_block == 0) {
+    p.block_scale_a = p.block_scale_b = {};
+  }
+  return p;
+}
+
+void Execute(const Plan& plan, const mmadiff_product& all, const mmadiff_work* work) {
+  const mmadiff_product p = WithoutScales(all, &plan);
   const Model& row = plan.operation->model;
   for (int64_t e = 0; e < p.count; ++e) {
     const Matrices matrices = MatricesOf(p, row.a, row.b, e);
@@ -71,7 +86,8 @@ void Execute(const Plan& plan, const mmadiff_product& p, const mmadiff_work* wor
   }
 }
 
-void Exact(const mmadiff_product& p, const mmadiff_words& low, const mmadiff_work* work) {
+void Exact(const mmadiff_product& all, const mmadiff_words& low, const mmadiff_work* work) {
+  const mmadiff_product p = WithoutScales(all);
   const Format &a = FormatNamed(p.a_format), &b = FormatNamed(p.b_format);
   if (IsInteger(a) || IsInteger(b)) throw CallError("exact products need floating-point formats");
   for (int64_t e = 0; e < p.count; ++e) {
@@ -93,7 +109,7 @@ std::vector<const Operation*> OperationsOf(std::string_view globs) {
   std::vector<const Operation*> all;
   for (size_t at = 0; at < globs.size();) {
     const size_t end = std::min(globs.find(' ', at), globs.size());
-    const std::string_view glob = globs.substr(at, end - at);
+    const std::string glob = GlobOf(globs.substr(at, end - at));
     at = end + 1;
     if (glob.empty()) continue;
     const std::vector<const Operation*> found = MatchOperations(glob);
@@ -103,8 +119,9 @@ std::vector<const Operation*> OperationsOf(std::string_view globs) {
   return all.empty() ? MatchOperations("*") : all;
 }
 
-mmadiff_found* FindPlansOf(const mmadiff_product& p, const char* d_format, const char* globs,
+mmadiff_found* FindPlansOf(const mmadiff_product& all, const char* d_format, const char* globs,
                            const mmadiff_work* work) {
+  const mmadiff_product p = WithoutScales(all);
   const Format& d = FormatNamed(d_format);
   const Format &a = FormatNamed(p.a_format), &b = FormatNamed(p.b_format);
   const std::vector<const Operation*> possible =
@@ -149,6 +166,7 @@ mmadiff_plan* mmadiff_plan_open(const char* text) {
 void mmadiff_plan_close(mmadiff_plan* plan) { delete plan; }
 
 void mmadiff_plan_describe(const mmadiff_plan* plan, mmadiff_plan_info* info, size_t size) {
+  if (plan == nullptr) return Describe(mmadiff_plan_info{}, info, size);
   const Plan& p = plan->plan;
   const Model& m = p.operation->model;
   const mmadiff_plan_info all = {
@@ -166,8 +184,7 @@ void mmadiff_plan_describe(const mmadiff_plan* plan, mmadiff_plan_info* info, si
       .reads_alpha = ReadsAlpha(p),
       .reads_beta = ReadsBeta(p),
       .reads_bias = p.epilogue.bias,
-      .reads_scales = std::ranges::any_of(
-          p.stages, [](const PlanStage& stage) { return IsScaled(stage.join); }),
+      .reads_scales = ReadsScales(p),
       .reads_block_scales = m.scale_block != 0,
   };
   Describe(all, info, size);
@@ -175,23 +192,24 @@ void mmadiff_plan_describe(const mmadiff_plan* plan, mmadiff_plan_info* info, si
 
 mmadiff_status mmadiff_plan_execute(const mmadiff_plan* plan, const mmadiff_product* product,
                                     const mmadiff_work* work) {
-  return GuardedStatus([&] { Execute(plan->plan, *product, work); });
+  return GuardedStatus([&] { Execute(Required(plan, "the plan").plan, Checked(product), work); });
 }
 
 mmadiff_status mmadiff_exact(const mmadiff_product* product, const mmadiff_words* low,
                              const mmadiff_work* work) {
-  return GuardedStatus([&] { Exact(*product, *low, work); });
+  return GuardedStatus([&] { Exact(Checked(product), Required(low, "low"), work); });
 }
 
 mmadiff_found* mmadiff_find_plans(const mmadiff_product* product, const char* d_format,
                                   const char* globs, const mmadiff_work* work) {
-  return Guarded<mmadiff_found*>(nullptr,
-                                 [&] { return FindPlansOf(*product, d_format, globs, work); });
+  return Guarded<mmadiff_found*>(
+      nullptr, [&] { return FindPlansOf(Checked(product), d_format, globs, work); });
 }
 
 void mmadiff_found_close(mmadiff_found* found) { delete found; }
 
 void mmadiff_found_describe(const mmadiff_found* found, mmadiff_found_info* info, size_t size) {
+  if (found == nullptr) return Describe(mmadiff_found_info{}, info, size);
   const FoundPlans& f = found->search.found;
   const auto& deciding = found->search.deciding;
   // The fewest elements that leave as few plans as possible.
@@ -212,19 +230,21 @@ void mmadiff_found_describe(const mmadiff_found* found, mmadiff_found_info* info
 }
 
 const char* mmadiff_found_plan(const mmadiff_found* found, size_t index) {
-  return index < found->plans.size() ? found->plans[index].c_str() : nullptr;
+  return found != nullptr && index < found->plans.size() ? found->plans[index].c_str() : nullptr;
 }
 
 const char* mmadiff_found_region(const mmadiff_found* found, size_t index, const char** elements) {
-  if (index >= found->regions.size()) return nullptr;
+  if (found == nullptr || index >= found->regions.size()) return nullptr;
   const mmadiff_found::Region& region = found->regions[index];
   if (elements != nullptr) *elements = region.elements.c_str();
   return region.plan.c_str();
 }
 
-mmadiff_race* mmadiff_race_plans(const mmadiff_plan* x, const mmadiff_plan* y) {
+mmadiff_race* mmadiff_race_plans(const mmadiff_plan* x, const mmadiff_plan* y,
+                                 const mmadiff_work* work) {
   return Guarded<mmadiff_race*>(nullptr, [&] {
-    PlanRace race = RacePlans(x->plan, y->plan);
+    PlanRace race =
+        RacePlans(Required(x, "the plan").plan, Required(y, "the plan").plan, ThreadsOf(work));
     Require(race.not_comparable);
     return new mmadiff_race{std::move(race)};
   });
@@ -233,6 +253,7 @@ mmadiff_race* mmadiff_race_plans(const mmadiff_plan* x, const mmadiff_plan* y) {
 void mmadiff_race_close(mmadiff_race* race) { delete race; }
 
 void mmadiff_race_describe(const mmadiff_race* race, mmadiff_race_info* info, size_t size) {
+  if (race == nullptr) return Describe(mmadiff_race_info{}, info, size);
   const PlanRace& r = race->race;
   const mmadiff_race_info all = {
       .equal = r.equal.c_str(),

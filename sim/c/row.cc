@@ -1,11 +1,14 @@
 // The C interface: rows.
+#include <bit>
 #include <string>
+#include <utility>
 
 #include "sim/algorithms.h"
 #include "sim/c/calls.h"
 #include "sim/change_text.h"
 #include "sim/operation.h"
 #include "sim/products.h"
+#include "sim/simulate.h"
 #include "sim/unlisted.h"
 
 struct mmadiff_row {
@@ -50,7 +53,9 @@ mmadiff_row* RowNamed(std::string_view text) {
   return RowOf(*op, model, name);
 }
 
-mmadiff_row* Conversion(const Format& from, const Format& to, bool saturate) {
+// Of the conversion without a name.
+std::pair<const Operation*, Model> ConversionModel(const Format& from, const Format& to,
+                                                   bool saturate) {
   const std::string name = std::string("unlisted/k1.") + to.name + "." + from.name + ".-.-";
   const Operation* op = FindUnlisted(name);
   if (op == nullptr) {
@@ -60,7 +65,12 @@ mmadiff_row* Conversion(const Format& from, const Format& to, bool saturate) {
   Algorithm algorithm = Converted<>(*op->instruction);
   algorithm.nan_rule = NanRule::kPropagate;
   if (saturate) algorithm.saturation = Saturation::kNumbers;
-  return RowOf(*op, WithAlgorithm(*op, algorithm), op->name);
+  return {op, WithAlgorithm(*op, algorithm)};
+}
+
+uint64_t WordOf(const Format& format, double number) {
+  const Model model = ConversionModel(kF64, format, false).second;
+  return Simulate(model, {.a = {std::bit_cast<uint64_t>(number)}, .b = {0}});
 }
 
 void Execute(const mmadiff_row& row, const mmadiff_product& p, const mmadiff_work* work) {
@@ -87,7 +97,7 @@ extern "C" {
 size_t mmadiff_row_names(const char* glob, void (*each)(void* context, const char* name),
                          void* context) {
   return Guarded(size_t{0}, [&] {
-    const std::vector<const Operation*> found = MatchOperations(Required(glob, "the glob"));
+    const std::vector<const Operation*> found = MatchOperations(GlobOf(Required(glob, "the glob")));
     if (each != nullptr) {
       for (const Operation* op : found) each(context, op->name.c_str());
     }
@@ -101,13 +111,20 @@ mmadiff_row* mmadiff_row_open(const char* name) {
 }
 
 mmadiff_row* mmadiff_conversion_open(const char* from, const char* to, int saturate) {
-  return Guarded<mmadiff_row*>(
-      nullptr, [&] { return Conversion(FormatNamed(from), FormatNamed(to), saturate != 0); });
+  return Guarded<mmadiff_row*>(nullptr, [&] {
+    const auto [op, model] = ConversionModel(FormatNamed(from), FormatNamed(to), saturate != 0);
+    return RowOf(*op, model, op->name);
+  });
+}
+
+uint64_t mmadiff_format_word(const char* format, double number) {
+  return Guarded(uint64_t{0}, [&] { return WordOf(FormatNamed(format), number); });
 }
 
 void mmadiff_row_close(mmadiff_row* row) { delete row; }
 
 void mmadiff_row_describe(const mmadiff_row* row, mmadiff_row_info* info, size_t size) {
+  if (row == nullptr) return Describe(mmadiff_row_info{}, info, size);
   const Operation& op = *row->operation;
   const Model& m = row->model;
   const Shape& s = op.shape();
@@ -135,7 +152,7 @@ void mmadiff_row_describe(const mmadiff_row* row, mmadiff_row_info* info, size_t
 
 mmadiff_status mmadiff_row_execute(const mmadiff_row* row, const mmadiff_product* product,
                                    const mmadiff_work* work) {
-  return GuardedStatus([&] { Execute(*row, *product, work); });
+  return GuardedStatus([&] { Execute(Required(row, "the row"), Checked(product), work); });
 }
 
 }  // extern "C"

@@ -10,6 +10,8 @@ namespace {
 
 using Wide = unsigned __int128;
 
+constexpr int64_t kPolled = 1 << 20;  // products between two polls
+
 int LeastUnit(const Format& f) { return LeastExponent(f) - f.fraction_bits; }
 
 // A sum of integers times 2^base, in digits of 32 bits that hold the carries of 2^31 terms.
@@ -110,10 +112,11 @@ struct Rows {
   std::vector<bool> finite;        // of each row
 };
 
-Rows DecodeRows(const Words& words, const Format& f, int64_t rows, int64_t k) {
+Rows DecodeRows(const Words& words, const Format& f, int64_t rows, int64_t k, const Poll& poll) {
   Rows decoded = {std::vector<Unpacked>(rows * k), std::vector<bool>(rows, true)};
   for (int64_t i = 0; i < rows; ++i) {
     for (int64_t p = 0; p < k; ++p) {
+      if (p % kPolled == 0) poll();
       const Unpacked x = decoded.elements[i * k + p] = Decode(f, Load(words, i, p));
       if (x.kind != Kind::kFinite) decoded.finite[i] = false;
     }
@@ -129,8 +132,9 @@ void ExactProduct(const Matrices& m, const MutableWords& high, const MutableWord
   const int base = LeastUnit(a_format) + LeastUnit(b_format);
   const int top = MaxExponent(a_format) + MaxExponent(b_format) + 2;
   const int fractions = a_format.fraction_bits + b_format.fraction_bits;
-  const Rows a = DecodeRows(m.a, a_format, m.m, m.k);
-  const Rows b = DecodeRows(m.b.Transposed(), b_format, m.n, m.k);
+  const Poll decoding(threads);
+  const Rows a = DecodeRows(m.a, a_format, m.m, m.k, decoding);
+  const Rows b = DecodeRows(m.b.Transposed(), b_format, m.n, m.k, decoding);
   ForEachPart(m.m, threads, [&](int64_t i, const Poll& poll) {
     Sum sum(base, top);
     const Unpacked* x = a.elements.data() + i * m.k;
@@ -144,6 +148,7 @@ void ExactProduct(const Matrices& m, const MutableWords& high, const MutableWord
       }
       sum.Clear();
       for (int64_t p = 0; p < m.k; ++p) {
+        if (p % kPolled == kPolled - 1) poll();
         sum.Add(x[p].negative != y[p].negative,
                 static_cast<Wide>(x[p].significand) * y[p].significand,
                 x[p].exponent + y[p].exponent - fractions);

@@ -92,12 +92,15 @@ std::string WhyNotScales(const Plan& plan, const Matrices& p) {
     parts = InnerParts(plan.stages[s].range, parts);
     if (!IsScaled(plan.stages[s].join)) continue;
     for (const ScaleMatrix* scales : {&p.scale_a, &p.scale_b}) {
-      const int64_t each = scales->k_each;
-      if (std::ranges::all_of(parts, [&](const Pieces& part) { return IsIn(part, each); }))
-        continue;
-      return std::string(scales == &p.scale_a ? "A" : "B") + " has a scale for each " +
-             std::to_string(each) +
-             " k, but the plan scales sums over ranges that have several of these";
+      const int64_t each = scales->k_each, blocks = (p.k + each - 1) / each;
+      const std::string has = std::string(scales == &p.scale_a ? "A" : "B") +
+                              " has a scale for each " + std::to_string(each) + " k, but the plan ";
+      if (!std::ranges::all_of(parts, [&](const Pieces& part) { return IsIn(part, each); })) {
+        return has + "scales sums over ranges that have several of these";
+      }
+      if (blocks == 1 || blocks >= std::ssize(parts)) continue;
+      return has + "has " + std::to_string(parts.size()) +
+             " ranges of k: one scale for each, or one for all";
     }
   }
   return "";

@@ -93,7 +93,8 @@ class Cases {
 
 class Racer {
  public:
-  Racer(const Plan& x, const Plan& y) : x_(x), y_(y), model_(x.operation->model) {}
+  Racer(const Plan& x, const Plan& y, const Poll& poll)
+      : x_(x), y_(y), model_(x.operation->model), poll_(poll) {}
 
   // A product of k that distinguishes the plans.
   std::optional<TellingProduct> Search(int64_t k, int64_t rounds, int64_t* tried) const {
@@ -117,6 +118,7 @@ class Racer {
 
   std::vector<uint64_t> Results(const Plan& plan, const WideMatrix& a, const WideMatrix& b,
                                 int64_t k) const {
+    poll_();
     Matrices m;
     m.m = std::ssize(a.words) / k, m.n = 1, m.k = k;
     m.a = a.in(), m.b = b.in().Transposed();
@@ -147,6 +149,11 @@ class Racer {
         if (less.a != p.a && Tells(less)) p = less;
       }
     }
+    TellingProduct without = p;
+    for (int64_t i = 0; i < p.k; ++i) {
+      if (p.a[i] == 0) without.b[i] = IntegerWord(model_.b, 0);
+    }
+    if (Tells(without)) p = without;
     for (int64_t i = 0; i < p.k; ++i) {
       TellingProduct less = p;
       less.b[i] = IntegerWord(model_.b, p.a[i] == 0 ? 0 : 1);
@@ -157,6 +164,7 @@ class Racer {
 
   const Plan &x_, &y_;
   const Model& model_;
+  const Poll& poll_;
 };
 
 // Every k up to kMaxRaceK; beyond, those about the numbers of the plans, and about their doubles.
@@ -204,7 +212,8 @@ std::string WhyNotComparable(const Plan& x, const Plan& y) {
 
 }  // namespace
 
-PlanRace RacePlans(const Plan& x, const Plan& y) {
+PlanRace RacePlans(const Plan& x, const Plan& y, const Threads& threads) {
+  const Poll poll(threads);
   PlanRace race;
   race.not_comparable = WhyNotComparable(x, y);
   if (!race.not_comparable.empty()) return race;
@@ -213,14 +222,17 @@ PlanRace RacePlans(const Plan& x, const Plan& y) {
     return race;
   }
   const std::vector<int64_t> ks = KsOf(x, y);
-  const auto least = std::ranges::find_if(ks, [&](int64_t k) { return Differ(x, y, k); });
+  const auto least = std::ranges::find_if(ks, [&](int64_t k) {
+    poll();
+    return Differ(x, y, k);
+  });
   if (least == ks.end()) {
     race.equal = "no product of up to " + std::to_string(kMaxRaceK) +
                  " k distinguishes them: both have the same arithmetic and order";
     return race;
   }
   race.least_k = *least;
-  const Racer racer(x, y);
+  const Racer racer(x, y, poll);
   int64_t rounds = kRounds;
   const int64_t largest = std::max(kMaxTimes * race.least_k, kMaxRaceK);
   for (int64_t k = race.least_k; k <= largest && !race.found; k += 1 + (k - race.least_k) / 8) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/parts.h"
 #include "sim/plan/plan.h"
 
 namespace mmadiff {
@@ -34,6 +35,6 @@ inline constexpr int64_t kMaxRaceK = 1 << 12;
 // Searches the least k for which the plans differ, then products of that many k: few operands that are
 // not 0, numbers of very different size, and ordinary numbers. In a product that distinguishes them,
 // as many operands as possible become 0. Plans with scales, C or a bias are compared without them.
-PlanRace RacePlans(const Plan& x, const Plan& y);
+PlanRace RacePlans(const Plan& x, const Plan& y, const Threads& threads = {});
 
 }  // namespace mmadiff
