@@ -74,7 +74,7 @@ def test_scales_lie_as_their_matrices():
     x, w = np.full((1, 512), 0x38, 'u1'), np.full((256, 512), 0x38, 'u1')
     scales = rng.random((2, 4)).astype('f4')
     plan(x, w.T, scale_a=np.ones((1, 4), 'f4'), scale_b=scales.T)
-    with pytest.raises(ValueError, match='4 ranges of k: one scale for each, or one for all'):
+    with pytest.raises(ValueError, match='2 scales along k and 4 along its columns, .* transpose the scales'):
         plan(x, w.T, scale_a=np.ones((1, 4), 'f4'), scale_b=scales)
     with pytest.raises(ValueError, match='several of these'):
         plan(a, b, scale_a=np.ones((128, 8), 'f4'), scale_b=scale_b)

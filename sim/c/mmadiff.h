@@ -140,7 +140,7 @@ mmadiff_status mmadiff_exact(const mmadiff_product* product, const mmadiff_words
 typedef struct mmadiff_found mmadiff_found;
 
 /* Tries the plans that public kernels use with the rows that match one of the globs (separated by spaces; "" is all):
- * d_format is the format of D. The product has no scales and no bias. */
+ * d_format is the format of D; a_format and b_format are needed. Scales and bias are not read. Two NaNs are equal. */
 mmadiff_found* mmadiff_find_plans(const mmadiff_product* product, const char* d_format,
                                   const char* globs, const mmadiff_work* work);
 void mmadiff_found_close(mmadiff_found* found); /* NULL is allowed */
@@ -172,12 +172,11 @@ mmadiff_race* mmadiff_race_plans(const mmadiff_plan* x, const mmadiff_plan* y,
 void mmadiff_race_close(mmadiff_race* race); /* NULL is allowed */
 
 typedef struct {
-  const char* equal; /* why no product distinguishes them; "": one may */
-  int32_t
-      is_found; /* a product that distinguishes them: a row of A, a column of B, of k words each */
-  int64_t k;    /* if found its k, else the least for which they may differ, 0: none */
-  const uint64_t *a, *b;
-  uint64_t x, y; /* the results */
+  const char* equal;     /* why no product distinguishes them; "": one may */
+  int32_t is_found;      /* a product that distinguishes them */
+  int64_t k;             /* if found its k, else the least for which they may differ, 0: none */
+  const uint64_t *a, *b; /* a row of A, a column of B, of k words each */
+  uint64_t x, y;         /* the results */
 } mmadiff_race_info;
 void mmadiff_race_describe(const mmadiff_race* race, mmadiff_race_info* info, size_t size);
 

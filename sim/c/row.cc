@@ -53,7 +53,7 @@ mmadiff_row* RowNamed(std::string_view text) {
   return RowOf(*op, model, name);
 }
 
-// Of the conversion without a name.
+// The operation, which has no name in the tables, and its model.
 std::pair<const Operation*, Model> ConversionModel(const Format& from, const Format& to,
                                                    bool saturate) {
   const std::string name = std::string("unlisted/k1.") + to.name + "." + from.name + ".-.-";

@@ -92,15 +92,21 @@ std::string WhyNotScales(const Plan& plan, const Matrices& p) {
     parts = InnerParts(plan.stages[s].range, parts);
     if (!IsScaled(plan.stages[s].join)) continue;
     for (const ScaleMatrix* scales : {&p.scale_a, &p.scale_b}) {
+      const bool is_a = scales == &p.scale_a;
       const int64_t each = scales->k_each, blocks = (p.k + each - 1) / each;
-      const std::string has = std::string(scales == &p.scale_a ? "A" : "B") +
-                              " has a scale for each " + std::to_string(each) + " k, but the plan ";
+      const int64_t rows = is_a ? p.m : p.n;
+      const int64_t across = (rows + scales->rows_each - 1) / scales->rows_each;
       if (!std::ranges::all_of(parts, [&](const Pieces& part) { return IsIn(part, each); })) {
-        return has + "scales sums over ranges that have several of these";
+        return std::string(is_a ? "A" : "B") + " has a scale for each " + std::to_string(each) +
+               " k, but the plan scales sums over ranges that have several of these";
       }
-      if (blocks == 1 || blocks >= std::ssize(parts)) continue;
-      return has + "has " + std::to_string(parts.size()) +
-             " ranges of k: one scale for each, or one for all";
+      // Scales with the layout of the transposed matrix would be taken for those of larger blocks.
+      const int64_t ranges = std::ssize(parts);
+      if (blocks == 1 || blocks == ranges || across != ranges) continue;
+      return std::string(is_a ? "A" : "B") + " has " + std::to_string(blocks) +
+             " scales along k and " + std::to_string(across) + " along its " +
+             (is_a ? "rows" : "columns") + ", but the plan has " + std::to_string(ranges) +
+             " ranges of k: transpose the scales";
     }
   }
   return "";

@@ -95,7 +95,7 @@ void Descend(const Operation& op, Judge& judge, Candidate& best, bool all,
     for (const auto& [p, own] : AlgorithmFields(from)) {
       if ((p->structural && !all) || p == held) continue;
       for (const int value : OtherValues(*p, own)) {
-        if (best.missed == 0) break;
+        if (best.missed == 0 || stop()) break;
         better |= TakeIfBetter(op, judge, WithChange(from, *p, value), best);
       }
     }
@@ -123,7 +123,7 @@ bool DescendByPair(const Operation& op, Judge& judge, Candidate& best,
   const std::vector<Change> choices = ChoicesOf(from, kNear, 0);
   bool better = false;
   for (size_t i = 0; i < choices.size() && best.missed > 0 && !stop(); ++i) {
-    for (size_t j = i + 1; j < choices.size() && best.missed > 0; ++j) {
+    for (size_t j = i + 1; j < choices.size() && best.missed > 0 && !stop(); ++j) {
       if (choices[i].parameter == choices[j].parameter) continue;
       const Change both[] = {choices[i], choices[j]};
       better |= TakeIfBetter(op, judge, WithChanges(from, both), best);
