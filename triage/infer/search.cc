@@ -171,12 +171,13 @@ void Downhill(const Operation& op, Judge& judge, Candidate& best, absl::Function
 
 // The structures of a start that agree best with the masks.
 std::vector<Algorithm> Agreeing(const Operation& op, const Algorithm& start,
-                                const Structure* structure, std::span<const Observed> masks) {
+                                const Structure* structure, std::span<const Observed> masks,
+                                absl::FunctionRef<bool()> stop) {
   std::vector<Algorithm> all = StructuresOf(op, start);
   if (structure == nullptr || masks.empty()) return {start};
   std::vector<std::pair<size_t, size_t>> scores;
   size_t least = masks.size();
-  for (size_t i = 0; i < all.size(); ++i) {
+  for (size_t i = 0; i < all.size() && !stop(); ++i) {
     const Model model = WithAlgorithm(op, all[i]);
     size_t wrong = 0;
     for (const Observed& o : masks) {
@@ -267,7 +268,8 @@ std::vector<Candidate> FindCandidates(const Operation& op, std::span<const Obser
   }
   if (!fitting.empty()) return fitting;
   for (const Algorithm& start : starts) {
-    for (const Algorithm& a : Agreeing(op, start, structure, mask_answers)) {
+    for (const Algorithm& a : Agreeing(op, start, structure, mask_answers, stop)) {
+      if (stop()) break;
       const auto known = [&](const Candidate& c) { return c.algorithm == a; };
       if (std::ranges::any_of(begun, known)) continue;
       begun.push_back({a, judge.Missed(WithAlgorithm(op, a), few.size())});
