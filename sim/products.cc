@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "sim/batch.h"
-#include "sim/plan/tile_model.h"
+#include "sim/lanes/tile_model.h"
 #include "sim/simulate.h"
 #include "sim/sparsity.h"
 #include "sim/word_check.h"

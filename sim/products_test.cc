@@ -143,9 +143,11 @@ TEST(Parts, EndWithWhatIsThrown) {
                              }),
                  std::runtime_error);
     EXPECT_LT(done, 100);
-    EXPECT_THROW(
-        ForEachPart(1000, {threads, [] { return true; }}, [&](int64_t, const Poll&) { ++done; }),
-        Stopped);
+    if (threads == 1) {  // others may do all parts before the calling thread polls
+      EXPECT_THROW(
+          ForEachPart(1000, {1, [] { return true; }}, [&](int64_t, const Poll&) { ++done; }),
+          Stopped);
+    }
     // A part that polls ends before it is done.
     EXPECT_THROW(ForEachPart(threads, {threads, [&] { return done > 3000; }},
                              [&](int64_t, const Poll& poll) {

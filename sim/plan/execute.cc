@@ -5,9 +5,9 @@
 #include <numeric>
 
 #include "sim/chain.h"
+#include "sim/lanes/tile_model.h"
 #include "sim/plan/convert.h"
 #include "sim/plan/pack.h"
-#include "sim/plan/tile_model.h"
 #include "sim/word.h"
 
 namespace mmadiff {

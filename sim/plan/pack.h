@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "sim/format.h"
-#include "sim/plan/tile_model.h"
+#include "sim/lanes/tile_model.h"
 #include "sim/words.h"
 
 namespace mmadiff {

@@ -1,4 +1,4 @@
-#include "sim/plan/tile_model.h"
+#include "sim/lanes/tile_model.h"
 
 #include <algorithm>
 
