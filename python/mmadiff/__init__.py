@@ -12,7 +12,7 @@ The functions below `infer` ask the program `mmadiff`, which wheels hold; the ot
 from typing import TYPE_CHECKING, Any
 
 from . import _core
-from .comparisons import Errors, Race, assert_same_bits, convert, error, exact, race
+from .comparisons import Errors, ErrorTable, Race, assert_same_bits, convert, error, exact, race
 from .kernels import KernelPlans, plans_of
 from .packing import pack, unpack
 from .plans import FoundPlans, Plan, plan_of
@@ -34,8 +34,10 @@ if TYPE_CHECKING:
     from .result import Record, Result
 
 __all__ = [  # written out, for type checkers
-    'Errors', 'FoundPlans', 'FunctionTimeoutError', 'KernelPlans', 'MissingProgramError', 'Plan', 'ProgramError', 'Race',
-    'Record', 'Result', 'Row', 'Rows', 'UsageError', 'VersionError', 'ask', 'assert_same_bits', 'check', 'convert', 'error', 'exact', 'explain',
+    'ErrorTable', 'Errors', 'FoundPlans', 'FunctionTimeoutError', 'KernelPlans', 'MissingProgramError', 'Plan',
+    'ProgramError', 'Race',
+    'Record', 'Result', 'Row', 'Rows', 'UsageError', 'VersionError', 'ask', 'assert_same_bits', 'check', 'convert', 'error',
+    'exact', 'explain',
     'generate', 'identify', 'infer', 'pack', 'plan_of', 'plans_of', 'probe', 'race', 'rows', 'run',
     'unpack']
 
@@ -48,4 +50,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_OF_THE_PROGRAM])
+    return sorted([*__all__, *(name for name in globals() if name.startswith('__'))])

@@ -1,7 +1,7 @@
 """Comparisons of bits, of plans, and of a plan with the exact product."""
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from html import escape
 from typing import TYPE_CHECKING, Any, overload
 
@@ -17,53 +17,61 @@ if TYPE_CHECKING:
 
 
 @overload
-def convert(x: NDArray[Any], to: str | Row, *, format: str | None = None, saturate: bool = False,
+def convert(x: NDArray[Any], to: object, *, format: object = None, saturate: bool = False,
             threads: int | None = None) -> NDArray[Any]: ...
 
 
 @overload
-def convert(x: Any, to: str | Row, *, format: str | None = None, saturate: bool = False, threads: int | None = None) -> Any: ...
+def convert(x: Any, to: object, *, format: object = None, saturate: bool = False, threads: int | None = None) -> Any: ...
 
 
-def convert(x: Any, to: str | Row, *, format: str | None = None, saturate: bool = False, threads: int | None = None) -> Any:
-    """Converts an array to another format: 'bf16', 'e4m3', or as a conversion instruction does ('sm_90/cvt...').
+def convert(x: Any, to: object, *, format: object = None, saturate: bool = False, threads: int | None = None) -> Any:
+    """Converts an array to another format: 'bf16', ml_dtypes.bfloat16, or as a conversion instruction does
+    ('sm_90/cvt...', a Row).
 
     To a format, numbers are rounded once to nearest even; a NaN keeps its sign and the upper bits of its payload, and is
     quieted. Beyond the largest number there is infinity, or NaN in formats without infinity (e4m3); the largest number
-    with saturate=True, and in formats without NaN (e2m1). `format` is that of raw words.
+    with saturate=True, and in formats without NaN (e2m1). `format` is that of raw words. An instruction fixes both.
 
     >>> convert(np.float32([464, 465]), 'e4m3').view('u1')
     array([126, 127], dtype=uint8)
     """
-    if isinstance(to, Row) or '/' in to:
-        row = to if isinstance(to, Row) else Row(to)
+    if isinstance(to, Row) or isinstance(to, str) and '/' in to:
+        row = Row(to)
         if not row.is_conversion:
             raise ValueError(f'{row.name} is not a conversion')
+        if saturate or format is not None:
+            raise TypeError(f'{row.name} fixes the format and whether it saturates: no format=, no saturate=')
         return row(x, threads=threads)
-    words, read = arrays.read(x, 'the array')
-    format = format or read
-    if format is None:
-        raise TypeError(f"the array has raw words ({words.dtype}): give their format, format='e4m3'")
-    words = arrays.words(x, format, 'the array')
-    d = np.empty(words.shape, arrays.word_type(to))
-    _core.Row(format, to, saturate).execute(
-        words.reshape(-1, 1, 1), None, None, None, None, d.reshape(-1, 1, 1), threads_for(d.size // 16, threads))
-    return arrays.array(d, to, like=x)
+    target = arrays.format_of(to)
+    source = None if format is None else arrays.format_of(format)
+    if source is None:
+        words, source = arrays.read(x, 'the array')
+        if source is None:
+            raise TypeError(f"the array has raw words ({words.dtype}): give their format, format='e4m3'")
+    words = arrays.words(x, source, 'the array')
+    return arrays.array(arrays.converted(words, source, target, saturate, threads_for(words.size // 16, threads)), target,
+                        like=x)
 
 
 def _element_text(word, format):
     text = f'0x{int(word):0{2 * word.itemsize}x}'
     if format is None:
         return text
-    number = word.reshape(1)
     if arrays.is_integer(format):
-        return f'{text} = {number.view(arrays.integer_type(format))[0]}'
-    return f"{text} = {convert(number, 'f64', format=format)[0]:.9g}"
+        return f'{text} = {_integer(int(word), format)}'
+    return f"{text} = {convert(word.reshape(1), 'f64', format=format)[0]:.9g}"
+
+
+def _integer(word, format):
+    bits = _core.format_bits(format)
+    return word - (1 << bits) if format[0] == 's' and word >> (bits - 1) & 1 else word
 
 
 def _is_nan(words, format):
-    values = convert(words, 'f64', format=format)
-    return np.isnan(values)
+    if arrays.is_integer(format):
+        return np.zeros(words.shape, bool)
+    return np.isnan(convert(words, 'f64', format=format))
 
 
 def _words_of_both(got, want, format):
@@ -74,6 +82,7 @@ def _words_of_both(got, want, format):
             raise AssertionError(f'the formats differ: got {found[0]}, want {found[1]}')
         format = found[0] or found[1]
     if format is not None:
+        format = arrays.format_of(format)
         return arrays.words(got, format, 'got'), arrays.words(want, format, 'want'), format
     return arrays.read(got, 'got')[0], arrays.read(want, 'want')[0], None
 
@@ -84,14 +93,14 @@ def _kernel_text(got, plan, operands):
         return ''
     if plan is None:
         raise TypeError('operands=(a, b) needs plan=')
-    plan = plan if isinstance(plan, Plan) else Plan(str(plan))
+    plan = Plan(plan)
     formats = {'a': plan.formats['a'], 'b': plan.formats['b'], 'd': plan.formats['d']}
     a, b = operands
     return f'\nplans of the result: {plan_of(a, b, got, rows=plan.row, formats=formats)}'
 
 
-def assert_same_bits(got: ArrayLike, want: ArrayLike, *, format: str | None = None, any_nan: bool = False,
-                     plan: object = None, operands: tuple[ArrayLike, ArrayLike] | None = None) -> None:
+def assert_same_bits(got: ArrayLike, want: ArrayLike, *, format: object = None, any_nan: bool = False,
+                     plan: Plan | str | None = None, operands: tuple[ArrayLike, ArrayLike] | None = None) -> None:
     """Raises AssertionError, with the first element that differs, unless both arrays have the same shape and bits.
 
     format: that of raw words; any_nan: two NaNs are equal, whatever their bits; plan: that of `want`, named in the
@@ -171,7 +180,7 @@ def race(x: object, y: object) -> Race | Result:
     >>> race('x86/vfmadd231ss | every 64: add | f32', 'x86/vfmadd231ss | every 128: add | f32').k
     65
     """
-    texts = [str(x), str(y)]
+    texts = [str(one) if isinstance(one, (Plan, Row)) else arrays.text(one, 'a plan') for one in (x, y)]
     if not any('|' in text for text in texts):
         from .questions import ask
         return ask('race', *texts)
@@ -190,10 +199,10 @@ class Errors:
     def __init__(self, errors: NDArray[np.float64], signs: NDArray[np.float64], scale: float, left_out: int) -> None:
         self.errors, self.scale, self.left_out = errors, scale, left_out
         self.count = errors.size
-        self.rms = float(np.sqrt(np.mean(np.square(errors)))) if self.count else float('nan')
+        self.rms: float = _rms(errors) if self.count else float('nan')
         self.max = float(np.abs(errors).max()) if self.count else float('nan')
         self.bias = float(errors.mean()) if self.count else float('nan')
-        self.toward_zero = float(-(errors * signs).mean()) if self.count else float('nan')
+        self.toward_zero = 0.0 - float((errors * signs).mean()) if self.count else float('nan')
 
     def histogram(self, bins: int = 101) -> tuple[NDArray[Any], NDArray[Any]]:
         """Counts and edges, as numpy.histogram, symmetric around 0."""
@@ -225,60 +234,146 @@ class Errors:
 
     __repr__ = __str__
 
+    def _texts(self):
+        return {key: f'{x:.3g}' if isinstance(x, float) else str(x) for key, x in self._fields().items()}
+
     def _repr_html_(self):
-        return html.records([{key: f'{x:.3g}' for key, x in self._fields().items()}])
+        return html.records([self._texts()])
 
 
-def exact(a: ArrayLike, b: ArrayLike, *, formats: Mapping[str, str] | None = None,
+class ErrorTable(tuple[Errors, ...]):
+    """Errors of several plans or results. Prints as a table, a line each; `names` has their names."""
+
+    names: list[str]
+
+    def frame(self) -> Any:
+        """A DataFrame of pandas, a row each."""
+        import pandas
+        return pandas.DataFrame([errors._fields() for errors in self], index=self.names)
+
+    def __repr__(self) -> str:
+        return '\n'.join(f'{name}: {errors}' for name, errors in zip(self.names, self))
+
+    def _repr_html_(self):
+        return html.records([{'': name} | errors._texts() for name, errors in zip(self.names, self)])
+
+
+def _exponent(x):
+    """The exponent of the largest magnitude."""
+    return int(np.frexp(np.abs(x).max(initial=0))[1])
+
+
+def _rms(x):
+    """Without overflow and underflow of squares."""
+    exponent = _exponent(x)
+    return float(np.ldexp(np.sqrt(np.mean(np.square(np.ldexp(x, -exponent)))), exponent)) if x.size else 0.0
+
+
+def exact(a: ArrayLike, b: ArrayLike, *, formats: arrays.Formats = None,
           threads: int | None = None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The exact product of floating-point arrays, as a pair of f64 arrays: the sums rounded to nearest even, and the
-    rest, rounded again. `formats` names those of raw words: {'a': 'e4m3'}.
+    rest, rounded again. `formats` names those of raw words, or of tf32 in an array of float32: 'e4m3,e4m3'.
 
     >>> exact(np.float32([[1, 2 ** -60]]), np.float32([[1], [1]]))
     (array([[1.]]), array([[8.67361738e-19]]))
     """
-    product, stack = _product(a, b, _raw(a, b, formats))
+    return _exact(a, b, arrays.formats_of(formats), False, threads)
+
+
+def _exact(a, b, formats, takes_others, threads):
+    product, stack = _product(a, b, formats, takes_others=takes_others)
     m, k, n = product.a.shape[1], product.a.shape[2], product.b.shape[2]
     (high, flat_high), (low, flat_low) = stack.empty(m, n, 'f64'), stack.empty(m, n, 'f64')
     _core.exact(product, flat_high, flat_low, threads_for(high.size * k // 4, threads))
     return high.view(np.float64), low.view(np.float64)
 
 
-def _raw(a, b, formats):
-    """The formats of the operands with raw words."""
-    raw = dict(formats or {})
-    for name, x in (('a', a), ('b', b)):
-        words, format = arrays.read(x, name)
-        if format is None and name not in raw:
-            raise TypeError(f'{name} has raw words ({words.dtype}): give their format, formats={{{name!r}: ...}}')
-        raw.setdefault(name, format)
-    return raw
+@overload
+def error(plan: Plan | str | Callable[..., Any] | NDArray[Any], a: ArrayLike, b: ArrayLike, *,
+          exactly: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None, formats: arrays.Formats = None,
+          threads: int | None = None, **operands: Any) -> Errors: ...
 
 
-def error(plan: Plan | str | ArrayLike, a: ArrayLike, b: ArrayLike, *,
-          exactly: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None, threads: int | None = None) -> Errors:
-    """The errors of a plan's results against the exact sums of products. `plan` is a Plan, its text, or an array: results
-    of any kernel. `exactly` is `exact(a, b)`, if it is known already.
+@overload
+def error(plan: list[Any] | tuple[Any, ...], a: ArrayLike, b: ArrayLike, *,
+          exactly: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None, formats: arrays.Formats = None,
+          threads: int | None = None, **operands: Any) -> ErrorTable: ...
+
+
+@overload
+def error(plan: Any, a: ArrayLike, b: ArrayLike, *,
+          exactly: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None, formats: arrays.Formats = None,
+          threads: int | None = None, **operands: Any) -> Any: ...
+
+
+def error(plan: Any, a: ArrayLike, b: ArrayLike, *,
+          exactly: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None, formats: arrays.Formats = None,
+          threads: int | None = None, **operands: Any) -> Any:
+    """The errors of results against the exact sums of products. `plan` is a Plan, its text, a kernel(a, b), the results
+    of one as an array, or a list of these.
+
+    exactly: exact(a, b), if it is known already; formats: as `exact`, the third one is that of results; operands: further
+    ones of the plan. They need `exactly`: the sums that are exact with scales, alpha, c or bias
 
     >>> rng = np.random.default_rng(1)
     >>> a, b = rng.standard_normal((8, 512)).astype('f2'), rng.standard_normal((512, 8)).astype('f2')
     >>> error('sm_90/wgmma.m64n8k16.f32.f16.f16 | f32', a, b).rms < 1e-5
     True
     """
-    if isinstance(plan, (str, Plan)):
-        plan = plan if isinstance(plan, Plan) else Plan(plan)
-        high, low = exactly or exact(a, b, formats={x: plan.formats[x] for x in 'ab'}, threads=threads)
-        d, format = arrays.words(plan(a, b, threads=threads), plan.formats['d']), plan.formats['d']
-    else:
-        high, low = exactly or exact(a, b, threads=threads)
-        d, format = arrays.read(plan, 'the results')
-        if format is None:
-            raise TypeError('the results have raw words: view them as numbers')
-    if d.shape != high.shape:
-        raise ValueError(f'the results have the shape {arrays.shape_text(d.shape)}; they must have '
-                         f'{arrays.shape_text(high.shape)}')
-    d = convert(d, 'f64', format=format)
+    named, sums = arrays.formats_of(formats), {}
+    if operands and exactly is None:
+        raise TypeError(f"exact sums have no {', '.join(operands)}: give exactly=exact(...) of scaled operands")
+    for name, x in (('a', a), ('b', b)):
+        if name in named:
+            arrays.words(x, named[name], name)  # refuses others
+    made: list[Errors] = []
+    names: list[str] = []
+    for i, one in enumerate(plan if _are_several(plan) else [plan]):
+        one = Plan(one) if isinstance(one, str) else one
+        read = (dict(one.formats) if isinstance(one, Plan) else {}) | named
+        key = read.get('a'), read.get('b')
+        if key not in sums:
+            sums[key] = _exact(a, b, read, isinstance(one, Plan), threads) if exactly is None else _pair(exactly)
+        words, format = _results(one, a, b, named.get('d'), threads, operands)
+        made.append(_errors(words, format, *sums[key]))
+        names.append(str(one) if isinstance(one, (Plan, Row)) else getattr(one, '__name__', f'results {i}'))
+    if not _are_several(plan):
+        return made[0]
+    table = ErrorTable(made)
+    table.names = names
+    return table
+
+
+def _are_several(plan):
+    return isinstance(plan, (list, tuple)) and any(hasattr(x, 'shape') or callable(x) or isinstance(x, str) for x in plan)
+
+
+def _pair(exactly):
+    if not isinstance(exactly, (tuple, list)) or len(exactly) != 2:
+        raise TypeError('exactly is a pair of f64 arrays, as exact(a, b) returns it')
+    return [np.asarray(x, np.float64) for x in exactly]
+
+
+def _results(plan, a, b, format, threads, operands):
+    """(words, format) of a plan's results, or a kernel's, or of an array."""
+    if isinstance(plan, Plan):
+        return arrays.operand(plan(a, b, threads=threads, **operands), plan.formats['d'], 'd')
+    if operands:
+        raise TypeError(f"only a plan reads {', '.join(operands)}")
+    if not callable(plan) and not hasattr(plan, 'shape') and not isinstance(plan, list):
+        raise TypeError(f'error takes a plan, its text, a kernel, or results, not {plan!r:.40}')
+    return arrays.operand(plan(a, b) if callable(plan) else plan, format, 'd')
+
+
+def _errors(words, format, high, low):
+    if not words.shape == high.shape == low.shape:
+        raise ValueError(f'the results have the shape {arrays.shape_text(words.shape)}; exact sums '
+                         f'{arrays.shape_text(high.shape)} and {arrays.shape_text(low.shape)}')
+    d = arrays.converted(words, format, 'f64').view(np.float64)
     finite = np.isfinite(d) & np.isfinite(high)
-    scale = float(np.sqrt(np.mean(np.square(high[finite])))) if finite.any() else 0.0
-    errors = ((d[finite] - high[finite]) - low[finite]) / (scale or 1.0)
-    return Errors(errors, np.sign(high[finite]), scale, int(high.size - errors.size))
+    d, high, low = d[finite], high[finite], low[finite]
+    scale, exponent = _rms(high), _exponent(high)
+    with np.errstate(over='ignore'):
+        errors = (np.ldexp(d, -exponent) - np.ldexp(high, -exponent)) - np.ldexp(low, -exponent)
+        errors /= np.ldexp(scale, -exponent) or 1.0
+    return Errors(errors, np.sign(high), scale, int(finite.size - errors.size))

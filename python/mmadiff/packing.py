@@ -15,20 +15,21 @@ def _bits(format):
 
 
 @overload
-def unpack(packed: NDArray[Any], format: str, count: int | None = None) -> NDArray[Any]: ...
+def unpack(packed: NDArray[Any], format: object, count: int | None = None) -> NDArray[Any]: ...
 
 
 @overload
-def unpack(packed: Any, format: str, count: int | None = None) -> Any: ...
+def unpack(packed: Any, format: object, count: int | None = None) -> Any: ...
 
 
-def unpack(packed: Any, format: str, count: int | None = None) -> Any:
+def unpack(packed: Any, format: object, count: int | None = None) -> Any:
     """Bytes with numbers of less than 8 bits as an array of them, a byte each. The last axis is packed without gaps, the
     first number in the lowest bits of the first byte. `count` numbers of it are read; all if it is not given.
 
     >>> unpack(np.uint8([0x21, 0x43]), 'u4').view('u1')
     array([1, 2, 3, 4], dtype=uint8)
     """
+    format = arrays.format_of(format)
     bits = _bits(format)
     words, read = arrays.read(packed, 'the packed array')
     if read is not None or words.dtype != np.uint8 or words.ndim == 0:
@@ -44,25 +45,27 @@ def unpack(packed: Any, format: str, count: int | None = None) -> Any:
 
 
 @overload
-def pack(x: NDArray[Any], format: str | None = None) -> NDArray[Any]: ...
+def pack(x: NDArray[Any], format: object = None) -> NDArray[Any]: ...
 
 
 @overload
-def pack(x: Any, format: str | None = None) -> Any: ...
+def pack(x: Any, format: object = None) -> Any: ...
 
 
-def pack(x: Any, format: str | None = None) -> Any:
+def pack(x: Any, format: object = None) -> Any:
     """The inverse: bytes of an array of numbers, packed along its last axis. The last byte may have free bits, which are
     0. `format` is that of raw words.
 
     >>> pack(np.uint8([1, 2, 3]), 'u4')
     array([33,  3], dtype=uint8)
     """
-    words, read = arrays.read(x, 'the array')
-    format = format or read
-    if format is None:
+    _, read = arrays.read(x, 'the array')
+    if format is None and read is None:
         raise TypeError("the array has raw words: give their format, format='e2m1'")
+    format = arrays.format_of(read if format is None else format)
     bits, words = _bits(format), arrays.words(x, format, 'the array')
+    if words.ndim == 0:
+        raise TypeError('a packed array has one dimension or more')
     if words.size and int(words.max()) >> bits:
         raise ValueError(f'the array has the word {int(words.max()):#x}, but words of {format} have {bits} bits')
     each = np.unpackbits(np.ascontiguousarray(words)[..., np.newaxis], axis=-1, bitorder='little')[..., :bits]

@@ -2,20 +2,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _core, arrays, html
-from .rows import threads_for
+from .rows import ReadOnly, Row, globs_of, threads_for
 
 _READ = {'c': 'reads_c', 'bias': 'reads_bias', 'scale_a': 'reads_scales', 'scale_b': 'reads_scales',
          'block_scale_a': 'reads_block_scales', 'block_scale_b': 'reads_block_scales', 'alpha': 'reads_alpha',
          'beta': 'reads_beta'}
 
 
-class Plan:
+class Plan(ReadOnly):
     """A plan, as a function on arrays.
 
     >>> plan = Plan('sm_90/wgmma.m64n8k16.f32.f16.f16 | into 3 of 64: add | f16')
@@ -26,10 +27,15 @@ class Plan:
     Attributes: text, row (the name of its instruction), formats (of 'a', 'b', 'c', 'd', and 'sum', that of sums).
     """
 
-    def __init__(self, text: str) -> None:
-        self._core = _core.Plan(str(text))
-        self.text, self.row = self._core.text, self._core.row
-        self.formats = {x: getattr(self._core, x) for x in ('a', 'b', 'c', 'd', 'sum')}
+    text: str
+    row: str
+    formats: Mapping[str, str]
+    _core: _core.Plan
+
+    def __init__(self, text: str | Plan) -> None:
+        core = _core.Plan(text.text if isinstance(text, Plan) else arrays.text(text, 'the plan'))
+        formats = {x: getattr(core, x) for x in ('a', 'b', 'c', 'd', 'sum')}
+        self.__dict__.update(text=core.text, row=core.row, formats=MappingProxyType(formats), _core=core)
 
     def reads(self, operand: str) -> bool:
         """Whether the plan reads an operand: 'c', 'bias', 'alpha', 'beta', 'scale_a', 'block_scale_a' ..."""
@@ -54,8 +60,9 @@ class Plan:
         """Every bit of D: a has the shape (..., m, k), b (..., k, n), c and the result (..., m, n), a bias (..., n).
 
         a and b have the formats of the row, or others whose numbers these have. Scales are laid out as their matrix:
-        scale_a has the shape (m/r, k/s) for blocks of r rows and s of k, both powers of two, or (1, 1); scale_b
-        (k/s, n/r). alpha and beta are numbers, rounded to the format of sums.
+        scale_a has the shape (m/r, k/s) for blocks of r rows and s of k, both powers of two, or it is one number;
+        scale_b (k/s, n/r). Block scales have the format of the instruction. Scales and bias are arrays of numbers that
+        the format of sums has; alpha, beta and other numbers of Python are rounded to it.
         """
         given: dict[str, Any] = {'c': c, 'bias': bias, 'scale_a': scale_a, 'scale_b': scale_b, 'block_scale_a': block_scale_a,
                  'block_scale_b': block_scale_b, 'alpha': alpha, 'beta': beta}
@@ -64,13 +71,8 @@ class Plan:
                 raise TypeError(f'the plan reads {name}: {self.text}')
             if x is not None and not self.reads(name):
                 raise TypeError(f'the plan does not read {name}: {self.text}')
-        if bias is not None:
-            bias = arrays.words(bias, self.formats['sum'], 'bias')[..., np.newaxis, :]
-        product, stack = _product(
-            a, b, {'a': self.formats['a'], 'b': self.formats['b']},
-            c=self._matrix('c', c, self.formats['c']), bias=None if bias is None else (bias, 1, None, 'bias'),
-            **{name: self._matrix(name, given[name], self._core.scale if 'block' in name else self.formats['sum'])
-               for name in ('scale_a', 'scale_b', 'block_scale_a', 'block_scale_b')})
+        product, stack = _product(a, b, self.formats, takes_others=True, **{
+            name: self._operand(name, x) for name, x in given.items() if name not in ('alpha', 'beta')})
         for name in ('alpha', 'beta'):
             if given[name] is not None:
                 setattr(product, name, _core.format_word(self.formats['sum'], float(given[name])))
@@ -79,9 +81,18 @@ class Plan:
         self._core.execute(product, flat, threads_for(d.size * k // 16, threads))
         return arrays.array(d, self.formats['d'], like=a)
 
-    @staticmethod
-    def _matrix(name, x, format):
-        return None if x is None else (arrays.words(x, format, name), None, None, name)
+    def _operand(self, name, x):
+        """(words, rows, columns, name) for `arrays.Stack`"""
+        if x is None:
+            return None
+        if name == 'c' or name.startswith('block'):
+            return arrays.words(x, self.formats['c'] if name == 'c' else self._core.scale, name), None, None, name
+        words = arrays.numbers(x, self.formats['sum'], name)
+        if words.ndim < 2 and words.size == 1:
+            words = words.reshape(1, 1)
+        elif name == 'bias':
+            words = np.expand_dims(words, -2)
+        return words, 1 if name == 'bias' else None, None, name
 
     def __str__(self) -> str:
         return self.text
@@ -98,15 +109,18 @@ class Plan:
     def __reduce__(self):
         return Plan, (self.text,)
 
+    def _repr_html_(self):
+        formats = self.formats
+        return html.records([{'plan': self.text, 'operands': f"{formats['a']} x {formats['b']}", 'sums': formats['sum'],
+                              'result': formats['d'], 'reads': ', '.join(name for name in _READ if self.reads(name))}])
 
-def _product(a, b, raw, **others):
-    """The operands of a product for `_core`, and their stack; `raw` has the formats of raw words of a and b."""
+
+def _product(a, b, formats, *, takes_others=False, **others):
+    """The operands of a product for `_core`, and their stack; see `arrays.operand`."""
     read = {}
     product = _core.Product()
     for name, x in (('a', a), ('b', b)):
-        words, format = arrays.read(x, name)
-        if format is None:
-            words, format = arrays.words(x, raw[name], name), raw[name]
+        words, format = arrays.operand(x, formats.get(name), name, takes_others=takes_others)
         read[name] = (words, None, None, name)
         setattr(product, f'{name}_format', format)
     stack = arrays.Stack(**read, **others)
@@ -119,8 +133,10 @@ def _product(a, b, raw, **others):
         if name == 'c' and words is not None and words.shape[1:] != shape:
             raise ValueError(f'c has the shape (..., {words.shape[1]}, {words.shape[2]}); it must have '
                              f'(..., {shape[0]}, {shape[1]})')
-        if name == 'bias' and words is not None and words.shape[2] != shape[1]:
-            raise ValueError(f'bias has {words.shape[2]} numbers, but D has {shape[1]} columns')
+        if name == 'bias' and words is not None:
+            if words.shape[2] not in (1, shape[1]):
+                raise ValueError(f'bias has {words.shape[2]} numbers, but D has {shape[1]} columns')
+            words = np.broadcast_to(words, (*words.shape[:2], shape[1]))
         if words is not None:
             setattr(product, name, words)
     return product, stack
@@ -132,11 +148,11 @@ class FoundPlans:
     Attributes: plans (that give every element), unsettled (further ones, compared on some elements only), regions
     (without such plans: pairs of a plan and its elements), nearest, differing and first (the plan that gives most
     elements, how many it does not give, the first of these), tried (the number of plans), deciding (if D rejects no
-    plan: how many random elements would leave how many plans).
+    plan: how many random elements would leave how many plans), hint (if no plan gives D).
     """
 
-    def __init__(self, found: _core._Found, shape: tuple[int, int]) -> None:
-        self.shape = shape
+    def __init__(self, found: _core._Found, shape: tuple[int, int], hint: str = '') -> None:
+        self.shape, self.hint = shape, hint
         self.plans = [Plan(text) for text in found['plans']]
         self.unsettled = [Plan(text) for text in found['unsettled']]
         self.regions = [(Plan(text), elements) for text, elements in found['regions']]
@@ -147,9 +163,14 @@ class FoundPlans:
         self.deciding = found['deciding'] if found['deciding'][0] else None
 
     @property
+    def is_settled(self) -> bool:
+        """Whether one plan is left, and D rejects others."""
+        return len(self.plans) == 1 and not self.unsettled and not self.deciding
+
+    @property
     def plan(self) -> Plan:
-        """The only plan. Raises ValueError, with the report, if no plan or several give it."""
-        if len(self.plans) == 1 and not self.unsettled and not self.deciding:
+        """The only plan. Raises ValueError, with the report, if no plan or several give D."""
+        if self.is_settled:
             return self.plans[0]
         raise ValueError(str(self))
 
@@ -168,8 +189,9 @@ class FoundPlans:
             lines += [f'and {len(self.unsettled)} more that give the elements compared first']
         lines += [f'{where or "the other elements"}: {plan}' for plan, where in self.regions]
         if not self.plans and not self.regions:
-            lines += [f'none of {self.tried} plans gives every element; nearest: {self.nearest}, {self.differing} of '
-                      f'{elements} elements differ, the first at {list(self.first or ())}']
+            nearest = (f'; nearest: {self.nearest}, {self.differing} of {elements} elements differ, the first at '
+                       f'{list(self.first or ())}') if self.nearest else ' of several products'
+            lines += [f'none of {self.tried} plans gives every element{nearest}', *filter(None, [self.hint])]
         return '\n'.join(lines)
 
     __repr__ = __str__
@@ -183,11 +205,22 @@ class FoundPlans:
                       ])
 
 
-def plan_of(a: ArrayLike, b: ArrayLike, d: ArrayLike, *, rows: str | Iterable[object] = '',
-            formats: Mapping[str, str] | None = None, threads: int | None = None) -> FoundPlans:
-    """Which plans give D? Tries those of public kernels, with the rows that match `rows` (globs, separated by spaces).
+def _hint(words, format):
+    """Reasons why no plan gives D."""
+    hint = 'no plan that was tried has scales, bias, alpha or c'
+    for narrow in ('bf16', 'f16'):
+        if format == 'f32' and np.array_equal(
+                arrays.converted(arrays.converted(words, format, narrow), narrow, format), words):
+            return f'all numbers of d are {narrow} numbers: give the result in its own format; {hint}'
+    return hint
 
-    a has the shape (m, k), b (k, n), d (m, n). `formats` names those of raw words: {'a': 'bf16', 'd': 'bf16'}.
+
+def plan_of(a: ArrayLike, b: ArrayLike, d: ArrayLike, *, rows: str | Row | Iterable[str | Row] = '',
+            formats: arrays.Formats = None, threads: int | None = None) -> FoundPlans:
+    """Which plans give D? Tries those of public kernels, with the rows that match `rows` (globs, as in `rows`).
+
+    a has the shape (m, k), b (k, n), d (m, n). `formats` names those of raw words, or of tf32 in an array of float32:
+    'bf16,bf16,f32' or {'d': 'bf16'}.
 
     >>> rng = np.random.default_rng(1)
     >>> a, b = rng.standard_normal((32, 256)).astype('f2'), rng.standard_normal((256, 24)).astype('f2')
@@ -195,21 +228,15 @@ def plan_of(a: ArrayLike, b: ArrayLike, d: ArrayLike, *, rows: str | Iterable[ob
     >>> print(plan_of(a, b, d, rows='sm_90/wgmma*').plans[0])
     sm_90/wgmma.m64n8k16.f32.f16.f16 | every 128: add | f32
     """
-    raw = dict(formats or {})
-    for name, x in (('a', a), ('b', b), ('d', d)):
-        words, format = arrays.read(x, name)
-        if format is not None:
-            raw[name] = format
-        elif name not in raw:
-            raise TypeError(f'{name} has raw words ({words.dtype}): give their format, formats={{{name!r}: ...}}')
+    named = arrays.formats_of(formats)
+    read = {name: arrays.operand(x, named.get(name), name) for name, x in (('a', a), ('b', b), ('d', d))}
+    for name, (words, _) in read.items():
         if words.ndim != 2:
             raise ValueError(f'{name} has the shape {arrays.shape_text(words.shape)}: plan_of takes matrices')
-    product, stack = _product(a, b, raw, d=None)
-    words = arrays.words(d, raw['d'], 'd')
+    product, stack = _product(read['a'][0], read['b'][0], {x: format for x, (_, format) in read.items()})
+    words, format = read['d']
     shape = stack.a.shape[1], stack.b.shape[2]
     if words.shape != shape:
         raise ValueError(f'd has the shape {arrays.shape_text(words.shape)}; it must have {arrays.shape_text(shape)}')
-    globs = rows if isinstance(rows, str) else ' '.join(map(str, rows))
-    found = _core.find_plans(product, words[np.newaxis], raw['d'], globs,
-                             threads_for(1 << 40, threads))
-    return FoundPlans(found, shape)
+    found = _core.find_plans(product, words[np.newaxis], format, ' '.join(globs_of(rows)), threads_for(1 << 40, threads))
+    return FoundPlans(found, shape, '' if found['plans'] or found['regions'] else _hint(words, format))

@@ -1,6 +1,10 @@
 """Rows: an instruction on an architecture, such as sm_90/mma.m16n8k16.f32.f16.f16.f32."""
+from __future__ import annotations
+
 import os
-from typing import Any, overload
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import Any, NoReturn, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -8,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from . import _core, arrays, html
 
 _DOTS_PER_THREAD = 1 << 15  # so many make a thread worth its start
+_MOST_NAMES = 42  # that rows print
 
 
 def threads_for(work, threads):
@@ -19,7 +24,14 @@ def threads_for(work, threads):
     return max(1, min(len(os.sched_getaffinity(0)), work // _DOTS_PER_THREAD))
 
 
-class Row:
+class ReadOnly:
+    """An object whose attributes cannot be set."""
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"attributes of {type(self).__name__} are read-only: '{name}'")
+
+
+class Row(ReadOnly):
     """An instruction on an architecture, as a function on arrays.
 
     >>> row = Row('sm_90/mma.m16n8k16.f32.f16.f16.f32')
@@ -27,8 +39,9 @@ class Row:
     >>> row(a, b)[0, 0]
     np.float32(16.0)
 
-    Attributes: name, m, n, k, blocks, formats (of 'a', 'b', 'c', 'd', 'scale'), scales (of a row of A), grade and
-    evidence (how sure the model is), algorithm, is_native, nan_bits (whether the bits of a NaN are promised).
+    Attributes: name, m, n, k, blocks, formats (of 'a', 'b', 'c', 'd', and of 'scale' if there are scales; a conversion
+    has 'a' and 'd'), scales (of a row of A), grade and evidence (how sure the model is), algorithm, is_native, nan_bits
+    (whether the bits of a NaN are promised).
     """
 
     name: str
@@ -42,16 +55,15 @@ class Row:
     algorithm: str
     is_native: bool
     nan_bits: bool
-    formats: dict[str, str]
+    formats: Mapping[str, str]
+    _core: _core.Row
 
-    def __init__(self, name: str) -> None:
-        self._core = _core.Row(str(name))
-        for attribute in ('name', 'm', 'n', 'k', 'blocks', 'scales', 'grade', 'evidence', 'algorithm'):
-            setattr(self, attribute, getattr(self._core, attribute))
-        for attribute in ('is_native', 'nan_bits'):
-            setattr(self, attribute, bool(getattr(self._core, attribute)))
-        self.formats = {x: getattr(self._core, x) for x in ('a', 'b', 'c', 'd', 'scale')
-                        if getattr(self._core, x) not in ('', '-')}
+    def __init__(self, name: str | Row) -> None:
+        core = _core.Row(name.name if isinstance(name, Row) else arrays.text(name, 'the name of a row'))
+        read = {x: getattr(core, x) for x in ('name', 'm', 'n', 'k', 'blocks', 'scales', 'grade', 'evidence', 'algorithm')}
+        read |= {x: bool(getattr(core, x)) for x in ('is_native', 'nan_bits')}
+        formats = {x: getattr(core, x) for x in ('a', 'b', 'c', 'd', 'scale') if getattr(core, x) not in ('', '-')}
+        self.__dict__.update(read, formats=MappingProxyType(formats), _core=core)
 
     @property
     def is_conversion(self) -> bool:
@@ -153,22 +165,50 @@ class Row:
 
 
 class Rows(tuple[Row, ...]):
-    """Rows of the tables; prints as a table in a notebook."""
+    """Rows of the tables; prints as a list of their names, as a table in a notebook. `name in rows` works too."""
+
+    globs: str = ''
+
+    def __contains__(self, row: object) -> bool:
+        return any(row in (one, one.name) for one in self)
+
+    def frame(self) -> Any:
+        """A DataFrame of pandas, a row each."""
+        import pandas
+        return pandas.DataFrame([row._fields() for row in self])
 
     def __repr__(self) -> str:
-        return '\n'.join(row.name for row in self)
+        if not self:
+            return f"no rows match '{self.globs}'" if self.globs else 'no rows'
+        names = [row.name for row in self]
+        return '\n'.join(names if len(names) <= _MOST_NAMES else
+                         [*names[:_MOST_NAMES - 2], '...', names[-1], f'{len(names)} rows'])
 
     def _repr_html_(self):
         return html.records([row._fields() for row in self])
 
 
-def rows(glob: str = '*') -> Rows:
-    """The rows whose names match a glob; '*' also matches '/'.
+def globs_of(rows: object) -> list[str]:
+    """The names and globs in a text with spaces, in a row, or in a sequence of these."""
+    if isinstance(rows, Row):
+        return [rows.name]
+    if isinstance(rows, Iterable) and not isinstance(rows, str):
+        return [glob for one in rows for glob in globs_of(one)]
+    return arrays.text(rows, 'the name of a row').split()
+
+
+def rows(globs: str | Iterable[str | Row] = '*') -> Rows:
+    """The rows whose names match a glob, or any of several: a sequence, or a text with spaces. '*' also matches '/'.
 
     >>> rows('sm_90/mma.m16n8k8.*.f16')
     sm_90/mma.m16n8k8.f16.f16.f16.f16
     """
-    names = _core.row_names(glob)
-    if not names and not any(character in glob for character in '*?['):
-        Row(glob)  # says why there is none
-    return Rows(map(Row, names))
+    names: dict[str, None] = {}
+    for glob in globs_of(globs):
+        matches = _core.row_names(glob)
+        if not matches and not any(character in glob for character in '*?['):
+            Row(glob)  # says why there is none
+        names |= dict.fromkeys(matches)
+    found = Rows(map(Row, names))
+    found.globs = ' '.join(globs_of(globs))
+    return found

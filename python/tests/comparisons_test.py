@@ -73,6 +73,9 @@ def test_saturation_and_names():
             call()
     with pytest.raises(TypeError, match='raw words'):
         mm.convert(np.uint16([1]), 'f32')
+    for options in ({'saturate': True}, {'format': 'f32'}):
+        with pytest.raises(TypeError, match='fixes the format'):
+            mm.convert(np.float32([1]), 'ocp/cvt.rn.e4m3.f32', **options)
 
 
 def value_of(words, format):
@@ -135,6 +138,97 @@ def test_error_of_a_plan():
     broken = d.copy()
     broken[0, 0] = np.inf
     assert mm.error(broken, a, b).left_out == 1
+    high, low = mm.exact(a, b)
+    high[0, 1] = np.inf
+    found = mm.error(d, a, b, exactly=(high, low))
+    assert found.left_out == 1 and found.count == 41 and np.isfinite(found.rms)
+
+
+def test_the_rest_of_exact_sums_is_subtracted():
+    a, b = np.float64([[1, 2.0 ** -60]]), np.float64([[1], [1]])
+    found = mm.error(np.float64([[1]]), a, b)
+    assert found.errors.tolist() == [-2.0 ** -60] and found.max == 2.0 ** -60
+
+
+@pytest.mark.parametrize('size', [1e200, 1e-200, 1e-300, 1e300])
+def test_errors_do_not_depend_on_the_size(size):
+    size = 2.0 ** np.round(np.log2(size))
+    rng = np.random.default_rng(6)
+    a, b = rng.standard_normal((4, 50)).astype('f4').astype('f8'), rng.standard_normal((50, 5)).astype('f4').astype('f8')
+    d = mm.convert(a @ b, 'f32').astype('f8')
+    one, other = mm.error(d, a, b), mm.error(d * size, a * size, b)
+    assert np.array_equal(one.errors, other.errors) and other.scale == one.scale * size
+    assert (one.rms, one.max, one.bias) == (other.rms, other.max, other.bias) and one.rms > 0
+
+
+def test_texts_of_errors():
+    zero = mm.error(np.zeros((50, 50)), np.zeros((50, 1)), np.zeros((1, 50)))
+    assert str(zero) == 'rms 0, max 0, bias +0, toward zero +0 of 2500 elements' and '>2500<' in zero._repr_html_()
+
+
+def test_errors_of_several():
+    rng = np.random.default_rng(7)
+    a, b = rng.standard_normal((6, 64)).astype('f2'), rng.standard_normal((64, 7)).astype('f2')
+    plan, text = mm.Plan(f'{HOPPER} | f32'), f'{HOPPER} | f16'
+
+    def kernel(a, b):
+        return plan(a, b)
+    found = mm.error([plan, text, kernel, plan(a, b), plan(a, b).view('u4')], a, b, formats={'d': 'f32'})
+    assert [x.rms for x in found] == [mm.error(x, a, b).rms for x in (plan, text, plan, kernel, plan(a, b))]
+    assert found.names == [str(plan), text, 'kernel', 'results 3', 'results 4'] and found[1].rms > found[0].rms
+    assert len(str(found).splitlines()) == 5 and str(found).startswith(f'{plan}: rms ') and text in found._repr_html_()
+    assert mm.error(plan(a, b).tolist(), a, b).rms == found[0].rms
+    pandas = pytest.importorskip('pandas')
+    assert isinstance(found.frame(), pandas.DataFrame) and list(found.frame().index) == found.names
+
+
+def test_raw_words_of_several_plans():
+    words = np.random.default_rng(8).integers(0, 0x70, (8, 8)).astype(np.uint8)
+    plans = [f'sm_90/wgmma.m64n8k32.f32.{x}.{x} | f32' for x in ('e4m3', 'e5m2')]
+    assert [x.rms for x in mm.error(plans, words, words)] == [mm.error(plan, words, words).rms for plan in plans]
+
+
+def test_errors_of_scaled_products():
+    plan = mm.Plan('sm_90/wgmma.m64n8k32.f32.e4m3.e4m3 | every 128: fma (a*b) | f32')
+    rng = np.random.default_rng(9)
+    a, b = (mm.convert(rng.standard_normal(shape), 'e4m3') for shape in ((4, 256), (256, 8)))
+    scales = {'scale_a': np.float32([[0.3, 0.7]] * 4), 'scale_b': np.float32([[1.1], [0.9]])}
+    with pytest.raises(TypeError, match='exact sums have no scale_a, scale_b: give exactly='):
+        mm.error(plan, a, b, **scales)
+    exactly = mm.exact(*(mm.convert(x, 'f64') * np.repeat(scale, 128, axis=axis) for x, scale, axis in (
+        (a, scales['scale_a'].astype('f8'), 1), (b, scales['scale_b'].astype('f8'), 0))))
+    assert mm.error(plan, a, b, exactly=exactly, **scales).rms < 1e-2
+
+
+def test_formats_of_typed_arrays():
+    x = np.float32([[1 + 2.0 ** -20]])
+    assert mm.exact(x, x, formats='tf32,tf32')[0] == 1 == mm.exact(x, x, formats={'a': 'tf32', 'b': 'tf32'})[0]
+    assert mm.exact(x, x, formats='f32,f32')[0] > 1 and mm.exact(x, x)[0] > 1
+    assert mm.error(np.float32([[1]]), x, x, formats='tf32,tf32,f32').max == 0
+    for call in (mm.exact, lambda a, b, **options: mm.error('x86/vfmadd231ss | f32', a, b, **options)):
+        with pytest.raises(TypeError, match='words of bf16'):
+            call(x, x, formats='bf16,f32')
+    half = x.astype('f2')
+    assert mm.error('x86/vfmadd231ss | f32', half, x).max == 0
+
+
+@pytest.mark.parametrize('call, error, words', [
+    (lambda a: mm.error(None, a, a), TypeError, 'a plan, its text, a kernel, or results, not None'),
+    (lambda a: mm.error(3, a, a), TypeError, 'a plan, its text, a kernel, or results, not 3'),
+    (lambda a: mm.error(lambda a, b: None, a, a), TypeError, 'd is None'),
+    (lambda a: mm.error('no plan', a, a), ValueError, "no instruction 'no'"),
+    (lambda a: mm.error(a, a, a, exactly=a), TypeError, 'a pair of f64 arrays'),
+    (lambda a: mm.error(a, a, a, exactly=(a, a[:1])), ValueError, 'exact sums'),
+    (lambda a: mm.error(a, a, a, exactly=(a, a), alpha=2), TypeError, 'only a plan reads alpha'),
+    (lambda a: mm.error(a[:1], a, a), ValueError, 'the results have the shape'),
+    (lambda a: mm.race(3, 'x | f32'), TypeError, 'a plan is 3'),
+    (lambda a: mm.assert_same_bits(a.view('u8'), a.view('u8'), format='f17'), ValueError, 'f17'),
+    (lambda a: mm.assert_same_bits(np.uint8([1]), np.uint8([1]), format='f17'), ValueError, 'f17'),
+    (lambda a: mm.assert_same_bits(np.uint8([1]), np.uint8([1]), format='f16'), TypeError, 'words of f16'),
+])
+def test_wrong_calls_say_why(call, error, words):
+    with pytest.raises(error, match=words):
+        call(np.ones((2, 2)))
 
 
 def test_race():
@@ -142,6 +236,10 @@ def test_race():
     assert found and found.k > 64 and found.a.shape == (1, found.k)
     assert bits(found.x(found.a, found.b)) == bits(found.of_x) != bits(found.of_y) == bits(found.y(found.a, found.b))
     assert f'k = {found.k}' in str(found)
+    terms = found.a.ravel() != 0
+    line = str(found).splitlines()[1]
+    assert f"  {found.a[0, terms][0]} x {found.b[terms, 0][0]}" in line and found.a[0, terms][0] != found.b[terms, 0][0]
+    assert str(found).endswith(f'the first gives {found.of_x[0, 0]!s}, the second {found.of_y[0, 0]!s}')
     same = mm.race(f'{HOPPER} | f16', 'sm_90/mma.m16n8k16.f32.f16.f16.f32 | f16')
     assert not same and 'no product distinguishes them' in str(same)
     with pytest.raises(ValueError):
@@ -153,7 +251,13 @@ def test_race():
                                                     '0x40400000 = 3'),
     (np.float32([0.0]), np.float32([-0.0]), {}, 'got 0x00000000 = 0, want 0x80000000 = -0'),
     (np.float32([1]), np.float32([1, 2]), {}, 'the shapes differ: got (1,), want (2,)'),
+    (np.zeros((2, 3), 'f4'), np.zeros((3, 2), 'f4'), {}, 'the shapes differ: got (2, 3), want (3, 2)'),
     (np.float32([1]), np.float16([1]), {}, 'the formats differ'),
+    (np.uint8([15]), np.uint8([7]), {'format': 's4'}, 'got 0x0f = -1, want 0x07 = 7'),
+    (np.uint8([15]), np.uint8([7]), {'format': 'u4'}, 'got 0x0f = 15, want 0x07 = 7'),
+    (np.int16([-2]), np.int16([1]), {'any_nan': True}, '0xfffe = -2'),
+    (np.float32([np.nan]), np.float32([1]), {'any_nan': True}, 'want 0x3f800000 = 1'),
+    (np.float32([1]), np.float32([np.nan]), {'any_nan': True}, 'got 0x3f800000 = 1'),
     (np.uint16([1]), np.uint8([1]), {}, 'differ in width'),
     (np.uint16([1]), np.uint16([0x3c00]), {'format': 'f16'}, 'want 0x3c00 = 1'),
     (np.int8([-1]), np.int8([1]), {}, '0xff = -1'),

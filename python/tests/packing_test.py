@@ -36,6 +36,8 @@ def test_packed_operands_of_a_row():
     (lambda: mm.unpack(np.uint8(1), 'e2m1'), TypeError, 'dimension'),
     (lambda: mm.pack(np.uint8([16]), 'e2m1'), ValueError, '0x10'),
     (lambda: mm.pack(np.uint8([1])), TypeError, 'raw words'),
+    (lambda: mm.pack(np.uint8(1), 'e2m1'), TypeError, 'dimension'),
+    (lambda: mm.pack(np.uint8([1]), 'f99'), ValueError, 'formats: f64'),
     (lambda: mm.pack(np.float32([1]), 'e2m1'), TypeError, 'float32'),
 ])
 def test_wrong_calls_say_why(call, error, words):

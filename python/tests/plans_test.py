@@ -80,10 +80,51 @@ def test_scales_lie_as_their_matrices():
         plan(a, b, scale_a=np.ones((128, 8), 'f4'), scale_b=scale_b)
 
 
+def test_scales_and_bias_of_other_types():
+    plan = mm.Plan(f'{FP8} | every 128: fma (a*b) | f32')
+    rng = np.random.default_rng(4)
+    a, b = (rng.integers(0, 0x7e, s).astype(np.uint8) for s in ((3, 128), (128, 8)))
+    expected = plan(a, b, scale_a=np.float32([[0.5]]), scale_b=np.float32([[3]]))
+    for x, y in ((0.5, 3), (np.float16(0.5), np.float64(3)), (np.float32([0.5]), np.full((1, 1), 3.0)),
+                 (np.float32(0.5).view('u4'), np.float16([[3]]))):
+        assert np.array_equal(bits(plan(a, b, scale_a=x, scale_b=y)), bits(expected))
+    assert np.array_equal(bits(plan(a, b, scale_a=0.1, scale_b=1)), bits(plan(a, b, scale_a=np.float32(0.1), scale_b=1)))
+    for wrong, error in ((np.float32([1, 2, 3]), ValueError), (np.float64([[0.1]]), TypeError), ([[1]], TypeError),
+                         ('1', TypeError), (True, TypeError)):
+        with pytest.raises(error, match='scale_a'):
+            plan(a, b, scale_a=wrong, scale_b=1)
+    x, y = halves((3, 16)), halves((16, 8))
+    plan = mm.Plan(f'{HOPPER} | sum + bias | f32')
+    bias = halves(8)
+    expected = plan(x, y, bias=bias.astype('f4'))
+    for other in (bias, bias.astype('f8'), bias.astype('>f2'), bias.astype('f4').view('u4')):
+        assert np.array_equal(bits(plan(x, y, bias=other)), bits(expected))
+    assert np.array_equal(bits(plan(x, y, bias=0.1)), bits(plan(x, y, bias=np.full(8, 0.1, 'f4'))))
+
+
+def test_block_scales():
+    """Their words are those of ue8m0; the plan is its row."""
+    row = mm.Row('sm_100/tcgen05.mma.m128n8k32.mxf8f6f4.f32.e4m3.e4m3.ue8m0')
+    plan = mm.Plan(f'{row.name} | f32')
+    rng = np.random.default_rng(5)
+    a, b = (rng.integers(0, 0x7e, s).astype(np.uint8) for s in ((4, 64), (64, 8)))
+    scale_a, scale_b = (rng.integers(120, 135, s).astype(np.uint8) for s in ((4, 2), (2, 8)))
+    c = row(a[:, :32], b[:32], scale_a=scale_a[:, :1], scale_b=scale_b[:1])
+    d = row(a[:, 32:], b[32:], c, scale_a=scale_a[:, 1:], scale_b=scale_b[1:])
+    assert np.array_equal(bits(plan(a, b, block_scale_a=scale_a, block_scale_b=scale_b)), bits(d))
+    typed = scale_a.view(mm.convert(np.float32([1]), 'ue8m0').dtype)
+    assert np.array_equal(bits(plan(a, b, block_scale_a=typed, block_scale_b=scale_b)), bits(d))
+    for wrong in (mm.convert(np.ones((4, 2)), 'e5m2'), np.ones((4, 2), 'f4')):
+        if wrong.dtype != np.uint8:
+            with pytest.raises(TypeError, match='words of ue8m0'):
+                plan(a, b, block_scale_a=wrong, block_scale_b=scale_b)
+
+
 def test_plans_are_values():
     plan = mm.Plan(f'{HOPPER}|every 64:add|f16')
     assert str(plan) == f'{HOPPER} | every 64: add | f16' and plan.formats == {
         'a': 'f16', 'b': 'f16', 'c': 'f32', 'd': 'f16', 'sum': 'f32'}
+    assert mm.Plan(plan) == plan and '<table>' in plan._repr_html_()
     assert pickle.loads(pickle.dumps(plan)) == plan and plan.row == HOPPER and not plan.reads('c')
 
 
@@ -125,6 +166,47 @@ def test_plan_of():
     assert '1 of 2048 elements differ, the first at [3, 4]' in str(found)
     with pytest.raises(ValueError, match='nearest'):
         found.plan
+
+
+def test_formats_of_plan_of():
+    a, b = halves((32, 256)), halves((256, 24), 2)
+    plan = mm.Plan(f'{HOPPER} | every 128: add | f16')
+    d = plan(a, b).view('u2')
+    for formats in ({'d': 'f16'}, 'f16,f16,f16', ['float16', np.float16, np.dtype('f2')]):
+        for rows in (mm.Row(HOPPER), mm.rows(HOPPER), HOPPER, [HOPPER, mm.Row(HOPPER)]):
+            assert plan in mm.plan_of(a, b, d, rows=rows, formats=formats).plans
+            assert plan in mm.plan_of(a, b, d.view('V2'), rows=rows, formats=formats).plans
+    with pytest.raises(TypeError, match='ml_dtypes.bfloat16'):
+        mm.plan_of(a, b, d.view('V2'))
+    for wrong, error in (({'d': 'bf16', 'a': 'bf16'}, TypeError), ('f16,f16,f17', ValueError), ({'c': 'f16'}, ValueError)):
+        with pytest.raises(error):
+            mm.plan_of(a, b, d, rows=HOPPER, formats=wrong)
+    x, y = (x.astype('f4') + np.float32(2 ** -20) for x in (a, b))
+    plan = mm.Plan('sm_90/wgmma.m64n8k8.f32.tf32.tf32 | f32')
+    assert mm.plan_of(x, y, plan(x, y), rows=plan.row, formats='tf32,tf32,f32').plan == plan
+
+
+def test_hints():
+    a, b = halves((16, 64)), halves((64, 16), 2)
+    for format in ('bf16', 'f16'):
+        d = mm.Plan(f'{HOPPER} | every 32: add | {format}')(a, b)
+        report = str(mm.plan_of(a, b, mm.convert(d, 'f32'), rows=HOPPER))
+        assert f'all numbers of d are {format} numbers' in report and 'no plan that was tried has scales' in report
+    report = str(mm.plan_of(a, b, 3 * mm.Plan(f'{HOPPER} | f32')(a, b), rows=HOPPER))
+    assert 'all numbers' not in report and 'no plan that was tried has scales' in report
+
+
+def test_several_plans_are_not_one():
+    found = mm.FoundPlans({'plans': [f'{HOPPER} | f32'], 'unsettled': [], 'regions': [], 'tried': 9, 'nearest': '',
+                           'differing': 0, 'first': (0, 0), 'deciding': (0, 0)}, (2, 2))
+    assert found.is_settled and found.plan == mm.Plan(f'{HOPPER} | f32')
+    for name, value in (('unsettled', found.plans), ('deciding', (9, 2)), ('plans', found.plans * 2), ('plans', [])):
+        kept = getattr(found, name)
+        setattr(found, name, value)
+        assert not found.is_settled
+        with pytest.raises(ValueError):
+            found.plan
+        setattr(found, name, kept)
 
 
 def test_plan_of_regions():

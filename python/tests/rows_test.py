@@ -173,12 +173,41 @@ def test_rows_are_values():
     assert row == mm.Row(NAME) and str(row) == NAME and repr(row) == f"Row('{NAME}')"
     assert pickle.loads(pickle.dumps(row)) == row == copy.deepcopy(row) and len({row, mm.Row(NAME)}) == 1
     assert NAME in str(mm.rows('sm_90/mma*')) and '<table>' in mm.rows('sm_90/mma*')._repr_html_()
-    assert mm.rows('no_such_thing*') == ()
+    assert mm.rows('no_such_thing*') == () and str(mm.rows('no_such_thing*')) == "no rows match 'no_such_thing*'"
+    for one in (row, mm.Plan(f'{NAME} | f32')):
+        for name in ('k', 'text', 'formats', 'new'):
+            with pytest.raises(AttributeError, match='read-only'):
+                setattr(one, name, 3)
+        with pytest.raises(TypeError):
+            one.formats['a'] = 'f32'
+    assert 'scale' not in row.formats and '_core' not in dir(mm) and {*mm.__all__, '__doc__'} < {*dir(mm)}
+
+
+def test_several_globs():
+    wgmma, mma = mm.rows('sm_90/wgmma*'), mm.rows('sm_90/mma*')
+    assert mm.rows('sm_90/wgmma* sm_90/mma*') == mm.rows(['sm_90/wgmma*', mma]) == wgmma + mma
+    assert mm.rows([mm.Row(NAME), 'sm_90/mma*'])[0] == mm.Row(NAME) and len(mm.rows([NAME, 'sm_90/mma*'])) == len(mma)
+    assert NAME in mma and mm.Row(NAME) in mma and NAME not in wgmma and 3 not in mma
+    lines = str(mm.rows()).splitlines()
+    assert len(lines) == 43 and lines[40:] == ['...', mm.rows()[-1].name, f'{len(mm.rows())} rows']
+    assert len(str(mm.rows()[:42]).splitlines()) == 1  # a tuple
+
+
+def test_a_frame_of_rows():
+    pandas = pytest.importorskip('pandas')
+    frame = mm.rows('sm_90/mma*').frame()
+    assert isinstance(frame, pandas.DataFrame) and NAME in list(frame['row'])
 
 
 @pytest.mark.parametrize('call, error, words', [
     (lambda r, a, b: mm.Row('sm_90/mma.m16n8k16.f32.f16.f16.f3'), ValueError, 'f16.f16.f32'),
     (lambda r, a, b: mm.rows('sm_90/no_such_row'), ValueError, 'no_such_row'),
+    (lambda r, a, b: mm.Row(3), TypeError, 'the name of a row is 3'),
+    (lambda r, a, b: mm.rows(None), TypeError, 'the name of a row is None'),
+    (lambda r, a, b: mm.Row(NAME + '\0x'), ValueError, 'NUL'),
+    (lambda r, a, b: mm.rows(NAME + '\0x'), ValueError, 'NUL'),
+    (lambda r, a, b: mm.Plan(NAME + ' | f32\0x'), ValueError, 'NUL'),
+    (lambda r, a, b: mm.Plan(None), TypeError, 'the plan is None'),
     (lambda r, a, b: r(a), TypeError, 'needs b'),
     (lambda r, a, b: r(None, b), TypeError, 'is None, not an array'),
     (lambda r, a, b: r(a.astype('f4'), b), TypeError, 'float32, not float16'),

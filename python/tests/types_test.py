@@ -18,7 +18,7 @@ PACKAGE = pathlib.Path(mm.__file__).parent
 CALLS = {
     "mm.rows('sm_90/*')": 'mmadiff.rows.Rows',
     "mm.rows()[0]": 'mmadiff.rows.Row',
-    "mm.Row('x').formats": 'dict[str, str]',
+    "mm.Row('x').formats": 'Mapping[str, str]',
     "mm.Row('x').k": 'int',
     "mm.Row('x')(a, a, scale_a=a, threads=2)": 'numpy.ndarray[Any, numpy.dtype[Any]]',
     "mm.Row('x')(tensor, a)": 'Any',
@@ -30,6 +30,7 @@ CALLS = {
     "mm.plans_of(mm.Plan('x'), 'f16,f16,f16', m=range(1, 9), n=8, k=8)[1].plan": 'mmadiff.plans.Plan',
     "mm.unpack(a, 'e2m1')": 'numpy.ndarray[Any, numpy.dtype[Any]]',
     "mm.error('x', a, a).rms": 'float',
+    "mm.error([mm.Plan('x'), 'y'], a, a)[0].rms": 'float',
     "mm.exact(a, a)[0]": 'numpy.ndarray[Any, numpy.dtype[numpy.float64]]',
     "mm.infer(lambda a, b, c: c, 'f16,f16,f32,f32', 4)": 'mmadiff.result.Result',
     "mm.run(mm.Row('x'), mm.Row('x')).findings": 'Any',
@@ -37,7 +38,7 @@ CALLS = {
     "mm.generate('x')['a']": 'Any',
     "mm.race('x', mm.Plan('x'))": 'mmadiff.comparisons.Race | mmadiff.result.Result',
 }
-WRONG = ["mm.Row(3)", "mm.Row('x')(a, a, scale=a)", "mm.Plan('x')(a)", "mm.plan_of(a, a, a, formats='f16')",
+WRONG = ["mm.Row(3)", "mm.Row('x')(a, a, scale=a)", "mm.Plan('x')(a)", "mm.plan_of(a, a, a, formats=3)",
          "mm.infer(3)", "mm.Row('x').nonsense"]
 
 
