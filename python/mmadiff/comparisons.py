@@ -312,8 +312,9 @@ def error(plan: Any, a: ArrayLike, b: ArrayLike, *,
     """The errors of results against the exact sums of products. `plan` is a Plan, its text, a kernel(a, b), the results
     of one as an array, or a list of these.
 
-    exactly: exact(a, b), if it is known already; formats: as `exact`, the third one is that of results; operands: further
-    ones of the plan. They need `exactly`: the sums that are exact with scales, alpha, c or bias
+    exactly: exact(a, b), if it is known already; formats: as `exact`, with that of results as third; without it, exact
+    sums read a and b as the plan does, float32 perhaps as tf32; operands: further ones of the plan, such as scales, which
+    need `exactly`: sums with them
 
     >>> rng = np.random.default_rng(1)
     >>> a, b = rng.standard_normal((8, 512)).astype('f2'), rng.standard_normal((512, 8)).astype('f2')

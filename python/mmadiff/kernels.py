@@ -72,8 +72,8 @@ class KernelPlans:
 
     @property
     def is_batch_invariant(self) -> bool | None:
-        """False if a row of D changes with m. True if none did, and one plan is left, the same for every m. Else None:
-        elements that are equal prove nothing about others."""
+        """False if a row of D changes with m. True if none did, and of all plans that were tried one is left, the same for
+        every m. Else None: elements that are equal prove nothing about others."""
         if any(self.changes_at.values()):
             return False
         is_known = all(count and not self._unsettled(size) for size, count in self.compared.items())

@@ -140,6 +140,8 @@ def test_error_of_a_plan():
     assert mm.error(broken, a, b).left_out == 1
     high, low = mm.exact(a, b)
     high[0, 1] = np.inf
+    none = mm.error(np.full((6, 7), np.inf), a, b)
+    assert (none.count, none.left_out, none.scale) == (0, 42, 0) and np.isnan(none.rms)
     found = mm.error(d, a, b, exactly=(high, low))
     assert found.left_out == 1 and found.count == 41 and np.isfinite(found.rms)
 
@@ -205,6 +207,8 @@ def test_formats_of_typed_arrays():
     assert mm.exact(x, x, formats='tf32,tf32')[0] == 1 == mm.exact(x, x, formats={'a': 'tf32', 'b': 'tf32'})[0]
     assert mm.exact(x, x, formats='f32,f32')[0] > 1 and mm.exact(x, x)[0] > 1
     assert mm.error(np.float32([[1]]), x, x, formats='tf32,tf32,f32').max == 0
+    plan = mm.Plan('sm_90/wgmma.m64n8k8.f32.tf32.tf32 | f32')
+    assert mm.error(plan, x, x).max == 0 < mm.error(plan, x, x, formats='f32,f32').max
     for call in (mm.exact, lambda a, b, **options: mm.error('x86/vfmadd231ss | f32', a, b, **options)):
         with pytest.raises(TypeError, match='words of bf16'):
             call(x, x, formats='bf16,f32')

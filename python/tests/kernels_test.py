@@ -68,11 +68,19 @@ def test_plans_give_all_products():
     def found(plans, unsettled):
         return mm.FoundPlans({'plans': plans, 'unsettled': unsettled, 'regions': [], 'tried': 9, 'nearest': '', 'differing': 0,
                               'first': (0, 0), 'deciding': (0, 0)}, (2, 2))
-    x, y, z = (f'{HOPPER} | every {x}: add | f32' for x in (32, 64, 128))
-    both = kernels._both(found([x, y], [z]), found([y], [z]))
+    x, y, z, w = (f'{HOPPER} | every {x}: add | f32' for x in (32, 64, 128, 256))
+    both = kernels._both(found([x, y], [z, w]), found([y], [z]))
     assert (both.plans, both.unsettled) == ([mm.Plan(y)], [mm.Plan(z)])
     none = kernels._both(found([x], []), found([y], []))
     assert not none and str(none) == 'none of 9 plans gives every element of several products'
+
+
+def test_sums_of_every_second_column_cancel():
+    for product in range(4):
+        a, b = kernels._operands(np.random.default_rng(1), product, 3, 6, 10, ('bf16', 'f16'))
+        high, low = mm.exact(a, b, formats='bf16,f16')
+        cancels = np.arange(6) % 2 == product % 2
+        assert not high[:, cancels].any() and not low.any() and high[:, ~cancels].all()
 
 
 def test_seeds():
