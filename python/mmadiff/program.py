@@ -1,4 +1,6 @@
 """The program `mmadiff`: finds it, runs it, turns its exit codes into exceptions with its own words."""
+import contextlib
+import fcntl
 import os
 import re
 import shutil
@@ -158,6 +160,23 @@ def _input(data):
     return file
 
 
+@contextlib.contextmanager
+def _lifeline():
+    """A pipe that only this process writes: (end to read, for the program; function by which the program ends with us)."""
+    read, write = os.pipe()
+
+    def bind(process):
+        # Even after SIGKILL the kernel closes the end to write, then sends this signal to the owner of the other end.
+        fcntl.fcntl(read, fcntl.F_SETOWN, process.pid)
+        fcntl.fcntl(read, fcntl.F_SETSIG, signal.SIGTERM)
+        fcntl.fcntl(read, fcntl.F_SETFL, os.O_ASYNC)
+    try:
+        yield read, bind
+    finally:
+        os.close(read)
+        os.close(write)
+
+
 class Done:
     """How a run of the program ended."""
 
@@ -173,16 +192,22 @@ class Done:
 
 def run(arguments: Sequence[str], stdin: bytes | socket.socket = b'', progress: bool = False,
         started: Callable[[subprocess.Popen[bytes]], object] | None = None) -> Done:
-    """Runs the program to its end.
+    """Runs the program to its end, at the latest that of this process.
 
     stdin:    bytes, or a socket
     progress: shows the program's stderr on sys.stderr
     started:  called with the process, a subprocess.Popen, once it runs
     """
     command = [checked(), *arguments, *([] if progress else ['--quiet'])]
-    with _input(stdin) if isinstance(stdin, bytes) else stdin as source:
-        process = subprocess.Popen(command, stdin=source.fileno(), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    assert process.stdout is not None and process.stderr is not None
+    with _lifeline() as (inherited, bind):
+        with _input(stdin) if isinstance(stdin, bytes) else stdin as source:
+            process = subprocess.Popen(command, stdin=source.fileno(), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                       pass_fds=[inherited])
+        bind(process)
+        return _finished(process, command, progress, started)
+
+
+def _finished(process, command, progress, started):
     lines: list[str] = []
     reader = threading.Thread(target=_read_errors, daemon=True,
                               args=(process.stderr, lines, sys.stderr if progress else None))

@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import pickle
+import select
 import signal
 import subprocess
 import sys
@@ -186,6 +187,17 @@ def test_a_function_that_hangs():
     wait_for_threads()
 
 
+@pytest.mark.parametrize('number', [signal.SIGKILL, signal.SIGTERM])
+def test_the_program_ends_when_python_is_killed(number, tmp_path, monkeypatch):
+    monkeypatch.setenv('MMADIFF_PROGRAM', str(fake(tmp_path, f'{FAKED_VERSION}; exec sleep 600')))  # reads no stdin
+    script = "from mmadiff import program; program.run([], started=lambda process: print(process.pid, flush=True))"
+    with subprocess.Popen([sys.executable, '-c', script], stdout=subprocess.PIPE) as python:
+        ended = os.pidfd_open(int(python.stdout.readline()))
+        python.send_signal(number)
+    assert select.select([ended], [], [], 60)[0]
+    os.close(ended)
+
+
 def wait_for_threads():
     for thread in threading.enumerate():
         if thread is not threading.current_thread():
@@ -250,6 +262,9 @@ def test_an_absent_device():
     with pytest.raises(program.UsageError) as caught:
         questions.identify('recorded:/nonexistent/recording')
     assert caught.value.exit_code in (2, 4) and caught.value.command
+
+
+FAKED_VERSION = f'[ "$1" = --version ] && exec echo "mmadiff {program.VERSION}"'
 
 
 def fake(folder, script):
