@@ -4,11 +4,12 @@ from __future__ import annotations
 import contextlib
 import functools
 import json
+import math
 import os
 import pathlib
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,13 +19,12 @@ from . import operation as _operation
 from . import program as _program
 from .device import Device
 from .result import Record, Result
-
-if TYPE_CHECKING:
-    from .rows import Row
+from .rows import Row
 
 # A function gets all questions of `probe` but this one, which may take until the time limit.
 _LONG_QUESTION = 'pairs'
-_DAMAGED = 5  # exit code: unreadable answers, or answers that do not repeat
+# Exit codes: unreadable answers, or answers that do not repeat; among others, no parameter is decided.
+_DAMAGED, _UNDECIDED = 5, 3
 
 
 def _parsed(done):
@@ -38,22 +38,24 @@ class FunctionTimeoutError(_program.ProgramError, TimeoutError):
     """The function did not return in time; its thread is left behind."""
 
 
-def _raise(error, device):
-    if device is not None and device.busy:
-        raise FunctionTimeoutError(*error.__reduce__()[1])
-    raise error
+def _named_error(error, device):
+    """The error, or that of a function that did not answer in time; a signal has a negative exit code."""
+    text = device.timed_out() if device is not None and error.exit_code > 0 else None
+    return FunctionTimeoutError(text, *error.__reduce__()[1][1:]) if text else error
 
 
 def _ask(verb, arguments, device=None, operation=None, arrays='numpy', timeout=None, progress=False, stdin=b'',
-         text=None, folder=None, **flags):
+         text=None, folder=None, any_nan=False, **flags):
     """Runs a verb; `device` is a function, or a specification of the program; the rest are its flags.
 
     text: makes, of the JSON, the arguments of the program that print a report
     """
+    if any_nan and not ('formats' in flags and callable(device)):
+        raise TypeError('any_nan=True is for `infer` of a function with `formats`: models of instructions have NaN bits')
     with contextlib.ExitStack() as stack:
         served = None
         if callable(device):
-            served = stack.enter_context(Device(device, operation, arrays, timeout))
+            served = stack.enter_context(Device(device, operation, arrays, timeout, any_nan))
             stdin, device = served.peer, served.specification
         elif timeout is not None or arrays != 'numpy':
             raise ValueError('`timeout` and `arrays` are for functions, not for devices of the program')
@@ -66,12 +68,12 @@ def _ask(verb, arguments, device=None, operation=None, arrays='numpy', timeout=N
         if printed is not None:
             shown = text(printed) if text else None
             result = Result(printed, verb, done.exit_code, svg=_drawing(flags.get('svg')), folder=folder,
-                            printer=shown and functools.partial(_text_of, shown))
+                            names=served.names if served else None, printer=shown and functools.partial(_text_of, shown))
         error = done.error(result)
         if error is None and result is None:
             error = _program.ProgramError(f'{verb} printed no JSON', done.exit_code, done.command, done.stderr)
-        if error is not None and not _only_flaky(verb, done.exit_code, printed):
-            _raise(error, served)
+        if error is not None and not _has_models(verb, done.exit_code, printed):
+            raise _named_error(error, served)
         return result
 
 
@@ -79,10 +81,13 @@ def _drawing(path):
     return pathlib.Path(path).read_text() if path and os.path.exists(path) else None
 
 
-def _only_flaky(verb, exit_code, printed):
-    """Whether `infer` found all that it could in answers of which some did not repeat."""
-    return (verb == 'infer' and exit_code == _DAMAGED and printed is not None and
-            any(one['flaky'] for one in printed['instructions']))
+def _has_models(verb, exit_code, printed):
+    """Whether `infer` did all that it could: some answers did not repeat, or fit models of several families."""
+    if verb != 'infer' or printed is None:
+        return False
+    found = printed['instructions']
+    return (exit_code == _DAMAGED and any(one['flaky'] for one in found) or
+            exit_code == _UNDECIDED and found != [] and all('row' in one and not one['ended'] for one in found))
 
 
 def _text_of(arguments):
@@ -102,7 +107,7 @@ def ask(verb: str, *arguments: object, progress: bool = False, **flags: Any) -> 
 
 def infer(device: Callable[..., Any] | str, formats: str | Sequence[str] | Mapping[str, str] | None = None,
           k: int | None = None, *, instr: str | Row | None = None, scale: str | None = None, arrays: str = 'numpy',
-          timeout: float | str | None = None, progress: bool = False, **flags: Any) -> Result:
+          timeout: float | str | None = None, progress: bool = False, any_nan: bool = False, **flags: Any) -> Result:
     """Infers the model of a black box that computes dot products: its summation tree and its arithmetic.
 
     device:  a function (its operands and result: see `mmadiff.device.Device`), or a device of the program
@@ -110,14 +115,16 @@ def infer(device: Callable[..., Any] | str, formats: str | Sequence[str] | Mappi
     formats: those of a, b, c and d, such as 'f16,f16,f32,f32', with k, the number of products, and scale='ue8m0:32' for
              block scales; or instr='ARCH/INSTRUCTION'
     arrays:  the type of the operands: 'numpy', 'torch', 'torch:cuda:0'
-    timeout: longest wait for an answer of the function, in seconds
+    timeout: longest wait for an answer of the function, in seconds (60), or a text such as '5m'
     progress: shows the program's progress on sys.stderr
+    any_nan: with `formats`: every NaN of the function counts as the quiet positive NaN; the row's nan_rule then says
+             nothing about the function. NumPy and PyTorch choose between two NaNs by their place in the array: without
+             any_nan=True, such answers do not repeat (exit_code 5 of the result), or refute every model
     flags:   more flags of `mmadiff help infer`: budget=1e4, validate=1e4, max_total_time='1m', out='folder'
 
-    An exception of the function ends the question at once. Some answers may not repeat (exit_code 5 of the result):
-    NumPy and PyTorch choose between two NaNs by their place in the array.
+    An exception of the function ends the question at once.
 
-    >>> infer(lambda a, b, c: a @ b + c, 'f64,f64,f64,f64', 1, budget=1e4, validate=1e3).tree
+    >>> infer(lambda a, b, c: a @ b + c, 'f64,f64,f64,f64', 1, any_nan=True, budget=1e4, validate=1e3).tree
     'c + k0'
     """
     operation = None
@@ -126,12 +133,14 @@ def infer(device: Callable[..., Any] | str, formats: str | Sequence[str] | Mappi
             raise ValueError('give `formats` and `k`, or `instr`, not both')
         operation = _operation.of_formats(formats, k, scale)
         flags |= {'formats': ','.join((operation.a, operation.b, operation.c, operation.d)), 'k': k, 'scale': scale}
-    elif callable(device):
-        operation = _operation.of_one_instruction(instr)
-        instr = operation.name
+    elif k is not None or scale is not None:
+        raise TypeError('`k` and `scale` belong to `formats`; an instruction has its own')
+    else:
+        operation, instr = _named(device, instr)
     with tempfile.TemporaryDirectory() as folder:
         svg = os.path.join(folder, 'tree.svg')
-        return _ask('infer', [], device, operation, arrays, timeout, progress, instr=instr, **{'svg': svg, **flags})
+        return _ask('infer', [], device, operation, arrays, timeout, progress, instr=instr, any_nan=any_nan,
+                    **{'svg': svg, **flags})
 
 
 def _named(device, instr):
@@ -193,14 +202,17 @@ def run(device: Callable[..., Any] | str, instr: str | Row | None = None, *, cas
 def _number(x):
     if isinstance(x, str):
         return x if x.startswith(('0x', '-')) else f'0x{x}'  # a word as the program prints it
-    return float(x).hex() if np.isfinite(x) else str(float(x))
+    number = float(x)
+    if isinstance(x, int) and int(number) != x:
+        raise ValueError(f'{x} is not a number of f64: give its word, in hexadecimal')
+    return number.hex() if math.isfinite(number) else str(number)
 
 
 def _numbers(x, format, what):
     """--a=: words of an array, or numbers of a list."""
     if x is None:
         return None
-    if hasattr(x, 'dtype'):
+    if hasattr(x, 'dtype') and (format == 'f64' or not isinstance(x, float)):  # np.float64 is a float of Python, too
         return ','.join(f'{word:#x}' for word in _arrays.words(x, format, what).reshape(-1).tolist())
     return ','.join(map(_number, x if isinstance(x, (list, tuple)) else [x]))
 
@@ -213,30 +225,46 @@ def _explained(printed):
     return [printed['instruction'], *_program.flags(given)]
 
 
+def _case_of(case):
+    """The argument of `explain`: an instruction, a path or the name of a case."""
+    if isinstance(case, Result) and case.verb == 'run':
+        if not case.findings:
+            raise ValueError('the run has no findings')
+        case = case.findings[0]
+    if isinstance(case, Mapping) or type(case) is Record:
+        path = dict(case).get('path')
+        if not path:
+            raise ValueError('the finding has no file')
+        return str(path)
+    if isinstance(case, (str, os.PathLike, Row)):
+        return str(case)
+    raise TypeError('explain takes an instruction, a result of `run`, a finding, a path or the name of a case, not '
+                    f'{type(case).__name__}')
+
+
 def explain(case: str | os.PathLike[str] | Row | Mapping[str, Any] | Record, a: Any = None, b: Any = None, c: Any = None,
             d: Any = None, *, scale_a: Any = None, scale_b: Any = None, device: Callable[..., Any] | str | None = None,
             arrays: str = 'numpy', timeout: float | str | None = None, progress: bool = False, **flags: Any) -> Result:
     """Shows the stages of the arithmetic for one dot product, and model changes that reproduce a device's answer d.
 
     case: an instruction, with one dot product in a, b, c and perhaps d: arrays, lists of numbers, or words in
-          hexadecimal ('3c00'); or a finding of `run`, a file or folder of findings, or the name of a case
+          hexadecimal ('3c00'); or a finding of `run` (of its result, the first), a file or folder of findings, or the
+          name of a case
     device: a function or a device of the program, whose answer replaces d
     flags: against='sm_100', ...
 
     >>> explain('x86/vfmadd231ss', 1.5, 2.0, 0.25).model
     '40500000'
     """
-    path = case.get('path') if isinstance(case, dict) else case.json.get('path') if isinstance(case, Record) else case
-    if not path:
-        raise ValueError('the finding has no file')
+    path = _case_of(case)
     given = {'a': a, 'b': b, 'c': c, 'd': d, 'scale_a': scale_a, 'scale_b': scale_b}
     operation = None
     if callable(device) or any(x is not None for x in given.values()):
-        operation = _operation.of_one_instruction(str(path).split('@')[0])
+        operation = _operation.of_one_instruction(path.split('@')[0])
         for name, x in given.items():
             format = operation.d if name == 'd' else operation.inputs.get(name, ('f32',))[0]
             flags[name] = _numbers(x, format, name)
-    plain = [str(path), *_program.flags(flags)]
+    plain = [path, *_program.flags(flags)]
     result = _ask('explain', [path], device, operation, arrays, timeout, progress, text=lambda printed: [
         'explain', *(plain if device is None or isinstance(printed, list) else _explained(printed))], **flags)
     if not isinstance(result.json, list):
@@ -287,10 +315,17 @@ def check(subject: str | os.PathLike[str] | bytes | Sequence[str] | Row, a: Arra
     >>> check('x86/vfmadd231ss', **cases, d=np.zeros(16, np.float32)).lines
     16
     """
+    given = {'a': a, 'b': b, 'c': c, 'scale_a': scale_a, 'scale_b': scale_b}
     if d is not None:
+        name = str(subject)
+        if instr is not None:
+            raise TypeError(f'the instruction is given twice: {name} and instr={instr}')
+        if '|' in name:
+            raise ValueError(f'{name} is a plan: use assert_same_bits(d, plan(a, b))')
         operation = _operation.of_one_instruction(subject)
-        given = {'a': a, 'b': b, 'c': c, 'scale_a': scale_a, 'scale_b': scale_b}
         instr, text = operation.name, _operation.to_lines(operation.read(given, d))
+    elif isinstance(subject, Row) or any(x is not None for x in given.values()):
+        raise TypeError('check needs d')
     else:
         text = _lines_of(subject)
     announced = instr_named = None

@@ -1,7 +1,7 @@
 """Results of the program: its JSON as objects, as text, and as HTML for notebooks."""
 import base64
 import pprint
-from collections.abc import Callable, Iterator, KeysView
+from collections.abc import Callable, Iterator, KeysView, Mapping
 from html import escape
 from typing import Any
 
@@ -58,7 +58,8 @@ class Record:
         return name in self.json
 
     def __dir__(self):
-        return [*super().__dir__(), *(self.json if isinstance(self.json, dict) else ())]
+        members = self.json if isinstance(self.json, dict) else ()
+        return sorted({*super().__dir__(), *filter(str.isidentifier, members)})
 
     def __eq__(self, other: object) -> bool:
         return self.json == other.json if isinstance(other, Record) else NotImplemented
@@ -87,14 +88,17 @@ class Result(Record):
     json:      the program's --json
     text:      a report for people, as `print` shows it
     svg:       a drawing, or None
-    exit_code: the program's: 0, no mismatch; 1, a mismatch; 5, `infer` got answers that did not repeat
+    exit_code: the program's: 0, no mismatch; 1, a mismatch; 5, `infer` got answers that did not repeat; 3, `infer` found
+               models of several families (`row`, `also`), and no parameter is decided
     agrees:    whether it is 0
+    names:     {text: text to show in its place}: the name of a function as device
     If the answer is about one instruction, the members of that instruction are attributes of the result, too.
     """
 
     def __init__(self, json: Any, verb: str = '', exit_code: int = 0, svg: str | None = None, text: str | None = None,
-                 printer: Callable[[], str] | None = None, folder: Any = None) -> None:
+                 names: Mapping[str, str] | None = None, printer: Callable[[], str] | None = None, folder: Any = None) -> None:
         super().__init__(json)
+        self._names = dict(names or {})
         self.verb, self.exit_code, self.svg = verb, exit_code, svg
         self._text, self._printer = text, printer  # the text is printed once it is read
         self._folder = folder  # a temporary folder: lives as long as the result
@@ -112,18 +116,23 @@ class Result(Record):
     @property
     def text(self) -> str:
         if self._text is None:
-            self._text = self._printer() if self._printer else _facts_and_tables(self)
+            self._text = self._named(self._printer()) if self._printer else _facts_and_tables(self)
         return self._text
+
+    def _named(self, text):
+        for old, new in self._names.items():
+            text = text.replace(old, new)
+        return text
 
     def _only(self):
         instructions = self.json.get('instructions') if isinstance(self.json, dict) else None
         return instructions[0] if instructions and len(instructions) == 1 else None
 
     def __dir__(self):
-        return [*super().__dir__(), *(self._only() or ())]
+        return sorted({*super().__dir__(), *(self._only() or ())})
 
     def __reduce__(self):
-        return type(self), (self.json, self.verb, self.exit_code, self.svg, self.text)
+        return type(self), (self.json, self.verb, self.exit_code, self.svg, self.text, self._names)
 
     def __str__(self) -> str:
         return self.text
@@ -144,7 +153,7 @@ class Result(Record):
 
     def _facts(self):
         """[(label, text)]"""
-        return list(_FACTS[self.verb](self.json)) if self.verb in _FACTS else []
+        return [(label, self._named(text)) for label, text in _FACTS[self.verb](self.json)] if self.verb in _FACTS else []
 
     def _tables(self):
         """[(columns, rows)], without the empty ones"""

@@ -55,7 +55,9 @@ def test_readme():
     assert len(lines) > 4
     exec(lines[0], names)
     for line in lines[1:]:
-        assert eval(line, names) is not None, line
+        got = eval(line, names)
+        assert got is not None, line
+    assert got.tree  # of `infer`
 
 
 @pytest.mark.skipif(shutil.which('cc') is None, reason='no compiler for C')

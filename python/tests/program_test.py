@@ -1,21 +1,27 @@
 """The part of the package that asks the program. Needs the program (MMADIFF_PROGRAM, or on the PATH), NumPy, pytest."""
+import contextvars
 import doctest
+import html
 import json
 import os
 import pathlib
 import pickle
 import select
 import signal
+import socket
+import struct
 import subprocess
 import sys
 import threading
 import time
 import traceback
+import warnings
 
 import numpy as np
 import pytest
 
-from mmadiff import arrays, operation, program, questions, result
+import mmadiff
+from mmadiff import arrays, device, operation, program, questions, result
 
 try:
     program.find()
@@ -83,7 +89,7 @@ def leaves_nothing_behind():
 
 
 def test_docstrings():
-    for module in (arrays, operation, program, questions, result):
+    for module in (arrays, operation, program, questions, result):  # device has no examples
         done = doctest.testmod(module)
         assert done.failed == 0 and done.attempted > 0, module
 
@@ -113,6 +119,41 @@ def test_infer_without_a_fitting_model():
     assert 'nearest' in str(found)
 
 
+def numpy_dot(a, b, c):
+    return c[:, 0, 0] + (a[:, 0, :].astype(F32) * b[:, :, 0].astype(F32)).sum(1)  # chooses between NaNs by their place
+
+
+def test_any_nan():
+    found = questions.infer(numpy_dot, 'f16,f16,f32,f32', 2, validate=1e4, any_nan=True)
+    assert found.tree == 'c + (k0 + k1)' and found.row.parameters.nan_rule == 'quiet_positive'
+    assert found.flaky == 0 and found.exit_code == 0
+    for refused in (lambda: questions.infer(fma, instr=FMA, any_nan=True), lambda: questions.run(fma, FMA, any_nan=True),
+                    lambda: questions.infer('host', 'f32,f32,f32,f32', 1, any_nan=True),
+                    lambda: questions.identify(fma, FMA, any_nan=True)):
+        with pytest.raises(TypeError, match='any_nan=True is for `infer`'):
+            refused()
+
+
+@pytest.mark.parametrize('format, given, sent', [
+    ('f32', [0x7f800001, 0xffc00001, 0xff800000, 0x80000001], [0x7fc00000, 0x7fc00000, 0xff800000, 0x80000001]),
+    ('f16', [0xfe00, 0x7c01, 0x7c00], [0x7e00, 0x7e00, 0x7c00]),
+    ('e4m3', [0xff, 0x7f, 0x7e], [0x7f, 0x7f, 0x7e]),
+    ('e2m1', [0x0f, 0x07], [0x0f, 0x07]),
+    ('s32', [0xffffffff, 0x7fc00001], [0xffffffff, 0x7fc00001])])
+def test_one_nan_is_sent(format, given, sent):
+    words = np.array(given, arrays.word_type(format))
+    assert device._one_nan(words, format).tolist() == sent
+
+
+def test_what_counts_as_an_answer_of_infer():
+    flaky, whole = {'flaky': 1, 'ended': ''}, {'flaky': 0, 'ended': '', 'row': {}}
+    lost = {'flaky': 0, 'ended': 'no answer', 'row': {}}
+    for code, found, has in [(5, [flaky], True), (5, [whole], False), (3, [whole], True), (3, [lost], False),
+                             (3, [flaky], False), (3, [whole, lost], False), (3, [], False), (75, [whole], False), (5, None, False)]:
+        assert questions._has_models('infer', code, None if found is None else {'instructions': found}) is has
+    assert questions._has_models('run', 5, {'instructions': [flaky]}) is False
+
+
 def test_formats_are_checked():
     for formats, k in [('f16,f16,f32', 4), (('f16', 'f16', 'f32', 'f99'), 4), ({'a': 'f16', 'e': 'f16'}, 4),
                        ('f16,f16,f32,f32', None), ('f16,f16,f32,f32', 0), ('f16,f16,f32,f32', 1.5)]:
@@ -120,6 +161,9 @@ def test_formats_are_checked():
             questions.infer(fma, formats, k)
     with pytest.raises(ValueError, match='or `instr`, not both'):
         questions.infer(fma, 'f32,f32,f32,f32', 1, instr=FMA)
+    for options in ({'k': 4}, {'scale': 'ue8m0:32'}):
+        with pytest.raises(TypeError, match='belong to `formats`'):
+            questions.infer(fma, instr=FMA, **options)
     with pytest.raises(ValueError, match='give `instr='):
         questions.run(fma)
 
@@ -132,7 +176,33 @@ def test_a_planted_fault_is_found_and_explained():
     assert CONVERSION in str(found) and 'Findings' in str(found)
     explained = questions.explain(found.findings[0])
     assert explained.instruction == CONVERSION and explained.model != explained.dot_product.d
-    assert 'stage' in str(explained)
+    assert 'stage' in str(explained) and questions.explain(found) == explained
+
+
+def test_what_is_explained():
+    clean = questions.run(convert, CONVERSION, cases=10)
+    with pytest.raises(ValueError, match='no findings'):
+        questions.explain(clean)
+    with pytest.raises(ValueError, match='has no file'):
+        questions.explain({'instruction': FMA})
+    for other in ([clean], 3, None, questions.ask('list', 'formats')):
+        with pytest.raises(TypeError, match='explain takes'):
+            questions.explain(other)
+
+
+def test_results_show_the_name_of_the_function():
+    class Flush:
+        def __call__(self, a):
+            return flush(a)
+    for answer, name in [(flush, 'flush'), (Flush(), Flush.__qualname__), (lambda a: flush(a), '<lambda>')]:
+        ran, named = questions.run(answer, CONVERSION, cases=100, timeout=60), questions.identify(answer, CONVERSION)
+        explained = questions.explain(CONVERSION, 1e-7, device=answer)
+        assert ran.json['device'].startswith('fd:0,0,') and explained.json['answered_by'].startswith('fd:0,0,')
+        for found in (ran, named, explained):
+            copy = pickle.loads(pickle.dumps(found))
+            pages = [found.text, str(copy), *(html.unescape(one._repr_html_()) for one in (found, copy))]
+            for page in pages:
+                assert name in page and 'fd:' not in page and 'descriptors' not in page and 'command line' not in page
 
 
 def test_run_keeps_a_given_folder(tmp_path):
@@ -154,6 +224,44 @@ def test_an_exception_ends_the_run_with_its_traceback():
         assert caught.value is raised and raised.__context__ is None
         assert traceback.extract_tb(raised.__traceback__)[-1].name == 'broken'
     assert time.monotonic() - start < 60
+
+
+@pytest.mark.parametrize('kind', [BrokenPipeError, ConnectionResetError])
+def test_exceptions_of_a_function_that_resemble_the_end_of_the_program(kind):
+    def broken(a, b, c):
+        raise kind('of the function')
+    for ask in (ask_fma, lambda f: questions.run(f, FMA)):
+        with pytest.raises(kind, match='of the function'):
+            ask(broken)
+
+
+def test_an_exception_stops_the_program(tmp_path, monkeypatch):
+    late = tmp_path / 'late'
+    ask_once(tmp_path, monkeypatch, f'sleep 60 >/dev/null 2>&1 & wait; echo > {late}')
+    with pytest.raises(ZeroDivisionError):
+        ask_fma(lambda a, b, c: 1 // 0)
+    assert not late.exists()
+
+
+def test_a_function_sees_the_context_of_its_caller_but_no_warnings():
+    variable = contextvars.ContextVar('variable', default='none')
+    seen = set()
+
+    def answer(a, b, c):
+        seen.add(variable.get())
+        return fma(a, b, c)
+    variable.set('of the caller')
+    with warnings.catch_warnings():
+        warnings.simplefilter('error', RuntimeWarning)
+        ask_fma(answer)
+    assert seen == {'of the caller'}
+
+
+def test_a_function_may_change_its_operands():
+    def change(a, b, c):
+        c += a.astype(F32) * b
+        return one_nan(c)
+    assert ask_fma(change).tree == 'c + k0'
 
 
 @pytest.mark.parametrize('wrong, error, words', [
@@ -183,8 +291,99 @@ def test_a_function_that_hangs():
     with pytest.raises(TimeoutError) as caught:
         ask_fma(lambda a, b, c: release.wait() and c, timeout=1)
     assert isinstance(caught.value, program.ProgramError) and caught.value.result.asked == 0
+    assert str(caught.value) == 'the function did not answer for 1 s' and caught.value.exit_code == 75
     release.set()
     wait_for_threads()
+
+
+@pytest.mark.parametrize('timeout, end, words', [(0.1, 'sleep 1; kill -9 $$', 'killed by signal 9'),
+                                                 (None, 'exit 75', 'stopped early')])
+def test_other_ends_while_the_function_is_busy(timeout, end, words, tmp_path, monkeypatch):
+    busy, release = tmp_path / 'busy', threading.Event()
+
+    def answer(a, b, c):
+        busy.touch()
+        release.wait()
+        return c
+    ask_once(tmp_path, monkeypatch, f'while [ ! -e {busy} ]; do sleep 0.1; done; {end}')
+    with pytest.raises(program.ProgramError, match=words) as caught:
+        ask_fma(answer, timeout=timeout)
+    assert not isinstance(caught.value, TimeoutError)
+    release.set()
+    wait_for_threads()
+
+
+FMA_REQUEST = struct.pack('<Ifff', 12, 1, 2, 3)
+
+
+@pytest.fixture
+def served_fma():
+    """Makes devices that compute on f32; the test is the program."""
+    made = []
+
+    def serve(function, **options):
+        made.append(device.Device(function, operation.of_formats('f32,f32,f32,f32', 1), **options))
+        made[-1].start(None)
+        made[-1].peer.settimeout(60)
+        return made[-1]
+    yield serve
+    for one in made:
+        one.peer.close()
+        one._thread.join(60)
+        assert not one._thread.is_alive() and one.error is None
+
+
+def test_a_wait_is_too_long_only_inside_of_the_function(served_fma, monkeypatch):
+    now, calls, release = [0], [], threading.Event()
+    monkeypatch.setattr(device.time, 'monotonic', lambda: now[0])
+    second = threading.Event()
+
+    def answer(a, b, c):
+        calls.append(len(a))
+        if len(calls) == 2:
+            second.set()
+            release.wait()
+        return a * b + c
+    served = served_fma(answer, timeout=5)
+    now[0] = 10
+    served.peer.sendall(FMA_REQUEST)
+    assert struct.unpack('<If', served.peer.recv(8, socket.MSG_WAITALL)) == (4, 5)
+    now[0] = 20
+    assert served.timed_out() is None  # the program computes
+    now[0] = 10
+    served.peer.sendall(FMA_REQUEST)
+    second.wait()
+    now[0] = 14
+    assert served.timed_out() is None
+    now[0] = 15
+    assert served.timed_out() == 'the function did not answer for 5 s'
+    release.set()
+
+
+@pytest.mark.parametrize('when', ['before the answer is sent', 'before it is read'])
+def test_the_end_of_the_program_is_no_error_of_the_function(when, served_fma):
+    asked, ended = threading.Event(), threading.Event()
+
+    def answer(a, b, c):
+        asked.set()
+        ended.wait()
+        return c
+    served = served_fma(answer)
+    served.peer.sendall(FMA_REQUEST)
+    asked.wait()
+    if when == 'before it is read':
+        ended.set()
+        select.select([served.peer], [], [], 60)
+    served.peer.close()
+    ended.set()
+
+
+def test_durations():
+    for timeout, seconds in [(1, 1), (0.5, 0.5), ('2', 2), ('90s', 90), ('1h30m', 5400), ('250ms', 0.25), (F32(3), 3)]:
+        assert device._seconds(timeout) == seconds
+    for timeout in (0, -1, float('inf'), float('nan'), '', 's', '5 parsecs', '1s2', '1.2.3s'):
+        with pytest.raises(ValueError, match='timeout='):
+            device._seconds(timeout)
 
 
 @pytest.mark.parametrize('number', [signal.SIGKILL, signal.SIGTERM])
@@ -267,6 +466,13 @@ def test_an_absent_device():
 FAKED_VERSION = f'[ "$1" = --version ] && exec echo "mmadiff {program.VERSION}"'
 
 
+def ask_once(folder, monkeypatch, then):
+    """Sets a program that sends one question of `ask_fma`, and does not see the end of its stdin."""
+    frame = '\\010' + '\\000' * 11
+    path = fake(folder, f"{FAKED_VERSION}\ntrap 'kill $!; exit 75' TERM\nprintf '{frame}' >&0\n{then}")
+    monkeypatch.setenv('MMADIFF_PROGRAM', str(path))
+
+
 def fake(folder, script):
     path = folder / 'mmadiff'
     path.write_text(f'#!/bin/sh\n{script}\n')
@@ -287,7 +493,7 @@ def test_other_programs(tmp_path, monkeypatch):
     monkeypatch.setenv('MMADIFF_PROGRAM', str(tmp_path / 'none'))
     with pytest.raises(program.MissingProgramError, match='is not a program'):
         questions.ask('list')
-    killed = fake(tmp_path, f'[ "$1" = --version ] && exec echo "mmadiff {program.VERSION}"; kill -9 $$')
+    killed = fake(tmp_path, f'{FAKED_VERSION}; kill -9 $$')
     monkeypatch.setenv('MMADIFF_PROGRAM', f'{tmp_path}/../{tmp_path.name}/{killed.name}')
     with pytest.raises(program.ProgramError, match='killed by signal 9'):
         questions.ask('list')
@@ -357,8 +563,13 @@ def test_check_reads_files(tmp_path):
     path.write_bytes(lines)
     assert questions.check(path).equal == questions.check(str(path)).equal == questions.check(lines.decode()).equal == 9
     assert questions.check(lines.decode().splitlines()).equal == 9
-    with pytest.raises(program.ProgramError):
-        questions.check(lines[:-30])
+    rest = lines.splitlines(keepends=True)
+    rest.pop(max(i for i, line in enumerate(rest) if not line.startswith(b'#')))
+    for damaged in (lines[:-30], b''.join(rest), b''.join(rest[:5])):
+        with pytest.raises(program.ProgramError):
+            questions.check(damaged)
+    with pytest.raises(program.ProgramError, match='is for x86/vfmadd231ss, not for x86/vfmadd231sd'):
+        questions.check(lines, instr='x86/vfmadd231sd')
     with pytest.raises(ValueError, match='give `instr`'):
         questions.check('0 0 0 0\n')
 
@@ -376,6 +587,15 @@ def test_operands_are_checked():
         questions.check(MMA, cases['a'], cases['b'], None, d)
     with pytest.raises(ValueError, match='has no scale_a'):
         questions.check(MMA, **cases, d=d, scale_a=cases['c'])
+    row = mmadiff.Row(MMA)
+    assert questions.check(row, **cases, d=d).json == questions.check(MMA, **cases, d=d).json
+    for subject in (MMA, row):
+        with pytest.raises(TypeError, match='check needs d'):
+            questions.check(subject, **cases)
+    with pytest.raises(TypeError, match='given twice'):
+        questions.check(MMA, **cases, d=d, instr=FMA)
+    with pytest.raises(ValueError, match='is a plan: use assert_same_bits'):
+        questions.check(f'{MMA} | f32', **cases, d=d)
     with pytest.raises(ValueError, match='not a multiple of 8'):
         questions.check(MMA, cases['a'].reshape(-1)[1:], cases['b'], cases['c'], d)
 
@@ -411,6 +631,15 @@ def test_explain_of_numbers_words_and_arrays():
     other = questions.explain(MMA, 1.0, float('inf'), -0.0, against='sm_100')
     assert other.svg is None
     assert other.dot_product.b[0] == '7c00' and other.dot_product.c == '80000000'
+    # A tie of f32, whose shortest decimal is above the tie; a power of two beyond the integers of NumPy.
+    dot = questions.explain(FMA, 1 + 2**-24, np.float64(1.5), 2**70).dot_product
+    assert (dot.a, dot.b, dot.c) == (['3f800000'], ['3fc00000'], '62800000')
+    with pytest.raises(ValueError, match='not a number of f64'):
+        questions.explain(FMA, 2**70 + 1, 1, 1)
+    nan = np.uint64(0x7ff8000000000123).view(np.float64)
+    assert questions.explain('x86/vfmadd231sd', nan, 1, 1).dot_product.a == ['7ff8000000000123']
+    with pytest.raises(TypeError, match='a has the type float32, not float64'):
+        questions.explain('x86/vfmadd231sd', F32(1), 1, 1)
 
 
 def test_results_print_and_pickle():
@@ -422,6 +651,9 @@ def test_results_print_and_pickle():
     assert found.refuting is None and found.json['instructions'][0]['tree'] == 'c + k0'
     with pytest.raises(AttributeError, match='members: '):
         found.nonsense
+    for shown in (found, result.Record({'a': 1, 'class.band': 2, 'keys': 3})):
+        assert len(dir(shown)) == len(set(dir(shown))) and all(map(str.isidentifier, dir(shown)))
+    assert {'tree', 'instructions', 'text'} < set(dir(found))
     listed = questions.ask('list', 'formats')
     assert [one.name for one in listed][4] == listed[4].name == 'f16' and 'f16' in str(listed)
     named = questions.identify('faulty:none=0', 'sm_90/*mma*f16*')
