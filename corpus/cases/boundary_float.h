@@ -94,8 +94,9 @@ MMADIFF_HD_CALL inline void Floor(const Tile& t, Random& r) {
   }
   const int first = r.Below(t.k());
   FillPowers(t, first, least + r.Below(2), r);
-  // Neighbors join the same step.
-  if (t.k() >= 2) FillPowers(t, first ^ 1, least - 1, r, 35);
+  // Neighbors join the same step. The last of an odd number has only the one before it.
+  const int neighbor = (first ^ 1) < t.k() ? first ^ 1 : first - 1;
+  if (t.k() >= 2) FillPowers(t, neighbor, least - 1, r, 35);
   FillZeros(*in.c, t.c, t.results(), 1, r);
 }
 

@@ -10,7 +10,7 @@
 namespace mmadiff::scaled_classes {
 
 // Number of products that are added before they are scaled: 16, and at most as many as share a
-// scale. Half of a block of 32 is also a group.
+// scale. Half of a block of 32 is also a group. Operations with fewer products have no group.
 inline constexpr int kGroup = 16;
 
 MMADIFF_HD_CALL inline int Groups(const Tile& t) { return t.k() / kGroup; }
@@ -55,6 +55,7 @@ MMADIFF_HD_CALL inline void Scales(const Tile& t, Random& r) {
 // A power of two in one group, and small values of either sign 0 to 45 bits below in the others:
 // the last bits that are kept.
 MMADIFF_HD_CALL inline void LastBits(const Tile& t, Random& r) {
+  if (Groups(t) == 0) return Scales(t, r);
   const TileKind& in = t.instruction;
   const int top = r.Coin() ? Lowest(*in.d) + r.Between(-2, 6) : MiddleExponent(in, r);
   for (int block = 0; block < t.scales(); ++block) FillScales(t, block, top - 5, r, 40);
@@ -90,6 +91,7 @@ MMADIFF_HD_CALL inline void SmallSums(const Tile& t, Random& r) {
 // A group against the negative of a different group, under equal scales. The rest is 20 to 45 bits
 // below.
 MMADIFF_HD_CALL inline void GroupsCancel(const Tile& t, Random& r) {
+  if (Groups(t) == 0) return Scales(t, r);
   const int top = MiddleExponent(t.instruction, r);
   const int low = top - r.Between(20, 45);
   FillElements(t, r);
@@ -106,6 +108,7 @@ MMADIFF_HD_CALL inline void GroupsCancel(const Tile& t, Random& r) {
 
 // A group of zeros, or one that sums to zero, with the largest scales. The others are far below.
 MMADIFF_HD_CALL inline void ZeroGroups(const Tile& t, Random& r) {
+  if (Groups(t) == 0) return Scales(t, r);
   const int top = MiddleExponent(t.instruction, r);
   const int low = top - r.Between(20, 45);
   FillElements(t, r);

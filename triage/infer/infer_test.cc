@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <random>
 
+#include "sim/unlisted.h"
 #include "triage/infer/experiments.h"
 #include "triage/infer/inference_text.h"
 #include "triage/infer/summation_tree.h"
@@ -409,6 +410,26 @@ TEST(TreeSvgTest, LeavesInTheOrderOfTheTree) {
   }
   for (const char* label : {">5 terms<", ">4 terms<", ">2 terms<"}) {
     EXPECT_NE(svg.find(label), std::string::npos) << label;
+  }
+}
+
+// Cases of an odd number of products; a sanitizer sees whether their rows hold them.
+TEST(ClassCases, OddNumbersOfProducts) {
+  for (const char* name :
+       {"unlisted/k1.f32.f16.f16.f32", "unlisted/k3.f32.f16.f16.f32",
+        "unlisted/k5.f32.e4m3.e5m2.f32", "unlisted/k7.s32.s8.s8.s32", "unlisted/k9.f64.f64.f64.f64",
+        "unlisted/k9.f32.e4m3.e4m3.f32.ue8m0.3"}) {
+    const Operation* op = FindUnlisted(name);
+    ASSERT_NE(op, nullptr) << name;
+    for (const char* of : ClassNames(*op)) {
+      for (const DotProductCase& dot : ClassCases(*op, of, 0, 300)) {
+        ASSERT_EQ(dot.a.size(), op->shape().row_words()) << name << " " << of;
+        for (int k = 0; k < op->shape().row_words(); ++k) {
+          ASSERT_LE(dot.a[k], LowBits(op->instruction->a_format(k).bits)) << name << " " << of;
+          ASSERT_LE(dot.b[k], LowBits(op->instruction->b_format(k).bits)) << name << " " << of;
+        }
+      }
+    }
   }
 }
 
