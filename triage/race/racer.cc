@@ -39,11 +39,9 @@ absl::StatusOr<Racer> ParseRacer(absl::string_view text) {
   }
   Racer racer = RacerOf(*op);
   if (colon == text.npos) return racer;
-  const absl::string_view changes = text.substr(colon + 1);
-  const std::string why = ApplyChanges({changes.data(), changes.size()}, racer.model);
-  if (!why.empty()) {
-    return absl::InvalidArgumentError(absl::StrCat("'", Escaped(text), "': ", Escaped(why)));
-  }
+  // Escaped for messages: changes that can be applied have no such characters.
+  const std::string why = ApplyChanges(absl::CHexEscape(text.substr(colon + 1)), racer.model);
+  if (!why.empty()) return absl::InvalidArgumentError(absl::StrCat(racer.op->name, ": ", why));
   absl::StrAppend(&racer.name, text.substr(colon));
   return racer;
 }
