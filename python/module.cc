@@ -217,6 +217,7 @@ nb::dict FindPlans(const Product& product, const Array& d, const std::string& d_
   result["nearest"] = info.nearest;
   result["differing"] = info.differing;
   result["first"] = nb::make_tuple(info.row, info.column);
+  result["may_be_chance"] = info.may_be_chance != 0;
   result["deciding"] = nb::make_tuple(info.deciding_elements, info.deciding_plans);
   return result;
 }

@@ -1,6 +1,5 @@
 // mmadiff plan: which plans made a result, from A, B and D alone.
 #include <algorithm>
-#include <cmath>
 #include <optional>
 
 #include "absl/strings/str_cat.h"
@@ -162,7 +161,7 @@ std::string Text(const PlanResult& r) {
                     "]\n", r.nearest->text);
   } else {
     absl::StrAppend(&text, "elements  ", all, " of ", all, " are equal\n");
-    if (std::exp2(static_cast<double>(all) / 2) < static_cast<double>(r.tried)) {
+    if (MayBeChance(all, r.tried)) {
       absl::StrAppend(&text, "          so few elements may fit one of ", r.tried,
                       " plans by chance: ask with a larger D\n");
     }

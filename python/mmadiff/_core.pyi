@@ -111,6 +111,7 @@ class _Found(TypedDict):
     nearest: str
     differing: int
     first: tuple[int, int]
+    may_be_chance: bool
     deciding: tuple[int, int]
 
 class _Raced(TypedDict):

@@ -148,7 +148,8 @@ class FoundPlans:
     Attributes: plans (that give every element), unsettled (further ones, compared on some elements only), regions
     (without such plans: pairs of a plan and its elements), nearest, differing and first (the plan that gives most
     elements, how many it does not give, the first of these), tried (the number of plans), deciding (if D rejects no
-    plan: how many random elements would leave how many plans), hint (if no plan gives D).
+    plan: how many random elements would leave how many plans), may_be_chance (whether one of the plans may give so few
+    elements by chance), hint (if no plan gives D).
     """
 
     def __init__(self, found: _core._Found, shape: tuple[int, int], hint: str = '') -> None:
@@ -161,6 +162,7 @@ class FoundPlans:
         self.differing = found['differing'] if self.nearest else 0
         self.first = found['first'] if self.nearest else None
         self.deciding = found['deciding'] if found['deciding'][0] else None
+        self.may_be_chance = found['may_be_chance']
 
     @property
     def is_settled(self) -> bool:
@@ -185,6 +187,8 @@ class FoundPlans:
                       f'{self.deciding[1]}']
         elif self.plans:
             lines[-1] += f'   {elements} of {elements} elements, {self.tried} plans tried'
+            if self.may_be_chance:
+                lines += [f'so few elements may fit one of {self.tried} plans by chance: ask with a larger D']
         if self.unsettled:
             lines += [f'and {len(self.unsettled)} more that give the elements compared first']
         lines += [f'{where or "the other elements"}: {plan}' for plan, where in self.regions]

@@ -198,7 +198,7 @@ def test_hints():
 
 def test_several_plans_are_not_one():
     found = mm.FoundPlans({'plans': [f'{HOPPER} | f32'], 'unsettled': [], 'regions': [], 'tried': 9, 'nearest': '',
-                           'differing': 0, 'first': (0, 0), 'deciding': (0, 0)}, (2, 2))
+                           'differing': 0, 'first': (0, 0), 'may_be_chance': False, 'deciding': (0, 0)}, (2, 2))
     assert found.is_settled and found.plan == mm.Plan(f'{HOPPER} | f32')
     for name, value in (('unsettled', found.plans), ('deciding', (9, 2)), ('plans', found.plans * 2), ('plans', [])):
         kept = getattr(found, name)
@@ -266,3 +266,12 @@ def test_tensors_of_pytorch():
     assert mm.plan_of(a, a.t(), d, rows='sm_90/wgmma*').plans
     with pytest.raises(TypeError, match='sparse'):
         plan(a.to_sparse(), a.t())
+
+
+def test_few_elements_may_fit_by_chance():
+    a, b = halves((1, 256)), halves((256, 1), 2)
+    d = mm.Plan(f'{HOPPER} | every 64: add | f32')(a, b)
+    found = mm.plan_of(a, b, d, rows=HOPPER)
+    assert found.plans and found.may_be_chance and 'by chance' in str(found)
+    a, b = halves((64, 256)), halves((256, 8), 2)
+    assert not mm.plan_of(a, b, mm.Plan(f'{HOPPER} | every 64: add | f32')(a, b), rows=HOPPER).may_be_chance

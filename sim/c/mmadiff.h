@@ -154,6 +154,7 @@ typedef struct {
   /* and the nearest plan, how many elements it does not give, and the first of these; "": there are such plans. */
   const char* nearest;
   int64_t differing, row, column;
+  int32_t may_be_chance; /* so few elements may fit one of the tried plans by chance */
   /* If D rejects no plan, how many plans this many elements of random operands would leave; else 0. */
   int64_t deciding_elements, deciding_plans;
 } mmadiff_found_info;

@@ -25,6 +25,7 @@ struct mmadiff_plan {
 
 struct mmadiff_found {
   mmadiff::PlanSearch search;
+  int64_t elements = 0;  // of D
   std::vector<std::string> plans;
   struct Region {
     std::string plan, elements;
@@ -138,6 +139,7 @@ mmadiff_found* FindPlansOf(const mmadiff_product& all, const char* d_format, con
   Require(WhyNotWords("D", d, WordsOf(p.d), p.m, p.n));
   auto result = std::make_unique<mmadiff_found>();
   PlanSearch& search = result->search;
+  result->elements = p.m * p.n;
   search = SearchPlans(matrices, WordsOf(p.d), d, candidates, {.threads = ThreadsOf(work)});
   for (const Plan& plan : search.found.Left()) result->plans.push_back(PlanText(plan));
   if (result->plans.empty()) result->nearest = PlanText(search.found.nearest);
@@ -223,6 +225,7 @@ void mmadiff_found_describe(const mmadiff_found* found, mmadiff_found_info* info
       .differing = f.differing,
       .row = f.first.row,
       .column = f.first.column,
+      .may_be_chance = MayBeChance(found->elements, f.tried),
       .deciding_elements = d == deciding.end() ? 0 : d->elements,
       .deciding_plans = d == deciding.end() ? 0 : d->plans,
   };
