@@ -131,7 +131,7 @@ mmadiff_status mmadiff_plan_execute(const mmadiff_plan* plan, const mmadiff_prod
                                     const mmadiff_work* work);
 
 /* The exact product A B, as high + low: f64 words, d being the sums rounded to nearest even and `low` the rest, rounded
- * again. a_format and b_format are needed; scales, bias and c are not read. */
+ * again. a_format and b_format are needed; scales, bias and c are not read. k is at most 2^31. */
 mmadiff_status mmadiff_exact(const mmadiff_product* product, const mmadiff_words* low,
                              const mmadiff_work* work);
 
@@ -140,7 +140,8 @@ mmadiff_status mmadiff_exact(const mmadiff_product* product, const mmadiff_words
 typedef struct mmadiff_found mmadiff_found;
 
 /* Tries the plans that public kernels use with the rows that match one of the globs (separated by spaces; "" is all):
- * d_format is the format of D; a_format and b_format are needed. Scales and bias are not read. Two NaNs are equal. */
+ * d_format is the format of D; a_format and b_format are needed. Scales and bias are not read. Two NaNs are equal.
+ * count must be 1. */
 mmadiff_found* mmadiff_find_plans(const mmadiff_product* product, const char* d_format,
                                   const char* globs, const mmadiff_work* work);
 void mmadiff_found_close(mmadiff_found* found); /* NULL is allowed */

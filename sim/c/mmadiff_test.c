@@ -122,6 +122,12 @@ static void TestRefused(void) {
     CHECK(mmadiff_row_execute(row, &q, NULL) != MMADIFF_OK && mmadiff_plan_execute(plan, &q, NULL) != MMADIFF_OK);
     CHECK(mmadiff_exact(&q, &q.d, NULL) != MMADIFF_OK && mmadiff_find_plans(&q, "f32", "", NULL) == NULL);
   }
+  q = p;
+  q.k = ((int64_t)1 << 31) + 1;
+  CHECK(mmadiff_exact(&q, &q.d, NULL) == MMADIFF_INVALID && strstr(mmadiff_error(), "2^31") != NULL);
+  q = p;
+  q.count = 2;
+  CHECK(mmadiff_find_plans(&q, "f32", "", NULL) == NULL && strstr(mmadiff_error(), "count") != NULL);
   CHECK(d == 0xdeadbeef);
   /* Scales that the plan does not read. */
   p.scale_a.words = p.block_scale_b.words = Words(a, 16, 1, 1);

@@ -91,6 +91,7 @@ void Exact(const mmadiff_product& all, const mmadiff_words& low, const mmadiff_w
   const mmadiff_product p = WithoutScales(all);
   const Format &a = FormatNamed(p.a_format), &b = FormatNamed(p.b_format);
   if (IsInteger(a) || IsInteger(b)) throw CallError("exact products need floating-point formats");
+  if (p.k > kMaxExactK) throw CallError("exact products have at most 2^31 k");
   for (int64_t e = 0; e < p.count; ++e) {
     const Matrices m = MatricesOf(p, a, b, e);
     if (p.m == 0 || p.n == 0) continue;
@@ -123,6 +124,7 @@ std::vector<const Operation*> OperationsOf(std::string_view globs) {
 mmadiff_found* FindPlansOf(const mmadiff_product& all, const char* d_format, const char* globs,
                            const mmadiff_work* work) {
   const mmadiff_product p = WithoutScales(all);
+  if (p.count != 1) throw CallError("plans are searched for one product: count must be 1");
   const Format& d = FormatNamed(d_format);
   const Format &a = FormatNamed(p.a_format), &b = FormatNamed(p.b_format);
   const std::vector<const Operation*> possible =
