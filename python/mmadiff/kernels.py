@@ -94,17 +94,17 @@ class KernelPlans:
 
     def _lines(self):
         for (m, n, k), found in self.found.items():
-            yield f'{m} x {n} x {k}', str(found).split('   ')[0]
+            yield f'{m} x {n} x {k}', found._report(counts=False)
 
     def __str__(self) -> str:
-        lines = ['\n  '.join([size, *plans.splitlines()]) for size, plans in self._lines()]
+        lines = ['\n  '.join([size, *report]) for size, report in self._lines()]
         lines += [f'n = {n}, k = {k}: {self._change_text((n, k))}' for (n, k), count in self.compared.items() if count]
         return '\n'.join(lines)
 
     __repr__ = __str__
 
     def _repr_html_(self):
-        return html.table(self._lines(), ('m x n x k', 'plans'))
+        return html.table(((size, '; '.join(report)) for size, report in self._lines()), ('m x n x k', 'plans'))
 
 
 def plans_of(kernel: Callable[[Any, Any], Any], formats: arrays.Formats, *, m: int | Iterable[int], n: int | Iterable[int],

@@ -179,14 +179,15 @@ class FoundPlans:
     def __bool__(self) -> bool:
         return bool(self.plans)
 
-    def __str__(self) -> str:
+    def _report(self, counts=True):
+        """The lines of the report, with or without the numbers of elements and of plans."""
         elements = self.shape[0] * self.shape[1]
         lines = [f'{plan}' for plan in self.plans]
         if self.deciding:
             lines += [f'D rejects no plan; {self.deciding[0]} elements of random operands would leave '
                       f'{self.deciding[1]}']
         elif self.plans:
-            lines[-1] += f'   {elements} of {elements} elements, {self.tried} plans tried'
+            lines[-1] += f'   {elements} of {elements} elements, {self.tried} plans tried' if counts else ''
             if self.may_be_chance:
                 lines += [f'so few elements may fit one of {self.tried} plans by chance: ask with a larger D']
         if self.unsettled:
@@ -196,7 +197,10 @@ class FoundPlans:
             nearest = (f'; nearest: {self.nearest}, {self.differing} of {elements} elements differ, the first at '
                        f'{list(self.first or ())}') if self.nearest else ' of several products'
             lines += [f'none of {self.tried} plans gives every element{nearest}', *filter(None, [self.hint])]
-        return '\n'.join(lines)
+        return lines
+
+    def __str__(self) -> str:
+        return '\n'.join(self._report())
 
     __repr__ = __str__
 

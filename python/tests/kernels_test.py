@@ -123,3 +123,12 @@ def test_matmul_of_pytorch():
     torch = pytest.importorskip('torch')
     found = mm.plans_of(torch.matmul, 'f32,f32,f32', m=(1, 2), n=16, k=64, rows='x86/vfmadd*', like=torch.empty(0))
     assert len(found) == 2 and (found.is_batch_invariant is False) == (found.changes_at != {(16, 64): []})
+
+
+def test_the_report_leaves_nothing_out():
+    found = mm.plans_of(mm.Plan(f'{HOPPER} | f16'), 'f16,f16,f16', m=1, n=1, k=256, rows=HOPPER)
+    (size, plans), = found.found.items()
+    assert plans.may_be_chance and 'by chance' in str(found) and 'by chance' in found._repr_html_()
+    for line in plans._report(counts=False):
+        assert line in str(found)
+    assert 'plans tried' in str(plans) and 'plans tried' not in str(found)
