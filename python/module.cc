@@ -3,13 +3,18 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "sim/c/mmadiff.h"
 
@@ -165,6 +170,53 @@ class Plan {
   const mmadiff_plan_info& info() const { return info_; }
   const mmadiff_plan* get() const { return plan_.get(); }
 
+  // The words of elements of one product.
+  std::vector<uint64_t> Elements(const Product& product, const std::vector<int64_t>& rows,
+                                 const std::vector<int64_t>& columns, int threads) const {
+    const mmadiff_product p = ProductOf(product, nullptr);
+    if (rows.size() != columns.size()) throw nb::value_error("as many rows as columns");
+    std::vector<uint64_t> words(rows.size());
+    Check(Unlocked(threads, [&](const mmadiff_work* work) {
+      return mmadiff_plan_elements(plan_.get(), &p, rows.size(), rows.data(), columns.data(),
+                                   words.data(), work);
+    }));
+    return words;
+  }
+
+  // Rows and columns of at most `count` elements.
+  std::pair<std::vector<int64_t>, std::vector<int64_t>> Witnesses(const Product& product,
+                                                                  const std::optional<Array>& d,
+                                                                  uint64_t seed, size_t count,
+                                                                  int threads) const {
+    mmadiff_product p = ProductOf(product, nullptr);
+    if (d) p.d = WordsOf(*d, p.count, p.m, p.n, "d");
+    count = std::min<size_t>(count, p.m * p.n);
+    std::vector<int64_t> rows(count), columns(count);
+    const size_t found = Unlocked(threads, [&](const mmadiff_work* work) {
+      return mmadiff_plan_witnesses(plan_.get(), &p, seed, count, rows.data(), columns.data(),
+                                    work);
+    });
+    Check(mmadiff_error_status());
+    rows.resize(found), columns.resize(found);
+    return {rows, columns};
+  }
+
+  // (ranges, sum, result), where a range is (ks, runs, stage, sum, joined).
+  nb::tuple Trace(const Product& product, int64_t row, int64_t column) const {
+    const mmadiff_product p = ProductOf(product, nullptr);
+    nb::list ranges;
+    uint64_t sum = 0, result = 0;
+    const auto add = [](void* to, const mmadiff_range* r) {
+      nb::list runs;
+      for (size_t i = 0; i < r->run_count; ++i) {
+        runs.append(nb::make_tuple(r->runs[2 * i], r->runs[2 * i + 1]));
+      }
+      static_cast<nb::list*>(to)->append(nb::make_tuple(r->ks, runs, r->stage, r->sum, r->joined));
+    };
+    Check(mmadiff_plan_trace(plan_.get(), &p, row, column, add, &ranges, &sum, &result));
+    return nb::make_tuple(ranges, sum, result);
+  }
+
   void Execute(const Product& product, const Result& d, int threads) const {
     const mmadiff_product p = ProductOf(product, &d);
     Check(Unlocked(threads, [&](const mmadiff_work* work) {
@@ -186,14 +238,20 @@ void Exact(const Product& product, const Result& high, const Result& low, int th
 
 // The plans that give D: see mmadiff_found_info.
 nb::dict FindPlans(const Product& product, const Array& d, const std::string& d_format,
-                   const std::string& globs, int threads) {
+                   const std::string& sum_format, const std::string& block_scale_format,
+                   bool has_alpha, bool has_beta, const std::string& globs, int threads) {
   mmadiff_product p = ProductOf(product, nullptr);
   p.d = WordsOf(d, p.count, p.m, p.n, "d");
+  const auto given = [](const std::string& name) { return name.empty() ? nullptr : name.c_str(); };
+  const mmadiff_query query = {.globs = globs.c_str(),
+                               .d_format = d_format.c_str(),
+                               .sum_format = given(sum_format),
+                               .block_scale_format = given(block_scale_format),
+                               .has_alpha = has_alpha,
+                               .has_beta = has_beta};
   const std::unique_ptr<mmadiff_found, decltype(&mmadiff_found_close)> found(
       Unlocked(threads,
-               [&](const mmadiff_work* work) {
-                 return mmadiff_find_plans(&p, d_format.c_str(), globs.c_str(), work);
-               }),
+               [&](const mmadiff_work* work) { return mmadiff_find_plans(&p, &query, work); }),
       mmadiff_found_close);
   if (found == nullptr) {
     Check(mmadiff_error_status());
@@ -322,8 +380,13 @@ NB_MODULE(_core, m) {
   Member(plan, "reads_scales", &P::reads_scales);
   Member(plan, "reads_block_scales", &P::reads_block_scales);
   plan.def("execute", &Plan::Execute, "product"_a, "d"_a, "threads"_a);
+  plan.def("elements", &Plan::Elements, "product"_a, "rows"_a, "columns"_a, "threads"_a);
+  plan.def("witnesses", &Plan::Witnesses, "product"_a, "d"_a.none(), "seed"_a, "count"_a,
+           "threads"_a);
+  plan.def("trace", &Plan::Trace, "product"_a, "row"_a, "column"_a);
 
   m.def("exact", &Exact, "product"_a, "high"_a, "low"_a, "threads"_a);
-  m.def("find_plans", &FindPlans, "product"_a, "d"_a, "d_format"_a, "globs"_a, "threads"_a);
+  m.def("find_plans", &FindPlans, "product"_a, "d"_a, "d_format"_a, "sum_format"_a,
+        "block_scale_format"_a, "has_alpha"_a, "has_beta"_a, "globs"_a, "threads"_a);
   m.def("race_plans", &RacePlans, "x"_a, "y"_a);
 }

@@ -50,21 +50,13 @@ absl::StatusOr<uint64_t> ParseFactor(const Format& format, const std::string& te
 
 // Every operand that is given must be one that the plan reads.
 absl::Status CheckUsed(const MatrixFlags& flags, const Plan& plan) {
-  const bool scales =
-      std::ranges::any_of(plan.stages, [](const PlanStage& stage) { return IsScaled(stage.join); });
-  const auto begins = [&](PlanJoin::Start start) {
-    return std::ranges::any_of(plan.stages,
-                               [&](const PlanStage& stage) { return stage.join.start == start; });
-  };
-  const bool beta =
-      plan.epilogue.beta || begins(PlanJoin::Start::kBetaC) || begins(PlanJoin::Start::kFusedBetaC);
-  const bool blocks = plan.operation->model.scale_block != 0;
+  const bool scales = ReadsScales(plan), blocks = plan.operation->model.scale_block != 0;
   const struct {
     const char* flag;
     bool given, read;
   } operands[] = {
       {"--alpha", flags.alpha != MatrixFlags().alpha, ReadsAlpha(plan)},
-      {"--beta", flags.beta != MatrixFlags().beta, beta},
+      {"--beta", flags.beta != MatrixFlags().beta, ReadsBeta(plan)},
       {"--bias", !flags.bias.empty(), plan.epilogue.bias},
       {"--scale_a", !flags.scale_a.empty(), scales},
       {"--scale_b", !flags.scale_b.empty(), scales},
@@ -111,7 +103,7 @@ void AddMatrixFlags(CLI::App& command, MatrixFlags& flags) {
       .TypeName("NUMBER");
   AddOption(command, "--beta", flags.beta, "for plans with beta; rounded").TypeName("NUMBER");
   AddOption(command, "--scale_a", flags.scale_a,
-            "for plans with fma (a*b) or fma a*b: scales of blocks of A, as A is laid out")
+            "for plans with scales a and b: those of blocks of A, as A is laid out")
       .TypeName("FILE");
   AddOption(command, "--scale_b", flags.scale_b, "the same for B").TypeName("FILE");
   AddOption(command, "--block_scale_a", flags.block_scale_a,

@@ -217,14 +217,12 @@ NearestPlan Nearest(const FoundPlans& found, const Matrices& m, const Words& d) 
   const Format& format = *found.nearest.epilogue.format;
   const TracedElement element = TraceAt(found.nearest, m, row, column);
   for (const TracedRange& r : element.ranges) {
-    std::vector<int64_t> ks;
-    for (const Piece& piece : r.ks) {
-      for (int64_t k = piece.first; k < piece.end; ++k) ks.push_back(k);
-    }
-    nearest.ranges.push_back({SetText(ks), HexWord(sums, r.sum), HexWord(sums, r.joined), r.stage});
+    nearest.ranges.push_back(
+        {KsText(r.ks), HexWord(sums, r.sum), HexWord(sums, r.joined), r.stage});
     if (nearest.ranges.size() > kShown) continue;
-    absl::StrAppend(&nearest.text, "  ", std::string(2 * r.stage, ' '), "k ", SetText(ks), ": ",
-                    NumberText(sums, r.sum), ", joined ", NumberText(sums, r.joined), "\n");
+    absl::StrAppend(&nearest.text, "  ", std::string(2 * r.stage, ' '), "k ",
+                    nearest.ranges.back().ks, ": ", NumberText(sums, r.sum), ", joined ",
+                    NumberText(sums, r.joined), "\n");
   }
   if (nearest.ranges.size() > kShown) {
     absl::StrAppend(&nearest.text, "  ... (all of it with --json)\n");

@@ -65,7 +65,8 @@ def format_of(x: object) -> str:
 
 
 def formats_of(formats: Formats) -> dict[str, str]:
-    """The formats of A, B and perhaps D, from a text with commas, a sequence, or a dictionary with some of 'a', 'b', 'd'.
+    """The formats of A, B and perhaps D, from a text with commas, a sequence, or a dictionary with some of 'a', 'b', 'd',
+    'scale'.
 
     >>> formats_of('e4m3, e4m3, bf16')
     {'a': 'e4m3', 'b': 'e4m3', 'd': 'bf16'}
@@ -79,7 +80,7 @@ def formats_of(formats: Formats) -> dict[str, str]:
     else:
         listed = list(formats) if isinstance(formats, Iterable) else []
         given = dict(zip('abd', listed)) if len(listed) in (2, 3) else {'': None}
-    if not set(given) <= set('abd'):
+    if not set(given) <= {'a', 'b', 'd', 'scale'}:
         raise ValueError(f"formats={formats!r}: those of A, B and D, such as 'f16,f16,f32' or {{'a': 'bf16'}}")
     return {name: format_of(format) for name, format in given.items()}
 

@@ -1,6 +1,7 @@
 """Plans: the order in which a kernel uses an instruction for a whole matrix product, in one line of text."""
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, overload
@@ -8,7 +9,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import _core, arrays, html
+from . import _core, arrays, drawing, html
 from .rows import ReadOnly, Row, globs_of, threads_for
 
 _READ = {'c': 'reads_c', 'bias': 'reads_bias', 'scale_a': 'reads_scales', 'scale_b': 'reads_scales',
@@ -64,35 +65,58 @@ class Plan(ReadOnly):
         scale_b (k/s, n/r). Block scales have the format of the instruction. Scales and bias are arrays of numbers that
         the format of sums has; alpha, beta and other numbers of Python are rounded to it.
         """
-        given: dict[str, Any] = {'c': c, 'bias': bias, 'scale_a': scale_a, 'scale_b': scale_b, 'block_scale_a': block_scale_a,
-                 'block_scale_b': block_scale_b, 'alpha': alpha, 'beta': beta}
-        for name, x in given.items():
-            if x is None and self.reads(name):
-                raise TypeError(f'the plan reads {name}: {self.text}')
-            if x is not None and not self.reads(name):
-                raise TypeError(f'the plan does not read {name}: {self.text}')
-        product, stack = _product(a, b, self.formats, takes_others=True, **{
-            name: self._operand(name, x) for name, x in given.items() if name not in ('alpha', 'beta')})
-        for name in ('alpha', 'beta'):
-            if given[name] is not None:
-                setattr(product, name, _core.format_word(self.formats['sum'], float(given[name])))
+        product, stack = self._product(a, b, c, bias=bias, scale_a=scale_a, scale_b=scale_b, block_scale_a=block_scale_a,
+                                       block_scale_b=block_scale_b, alpha=alpha, beta=beta)
         m, k, n = product.a.shape[1], product.a.shape[2], product.b.shape[2]
         d, flat = stack.empty(m, n, self.formats['d'])
         self._core.execute(product, flat, threads_for(d.size * k // 16, threads))
         return arrays.array(d, self.formats['d'], like=a)
 
-    def _operand(self, name, x):
-        """(words, rows, columns, name) for `arrays.Stack`"""
-        if x is None:
-            return None
-        if name == 'c' or name.startswith('block'):
-            return arrays.words(x, self.formats['c'] if name == 'c' else self._core.scale, name), None, None, name
-        words = arrays.numbers(x, self.formats['sum'], name)
-        if words.ndim < 2 and words.size == 1:
-            words = words.reshape(1, 1)
-        elif name == 'bias':
-            words = np.expand_dims(words, -2)
-        return words, 1 if name == 'bias' else None, None, name
+    def _product(self, a, b, c=None, **operands):
+        """The operands for `_core`, all that the plan reads, and their stack."""
+        given = {'c': c, **operands}
+        if unknown := given.keys() - _READ.keys():
+            raise TypeError(f"a plan has no operand {', '.join(sorted(unknown))}; it may have {', '.join(_READ)}")
+        for name in _READ:
+            if given.get(name) is None and self.reads(name):
+                raise TypeError(f'the plan reads {name}: {self.text}')
+            if given.get(name) is not None and not self.reads(name):
+                raise TypeError(f'the plan does not read {name}: {self.text}')
+        return _product(a, b, {**self.formats, 'scale': self._core.scale}, takes_others=True, **given)
+
+    @property
+    def stages(self) -> list[str]:
+        """The texts of the stages, the innermost first.
+
+        >>> Plan('sm_90/fma.rn.f32 | cut 8 | every 4: add | tail 2 | alpha*sum | f32').stages
+        ['every 4: add', 'tail 2']
+        """
+        parts = [part.strip() for part in self.text.split('|')[1:-1]]
+        return [part for part in parts if ':' in part or part.startswith('tail')]
+
+    def ranges(self, k: int) -> list[drawing.Range]:
+        """The ranges of k in the plan's order, those of inner stages before the outer one; their sums are 0.
+
+        >>> [one.text for one in Plan('x86/vfmadd231ss | into 3 of 64: add | f32').ranges(1000)]
+        ['0-383', '384-767', '768-999']
+        """
+        zeros = {name: np.zeros((1, 1), arrays.word_type(self._core.scale if name.startswith('block') else self.formats[
+            'c' if name == 'c' else 'sum'])) for name in _READ if self.reads(name) and name not in ('alpha', 'beta')}
+        if self.reads('bias'):
+            zeros['bias'] = zeros['bias'][0]
+        factors = {name: 0.0 for name in ('alpha', 'beta') if self.reads(name)}
+        a, b = (np.broadcast_to(np.zeros((1, 1), arrays.word_type(self.formats[name])), shape)
+                for name, shape in (('a', (1, k)), ('b', (k, 1))))
+        product, _ = self._product(a, b, **zeros, **factors)
+        return [drawing.Range(*one) for one in self._core.trace(product, 0, 0)[0]]
+
+    def draw(self, k: int | None = None) -> drawing.Drawing:
+        """The ranges of each stage along k, the innermost first; without k, of so many that all have several ranges."""
+        if k is None:
+            sizes = [int(count or 2) * int(size) for stage in self.stages
+                     for count, size in re.findall(r'(?:every|(\d+) of) (\d+)', stage)]
+            k = min(4 * max([self._core.k, *sizes]), 1 << 16)
+        return drawing.of_ranges(self.stages, self.ranges(k), k, self._core.k)
 
     def __str__(self) -> str:
         return self.text
@@ -111,14 +135,35 @@ class Plan(ReadOnly):
 
     def _repr_html_(self):
         formats = self.formats
-        return html.records([{'plan': self.text, 'operands': f"{formats['a']} x {formats['b']}", 'sums': formats['sum'],
+        return self.draw()._repr_html_() + html.records([{'plan': self.text, 'operands': f"{formats['a']} x {formats['b']}", 'sums': formats['sum'],
                               'result': formats['d'], 'reads': ', '.join(name for name in _READ if self.reads(name))}])
 
 
-def _product(a, b, formats, *, takes_others=False, **others):
-    """The operands of a product for `_core`, and their stack; see `arrays.operand`."""
+def _more(name, x, formats):
+    """(words, rows, columns, name) of an operand other than A and B, for `arrays.Stack`"""
+    if x is None:
+        return None
+    if name.startswith('block'):
+        return arrays.words(x, formats['scale'], name), None, None, name
+    if name == 'c' and not isinstance(x, (int, float)):
+        return arrays.words(x, formats['c'], name), None, None, name
+    words = arrays.numbers(x, formats['sum'], name)
+    if words.ndim < 2 and words.size == 1:
+        words = words.reshape(1, 1)
+    elif name == 'bias':
+        words = np.expand_dims(words, -2)
+    return words, 1 if name == 'bias' else None, None, name
+
+
+def _product(a, b, formats, *, takes_others=False, alpha=None, beta=None, **operands):
+    """The operands of a product for `_core`, and their stack; see `arrays.operand`. `formats` has those of 'sum', 'c' and
+    'scale' too, if there are such operands."""
     read = {}
     product = _core.Product()
+    others = {name: _more(name, x, formats) for name, x in operands.items()}
+    for name, x in (('alpha', alpha), ('beta', beta)):
+        if x is not None:
+            setattr(product, name, _core.format_word(formats['sum'], float(x)))
     for name, x in (('a', a), ('b', b)):
         words, format = arrays.operand(x, formats.get(name), name, takes_others=takes_others)
         read[name] = (words, None, None, name)
@@ -213,9 +258,11 @@ class FoundPlans:
                       ])
 
 
-def _hint(words, format):
+def _hint(words, format, given):
     """Reasons why no plan gives D."""
-    hint = 'no plan that was tried has scales, bias, alpha or c'
+    absent = [name for name, of in (('scales', 'scale_a'), ('block scales', 'block_scale_a'), ('a bias', 'bias'), ('c', 'c'),
+                                    ('alpha', 'alpha')) if of not in given]
+    hint = f"no plan that was tried has {', '.join(absent)}: give plan_of all that the kernel reads"
     for narrow in ('bf16', 'f16'):
         if format == 'f32' and np.array_equal(
                 arrays.converted(arrays.converted(words, format, narrow), narrow, format), words):
@@ -223,12 +270,27 @@ def _hint(words, format):
     return hint
 
 
-def plan_of(a: ArrayLike, b: ArrayLike, d: ArrayLike, *, rows: str | Row | Iterable[str | Row] = '',
-            formats: arrays.Formats = None, threads: int | None = None) -> FoundPlans:
+def _read_scale_format(scales, named):
+    """The format of block scales, '' without; float8_e4m3fn holds ue4m3."""
+    formats = set()
+    for name, x in scales.items():
+        format = arrays.operand(x, named, name)[1]
+        formats.add('ue4m3' if format == 'e4m3' else format)
+    if len(formats) > 1:
+        raise ValueError(f"block scales have the formats {', '.join(sorted(formats))}: they must have one")
+    return formats.pop() if formats else ''
+
+
+def plan_of(a: ArrayLike, b: ArrayLike, d: ArrayLike, *, c: ArrayLike | None = None, bias: ArrayLike | None = None,
+            scale_a: ArrayLike | None = None, scale_b: ArrayLike | None = None, block_scale_a: ArrayLike | None = None,
+            block_scale_b: ArrayLike | None = None, alpha: float | None = None, beta: float | None = None,
+            rows: str | Row | Iterable[str | Row] = '', formats: arrays.Formats = None,
+            threads: int | None = None) -> FoundPlans:
     """Which plans give D? Tries those of public kernels, with the rows that match `rows` (globs, as in `rows`).
 
     a has the shape (m, k), b (k, n), d (m, n). `formats` names those of raw words, or of tf32 in an array of float32:
-    'bf16,bf16,f32' or {'d': 'bf16'}.
+    'bf16,bf16,f32' or {'d': 'bf16', 'scale': 'ue8m0'}. The other operands are those of `Plan`; all plans that are tried
+    read each of them. c without beta has beta = 1.
 
     >>> rng = np.random.default_rng(1)
     >>> a, b = rng.standard_normal((32, 256)).astype('f2'), rng.standard_normal((256, 24)).astype('f2')
@@ -241,10 +303,24 @@ def plan_of(a: ArrayLike, b: ArrayLike, d: ArrayLike, *, rows: str | Row | Itera
     for name, (words, _) in read.items():
         if words.ndim != 2:
             raise ValueError(f'{name} has the shape {arrays.shape_text(words.shape)}: plan_of takes matrices')
-    product, stack = _product(read['a'][0], read['b'][0], {x: format for x, (_, format) in read.items()})
+    if c is None and beta is not None:
+        raise TypeError('beta needs c')
+    given: dict[str, Any] = {'bias': bias, 'scale_a': scale_a, 'scale_b': scale_b, 'block_scale_a': block_scale_a,
+                             'block_scale_b': block_scale_b}
+    if alpha is not None and alpha != 1:
+        given['alpha'] = alpha
+    if c is not None and beta != 0:
+        given |= {'c': c, 'beta': 1 if beta is None else beta}
+    given = {name: x for name, x in given.items() if x is not None}
+    sums = 'f64' if 'f64' in (read['a'][1], read['b'][1]) else 'f32'
+    scale = _read_scale_format({name: x for name, x in given.items() if name.startswith('block')}, named.get('scale'))
+    product, stack = _product(read['a'][0], read['b'][0], {x: format for x, (_, format) in read.items()} | {
+        'sum': sums, 'c': sums, 'scale': scale}, **given)
     words, format = read['d']
     shape = stack.a.shape[1], stack.b.shape[2]
     if words.shape != shape:
         raise ValueError(f'd has the shape {arrays.shape_text(words.shape)}; it must have {arrays.shape_text(shape)}')
-    found = _core.find_plans(product, words[np.newaxis], format, ' '.join(globs_of(rows)), threads_for(1 << 40, threads))
-    return FoundPlans(found, shape, '' if found['plans'] or found['regions'] else _hint(words, format))
+    has_more = any(not name.startswith('block') for name in given)
+    found = _core.find_plans(product, words[np.newaxis], format, sums if has_more else '', scale, 'alpha' in given,
+                             'beta' in given, ' '.join(globs_of(rows)), threads_for(1 << 40, threads))
+    return FoundPlans(found, shape, '' if found['plans'] or found['regions'] else _hint(words, format, given))

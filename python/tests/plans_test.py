@@ -168,6 +168,54 @@ def test_plan_of():
         found.plan
 
 
+ROWWISE = {'scale_a': (64, 1), 'scale_b': (1, 48)}
+BLOCKWISE = {'scale_a': (64, 4), 'scale_b': (4, 1)}
+
+
+@pytest.mark.parametrize('text, shapes', [
+    ('every 128: fma (a*b) | f32', BLOCKWISE), ('every 128: fma a*b | f32', BLOCKWISE),
+    ('every 128: fma a*b | sum + bias | f32', BLOCKWISE | {'bias': (48,)}),
+    ('b*(a*sum) + bias | f32', ROWWISE | {'bias': (48,)}), ('fma(a, b*sum, bias) | f32', ROWWISE | {'bias': (48,)}),
+    ('every 128: add | a*(b*sum) | f32', ROWWISE), ('every 128: add | sum + beta*c | f32', {'c': (64, 48)}),
+    ('every 128: add | alpha*sum + beta*c | f32', {'c': (64, 48), 'alpha': 0.3, 'beta': 0.7}),
+    ('every 128: add | alpha*sum | f32', {'alpha': 0.3}),
+])
+def test_plan_of_with_all_operands(text, shapes):
+    rng = np.random.default_rng(5)
+    a, b = (mm.convert(rng.standard_normal(shape), 'e4m3').view('u1') for shape in ((64, 512), (512, 48)))
+    operands = {name: shape if isinstance(shape, float) else rng.uniform(0.5, 1, shape).astype('f4')
+                for name, shape in shapes.items()}
+    plan = mm.Plan(f'{FP8} | {text}')
+    d = plan(a, b, **({'beta': 1} if 'c' in shapes else {}) | operands)
+    found = mm.plan_of(a, b, d, rows='sm_90/wgmma*e4m3*', formats='e4m3,e4m3,f32', **operands)
+    assert found.plan == plan
+    # Without one of them, no plan is right, and the hint says so.
+    for name in operands:
+        rest = {other: x for other, x in operands.items() if other not in (name, 'beta') and not
+                (name.startswith('scale') and other.startswith('scale'))}
+        less = mm.plan_of(a, b, d, rows='sm_90/wgmma*e4m3*', formats='e4m3,e4m3,f32', **rest)
+        if name not in ('beta', 'bias'):
+            assert not less and {'scale_a': 'scales', 'scale_b': 'scales'}.get(name, name) in less.hint
+
+
+def test_plan_of_block_scales():
+    row = 'sm_100/tcgen05.mma.m128n8k64.mxf4nvf4.f32.e2m1.e2m1.ue4m3'
+    row = next(one.name for one in mm.rows('sm_100/*e2m1*ue4m3*')) if row not in mm.rows('sm_100/*ue4m3*') else row
+    rng = np.random.default_rng(7)
+    a, b = (rng.integers(0, 16, shape, 'u1') for shape in ((32, 256), (256, 24)))
+    size = mm.Row(row).k // mm.Row(row).scales
+    scales = {'block_scale_a': rng.integers(0x30, 0x40, (32, 256 // size), 'u1'),
+              'block_scale_b': rng.integers(0x30, 0x40, (256 // size, 24), 'u1')}
+    plan = mm.Plan(f'{row} | every 128: add | f32')
+    d = plan(a, b, **scales)
+    found = mm.plan_of(a, b, d, rows=row, formats={'a': 'e2m1', 'b': 'e2m1', 'scale': 'ue4m3'}, **scales)
+    assert plan in found.plans and len(found.plans) < found.tried
+    with pytest.raises(ValueError, match='one for each'):
+        plan(a, b, **{name: np.repeat(x, 2, axis=axis) for axis, (name, x) in zip((1, 0), scales.items())})
+    with pytest.raises(ValueError, match='no row with these names .* with scales in ue8m0'):
+        mm.plan_of(a, b, d, rows=FP8, formats={'a': 'e2m1', 'b': 'e2m1', 'scale': 'ue8m0'}, **scales)
+
+
 def test_formats_of_plan_of():
     a, b = halves((32, 256)), halves((256, 24), 2)
     plan = mm.Plan(f'{HOPPER} | every 128: add | f16')

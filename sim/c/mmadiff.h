@@ -130,6 +130,33 @@ void mmadiff_plan_describe(const mmadiff_plan* plan, mmadiff_plan_info* info, si
 mmadiff_status mmadiff_plan_execute(const mmadiff_plan* plan, const mmadiff_product* product,
                                     const mmadiff_work* work);
 
+/* Elements (rows[i], columns[i]) of D, i < count. D is not read; the product's count must be 1, as in the following. */
+mmadiff_status mmadiff_plan_elements(const mmadiff_plan* plan, const mmadiff_product* product,
+                                     size_t count, const int64_t* rows, const int64_t* columns,
+                                     uint64_t* words, const mmadiff_work* work);
+
+/* Chooses at most `count` elements that distinguish plans, from random rows and columns: first those where D, if it is
+ * given, is not the plan's, then those whose sums are nearest to one with another result. Returns how many, or 0 with an
+ * error. */
+size_t mmadiff_plan_witnesses(const mmadiff_plan* plan, const mmadiff_product* product,
+                              uint64_t seed, size_t count, int64_t* rows, int64_t* columns,
+                              const mmadiff_work* work);
+
+typedef struct {
+  const char* ks;      /* "0-127"; "0-5+12<96": 0 to 5, 12 to 17 and so on, below 96 */
+  const int64_t* runs; /* of consecutive k: the first, and the one behind the last, of each */
+  size_t run_count;
+  size_t stage; /* of the plan; inner ones, with less numbers, come before the outer range */
+  uint64_t sum,
+      joined; /* those of the range, and of the stage with this range, in the format of sums */
+} mmadiff_range;
+/* Element (row, column) of D: calls each() for the ranges in the plan's order. `sum` is that of all k, in the format of
+ * sums, `result` the word of D. */
+mmadiff_status mmadiff_plan_trace(const mmadiff_plan* plan, const mmadiff_product* product,
+                                  int64_t row, int64_t column,
+                                  void (*each)(void* context, const mmadiff_range* range),
+                                  void* context, uint64_t* sum, uint64_t* result);
+
 /* The exact product A B, as high + low: f64 words, d being the sums rounded to nearest even and `low` the rest, rounded
  * again. a_format and b_format are needed; scales, bias and c are not read. k is at most 2^31. */
 mmadiff_status mmadiff_exact(const mmadiff_product* product, const mmadiff_words* low,
@@ -139,11 +166,18 @@ mmadiff_status mmadiff_exact(const mmadiff_product* product, const mmadiff_words
 
 typedef struct mmadiff_found mmadiff_found;
 
-/* Tries the plans that public kernels use with the rows that match one of the globs (separated by spaces; "" is all):
- * d_format is the format of D; a_format and b_format are needed. Scales and bias are not read. Two NaNs are equal.
- * count must be 1. */
-mmadiff_found* mmadiff_find_plans(const mmadiff_product* product, const char* d_format,
-                                  const char* globs, const mmadiff_work* work);
+typedef struct {
+  const char* globs; /* of rows, separated by spaces; "" is all */
+  const char* d_format;
+  const char* sum_format;         /* that of C, bias, scales, alpha, beta too; NULL without these */
+  const char* block_scale_format; /* NULL without block scales */
+  int32_t has_alpha, has_beta;    /* has_beta: C is added */
+} mmadiff_query;
+
+/* Tries the plans that public kernels use with the rows that match one of the globs. They use every operand that the
+ * product has; a_format and b_format are needed. Two NaNs are equal. count must be 1. */
+mmadiff_found* mmadiff_find_plans(const mmadiff_product* product, const mmadiff_query* query,
+                                  const mmadiff_work* work);
 void mmadiff_found_close(mmadiff_found* found); /* NULL is allowed */
 
 typedef struct {

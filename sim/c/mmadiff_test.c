@@ -99,6 +99,7 @@ static void TestRefused(void) {
   mmadiff_plan_info plan_info;
   mmadiff_race_info race_info;
   mmadiff_found_info found_info;
+  const mmadiff_query query = {"", "f32", NULL, NULL, 0, 0};
   mmadiff_row* row = mmadiff_row_open("sm_90/mma.m16n8k16.f32.f16.f16.f32");
   mmadiff_plan* plan = mmadiff_plan_open("sm_90/mma.m16n8k16.f32.f16.f16.f32 | f32");
   CHECK(row != NULL && plan != NULL);
@@ -109,7 +110,7 @@ static void TestRefused(void) {
   CHECK(mmadiff_row_execute(NULL, &p, NULL) == MMADIFF_INVALID && mmadiff_row_execute(row, NULL, NULL) == MMADIFF_INVALID);
   CHECK(mmadiff_plan_execute(NULL, &p, NULL) == MMADIFF_INVALID && mmadiff_plan_execute(plan, NULL, NULL) == MMADIFF_INVALID);
   CHECK(mmadiff_exact(&p, NULL, NULL) == MMADIFF_INVALID && mmadiff_exact(NULL, &p.d, NULL) == MMADIFF_INVALID);
-  CHECK(mmadiff_find_plans(NULL, "f32", "", NULL) == NULL && mmadiff_find_plans(&p, NULL, "", NULL) == NULL);
+  CHECK(mmadiff_find_plans(NULL, &query, NULL) == NULL && mmadiff_find_plans(&p, NULL, NULL) == NULL);
   CHECK(mmadiff_race_plans(plan, NULL, NULL) == NULL && mmadiff_race_plans(NULL, plan, NULL) == NULL);
   mmadiff_row_describe(NULL, &row_info, sizeof row_info), mmadiff_plan_describe(NULL, &plan_info, sizeof plan_info);
   mmadiff_race_describe(NULL, &race_info, sizeof race_info), mmadiff_found_describe(NULL, &found_info, sizeof found_info);
@@ -120,19 +121,30 @@ static void TestRefused(void) {
     q = p;
     *(i % 4 == 0 ? &q.count : i % 4 == 1 ? &q.m : i % 4 == 2 ? &q.n : &q.k) = huge[i / 4];
     CHECK(mmadiff_row_execute(row, &q, NULL) != MMADIFF_OK && mmadiff_plan_execute(plan, &q, NULL) != MMADIFF_OK);
-    CHECK(mmadiff_exact(&q, &q.d, NULL) != MMADIFF_OK && mmadiff_find_plans(&q, "f32", "", NULL) == NULL);
+    CHECK(mmadiff_exact(&q, &q.d, NULL) != MMADIFF_OK && mmadiff_find_plans(&q, &query, NULL) == NULL);
   }
   q = p;
   q.k = ((int64_t)1 << 31) + 1;
   CHECK(mmadiff_exact(&q, &q.d, NULL) == MMADIFF_INVALID && strstr(mmadiff_error(), "2^31") != NULL);
   q = p;
   q.count = 2;
-  CHECK(mmadiff_find_plans(&q, "f32", "", NULL) == NULL && strstr(mmadiff_error(), "count") != NULL);
+  CHECK(mmadiff_find_plans(&q, &query, NULL) == NULL && strstr(mmadiff_error(), "count") != NULL);
   CHECK(d == 0xdeadbeef);
   /* Scales that the plan does not read. */
   p.scale_a.words = p.block_scale_b.words = Words(a, 16, 1, 1);
   CHECK(mmadiff_plan_execute(plan, &p, NULL) == MMADIFF_OK && d == 0);
   mmadiff_row_close(row), mmadiff_plan_close(plan);
+}
+
+struct Ranges {
+  size_t count;
+  int64_t end;
+  uint64_t last;
+};
+static void CountRange(void* context, const mmadiff_range* range) {
+  struct Ranges* ranges = context;
+  CHECK(range->run_count == 1 && range->runs[0] == ranges->end && range->stage == 0);
+  ++ranges->count, ranges->end = range->runs[1], ranges->last = range->joined;
 }
 
 static void TestPlan(void) {
@@ -149,6 +161,7 @@ static void TestPlan(void) {
   mmadiff_race_info raced;
   mmadiff_found* found;
   mmadiff_found_info how;
+  mmadiff_query query = {"", "f32", NULL, NULL, 0, 0};
   CHECK(plan != NULL && other != NULL);
   if (plan == NULL || other == NULL) return;
   for (i = 0; i < kM * kK; ++i) a[i] = (float)(i * 7919 % 1009) / 1009.0f - 0.5f;
@@ -162,8 +175,35 @@ static void TestPlan(void) {
   p.d.data = e;
   CHECK(mmadiff_plan_execute(other, &p, NULL) == MMADIFF_OK && memcmp(d, e, sizeof d) != 0);
   CHECK(mmadiff_plan_execute(plan, &p, &work) == MMADIFF_STOPPED && calls == 1);
+  /* Elements of D; one that the other plan does not give is a witness. */
+  {
+    static int64_t rows[kM * kN], columns[kM * kN];
+    static uint64_t words[kM * kN];
+    uint64_t sum = 0, result = 0;
+    struct Ranges ranges = {0, 0, 0};
+    uint32_t word;
+    CHECK(mmadiff_plan_witnesses(plan, &p, 1, kM * kN, rows, columns, NULL) == kM * kN); /* D is the other's */
+    CHECK(d[rows[0] * kN + columns[0]] != e[rows[0] * kN + columns[0]]);
+    CHECK(mmadiff_plan_elements(plan, &p, kM * kN, rows, columns, words, NULL) == MMADIFF_OK);
+    for (i = 0; i < kM * kN; ++i) {
+      memcpy(&word, &d[rows[i] * kN + columns[i]], sizeof word);
+      CHECK(words[i] == word);
+    }
+    CHECK(mmadiff_plan_trace(plan, &p, rows[3], columns[3], &CountRange, &ranges, &sum, &result) == MMADIFF_OK);
+    CHECK(ranges.count == kK / 64 && ranges.end == kK && ranges.last == sum && result == words[3]);
+    rows[0] = kM;
+    CHECK(mmadiff_plan_elements(plan, &p, 1, rows, columns, words, NULL) == MMADIFF_INVALID);
+    CHECK(mmadiff_plan_elements(plan, &p, 0, NULL, NULL, NULL, NULL) == MMADIFF_OK);
+    CHECK(mmadiff_plan_elements(plan, &p, 1, NULL, columns, words, NULL) == MMADIFF_INVALID);
+    CHECK(mmadiff_plan_witnesses(plan, &p, 1, 4, rows, NULL, NULL) == 0 && mmadiff_error_status() == MMADIFF_INVALID);
+    CHECK(mmadiff_plan_witnesses(plan, &p, 1, (size_t)-1, rows, columns, NULL) == 0 && mmadiff_error()[0] != 0);
+    CHECK(mmadiff_plan_trace(NULL, &p, 0, 0, NULL, NULL, &sum, &result) == MMADIFF_INVALID);
+    CHECK(mmadiff_plan_trace(plan, &p, 0, kN, NULL, NULL, &sum, &result) == MMADIFF_INVALID);
+    CHECK(mmadiff_plan_trace(plan, &p, 0, 0, NULL, NULL, NULL, &result) == MMADIFF_INVALID);
+  }
   p.d.data = d, p.a_format = p.b_format = "f32";
-  found = mmadiff_find_plans(&p, "f32", "x86/vfmadd231ss", NULL);
+  query.globs = "x86/vfmadd231ss";
+  found = mmadiff_find_plans(&p, &query, NULL);
   CHECK(found != NULL);
   if (found != NULL) {
     mmadiff_found_describe(found, &how, sizeof how);
@@ -171,9 +211,17 @@ static void TestPlan(void) {
     CHECK(mmadiff_found_plan(found, 1) == NULL && mmadiff_found_region(found, 0, NULL) == NULL);
   }
   mmadiff_found_close(found);
-  CHECK(mmadiff_find_plans(&p, "f32", "no_such_row", NULL) == NULL);
+  query.globs = "", query.has_alpha = 1;
+  CHECK(mmadiff_find_plans(&p, &query, NULL) == NULL && strstr(mmadiff_error(), "sum_format") != NULL);
+  query.has_alpha = 0, query.has_beta = 1, query.sum_format = "f32";
+  CHECK(mmadiff_find_plans(&p, &query, NULL) == NULL && strstr(mmadiff_error(), "beta needs C") != NULL);
+  query.has_beta = 0, query.block_scale_format = "ue8m0";
+  CHECK(mmadiff_find_plans(&p, &query, NULL) == NULL && strstr(mmadiff_error(), "scales in ue8m0") != NULL);
+  query.sum_format = query.block_scale_format = NULL, query.globs = "no_such_row";
+  CHECK(mmadiff_find_plans(&p, &query, NULL) == NULL);
+  query.globs = "";
   p.a_format = "f99";
-  CHECK(mmadiff_find_plans(&p, "f32", "", NULL) == NULL && strstr(mmadiff_error(), "f99") != NULL);
+  CHECK(mmadiff_find_plans(&p, &query, NULL) == NULL && strstr(mmadiff_error(), "f99") != NULL);
   race = mmadiff_race_plans(plan, other, NULL);
   CHECK(race != NULL);
   if (race != NULL) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,7 +16,9 @@
 #include "sim/plan/race.h"
 #include "sim/plan/regions.h"
 #include "sim/plan/search.h"
+#include "sim/plan/witness.h"
 #include "sim/products.h"
+#include "sim/word.h"
 #include "sim/word_check.h"
 
 struct mmadiff_plan {
@@ -56,11 +59,6 @@ Plan PlanNamed(const char* text) {
   return *plan;
 }
 
-// Whether the parts are multiplied by scales of A and B.
-bool ReadsScales(const Plan& plan) {
-  return std::ranges::any_of(plan.stages, [](const PlanStage& s) { return IsScaled(s.join); });
-}
-
 // The product without scales, or without those that the plan does not read.
 mmadiff_product WithoutScales(mmadiff_product p, const Plan* plan = nullptr) {
   if (plan == nullptr || !ReadsScales(*plan)) p.scale_a = p.scale_b = {};
@@ -70,21 +68,67 @@ mmadiff_product WithoutScales(mmadiff_product p, const Plan* plan = nullptr) {
   return p;
 }
 
-void Execute(const Plan& plan, const mmadiff_product& all, const mmadiff_work* work) {
+// The operands of product `e`, which the plan can take.
+Matrices OperandsOf(const Plan& plan, const mmadiff_product& all, int64_t e) {
   const mmadiff_product p = WithoutScales(all, &plan);
   const Model& row = plan.operation->model;
+  const Matrices matrices = MatricesOf(p, row.a, row.b, e);
+  Require(WhyNotMatrices(plan, matrices));
+  Require(WhyNotScales(plan, matrices));
+  if (p.m > 0 && p.n > 0) {
+    Require(WhyNotWords("A", *matrices.a_format, matrices.a, p.m, p.k));
+    Require(WhyNotWords("B", *matrices.b_format, matrices.b, p.k, p.n));
+  }
+  return matrices;
+}
+// Those of the only product.
+Matrices OperandsOf(const Plan& plan, const mmadiff_product& p) {
+  if (p.count != 1) throw CallError("elements are those of one product: count must be 1");
+  return OperandsOf(plan, p, 0);
+}
+
+void Execute(const Plan& plan, const mmadiff_product& p, const mmadiff_work* work) {
   for (int64_t e = 0; e < p.count; ++e) {
-    const Matrices matrices = MatricesOf(p, row.a, row.b, e);
-    Require(WhyNotMatrices(plan, matrices));
-    Require(WhyNotScales(plan, matrices));
+    const Matrices matrices = OperandsOf(plan, p, e);
     const Stack<MutableWords> d = {MutableWordsOf(p.d), p.d.stride};
     if (p.m > 0 && p.n > 0) {
       Require(WhyNotBits("D", *plan.epilogue.format, p.d.data != nullptr, p.d.bits));
-      Require(WhyNotWords("A", *matrices.a_format, matrices.a, p.m, p.k));
-      Require(WhyNotWords("B", *matrices.b_format, matrices.b, p.k, p.n));
     }
     Execute(plan, matrices, d.At(e), {.threads = ThreadsOf(work)});
   }
+}
+
+void RequireElement(const Matrices& m, int64_t row, int64_t column) {
+  if (row >= 0 && row < m.m && column >= 0 && column < m.n) return;
+  throw CallError("D has no element [" + std::to_string(row) + ", " + std::to_string(column) +
+                  "]: it is " + std::to_string(m.m) + " x " + std::to_string(m.n));
+}
+
+void Elements(const Plan& plan, const mmadiff_product& p, std::span<const int64_t> rows,
+              std::span<const int64_t> columns, uint64_t* words, const mmadiff_work* work) {
+  const Matrices matrices = OperandsOf(plan, p);
+  for (size_t i = 0; i < rows.size(); ++i) RequireElement(matrices, rows[i], columns[i]);
+  ForEachPart(std::ssize(rows), ThreadsOf(work), [&](int64_t i, const Poll&) {
+    words[i] = ExecuteAt(plan, matrices, {&rows[i], 1}, {&columns[i], 1})[0];
+  });
+}
+
+size_t Witnesses(const Plan& plan, const mmadiff_product& p, uint64_t seed, size_t count,
+                 int64_t* rows, int64_t* columns, const mmadiff_work* work) {
+  constexpr size_t kMost = 1 << 20;
+  if (count > kMost) throw CallError("at most 2^20 elements");
+  const Matrices matrices = OperandsOf(plan, p);
+  const Format& d = *plan.epilogue.format;
+  if (p.d.data != nullptr && p.m > 0 && p.n > 0) {
+    Require(WhyNotWords("D", d, WordsOf(p.d), p.m, p.n));
+  }
+  const std::vector<MatrixElement> elements =
+      WitnessesOf(plan, matrices, WordsOf(p.d), static_cast<int64_t>(count), seed,
+                  {.threads = ThreadsOf(work)});
+  for (size_t i = 0; i < elements.size(); ++i) {
+    rows[i] = elements[i].row, columns[i] = elements[i].column;
+  }
+  return elements.size();
 }
 
 void Exact(const mmadiff_product& all, const mmadiff_words& low, const mmadiff_work* work) {
@@ -121,21 +165,63 @@ std::vector<const Operation*> OperationsOf(std::string_view globs) {
   return all.empty() ? MatchOperations("*") : all;
 }
 
-mmadiff_found* FindPlansOf(const mmadiff_product& all, const char* d_format, const char* globs,
+// The operands besides A and B, which all plans must use.
+UsedOperands UsedOf(const Matrices& m, const mmadiff_query& query, const Format* sum) {
+  const auto has = [](const ScaleMatrix& scales) { return scales.words.data != nullptr; };
+  UsedOperands used;
+  used.alpha = query.has_alpha != 0;
+  used.beta = query.has_beta != 0;
+  used.bias = m.bias.data != nullptr;
+  if (has(m.scale_a) || has(m.scale_b)) {
+    used.scale_block = std::min(m.scale_a.k_each, m.scale_b.k_each);
+  }
+  if (used.beta != (m.c.data != nullptr)) throw CallError("C needs has_beta, and beta needs C");
+  if (has(m.scale_a) != has(m.scale_b)) throw CallError("give scales of A and of B");
+  if (query.block_scale_format != nullptr) {
+    used.block_scale = &FormatNamed(query.block_scale_format);
+  } else if (has(m.block_scale_a) || has(m.block_scale_b)) {
+    throw CallError("block scales need block_scale_format");
+  }
+  const bool any = used.alpha || used.beta || used.bias || used.scale_block != 0;
+  if (any && sum == nullptr) throw CallError("C, bias, scales, alpha and beta need sum_format");
+  used.adds_c = used.beta && m.beta == IntegerWord(*sum, 1);
+  return used;
+}
+
+// Those that the scales allow.
+std::vector<Plan> CandidatesFor(std::span<const Operation* const> operations, const Matrices& m,
+                                const Format& d, const UsedOperands& used) {
+  std::vector<Plan> candidates = CandidatePlans(operations, m.k, d, used);
+  std::string why;
+  std::erase_if(candidates, [&](const Plan& plan) {
+    const std::string why_not = WhyNotScales(plan, m);
+    if (why.empty()) why = why_not;
+    return !why_not.empty();
+  });
+  if (candidates.empty()) throw CallError("no plan is known" + (why.empty() ? why : ": " + why));
+  for (const Plan& plan : candidates) Require(WhyNotMatrices(plan, m));
+  return candidates;
+}
+
+mmadiff_found* FindPlansOf(const mmadiff_product& p, const mmadiff_query& query,
                            const mmadiff_work* work) {
-  const mmadiff_product p = WithoutScales(all);
   if (p.count != 1) throw CallError("plans are searched for one product: count must be 1");
-  const Format& d = FormatNamed(d_format);
+  const Format& d = FormatNamed(query.d_format);
   const Format &a = FormatNamed(p.a_format), &b = FormatNamed(p.b_format);
-  const std::vector<const Operation*> possible =
-      OperationsFor(OperationsOf(globs == nullptr ? "" : globs), a, b, d);
-  const std::string formats = std::string(a.name) + " x " + b.name + " to " + d.name;
-  if (possible.empty()) throw CallError("no row with these names multiplies " + formats);
-  const std::vector<Plan> candidates = CandidatePlans(possible, p.k, d);
-  if (candidates.empty()) throw CallError("no plan is known for " + formats);
+  const Format* sum = query.sum_format == nullptr ? nullptr : &FormatNamed(query.sum_format);
   const Matrices matrices = MatricesOf(p, a, b, 0);
-  for (const Plan& plan : candidates) Require(WhyNotMatrices(plan, matrices));
+  const UsedOperands used = UsedOf(matrices, query, sum);
+  const std::vector<const Operation*> possible =
+      OperationsFor(OperationsOf(query.globs == nullptr ? "" : query.globs), a, b, d, sum, used);
+  if (possible.empty()) {
+    throw CallError(std::string("no row with these names multiplies ") + a.name + " x " + b.name +
+                    " to " + d.name +
+                    (used.block_scale == nullptr
+                         ? std::string()
+                         : std::string(" with scales in ") + used.block_scale->name));
+  }
   if (p.m == 0 || p.n == 0) throw CallError("D has no elements");
+  const std::vector<Plan> candidates = CandidatesFor(possible, matrices, d, used);
   Require(WhyNotWords("A", a, matrices.a, p.m, p.k));
   Require(WhyNotWords("B", b, matrices.b, p.k, p.n));
   Require(WhyNotWords("D", d, WordsOf(p.d), p.m, p.n));
@@ -199,15 +285,59 @@ mmadiff_status mmadiff_plan_execute(const mmadiff_plan* plan, const mmadiff_prod
   return GuardedStatus([&] { Execute(Required(plan, "the plan").plan, Checked(product), work); });
 }
 
+mmadiff_status mmadiff_plan_elements(const mmadiff_plan* plan, const mmadiff_product* product,
+                                     size_t count, const int64_t* rows, const int64_t* columns,
+                                     uint64_t* words, const mmadiff_work* work) {
+  return GuardedStatus([&] {
+    if (count == 0) return;
+    const std::span all_rows(&Required(rows, "rows"), count);
+    const std::span all_columns(&Required(columns, "columns"), count);
+    Elements(Required(plan, "the plan").plan, Checked(product), all_rows, all_columns,
+             &Required(words, "words"), work);
+  });
+}
+
+size_t mmadiff_plan_witnesses(const mmadiff_plan* plan, const mmadiff_product* product,
+                              uint64_t seed, size_t count, int64_t* rows, int64_t* columns,
+                              const mmadiff_work* work) {
+  return Guarded<size_t>(0, [&]() -> size_t {
+    if (count == 0) return 0;
+    return Witnesses(Required(plan, "the plan").plan, Checked(product), seed, count,
+                     &Required(rows, "rows"), &Required(columns, "columns"), work);
+  });
+}
+
+mmadiff_status mmadiff_plan_trace(const mmadiff_plan* plan, const mmadiff_product* product,
+                                  int64_t row, int64_t column,
+                                  void (*each)(void* context, const mmadiff_range* range),
+                                  void* context, uint64_t* sum, uint64_t* result) {
+  return GuardedStatus([&] {
+    const Plan& p = Required(plan, "the plan").plan;
+    const Matrices matrices = OperandsOf(p, Checked(product));
+    RequireElement(matrices, row, column);
+    const TracedElement element = TraceAt(p, matrices, row, column);
+    for (const TracedRange& range : element.ranges) {
+      const std::string ks = KsText(range.ks);
+      std::vector<int64_t> runs;
+      for (const Piece& piece : range.ks) runs.insert(runs.end(), {piece.first, piece.end});
+      const mmadiff_range one = {ks.c_str(),  runs.data(), range.ks.size(),
+                                 range.stage, range.sum,   range.joined};
+      if (each != nullptr) each(context, &one);
+    }
+    Required(sum, "sum") = element.sum;
+    Required(result, "result") = element.result;
+  });
+}
+
 mmadiff_status mmadiff_exact(const mmadiff_product* product, const mmadiff_words* low,
                              const mmadiff_work* work) {
   return GuardedStatus([&] { Exact(Checked(product), Required(low, "low"), work); });
 }
 
-mmadiff_found* mmadiff_find_plans(const mmadiff_product* product, const char* d_format,
-                                  const char* globs, const mmadiff_work* work) {
+mmadiff_found* mmadiff_find_plans(const mmadiff_product* product, const mmadiff_query* query,
+                                  const mmadiff_work* work) {
   return Guarded<mmadiff_found*>(
-      nullptr, [&] { return FindPlansOf(Checked(product), d_format, globs, work); });
+      nullptr, [&] { return FindPlansOf(Checked(product), Required(query, "the query"), work); });
 }
 
 void mmadiff_found_close(mmadiff_found* found) { delete found; }

@@ -146,19 +146,34 @@ std::vector<Stages> Rounded(const Stages& stages, const Format& sum, const Forma
   return all;
 }
 
-// The results with these factors.
-std::vector<Epilogue> ResultsWith(const UsedFactors& used, const Format* format) {
+// The results with these operands.
+std::vector<Epilogue> ResultsWith(const UsedOperands& used, const Format* format) {
   using enum Epilogue::Fused;
+  const Epilogue plain = {used.alpha, used.beta, used.bias, kNone, Epilogue::Scales::kNone, format};
+  std::vector<Epilogue> results = {plain};
+  for (const Epilogue::Fused fused : {kAlpha, kBeta}) {
+    if (!used.beta || (fused == kAlpha ? !used.alpha : used.adds_c)) continue;
+    results.push_back(plain);
+    results.back().fused = fused;
+  }
+  return results;
+}
+
+// Those that multiply the sum by scales.
+std::vector<Epilogue> ScaledResults(bool bias, const Format* format) {
+  using enum Epilogue::Scales;
   std::vector<Epilogue> results;
-  for (const Epilogue::Fused fused : {kNone, kAlpha, kBeta}) {
-    const bool fits = fused == kNone || (used.beta && (used.alpha || fused == kBeta));
-    if (fits) results.push_back({used.alpha, used.beta, false, fused, format});
+  for (const Epilogue::Scales scales : {kTogether, kAThenB, kBThenA}) {
+    results.push_back({.bias = bias, .scales = scales, .format = format});
+    if (!bias) continue;
+    results.push_back(results.back());
+    results.back().fused = Epilogue::Fused::kScales;
   }
   return results;
 }
 
 // How additions of blocks to D in memory use these factors.
-std::vector<PlanJoin> JoinsWith(const UsedFactors& used, PlanJoin join) {
+std::vector<PlanJoin> JoinsWith(const UsedOperands& used, PlanJoin join) {
   using Start = PlanJoin::Start;
   std::vector<PlanJoin> joins;
   const auto add = [&](PlanJoin::Kind kind, Start start) {
@@ -170,24 +185,36 @@ std::vector<PlanJoin> JoinsWith(const UsedFactors& used, PlanJoin join) {
   const Start start = used.beta ? Start::kBetaC : Start::kDefault;
   if (used.alpha) add(PlanJoin::Kind::kFusedAlpha, start);
   add(kind, start);
-  if (used.beta) add(kind, Start::kFusedBetaC);
+  if (used.beta && !used.adds_c) add(kind, Start::kFusedBetaC);
   return joins;
 }
 
-// The plan with these factors in each way that kernels use.
-std::vector<Plan> WithFactors(const Plan& plan, const UsedFactors& used) {
-  if (!used.alpha && !used.beta) return {plan};
+// The plan with these operands in each way that kernels use.
+std::vector<Plan> WithOperands(const Plan& plan, const UsedOperands& used) {
+  const Format* const format = plan.epilogue.format;
+  const bool scales_sum = used.scale_block != 0 && !ReadsScales(plan);
+  if (scales_sum && (used.alpha || used.beta)) return {};
   std::vector<Plan> plans;
-  for (const Epilogue& result : ResultsWith(used, plan.epilogue.format)) {
+  for (const Epilogue& result :
+       scales_sum ? ScaledResults(used.bias, format) : ResultsWith(used, format)) {
     plans.push_back(plan);
     plans.back().epilogue = result;
   }
+  if (scales_sum || (!used.alpha && !used.beta)) return plans;
+  if (plan.stages.empty() && used.adds_c && !used.alpha) {
+    plans.push_back(plan);
+    plans.back().from_c = true;
+    plans.back().epilogue.bias = used.bias;
+  }
   if (plan.stages.empty()) return plans;
   const PlanStage& last = plan.stages.back();
-  if (last.tail != 0 || last.range.kind != PlanRange::Kind::kEvery) return plans;
+  if (last.tail != 0 || last.range.kind != PlanRange::Kind::kEvery || IsScaled(last.join)) {
+    return plans;
+  }
   for (const PlanJoin& join : JoinsWith(used, last.join)) {
     plans.push_back(plan);
     plans.back().stages.back().join = join;
+    plans.back().epilogue.bias = used.bias;
   }
   return plans;
 }
@@ -197,30 +224,64 @@ bool IsOfCpu(const Operation& op) { return std::ranges::count(kCpus, op.arch()) 
 
 // The rest of a plan after its operation.
 struct Order {
+  bool from_c;
   int64_t residue;
   Stages stages;
   Epilogue epilogue;
 };
 
+// Orders that multiply parts by scales, of so many k or a part of these: by themselves, over sums of
+// shorter ranges, and inside a split of k.
+std::vector<Stages> ScaledOrders(int64_t scale_block) {
+  constexpr int64_t kLeast = 32;
+  std::vector<Stages> orders;
+  for (int64_t each = scale_block; each >= std::min(kLeast, scale_block) && each > 0; each /= 2) {
+    for (const PlanJoin::Kind kind : {PlanJoin::Kind::kScaled, PlanJoin::Kind::kScaledInTurns}) {
+      PlanStage scaled = Every(each);
+      scaled.join.kind = kind;
+      orders.push_back({scaled});
+      for (int64_t part = each / 2; part >= kLeast; part /= 2) {
+        orders.push_back({Every(part), scaled});
+      }
+      for (const PlanStage& split : Splits()) orders.push_back({scaled, split});
+    }
+  }
+  std::ranges::stable_sort(orders, {}, &Stages::size);
+  return orders;
+}
+
+std::vector<Stages> OrdersWith(const UsedOperands& used, std::span<const int64_t> ks, int step,
+                               bool of_cpu) {
+  constexpr int64_t kUsualBlock = 128;
+  const int64_t block = used.scale_block;
+  if (block == 0) return Orders(step, of_cpu);
+  if (std::ranges::any_of(ks, [&](int64_t k) { return k > block; })) return ScaledOrders(block);
+  std::vector<Stages> orders = Orders(step, of_cpu);
+  const std::vector<Stages> scaled = ScaledOrders(std::min(block, kUsualBlock));
+  orders.insert(orders.end(), scaled.begin(), scaled.end());
+  return orders;
+}
+
 // Those that differ for one of these k.
-std::vector<Order> DistinctOrders(Plan plan, std::span<const int64_t> ks, const UsedFactors& used) {
+std::vector<Order> DistinctOrders(Plan plan, std::span<const int64_t> ks,
+                                  const UsedOperands& used) {
   const Model& m = plan.operation->model;
   const bool of_cpu = IsOfCpu(*plan.operation);
   std::vector<Order> orders;
   std::set<std::string> texts;
   for (const int64_t residue : {0, 32, 64}) {
-    if (residue != 0 && m.k == 1) continue;
+    if (residue != 0 && (m.k == 1 || m.scale_block != 0)) continue;
     plan.residue = residue;
-    for (const Stages& order : Orders(m.k, of_cpu)) {
+    for (const Stages& order : OrdersWith(used, ks, m.k, of_cpu)) {
       // CUTLASS takes the rest first in kernels without ranges of k, and in those of split-K.
       if (residue != 0 && !order.empty() && order[0].range.kind != PlanRange::Kind::kInto) continue;
       for (const Stages& stages : Rounded(order, m.d, *plan.epilogue.format, of_cpu)) {
         plan.stages = stages;
-        for (const Plan& p : WithFactors(plan, used)) {
+        for (const Plan& p : WithOperands(plan, used)) {
           std::string text;
           for (const int64_t k : ks) text += OrderAt(p, k) + "\n";
           if (!texts.insert(std::move(text)).second) continue;
-          orders.push_back({residue, p.stages, p.epilogue});
+          orders.push_back({p.from_c, residue, p.stages, p.epilogue});
         }
       }
     }
@@ -230,7 +291,7 @@ std::vector<Order> DistinctOrders(Plan plan, std::span<const int64_t> ks, const 
 
 class Collector {
  public:
-  Collector(std::span<const int64_t> ks, const UsedFactors& used) : ks_(ks), used_(used) {}
+  Collector(std::span<const int64_t> ks, const UsedOperands& used) : ks_(ks), used_(used) {}
 
   // All orders of the plan's operation, unless it computes what an earlier one does.
   void AddAll(Plan plan) {
@@ -239,6 +300,7 @@ class Collector {
     if (std::ranges::any_of(done_, same)) return;
     done_.push_back(plan);
     for (const Order& order : OrdersOf(plan, plan.operation->model)) {
+      plan.from_c = order.from_c;
       plan.residue = order.residue;
       plan.stages = order.stages;
       plan.epilogue = order.epilogue;
@@ -249,33 +311,38 @@ class Collector {
   std::vector<Plan> plans;
 
  private:
-  // They depend only on the number of products, the format of sums, and the kind of processor.
+  // They depend only on the number of products, the format of sums, block scales, and the kind of
+  // processor.
   const std::vector<Order>& OrdersOf(const Plan& plan, const Model& m) {
-    const auto [at, is_new] = orders_.try_emplace({m.k, m.d.name, IsOfCpu(*plan.operation)});
+    const auto [at, is_new] =
+        orders_.try_emplace({m.k, m.d.name, m.scale_block, IsOfCpu(*plan.operation)});
     if (is_new) at->second = DistinctOrders(plan, ks_, used_);
     return at->second;
   }
 
   const std::span<const int64_t> ks_;
-  const UsedFactors used_;
+  const UsedOperands used_;
   std::vector<Plan> done_;  // one for each arithmetic
-  std::map<std::tuple<int, std::string, bool>, std::vector<Order>> orders_;
+  std::map<std::tuple<int, std::string, int, bool>, std::vector<Order>> orders_;
 };
 
 }  // namespace
 
 std::vector<const Operation*> OperationsFor(std::span<const Operation* const> operations,
-                                            const Format& a, const Format& b, const Format& d) {
-  Matrices none;
-  none.a_format = &a;
-  none.b_format = &b;
+                                            const Format& a, const Format& b, const Format& d,
+                                            const Format* sum, const UsedOperands& used) {
   std::vector<const Operation*> fit;
   for (const Operation* op : operations) {
     Plan plan;
     plan.operation = op;
     plan.epilogue.format = &d;
-    if (op->model.scale_block == 0 && WhyNoPlan(plan).empty() &&
-        WhyNotMatrices(plan, none).empty()) {
+    const Format& scale = op->model.scale;
+    const bool fits_sum = sum == nullptr || std::string_view(op->model.d.name) == sum->name;
+    const bool fits_scales =
+        op->model.scale_block == 0
+            ? used.block_scale == nullptr
+            : used.block_scale != nullptr && std::string_view(scale.name) == used.block_scale->name;
+    if (fits_sum && fits_scales && WhyNoPlan(plan).empty() && WhyNotFormats(*op, a, b).empty()) {
       fit.push_back(op);
     }
   }
@@ -284,7 +351,7 @@ std::vector<const Operation*> OperationsFor(std::span<const Operation* const> op
 
 std::vector<Plan> CandidatePlans(std::span<const Operation* const> operations,
                                  std::span<const int64_t> ks, const Format& d,
-                                 const UsedFactors& used) {
+                                 const UsedOperands& used) {
   Collector collector(ks, used);
   for (const Operation* op : operations) {
     Plan plan;

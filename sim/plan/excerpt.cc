@@ -4,7 +4,6 @@
 #include <numeric>
 
 namespace mmadiff {
-namespace {
 
 Words CopyOf(const Words& from, std::span<const int64_t> rows, std::span<const int64_t> columns,
              std::vector<unsigned char>& to) {
@@ -16,6 +15,18 @@ Words CopyOf(const Words& from, std::span<const int64_t> rows, std::span<const i
     }
   }
   return {to.data(), n, 1, from.bits};
+}
+
+namespace {
+
+// The scales of these rows, one row each.
+ScaleMatrix ScalesOf(const ScaleMatrix& from, std::span<const int64_t> rows, int64_t k,
+                     std::vector<unsigned char>& to) {
+  if (from.words.data == nullptr || k == 0) return from;
+  std::vector<int64_t> places, blocks((k + from.k_each - 1) / from.k_each);
+  for (const int64_t row : rows) places.push_back(row / from.rows_each);
+  std::iota(blocks.begin(), blocks.end(), 0);
+  return {CopyOf(from.words, places, blocks, to), 1, from.k_each};
 }
 
 }  // namespace
@@ -31,6 +42,10 @@ Excerpt::Excerpt(const Matrices& from, std::span<const int64_t> rows,
   matrices_.b = CopyOf(from.b.Transposed(), columns, ks, b_).Transposed();
   if (from.c.data != nullptr) matrices_.c = CopyOf(from.c, rows, columns, c_);
   if (from.bias.data != nullptr) matrices_.bias = CopyOf(from.bias, kFirst, columns, bias_);
+  matrices_.scale_a = ScalesOf(from.scale_a, rows, from.k, scales_[0]);
+  matrices_.scale_b = ScalesOf(from.scale_b, columns, from.k, scales_[1]);
+  matrices_.block_scale_a = ScalesOf(from.block_scale_a, rows, from.k, scales_[2]);
+  matrices_.block_scale_b = ScalesOf(from.block_scale_b, columns, from.k, scales_[3]);
 }
 
 }  // namespace mmadiff

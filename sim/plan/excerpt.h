@@ -9,7 +9,11 @@
 
 namespace mmadiff {
 
-// Rows of A and columns of B, one behind the other, with their C and bias; no scales.
+// Elements of these rows and columns, into `to`.
+Words CopyOf(const Words& from, std::span<const int64_t> rows, std::span<const int64_t> columns,
+             std::vector<unsigned char>& to);
+
+// Rows of A and columns of B, one behind the other, with their C, bias and scales.
 class Excerpt {
  public:
   Excerpt(const Matrices& from, std::span<const int64_t> rows, std::span<const int64_t> columns);
@@ -19,7 +23,7 @@ class Excerpt {
   const Matrices& matrices() const { return matrices_; }
 
  private:
-  std::vector<unsigned char> a_, b_, c_, bias_;
+  std::vector<unsigned char> a_, b_, c_, bias_, scales_[4];
   Matrices matrices_;
 };
 

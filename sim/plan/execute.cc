@@ -238,18 +238,47 @@ class Tile {
     return c;
   }
 
-  void AddScaled(const PlanJoin& join, int64_t k, const LaneArray& part, LaneArray& total) const {
-    LaneArray a = JoinSums(0), b = JoinSums(0), product = JoinSums(MinusZero());
+  // Those of A and of B at k.
+  std::pair<LaneArray, LaneArray> ScalesAt(int64_t k) const {
+    std::pair<LaneArray, LaneArray> scales = {JoinSums(0), JoinSums(0)};
     const auto scale = [k](const ScaleMatrix& s, int64_t i) {
       return Load(s.words, i / s.rows_each, k / s.k_each);
     };
     ForEach([&](int64_t at, int64_t i, int64_t j) {
-      a.set(at, scale(r_.matrices.scale_a, rows_[i]));
-      b.set(at, scale(r_.matrices.scale_b, columns_[j]));
+      scales.first.set(at, scale(r_.matrices.scale_a, rows_[i]));
+      scales.second.set(at, scale(r_.matrices.scale_b, columns_[j]));
     });
+    return scales;
+  }
+
+  void AddScaled(const PlanJoin& join, int64_t k, const LaneArray& part, LaneArray& total) const {
+    const auto [a, b] = ScalesAt(k);
+    LaneArray product = JoinSums(MinusZero());
     const bool at_once = join.kind == PlanJoin::Kind::kScaled;
     adder_.Add(a, at_once ? b : part, product);
     adder_.Add(product, at_once ? part : b, total);
+  }
+
+  // The sums times the scales, plus `addend`.
+  LaneArray ScaledSums(const LaneArray& sums, LaneArray addend) const {
+    using enum Epilogue::Scales;
+    const Epilogue::Scales order = r_.plan.epilogue.scales;
+    const auto [a, b] = ScalesAt(0);
+    LaneArray product = JoinSums(MinusZero());
+    if (order == kTogether) adder_.Add(b, a, product);
+    if (order == kAThenB) adder_.Add(sums, a, product);
+    if (order == kBThenA) adder_.Add(sums, b, product);
+    const LaneArray& last = order == kTogether ? product : order == kAThenB ? b : a;
+    adder_.Add(order == kTogether ? sums : product, last, addend);
+    return addend;
+  }
+
+  LaneArray Bias() const {
+    LaneArray bias = JoinSums(0);
+    ForEach([&](int64_t at, int64_t, int64_t j) {
+      bias.set(at, Load(r_.matrices.bias, 0, columns_[j]));
+    });
+    return bias;
   }
 
   // A step of a tree adds place i + distance, if below `places`, to place i.
@@ -387,6 +416,11 @@ class Tile {
   void Finish(LaneArray& sums) const {
     using enum Epilogue::Fused;
     const Epilogue& e = r_.plan.epilogue;
+    if (e.fused == kScales) {
+      sums = ScaledSums(sums, Bias());
+      return;
+    }
+    if (e.scales != Epilogue::Scales::kNone) sums = ScaledSums(sums, JoinSums(MinusZero()));
     if (e.alpha && e.fused != kAlpha) sums = Times(sums, r_.matrices.alpha);
     if (e.beta && e.fused == kBeta) {
       adder_.Add(C(), r_.matrices.beta, sums);
@@ -395,12 +429,7 @@ class Tile {
       adder_.Add(sums, e.fused == kAlpha ? r_.matrices.alpha : One(), addend);
       sums = std::move(addend);
     }
-    if (!e.bias) return;
-    LaneArray bias = JoinSums(0);
-    ForEach([&](int64_t at, int64_t, int64_t j) {
-      bias.set(at, Load(r_.matrices.bias, 0, columns_[j]));
-    });
-    adder_.Add(bias, One(), sums);
+    if (e.bias) adder_.Add(Bias(), One(), sums);
   }
 
   const Recipe& r_;

@@ -316,9 +316,15 @@ std::string RandomEpilogue(const Model& m, bool plain, Random& random) {
                                       "fma(beta, c, sum)",
                                       "alpha*sum + beta*c",
                                       "fma(alpha, sum, beta*c)",
-                                      "fma(beta, c, alpha*sum)"};
+                                      "fma(beta, c, alpha*sum)",
+                                      "(a*b)*sum",
+                                      "b*(a*sum)",
+                                      "a*(b*sum)",
+                                      "fma(a*b, sum, bias)",
+                                      "fma(b, a*sum, bias)",
+                                      "fma(a, b*sum, bias)"};
   std::string text = OneIn(random, 2) ? kResults[random() % std::size(kResults)] : "sum";
-  if (OneIn(random, 4)) text += " + bias";
+  if (OneIn(random, 4) && !text.ends_with("bias)")) text += " + bias";
   plain = plain && text == "sum";
   text = text == "sum" ? "" : text + " | ";
   constexpr const char* kFormatNames[] = {"f32", "f16", "bf16", "f64"};

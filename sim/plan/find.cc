@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "sim/plan/convert.h"
 #include "sim/plan/excerpt.h"
 #include "sim/plan/pack.h"
 #include "sim/plan/random_matrix.h"
@@ -15,20 +14,6 @@ constexpr int64_t kWitnesses = 48;
 constexpr size_t kNear = 16;       // plans of which the nearest is sought
 constexpr int64_t kNearGrid = 16;  // rows and columns in which they are found
 constexpr int64_t kGroup = 4;  // witnesses that are looked at together: a grid of rows and columns
-constexpr int64_t kMaxRank = 12;  // of Nearness()
-
-// How near the word of a sum is to a point where another result begins: 0 within an ulp, up to
-// kMaxRank; no NaN or infinity is near.
-int64_t Nearness(const Format& sum, const Format& d, uint64_t word) {
-  const uint64_t magnitude = word & (LowBits(SignBit(sum)));
-  if (magnitude >= InfinityWord(sum, false)) return kMaxRank;
-  const auto result = [&](uint64_t w) { return Convert(sum, d, NanRule::kAllOnes, w); };
-  for (int64_t rank = 0; rank < kMaxRank; ++rank) {
-    const uint64_t step = 1ull << rank;
-    if (result(word - std::min(step, magnitude)) != result(word + step)) return rank;
-  }
-  return kMaxRank;
-}
 
 class Finder {
  public:
@@ -79,29 +64,13 @@ class Finder {
     std::iota(order.begin(), order.end(), 0);
     // A fixed order without regularity.
     std::ranges::sort(order, {}, [](int64_t i) { return i * 0x9e3779b97f4a7c15 >> 20; });
-    if (std::string_view(sum.name) != format_.name && plan.stages.empty()) {
-      const std::vector<int64_t> rank = Ranks(plan, sum);
+    if (std::string_view(sum.name) != format_.name) {
+      const std::vector<int64_t> rank = RanksOf(plan, matrices_, d_, execution_);
       std::ranges::stable_sort(order, {}, [&](int64_t i) { return rank[i]; });
     }
     std::vector<MatrixElement> elements;
     for (const int64_t i : std::span(order).first(count)) elements.push_back({i / n, i % n});
     return elements;
-  }
-
-  std::vector<int64_t> Ranks(Plan plan, const Format& sum) const {
-    const int64_t n = matrices_.n, all = matrices_.m * n;
-    plan.epilogue.format = &plan.operation->model.d;
-    std::vector<unsigned char> words(all * 8);
-    const MutableWords sums = {words.data(), n, 1, 64};
-    Execute(plan, matrices_, sums, execution_);
-    std::vector<int64_t> rank(all);
-    for (int64_t i = 0; i < all; ++i) {
-      const uint64_t word = Load(Words{words.data(), 1, 0, 64}, i, 0);
-      const uint64_t result = Convert(sum, format_, NanRule::kAllOnes, word);
-      const bool same = SameResult(format_, result, Load(d_, i / n, i % n));
-      rank[i] = same ? Nearness(sum, format_, word) : -1;
-    }
-    return rank;
   }
 
   // Drops the candidates that do not give D in the rows and columns of these elements.
@@ -212,8 +181,13 @@ std::vector<DecidingElements> WouldDecide(const Matrices& matrices, const Format
   std::vector<Plan> left(candidates.begin(), candidates.end());
   std::vector<DecidingElements> decided;
   for (int64_t side = 1; side * side <= kMaxDecidingElements && left.size() > 1; side *= 4) {
-    Matrices m = matrices;
-    m.m = m.n = side;
+    // Other operands are those of the first rows and columns, again and again.
+    std::vector<int64_t> rows, columns;
+    for (int64_t i = 0; i < side; ++i) {
+      rows.push_back(i % matrices.m), columns.push_back(i % matrices.n);
+    }
+    const Excerpt excerpt(matrices, rows, columns);
+    Matrices m = excerpt.matrices();
     const int a_bits = m.a.bits, b_bits = m.b.bits;
     const auto a = RandomMatrix(*m.a_format, a_bits, 1, side * m.k);
     const auto b = RandomMatrix(*m.b_format, b_bits, 2, m.k * side);

@@ -9,13 +9,9 @@
 
 #include "sim/plan/execute.h"
 #include "sim/plan/plan.h"
+#include "sim/plan/witness.h"
 
 namespace mmadiff {
-
-struct MatrixElement {
-  int64_t row = 0, column = 0;
-  friend bool operator==(const MatrixElement&, const MatrixElement&) = default;
-};
 
 // Elements of D that were compared first, with the plans that they were the first to reject.
 struct Witness {

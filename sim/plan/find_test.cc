@@ -30,7 +30,8 @@ int BitsOf(const Format& f) { return f.bits <= 8 ? 8 : f.bits <= 16 ? 16 : f.bit
 // Random operands for a plan, and the plan's result.
 class Multiplied {
  public:
-  Multiplied(const Plan& plan, int64_t m, int64_t n, int64_t k, uint64_t seed = 1)
+  Multiplied(const Plan& plan, int64_t m, int64_t n, int64_t k, uint64_t seed = 1,
+             int64_t scale_block = 0, uint64_t beta = 0x3eaaaaab)
       : bits_(BitsOf(*plan.epilogue.format)) {
     const Model& model = plan.operation->model;
     a_ = RandomMatrix(model.a, BitsOf(model.a), seed, m * k);
@@ -40,6 +41,23 @@ class Multiplied {
     q.b = {b_.data(), n, 1, BitsOf(model.b)};
     q.a_format = &plan.operation->model.a;
     q.b_format = &plan.operation->model.b;
+    const auto more = [&](const Format& f, int64_t count) {
+      more_.push_back(RandomMatrix(f, BitsOf(f), ++seed + 1, count));
+      return more_.back().data();
+    };
+    if (ReadsC(plan)) q.c = {more(model.d, m * n), n, 1, BitsOf(model.d)};
+    if (plan.epilogue.bias) q.bias = {more(model.d, n), n, 1, BitsOf(model.d)};
+    if (ReadsScales(plan)) {
+      const int64_t across = (k + scale_block - 1) / scale_block;
+      q.scale_a = {{more(model.d, m * across), across, 1, 32}, 1, scale_block};
+      q.scale_b = {{more(model.d, n * across), across, 1, 32}, 1, scale_block};
+    }
+    if (model.scale_block != 0) {
+      const int64_t across = (k + model.scale_block - 1) / model.scale_block;
+      q.block_scale_a = {{more(model.scale, m * across), across, 1, 8}, 1, model.scale_block};
+      q.block_scale_b = {{more(model.scale, n * across), across, 1, 8}, 1, model.scale_block};
+    }
+    q.alpha = 0x3fc00000, q.beta = beta;  // 1.5
     d_.resize(m * n * (bits_ / 8));
     Execute(plan, q, out());
   }
@@ -51,6 +69,7 @@ class Multiplied {
  private:
   int bits_;
   std::vector<unsigned char> a_, b_, d_;
+  std::vector<std::vector<unsigned char>> more_;
 };
 
 // Finds a plan from its own result.
@@ -109,6 +128,95 @@ TEST(FindPlans, FewElementsOfSixteenBitsDecide) {
   EXPECT_EQ(rejected, found.tried - 1);
 }
 
+// Products with scales, a bias, C and alpha, as kernels of FP8 use them.
+TEST(FindPlans, NamesThePlanWithOperands) {
+  const std::string mx = "sm_100/tcgen05.mma.m128n8k32.mxf8f6f4.f32.e4m3.e4m3.ue8m0";
+  constexpr uint64_t kOne = 0x3f800000, kThird = 0x3eaaaaab;
+  const struct {
+    std::string plan;
+    int64_t k, scale_block;
+    uint64_t beta = kThird;
+  } cases[] = {
+      {std::string(kFp8) + " | every 128: fma (a*b) | f32", 1024, 128},  // DeepGEMM
+      {std::string(kFp8) + " | every 128: fma a*b | f32", 1024, 128},    // vLLM with Triton
+      {std::string(kFp8) + " | every 32: add | every 128: fma a*b | f32", 1024, 128},
+      {std::string(kFp8) + " | every 128: fma (a*b) | into 2 of 128: add | f32", 1024, 128},
+      {std::string(kFp8) + " | every 128: fma (a*b) | sum + beta*c | f32", 512, 128, kOne},
+      {std::string(kFp8) + " | b*(a*sum) + bias | f32", 512, 512},  // PyTorch, by rows
+      {std::string(kFp8) + " | every 128: add | fma(a, b*sum, bias) | f32", 512, 512},  // vLLM
+      {std::string(kFp8) + " | every 128: add | (a*b)*sum | f32", 500, 500},
+      {std::string(kFp8) + " | every 128: fma (a*b) | f32", 500, 500},
+      {mx + " | f32", 1024, 0},
+      {mx + " | every 256: add | sum + bias | f32", 1024, 0},
+      {std::string(kF16) + " from c | f32", 1024, 0, kOne},
+      {std::string(kF16) + " | into 3 of 64: add | alpha*sum + beta*c | f32", 1024, 0},
+  };
+  for (const auto& [text, k, scale_block, beta] : cases) {
+    const Plan plan = PlanOf(text);
+    const Multiplied made(plan, 72, 56, k, 1, scale_block, beta);
+    const Model& model = plan.operation->model;
+    const UsedOperands used = {.alpha = ReadsAlpha(plan),
+                               .beta = ReadsC(plan),
+                               .adds_c = beta == kOne,
+                               .bias = plan.epilogue.bias,
+                               .scale_block = scale_block,
+                               .block_scale = model.scale_block == 0 ? nullptr : &model.scale};
+    const Format& format = *plan.epilogue.format;
+    const std::vector<const Operation*> ops =
+        OperationsFor({&plan.operation, 1}, model.a, model.b, format, &model.d, used);
+    ASSERT_THAT(ops, SizeIs(1)) << text;
+    std::vector<Plan> candidates = CandidatePlans(ops, k, format, used);
+    std::erase_if(candidates, [&](const Plan& p) { return !WhyNotScales(p, made.q).empty(); });
+    for (const Plan& p : candidates) {
+      EXPECT_EQ(ReadsC(p), ReadsC(plan)) << PlanText(p);
+      EXPECT_EQ(ReadsScales(p), scale_block != 0) << PlanText(p);
+      EXPECT_EQ(p.epilogue.bias, plan.epilogue.bias) << PlanText(p);
+    }
+    const FoundPlans found = FindPlans(made.q, made.d(), format, candidates);
+    ASSERT_EQ(std::ssize(found.plans), 1) << text << ", of " << found.tried;
+    EXPECT_EQ(OrderAt(found.plans[0], k), OrderAt(plan, k)) << PlanText(found.plans[0]);
+    // So do all operands again for other rows and columns.
+    const std::vector<DecidingElements> decided = WouldDecide(made.q, format, candidates);
+    ASSERT_FALSE(decided.empty()) << text;
+    EXPECT_LT(decided.back().plans, std::ssize(candidates)) << text;
+  }
+}
+
+// Of a block-scaled operation or of whole sums, one scale for less is not read in silence.
+TEST(WhyNotScales, SaysWhichScalesAreNotRead) {
+  const Plan mx = PlanOf("sm_100/tcgen05.mma.m128n8k32.mxf8f6f4.f32.e4m3.e4m3.ue8m0 | f32");
+  Multiplied made(mx, 2, 2, 256);
+  EXPECT_EQ(WhyNotScales(mx, made.q), "");
+  made.q.block_scale_b.k_each = 16;
+  EXPECT_EQ(WhyNotScales(mx, made.q),
+            "B has a scale for each 16 k, but " + mx.operation->name + " has one for each 32");
+  const Plan whole = PlanOf(std::string(kFp8) + " | a*(b*sum) | bf16");
+  Multiplied scaled(whole, 2, 2, 256, 1, 256);
+  EXPECT_EQ(WhyNotScales(whole, scaled.q), "");
+  scaled.q.scale_a.k_each = 128;
+  EXPECT_EQ(WhyNotScales(whole, scaled.q),
+            "A has a scale for each 128 k, but the plan scales whole sums");
+}
+
+// Where D is not the plan's; then where the sums are nearest to another result.
+TEST(WitnessesOf, AreTheElementsThatDecide) {
+  const Plan plan = PlanOf(std::string(kF16) + " | into 3 of 64: add | bf16");
+  Multiplied made(plan, 200, 150, 1024);
+  Store(made.out(), 17, 31, Load(made.d(), 17, 31) ^ 1);
+  const std::vector<MatrixElement> elements = WitnessesOf(plan, made.q, made.d(), 40, 1);
+  ASSERT_THAT(elements, SizeIs(40));
+  EXPECT_EQ(elements[0], (MatrixElement{17, 31}));
+  // Another plan differs there much more often than elsewhere.
+  const Multiplied other(PlanOf(std::string(kF16) + " | bf16"), 200, 150, 1024);
+  const auto differs = [&](const MatrixElement& e) {
+    return Load(other.d(), e.row, e.column) != Load(made.d(), e.row, e.column);
+  };
+  const MatrixDifference all = CompareWords(kBf16, 200, 150, other.d(), made.d());
+  EXPECT_LT(all.count * 10, 200 * 150);
+  EXPECT_GT(std::ranges::count_if(elements, differs) * 10, 40);
+  EXPECT_THAT(WitnessesOf(plan, made.q, {}, 1 << 20, 1), SizeIs(200 * 150));
+}
+
 TEST(FindPlans, SaysThatNoneFits) {
   const Plan truth = PlanOf("x86/vfmadd231ss | every 100: add | f32");  // not a candidate
   const Multiplied made(truth, 16, 16, 1000);
@@ -137,7 +245,7 @@ TEST(FindPlans, SeesOneWrongElement) {
 // Candidates have all factors of a product, each in its forms.
 TEST(CandidatePlans, HaveTheFactors) {
   const Operation* op = FindOperation(kFma);
-  for (const UsedFactors& used : {UsedFactors{true, false}, {false, true}, {true, true}}) {
+  for (const UsedOperands& used : {UsedOperands{true, false}, {false, true}, {true, true}}) {
     std::set<std::string> texts;
     for (const Plan& plan : CandidatePlans({&op, 1}, 1000, kF32, used)) {
       texts.insert(PlanText(plan).substr(std::string(kFma).size()));
@@ -145,7 +253,7 @@ TEST(CandidatePlans, HaveTheFactors) {
       EXPECT_EQ(ReadsC(plan), used.beta) << PlanText(plan);
       EXPECT_EQ(ReadsBeta(plan), used.beta) << PlanText(plan);
     }
-    const std::pair<const char*, UsedFactors> wanted[] = {
+    const std::pair<const char*, UsedOperands> wanted[] = {
         {" | every 320: add | alpha*sum | f32", {true, false}},
         {" | every 320: fma alpha | f32", {true, false}},
         {" | fma(beta, c, sum) | f32", {false, true}},

@@ -20,8 +20,7 @@ std::string WhyNotFormat(const char* name, const Format& from, const Format& to)
 // Checks the operands that the plan reads.
 std::string WhyNotOperands(const Plan& plan, const Matrices& p) {
   const Model& m = plan.operation->model;
-  const bool scaled =
-      std::ranges::any_of(plan.stages, [](const PlanStage& s) { return IsScaled(s.join); });
+  const bool scaled = ReadsScales(plan);
   const bool blocks = m.scale_block != 0, c = ReadsC(plan);
   const struct {
     bool read;
@@ -62,6 +61,23 @@ bool IsIn(const Pieces& part, int64_t block) {
   });
 }
 
+std::string HasScaleForEach(bool is_a, const ScaleMatrix& scales) {
+  return std::string(is_a ? "A" : "B") + " has a scale for each " + std::to_string(scales.k_each) +
+         " k";
+}
+
+// Scales of the operation must be those of whole blocks.
+std::string WhyNotBlockScales(const Plan& plan, const Matrices& p) {
+  const int64_t block = plan.operation->model.scale_block;
+  if (block == 0) return "";
+  for (const ScaleMatrix* scales : {&p.block_scale_a, &p.block_scale_b}) {
+    if (scales->k_each >= p.k || scales->k_each % block == 0) continue;
+    return HasScaleForEach(scales == &p.block_scale_a, *scales) + ", but " + plan.operation->name +
+           " has one for each " + std::to_string(block);
+  }
+  return "";
+}
+
 }  // namespace
 
 int64_t ScaleBlock(int64_t size, int64_t blocks) {
@@ -72,11 +88,16 @@ int64_t ScaleBlock(int64_t size, int64_t blocks) {
   return 0;
 }
 
+std::string WhyNotFormats(const Operation& operation, const Format& a, const Format& b) {
+  std::string why = WhyNotFormat("A", a, operation.model.a);
+  return why.empty() ? WhyNotFormat("B", b, operation.model.b) : why;
+}
+
 std::string WhyNotMatrices(const Plan& plan, const Matrices& p) {
-  const Model& m = plan.operation->model;
   if (p.m < 0 || p.n < 0 || p.k < 0) return "m, n and k must not be negative";
-  if (std::string why = WhyNotFormat("A", *p.a_format, m.a); !why.empty()) return why;
-  if (std::string why = WhyNotFormat("B", *p.b_format, m.b); !why.empty()) return why;
+  if (std::string why = WhyNotFormats(*plan.operation, *p.a_format, *p.b_format); !why.empty()) {
+    return why;
+  }
   if (std::string why = WhyNotOperands(plan, p); !why.empty()) return why;
   for (const ScaleMatrix* s : {&p.scale_a, &p.scale_b, &p.block_scale_a, &p.block_scale_b}) {
     if (s->rows_each < 1 || s->k_each < 1) return "a scale is for at least one row and one k";
@@ -86,6 +107,13 @@ std::string WhyNotMatrices(const Plan& plan, const Matrices& p) {
 
 std::string WhyNotScales(const Plan& plan, const Matrices& p) {
   if (p.k == 0) return "";
+  if (std::string why = WhyNotBlockScales(plan, p); !why.empty()) return why;
+  if (plan.epilogue.scales != Epilogue::Scales::kNone) {
+    for (const ScaleMatrix* scales : {&p.scale_a, &p.scale_b}) {
+      if (scales->k_each >= p.k) continue;
+      return HasScaleForEach(scales == &p.scale_a, *scales) + ", but the plan scales whole sums";
+    }
+  }
   std::vector<Pieces> parts = {{{0, p.k}}};
   for (size_t s = plan.stages.size(); s-- > 0;) {
     if (plan.stages[s].tail != 0) continue;
@@ -97,8 +125,8 @@ std::string WhyNotScales(const Plan& plan, const Matrices& p) {
       const int64_t rows = is_a ? p.m : p.n;
       const int64_t across = (rows + scales->rows_each - 1) / scales->rows_each;
       if (!std::ranges::all_of(parts, [&](const Pieces& part) { return IsIn(part, each); })) {
-        return std::string(is_a ? "A" : "B") + " has a scale for each " + std::to_string(each) +
-               " k, but the plan scales sums over ranges that have several of these";
+        return HasScaleForEach(is_a, *scales) +
+               ", but the plan scales sums over ranges that have several of these";
       }
       // Scales with the layout of the transposed matrix would be taken for those of larger blocks.
       const int64_t ranges = std::ssize(parts);

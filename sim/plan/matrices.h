@@ -35,11 +35,14 @@ struct Matrices {
 // shorter; one block has all of them. 0 if no power of two does.
 int64_t ScaleBlock(int64_t size, int64_t blocks);
 
+// Why the operation cannot take A and B in these formats; empty if it can.
+std::string WhyNotFormats(const Operation& operation, const Format& a, const Format& b);
+
 // Why the plan cannot take the operands; empty if it can.
 std::string WhyNotMatrices(const Plan& plan, const Matrices& matrices);
 
-// Why the scales of joins are not those of whole parts; empty if they are. (Plans take that of the
-// first k of a part.)
+// Why the scales are not those of whole parts, whole sums or whole blocks of the operation; empty if
+// they are. (Plans take that of the first k.)
 std::string WhyNotScales(const Plan& plan, const Matrices& matrices);
 
 }  // namespace mmadiff

@@ -86,14 +86,15 @@ std::string JoinText(const PlanStage& stage, int64_t parts, bool rounds) {
 // A last join that begins with C and has one part is a result.
 Plan WithoutJoinOfOnePart(Plan plan, const Pieces& ks) {
   using Start = PlanJoin::Start;
-  if (plan.stages.empty() || plan.epilogue.alpha || plan.epilogue.beta) return plan;
+  Epilogue& e = plan.epilogue;
+  const bool has_factors = e.alpha || e.beta || e.scales != Epilogue::Scales::kNone;
+  if (plan.stages.empty() || has_factors) return plan;
   const PlanStage& stage = plan.stages.back();
   const PlanJoin& join = stage.join;
   const bool fused_beta = join.start == Start::kFusedBetaC;
   const bool scales_c = fused_beta || join.start == Start::kBetaC;
   const bool rounds = join.as != nullptr || join.held != nullptr;
   if (!scales_c || rounds || IsScaled(join) || PartsOf(stage.range, ks).size() != 1) return plan;
-  Epilogue& e = plan.epilogue;
   e.alpha = join.kind != PlanJoin::Kind::kAdd;
   e.beta = true;
   e.fused = fused_beta                                 ? Epilogue::Fused::kBeta
@@ -123,7 +124,7 @@ std::string OrderOf(const Plan& plan, size_t stages, const Pieces& ks) {
 std::string OrderAt(const Plan& plan, int64_t k) {
   const Pieces kept = {{0, plan.cut == 0 ? k : k / plan.cut * plan.cut}};
   const Plan same = WithoutJoinOfOnePart(plan, kept);
-  return OrderOf(same, same.stages.size(), kept) +
+  return (plan.from_c ? "from c " : "") + OrderOf(same, same.stages.size(), kept) +
          (same.epilogue.is_sum() ? "" : " | " + ResultText(same.epilogue));
 }
 

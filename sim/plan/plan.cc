@@ -194,20 +194,27 @@ std::string ParseTail(WordsOfPart words, PlanStage& stage) {
   return words.done() ? "" : "nothing may follow \"tail N\" but \"unfused\"";
 }
 
-// The results, without "+ bias".
+// The results; "+ bias" may follow those without a bias.
 struct ResultForm {
   const char* text;
-  bool alpha, beta;
-  Epilogue::Fused fused;
+  Epilogue epilogue;
 };
+using Fused = Epilogue::Fused;
+using Scales = Epilogue::Scales;
 constexpr ResultForm kResultForms[] = {
-    {"sum", false, false, Epilogue::Fused::kNone},
-    {"alpha*sum", true, false, Epilogue::Fused::kNone},
-    {"sum + beta*c", false, true, Epilogue::Fused::kNone},
-    {"fma(beta, c, sum)", false, true, Epilogue::Fused::kBeta},
-    {"alpha*sum + beta*c", true, true, Epilogue::Fused::kNone},
-    {"fma(alpha, sum, beta*c)", true, true, Epilogue::Fused::kAlpha},
-    {"fma(beta, c, alpha*sum)", true, true, Epilogue::Fused::kBeta},
+    {"sum", {}},
+    {"alpha*sum", {.alpha = true}},
+    {"sum + beta*c", {.beta = true}},
+    {"fma(beta, c, sum)", {.beta = true, .fused = Fused::kBeta}},
+    {"alpha*sum + beta*c", {.alpha = true, .beta = true}},
+    {"fma(alpha, sum, beta*c)", {.alpha = true, .beta = true, .fused = Fused::kAlpha}},
+    {"fma(beta, c, alpha*sum)", {.alpha = true, .beta = true, .fused = Fused::kBeta}},
+    {"(a*b)*sum", {.scales = Scales::kTogether}},
+    {"b*(a*sum)", {.scales = Scales::kAThenB}},
+    {"a*(b*sum)", {.scales = Scales::kBThenA}},
+    {"fma(a*b, sum, bias)", {.bias = true, .fused = Fused::kScales, .scales = Scales::kTogether}},
+    {"fma(b, a*sum, bias)", {.bias = true, .fused = Fused::kScales, .scales = Scales::kAThenB}},
+    {"fma(a, b*sum, bias)", {.bias = true, .fused = Fused::kScales, .scales = Scales::kBThenA}},
 };
 constexpr std::string_view kPlusBias = " + bias";
 
@@ -230,11 +237,10 @@ std::string ParseResult(std::string_view text, Epilogue& epilogue) {
   for (const ResultForm& form : kResultForms) {
     const std::string wanted = WithoutBlanks(form.text);
     forms += (forms.empty() ? "" : "; ") + std::string(form.text);
-    epilogue.bias = given == wanted + plus_bias;
-    if (!epilogue.bias && given != wanted) continue;
-    epilogue.alpha = form.alpha;
-    epilogue.beta = form.beta;
-    epilogue.fused = form.fused;
+    const bool plus = !form.epilogue.bias && given == wanted + plus_bias;
+    if (!plus && given != wanted) continue;
+    epilogue = form.epilogue;
+    epilogue.bias |= plus;
     return "";
   }
   const size_t first = std::min(text.find_first_not_of(' '), text.size());
@@ -242,7 +248,7 @@ std::string ParseResult(std::string_view text, Epilogue& epilogue) {
   return "\"" + std::string(shown) +
          "\" is neither a stage, a range, a colon and a join, such as \"every 128: add\", nor a "
          "result: " +
-         forms + "; each may end with + bias";
+         forms + "; + bias may end those without";
 }
 
 std::string ParseStage(std::string_view text, Plan& plan) {
@@ -374,15 +380,25 @@ std::string PlanText(const Plan& plan) {
 }
 
 std::string ResultText(const Epilogue& e) {
-  for (const ResultForm& f : kResultForms) {
-    if (f.alpha != e.alpha || f.beta != e.beta || f.fused != e.fused) continue;
-    return f.text + std::string(e.bias ? kPlusBias : "");
+  for (const auto& [text, form] : kResultForms) {
+    for (const bool plus : {false, true}) {
+      if (plus && form.bias) continue;
+      Epilogue same = form;
+      same.bias |= plus;
+      same.format = e.format;
+      if (same == e) return text + std::string(plus ? kPlusBias : "");
+    }
   }
   return "";
 }
 
 bool IsScaled(const PlanJoin& join) {
   return join.kind == PlanJoin::Kind::kScaled || join.kind == PlanJoin::Kind::kScaledInTurns;
+}
+
+bool ReadsScales(const Plan& plan) {
+  return plan.epilogue.scales != Scales::kNone ||
+         std::ranges::any_of(plan.stages, [](const PlanStage& s) { return IsScaled(s.join); });
 }
 
 bool ReadsC(const Plan& plan) {

@@ -10,7 +10,10 @@
 //   JOIN     := ('add' | 'fma (a*b)' | 'fma a*b' | 'add alpha' | 'fma alpha' | 'tree' | 'pairs' {D})
 //               ['from' ('zero' | 'c' | 'beta*c' | 'fma beta*c')] ['as' F] ['held' F]
 //   RESULT   := ('sum' | 'alpha*sum' | 'sum + beta*c' | 'fma(beta, c, sum)' | 'alpha*sum + beta*c'
-//               | 'fma(alpha, sum, beta*c)' | 'fma(beta, c, alpha*sum)') ['+ bias']
+//               | 'fma(alpha, sum, beta*c)' | 'fma(beta, c, alpha*sum)'
+//               | '(a*b)*sum' | 'b*(a*sum)' | 'a*(b*sum)') ['+ bias']
+//               | 'fma(a*b, sum, bias)' | 'fma(b, a*sum, bias)' | 'fma(a, b*sum, bias)'
+// In joins and results, a and b are scales of A and B.
 // The operation adds consecutive k, each result being the next addend; the first addend is +0, or C.
 // Missing k are +0. Each stage says over which ranges of k the sums before it are taken, and how they
 // are joined, the innermost stage first. RESULT makes D of the last sum: each product outside fma()
@@ -74,17 +77,21 @@ struct PlanStage {
   friend bool operator==(const PlanStage&, const PlanStage&) = default;
 };
 
-// From the sum to D: RESULT, rounded to the format. Multiply-adds take the sum or C, then alpha or
-// beta, then the addend; an addition x + y is x * 1 + y, and bias * 1 + the rest. C counts even if
-// beta is 0: a kernel that does not read it then has a plan without it.
+// From the sum to D: RESULT, rounded to the format. Multiply-adds take the sum or C, then the factor
+// that is written before it, then the addend; an addition x + y is x * 1 + y, and bias * 1 + the rest.
+// C counts even if beta is 0: a kernel that does not read it then has a plan without it. Scales of the
+// sum are the first along k.
 struct Epilogue {
-  enum class Fused : uint8_t { kNone, kAlpha, kBeta };  // the factor in fma()
+  enum class Fused : uint8_t { kNone, kAlpha, kBeta, kScales };  // the factor in fma()
+  enum class Scales : uint8_t { kNone, kTogether, kAThenB, kBThenA };
 
   bool alpha = false, beta = false, bias = false;
   Fused fused = Fused::kNone;
+  Scales scales = Scales::kNone;  // of the sum
   const Format* format = nullptr;
 
-  bool is_sum() const { return !alpha && !beta && !bias; }  // RESULT is left out
+  // RESULT is left out.
+  bool is_sum() const { return !alpha && !beta && !bias && scales == Scales::kNone; }
   friend bool operator==(const Epilogue&, const Epilogue&) = default;
 };
 
@@ -112,6 +119,7 @@ std::string PlanText(const Plan& plan);
 // Whether executions read C, alpha, beta.
 bool ReadsC(const Plan& plan);
 bool IsScaled(const PlanJoin& join);  // by scales of A and B
+bool ReadsScales(const Plan& plan);   // in joins or the result
 bool ReadsAlpha(const Plan& plan);
 bool ReadsBeta(const Plan& plan);
 

@@ -60,7 +60,8 @@ TEST(PlanText, OfEveryWord) {
     for (const std::string epilogue :
          {"f64", "alpha*sum | f32", "fma(alpha, sum, beta*c) + bias | bf16", "sum + beta*c | f16",
           "fma(beta, c, sum) | f32", "alpha*sum + beta*c | f32", "sum + bias | f32",
-          "fma(beta, c, alpha*sum) + bias | f64"}) {
+          "fma(beta, c, alpha*sum) + bias | f64", "(a*b)*sum | bf16", "b*(a*sum) + bias | bf16",
+          "fma(a, b*sum, bias) | f16"}) {
       const std::string text = "sm_90/fma.rn.f32 | " + stages + " | " + epilogue;
       EXPECT_EQ(PlanText(PlanOf(text)), text);
     }

@@ -201,9 +201,8 @@ std::string WhyNotComparable(const Plan& x, const Plan& y) {
            " in the other";
   }
   for (const Plan* plan : {&x, &y}) {
-    const auto scaled = [](const PlanStage& s) { return IsScaled(s.join); };
     if (ReadsC(*plan) || ReadsAlpha(*plan) || plan->epilogue.bias ||
-        plan->operation->model.scale_block != 0 || std::ranges::any_of(plan->stages, scaled)) {
+        plan->operation->model.scale_block != 0 || ReadsScales(*plan)) {
       return "plans are compared without C, alpha, beta, bias and scales: leave them out";
     }
   }

@@ -176,4 +176,12 @@ std::optional<std::vector<bool>> ElementsOf(std::string_view text, int64_t m, in
   return elements;
 }
 
+std::string KsText(const Pieces& ks) {
+  std::vector<int64_t> all;
+  for (const Piece& piece : ks) {
+    for (int64_t k = piece.first; k < piece.end; ++k) all.push_back(k);
+  }
+  return SetText(all);
+}
+
 }  // namespace mmadiff

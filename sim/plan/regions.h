@@ -37,5 +37,6 @@ std::optional<std::vector<bool>> ElementsOf(std::string_view text, int64_t m, in
 
 // "0-5,96-99", "0-5+12<96": the numbers of a set of integers.
 std::string SetText(const std::vector<int64_t>& ascending);
+std::string KsText(const Pieces& ks);
 
 }  // namespace mmadiff

@@ -369,8 +369,8 @@ class PlanElement {
     return Value(text, sum);
   }
 
-  // Of an expression: x+y, fma(x,y,z), x*y or a name. The factors alpha and beta are written first,
-  // but are second operands.
+  // Of an expression: x+y, fma(x,y,z), x*y, (x) or a name. A factor is written first, but is the second
+  // operand.
   uint64_t Value(const std::string& text, uint64_t sum) const {
     const auto value = [&](const std::string& part) { return Value(part, sum); };
     if (const size_t plus = text.find('+'); plus != text.npos) {
@@ -380,14 +380,28 @@ class PlanElement {
       const std::vector<std::string> x = SplitAt(',', text.substr(4, text.size() - 5));
       return MultiplyAdd(value(x.at(1)), value(x.at(0)), value(x.at(2)));
     }
-    if (const size_t times = text.find('*'); times != text.npos) {
+    if (const size_t times = FactorEnd(text); times != text.npos) {
       return Times(value(text.substr(times + 1)), value(text.substr(0, times)));
     }
+    if (text.starts_with('(')) return value(text.substr(1, text.size() - 2));
     if (text == "sum") return sum;
+    if (text == "a") return ScaleAt(q_.scale_a, i_, 0);
+    if (text == "b") return ScaleAt(q_.scale_b, j_, 0);
+    if (text == "bias") return Load(q_.bias, 0, j_);
     if (text == "alpha") return q_.alpha;
     if (text == "beta") return q_.beta;
     if (text == "c") return Load(q_.c, i_, j_);
     std::abort();
+  }
+
+  // Where the first asterisk is that is not in parentheses.
+  static size_t FactorEnd(const std::string& text) {
+    int depth = 0;
+    for (size_t i = 0; i < text.size(); ++i) {
+      depth += (text[i] == '(') - (text[i] == ')');
+      if (text[i] == '*' && depth == 0) return i;
+    }
+    return text.npos;
   }
 
   static uint64_t ScaleAt(const ScaleMatrix& s, int64_t i, int64_t k) {

@@ -115,7 +115,7 @@ absl::Status PreferFewPlans(MatrixDevice& device, uint64_t seed, int products,
   const std::vector<int64_t> ks(plans.ks.begin(), plans.ks.end());
   const std::vector<Plan> cover = CoveringPlans(
       plans,
-      CandidatePlans(plans.operations, ks, *device.formats().d, UsedFactorsOf(device.factors())));
+      CandidatePlans(plans.operations, ks, *device.formats().d, UsedOperandsOf(device.factors())));
   std::vector<std::set<uint32_t>> sets;
   for (const ShapePlans& s : asked) {
     if (!s.regions) continue;

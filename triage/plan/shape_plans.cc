@@ -16,8 +16,8 @@ constexpr int64_t kMaxCandidates = 50000;  // seconds for a shape
 
 }  // namespace
 
-UsedFactors UsedFactorsOf(const ProductFactors& factors) {
-  return {factors.alpha != 1, factors.beta != 0};
+UsedOperands UsedOperandsOf(const ProductFactors& factors) {
+  return {factors.alpha != 1, factors.beta != 0, factors.beta == 1};
 }
 
 ProductKind KindOf(const MatrixDevice& device) { return {device.formats(), device.factors()}; }
@@ -46,7 +46,7 @@ absl::StatusOr<ShapePlans> AskPlans(MatrixDevice& device, const MatrixShape& sha
                                     std::span<const Operation* const> operations, uint64_t seed,
                                     int products, const Execution& execution) {
   const std::vector<Plan> candidates =
-      CandidatePlans(operations, shape.k, *device.formats().d, UsedFactorsOf(device.factors()));
+      CandidatePlans(operations, shape.k, *device.formats().d, UsedOperandsOf(device.factors()));
   if (std::ssize(candidates) > kMaxCandidates) {
     return absl::InvalidArgumentError(absl::StrCat(
         operations.size(), " instructions have ", candidates.size(), " plans for k = ", shape.k,

@@ -32,7 +32,7 @@ struct ProductKind {
 };
 ProductKind KindOf(const MatrixDevice& device);
 
-UsedFactors UsedFactorsOf(const ProductFactors& factors);
+UsedOperands UsedOperandsOf(const ProductFactors& factors);
 
 // The plans of a device for products of one shape.
 struct ShapePlans {
