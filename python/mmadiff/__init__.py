@@ -12,7 +12,8 @@ The functions below `infer` ask the program `mmadiff`, which wheels hold; the ot
 from typing import TYPE_CHECKING, Any
 
 from . import _core
-from .comparisons import Errors, ErrorTable, Race, assert_same_bits, convert, error, exact, race
+from .comparisons import Errors, ErrorTable, Race, convert, error, exact, race
+from .elements import Trace, assert_same_bits, trace, witnesses
 from .kernels import KernelPlans, plans_of
 from .packing import pack, unpack
 from .plans import FoundPlans, Plan, plan_of
@@ -23,29 +24,30 @@ if _core.version != __version__:
     raise ImportError(f'mmadiff {__version__} found a compiled module of version {_core.version}: install it again')
 
 # Loaded when they are first used.
-_OF_THE_PROGRAM = {
-    'ask': 'questions', 'check': 'questions', 'explain': 'questions', 'generate': 'questions', 'identify': 'questions',
+_LATER = {
+    'Layer': 'log', 'read_log': 'log', 'write_log': 'log', 'ask': 'questions', 'check': 'questions', 'explain': 'questions', 'generate': 'questions', 'identify': 'questions',
     'infer': 'questions', 'probe': 'questions', 'run': 'questions', 'FunctionTimeoutError': 'questions',
     'ProgramError': 'program', 'UsageError': 'program', 'MissingProgramError': 'program', 'VersionError': 'program',
     'Result': 'result', 'Record': 'result'}
 if TYPE_CHECKING:
+    from .log import Layer, read_log, write_log
     from .program import MissingProgramError, ProgramError, UsageError, VersionError
     from .questions import FunctionTimeoutError, ask, check, explain, generate, identify, infer, probe, run
     from .result import Record, Result
 
 __all__ = [  # written out, for type checkers
-    'ErrorTable', 'Errors', 'FoundPlans', 'FunctionTimeoutError', 'KernelPlans', 'MissingProgramError', 'Plan',
+    'ErrorTable', 'Errors', 'FoundPlans', 'FunctionTimeoutError', 'KernelPlans', 'Layer', 'MissingProgramError', 'Plan',
     'ProgramError', 'Race',
-    'Record', 'Result', 'Row', 'Rows', 'UsageError', 'VersionError', 'ask', 'assert_same_bits', 'check', 'convert', 'error',
+    'Record', 'Result', 'Row', 'Rows', 'Trace', 'UsageError', 'VersionError', 'ask', 'assert_same_bits', 'check', 'convert', 'error',
     'exact', 'explain',
-    'generate', 'identify', 'infer', 'pack', 'plan_of', 'plans_of', 'probe', 'race', 'rows', 'run',
-    'unpack']
+    'generate', 'identify', 'infer', 'pack', 'plan_of', 'plans_of', 'probe', 'race', 'read_log', 'rows', 'run',
+    'trace', 'unpack', 'witnesses', 'write_log']
 
 
 def __getattr__(name: str) -> Any:
-    if name in _OF_THE_PROGRAM:
+    if name in _LATER:
         import importlib
-        return getattr(importlib.import_module(f'.{_OF_THE_PROGRAM[name]}', __name__), name)
+        return getattr(importlib.import_module(f'.{_LATER[name]}', __name__), name)
     raise AttributeError(f"module 'mmadiff' has no attribute '{name}'")
 
 

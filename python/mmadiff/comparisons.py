@@ -1,4 +1,4 @@
-"""Comparisons of bits, of plans, and of a plan with the exact product."""
+"""Conversions, and comparisons of plans with each other and with the exact product."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _core, arrays, html
-from .plans import Plan, _product, plan_of
+from .plans import Plan, _product
 from .rows import Row, threads_for
 
 if TYPE_CHECKING:
@@ -52,82 +52,6 @@ def convert(x: Any, to: object, *, format: object = None, saturate: bool = False
     words = arrays.words(x, source, 'the array')
     return arrays.array(arrays.converted(words, source, target, saturate, threads_for(words.size // 16, threads)), target,
                         like=x)
-
-
-def _element_text(word, format):
-    text = f'0x{int(word):0{2 * word.itemsize}x}'
-    if format is None:
-        return text
-    if arrays.is_integer(format):
-        return f'{text} = {_integer(int(word), format)}'
-    return f"{text} = {convert(word.reshape(1), 'f64', format=format)[0]:.9g}"
-
-
-def _integer(word, format):
-    bits = _core.format_bits(format)
-    return word - (1 << bits) if format[0] == 's' and word >> (bits - 1) & 1 else word
-
-
-def _is_nan(words, format):
-    if arrays.is_integer(format):
-        return np.zeros(words.shape, bool)
-    return np.isnan(convert(words, 'f64', format=format))
-
-
-def _words_of_both(got, want, format):
-    """The words of both arrays, and their format; None if both have raw words."""
-    if format is None:
-        found = [arrays.read(x, name)[1] for name, x in (('got', got), ('want', want))]
-        if None not in found and found[0] != found[1]:
-            raise AssertionError(f'the formats differ: got {found[0]}, want {found[1]}')
-        format = found[0] or found[1]
-    if format is not None:
-        format = arrays.format_of(format)
-        return arrays.words(got, format, 'got'), arrays.words(want, format, 'want'), format
-    return arrays.read(got, 'got')[0], arrays.read(want, 'want')[0], None
-
-
-def _kernel_text(got, plan, operands):
-    """Which plan gives the result instead, among those of the plan's instruction."""
-    if operands is None:
-        return ''
-    if plan is None:
-        raise TypeError('operands=(a, b) needs plan=')
-    plan = Plan(plan)
-    formats = {'a': plan.formats['a'], 'b': plan.formats['b'], 'd': plan.formats['d']}
-    a, b = operands
-    return f'\nplans of the result: {plan_of(a, b, got, rows=plan.row, formats=formats)}'
-
-
-def assert_same_bits(got: ArrayLike, want: ArrayLike, *, format: object = None, any_nan: bool = False,
-                     plan: Plan | str | None = None, operands: tuple[ArrayLike, ArrayLike] | None = None) -> None:
-    """Raises AssertionError, with the first element that differs, unless both arrays have the same shape and bits.
-
-    format: that of raw words; any_nan: two NaNs are equal, whatever their bits; plan: that of `want`, named in the
-    message; operands: a and b of a product, whose plans with the same instruction are searched for the message
-
-    >>> assert_same_bits(np.float32([1, -0.0]), np.float32([1, 0]))
-    Traceback (most recent call last):
-    ...
-    AssertionError: 1 of 2 elements differ, the first at [1]: got 0x80000000 = -0, want 0x00000000 = 0
-    """
-    x, y, format = _words_of_both(got, want, format)
-    if x.shape != y.shape:
-        raise AssertionError(f'the shapes differ: got {arrays.shape_text(x.shape)}, want {arrays.shape_text(y.shape)}')
-    if x.dtype != y.dtype:
-        raise AssertionError(f'the words differ in width: got {x.dtype}, want {y.dtype}')
-    if any_nan and format is None:
-        raise TypeError('any_nan=True needs the format of the words')
-    differ = np.asarray(x != y)
-    if any_nan and differ.any():
-        differ &= ~(_is_nan(x, format) & _is_nan(y, format))
-    count = int(np.count_nonzero(differ))
-    if count == 0:
-        return
-    at = tuple(int(i) for i in np.argwhere(differ)[0])
-    text = [_element_text(words[at], format) for words in (x, y)]
-    raise AssertionError(f"{count} of {x.size} elements differ, the first at {list(at)}: got {text[0]}, want {text[1]}"
-                         + (f' (plan: {plan})' if plan is not None else '') + _kernel_text(got, plan, operands))
 
 
 class Race:

@@ -9,7 +9,7 @@ import os
 import pathlib
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,6 +18,8 @@ from . import arrays as _arrays
 from . import operation as _operation
 from . import program as _program
 from .device import Device
+from .elements import At, check_plan
+from .plans import Plan
 from .result import Record, Result
 from .rows import Row
 
@@ -301,12 +303,24 @@ def generate(instr: str | Row, count: int = 1024, *, seed: int = 1, strategy: st
     return operation.unpacked({name: words[:count] for name, words in fields.items()}, like)
 
 
-def check(subject: str | os.PathLike[str] | bytes | Sequence[str] | Row, a: ArrayLike | None = None,
+@overload
+def check(subject: Plan, /, a: ArrayLike, b: ArrayLike, d: ArrayLike, *, at: At | None = None, any_nan: bool = False,
+          **operands: Any) -> int: ...
+
+
+@overload
+def check(subject: str | os.PathLike[str] | bytes | Sequence[str] | Row, /, a: ArrayLike | None = None,
           b: ArrayLike | None = None, c: ArrayLike | None = None, d: ArrayLike | None = None, *,
           scale_a: ArrayLike | None = None, scale_b: ArrayLike | None = None, instr: str | Row | None = None,
-          max_reports: int = 20) -> Result:
-    """Compares results with the model of an instruction.
+          max_reports: int = 20) -> Result: ...
 
+
+def check(subject: Any, /, *operands: Any, **options: Any) -> Any:
+    """Compares results with the model of an instruction, or with a plan.
+
+    `check(plan, a, b, d)`: the elements of a whole matrix product, or those of at=[(row, column), ...], such as
+    `witnesses` chooses. Further operands are those of the plan. Returns how many were compared; raises AssertionError with
+    the first that differs, the plans that give D instead, and where their sums part from the plan's.
     `check(instr, a, b, c, d)`: arrays of any number of dot products, shaped as `generate` makes them.
     `check(path, instr=...)` or `check(lines, instr=...)`: a file, or lines, in the line protocol; without `instr`, its
     comment `# instruction:` names the instruction. A member `line` of the result's `differing` counts from 1.
@@ -315,13 +329,16 @@ def check(subject: str | os.PathLike[str] | bytes | Sequence[str] | Row, a: Arra
     >>> check('x86/vfmadd231ss', **cases, d=np.zeros(16, np.float32)).lines
     16
     """
+    if isinstance(subject, Plan) or isinstance(subject, str) and '|' in subject and '\n' not in subject:
+        return check_plan(subject, *operands, **options)
+    return _check_instruction(subject, *operands, **options)
+
+
+def _check_instruction(subject, a=None, b=None, c=None, d=None, *, scale_a=None, scale_b=None, instr=None, max_reports=20):
     given = {'a': a, 'b': b, 'c': c, 'scale_a': scale_a, 'scale_b': scale_b}
     if d is not None:
-        name = str(subject)
         if instr is not None:
-            raise TypeError(f'the instruction is given twice: {name} and instr={instr}')
-        if '|' in name:
-            raise ValueError(f'{name} is a plan: use assert_same_bits(d, plan(a, b))')
+            raise TypeError(f'the instruction is given twice: {subject} and instr={instr}')
         operation = _operation.of_one_instruction(subject)
         instr, text = operation.name, _operation.to_lines(operation.read(given, d))
     elif isinstance(subject, Row) or any(x is not None for x in given.values()):

@@ -24,7 +24,8 @@ def blocks(language, page=PAGE):
             for block in re.finditer(rf'^```{language}\n(.*?)^```', page, re.M | re.S)]
 
 
-def test_python():
+def test_python(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     try:
         program.checked()
     except program.ProgramError as error:

@@ -1,0 +1,175 @@
+"""Single elements: traces, witnesses, comparisons with a plan."""
+import base64
+import re
+
+import numpy as np
+import pytest
+
+import mmadiff as mm
+
+FP8 = 'sm_90/wgmma.m64n8k32.f32.e4m3.e4m3'
+HOPPER = 'sm_90/wgmma.m64n8k16.f32.f16.f16'
+DEEPGEMM, TRITON = (mm.Plan(f'{FP8} | every 128: {join} | bf16') for join in ('fma (a*b)', 'fma a*b'))
+
+
+def scaled(m, n, k, seed=1):
+    """Operands as DeepGEMM has them: scales for 1 x 128 of A and 128 x 128 of B."""
+    rng = np.random.default_rng(seed)
+    a, b = (mm.convert(rng.standard_normal(shape), 'e4m3').view('u1') for shape in ((m, k), (k, n)))
+    return a, b, {'scale_a': rng.uniform(0.5, 1, (m, k // 128)).astype('f4'),
+                  'scale_b': rng.uniform(0.5, 1, (k // 128, -(-n // 128))).astype('f4')}
+
+
+def words(x):
+    return x.view(f'u{x.itemsize}')
+
+
+@pytest.mark.parametrize('plan', [DEEPGEMM, TRITON])
+def test_a_trace_is_the_joins_one_by_one(plan):
+    a, b, scales = scaled(8, 200, 500 // 128 * 128)
+    row, column = 5, 131
+    traced = mm.trace(plan, a, b, (row, column), **scales)
+    fma, part = mm.Row('sm_90/fma.rn.f32'), mm.Plan(f'{FP8} | f32')
+
+    def times(x, y, z=-0.0):
+        return fma(*(np.float32(one).reshape(1, 1) for one in (x, y, z)))[0, 0]
+    total = np.float32(0)
+    for block, one in enumerate(traced.ranges):
+        ks = slice(128 * block, 128 * block + 128)
+        of_range = part(a[row:row + 1, ks], b[ks, column:column + 1])[0, 0]
+        x, y = scales['scale_a'][row, block], scales['scale_b'][block, 1]
+        total = times(times(x, y), of_range, total) if plan is DEEPGEMM else times(times(x, of_range), y, total)
+        assert (one.stage, one.runs, one.text) == (0, [(ks.start, ks.stop)], f'{ks.start}-{ks.stop - 1}')
+        assert words(one.sum) == words(of_range) and words(one.joined) == words(total)
+    assert len(traced.ranges) == 3 and words(traced.sum) == words(total)
+    assert words(np.array(traced.result)) == words(plan(a, b, **scales))[row, column]
+
+
+def test_ranges_need_no_operands():
+    plan = mm.Plan('x86/vfmadd231ss | strided 2 of 4: tree | into 2 of 16: add | tail 3 | fma(beta, c, alpha*sum) + bias | f32')
+    assert plan.stages == ['strided 2 of 4: tree', 'into 2 of 16: add', 'tail 3']
+    assert [(one.text, one.stage) for one in plan.ranges(41)] == [
+        ('0-3+8<28', 0), ('4-7+8<32', 0), ('0-31', 1), ('32-35', 0), ('36-38', 0), ('32-38', 1)]
+    assert mm.Plan(f'{HOPPER} | f32').ranges(100) == []
+    mx = mm.Plan('sm_100/tcgen05.mma.m128n8k32.mxf8f6f4.f32.e4m3.e4m3.ue8m0 | every 64: add | a*(b*sum) | f32')
+    assert [one.text for one in mx.ranges(100)] == ['0-63', '64-99']
+
+
+def svg_of(html):
+    return base64.b64decode(re.search(r'data:image/svg\+xml;base64,([^"]*)"', html)[1]).decode()
+
+
+def test_drawings():
+    plan = mm.Plan(f'{HOPPER} | every 128: add | into 3 of 64: add | f16')
+    assert 'every 128: add' in svg_of(plan._repr_html_())
+    svg = plan.draw(1024).svg
+    assert svg.count('<rect') == 1024 // 16 + 8 + 3 and '>1023</text>' in svg
+    assert svg.count('<title>0 to 383</title>') == 1
+    assert '4096 ranges' not in svg and '(4 ranges)' in mm.Plan('x86/vfmadd231ss | strided 4 of 1: add | f32').draw(4096).svg
+    a, b = np.ones((2, 256), 'f2'), np.ones((256, 2), 'f2')
+    html = mm.trace(plan, a, b, (1, 1))._repr_html_()
+    assert '0x43800000 = 256' in html and svg_of(html)
+
+
+def test_the_message_says_where_the_sums_part():
+    a, b, scales = scaled(256, 256, 512)
+    d = TRITON(a, b, **scales)
+    operands = {'a': a, 'b': b, **scales}
+    with pytest.raises(AssertionError) as raised:
+        mm.assert_same_bits(d, DEEPGEMM(a, b, **scales), plan=DEEPGEMM, operands=operands)
+    first, found, parting = str(raised.value).splitlines()
+    assert first.endswith(f'(plan: {DEEPGEMM})')
+    assert found.startswith(f'plans of the result: {TRITON} ')
+    match = re.fullmatch(r'k = (\d+)-\d+ joins to (\S+) = \S+ \(every 128: fma \(a\*b\)\), in the result (\S+) = \S+ '
+                         r'\(every 128: fma a\*b\)', parting)
+    at = [int(x) for x in re.search(r'at \[(\d+), (\d+)\]', first).groups()]
+    for plan, text in ((DEEPGEMM, match[2]), (TRITON, match[3])):
+        [joined] = [one.joined for one in mm.trace(plan, a, b, at, **scales).ranges if one.text.startswith(f'{match[1]}-')]
+        assert f'0x{int(words(joined)):08x}' == text
+    with pytest.raises(AssertionError) as again:
+        mm.check(DEEPGEMM, a, b, d, **scales)
+    assert str(again.value) == str(raised.value)
+    assert mm.check(TRITON, a, b, d, **scales) == 256 * 256
+
+
+@pytest.mark.parametrize('x, y, text', [
+    ('every 64: add', 'every 128: add', 'k = 0-63 is a range of the plan, k = 0-127 of the result'),
+    ('every 128: add | sum', 'every 128: add from zero | sum', ''),
+])
+def test_ranges_that_differ(x, y, text):
+    rng = np.random.default_rng(2)
+    a, b = rng.standard_normal((32, 256)).astype('f2'), rng.standard_normal((256, 32)).astype('f2')
+    plan, other = (mm.Plan(f'{HOPPER} | {stages} | f32') for stages in (x, y))
+    if text:
+        with pytest.raises(AssertionError) as raised:
+            mm.check(plan, a, b, other(a, b))
+        assert str(raised.value).endswith(text)
+    else:
+        assert mm.check(plan, a, b, other(a, b)) == 1024
+
+
+def test_a_result_without_a_plan():
+    a, b = np.ones((4, 32), 'f2'), np.ones((32, 4), 'f2')
+    plan = mm.Plan(f'{HOPPER} | f32')
+    d = plan(a, b)
+    d[3, 1] = 7
+    with pytest.raises(AssertionError, match=r'(?s)1 of 16 elements differ, the first at \[3, 1\].*none of \d+ plans'):
+        mm.check(str(plan), a, b, d)
+    with pytest.raises(AssertionError, match=r'1 of 2 elements differ, the first at \[3, 1\]'):
+        mm.check(plan, a, b, d, at=[(0, 0), (3, 1)])
+    assert mm.check(plan, a, b, d, at=[(0, 0), (3, 2)]) == 2
+    d[:] = np.nan
+    with pytest.raises(AssertionError, match='16 of 16'):
+        mm.check(plan, a, b, d, any_nan=True)
+    a[:] = np.inf
+    b[::2] = -1
+    d = words(plan(a, b)) ^ 1
+    with pytest.raises(AssertionError, match='16 of 16'):
+        mm.check(plan, a, b, d)
+    assert mm.check(plan, a, b, d, any_nan=True) == 16
+
+
+def test_witnesses_find_what_a_sample_hides():
+    a, b, scales = scaled(256, 256, 512)
+    d = TRITON(a, b, **scales)
+    differ = words(d) != words(DEEPGEMM(a, b, **scales))
+    assert 0 < differ.sum() < 20
+    at = mm.witnesses(a, b, None, DEEPGEMM, count=300, **scales)
+    assert at.shape == (300, 2) and len({tuple(one) for one in at}) == 300 and differ[at[:, 0], at[:, 1]].any()
+    with pytest.raises(AssertionError, match=r'of 300 elements differ'):
+        mm.check(DEEPGEMM, a, b, d, at=at, **scales)
+    # Those where D differs come first.
+    first = mm.witnesses(a, b, d, DEEPGEMM, count=300, **scales)[:differ.sum()]
+    assert differ[first[:, 0], first[:, 1]].all()
+    assert mm.witnesses(a, b, d, TRITON, count=10**6, **scales).shape == (256 * 256, 2)
+    again = mm.witnesses(a, b, None, DEEPGEMM, count=300, threads=2, **scales)
+    assert np.array_equal(at, again) and not np.array_equal(at, mm.witnesses(a, b, None, DEEPGEMM, count=300, seed=2, **scales))
+
+
+@pytest.mark.parametrize('call, error, text', [
+    (lambda a, b, d, p: mm.trace(p, a, b, (4, 0)), ValueError, 'no element [4, 0]'),
+    (lambda a, b, d, p: mm.trace(p, a, b, (0, -1)), ValueError, 'no element [0, -1]'),
+    (lambda a, b, d, p: mm.trace(p, a, b, 3), TypeError, ''),
+    (lambda a, b, d, p: mm.trace(p, a, b, (1.0, 2)), TypeError, 'elements of D'),
+    (lambda a, b, d, p: mm.trace(p, np.stack([a, a]), b, (0, 0)), ValueError, '2 products'),
+    (lambda a, b, d, p: mm.trace(p, a, b, (0, 0), scale_a=1), TypeError, 'does not read scale_a'),
+    (lambda a, b, d, p: mm.trace(p, a, b, (0, 0), scales=1), TypeError, 'no operand scales'),
+    (lambda a, b, d, p: mm.check(p, a, b, d, at=[]), ValueError, 'no elements'),
+    (lambda a, b, d, p: mm.check(p, a, b, d, at=[(9, 0)]), ValueError, 'no element [9, 0]'),
+    (lambda a, b, d, p: mm.check(p, a, b, d.T[:, :2]), ValueError, 'd has the shape'),
+    (lambda a, b, d, p: mm.check(p, a, b, d.astype('f8')), TypeError, 'float64'),
+    (lambda a, b, d, p: mm.check(p, a, b), TypeError, ''),
+    (lambda a, b, d, p: mm.witnesses(a, b, d, p, count=-1), (ValueError, TypeError), ''),
+    (lambda a, b, d, p: mm.witnesses(a, b, d[:2], p), ValueError, 'd has the shape'),
+    (lambda a, b, d, p: mm.plan_of(a, b, d, scale_a=1), ValueError, 'scales of A and of B'),
+    (lambda a, b, d, p: mm.plan_of(a, b, d, beta=2), TypeError, 'beta needs c'),
+    (lambda a, b, d, p: mm.plan_of(a, b, d, bias=np.zeros(3, 'f4')), ValueError, '4 columns'),
+    (lambda a, b, d, p: mm.plan_of(a, b, d, c=np.zeros((4, 3), 'f4')), ValueError, '(..., 4, 4)'),
+    (lambda a, b, d, p: mm.plan_of(a, b, d, c=np.zeros((4, 4), 'f8')), TypeError, 'float64'),
+    (lambda a, b, d, p: mm.plan_of(a, b, d, block_scale_a=np.zeros((4, 1), 'u1')), TypeError, 'raw words'),
+])
+def test_wrong_calls_say_why(call, error, text):
+    a, b, plan = np.ones((4, 32), 'f2'), np.ones((32, 4), 'f2'), mm.Plan(f'{HOPPER} | f32')
+    with pytest.raises(error) as raised:
+        call(a, b, plan(a, b), plan)
+    assert text in str(raised.value)
