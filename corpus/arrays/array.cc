@@ -64,6 +64,7 @@ bool MayHold(const Array& array, const Format& format) {
   const bool is_signed = IsInteger(format) && format.is_signed && format.bits == array.bits;
   if (array.format == nullptr) return !is_signed;
   const std::string_view has = array.format->name, takes = format.name;
+  if (has == kE4m3.name && takes == kUe4m3.name) return true;  // files have no type for ue4m3
   return has == takes || (has == kF32.name && (takes == kTf32.name || takes == kTf32Amx.name));
 }
 

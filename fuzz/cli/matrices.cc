@@ -1,6 +1,7 @@
 #include "fuzz/cli/matrices.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 
 #include "absl/strings/numbers.h"
@@ -71,6 +72,11 @@ absl::Status CheckUsed(const MatrixFlags& flags, const Plan& plan) {
   return absl::OkStatus();
 }
 
+// Files have no type for scales without a sign.
+const Format* ScalesHeldBy(const Format& format) {
+  return std::string_view(format.name) == kE4m3.name ? &kUe4m3 : &format;
+}
+
 absl::StatusOr<int64_t> BlockOfScales(const Array& array, int64_t size, int64_t blocks,
                                       const char* what) {
   if (const int64_t each = ScaleBlock(size, blocks); each > 0) return each;
@@ -97,6 +103,10 @@ void AddMatrixFlags(CLI::App& command, MatrixFlags& flags) {
   AddOption(command, "--random", flags.random, "random A and B of M x K and K x N instead of files")
       .TypeName("MxNxK");
   AddSeed(command, flags.seed);
+  AddOtherOperands(command, flags);
+}
+
+void AddOtherOperands(CLI::App& command, MatrixFlags& flags) {
   AddOption(command, "--bias", flags.bias, "for plans with + bias: one number for each column")
       .TypeName("FILE");
   AddOption(command, "--alpha", flags.alpha, "for plans with alpha; rounded to the format of sums")
@@ -110,6 +120,14 @@ void AddMatrixFlags(CLI::App& command, MatrixFlags& flags) {
             "for instructions with block scales: those of A, as A is laid out")
       .TypeName("FILE");
   AddOption(command, "--block_scale_b", flags.block_scale_b, "the same for B").TypeName("FILE");
+}
+
+bool HasOthers(const MatrixFlags& f) {
+  const MatrixFlags none;
+  return f.alpha != none.alpha || f.beta != none.beta ||
+         std::ranges::any_of(
+             std::array{&f.c, &f.bias, &f.scale_a, &f.scale_b, &f.block_scale_a, &f.block_scale_b},
+             [](const std::string* name) { return !name->empty(); });
 }
 
 void AddTransposeFlags(CLI::App& command, MatrixFlags& flags) {
@@ -147,10 +165,17 @@ absl::Status LoadedMatrices::LoadRandom(const MatrixFlags& flags, const Plan& pl
   return absl::OkStatus();
 }
 
-absl::StatusOr<LoadedMatrices> LoadedMatrices::LoadFiles(const MatrixFlags& flags, const Format* a,
-                                                         const Format* b) {
+absl::StatusOr<LoadedMatrices> LoadedMatrices::LoadFiles(const MatrixFlags& flags,
+                                                         const RawFormats& raw) {
   LoadedMatrices loaded;
-  RETURN_IF_ERROR(loaded.LoadOperands(flags, a, b));
+  RETURN_IF_ERROR(loaded.LoadOperands(flags, raw.a, raw.b));
+  Matrices& m = loaded.matrices_;
+  const bool is_wide = m.a_format->bits == 64 || m.b_format->bits == 64;
+  const Format& sum = is_wide ? kF64 : kF32;
+  if (!flags.c.empty()) {
+    ASSIGN_OR_RETURN(m.c, loaded.Result(flags.c, &sum));
+  }
+  RETURN_IF_ERROR(loaded.LoadOthers(flags, sum, raw.block_scale));
   return loaded;
 }
 
@@ -193,20 +218,32 @@ absl::Status LoadedMatrices::LoadAll(const MatrixFlags& flags, const Plan& plan)
         "the plan does not read C: add \"from c\" after the instruction, or a result with c, such "
         "as \"| sum + beta*c |\"");
   }
-  ASSIGN_OR_RETURN(m.alpha, ParseFactor(model.d, flags.alpha));
-  ASSIGN_OR_RETURN(m.beta, ParseFactor(model.d, flags.beta));
+  return LoadOthers(flags, model.d, model.scale_block == 0 ? nullptr : &model.scale);
+}
+
+absl::Status LoadedMatrices::LoadOthers(const MatrixFlags& flags, const Format& sum,
+                                        const Format* block_scale) {
+  Matrices& m = matrices_;
+  sum_format_ = &sum;
+  ASSIGN_OR_RETURN(m.alpha, ParseFactor(sum, flags.alpha));
+  ASSIGN_OR_RETURN(m.beta, ParseFactor(sum, flags.beta));
   if (!flags.bias.empty()) {
-    ASSIGN_OR_RETURN(m.bias, Add(flags.bias, &model.d));
+    ASSIGN_OR_RETURN(m.bias, Add(flags.bias, &sum));
     const Array& bias = *arrays_.back();
-    RETURN_IF_ERROR(CheckHolds(bias, model.d));
+    RETURN_IF_ERROR(CheckHolds(bias, sum));
     if (bias.shape != std::vector<int64_t>{1, m.n}) {
       return WrongShape(bias, absl::StrCat("the bias must have (1, ", m.n, ")"));
     }
   }
-  ASSIGN_OR_RETURN(m.scale_a, AddScales(flags.scale_a, model.d, m.m, true));
-  ASSIGN_OR_RETURN(m.scale_b, AddScales(flags.scale_b, model.d, m.n, false));
-  ASSIGN_OR_RETURN(m.block_scale_a, AddScales(flags.block_scale_a, model.scale, m.m, true));
-  ASSIGN_OR_RETURN(m.block_scale_b, AddScales(flags.block_scale_b, model.scale, m.n, false));
+  ASSIGN_OR_RETURN(m.scale_a, AddScales(flags.scale_a, &sum, m.m, true));
+  ASSIGN_OR_RETURN(m.scale_b, AddScales(flags.scale_b, &sum, m.n, false));
+  ASSIGN_OR_RETURN(m.block_scale_a, AddScales(flags.block_scale_a, block_scale, m.m, true));
+  if (m.block_scale_a.words.data != nullptr) {
+    const Array& scales = *arrays_.back();
+    if (block_scale == nullptr) block_scale = ScalesHeldBy(*scales.format);
+    block_scale_format_ = block_scale;
+  }
+  ASSIGN_OR_RETURN(m.block_scale_b, AddScales(flags.block_scale_b, block_scale, m.n, false));
   return absl::OkStatus();
 }
 
@@ -244,13 +281,13 @@ absl::StatusOr<Words> LoadedMatrices::Result(const std::string& name, const Form
 }
 
 // Scales of B have the layout of B: rows of scales go along k.
-absl::StatusOr<ScaleMatrix> LoadedMatrices::AddScales(const std::string& name, const Format& format,
+absl::StatusOr<ScaleMatrix> LoadedMatrices::AddScales(const std::string& name, const Format* format,
                                                       int64_t rows, bool of_a) {
   ScaleMatrix scales;
   if (name.empty()) return scales;
-  ASSIGN_OR_RETURN(const Words words, Add(name, &format));
+  ASSIGN_OR_RETURN(const Words words, Add(name, format));
   const Array& array = *arrays_.back();
-  RETURN_IF_ERROR(CheckHolds(array, format));
+  if (format != nullptr) RETURN_IF_ERROR(CheckHolds(array, *format));
   scales.words = of_a ? words : words.Transposed();
   ASSIGN_OR_RETURN(scales.rows_each, BlockOfScales(array, rows, array.shape[of_a ? 0 : 1],
                                                    of_a ? "rows" : "columns"));

@@ -22,6 +22,9 @@ struct MatrixFlags {
   uint64_t seed = 1;
 };
 void AddMatrixFlags(CLI::App& command, MatrixFlags& flags);
+// Only bias, alpha, beta and scales.
+void AddOtherOperands(CLI::App& command, MatrixFlags& flags);
+bool HasOthers(const MatrixFlags& flags);  // or C
 // Only --transpose_a and --transpose_b.
 void AddTransposeFlags(CLI::App& command, MatrixFlags& flags);
 
@@ -31,9 +34,12 @@ class LoadedMatrices {
   // The operands for the plan. kInvalidArgument: no plan for these (WhyNotMatrices()), shapes that do
   // not fit; other errors as ReadArray().
   static absl::StatusOr<LoadedMatrices> Load(const MatrixFlags& flags, const Plan& plan);
-  // A and B only, from files, in their own formats; `a` and `b` are those of raw words, or nullptr.
-  static absl::StatusOr<LoadedMatrices> LoadFiles(const MatrixFlags& flags, const Format* a,
-                                                  const Format* b);
+  // From files, in their own formats; those of raw words, or nullptr. The others are in the format
+  // of sums: f64 if A or B is, else f32.
+  struct RawFormats {
+    const Format *a = nullptr, *b = nullptr, *block_scale = nullptr;
+  };
+  static absl::StatusOr<LoadedMatrices> LoadFiles(const MatrixFlags& flags, const RawFormats& raw);
 
   const Matrices& matrices() const { return matrices_; }
   // "4096 x 4096 x 4096"
@@ -42,20 +48,26 @@ class LoadedMatrices {
   // The array, m x n, of words of the format; if it is nullptr, of the array's own.
   absl::StatusOr<Words> Result(const std::string& name, const Format* format);
   const Format& result_format() const { return *result_format_; }  // of the last Result()
+  const Format& sum_format() const { return *sum_format_; }
+  // The format of block scales; nullptr without these.
+  const Format* block_scale_format() const { return block_scale_format_; }
 
  private:
   absl::Status LoadOperands(const MatrixFlags& flags, const Format* a, const Format* b);
   absl::Status LoadAll(const MatrixFlags& flags, const Plan& plan);
+  // Alpha, beta, bias and scales.
+  absl::Status LoadOthers(const MatrixFlags& flags, const Format& sum, const Format* block_scale);
   absl::Status LoadRandom(const MatrixFlags& flags, const Plan& plan);
   // The array as a matrix. If `raw` is not nullptr, words without a format may be of this one.
   absl::StatusOr<Words> Add(const std::string& name, const Format* raw);
   // The file may hold the transposed matrix.
   absl::StatusOr<Words> AddTurned(const std::string& name, bool turned, const Format* raw);
-  absl::StatusOr<ScaleMatrix> AddScales(const std::string& name, const Format& format, int64_t rows,
+  // `format` is nullptr: that of the array.
+  absl::StatusOr<ScaleMatrix> AddScales(const std::string& name, const Format* format, int64_t rows,
                                         bool of_a);
 
   Matrices matrices_;
-  const Format* result_format_ = nullptr;
+  const Format *result_format_ = nullptr, *sum_format_ = nullptr, *block_scale_format_ = nullptr;
   std::vector<std::unique_ptr<Array>> arrays_;
   std::vector<std::vector<unsigned char>> random_;
 };

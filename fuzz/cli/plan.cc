@@ -12,7 +12,6 @@
 #include "fuzz/cli/plan_expect.h"
 #include "fuzz/cli/plan_shapes.h"
 #include "fuzz/output/progress.h"
-#include "sim/plan/candidates.h"
 #include "sim/plan/find.h"
 #include "sim/plan/search.h"
 #include "sim/plan/why_no_plan.h"
@@ -195,12 +194,13 @@ MatchedPlan Matched(const Plan& plan, const std::vector<const Operation*>& ops) 
   return matched;
 }
 
-// The formats of A, B and D from --formats, nullptr where it is not given.
+// The formats of A, B, D and block scales from --formats, nullptr where it is not given.
 absl::StatusOr<std::vector<const Format*>> Formats(const std::vector<std::string>& names) {
-  std::vector<const Format*> formats(3, nullptr);
+  std::vector<const Format*> formats(4, nullptr);
   if (names.empty()) return formats;
-  if (names.size() != formats.size()) {
-    return absl::InvalidArgumentError("--formats takes three: those of A, B and D");
+  if (names.size() != 3 && names.size() != 4) {
+    return absl::InvalidArgumentError(
+        "--formats takes three: those of A, B and D; a fourth is that of block scales");
   }
   for (size_t i = 0; i < names.size(); ++i) {
     ASSIGN_OR_RETURN(formats[i], FormatNamed(names[i]));
@@ -235,13 +235,12 @@ NearestPlan Nearest(const FoundPlans& found, const Matrices& m, const Words& d) 
 
 // The plans that give D, or regions, or the nearest plan; or how many elements would decide.
 PlanResult Search(const Matrices& m, const Words& d, const Format& format,
-                  const std::vector<Plan>& candidates, const std::vector<const Operation*>& ops,
-                  const Execution& execution) {
-  const PlanSearch search = SearchPlans(m, d, format, candidates, execution);
+                  const PlanCandidates& candidates, const Execution& execution) {
+  const PlanSearch search = SearchPlans(m, d, format, candidates.plans, execution);
   const FoundPlans& found = search.found;
   PlanResult result = {
       m.m, m.n, m.k, found.tried, std::ssize(found.unsettled), {}, found.witnesses};
-  for (const Plan& plan : found.plans) result.plans.push_back(Matched(plan, ops));
+  for (const Plan& plan : found.plans) result.plans.push_back(Matched(plan, candidates.operations));
   result.deciding = search.deciding;
   if (search.regions) {
     result.elements = PlansOf(*search.regions);
@@ -249,6 +248,15 @@ PlanResult Search(const Matrices& m, const Words& d, const Format& format,
     result.nearest = Nearest(found, m, d);
   }
   return result;
+}
+
+// Every operand that is given is one that the kernel reads.
+PlanQuestion QuestionOf(const MatrixFlags& flags, const LoadedMatrices& loaded, const Format& d) {
+  return {.d = &d,
+          .sum = HasOthers(flags) ? &loaded.sum_format() : nullptr,
+          .block_scale = loaded.block_scale_format(),
+          .has_alpha = flags.alpha != MatrixFlags().alpha,
+          .has_beta = flags.beta != MatrixFlags().beta};
 }
 
 absl::Status FindPlan(const PlanFlags& flags, Call& call) {
@@ -266,20 +274,21 @@ absl::Status FindPlan(const PlanFlags& flags, Call& call) {
   }
   ASSIGN_OR_RETURN(const std::vector<const Format*> formats, Formats(flags.formats));
   ASSIGN_OR_RETURN(LoadedMatrices loaded,
-                   LoadedMatrices::LoadFiles(flags.matrices, formats[0], formats[1]));
+                   LoadedMatrices::LoadFiles(flags.matrices, {formats[0], formats[1], formats[3]}));
   const Matrices& m = loaded.matrices();
   ASSIGN_OR_RETURN(const Words d, loaded.Result(flags.d, formats[2]));
   const Format& format = loaded.result_format();
   ASSIGN_OR_RETURN(const std::vector<const Operation*> ops,
                    ChooseOperations(flags.instr, Models::kRequired, nullptr, call.ledger()));
-  ASSIGN_OR_RETURN(const std::vector<const Operation*> possible,
-                   PossibleOperations(ops, {m.a_format, m.b_format, &format}));
-  for (const Operation* op : possible) call.ledger().Compare(Thing::kOperation, op->name);
+  const PlanCandidates candidates =
+      CandidatesFor(ops, m, QuestionOf(flags.matrices, loaded, format));
+  if (!candidates.why_none.empty()) return absl::InvalidArgumentError(candidates.why_none);
+  for (const Operation* op : candidates.operations) {
+    call.ledger().Compare(Thing::kOperation, op->name);
+  }
   call.ledger().LeaveRest(Thing::kOperation, Reason::kNotNeeded);
-  const std::vector<Plan> candidates = CandidatePlans(possible, m.k, format);
-  call.console.Step(absl::StrCat("tries ", candidates.size(), " plans"));
-  const PlanResult result =
-      Search(m, d, format, candidates, possible, {.threads = ThreadsOf(flags.threads)});
+  call.console.Step(absl::StrCat("tries ", candidates.plans.size(), " plans"));
+  const PlanResult result = Search(m, d, format, candidates, {.threads = ThreadsOf(flags.threads)});
   call.PrintWithLeftOut(result, [&] { return Text(result); });
   if (result.nearest) call.Say(Verdict::kDiffers);
   if (!result.deciding.empty()) call.Say(Verdict::kNothing);
@@ -290,6 +299,11 @@ void RunPlan(const PlanFlags& flags, Call& call) {
   const auto ask = [&]() -> absl::Status {
     if (!flags.matrices.a.empty()) {
       return absl::InvalidArgumentError("give files or --device, not both");
+    }
+    if (HasOthers(flags.matrices)) {
+      return absl::InvalidArgumentError(
+          "--c, --bias, --alpha, --beta and scales are for files; a library gets its factors by "
+          "--device=blas:LIBRARY,alpha=X,beta=X");
     }
     ASSIGN_OR_RETURN(const std::vector<const Format*> formats, Formats(flags.formats));
     const auto& verb = flags.shapes.expect.empty() ? AskShapes : ExpectRecording;
@@ -308,9 +322,12 @@ Action AddPlan(CLI::App& command) {
       .TypeName("A");
   AddOption(command, "b", flags->matrices.b, "K x N").TypeName("B");
   AddOption(command, "d", flags->d, "M x N: the result").TypeName("D");
+  AddOption(command, "--c", flags->matrices.c, "M x N, which the kernel adds beta times")
+      .TypeName("C");
   AddTransposeFlags(command, flags->matrices);
+  AddOtherOperands(command, flags->matrices);
   AddOption(command, "--formats", flags->formats,
-            "formats of A, B and D, for raw words and for exec:COMMAND")
+            "formats of A, B, D and block scales, for raw words and for exec:COMMAND")
       .TypeName("A,B,D")
       .Delimiter(',');
   AddInstr(

@@ -329,9 +329,7 @@ absl::StatusOr<std::vector<const Operation*>> PossibleOperations(
     const std::vector<const Operation*>& ops, const MatrixFormats& formats) {
   std::vector<const Operation*> fit = OperationsFor(ops, *formats.a, *formats.b, *formats.d);
   if (!fit.empty()) return fit;
-  return absl::InvalidArgumentError(
-      absl::StrCat("none of the instructions multiplies ", formats.a->name, " by ", formats.b->name,
-                   " in a chain along k, with results that become ", formats.d->name));
+  return absl::InvalidArgumentError(WhyNoOperations(*formats.a, *formats.b, *formats.d));
 }
 
 absl::StatusOr<std::vector<const Operation*>> OperationsOf(const MatrixDevice& device,

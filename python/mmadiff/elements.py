@@ -92,7 +92,7 @@ def _places(at):
 
 def witnesses(a: ArrayLike, b: ArrayLike, d: ArrayLike | None, plan: Plan | str, *, count: int = 200, seed: int = 1,
               threads: int | None = None, **operands: Any) -> NDArray[Any]:
-    """Rows and columns of `count` elements of D that say most about its plan, shape (count, 2): of random rows and columns,
+    """Rows and columns of `count` elements of D that say most about its plan, shape (count, 2), from random rows and columns:
     first those where D, if it is given, is not the plan's; then those whose sums are nearest to one with another result.
 
     A 16-bit D hides most differences of plans: few elements of thousands show them, and these are found here.

@@ -142,7 +142,7 @@ def test_plans_are_values():
     (lambda p, a, b: mm.plan_of(a[None], b, p(a, b)), ValueError, 'takes matrices'),
     (lambda p, a, b: mm.plan_of(a, b, p(a, b).view('u2')), TypeError, "formats={'d': ...}"),
     (lambda p, a, b: mm.plan_of(a, b, p(a, b), rows='sm_91/*'), ValueError, 'sm_91'),
-    (lambda p, a, b: mm.plan_of(a, b, p(a, b), rows=FP8), ValueError, 'no row with these names multiplies f16'),
+    (lambda p, a, b: mm.plan_of(a, b, p(a, b), rows=FP8), ValueError, 'none of the instructions multiplies f16'),
     (lambda p, a, b: mm.plan_of(a[:0], b, p(a[:0], b)), ValueError, 'no elements'),
     (lambda p, a, b: p(a, None), TypeError, 'b is None, not an array'),
 ])
@@ -212,7 +212,7 @@ def test_plan_of_block_scales():
     assert plan in found.plans and len(found.plans) < found.tried
     with pytest.raises(ValueError, match='one for each'):
         plan(a, b, **{name: np.repeat(x, 2, axis=axis) for axis, (name, x) in zip((1, 0), scales.items())})
-    with pytest.raises(ValueError, match='no row with these names .* with scales in ue8m0'):
+    with pytest.raises(ValueError, match='none of the instructions .* with scales in ue8m0'):
         mm.plan_of(a, b, d, rows=FP8, formats={'a': 'e2m1', 'b': 'e2m1', 'scale': 'ue8m0'}, **scales)
 
 

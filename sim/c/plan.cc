@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "sim/c/calls.h"
-#include "sim/plan/candidates.h"
 #include "sim/plan/exact_product.h"
 #include "sim/plan/execute.h"
 #include "sim/plan/race.h"
@@ -18,7 +17,6 @@
 #include "sim/plan/search.h"
 #include "sim/plan/witness.h"
 #include "sim/products.h"
-#include "sim/word.h"
 #include "sim/word_check.h"
 
 struct mmadiff_plan {
@@ -165,70 +163,28 @@ std::vector<const Operation*> OperationsOf(std::string_view globs) {
   return all.empty() ? MatchOperations("*") : all;
 }
 
-// The operands besides A and B, which all plans must use.
-UsedOperands UsedOf(const Matrices& m, const mmadiff_query& query, const Format* sum) {
-  const auto has = [](const ScaleMatrix& scales) { return scales.words.data != nullptr; };
-  UsedOperands used;
-  used.alpha = query.has_alpha != 0;
-  used.beta = query.has_beta != 0;
-  used.bias = m.bias.data != nullptr;
-  if (has(m.scale_a) || has(m.scale_b)) {
-    used.scale_block = std::min(m.scale_a.k_each, m.scale_b.k_each);
-  }
-  if (used.beta != (m.c.data != nullptr)) throw CallError("C needs has_beta, and beta needs C");
-  if (has(m.scale_a) != has(m.scale_b)) throw CallError("give scales of A and of B");
-  if (query.block_scale_format != nullptr) {
-    used.block_scale = &FormatNamed(query.block_scale_format);
-  } else if (has(m.block_scale_a) || has(m.block_scale_b)) {
-    throw CallError("block scales need block_scale_format");
-  }
-  const bool any = used.alpha || used.beta || used.bias || used.scale_block != 0;
-  if (any && sum == nullptr) throw CallError("C, bias, scales, alpha and beta need sum_format");
-  used.adds_c = used.beta && m.beta == IntegerWord(*sum, 1);
-  return used;
-}
-
-// Those that the scales allow.
-std::vector<Plan> CandidatesFor(std::span<const Operation* const> operations, const Matrices& m,
-                                const Format& d, const UsedOperands& used) {
-  std::vector<Plan> candidates = CandidatePlans(operations, m.k, d, used);
-  std::string why;
-  std::erase_if(candidates, [&](const Plan& plan) {
-    const std::string why_not = WhyNotScales(plan, m);
-    if (why.empty()) why = why_not;
-    return !why_not.empty();
-  });
-  if (candidates.empty()) throw CallError("no plan is known" + (why.empty() ? why : ": " + why));
-  for (const Plan& plan : candidates) Require(WhyNotMatrices(plan, m));
-  return candidates;
-}
-
 mmadiff_found* FindPlansOf(const mmadiff_product& p, const mmadiff_query& query,
                            const mmadiff_work* work) {
   if (p.count != 1) throw CallError("plans are searched for one product: count must be 1");
+  const auto format = [](const char* name) {
+    return name == nullptr ? nullptr : &FormatNamed(name);
+  };
   const Format& d = FormatNamed(query.d_format);
   const Format &a = FormatNamed(p.a_format), &b = FormatNamed(p.b_format);
-  const Format* sum = query.sum_format == nullptr ? nullptr : &FormatNamed(query.sum_format);
   const Matrices matrices = MatricesOf(p, a, b, 0);
-  const UsedOperands used = UsedOf(matrices, query, sum);
-  const std::vector<const Operation*> possible =
-      OperationsFor(OperationsOf(query.globs == nullptr ? "" : query.globs), a, b, d, sum, used);
-  if (possible.empty()) {
-    throw CallError(std::string("no row with these names multiplies ") + a.name + " x " + b.name +
-                    " to " + d.name +
-                    (used.block_scale == nullptr
-                         ? std::string()
-                         : std::string(" with scales in ") + used.block_scale->name));
-  }
   if (p.m == 0 || p.n == 0) throw CallError("D has no elements");
-  const std::vector<Plan> candidates = CandidatesFor(possible, matrices, d, used);
+  const PlanCandidates candidates =
+      CandidatesFor(OperationsOf(query.globs == nullptr ? "" : query.globs), matrices,
+                    {&d, format(query.sum_format), format(query.block_scale_format),
+                     query.has_alpha != 0, query.has_beta != 0});
+  Require(candidates.why_none);
   Require(WhyNotWords("A", a, matrices.a, p.m, p.k));
   Require(WhyNotWords("B", b, matrices.b, p.k, p.n));
   Require(WhyNotWords("D", d, WordsOf(p.d), p.m, p.n));
   auto result = std::make_unique<mmadiff_found>();
   PlanSearch& search = result->search;
   result->elements = p.m * p.n;
-  search = SearchPlans(matrices, WordsOf(p.d), d, candidates, {.threads = ThreadsOf(work)});
+  search = SearchPlans(matrices, WordsOf(p.d), d, candidates.plans, {.threads = ThreadsOf(work)});
   for (const Plan& plan : search.found.Left()) result->plans.push_back(PlanText(plan));
   if (result->plans.empty()) result->nearest = PlanText(search.found.nearest);
   for (size_t i = 0; search.regions && i < search.regions->plans.size(); ++i) {

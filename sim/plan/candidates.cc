@@ -349,6 +349,15 @@ std::vector<const Operation*> OperationsFor(std::span<const Operation* const> op
   return fit;
 }
 
+std::string WhyNoOperations(const Format& a, const Format& b, const Format& d, const Format* sum,
+                            const UsedOperands& used) {
+  std::string text = std::string("none of the instructions multiplies ") + a.name + " by " + b.name;
+  if (used.block_scale != nullptr) text += std::string(" with scales in ") + used.block_scale->name;
+  text += std::string(" in a chain along k") +
+          (sum == nullptr ? "" : std::string(", sums in ") + sum->name);
+  return text + ", with results that become " + d.name;
+}
+
 std::vector<Plan> CandidatePlans(std::span<const Operation* const> operations,
                                  std::span<const int64_t> ks, const Format& d,
                                  const UsedOperands& used) {

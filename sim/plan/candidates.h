@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "sim/plan/plan.h"
@@ -25,6 +26,9 @@ std::vector<const Operation*> OperationsFor(std::span<const Operation* const> op
                                             const Format& a, const Format& b, const Format& d,
                                             const Format* sum = nullptr,
                                             const UsedOperands& used = {});
+// Why OperationsFor() returns none.
+std::string WhyNoOperations(const Format& a, const Format& b, const Format& d,
+                            const Format* sum = nullptr, const UsedOperands& used = {});
 
 // Candidates of each operation in turn, the simplest first, for results in this format; WhyNotScales()
 // may refuse some. Of those with

@@ -1,16 +1,35 @@
-// All that A, B and D say about the plan.
+// All that the operands and D say about the plan.
 #pragma once
 
 #include <cmath>
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
+#include "sim/operation.h"
 #include "sim/plan/find.h"
 #include "sim/plan/regions.h"
 
 namespace mmadiff {
+
+// A product whose plan is sought, besides its matrices. Plans read all operands that have words, and the
+// factors that are used.
+struct PlanQuestion {
+  const Format* d = nullptr;
+  const Format* sum = nullptr;  // also of C, bias, scales and factors; needed if there are some
+  const Format* block_scale = nullptr;       // of block scales; needed if there are some
+  bool has_alpha = false, has_beta = false;  // alpha is not 1, beta is not 0
+};
+
+struct PlanCandidates {
+  std::vector<Plan> plans;  // WhyNotMatrices() and WhyNotScales() are empty for each
+  std::vector<const Operation*> operations;  // of `plans`, and others with their models
+  std::string why_none;
+};
+PlanCandidates CandidatesFor(std::span<const Operation* const> operations, const Matrices& matrices,
+                             const PlanQuestion& question);
 
 struct PlanSearch {
   FoundPlans found;
