@@ -11,8 +11,8 @@ namespace mmadiff {
 namespace {
 
 constexpr int64_t kWitnesses = 48;
-constexpr size_t kNear = 16;       // plans of which the nearest is sought
-constexpr int64_t kNearGrid = 16;  // rows and columns in which they are found
+constexpr size_t kNear = 16, kPerhapsNear = 256;   // plans of which the nearest is sought
+constexpr int64_t kNearGrid = 16, kFirstGrid = 4;  // rows and columns in which they are found
 constexpr int64_t kGroup = 4;  // witnesses that are looked at together: a grid of rows and columns
 
 class Finder {
@@ -104,24 +104,35 @@ class Finder {
   // Plans that are rejected later are nearer. Of these, those that give most elements of some rows and
   // columns are compared on all.
   void FindNearest() {
-    std::vector<int64_t> rows, columns;
-    for (int64_t i = 0; i < kNearGrid; ++i) {
-      rows.push_back(i * matrices_.m / kNearGrid);
-      columns.push_back(i * matrices_.n / kNearGrid);
-    }
     left_ = std::move(rejected_);
+    KeepNearest(kFirstGrid, kPerhapsNear);
+    KeepNearest(kNearGrid, kNear);
+    found_.differing = INT64_MAX;
+    for (const Plan& plan : left_) {
+      const MatrixDifference difference = CompareWithPlan(plan, matrices_, d_, execution_);
+      if (difference.count >= found_.differing) continue;
+      found_.nearest = plan;
+      found_.differing = difference.count;
+      found_.first = difference.first;
+    }
+  }
+
+  // Of the plans that are left, `count` that give most elements of a grid of rows and columns.
+  void KeepNearest(int64_t grid, size_t count) {
+    std::vector<int64_t> rows, columns;
+    for (int64_t i = 0; i < grid; ++i) {
+      rows.push_back(i * matrices_.m / grid);
+      columns.push_back(i * matrices_.n / grid);
+    }
     const auto wrong = WrongOfAll(Excerpt(matrices_, rows, columns), rows, columns);
     std::vector<size_t> order(left_.size());
     std::iota(order.begin(), order.end(), 0);
     std::ranges::stable_sort(order, {}, [&](size_t p) { return wrong[p].size(); });
-    found_.differing = INT64_MAX;
-    for (const size_t p : std::span(order).first(std::min(kNear, order.size()))) {
-      const MatrixDifference difference = CompareWithPlan(left_[p], matrices_, d_, execution_);
-      if (difference.count >= found_.differing) continue;
-      found_.nearest = left_[p];
-      found_.differing = difference.count;
-      found_.first = difference.first;
+    std::vector<Plan> nearest;
+    for (const size_t p : std::span(order).first(std::min(count, order.size()))) {
+      nearest.push_back(left_[p]);
     }
+    left_ = std::move(nearest);
   }
 
   // For each plan that is left, the elements in these rows and columns that it does not give.

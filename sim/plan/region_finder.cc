@@ -1,6 +1,7 @@
 #include "sim/plan/region_finder.h"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cmath>
 #include <memory>
@@ -125,15 +126,18 @@ std::optional<Plan> RegionFinder::PlanFor(std::span<const int64_t> elements) con
       element.words.push_back(Load(r->d, e / n_, e % n_));
     }
   }
-  int64_t best = 1;
+  std::atomic<int64_t> best = 1;  // those that give fewer elements are left early
+  std::vector<int64_t> given(candidates_.size());
+  ForEachPart(std::ssize(candidates_), execution_.threads, [&](int64_t c, const Poll&) {
+    const Plan& plan = candidates_[c];
+    if (std::ranges::count(plans_, plan) > 0) return;  // it does not explain these elements
+    given[c] = GivenOf(sample, plan, best);
+    for (int64_t most = best; given[c] > most && !best.compare_exchange_weak(most, given[c]);) {
+    }
+  });
   std::vector<Plan> ties;
-  for (const Plan& plan : candidates_) {
-    if (std::ranges::count(plans_, plan) > 0) continue;  // it does not explain these elements
-    const int64_t given = GivenOf(sample, plan, best);
-    if (given < best) continue;
-    if (given > best) ties.clear();
-    best = given;
-    ties.push_back(plan);
+  for (size_t c = 0; c < given.size(); ++c) {
+    if (given[c] == best) ties.push_back(candidates_[c]);
   }
   // By chance, some plan gives one element of many.
   if (ties.empty() || (best == 1 && sample.size() == kSample)) return std::nullopt;
