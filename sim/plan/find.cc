@@ -117,7 +117,7 @@ class Finder {
     }
   }
 
-  // Of the plans that are left, `count` that give most elements of a grid of rows and columns.
+  // Leaves `count` plans, those that give most elements of a grid of rows and columns.
   void KeepNearest(int64_t grid, size_t count) {
     std::vector<int64_t> rows, columns;
     for (int64_t i = 0; i < grid; ++i) {
