@@ -198,6 +198,22 @@ def test_plan_of_with_all_operands(text, shapes):
             assert not less and {'scale_a': 'scales', 'scale_b': 'scales'}.get(name, name) in less.hint
 
 
+@pytest.mark.parametrize('format', ['e4m3', 'e5m2'])
+def test_fp8_results_saturate_as_the_instruction(format):
+    [row] = mm.rows(f'sm_90/cvt.rn.satfinite.{format}x2.f32')
+    words = np.random.default_rng(1).integers(0, 1 << 32, 20000, dtype=np.uint64).astype('u4')
+    x = np.concatenate([words.view('f4'), np.float32([448, 464, 465, 57344, 61440, 61441, np.inf, -np.inf, np.nan, 0, 2**-10])])
+    plan, one = mm.Plan(f'sm_90/fma.rn.f32 | {format}'), np.ones((1, 1), 'f4')
+    got = bits(plan(x[:, None], one))[:, 0]
+    assert np.array_equal(got[x != 0], bits(row(x))[x != 0]) and not got[x == 0].any()      # +0 + -0 is +0
+    a, b = halves((512, 64)), halves((64, 512), 2)
+    wide = mm.Plan(f'{HOPPER} | every 32: add | f32')
+    d = mm.Plan(f'{HOPPER} | every 32: add | {format}')(a, b)
+    assert np.array_equal(bits(d), bits(mm.convert(wide(a, b), format, saturate=True)))
+    found = mm.plan_of(a, b, d, rows=HOPPER)
+    assert found.plans or found.unsettled
+
+
 def test_plan_of_block_scales():
     row = 'sm_100/tcgen05.mma.m128n8k64.mxf4nvf4.f32.e2m1.e2m1.ue4m3'
     row = next(one.name for one in mm.rows('sm_100/*e2m1*ue4m3*')) if row not in mm.rows('sm_100/*ue4m3*') else row

@@ -137,7 +137,8 @@ std::vector<Stages> Orders(int step, bool of_cpu) {
 std::vector<Stages> Rounded(const Stages& stages, const Format& sum, const Format& d, bool of_cpu) {
   std::vector<Stages> all = {stages};
   // Kernels of CPUs with several stages keep their sums in registers.
-  if (stages.empty() || d.bits >= sum.bits || (of_cpu && stages.size() > 1)) return all;
+  if (stages.empty() || d.bits >= sum.bits || d.bits < 16 || (of_cpu && stages.size() > 1))
+    return all;
   for (const bool held : {false, true}) {
     all.push_back(stages);
     PlanJoin& join = all.back().back().join;

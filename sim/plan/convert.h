@@ -9,10 +9,16 @@
 
 namespace mmadiff {
 
-// Rounds to nearest even; overflow gives infinity, which `to` must have. A NaN becomes DefaultNan(),
-// or under a propagating rule keeps its sign and the upper bits of its payload, quieted.
+// The number in FP8, as PTX's cvt.rn.satfinite.e4m3x2.f32: infinity and overflow give the largest
+// number, a NaN gives 7f. `lsb` is the exponent of the significand's last bit.
+uint64_t ToFp8(const Format& to, const Unpacked& x, int lsb);
+
+// Rounds to nearest even; overflow gives infinity, in FP8 the largest number. A NaN becomes
+// DefaultNan(), or under a propagating rule keeps its sign and the upper bits of its payload, quieted.
 inline uint64_t Convert(const Format& from, const Format& to, NanRule nan_rule, uint64_t word) {
   const Unpacked x = Decode(from, word);
+  const int lsb = x.exponent - from.fraction_bits;
+  if (to.bits == 8) return ToFp8(to, x, lsb);
   if (x.kind == Kind::kInfinite) return InfinityWord(to, x.negative);
   if (x.kind == Kind::kNan) {
     if (!Propagates(nan_rule)) return DefaultNan(to, nan_rule);
@@ -25,8 +31,7 @@ inline uint64_t Convert(const Format& from, const Format& to, NanRule nan_rule, 
   Algorithm rounding = {};
   rounding.output_fraction_bits = to.fraction_bits;
   bool inexact = false;
-  return RoundPack<uint64_t>(to, rounding, x.negative, x.significand,
-                             x.exponent - from.fraction_bits, &inexact);
+  return RoundPack<uint64_t>(to, rounding, x.negative, x.significand, lsb, &inexact);
 }
 
 // Whether words of `from` are words of `to` as they are: in equal formats, and f32 as tf32.

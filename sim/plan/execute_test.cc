@@ -297,15 +297,15 @@ std::string RandomJoin(const Model& m, bool last, Random& random) {
   constexpr const char* kJoins[] = {
       "add", "add from zero",       "tree",      "pairs",    "fma (a*b)", "fma a*b", "fma a*b",
       "add", "fma (a*b) from zero", "add alpha", "fma alpha"};
-  constexpr const char* kFormatNames[] = {"f16", "bf16", "f32", "f64"};
+  constexpr const char* kFormatNames[] = {"f16", "bf16", "f32", "f64", "e4m3"};
   constexpr const char* kOfC[] = {"add from c",          "add from beta*c",
                                   "fma a*b from beta*c", "add alpha from beta*c",
                                   "fma alpha from c",    "fma alpha from beta*c",
                                   "add from fma beta*c", "add alpha from fma beta*c"};
   std::string join = last && OneIn(random, 3) ? kOfC[random() % std::size(kOfC)]
                                               : kJoins[random() % std::size(kJoins)];
-  if (OneIn(random, 4)) join += std::string(" as ") + kFormatNames[random() % 4];
-  if (OneIn(random, 4)) join += std::string(" held ") + kFormatNames[random() % 4];
+  if (OneIn(random, 4)) join += std::string(" as ") + kFormatNames[random() % 5];
+  if (OneIn(random, 4)) join += std::string(" held ") + kFormatNames[random() % 5];
   return join;
 }
 
@@ -327,8 +327,8 @@ std::string RandomEpilogue(const Model& m, bool plain, Random& random) {
   if (OneIn(random, 4) && !text.ends_with("bias)")) text += " + bias";
   plain = plain && text == "sum";
   text = text == "sum" ? "" : text + " | ";
-  constexpr const char* kFormatNames[] = {"f32", "f16", "bf16", "f64"};
-  return text + (m.d.bits == 16 && !plain ? m.d.name : kFormatNames[random() % 4]);
+  constexpr const char* kFormatNames[] = {"f32", "f16", "bf16", "f64", "e4m3", "e5m2"};
+  return text + (m.d.bits == 16 && !plain ? m.d.name : kFormatNames[random() % 6]);
 }
 
 bool IsMultiplyAdd(const Model& m) { return m.algorithm.family == Family::kFmaChain && m.k == 1; }

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int64_t kMaxNumber = int64_t{1} << 40;  // of products
 constexpr int64_t kMaxRanges = 1 << 20;
-const Format* const kEpilogueFormats[] = {&kF64, &kF32, &kF16, &kBf16, &kS32};
+const Format* const kEpilogueFormats[] = {&kF64, &kF32, &kF16, &kBf16, &kE4m3, &kE5m2, &kS32};
 
 std::vector<std::string_view> Split(std::string_view text, std::string_view separators) {
   std::vector<std::string_view> parts;
@@ -76,8 +76,8 @@ std::string ParseNumber(std::string_view after, WordsOfPart& words, int64_t* num
 std::string ParseFormat(std::string_view after, WordsOfPart& words, const Format** format) {
   *format = words.TakeFormat();
   if (*format != nullptr) return "";
-  return "a format must follow \"" + std::string(after) + "\": f64, f32, f16, bf16 or s32, not \"" +
-         std::string(words.peek()) + "\"";
+  return "a format must follow \"" + std::string(after) +
+         "\": f64, f32, f16, bf16, e4m3, e5m2 or s32, not \"" + std::string(words.peek()) + "\"";
 }
 
 std::string ParseBlocks(std::string_view after, WordsOfPart& words, PlanRange& range) {

@@ -158,9 +158,27 @@ uint64_t ExactWord(const Format& f, const Number& x) {
   std::abort();
 }
 
+// The nearest word of FP8, of two the even one; the largest beyond it.
+uint64_t ToFp8(const Format& to, const Number& x) {
+  if (IsNan(x)) return 0x7f;
+  const long magnitude = std::abs(x.significand);
+  uint64_t nearest = 0;
+  for (uint64_t word = 1; word < 0x80; ++word) {
+    const Number above = Read(to, word), below = Read(to, word - 1);
+    if (IsNan(above) || IsInfinite(above)) break;
+    // Twice the distance from the middle of the two.
+    const Dyadic middle = above.value() + below.value();
+    const int side =
+        Sign(Dyadic{magnitude, x.ulp + 1} + Dyadic{-middle.significand, middle.exponent});
+    if (IsInfinite(x) || side > 0 || (side == 0 && word % 2 == 0)) nearest = word;
+  }
+  return (x.negative ? 0x80 : 0) | nearest;
+}
+
 // Rounds to nearest even; a NaN stays itself or becomes the rule's.
 uint64_t Converted(const Format& from, const Format& to, NanRule rule, uint64_t word) {
   const Number x = Read(from, word);
+  if (to.bits == 8) return ToFp8(to, x);
   const bool propagates = rule == NanRule::kPropagate || rule == NanRule::kPropagateBca;
   if (IsNan(x)) return propagates ? QuietedNan(to, x) : DefaultNan(to, rule);
   if (IsInfinite(x)) return InfiniteWord(to, x.negative);
