@@ -135,6 +135,8 @@ Fields<InferredInstruction> FieldsOf(const InferredInstruction*) {
       {"budget_spent", [](const R& r) { return r.inference.spent; }},
       {"ended", [](const R& r) { return std::string(r.inference.status.message()); },
        Prose("reason for an early end; empty if there was none")},
+      {"text", [](const R& r) { return InferenceText(r.op, r.inference, {}); },
+       Prose("all of this, for people")},
   };
 }
 

@@ -116,13 +116,18 @@ class Result(Record):
     @property
     def text(self) -> str:
         if self._text is None:
-            self._text = self._named(self._printer()) if self._printer else _facts_and_tables(self)
+            self._text = self._named(self._printer()) if self._printer else self._printed() or _facts_and_tables(self)
         return self._text
 
     def _named(self, text):
         for old, new in self._names.items():
             text = text.replace(old, new)
         return text
+
+    def _printed(self):
+        """What `infer` prints of each instruction."""
+        found = self.json['instructions'] if self.verb == 'infer' else []
+        return self._named(''.join(one['text'] for one in found)).rstrip()
 
     def _only(self):
         instructions = self.json.get('instructions') if isinstance(self.json, dict) else None
@@ -167,45 +172,6 @@ def _cell(value):
     return ' '.join(map(str, value)) if isinstance(value, list) else '' if value is None else str(value)
 
 
-def _algorithm(row):
-    return f"{row['family']}({', '.join(f'{name}={value}' for name, value in row['parameters'].items())})"
-
-
-def _infer_facts(found):
-    """(label, text) for each line that `infer` prints."""
-    for one in found['instructions']:
-        yield 'instruction', one['instruction']
-        yield 'tree', one.get('tree', 'none found')
-        if 'row' in one:
-            yield 'row', f"{_algorithm(one['row'])} reproduces all {one['answers']} answers and {one['validated']} " \
-                         'generated dot products'
-        for row in one.get('also', ()):
-            yield 'also', _algorithm(row)
-        if one.get('same_rows'):
-            yield 'same as', ', '.join(one['same_rows'])
-        elif one.get('near'):
-            yield 'near', one['near']
-        for node in one.get('nodes', ()):
-            yield 'node', node
-        if 'nearest' in one:
-            yield 'nearest', f"{_algorithm(one['nearest'])} misses {one['nearest_misses']} of {one['answers']} answers"
-        if 'refuting' in one:
-            yield 'refuted', ', '.join(f'{name}={_cell(words)}' for name, words in one['refuting'].items())
-        for fixed in one['fixed']:
-            yield 'fixed', f"{fixed['parameter']}; shown by: {', '.join(fixed['experiments'])}"
-        for other in one['undetermined']:
-            yield 'equal' if other['proved'] else 'open', f"{other['values']}: {other['why']}"
-        for row in one['refuted']:
-            yield 'not', f"{_algorithm(row)} misses {row['misses']} answers, the first in {row['first_experiment']}"
-        if one['flaky']:
-            yield 'FLAKY', f"{one['flaky']} answers differed when repeated"
-        if one['contradicts_table']:
-            yield 'table', "the answers contradict mmadiff's own model"
-        if one['ended']:
-            yield 'ended', one['ended']
-        yield 'asked', f"{one['asked']} dot products to find the model, {one['validated']} to validate it"
-
-
 def _identify_facts(found):
     yield 'device', f"{found['device']}: {found['device_identity']}"
     yield 'verdict', found['text']
@@ -221,7 +187,7 @@ def _check_facts(found):
     yield 'equal', f"{found['equal']} of {found['lines']}"
 
 
-_FACTS = {'infer': _infer_facts, 'identify': _identify_facts, 'run': _run_facts, 'check': _check_facts}
+_FACTS = {'identify': _identify_facts, 'run': _run_facts, 'check': _check_facts}
 
 
 def _columns(rows):

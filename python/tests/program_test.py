@@ -645,7 +645,7 @@ def test_results_print_and_pickle():
     copy = pickle.loads(pickle.dumps(found))
     assert copy == found and str(copy) == str(found) and copy.svg == found.svg and copy.row == found.row
     page = found._repr_html_()
-    assert '<table>' in page and 'data:image/svg+xml' in page and '<script' not in page
+    assert '<pre>' in page and 'data:image/svg+xml' in page and '<script' not in page
     assert found.refuting is None and found.json['instructions'][0]['tree'] == 'c + k0'
     with pytest.raises(AttributeError, match='members: '):
         found.nonsense
