@@ -5,6 +5,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -186,15 +188,15 @@ class Plan {
   // Rows and columns of at most `count` elements.
   std::pair<std::vector<int64_t>, std::vector<int64_t>> Witnesses(const Product& product,
                                                                   const std::optional<Array>& d,
-                                                                  uint64_t seed, size_t count,
-                                                                  int threads) const {
+                                                                  uint64_t seed, bool any_nan,
+                                                                  size_t count, int threads) const {
     mmadiff_product p = ProductOf(product, nullptr);
     if (d) p.d = WordsOf(*d, p.count, p.m, p.n, "d");
     count = std::min<size_t>(count, p.m * p.n);
     std::vector<int64_t> rows(count), columns(count);
     const size_t found = Unlocked(threads, [&](const mmadiff_work* work) {
-      return mmadiff_plan_witnesses(plan_.get(), &p, seed, count, rows.data(), columns.data(),
-                                    work);
+      return mmadiff_plan_witnesses(plan_.get(), &p, seed, any_nan, count, rows.data(),
+                                    columns.data(), work);
     });
     Check(mmadiff_error_status());
     rows.resize(found), columns.resize(found);
@@ -204,16 +206,19 @@ class Plan {
   // (ranges, sum, result), where a range is (ks, runs, stage, sum, joined).
   nb::tuple Trace(const Product& product, int64_t row, int64_t column) const {
     const mmadiff_product p = ProductOf(product, nullptr);
-    nb::list ranges;
+    using Runs = std::vector<std::pair<int64_t, int64_t>>;
+    std::vector<std::tuple<std::string, Runs, size_t, uint64_t, uint64_t>> ranges;
     uint64_t sum = 0, result = 0;
     const auto add = [](void* to, const mmadiff_range* r) {
-      nb::list runs;
-      for (size_t i = 0; i < r->run_count; ++i) {
-        runs.append(nb::make_tuple(r->runs[2 * i], r->runs[2 * i + 1]));
-      }
-      static_cast<nb::list*>(to)->append(nb::make_tuple(r->ks, runs, r->stage, r->sum, r->joined));
+      Runs runs;
+      for (size_t i = 0; i < r->run_count; ++i)
+        runs.emplace_back(r->runs[2 * i], r->runs[2 * i + 1]);
+      static_cast<decltype(ranges)*>(to)->emplace_back(r->ks, std::move(runs), r->stage, r->sum,
+                                                       r->joined);
     };
-    Check(mmadiff_plan_trace(plan_.get(), &p, row, column, add, &ranges, &sum, &result));
+    Check(Unlocked(1, [&](const mmadiff_work* work) {
+      return mmadiff_plan_trace(plan_.get(), &p, row, column, add, &ranges, &sum, &result, work);
+    }));
     return nb::make_tuple(ranges, sum, result);
   }
 
@@ -258,9 +263,10 @@ nb::dict FindPlans(const Product& product, const Array& d, const std::string& d_
   }
   mmadiff_found_info info = {};
   mmadiff_found_describe(found.get(), &info, sizeof(info));
-  nb::list plans, unsettled, regions;
+  nb::list plans, unsettled, same, regions;
   for (size_t i = 0; i < info.plans + info.unsettled; ++i) {
     (i < info.plans ? plans : unsettled).append(mmadiff_found_plan(found.get(), i));
+    same.append(mmadiff_found_same(found.get(), i));
   }
   for (size_t i = 0; i < info.regions; ++i) {
     const char* elements = "";
@@ -270,6 +276,7 @@ nb::dict FindPlans(const Product& product, const Array& d, const std::string& d_
   nb::dict result;
   result["plans"] = plans;
   result["unsettled"] = unsettled;
+  result["same"] = same;
   result["regions"] = regions;
   result["tried"] = info.tried;
   result["nearest"] = info.nearest;
@@ -381,8 +388,8 @@ NB_MODULE(_core, m) {
   Member(plan, "reads_block_scales", &P::reads_block_scales);
   plan.def("execute", &Plan::Execute, "product"_a, "d"_a, "threads"_a);
   plan.def("elements", &Plan::Elements, "product"_a, "rows"_a, "columns"_a, "threads"_a);
-  plan.def("witnesses", &Plan::Witnesses, "product"_a, "d"_a.none(), "seed"_a, "count"_a,
-           "threads"_a);
+  plan.def("witnesses", &Plan::Witnesses, "product"_a, "d"_a.none(), "seed"_a, "any_nan"_a,
+           "count"_a, "threads"_a);
   plan.def("trace", &Plan::Trace, "product"_a, "row"_a, "column"_a);
 
   m.def("exact", &Exact, "product"_a, "high"_a, "low"_a, "threads"_a);

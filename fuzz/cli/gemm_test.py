@@ -49,6 +49,7 @@ GOOD = [
     ('sum + bias | f32', 'a b --bias=bias', A @ B + BIAS),
     ('every 64: fma (a*b) | f32', 'a b --scale_a=sa --scale_b=sb', scaled()),
     ('every 32: fma a*b | f32', 'a b --scale_a=sa --scale_b=sb', scaled()),
+    ('every 32: fma a*b | f32', 'a bt --transpose_b --scale_a=sa --scale_b=sbt', scaled()),
     ('b*(a*sum) + bias | f32', 'a b --scale_a=ra --scale_b=rb --bias=bias', (A @ B) * ROWS_A * ROWS_B + BIAS),
     ('fma(a, b*sum, bias) | f32', 'a b --scale_a=ra --scale_b=rb --bias=bias', (A @ B) * ROWS_A * ROWS_B + BIAS),
 ]
@@ -82,7 +83,7 @@ NOT_FOUND = [  # a part of the message
 FILES = {
     'a': A.astype('f2'), 'b': B.astype('f2'), 'at': A.T.astype('f2', order='C'), 'bt': B.T.astype('f2', order='C'),
     'fortran': np.asfortranarray(A.astype('f2')), 'big': A.astype('>f2'), 'c': C.astype('f4'), 'bias': BIAS.astype('f4'),
-    'sa': SCALE_A.astype('f4'), 'sb': SCALE_B.astype('f4'), 'integers': A.astype('i1'), 'ra': ROWS_A.astype('f4'), 'rb': ROWS_B.astype('f4'),
+    'sa': SCALE_A.astype('f4'), 'sb': SCALE_B.astype('f4'), 'integers': A.astype('i1'), 'sbt': SCALE_B.T.astype('f4', order='C'), 'ra': ROWS_A.astype('f4'), 'rb': ROWS_B.astype('f4'),
     'x': X.astype('f2'), 'y': Y.astype('f2'), 'sx': X[:M // 8, :K // 64].astype('f4'), 'sy': Y[:K // 64, :N // 4].astype('f4'),
     'rx': X[:, :1].astype('f4'), 'ry': Y[:1].astype('f4'), 'z': Y[1:2].astype('f4'), 'w': X[:, :N].astype('f4'), 'd': C.astype('f4'),
 }

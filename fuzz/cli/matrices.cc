@@ -131,9 +131,10 @@ bool HasOthers(const MatrixFlags& f) {
 }
 
 void AddTransposeFlags(CLI::App& command, MatrixFlags& flags) {
-  AddFlag(command, "--transpose_a", flags.transpose_a, "the file of A has K x M");
+  AddFlag(command, "--transpose_a", flags.transpose_a,
+          "the files of A and of its scales have K x M");
   AddFlag(command, "--transpose_b", flags.transpose_b,
-          "the file of B has N x K, as the weights of a linear layer");
+          "the files of B and of its scales have N x K, as the weights of a linear layer");
 }
 
 absl::StatusOr<LoadedMatrices> LoadedMatrices::Load(const MatrixFlags& flags, const Plan& plan) {
@@ -235,15 +236,17 @@ absl::Status LoadedMatrices::LoadOthers(const MatrixFlags& flags, const Format& 
       return WrongShape(bias, absl::StrCat("the bias must have (1, ", m.n, ")"));
     }
   }
-  ASSIGN_OR_RETURN(m.scale_a, AddScales(flags.scale_a, &sum, m.m, true));
-  ASSIGN_OR_RETURN(m.scale_b, AddScales(flags.scale_b, &sum, m.n, false));
-  ASSIGN_OR_RETURN(m.block_scale_a, AddScales(flags.block_scale_a, block_scale, m.m, true));
+  ASSIGN_OR_RETURN(m.scale_a, AddScales(flags.scale_a, &sum, m.m, true, flags.transpose_a));
+  ASSIGN_OR_RETURN(m.scale_b, AddScales(flags.scale_b, &sum, m.n, false, flags.transpose_b));
+  ASSIGN_OR_RETURN(m.block_scale_a,
+                   AddScales(flags.block_scale_a, block_scale, m.m, true, flags.transpose_a));
   if (m.block_scale_a.words.data != nullptr) {
     const Array& scales = *arrays_.back();
     if (block_scale == nullptr) block_scale = ScalesHeldBy(*scales.format);
     block_scale_format_ = block_scale;
   }
-  ASSIGN_OR_RETURN(m.block_scale_b, AddScales(flags.block_scale_b, block_scale, m.n, false));
+  ASSIGN_OR_RETURN(m.block_scale_b,
+                   AddScales(flags.block_scale_b, block_scale, m.n, false, flags.transpose_b));
   return absl::OkStatus();
 }
 
@@ -256,8 +259,9 @@ absl::StatusOr<Words> LoadedMatrices::Add(const std::string& name, const Format*
     added.strides.insert(added.strides.begin(), 0);
   }
   if (added.format == nullptr && raw == nullptr) {
-    return absl::InvalidArgumentError(absl::StrCat(added.name, " holds raw words (", added.type,
-                                                   "): give the formats, --formats=A,B,D"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(added.name, " holds raw words (", added.type,
+                     "): give the formats, --formats=A,B,D, of block scales the fourth"));
   }
   if (added.format == nullptr) RETURN_IF_ERROR(CheckHolds(added, *raw));
   return AsMatrix(added);
@@ -282,10 +286,10 @@ absl::StatusOr<Words> LoadedMatrices::Result(const std::string& name, const Form
 
 // Scales of B have the layout of B: rows of scales go along k.
 absl::StatusOr<ScaleMatrix> LoadedMatrices::AddScales(const std::string& name, const Format* format,
-                                                      int64_t rows, bool of_a) {
+                                                      int64_t rows, bool of_a, bool turned) {
   ScaleMatrix scales;
   if (name.empty()) return scales;
-  ASSIGN_OR_RETURN(const Words words, Add(name, format));
+  ASSIGN_OR_RETURN(const Words words, AddTurned(name, turned, format));
   const Array& array = *arrays_.back();
   if (format != nullptr) RETURN_IF_ERROR(CheckHolds(array, *format));
   scales.words = of_a ? words : words.Transposed();

@@ -64,7 +64,7 @@ class LoadedMatrices {
   absl::StatusOr<Words> AddTurned(const std::string& name, bool turned, const Format* raw);
   // `format` is nullptr: that of the array.
   absl::StatusOr<ScaleMatrix> AddScales(const std::string& name, const Format* format, int64_t rows,
-                                        bool of_a);
+                                        bool of_a, bool turned);
 
   Matrices matrices_;
   const Format *result_format_ = nullptr, *sum_format_ = nullptr, *block_scale_format_ = nullptr;

@@ -104,7 +104,7 @@ class Plan:
     def reads_block_scales(self) -> int: ...
     def execute(self, product: Product, d: _Words, threads: int) -> None: ...
     def elements(self, product: Product, rows: Sequence[int], columns: Sequence[int], threads: int) -> list[int]: ...
-    def witnesses(self, product: Product, d: _Words | None, seed: int, count: int,
+    def witnesses(self, product: Product, d: _Words | None, seed: int, any_nan: bool, count: int,
                   threads: int) -> tuple[list[int], list[int]]: ...
     def trace(self, product: Product, row: int,
               column: int) -> tuple[list[tuple[str, list[tuple[int, int]], int, int, int]], int, int]: ...
@@ -112,6 +112,7 @@ class Plan:
 class _Found(TypedDict):
     plans: list[str]
     unsettled: list[str]
+    same: list[str]
     regions: list[tuple[str, str]]
     tried: int
     nearest: str

@@ -136,11 +136,11 @@ mmadiff_status mmadiff_plan_elements(const mmadiff_plan* plan, const mmadiff_pro
                                      uint64_t* words, const mmadiff_work* work);
 
 /* Chooses at most `count` elements that distinguish plans, from random rows and columns: first those where D, if it is
- * given, is not the plan's, then those whose sums are nearest to one with another result. Returns how many, or 0 with an
- * error. */
+ * given, is not the plan's (two NaNs are equal if any_nan is not 0), then those whose sums are nearest to one with another
+ * result. Returns how many, or 0 with an error. */
 size_t mmadiff_plan_witnesses(const mmadiff_plan* plan, const mmadiff_product* product,
-                              uint64_t seed, size_t count, int64_t* rows, int64_t* columns,
-                              const mmadiff_work* work);
+                              uint64_t seed, int any_nan, size_t count, int64_t* rows,
+                              int64_t* columns, const mmadiff_work* work);
 
 typedef struct {
   const char* ks;      /* "0-127"; "0-5+12<96": 0 to 5, 12 to 17 and so on, below 96 */
@@ -155,7 +155,8 @@ typedef struct {
 mmadiff_status mmadiff_plan_trace(const mmadiff_plan* plan, const mmadiff_product* product,
                                   int64_t row, int64_t column,
                                   void (*each)(void* context, const mmadiff_range* range),
-                                  void* context, uint64_t* sum, uint64_t* result);
+                                  void* context, uint64_t* sum, uint64_t* result,
+                                  const mmadiff_work* work);
 
 /* The exact product A B, as high + low: f64 words, d being the sums rounded to nearest even and `low` the rest, rounded
  * again. a_format and b_format are needed; scales, bias and c are not read. k is at most 2^31. */
@@ -196,6 +197,8 @@ typedef struct {
 void mmadiff_found_describe(const mmadiff_found* found, mmadiff_found_info* info, size_t size);
 /* The text of a plan: index < plans + unsettled, those that give every element first. NULL beyond. */
 const char* mmadiff_found_plan(const mmadiff_found* found, size_t index);
+/* The other rows, separated by spaces, with which this plan gives the same bits, of those that match. NULL beyond. */
+const char* mmadiff_found_same(const mmadiff_found* found, size_t index);
 /* The plan of a region, and its elements: "rows 96-99; rows 0-5 of columns 88-95". index < regions. NULL beyond. */
 const char* mmadiff_found_region(const mmadiff_found* found, size_t index, const char** elements);
 

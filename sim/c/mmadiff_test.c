@@ -182,24 +182,24 @@ static void TestPlan(void) {
     uint64_t sum = 0, result = 0;
     struct Ranges ranges = {0, 0, 0};
     uint32_t word;
-    CHECK(mmadiff_plan_witnesses(plan, &p, 1, kM * kN, rows, columns, NULL) == kM * kN); /* D is the other's */
+    CHECK(mmadiff_plan_witnesses(plan, &p, 1, 0, kM * kN, rows, columns, NULL) == kM * kN); /* D is the other's */
     CHECK(d[rows[0] * kN + columns[0]] != e[rows[0] * kN + columns[0]]);
     CHECK(mmadiff_plan_elements(plan, &p, kM * kN, rows, columns, words, NULL) == MMADIFF_OK);
     for (i = 0; i < kM * kN; ++i) {
       memcpy(&word, &d[rows[i] * kN + columns[i]], sizeof word);
       CHECK(words[i] == word);
     }
-    CHECK(mmadiff_plan_trace(plan, &p, rows[3], columns[3], &CountRange, &ranges, &sum, &result) == MMADIFF_OK);
+    CHECK(mmadiff_plan_trace(plan, &p, rows[3], columns[3], &CountRange, &ranges, &sum, &result, NULL) == MMADIFF_OK);
     CHECK(ranges.count == kK / 64 && ranges.end == kK && ranges.last == sum && result == words[3]);
     rows[0] = kM;
     CHECK(mmadiff_plan_elements(plan, &p, 1, rows, columns, words, NULL) == MMADIFF_INVALID);
     CHECK(mmadiff_plan_elements(plan, &p, 0, NULL, NULL, NULL, NULL) == MMADIFF_OK);
     CHECK(mmadiff_plan_elements(plan, &p, 1, NULL, columns, words, NULL) == MMADIFF_INVALID);
-    CHECK(mmadiff_plan_witnesses(plan, &p, 1, 4, rows, NULL, NULL) == 0 && mmadiff_error_status() == MMADIFF_INVALID);
-    CHECK(mmadiff_plan_witnesses(plan, &p, 1, (size_t)-1, rows, columns, NULL) == 0 && mmadiff_error()[0] != 0);
-    CHECK(mmadiff_plan_trace(NULL, &p, 0, 0, NULL, NULL, &sum, &result) == MMADIFF_INVALID);
-    CHECK(mmadiff_plan_trace(plan, &p, 0, kN, NULL, NULL, &sum, &result) == MMADIFF_INVALID);
-    CHECK(mmadiff_plan_trace(plan, &p, 0, 0, NULL, NULL, NULL, &result) == MMADIFF_INVALID);
+    CHECK(mmadiff_plan_witnesses(plan, &p, 1, 0, 4, rows, NULL, NULL) == 0 && mmadiff_error_status() == MMADIFF_INVALID);
+    CHECK(mmadiff_plan_witnesses(plan, &p, 1, 0, (size_t)-1, rows, columns, NULL) == 0 && mmadiff_error()[0] != 0);
+    CHECK(mmadiff_plan_trace(NULL, &p, 0, 0, NULL, NULL, &sum, &result, NULL) == MMADIFF_INVALID);
+    CHECK(mmadiff_plan_trace(plan, &p, 0, kN, NULL, NULL, &sum, &result, NULL) == MMADIFF_INVALID);
+    CHECK(mmadiff_plan_trace(plan, &p, 0, 0, NULL, NULL, NULL, &result, NULL) == MMADIFF_INVALID);
   }
   p.d.data = d, p.a_format = p.b_format = "f32";
   query.globs = "x86/vfmadd231ss";
@@ -208,6 +208,7 @@ static void TestPlan(void) {
   if (found != NULL) {
     mmadiff_found_describe(found, &how, sizeof how);
     CHECK(how.plans == 1 && how.tried > 100 && strcmp(mmadiff_found_plan(found, 0), text) == 0);
+    CHECK(mmadiff_found_same(found, 0) != NULL && mmadiff_found_same(found, 1) == NULL);
     CHECK(mmadiff_found_plan(found, 1) == NULL && mmadiff_found_region(found, 0, NULL) == NULL);
   }
   mmadiff_found_close(found);

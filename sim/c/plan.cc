@@ -27,7 +27,7 @@ struct mmadiff_plan {
 struct mmadiff_found {
   mmadiff::PlanSearch search;
   int64_t elements = 0;  // of D
-  std::vector<std::string> plans;
+  std::vector<std::string> plans, same;
   struct Region {
     std::string plan, elements;
   };
@@ -106,13 +106,13 @@ void Elements(const Plan& plan, const mmadiff_product& p, std::span<const int64_
               std::span<const int64_t> columns, uint64_t* words, const mmadiff_work* work) {
   const Matrices matrices = OperandsOf(plan, p);
   for (size_t i = 0; i < rows.size(); ++i) RequireElement(matrices, rows[i], columns[i]);
-  ForEachPart(std::ssize(rows), ThreadsOf(work), [&](int64_t i, const Poll&) {
-    words[i] = ExecuteAt(plan, matrices, {&rows[i], 1}, {&columns[i], 1})[0];
+  ForEachPart(std::ssize(rows), ThreadsOf(work), [&](int64_t i, const Poll& poll) {
+    words[i] = ExecuteAt(plan, matrices, {&rows[i], 1}, {&columns[i], 1}, &poll)[0];
   });
 }
 
-size_t Witnesses(const Plan& plan, const mmadiff_product& p, uint64_t seed, size_t count,
-                 int64_t* rows, int64_t* columns, const mmadiff_work* work) {
+size_t Witnesses(const Plan& plan, const mmadiff_product& p, uint64_t seed, bool any_nan,
+                 size_t count, int64_t* rows, int64_t* columns, const mmadiff_work* work) {
   constexpr size_t kMost = 1 << 20;
   if (count > kMost) throw CallError("at most 2^20 elements");
   const Matrices matrices = OperandsOf(plan, p);
@@ -121,7 +121,7 @@ size_t Witnesses(const Plan& plan, const mmadiff_product& p, uint64_t seed, size
     Require(WhyNotWords("D", d, WordsOf(p.d), p.m, p.n));
   }
   const std::vector<MatrixElement> elements =
-      WitnessesOf(plan, matrices, WordsOf(p.d), static_cast<int64_t>(count), seed,
+      WitnessesOf(plan, matrices, WordsOf(p.d), static_cast<int64_t>(count), seed, any_nan,
                   {.threads = ThreadsOf(work)});
   for (size_t i = 0; i < elements.size(); ++i) {
     rows[i] = elements[i].row, columns[i] = elements[i].column;
@@ -163,6 +163,15 @@ std::vector<const Operation*> OperationsOf(std::string_view globs) {
   return all.empty() ? MatchOperations("*") : all;
 }
 
+std::string SameRows(const Operation& row, std::span<const Operation* const> rows) {
+  std::string names;
+  for (const Operation* op : rows) {
+    if (op == &row || !SameModel(op->model, row.model)) continue;
+    names += (names.empty() ? "" : " ") + op->name;
+  }
+  return names;
+}
+
 mmadiff_found* FindPlansOf(const mmadiff_product& p, const mmadiff_query& query,
                            const mmadiff_work* work) {
   if (p.count != 1) throw CallError("plans are searched for one product: count must be 1");
@@ -185,7 +194,10 @@ mmadiff_found* FindPlansOf(const mmadiff_product& p, const mmadiff_query& query,
   PlanSearch& search = result->search;
   result->elements = p.m * p.n;
   search = SearchPlans(matrices, WordsOf(p.d), d, candidates.plans, {.threads = ThreadsOf(work)});
-  for (const Plan& plan : search.found.Left()) result->plans.push_back(PlanText(plan));
+  for (const Plan& plan : search.found.Left()) {
+    result->plans.push_back(PlanText(plan));
+    result->same.push_back(SameRows(*plan.operation, candidates.operations));
+  }
   if (result->plans.empty()) result->nearest = PlanText(search.found.nearest);
   for (size_t i = 0; search.regions && i < search.regions->plans.size(); ++i) {
     result->regions.push_back(
@@ -254,11 +266,11 @@ mmadiff_status mmadiff_plan_elements(const mmadiff_plan* plan, const mmadiff_pro
 }
 
 size_t mmadiff_plan_witnesses(const mmadiff_plan* plan, const mmadiff_product* product,
-                              uint64_t seed, size_t count, int64_t* rows, int64_t* columns,
-                              const mmadiff_work* work) {
+                              uint64_t seed, int any_nan, size_t count, int64_t* rows,
+                              int64_t* columns, const mmadiff_work* work) {
   return Guarded<size_t>(0, [&]() -> size_t {
     if (count == 0) return 0;
-    return Witnesses(Required(plan, "the plan").plan, Checked(product), seed, count,
+    return Witnesses(Required(plan, "the plan").plan, Checked(product), seed, any_nan != 0, count,
                      &Required(rows, "rows"), &Required(columns, "columns"), work);
   });
 }
@@ -266,12 +278,15 @@ size_t mmadiff_plan_witnesses(const mmadiff_plan* plan, const mmadiff_product* p
 mmadiff_status mmadiff_plan_trace(const mmadiff_plan* plan, const mmadiff_product* product,
                                   int64_t row, int64_t column,
                                   void (*each)(void* context, const mmadiff_range* range),
-                                  void* context, uint64_t* sum, uint64_t* result) {
+                                  void* context, uint64_t* sum, uint64_t* result,
+                                  const mmadiff_work* work) {
   return GuardedStatus([&] {
     const Plan& p = Required(plan, "the plan").plan;
     const Matrices matrices = OperandsOf(p, Checked(product));
     RequireElement(matrices, row, column);
-    const TracedElement element = TraceAt(p, matrices, row, column);
+    const Threads threads = ThreadsOf(work);
+    const Poll poll(threads);
+    const TracedElement element = TraceAt(p, matrices, row, column, &poll);
     for (const TracedRange& range : element.ranges) {
       const std::string ks = KsText(range.ks);
       std::vector<int64_t> runs;
@@ -322,6 +337,10 @@ void mmadiff_found_describe(const mmadiff_found* found, mmadiff_found_info* info
 
 const char* mmadiff_found_plan(const mmadiff_found* found, size_t index) {
   return found != nullptr && index < found->plans.size() ? found->plans[index].c_str() : nullptr;
+}
+
+const char* mmadiff_found_same(const mmadiff_found* found, size_t index) {
+  return found != nullptr && index < found->same.size() ? found->same[index].c_str() : nullptr;
 }
 
 const char* mmadiff_found_region(const mmadiff_found* found, size_t index, const char** elements) {

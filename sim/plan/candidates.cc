@@ -347,6 +347,11 @@ std::vector<const Operation*> OperationsFor(std::span<const Operation* const> op
       fit.push_back(op);
     }
   }
+  // FP4 is e4m3, too, but that is rarely meant.
+  std::ranges::stable_partition(fit, [&](const Operation* op) {
+    return std::string_view(op->model.a.name) == a.name &&
+           std::string_view(op->model.b.name) == b.name;
+  });
   return fit;
 }
 

@@ -20,7 +20,8 @@ struct UsedOperands {
   const Format* block_scale = nullptr;  // of the operation
 };
 
-// Those with which plans for operands A and B in these formats and results in `d` are possible. Sums
+// Those with which plans for operands A and B in these formats and results in `d` are possible, first
+// those of these formats. Sums
 // have the format `sum`, any if it is nullptr.
 std::vector<const Operation*> OperationsFor(std::span<const Operation* const> operations,
                                             const Format& a, const Format& b, const Format& d,

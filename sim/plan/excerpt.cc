@@ -22,8 +22,9 @@ namespace {
 // The scales of these rows, one row each.
 ScaleMatrix ScalesOf(const ScaleMatrix& from, std::span<const int64_t> rows, int64_t k,
                      std::vector<unsigned char>& to) {
-  if (from.words.data == nullptr || k == 0) return from;
-  std::vector<int64_t> places, blocks((k + from.k_each - 1) / from.k_each);
+  if (from.words.data == nullptr) return from;
+  // Results are scaled even if k is 0.
+  std::vector<int64_t> places, blocks(std::max<int64_t>(1, (k + from.k_each - 1) / from.k_each));
   for (const int64_t row : rows) places.push_back(row / from.rows_each);
   std::iota(blocks.begin(), blocks.end(), 0);
   return {CopyOf(from.words, places, blocks, to), 1, from.k_each};

@@ -175,6 +175,7 @@ class Tile {
       for (int64_t at = 0; at < total.count(); ++at) {
         total.set(at, (total.at(at) + next.at(at)) & word);
       }
+      if (trace_ != nullptr) trace_->ranges.back().joined = total.at(0);
     }
     return total;
   }
@@ -466,11 +467,13 @@ void Execute(const Plan& plan, const Matrices& matrices, const MutableWords& d,
   });
 }
 
-TracedElement TraceAt(const Plan& plan, const Matrices& matrices, int64_t row, int64_t column) {
+TracedElement TraceAt(const Plan& plan, const Matrices& matrices, int64_t row, int64_t column,
+                      const Poll* poll) {
   const Recipe recipe(plan, matrices, true);
   TracedElement trace;
   Tile tile(recipe, {&row, 1}, {&column, 1});
   tile.Trace(&trace);
+  tile.Ask(poll);
   tile.Run([&](int64_t, int64_t, uint64_t word) { trace.result = word; });
   return trace;
 }
@@ -483,12 +486,13 @@ std::vector<uint64_t> ExecuteAll(const Plan& plan, const Matrices& matrices) {
 }
 
 std::vector<uint64_t> ExecuteAt(const Plan& plan, const Matrices& matrices,
-                                std::span<const int64_t> rows, std::span<const int64_t> columns) {
+                                std::span<const int64_t> rows, std::span<const int64_t> columns,
+                                const Poll* poll) {
   const Recipe recipe(plan, matrices, true);
   std::vector<uint64_t> words(rows.size() * columns.size());
-  Tile(recipe, rows, columns).Run([&](int64_t i, int64_t j, uint64_t word) {
-    words[i * columns.size() + j] = word;
-  });
+  Tile tile(recipe, rows, columns);
+  tile.Ask(poll);
+  tile.Run([&](int64_t i, int64_t j, uint64_t word) { words[i * columns.size() + j] = word; });
   return words;
 }
 

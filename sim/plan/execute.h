@@ -28,20 +28,23 @@ void Execute(const Plan& plan, const Matrices& matrices, const MutableWords& d,
 struct TracedRange {
   size_t stage = 0;  // index into plan.stages; ranges of inner stages come before the outer one
   Pieces ks;
-  uint64_t sum = 0, joined = 0;  // in the format of sums
+  // In the format of sums. In trees (tree, pairs) nothing is joined yet: `joined` is the range's sum.
+  uint64_t sum = 0, joined = 0;
 };
 struct TracedElement {
   std::vector<TracedRange> ranges;  // none if the plan has no stages
   uint64_t sum = 0;                 // after all stages, in the format of sums
   uint64_t result = 0;
 };
-// Element (row, column) of D, range by range. In a tree, `joined` is the range's own sum.
-TracedElement TraceAt(const Plan& plan, const Matrices& matrices, int64_t row, int64_t column);
+// Element (row, column) of D, range by range. Polls, if `poll` is not nullptr, while it adds.
+TracedElement TraceAt(const Plan& plan, const Matrices& matrices, int64_t row, int64_t column,
+                      const Poll* poll = nullptr);
 
 // Word [row * n + column], of few results.
 std::vector<uint64_t> ExecuteAll(const Plan& plan, const Matrices& matrices);
 // The results in these rows and columns only: word [r * columns.size() + c].
 std::vector<uint64_t> ExecuteAt(const Plan& plan, const Matrices& matrices,
-                                std::span<const int64_t> rows, std::span<const int64_t> columns);
+                                std::span<const int64_t> rows, std::span<const int64_t> columns,
+                                const Poll* poll = nullptr);
 
 }  // namespace mmadiff

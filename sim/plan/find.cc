@@ -11,8 +11,10 @@ namespace mmadiff {
 namespace {
 
 constexpr int64_t kWitnesses = 48;
-constexpr size_t kNear = 16, kPerhapsNear = 256;   // plans of which the nearest is sought
-constexpr int64_t kNearGrid = 16, kFirstGrid = 4;  // rows and columns in which they are found
+// Plans of which the nearest is sought, and the rows and columns in which they are compared.
+constexpr int64_t kFirstElements = 1 << 14;  // of each row, for all plans together
+constexpr size_t kPerhapsNear = 256, kNear = 16, kNearest = 3;
+constexpr int64_t kNearGrid = 16, kLastGrid = 64;
 constexpr int64_t kGroup = 4;  // witnesses that are looked at together: a grid of rows and columns
 
 class Finder {
@@ -23,17 +25,18 @@ class Finder {
         d_(d),
         format_(format),
         execution_(execution),
+        all_(candidates),
         left_(candidates.begin(), candidates.end()) {
     found_.tried = std::ssize(candidates);
     found_.nearest = candidates.front();
   }
 
   FoundPlans Find() {
-    const std::vector<MatrixElement> elements = Witnesses();
+    elements_ = Witnesses();
     // The first witnesses, one by one, reject most.
-    for (size_t i = 0, next = 1; i < elements.size(); i = next) {
-      next = std::min<size_t>(i == 0 ? 1 : i + std::min<size_t>(i, kGroup), elements.size());
-      Reject(std::span(elements).first(next).subspan(i));
+    for (size_t i = 0, next = 1; i < elements_.size(); i = next) {
+      next = std::min<size_t>(i == 0 ? 1 : i + std::min<size_t>(i, kGroup), elements_.size());
+      Reject(std::span(elements_).first(next).subspan(i));
     }
     // The rest are tested on all elements; each that fails points at an element that decides.
     while (!left_.empty() && found_.plans.size() < kMaxFoundPlans) {
@@ -65,7 +68,7 @@ class Finder {
     // A fixed order without regularity.
     std::ranges::sort(order, {}, [](int64_t i) { return i * 0x9e3779b97f4a7c15 >> 20; });
     if (std::string_view(sum.name) != format_.name) {
-      const std::vector<int64_t> rank = RanksOf(plan, matrices_, d_, execution_);
+      const std::vector<int64_t> rank = RanksOf(plan, matrices_, d_, true, execution_);
       std::ranges::stable_sort(order, {}, [&](int64_t i) { return rank[i]; });
     }
     std::vector<MatrixElement> elements;
@@ -85,14 +88,12 @@ class Finder {
     for (const MatrixElement& e : elements) witnesses.push_back({e, 0});
     const Excerpt excerpt(matrices_, rows, columns);
     const std::vector<std::vector<MatrixElement>> wrong = WrongOfAll(excerpt, rows, columns);
-    if (!left_.empty()) rejected_.clear();
     std::vector<Plan> left;
     for (size_t p = 0; p < left_.size(); ++p) {
       if (wrong[p].empty()) {
         left.push_back(std::move(left_[p]));
       } else {
         CountRejected(wrong[p], witnesses);
-        rejected_.push_back(std::move(left_[p]));
       }
     }
     left_ = std::move(left);
@@ -101,12 +102,16 @@ class Finder {
     }
   }
 
-  // Plans that are rejected later are nearer. Of these, those that give most elements of some rows and
-  // columns are compared on all.
+  // Those that give most of few elements of all plans, then of more elements of the best, and of all.
   void FindNearest() {
-    left_ = std::move(rejected_);
-    KeepNearest(kFirstGrid, kPerhapsNear);
-    KeepNearest(kNearGrid, kNear);
+    left_.assign(all_.begin(), all_.end());
+    const int64_t columns = kFirstElements / std::ssize(left_);
+    KeepNearest(
+        PlacesOf(elements_, &MatrixElement::row, kNearGrid),
+        PlacesOf(elements_, &MatrixElement::column, std::clamp<int64_t>(columns, 1, kNearGrid)),
+        kPerhapsNear);
+    KeepNearest(Spread(kNearGrid, matrices_.m), Spread(kNearGrid, matrices_.n), kNear);
+    KeepNearest(Spread(kLastGrid, matrices_.m), Spread(kLastGrid, matrices_.n), kNearest);
     found_.differing = INT64_MAX;
     for (const Plan& plan : left_) {
       const MatrixDifference difference = CompareWithPlan(plan, matrices_, d_, execution_);
@@ -117,21 +122,35 @@ class Finder {
     }
   }
 
-  // Leaves `count` plans, those that give most elements of a grid of rows and columns.
-  void KeepNearest(int64_t grid, size_t count) {
-    std::vector<int64_t> rows, columns;
-    for (int64_t i = 0; i < grid; ++i) {
-      rows.push_back(i * matrices_.m / grid);
-      columns.push_back(i * matrices_.n / grid);
+  // At most `count` of the numbers below `size`.
+  static std::vector<int64_t> Spread(int64_t count, int64_t size) {
+    std::vector<int64_t> places;
+    for (int64_t i = 0; i < std::min(count, size); ++i) {
+      places.push_back(i * size / std::min(count, size));
     }
+    return places;
+  }
+
+  // The rows or columns of the first elements.
+  static std::vector<int64_t> PlacesOf(std::span<const MatrixElement> elements,
+                                       int64_t MatrixElement::*place, int64_t count) {
+    std::vector<int64_t> places;
+    for (const MatrixElement& e : elements.first(std::min<size_t>(count, elements.size()))) {
+      places.push_back(e.*place);
+    }
+    return places;
+  }
+
+  // Leaves the plans that give most elements in these rows and columns, the simplest first.
+  void KeepNearest(const std::vector<int64_t>& rows, const std::vector<int64_t>& columns,
+                   size_t count) {
+    if (left_.size() <= count) return;
     const auto wrong = WrongOfAll(Excerpt(matrices_, rows, columns), rows, columns);
     std::vector<size_t> order(left_.size());
     std::iota(order.begin(), order.end(), 0);
     std::ranges::stable_sort(order, {}, [&](size_t p) { return wrong[p].size(); });
     std::vector<Plan> nearest;
-    for (const size_t p : std::span(order).first(std::min(count, order.size()))) {
-      nearest.push_back(left_[p]);
-    }
+    for (const size_t p : std::span(order).first(count)) nearest.push_back(left_[p]);
     left_ = std::move(nearest);
   }
 
@@ -168,8 +187,9 @@ class Finder {
   const Words d_;
   const Format& format_;
   const Execution execution_;
+  const std::span<const Plan> all_;
   std::vector<Plan> left_;
-  std::vector<Plan> rejected_;  // those that were rejected last
+  std::vector<MatrixElement> elements_;  // that are compared first
   FoundPlans found_;
 };
 

@@ -48,7 +48,7 @@ class Multiplied {
     if (ReadsC(plan)) q.c = {more(model.d, m * n), n, 1, BitsOf(model.d)};
     if (plan.epilogue.bias) q.bias = {more(model.d, n), n, 1, BitsOf(model.d)};
     if (ReadsScales(plan)) {
-      const int64_t across = (k + scale_block - 1) / scale_block;
+      const int64_t across = std::max<int64_t>(1, (k + scale_block - 1) / scale_block);
       q.scale_a = {{more(model.d, m * across), across, 1, 32}, 1, scale_block};
       q.scale_b = {{more(model.d, n * across), across, 1, 32}, 1, scale_block};
     }
@@ -128,6 +128,39 @@ TEST(FindPlans, FewElementsOfSixteenBitsDecide) {
   EXPECT_EQ(rejected, found.tried - 1);
 }
 
+// A 16-bit D, too, where wrong elements are compared first and most plans give nearly all others.
+TEST(FindPlans, SeesOneWrongElementOfSixteenBits) {
+  const std::string rows[] = {" | f16", " | into 3 of 64: add | f16"};
+  for (const std::string& rest : rows) {
+    for (const uint64_t seed : {1, 2, 3, 4}) {
+      const Plan plan = PlanOf(kF16 + rest);
+      Multiplied made(plan, 128, 100, 512, seed);
+      Store(made.out(), 77, 88, Load(made.d(), 77, 88) + 1);
+      const FoundPlans found = FindPlans(made.q, made.d(), mmadiff::kF16,
+                                         CandidatePlans({&plan.operation, 1}, 512, mmadiff::kF16));
+      EXPECT_THAT(found.plans, SizeIs(0));
+      EXPECT_EQ(OrderAt(found.nearest, 512), OrderAt(plan, 512))
+          << PlanText(found.nearest) << ' ' << found.differing;
+      EXPECT_EQ(found.differing, 1);
+      EXPECT_EQ(found.first, (MatrixElement{77, 88}));
+    }
+  }
+}
+
+// Without products, scales decide the signs of zeros.
+TEST(FindPlans, ScalesRowsWithoutProducts) {
+  const Plan plan = PlanOf(std::string(kFma) + " | (a*b)*sum | f32");
+  Multiplied made(plan, 4, 3, 0, 1, 1);
+  const float signs[] = {1, -1, 1, -1}, ones[] = {1, 1, -1};
+  made.q.scale_a = {{reinterpret_cast<const unsigned char*>(signs), 1, 1, 32}, 1, 1};
+  made.q.scale_b = {{reinterpret_cast<const unsigned char*>(ones), 1, 1, 32}, 1, 1};
+  Execute(plan, made.q, made.out());
+  EXPECT_EQ(Load(made.d(), 1, 0), 0x80000000u);
+  const std::vector<Plan> candidates =
+      CandidatePlans({&plan.operation, 1}, 0, kF32, {.scale_block = 1});
+  EXPECT_THAT(FindPlans(made.q, made.d(), kF32, candidates).plans, testing::Contains(plan));
+}
+
 // Products with scales, a bias, C and alpha, as kernels of FP8 use them.
 TEST(FindPlans, NamesThePlanWithOperands) {
   const std::string mx = "sm_100/tcgen05.mma.m128n8k32.mxf8f6f4.f32.e4m3.e4m3.ue8m0";
@@ -203,7 +236,7 @@ TEST(WitnessesOf, AreTheElementsThatDecide) {
   const Plan plan = PlanOf(std::string(kF16) + " | into 3 of 64: add | bf16");
   Multiplied made(plan, 200, 150, 1024);
   Store(made.out(), 17, 31, Load(made.d(), 17, 31) ^ 1);
-  const std::vector<MatrixElement> elements = WitnessesOf(plan, made.q, made.d(), 40, 1);
+  const std::vector<MatrixElement> elements = WitnessesOf(plan, made.q, made.d(), 40, 1, true);
   ASSERT_THAT(elements, SizeIs(40));
   EXPECT_EQ(elements[0], (MatrixElement{17, 31}));
   // Another plan differs there much more often than elsewhere.
@@ -214,7 +247,7 @@ TEST(WitnessesOf, AreTheElementsThatDecide) {
   const MatrixDifference all = CompareWords(kBf16, 200, 150, other.d(), made.d());
   EXPECT_LT(all.count * 10, 200 * 150);
   EXPECT_GT(std::ranges::count_if(elements, differs) * 10, 40);
-  EXPECT_THAT(WitnessesOf(plan, made.q, {}, 1 << 20, 1), SizeIs(200 * 150));
+  EXPECT_THAT(WitnessesOf(plan, made.q, {}, 1 << 20, 1, true), SizeIs(200 * 150));
 }
 
 TEST(FindPlans, SaysThatNoneFits) {

@@ -107,7 +107,7 @@ class Racer {
       for (int64_t i = 0; i < kCases; ++i) {
         if (Same(x[i], y[i])) continue;
         const auto row = cases.a.words.begin() + i * k;
-        return Shrunk({k, {row, row + k}, cases.b.words, x[i], y[i]});
+        return Shortened(Shrunk({k, {row, row + k}, cases.b.words, x[i], y[i]}));
       }
     }
     return std::nullopt;
@@ -137,6 +137,18 @@ class Racer {
     p.x = Results(x_, a, b, p.k)[0];
     p.y = Results(y_, a, b, p.k)[0];
     return !Same(p.x, p.y);
+  }
+
+  // Without zeros at the end, as far as the plans still differ.
+  TellingProduct Shortened(TellingProduct p) const {
+    const auto last =
+        std::find_if(p.a.rbegin(), p.a.rend(), [](uint64_t word) { return word != 0; });
+    for (int64_t k = std::max<int64_t>(1, p.a.rend() - last); k < p.k; ++k) {
+      TellingProduct less = {k, p.a, p.b, 0, 0};
+      less.a.resize(k), less.b.resize(k);
+      if (Tells(less)) return less;
+    }
+    return p;
   }
 
   // With more zeros in A, a block at a time, then ones in B.

@@ -49,6 +49,9 @@ TEST(RacePlans, FindsTheLeastK) {
       {"x86/vfmadd231ss | cut 8 | f32", "x86/vfmadd231ss | f32", 1},
       {"x86/vfmadd231ss | strided 4 of 1: pairs 2 1 | f32",
        "x86/vfmadd231ss | strided 4 of 1: add | f32", 3},
+      // The least k that may tell is 129; a product of less than 141, which a search finds, does.
+      {"sm_90/wgmma.m64n8k16.f32.f16.f16 | every 128: add | into 3 of 128: add | f16",
+       "sm_90/wgmma.m64n8k16.f32.f16.f16 | f16", 131},
       {"x86/vfmadd231ss | every 5000: add | f32", "x86/vfmadd231ss | f32", 5001},
   };
   for (const auto& [x, y, k] : cases) {

@@ -39,7 +39,7 @@ std::vector<int64_t> Drawn(int64_t count, int64_t size, std::mt19937_64& random)
 }  // namespace
 
 std::vector<int64_t> RanksOf(const Plan& plan, const Matrices& matrices, const Words& d,
-                             const Execution& execution) {
+                             bool any_nan, const Execution& execution) {
   const Format &sum = plan.operation->model.d, &format = *plan.epilogue.format;
   const int64_t n = matrices.n, all = matrices.m * n;
   const bool rounds = std::string_view(sum.name) != format.name;
@@ -47,18 +47,21 @@ std::vector<int64_t> RanksOf(const Plan& plan, const Matrices& matrices, const W
   unrounded.epilogue.format = &sum;
   std::vector<unsigned char> words(all * 8);
   Execute(unrounded, matrices, {words.data(), n, 1, 64}, execution);
+  const NanRule nan_rule = MultiplyAddOf(*plan.operation).algorithm.nan_rule;
   std::vector<int64_t> rank(all);
   for (int64_t i = 0; i < all; ++i) {
     const uint64_t word = Load(Words{words.data(), 1, 0, 64}, i, 0);
-    const uint64_t result = rounds ? Convert(sum, format, NanRule::kAllOnes, word) : word;
-    const bool same = d.data == nullptr || SameResult(format, result, Load(d, i / n, i % n));
+    const uint64_t result = rounds ? Convert(sum, format, nan_rule, word) : word;
+    const uint64_t of_d = d.data == nullptr ? result : Load(d, i / n, i % n);
+    const bool same = any_nan ? SameResult(format, result, of_d) : result == of_d;
     rank[i] = !same ? -1 : rounds ? Nearness(sum, format, word) : kMaxRank;
   }
   return rank;
 }
 
 std::vector<MatrixElement> WitnessesOf(const Plan& plan, const Matrices& matrices, const Words& d,
-                                       int64_t count, uint64_t seed, const Execution& execution) {
+                                       int64_t count, uint64_t seed, bool any_nan,
+                                       const Execution& execution) {
   std::mt19937_64 random(seed);
   const int64_t side = static_cast<int64_t>(std::sqrt(static_cast<double>(count * kSampled))) + 1;
   // A few rows need more columns.
@@ -72,7 +75,7 @@ std::vector<MatrixElement> WitnessesOf(const Plan& plan, const Matrices& matrice
   std::vector<unsigned char> bytes;
   Words chosen;
   if (d.data != nullptr) chosen = CopyOf(d, rows, columns, bytes);
-  const std::vector<int64_t> ranks = RanksOf(plan, excerpt.matrices(), chosen, execution);
+  const std::vector<int64_t> ranks = RanksOf(plan, excerpt.matrices(), chosen, any_nan, execution);
   std::vector<int64_t> order(ranks.size());
   std::iota(order.begin(), order.end(), 0);
   std::ranges::shuffle(order, random);
