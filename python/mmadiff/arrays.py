@@ -66,7 +66,7 @@ def format_of(x: object) -> str:
 
 def formats_of(formats: Formats) -> dict[str, str]:
     """The formats of A, B and perhaps D, from a text with commas, a sequence, or a dictionary with some of 'a', 'b', 'd',
-    'scale'.
+    'scale' (block scales), 'sum'.
 
     >>> formats_of('e4m3, e4m3, bf16')
     {'a': 'e4m3', 'b': 'e4m3', 'd': 'bf16'}
@@ -80,8 +80,9 @@ def formats_of(formats: Formats) -> dict[str, str]:
     else:
         listed = list(formats) if isinstance(formats, Iterable) else []
         given = dict(zip('abd', listed)) if len(listed) in (2, 3) else {'': None}
-    if not set(given) <= {'a', 'b', 'd', 'scale'}:
-        raise ValueError(f"formats={formats!r}: those of A, B and D, such as 'f16,f16,f32' or {{'a': 'bf16'}}")
+    if not set(given) <= {'a', 'b', 'd', 'scale', 'sum'}:
+        raise ValueError(f"formats={formats!r}: those of A, B and D, such as 'f16,f16,f32' or {{'a': 'bf16'}}, of block scales "
+                         "('scale') or of sums ('sum')")
     return {name: format_of(format) for name, format in given.items()}
 
 
@@ -138,7 +139,7 @@ def _from_torch(x, what):
         here = x.detach().resolve_neg().cpu()
         if str(x.dtype).endswith('_x2'):
             return _unpacked(here.view(torch.uint8).numpy(), _packed_axis(x, what)), name
-        if name.startswith(('float8', 'float4', 'float6')):
+        if name.startswith(('float8_', 'float4_', 'float6_')):
             return here.view(torch.uint8).numpy(), name
         if name == 'bfloat16':
             return here.view(torch.int16).numpy().view(np.uint16), name
@@ -310,7 +311,7 @@ class Stack:
         for words, rows, columns, name in given:
             shape = words.shape
             if len(shape) < 2 or rows not in (None, shape[-2]) or columns not in (None, shape[-1]):
-                text = ', '.join(('...', *('any' if size is None else str(size) for size in (rows, columns))))
+                text = ', '.join(('...', 'rows' if rows is None else str(rows), 'columns' if columns is None else str(columns)))
                 raise ValueError(f'{name} has the shape {shape_text(shape)}; it must have ({text})')
         self.lead = _lead(given)
         self.count = math.prod(self.lead)

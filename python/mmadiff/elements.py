@@ -18,13 +18,15 @@ class Trace:
     """How a plan forms one element of D. Prints as a report; a drawing in a notebook.
 
     Attributes: plan, at (row and column), k, ranges (in the plan's order: text, runs of consecutive k, stage, sum, joined, the
-    sum of the stage with this range), sum (of all k), result (the element).
+    sum of the stage with this range, None in trees), sum (of all k), result (the element).
     """
 
     def __init__(self, plan: Plan, at: tuple[int, int], k: int, traced: tuple[list[Any], int, int]) -> None:
         self.plan, self.at, self.k = plan, at, k
         ranges, total, result = traced
-        self.ranges = [drawing.Range(text, runs, stage, self._number(x, 'sum'), self._number(joined, 'sum'))
+        trees = [stage.split(':')[-1].split()[:1] in (['tree'], ['pairs']) for stage in plan.stages]
+        self.ranges = [drawing.Range(text, runs, stage, self._number(x, 'sum'),
+                                     None if trees[stage] else self._number(joined, 'sum'))
                        for text, runs, stage, x, joined in ranges]
         self.sum, self.result = self._number(total, 'sum'), self._number(result, 'd')
 
@@ -42,11 +44,13 @@ class Trace:
         for i, one in enumerate(self.ranges):
             if i == 0 or one.stage != self.ranges[i - 1].stage:
                 yield stages[one.stage], '', ''
-            yield f"{'  ' * one.stage}  k {one.text}", self.text_of(one.sum), self.text_of(one.joined)
+            yield (f"{'  ' * one.stage}  k {one.text}", self.text_of(one.sum),
+                   '' if one.joined is None else self.text_of(one.joined))
 
     def __str__(self) -> str:
         lines = [f'{self.plan}, element {list(self.at)}']
-        lines += [text + (f': {of_range}, joined {joined}' if of_range else '') for text, of_range, joined in self._lines()]
+        lines += [text + (f': {of_range}' if of_range else '') + (f', joined {joined}' if joined else '')
+                  for text, of_range, joined in self._lines()]
         return '\n'.join([*lines, f'sum {self.text_of(self.sum)}, result {self.text_of(self.result, "d")}'])
 
     __repr__ = __str__
@@ -69,52 +73,69 @@ def trace(plan: Plan | str, a: ArrayLike, b: ArrayLike, at: Iterable[int], **ope
     sum 0x41200000 = 10, result 0x41200000 = 10
     """
     plan = Plan(plan)
-    [place] = _places([at])
     product = _matrices(plan, a, b, operands)
+    [place] = _places([at], _shape(product))
     return Trace(plan, place, product.a.shape[2], plan._core.trace(product, *place))
 
 
 def _matrices(plan, a, b, operands):
     product, stack = plan._product(a, b, **operands)
-    if stack.count != 1:
-        raise ValueError(f'{stack.count} products: elements are those of one')
+    if stack.lead != ():
+        raise ValueError(f'a and b have leading dimensions {arrays.shape_text(stack.lead)}: elements are those of two matrices')
     return product
 
 
-def _places(at):
-    """Pairs of integers."""
-    places = [tuple(place) for place in at]
-    if not all(len(place) == 2 and all(isinstance(x, (int, np.integer)) and not isinstance(x, bool) for x in place)
+def _places(at, shape):
+    """Pairs of integers, elements of a matrix of this shape."""
+    if arrays.is_torch(at):
+        at = at.tolist()
+    listed = list(at) if isinstance(at, Iterable) and not isinstance(at, str) else [at]
+    places = [tuple(place) if isinstance(place, Iterable) and not isinstance(place, str) else () for place in listed]
+    if isinstance(at, tuple) and any(isinstance(place, np.ndarray) for place in at):
+        raise TypeError('at has arrays of rows and of columns: give pairs, as numpy.argwhere does')
+    if not all(len(place) == 2 and all(isinstance(x, (int, np.integer)) and not isinstance(x, (bool, np.bool_)) for x in place)
                for place in places):
-        raise TypeError(f'at={places!r:.60}: elements of D, such as [(0, 0), (3, 40)]')
-    return [(int(row), int(column)) for row, column in places]
+        raise TypeError(f'at={at!r:.60}: elements of D, such as [(0, 0), (3, 40)]')
+    for place in places:
+        if not all(0 <= x < size for x, size in zip(place, shape)):
+            raise ValueError(f'D has no element [{place[0]}, {place[1]}]: it is {shape[0]} x {shape[1]}')
+    return [(int(row), int(column)) for row, column in dict.fromkeys(places)]
+
+
+def _shape(product):
+    return product.a.shape[1], product.b.shape[2]
 
 
 def witnesses(a: ArrayLike, b: ArrayLike, d: ArrayLike | None, plan: Plan | str, *, count: int = 200, seed: int = 1,
-              threads: int | None = None, **operands: Any) -> NDArray[Any]:
+              any_nan: bool = False, threads: int | None = None, **operands: Any) -> NDArray[Any]:
     """Rows and columns of `count` elements of D that say most about its plan, shape (count, 2), from random rows and columns:
-    first those where D, if it is given, is not the plan's; then those whose sums are nearest to one with another result.
+    first those where D, if it is given, is not the plan's; then those whose sums are nearest to a rounding boundary.
 
-    A 16-bit D hides most differences of plans: few elements of thousands show them, and these are found here.
+    A 16-bit D hides most differences of plans: few elements of thousands show them, and these are found here. A few elements
+    that were changed are perhaps not in these rows and columns. any_nan: two NaNs are equal.
 
     >>> a, b = np.ones((64, 32), np.float16), np.ones((32, 64), np.float16)
     >>> witnesses(a, b, None, 'sm_90/wgmma.m64n8k16.f32.f16.f16 | f16', count=3).shape
     (3, 2)
     """
     plan = Plan(plan)
+    if any(isinstance(x, bool) or not isinstance(x, (int, np.integer)) or not 0 <= x < 1 << 63 for x in (count, seed)):
+        raise ValueError(f'count={count!r}, seed={seed!r}: integers that are not negative')
     product = _matrices(plan, a, b, operands)
     words = None if d is None else _result(plan, d, product)[np.newaxis]
-    sampled = min(count * 1024, product.a.shape[1] * product.b.shape[2])
-    found = plan._core.witnesses(product, words, seed, count, threads_for(sampled * product.a.shape[2] // 16, threads))
+    m, n = _shape(product)
+    sampled = min(count * 1024, m * n)
+    found = plan._core.witnesses(product, words, int(seed), any_nan, min(int(count), m * n),
+                                 threads_for(sampled * product.a.shape[2] // 16, threads))
     return np.array(found, np.int64).reshape(2, -1).T
 
 
 def _result(plan, d, product):
     words = arrays.words(d, plan.formats['d'], 'd')
-    shape = product.a.shape[1], product.b.shape[2]
-    if words.shape != shape and words.shape != (1, *shape):
-        raise ValueError(f'd has the shape {arrays.shape_text(words.shape)}; it must have {arrays.shape_text(shape)}')
-    return words.reshape(shape)
+    if words.shape != _shape(product):
+        raise ValueError(f'd has the shape {arrays.shape_text(words.shape)}; it must have '
+                         f'{arrays.shape_text(_shape(product))}')
+    return words
 
 
 def check_plan(plan: Plan | str, a: ArrayLike, b: ArrayLike, d: ArrayLike, *, at: At | None = None, any_nan: bool = False,
@@ -124,10 +145,13 @@ def check_plan(plan: Plan | str, a: ArrayLike, b: ArrayLike, d: ArrayLike, *, at
     plan = Plan(plan)
     product = _matrices(plan, a, b, operands)
     words = _result(plan, d, product)
+    if words.size == 0:
+        raise ValueError('D has no elements')
     if at is None:
-        want = arrays.words(plan(a, b, **operands, threads=threads), plan.formats['d']).reshape(words.shape)
+        places = None
+        want = arrays.words(plan(a, b, **operands, threads=threads), plan.formats['d'])
     else:
-        places = _places(at)
+        places = _places(at, words.shape)
         if not places:
             raise ValueError('at has no elements')
         rows, columns = zip(*places)
@@ -135,54 +159,83 @@ def check_plan(plan: Plan | str, a: ArrayLike, b: ArrayLike, d: ArrayLike, *, at
         want, words = np.array(made, words.dtype), words[rows, columns]
     difference = bits.first_difference(words, want, plan.formats['d'], any_nan)
     if difference is not None:
-        place = difference.at if at is None else places[difference.at[0]]
-        raise AssertionError(_message(difference, words.size, place, plan, {'a': a, 'b': b, **operands}, d))
+        place = difference.at if places is None else places[difference.at[0]]
+        raise AssertionError('\n'.join([
+            _summary(difference, words.size, place, plan),
+            *_explained(plan, a, b, operands, d, place, difference.differing if places is None else None)]))
     return int(words.size)
 
 
-def _message(difference, size, place, plan, operands, got):
-    """The report on elements that differ; `place` is the first."""
-    text = f'{difference.differing} of {size} elements differ, the first at {list(place)}: got {difference.got}, want ' \
-           f'{difference.want}'
-    if plan is not None:
-        text += f' (plan: {plan})'
-    return text if operands is None else '\n'.join([text, *_explained(plan, operands, got, place)])
+def _summary(difference, size, place, plan):
+    return (f'{difference.differing} of {size} elements differ, the first at {list(place)}: got {difference.got}, want '
+            f'{difference.want}' + (f' (plan: {plan})' if plan is not None else ''))
 
 
-def _explained(plan, operands, got, place):
-    """Which plan of the same instruction gives the result instead, and where its sums part from the plan's."""
-    formats = {name: plan.formats[name] for name, x in {**operands, 'd': got}.items()
-               if name in ('a', 'b', 'd') and arrays.read(x, name)[1] is None}
+def _explained(plan, a, b, operands, got, place, differing):
+    """Lines: which plans of the same instruction give the result instead, and where the sums of the first part from the
+    plan's. `differing` elements are not the plan's; None if this is not known."""
+    formats = {name: plan.formats[name] for name, x in (('a', a), ('b', b), ('d', got)) if arrays.read(x, name)[1] is None}
+    formats['sum'] = plan.formats['sum']
     if plan._core.scale:
         formats['scale'] = plan._core.scale
+    asked = {name: x for name, x in operands.items() if x is not None}
+    if asked.get('beta') == 0:
+        del asked['beta'], asked['c']
     try:
-        found = plan_of(**operands, d=got, rows=plan.row, formats=formats)
-    except ValueError as error:
+        found = plan_of(a, b, got, **asked, rows=plan.row, formats=formats)
+    except (TypeError, ValueError) as error:
         yield f'plans of the result: {error}'
         return
+    if not found and not found.regions:
+        near = differing is None or found.differing < differing
+        yield f'plans of the result: none of {found.tried} with this instruction gives every element' + (
+            f'; nearest: {found.nearest}, {found.differing} of {np.size(bits_of(got))} differ' if near else
+            '; the plan is the nearest')
+        return
     yield f'plans of the result: {found}'
-    given = {name: x for name, x in operands.items() if name not in ('a', 'b')}
-    wanted = arrays.words(got, plan.formats['d']).reshape(found.shape)[place]
-    for other in found.plans or [one for one, _ in found.regions]:
-        traced = trace(other, operands['a'], operands['b'], place, **given)
-        if arrays.words(np.array([traced.result]), plan.formats['d'])[0] == wanted:
-            yield _parting(trace(plan, operands['a'], operands['b'], place, **given), traced)
+    others = [*found.plans, *(one for one, _ in found.regions)]
+    if plan in found.plans:
+        yield 'the plan reproduces all elements but the bits of NaNs'
+        return
+    wanted = arrays.words(got, plan.formats['d'])[place]
+    for other in others:
+        traced = trace(other, a, b, place, **_read_by(other, operands))
+        if other.formats['d'] == plan.formats['d'] and bits_of(traced.result) == wanted:
+            several = f' (of {other})' if len(others) > 1 else ''
+            yield _parting(trace(plan, a, b, place, **operands), traced) + several
             return
+
+
+def _read_by(plan, operands):
+    """The operands that a plan reads; factors that are not given are 1."""
+    given = {'alpha': 1.0, 'beta': 1.0, **operands}
+    return {name: x for name, x in given.items() if x is not None and plan.reads(name)}
+
+
+def bits_of(x: Any) -> Any:
+    """The words of a number or an array, as raw words or numbers."""
+    return arrays.read(np.asarray(x) if not arrays.is_torch(x) else x)[0]
 
 
 def _parting(one: Trace, other: Trace) -> str:
     """Where the sums of two plans part at an element."""
-    for x, y in zip(one.ranges, other.ranges):
+    def both(x, y, text, stage=None):
+        names = [f' ({t.plan.stages[stage]})' if stage is not None else '' for t in (one, other)]
+        return f'{text} {one.text_of(x)}{names[0]}, in the result {other.text_of(y)}{names[1]}'
+    in_order = [sorted(t.ranges, key=lambda x: (x.stage, x.runs)) for t in (one, other)]  # trees have orders of their own
+    are_same = [(x.runs, x.stage) for x in in_order[0]] == [(y.runs, y.stage) for y in in_order[1]]
+    for x, y in zip(*in_order if are_same else (one.ranges, other.ranges)):
         if (x.runs, x.stage) != (y.runs, y.stage):
             return f'k = {x.text} is a range of the plan, k = {y.text} of the result'
-        for name, of_x, of_y in (('is', x.sum, y.sum), ('joins to', x.joined, y.joined)):
-            if one.text_of(of_x) != other.text_of(of_y):
-                stages = (f' ({t.plan.stages[x.stage]})' for t in (one, other))
-                return f'k = {x.text} {name} {one.text_of(of_x)}{next(stages)}, in the result {other.text_of(of_y)}' \
-                       f'{next(stages)}'
+        if bits_of(x.sum) != bits_of(y.sum):
+            return both(x.sum, y.sum, f'k = {x.text} is')
+        if None not in (x.joined, y.joined) and bits_of(x.joined) != bits_of(y.joined):
+            return both(x.joined, y.joined, f'k = {x.text} joins to', x.stage)
     if len(one.ranges) != len(other.ranges):
         longer, name = (one, 'the plan') if len(one.ranges) > len(other.ranges) else (other, 'the result')
         return f'k = {longer.ranges[min(len(one.ranges), len(other.ranges))].text} is a range of {name} only'
+    if bits_of(one.sum) != bits_of(other.sum):
+        return both(one.sum, other.sum, 'the sum of all k is')
     return f'all sums are equal, {one.text_of(one.sum)}: D is formed differently'
 
 
@@ -204,9 +257,16 @@ def assert_same_bits(got: ArrayLike, want: ArrayLike, *, format: object = None, 
     difference = bits.first_difference(x, y, format, any_nan)
     if difference is None:
         return
+    lines = [_summary(difference, x.size, difference.at, plan)]
     if operands is not None:
         if plan is None:
             raise TypeError('operands=(a, b) needs plan=')
-        operands = dict(operands) if isinstance(operands, Mapping) else dict(zip('ab', operands))
-        plan = Plan(plan)
-    raise AssertionError(_message(difference, x.size, difference.at, plan, operands, got))
+        given = dict(operands) if isinstance(operands, Mapping) else dict(zip('ab', operands))
+        if not isinstance(operands, Mapping) and len(operands) != 2 or not {'a', 'b'} <= given.keys():
+            raise TypeError("operands=(a, b), or {'a': a, 'b': b, ...} with all that the plan reads")
+        a, b = given.pop('a'), given.pop('b')
+        of_plan = trace(plan, a, b, difference.at, **given)
+        if bits_of(of_plan.result) != y[difference.at]:
+            lines.append(f"want is not the plan's, which gives {of_plan.text_of(of_plan.result, 'd')} there")
+        lines += _explained(of_plan.plan, a, b, given, got, difference.at, difference.differing)
+    raise AssertionError('\n'.join(lines))

@@ -93,18 +93,29 @@ class KernelPlans:
         return f'no change was seen in {self.compared[size]} elements; {plans}'
 
     def _lines(self):
+        """(sizes, report): neighbors of one n and k with equal reports together."""
+        groups: list[tuple[list[tuple[int, int, int]], list[str]]] = []
         for (m, n, k), found in self.found.items():
-            yield f'{m} x {n} x {k}', found._report(counts=False)
+            report = found._report(counts=False)
+            if groups and groups[-1][1] == report and groups[-1][0][-1][1:] == (n, k):
+                groups[-1][0].append((m, n, k))
+            else:
+                groups.append(([(m, n, k)], report))
+        for sizes, report in groups:
+            (first, n, k), last = sizes[0], sizes[-1][0]
+            yield f"{first}{f' to {last}' if last > first else ''} x {n} x {k}", report
+
+    def _changes(self):
+        return [f'n = {n}, k = {k}: {self._change_text((n, k))}' for (n, k), count in self.compared.items() if count]
 
     def __str__(self) -> str:
-        lines = ['\n  '.join([size, *report]) for size, report in self._lines()]
-        lines += [f'n = {n}, k = {k}: {self._change_text((n, k))}' for (n, k), count in self.compared.items() if count]
-        return '\n'.join(lines)
+        return '\n'.join(['\n  '.join([size, *report]) for size, report in self._lines()] + self._changes())
 
     __repr__ = __str__
 
     def _repr_html_(self):
-        return html.table(((size, '; '.join(report)) for size, report in self._lines()), ('m x n x k', 'plans'))
+        lines = [(size, '; '.join(report)) for size, report in self._lines()] + [('', text) for text in self._changes()]
+        return html.table(lines, ('m x n x k', 'plans'))
 
 
 def plans_of(kernel: Callable[[Any, Any], Any], formats: arrays.Formats, *, m: int | Iterable[int], n: int | Iterable[int],
@@ -122,9 +133,7 @@ def plans_of(kernel: Callable[[Any, Any], Any], formats: arrays.Formats, *, m: i
     >>> from mmadiff import Plan
     >>> kernel = Plan('x86/vfmadd231ss | every 64: add | f32')
     >>> plans_of(kernel, 'f32,f32,f32', m=(1, 2), n=40, k=192, rows=kernel.row)
-    1 x 40 x 192
-      x86/vfmadd231ss | every 64: add | f32
-    2 x 40 x 192
+    1 to 2 x 40 x 192
       x86/vfmadd231ss | every 64: add | f32
     n = 40, k = 192: no change was seen in 80 elements; the plan is the same for every m
     """

@@ -40,6 +40,8 @@ class Plan(ReadOnly):
 
     def reads(self, operand: str) -> bool:
         """Whether the plan reads an operand: 'c', 'bias', 'alpha', 'beta', 'scale_a', 'block_scale_a' ..."""
+        if operand not in _READ:
+            raise ValueError(f"a plan has no operand {operand!r}; it may have {', '.join(_READ)}")
         return bool(getattr(self._core, _READ[operand]))
 
     @overload
@@ -95,11 +97,14 @@ class Plan(ReadOnly):
         return [part for part in parts if ':' in part or part.startswith('tail')]
 
     def ranges(self, k: int) -> list[drawing.Range]:
-        """The ranges of k in the plan's order, those of inner stages before the outer one; their sums are 0.
+        """The ranges of k in the plan's order, those of inner stages before the outer one; their sums are 0, which are
+        computed: k of millions take seconds.
 
         >>> [one.text for one in Plan('x86/vfmadd231ss | into 3 of 64: add | f32').ranges(1000)]
         ['0-383', '384-767', '768-999']
         """
+        if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 0:
+            raise ValueError(f'k={k!r}: an integer that is not negative')
         zeros = {name: np.zeros((1, 1), arrays.word_type(self._core.scale if name.startswith('block') else self.formats[
             'c' if name == 'c' else 'sum'])) for name in _READ if self.reads(name) and name not in ('alpha', 'beta')}
         if self.reads('bias'):
@@ -111,12 +116,15 @@ class Plan(ReadOnly):
         return [drawing.Range(*one) for one in self._core.trace(product, 0, 0)[0]]
 
     def draw(self, k: int | None = None) -> drawing.Drawing:
-        """The ranges of each stage along k, the innermost first; without k, of so many that all have several ranges."""
+        """The ranges of each stage along k, the innermost first; without k, of so many that all have several ranges (but at
+        most 2^20). `draw().svg` is the text of the SVG."""
         if k is None:
             sizes = [int(count or 2) * int(size) for stage in self.stages
                      for count, size in re.findall(r'(?:every|(\d+) of) (\d+)', stage)]
-            k = min(4 * max([self._core.k, *sizes]), 1 << 16)
-        return drawing.of_ranges(self.stages, self.ranges(k), k, self._core.k)
+            sizes += [int(size) for stage in self.stages if stage.startswith('at') for size in re.findall(r'\d+', stage)]
+            k = min(4 * max([self._core.k, *sizes]), 1 << 20)
+        residue = re.search(r'\| residue (\d+)', self.text)
+        return drawing.of_ranges(self.stages, self.ranges(k), k, self._core.k, int(residue[1]) if residue else 0)
 
     def __str__(self) -> str:
         return self.text
@@ -190,7 +198,8 @@ def _product(a, b, formats, *, takes_others=False, alpha=None, beta=None, **oper
 class FoundPlans:
     """The plans that give D. Prints as a report.
 
-    Attributes: plans (that give every element), unsettled (further ones, compared on some elements only), regions
+    Attributes: plans (that give every element), unsettled (further ones, compared on some elements only), same (for each of
+    these plans, the other rows of those asked for with which it gives the same bits: {plan: [row, ...]}), regions
     (without such plans: pairs of a plan and its elements), nearest, differing and first (the plan that gives most
     elements, how many it does not give, the first of these), tried (the number of plans), deciding (if D rejects no
     plan: how many random elements would leave how many plans), may_be_chance (whether one of the plans may give so few
@@ -202,6 +211,7 @@ class FoundPlans:
         self.plans = [Plan(text) for text in found['plans']]
         self.unsettled = [Plan(text) for text in found['unsettled']]
         self.regions = [(Plan(text), elements) for text, elements in found['regions']]
+        self.same = {plan: rows.split() for plan, rows in zip([*self.plans, *self.unsettled], found['same'])}
         self.tried = found['tried']
         self.nearest = Plan(found['nearest']) if found['nearest'] else None
         self.differing = found['differing'] if self.nearest else 0
@@ -219,7 +229,8 @@ class FoundPlans:
         """The only plan. Raises ValueError, with the report, if no plan or several give D."""
         if self.is_settled:
             return self.plans[0]
-        raise ValueError(str(self))
+        several = f'{len(self.plans) + len(self.unsettled)} plans fit:\n' if self.plans else ''
+        raise ValueError(f'{several}{self}')
 
     def __bool__(self) -> bool:
         return bool(self.plans)
@@ -227,16 +238,23 @@ class FoundPlans:
     def _report(self, counts=True):
         """The lines of the report, with or without the numbers of elements and of plans."""
         elements = self.shape[0] * self.shape[1]
-        lines = [f'{plan}' for plan in self.plans]
+        lines = []
+        for plan in self.plans[:_MOST_LINES]:
+            same = self.same[plan]
+            lines += [str(plan), *([f'  the same with {_few(same)}'] if counts and same else [])]
+        if len(self.plans) > _MOST_LINES:
+            lines += [f'and {len(self.plans) - _MOST_LINES} more']
+        if self.unsettled:
+            lines += [f'and {len(self.unsettled)} more that give the elements compared first']
         if self.deciding:
             lines += [f'D rejects no plan; {self.deciding[0]} elements of random operands would leave '
                       f'{self.deciding[1]}']
         elif self.plans:
-            lines[-1] += f'   {elements} of {elements} elements, {self.tried} plans tried' if counts else ''
+            lines[0] += f'   {elements} of {elements} elements, {self.tried} plans tried' if counts else ''
             if self.may_be_chance:
                 lines += [f'so few elements may fit one of {self.tried} plans by chance: ask with a larger D']
-        if self.unsettled:
-            lines += [f'and {len(self.unsettled)} more that give the elements compared first']
+            elif len(self.plans) + len(self.unsettled) > 1:
+                lines += ['several plans fit: a larger D decides between them, or one in the format of sums']
         lines += [f'{where or "the other elements"}: {plan}' for plan, where in self.regions]
         if not self.plans and not self.regions:
             nearest = (f'; nearest: {self.nearest}, {self.differing} of {elements} elements differ, the first at '
@@ -250,31 +268,59 @@ class FoundPlans:
     __repr__ = __str__
 
     def _repr_html_(self):
-        if self.regions:
-            return html.records([{'elements': where or 'the others', 'plan': plan} for plan, where in self.regions])
-        if self.plans:
-            return html.records([{'plan': plan} for plan in self.plans])
-        return html.records([{'nearest plan': self.nearest, 'elements that differ': self.differing, 'the first': self.first}
-                      ])
+        return html.table([[line] for line in self._report()])
 
 
-def _hint(words, format, given):
+_MOST_LINES = 8  # plans of a report
+
+
+def _few(names):
+    return ', '.join(names[:4]) + (f' and {len(names) - 4} more' if len(names) > 4 else '')
+
+
+def _block(size, blocks):
+    """The numbers of a block of scales: see `mmadiff_scales`."""
+    each = 1
+    while blocks > 1 and -(-size // each) > blocks:
+        each *= 2
+    return size if blocks == 1 else each
+
+
+def _scale_hint(product):
+    """The blocks of scales as they were read, and another use of scales."""
+    (m, k), n = product.a.shape[1:], product.b.shape[2]
+    sizes = [(name, scales.shape[1:]) for name, scales in (('scale_a', product.scale_a), ('scale_b', product.scale_b))
+             if scales is not None]
+    texts = [f"{name} was read as one for each {_block(k, ks)} of k and {_block(rows, count)} of {side}"
+             for name, shape in sizes
+             for (count, ks), side, rows in [(shape, 'm', m) if name == 'scale_a' else (shape[::-1], 'n', n)]]
+    return [f"{', '.join(texts)}; if a kernel multiplies A and B by their scales first, give it a * scale_a and b * scale_b"
+            ] if texts else []
+
+
+def _hint(words, format, given, product):
     """Reasons why no plan gives D."""
     absent = [name for name, of in (('scales', 'scale_a'), ('block scales', 'block_scale_a'), ('a bias', 'bias'), ('c', 'c'),
                                     ('alpha', 'alpha')) if of not in given]
-    hint = f"no plan that was tried has {', '.join(absent)}: give plan_of all that the kernel reads"
+    hints = [f"no plan that was tried has {', '.join(absent)}: give plan_of all that the kernel reads"] if absent else []
+    hints += _scale_hint(product)
+    if 'bias' in given:
+        hints.append('if the kernel begins with the bias, give c=numpy.broadcast_to(bias, d.shape)')
+    if 'alpha' in given:
+        hints.append('if it multiplies an operand by alpha first, give that operand')
     for narrow in ('bf16', 'f16'):
-        if format == 'f32' and np.array_equal(
-                arrays.converted(arrays.converted(words, format, narrow), narrow, format), words):
-            return f'all numbers of d are {narrow} numbers: give the result in its own format; {hint}'
-    return hint
+        narrowed = format == 'f32' and arrays.converted(words, format, narrow)
+        if format == 'f32' and np.isfinite(words.view('f4')).any() and np.array_equal(
+                arrays.converted(narrowed, narrow, format), words):
+            hints.insert(0, f'all numbers of d are {narrow} numbers: give the result in its own format')
+    return '; '.join(hints)
 
 
 def _read_scale_format(scales, named):
     """The format of block scales, '' without; float8_e4m3fn holds ue4m3."""
     formats = set()
-    for name, x in scales.items():
-        format = arrays.operand(x, named, name)[1]
+    for x in scales.values():
+        format = arrays.operand(x, named, 'scale')[1]  # what `formats` calls it
         formats.add('ue4m3' if format == 'e4m3' else format)
     if len(formats) > 1:
         raise ValueError(f"block scales have the formats {', '.join(sorted(formats))}: they must have one")
@@ -289,8 +335,9 @@ def plan_of(a: ArrayLike, b: ArrayLike, d: ArrayLike, *, c: ArrayLike | None = N
     """Which plans give D? Tries those of public kernels, with the rows that match `rows` (globs, as in `rows`).
 
     a has the shape (m, k), b (k, n), d (m, n). `formats` names those of raw words, or of tf32 in an array of float32:
-    'bf16,bf16,f32' or {'d': 'bf16', 'scale': 'ue8m0'}. The other operands are those of `Plan`; all plans that are tried
-    read each of them. c without beta has beta = 1.
+    'bf16,bf16,f32' or {'d': 'bf16', 'scale': 'ue8m0'}; 'sum' is that of sums, c, bias and scales, without it f64 if a or b
+    is, else f32. The other operands are those of `Plan`, all that the kernel reads: plans that are tried read each of them
+    (alpha=1 is none). c without beta has beta = 1.
 
     >>> rng = np.random.default_rng(1)
     >>> a, b = rng.standard_normal((32, 256)).astype('f2'), rng.standard_normal((256, 24)).astype('f2')
@@ -309,10 +356,12 @@ def plan_of(a: ArrayLike, b: ArrayLike, d: ArrayLike, *, c: ArrayLike | None = N
                              'block_scale_b': block_scale_b}
     if alpha is not None and alpha != 1:
         given['alpha'] = alpha
-    if c is not None and beta != 0:
+    if beta == 0:
+        raise ValueError('beta=0: a kernel does not read c then; leave out both')
+    if c is not None:
         given |= {'c': c, 'beta': 1 if beta is None else beta}
     given = {name: x for name, x in given.items() if x is not None}
-    sums = 'f64' if 'f64' in (read['a'][1], read['b'][1]) else 'f32'
+    sums = named.get('sum') or ('f64' if 'f64' in (read['a'][1], read['b'][1]) else 'f32')
     scale = _read_scale_format({name: x for name, x in given.items() if name.startswith('block')}, named.get('scale'))
     product, stack = _product(read['a'][0], read['b'][0], {x: format for x, (_, format) in read.items()} | {
         'sum': sums, 'c': sums, 'scale': scale}, **given)
@@ -323,4 +372,4 @@ def plan_of(a: ArrayLike, b: ArrayLike, d: ArrayLike, *, c: ArrayLike | None = N
     has_more = any(not name.startswith('block') for name in given)
     found = _core.find_plans(product, words[np.newaxis], format, sums if has_more else '', scale, 'alpha' in given,
                              'beta' in given, ' '.join(globs_of(rows)), threads_for(1 << 40, threads))
-    return FoundPlans(found, shape, '' if found['plans'] or found['regions'] else _hint(words, format, given))
+    return FoundPlans(found, shape, '' if found['plans'] or found['regions'] else _hint(words, format, given, product))

@@ -125,7 +125,7 @@ class Result(Record):
         return text
 
     def _printed(self):
-        """What `infer` prints of each instruction."""
+        """The text of `infer`."""
         found = self.json['instructions'] if self.verb == 'infer' else []
         return self._named(''.join(one['text'] for one in found)).rstrip()
 

@@ -55,6 +55,25 @@ def test_ranges_need_no_operands():
     assert [one.text for one in mx.ranges(100)] == ['0-63', '64-99']
 
 
+def test_executions_do_not_cross_ranges():
+    def cells(text, k):
+        svg = mm.Plan(text).draw(k).svg
+        line = svg[svg.index('at a time'):].split('<text')[0]
+        return [tuple(map(int, run)) for run in re.findall(r'<title>(\d+) to (\d+)</title>', line)]
+    assert cells(f'{HOPPER} | into 2 of 8: add | f32', 40) == [(0, 15), (16, 23), (24, 39)]
+    assert cells(f'{HOPPER} | residue 32 | f16', 70) == [(0, 5), (6, 21), (22, 37), (38, 53), (54, 69)]
+    assert cells(f'{HOPPER} | residue 32 | f16', 64) == [(0, 15), (16, 31), (32, 47), (48, 63)]
+    assert cells(f'{HOPPER} | strided 2 of 8: add | f16', 32) == [(0, 7), (16, 23), (8, 15), (24, 31)]
+    tail = mm.Plan('x86/vfmadd231ss | every 4: add | tail 3 | f32').draw(11).svg
+    assert '<title>9 to 10</title>' in tail[tail.index('tail 3'):]
+    with pytest.raises(ValueError, match='nothing to draw'):
+        mm.Plan(f'{HOPPER} | f16').draw(0)
+    for text in ('every 100000: add', 'at 100 5000: add', 'into 32 of 4096: add'):
+        plan = mm.Plan(f'{HOPPER} | {text} | f32')
+        last = int(re.findall(r'>(\d+)</text>', plan.draw().svg)[-1])
+        assert len(plan.ranges(last + 1)) > 1
+
+
 def svg_of(html):
     return base64.b64decode(re.search(r'data:image/svg\+xml;base64,([^"]*)"', html)[1]).decode()
 
@@ -63,9 +82,10 @@ def test_drawings():
     plan = mm.Plan(f'{HOPPER} | every 128: add | into 3 of 64: add | f16')
     assert 'every 128: add' in svg_of(plan._repr_html_())
     svg = plan.draw(1024).svg
-    assert svg.count('<rect') == 1024 // 16 + 8 + 3 and '>1023</text>' in svg
+    assert svg.count('<rect') == 1 + 1024 // 16 + 8 + 3 and '>1023</text>' in svg
     assert svg.count('<title>0 to 383</title>') == 1
-    assert '4096 ranges' not in svg and '(4 ranges)' in mm.Plan('x86/vfmadd231ss | strided 4 of 1: add | f32').draw(4096).svg
+    many = mm.Plan('x86/vfmadd231ss | strided 4 of 1: add | f32').draw(4096)
+    assert '>4 ranges</text>' in many.svg and '>4096 executions</text>' in many.svg and '.svg' in repr(many)
     a, b = np.ones((2, 256), 'f2'), np.ones((256, 2), 'f2')
     html = mm.trace(plan, a, b, (1, 1))._repr_html_()
     assert '0x43800000 = 256' in html and svg_of(html)
@@ -113,7 +133,7 @@ def test_a_result_without_a_plan():
     plan = mm.Plan(f'{HOPPER} | f32')
     d = plan(a, b)
     d[3, 1] = 7
-    with pytest.raises(AssertionError, match=r'(?s)1 of 16 elements differ, the first at \[3, 1\].*none of \d+ plans'):
+    with pytest.raises(AssertionError, match=r'(?s)1 of 16 elements differ, the first at \[3, 1\].*none of \d+ with this instruction .*; the plan is the nearest'):
         mm.check(str(plan), a, b, d)
     with pytest.raises(AssertionError, match=r'1 of 2 elements differ, the first at \[3, 1\]'):
         mm.check(plan, a, b, d, at=[(0, 0), (3, 1)])
@@ -127,6 +147,108 @@ def test_a_result_without_a_plan():
     with pytest.raises(AssertionError, match='16 of 16'):
         mm.check(plan, a, b, d)
     assert mm.check(plan, a, b, d, any_nan=True) == 16
+
+
+def normal(shape, seed, dtype='f4'):
+    return np.random.default_rng(seed).standard_normal(shape).astype(dtype)
+
+
+FMA = 'x86/vfmadd231ss'
+
+
+@pytest.mark.parametrize('x, y, text', [
+    ('cut 8 | f32', 'f32', 'the sum of all k is'),
+    ('strided 4 of 1: tree held bf16 | f32', 'strided 4 of 1: pairs | f32', 'the sum of all k is'),
+    ('every 16: add | tail 16 | f32', 'every 16: add | tail 16 unfused | f32', 'the sum of all k is'),
+    ('every 16: add | alpha*sum | f32', 'every 16: add | f32', 'all sums are equal'),
+    ('every 16: add | f32', 'every 32: add | f32', 'k = 0-15 is a range of the plan, k = 0-31 of the result'),
+    ('f32', 'every 32: add | f32', 'k = 0-31 is a range of the result only'),
+    ('every 32: add | f32', 'f32', 'k = 0-31 is a range of the plan only'),
+    ('every 16: add as bf16 | f32', 'every 16: add | f32', 'k = 0-15 is 0x'),
+    ('every 16: add held bf16 | f32', 'every 16: add | f32', 'k = 0-15 joins to'),
+])
+def test_where_sums_part(x, y, text):
+    from mmadiff.elements import _parting
+    a, b = normal((1, 63), 1), normal((63, 1), 2)
+    one, other = (mm.trace(f'{FMA} | {plan}', a, b, (0, 0), **({'alpha': 3} if 'alpha' in plan else {})) for plan in (x, y))
+    assert _parting(one, other).startswith(text)
+    assert words(one.sum) == words(mm.Plan(f"{FMA} | {x.replace('alpha*sum | ', '')}")(a, b))[0, 0]
+
+
+def test_traces_of_trees_and_of_integers():
+    a, b = normal((1, 63), 1), normal((63, 1), 2)
+    tree = mm.trace(f'{FMA} | strided 4 of 1: tree held bf16 | f32', a, b, (0, 0))
+    assert [one.joined for one in tree.ranges] == [None] * 4 and 'joined' not in str(tree)
+    assert tree._repr_html_()
+    row = mm.Row('sm_80/mma.m8n8k16.s32.s8.s8.s32')
+    x, y = np.full((1, 192), 3, 'i1'), np.full((192, 1), -5, 'i1')
+    of_integers = mm.trace(f'{row} | every 64: add | s32', x, y, (0, 0))
+    assert [int(one.joined) for one in of_integers.ranges] == [-960, -1920, -2880] and of_integers.sum == -2880
+
+
+@pytest.mark.parametrize('plan, factors, other', [
+    ('every 16: add | alpha*sum | f32', {'alpha': 1}, 'alpha*sum | f32'),
+    ('every 16: add | sum + beta*c | f32', {'beta': 1}, 'from c | f32'),
+    ('every 16: add | sum + beta*c | f32', {'beta': 0}, 'f32'),
+    ('from c | f32', {}, 'sum + beta*c | f32'),
+    ('every 16: add | alpha*sum + beta*c | f32', {'alpha': 1, 'beta': 1}, 'every 32: add | alpha*sum + beta*c | f32'),
+])
+def test_usual_factors(plan, factors, other):
+    a, b, c = normal((8, 64), 1), normal((64, 8), 2), normal((8, 8), 3)
+    plan, other = (mm.Plan(f"{FMA}{'' if text.startswith('from') else ' |'} {text}") for text in (plan, other))
+    def read(one):
+        given = {'alpha': 1, 'beta': 1, **factors, 'c': c}
+        return {name: x for name, x in given.items() if one.reads(name)}
+    with pytest.raises(AssertionError) as raised:
+        mm.check(plan, a, b, other(a, b, **read(other)), **read(plan))
+    assert 'plans of the result: x86' in str(raised.value) and len(str(raised.value).splitlines()) >= 3, raised.value
+
+
+def test_f16_sums_and_wrong_references():
+    row = 'sm_80/mma.m16n8k16.f16.f16.f16.f16'
+    a, b, c = normal((16, 64), 1, 'f2'), normal((64, 16), 2, 'f2'), normal((16, 16), 3, 'f2')
+    plan = mm.Plan(f'{row} from c | f16')
+    d = plan(a, b, c)
+    assert plan in mm.plan_of(a, b, d, c=c, rows=row, formats={'sum': 'f16'}).plans
+    with pytest.raises(AssertionError, match='want is not the plan\'s, which gives 0x'):
+        mm.assert_same_bits(d, np.zeros_like(d), plan=plan, operands={'a': a, 'b': b, 'c': c})
+    for wrong in ((a, b, c), {'a': a}, {'a': a, 'b': b, 'zz': 1}, {'a': a, 'b': b}):
+        with pytest.raises(TypeError):
+            mm.assert_same_bits(d, np.zeros_like(d), plan=plan, operands=wrong)
+
+
+def test_places():
+    a, b, plan = np.ones((8, 32), 'f2'), np.ones((32, 8), 'f2'), mm.Plan(f'{HOPPER} | f32')
+    d = plan(a, b)
+    assert mm.check(plan, a, b, d, at=[(0, 0)] * 5) == 1 and mm.check(plan, a, b, d, at=np.argwhere(d == 32)) == 64
+    for at, error in ((np.nonzero(d), TypeError), ((3, 4), TypeError), ([(1.0, 2)], TypeError), ([(True, False)], TypeError),
+                      ([(0, 0, 0)], TypeError), ([(1 << 70, 0)], ValueError), ([(-1, 0)], ValueError), ('00', TypeError)):
+        with pytest.raises(error):
+            mm.check(plan, a, b, d, at=at)
+    with pytest.raises(ValueError, match='D has no elements'):
+        mm.check(plan, a[:0], b, d[:0])
+
+
+def test_witnesses_see_the_bits_of_nans():
+    a, b, plan = np.full((40, 32), np.nan, 'f2'), np.ones((32, 40), 'f2'), mm.Plan(f'{HOPPER} | f32')
+    d = words(plan(a, b)).copy()
+    d[5, 7] ^= 1
+    assert list(mm.witnesses(a, b, d, plan, count=10)[0]) == [5, 7]
+    assert list(mm.witnesses(a, b, d, plan, count=10, any_nan=True)[0]) != [5, 7]
+    with pytest.raises(AssertionError, match='the plan reproduces all elements but the bits of NaNs'):
+        mm.check(plan, a, b, d)
+
+
+def test_a_split_result_names_its_regions():
+    a, b = normal((48, 512), 1, 'f2'), normal((512, 40), 2, 'f2')
+    one, other = (mm.Plan(f'{HOPPER} | every {n}: add | f32') for n in (128, 64))
+    d = one(a, b)
+    d[:, 32:] = other(a, b)[:, 32:]
+    with pytest.raises(AssertionError) as raised:
+        mm.check(one, a, b, d)
+    assert f'columns 32-39: {other}' in str(raised.value)
+    with pytest.raises(AssertionError, match='k = 0-63 is a range of the plan, k = 0-127 of the result'):
+        mm.check(other, a, b, d, at=np.argwhere(np.ones((48, 32))))
 
 
 def test_witnesses_find_what_a_sample_hides():
@@ -151,7 +273,7 @@ def test_witnesses_find_what_a_sample_hides():
     (lambda a, b, d, p: mm.trace(p, a, b, (0, -1)), ValueError, 'no element [0, -1]'),
     (lambda a, b, d, p: mm.trace(p, a, b, 3), TypeError, ''),
     (lambda a, b, d, p: mm.trace(p, a, b, (1.0, 2)), TypeError, 'elements of D'),
-    (lambda a, b, d, p: mm.trace(p, np.stack([a, a]), b, (0, 0)), ValueError, '2 products'),
+    (lambda a, b, d, p: mm.trace(p, np.stack([a, a]), b, (0, 0)), ValueError, 'leading dimensions (2,)'),
     (lambda a, b, d, p: mm.trace(p, a, b, (0, 0), scale_a=1), TypeError, 'does not read scale_a'),
     (lambda a, b, d, p: mm.trace(p, a, b, (0, 0), scales=1), TypeError, 'no operand scales'),
     (lambda a, b, d, p: mm.check(p, a, b, d, at=[]), ValueError, 'no elements'),

@@ -66,7 +66,7 @@ def test_kernels_get_copies_and_may_reuse_results():
 
 def test_plans_give_all_products():
     def found(plans, unsettled):
-        return mm.FoundPlans({'plans': plans, 'unsettled': unsettled, 'regions': [], 'tried': 9, 'nearest': '', 'differing': 0,
+        return mm.FoundPlans({'plans': plans, 'unsettled': unsettled, 'same': [''] * 99, 'regions': [], 'tried': 9, 'nearest': '', 'differing': 0,
                               'first': (0, 0), 'may_be_chance': False, 'deciding': (0, 0)}, (2, 2))
     x, y, z, w = (f'{HOPPER} | every {x}: add | f32' for x in (32, 64, 128, 256))
     both = kernels._both(found([x, y], [z, w]), found([y], [z]))

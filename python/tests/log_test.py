@@ -1,5 +1,6 @@
 """Logs of matrix products: an audit, and files that are damaged."""
 import json
+import os
 import random
 import struct
 
@@ -72,10 +73,47 @@ def test_a_log_that_was_written(tmp_path):
     assert two.plan is None and np.array_equal(two.b, x) and np.array_equal(two.operands['bias'], x[0])
     with pytest.importorskip('safetensors').safe_open(path, 'np') as file:
         assert np.array_equal(file.get_tensor('two.d'), x) and file.metadata() == {'one.plan': str(FP8), 'one.alpha': '0.1'}
+    before = path.read_bytes()
     for wrong, text in (({'a': x, 'b': x}, 'lacks d'), ({'a': x, 'b': x, 'd': x, 'e': x}, 'has e'),
-                        ({'a': x, 'b': x, 'd': np.zeros(1, bool)}, 'which safetensors lacks')):
+                        ({'a': x, 'b': x, 'd': np.zeros((1, 1), bool)}, 'which a log lacks'),
+                        ({'a': x, 'b': x, 'd': x, 'scale_a': 0.1}, 'is a number'), ({'a': x[0], 'b': x, 'd': x}, 'a matrix'),
+                        ({'a': x, 'b': x, 'd': x, 'plan': 'nonsense'}, 'a plan has'), (3, 'not a dictionary'),
+                        ({'a': x, 'b': x, 'd': x, 'alpha': np.float32([.5, 1])}, 'scalar')):
         with pytest.raises((ValueError, TypeError), match=text):
             mm.write_log(path, {'one': wrong})
+    assert path.read_bytes() == before and [one.name for one in tmp_path.iterdir()] == ['log']
+
+
+def test_a_log_is_written_back(tmp_path):
+    path = tmp_path / 'log'
+    x = {name: np.arange(16, dtype='f4').reshape(4, 4) for name in 'abd'}
+    mm.write_log(path, {'one': {**x, 'plan': None, 'alpha': np.float16(.1), 'bias': None}})
+    [layer] = mm.read_log(path)
+    assert layer.plan is None and layer.operands == {'alpha': float(np.float16(.1))} and not layer.a.flags.writeable
+    mm.write_log(path, {'two': {'a': layer.a, 'b': layer.b, 'd': layer.d}})      # mapped from the file that it replaces
+    [again] = mm.read_log(path)
+    assert again.name == 'two' and np.array_equal(again.a, x['a']) and np.array_equal(layer.b, x['b'])
+
+
+@pytest.mark.parametrize('format', ['e4m3', 'e5m2', 'e4m3fnuz', 'e5m2fnuz', 'ue8m0', 'bf16', 'f16', 'f32', 'f64', 's8', 's32'])
+def test_formats_of_logs(tmp_path, format):
+    words = np.arange(64, dtype=mm.arrays.word_type(format)).reshape(8, 8)
+    x = mm.arrays.array(words, format)
+    mm.write_log(tmp_path / 'log', {'one': {'a': x, 'b': x[:, :0].T, 'd': x, 'block_scale_a': x, 'c': x, 'beta': 2}})
+    [one] = mm.read_log(tmp_path / 'log')
+    assert mm.arrays.read(one.a)[1] == mm.arrays.read(x)[1] and np.array_equal(one.d.view(words.dtype), words)
+    assert one.b.shape == (0, 8) and sorted(one.operands) == ['beta', 'block_scale_a', 'c'] and one.operands['beta'] == 2
+
+
+def test_one_layer_does_not_end_the_audit(tmp_path):
+    tensors, metadata = products()
+    path = save(tmp_path / 'log', tensors, {**metadata, 'layers.0.plan': 'sm_90/no | f32', 'head.alpha': 'much'})
+    first, head = mm.read_log(path)
+    with pytest.raises(ValueError, match='layers.0.plan: .*sm_90/no'):
+        first.plan
+    with pytest.raises(ValueError, match="head.alpha: .*'much'"):
+        head.operands
+    assert head.plan == HOPPER and 'alpha' in str(head) and 'sm_90/no' in str(first)
 
 
 def changed(key, value):
@@ -88,11 +126,12 @@ def changed(key, value):
 
 
 @pytest.mark.parametrize('change, text', [
-    (lambda header: header.pop('head.b'), 'head lacks head.b'),
-    (lambda header: [header.pop(name) for name in list(header)], 'no tensor NAME.a'),
+    (lambda header: header.update({'tail.b': header.pop('head.b')}), 'head lacks head.b'),
+    (lambda header: header.update({f'{name}.x': header.pop(name) for name in list(header) if name[0] != '_'}), 'no tensor NAME.a'),
+    (lambda header: header.update({'layers.0.scale_A': header.pop('layers.0.scale_a')}), 'layers.0 has scale_A'),
+    (changed(['head.b', 'data_offsets'], [28672, 28672 + 16384]), 'but the tensor before ends at'),
+    (lambda header: header.pop('layers.0.scale_b'), 'but the file has'),
     (changed(['__metadata__'], ['plan']), '__metadata__ is not an object'),
-    (changed(['__metadata__', 'head.alpha'], 'much'), "'much'"),
-    (changed(['__metadata__', 'head.plan'], 'sm_90/no | f32'), 'sm_90/no'),
     (changed(['head.a', 'dtype'], 'F4'), "'F4'"),
     (changed(['head.a', 'dtype'], ['F16']), 'read_log has'),
     (changed(['head.a', 'dtype'], 'F32'), 'needs'),
@@ -102,7 +141,7 @@ def changed(key, value):
     (changed(['head.a', 'shape'], 7), 'lacks dtype, shape or data_offsets'),
     (changed(['head.a', 'shape'], [1 << 47, 1 << 47]), 'needs'),
     (changed(['head.a', 'data_offsets'], [0]), 'lacks dtype'),
-    (changed(['head.a', 'data_offsets'], [1 << 40, (1 << 40) + 32768]), 'needs'),
+    (changed(['head.a', 'data_offsets'], [1 << 40, (1 << 40) + 32768]), 'ends at'),
     (changed(['head.a'], []), 'lacks dtype'),
 ])
 def test_wrong_logs_say_why(tmp_path, change, text):
@@ -128,6 +167,14 @@ def test_damaged_logs(tmp_path):
         except ValueError:
             pass
     assert read > 100
+    for text in ('{"l.a": 1, "l.a": 1}', '{"__metadata__": {"plan": "x", "plan": "y"}}', '[]', '"x"'):
+        path.write_bytes(struct.pack('<Q', len(text)) + text.encode())
+        with pytest.raises(ValueError, match=str(path)):
+            mm.read_log(path)
+    os.mkfifo(tmp_path / 'pipe')
+    for name in (tmp_path, tmp_path / 'pipe'):
+        with pytest.raises(ValueError, match='not a regular file'):
+            mm.read_log(name)
     path.write_bytes(b'\xff' * 8 + b'{}')
     with pytest.raises(ValueError, match='not a file of safetensors'):
         mm.read_log(path)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import mmadiff as mm
+from mmadiff import arrays
 
 HOPPER = 'sm_90/wgmma.m64n8k16.f32.f16.f16'
 FP8 = 'sm_90/wgmma.m64n8k32.f32.e4m3.e4m3'
@@ -261,7 +262,7 @@ def test_hints():
 
 
 def test_several_plans_are_not_one():
-    found = mm.FoundPlans({'plans': [f'{HOPPER} | f32'], 'unsettled': [], 'regions': [], 'tried': 9, 'nearest': '',
+    found = mm.FoundPlans({'plans': [f'{HOPPER} | f32'], 'unsettled': [], 'same': [''], 'regions': [], 'tried': 9, 'nearest': '',
                            'differing': 0, 'first': (0, 0), 'may_be_chance': False, 'deciding': (0, 0)}, (2, 2))
     assert found.is_settled and found.plan == mm.Plan(f'{HOPPER} | f32')
     for name, value in (('unsettled', found.plans), ('deciding', (9, 2)), ('plans', found.plans * 2), ('plans', [])):
@@ -330,6 +331,15 @@ def test_tensors_of_pytorch():
     assert mm.plan_of(a, a.t(), d, rows='sm_90/wgmma*').plans
     with pytest.raises(TypeError, match='sparse'):
         plan(a.to_sparse(), a.t())
+    for format, name in arrays._TYPES.items():
+        if name in ('uint8', 'bool', 'int4', 'uint4') or not hasattr(torch, name):
+            continue
+        x = torch.ones(3, 4, dtype=torch.float32).to(getattr(torch, name))
+        words, read = arrays.read(x)
+        assert words.shape == (3, 4) and read == arrays._FORMAT_OF[name] and words.dtype == arrays.word_type(format)
+    wide = torch.randn(4, 16, dtype=torch.float64)
+    assert mm.Plan('x86/vfmadd231sd | f64')(wide, wide.t()).dtype == torch.float64
+    mm.assert_same_bits(wide, wide.numpy())
 
 
 def test_few_elements_may_fit_by_chance():

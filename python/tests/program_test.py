@@ -1,4 +1,5 @@
 """The part of the package that asks the program. Needs the program (MMADIFF_PROGRAM, or on the PATH), NumPy, pytest."""
+import gc
 import contextvars
 import doctest
 import html
@@ -81,6 +82,7 @@ def descriptors():
 
 @pytest.fixture(autouse=True)
 def leaves_nothing_behind():
+    gc.collect()  # maps of other tests
     before = descriptors()
     yield
     assert descriptors() == before
