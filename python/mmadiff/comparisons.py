@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _core, arrays, html
-from .plans import Plan, _product
+from .plans import Plan, _product, spread
 from .rows import Row, threads_for
 
 if TYPE_CHECKING:
@@ -89,7 +89,10 @@ class Race:
         a, b = self.a.ravel(), self.b.ravel()
         bits = [x.view(f'u{x.itemsize}') for x in (a, b)]
         terms = [f'  k={i}  {a[i]} x {b[i]}' for i in range(self.k) if bits[0][i] and bits[1][i]]
-        return '\n'.join([f'k = {self.k}', *terms, f'the first gives {self.of_x[0, 0]!s}, the second {self.of_y[0, 0]!s}'])
+        from .elements import parting, trace
+        one, other = (trace(plan, self.a, self.b, (0, 0)) for plan in (self.x, self.y))
+        where = parting(one, other, ('the first', 'the second'))
+        return '\n'.join([f'k = {self.k}', *terms, f'the first gives {self.of_x[0, 0]!s}, the second {self.of_y[0, 0]!s}', where])
 
     __repr__ = __str__
 
@@ -98,7 +101,7 @@ class Race:
 
 
 def race(x: object, y: object) -> Race | Result:
-    """The smallest product that distinguishes two plans, or why no product does. Two rows without a plan are raced by the
+    """A small product that distinguishes two plans, or why no product does. Two rows without a plan are raced by the
     program: `mmadiff help race`.
 
     >>> race('x86/vfmadd231ss | every 64: add | f32', 'x86/vfmadd231ss | every 128: add | f32').k
@@ -237,8 +240,9 @@ def error(plan: Any, a: ArrayLike, b: ArrayLike, *,
     of one as an array, or a list of these.
 
     exactly: exact(a, b), if it is known already; formats: as `exact`, with that of results as third; without it, exact
-    sums read a and b as the plan does, float32 perhaps as tf32; operands: further ones of the plan, such as scales, which
-    need `exactly`: sums with them
+    sums read a and b as the plan does, float32 perhaps as tf32; operands: further ones of the plan. Exact sums have its
+    scales, block scales, bias and alpha, as far as f64 holds their products with a and b; others need `exactly`: sums with
+    them
 
     >>> rng = np.random.default_rng(1)
     >>> a, b = rng.standard_normal((8, 512)).astype('f2'), rng.standard_normal((512, 8)).astype('f2')
@@ -246,8 +250,6 @@ def error(plan: Any, a: ArrayLike, b: ArrayLike, *,
     True
     """
     named, sums = arrays.formats_of(formats), {}
-    if operands and exactly is None:
-        raise TypeError(f"exact sums have no {', '.join(operands)}: give exactly=exact(...) of scaled operands")
     for name, x in (('a', a), ('b', b)):
         if name in named:
             arrays.words(x, named[name], name)  # refuses others
@@ -258,7 +260,8 @@ def error(plan: Any, a: ArrayLike, b: ArrayLike, *,
         read = (dict(one.formats) if isinstance(one, Plan) else {}) | named
         key = read.get('a'), read.get('b')
         if key not in sums:
-            sums[key] = _exact(a, b, read, isinstance(one, Plan), threads) if exactly is None else _pair(exactly)
+            sums[key] = _pair(exactly) if exactly is not None else _exact(a, b, read, isinstance(one, Plan), threads) if \
+                not operands else _exact_with(one, a, b, operands, threads)
         words, format = _results(one, a, b, named.get('d'), threads, operands)
         made.append(_errors(words, format, *sums[key]))
         names.append(str(one) if isinstance(one, (Plan, Row)) else getattr(one, '__name__', f'results {i}'))
@@ -267,6 +270,44 @@ def error(plan: Any, a: ArrayLike, b: ArrayLike, *,
     table = ErrorTable(made)
     table.names = names
     return table
+
+
+_DIGITS = {'f64': 53, 'f32': 24, 'tf32': 11, 'tf32_amx': 11, 'f16': 11, 'bf16': 8, 'e4m3': 4, 'e5m2': 3, 'e4m3fnuz': 4,
+           'e5m2fnuz': 3, 'e2m3': 4, 'e3m2': 3, 'e2m1': 2, 'ue8m0': 1, 'ue4m3': 4}  # of significands
+
+
+def _exact_with(plan, a, b, operands, threads):
+    """The exact product, of operands that are multiplied by scales and alpha, with a bias as one more product."""
+    if not isinstance(plan, Plan):
+        raise TypeError(f"only a plan reads {', '.join(operands)}")
+    if others := operands.keys() & {'c', 'beta'}:
+        raise TypeError(f"exact sums have no {', '.join(sorted(others))}: give exactly=, the sums with them")
+    product, stack = plan._product(a, b, **operands)
+    if stack.count != 1:
+        raise TypeError('exact sums of several products have no scales: give exactly=')
+    sides = []
+    for side, of_b in (('a', False), ('b', True)):
+        words = getattr(product, side)[0]
+        x, digits = _wide(words.T if of_b else words, getattr(product, f'{side}_format')), _DIGITS[getattr(product, f'{side}_format')]
+        for name, format in ((f'scale_{side}', plan.formats['sum']), (f'block_scale_{side}', plan._core.scale)):
+            if (scales := getattr(product, name)) is not None:
+                scales = scales[0].T if of_b else scales[0]
+                x, digits = x * spread(_wide(scales, format), x.shape), digits + _DIGITS[format]
+        if side == 'a' and 'alpha' in operands:
+            alpha = np.array([product.alpha], arrays.word_type(plan.formats['sum']))
+            x, digits = x * _wide(alpha, plan.formats['sum']), digits + _DIGITS[plan.formats['sum']]
+        if digits > _DIGITS['f64']:
+            raise TypeError(f'{side} times its factors has {digits} bits, more than f64: give exactly=, the sums with them')
+        if 'bias' in operands:
+            more = _wide(product.bias[0].T, plan.formats['sum']) if of_b else np.ones((x.shape[0], 1))
+            x = np.concatenate([x, more], axis=1)
+        sides.append(x.T if of_b else x)
+    return _exact(sides[0], sides[1], {}, False, threads)
+
+
+def _wide(words, format):
+    """Numbers of f64."""
+    return arrays.converted(np.ascontiguousarray(words), format, 'f64').view(np.float64)
 
 
 def _are_several(plan):

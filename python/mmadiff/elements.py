@@ -202,7 +202,7 @@ def _explained(plan, a, b, operands, got, place, differing):
         traced = trace(other, a, b, place, **_read_by(other, operands))
         if other.formats['d'] == plan.formats['d'] and bits_of(traced.result) == wanted:
             several = f' (of {other})' if len(others) > 1 else ''
-            yield _parting(trace(plan, a, b, place, **operands), traced) + several
+            yield parting(trace(plan, a, b, place, **operands), traced) + several
             return
 
 
@@ -217,22 +217,22 @@ def bits_of(x: Any) -> Any:
     return arrays.read(np.asarray(x) if not arrays.is_torch(x) else x)[0]
 
 
-def _parting(one: Trace, other: Trace) -> str:
-    """Where the sums of two plans part at an element."""
+def parting(one: Trace, other: Trace, names: tuple[str, str] = ('the plan', 'the result')) -> str:
+    """Where the sums of two plans, called `names`, part at an element."""
     def both(x, y, text, stage=None):
-        names = [f' ({t.plan.stages[stage]})' if stage is not None else '' for t in (one, other)]
-        return f'{text} {one.text_of(x)}{names[0]}, in the result {other.text_of(y)}{names[1]}'
+        stages = [f' ({t.plan.stages[stage]})' if stage is not None else '' for t in (one, other)]
+        return f'{text} {one.text_of(x)}{stages[0]}, in {names[1]} {other.text_of(y)}{stages[1]}'
     in_order = [sorted(t.ranges, key=lambda x: (x.stage, x.runs)) for t in (one, other)]  # trees have orders of their own
     are_same = [(x.runs, x.stage) for x in in_order[0]] == [(y.runs, y.stage) for y in in_order[1]]
     for x, y in zip(*in_order if are_same else (one.ranges, other.ranges)):
         if (x.runs, x.stage) != (y.runs, y.stage):
-            return f'k = {x.text} is a range of the plan, k = {y.text} of the result'
+            return f'k = {x.text} is a range of {names[0]}, k = {y.text} of {names[1]}'
         if bits_of(x.sum) != bits_of(y.sum):
             return both(x.sum, y.sum, f'k = {x.text} is')
         if None not in (x.joined, y.joined) and bits_of(x.joined) != bits_of(y.joined):
             return both(x.joined, y.joined, f'k = {x.text} joins to', x.stage)
     if len(one.ranges) != len(other.ranges):
-        longer, name = (one, 'the plan') if len(one.ranges) > len(other.ranges) else (other, 'the result')
+        longer, name = (one, names[0]) if len(one.ranges) > len(other.ranges) else (other, names[1])
         return f'k = {longer.ranges[min(len(one.ranges), len(other.ranges))].text} is a range of {name} only'
     if bits_of(one.sum) != bits_of(other.sum):
         return both(one.sum, other.sum, 'the sum of all k is')
@@ -269,4 +269,6 @@ def assert_same_bits(got: ArrayLike, want: ArrayLike, *, format: object = None, 
         if bits_of(of_plan.result) != y[difference.at]:
             lines.append(f"want is not the plan's, which gives {of_plan.text_of(of_plan.result, 'd')} there")
         lines += _explained(of_plan.plan, a, b, given, got, difference.at, difference.differing)
+    elif plan is not None:
+        lines.append("operands={'a': a, 'b': b, ...} names the plan of the result")
     raise AssertionError('\n'.join(lines))

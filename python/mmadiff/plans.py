@@ -286,6 +286,13 @@ def _block(size, blocks):
     return size if blocks == 1 else each
 
 
+def spread(scales: NDArray[Any], shape: tuple[int, int]) -> NDArray[Any]:
+    """A scale for each element of a matrix of this shape."""
+    for axis, (size, blocks) in enumerate(zip(shape, scales.shape)):
+        scales = np.repeat(scales, _block(size, blocks), axis).take(range(size), axis)
+    return scales
+
+
 def _scale_hint(product):
     """The blocks of scales as they were read, and another use of scales."""
     (m, k), n = product.a.shape[1:], product.b.shape[2]

@@ -195,11 +195,54 @@ def test_errors_of_scaled_products():
     rng = np.random.default_rng(9)
     a, b = (mm.convert(rng.standard_normal(shape), 'e4m3') for shape in ((4, 256), (256, 8)))
     scales = {'scale_a': np.float32([[0.3, 0.7]] * 4), 'scale_b': np.float32([[1.1], [0.9]])}
-    with pytest.raises(TypeError, match='exact sums have no scale_a, scale_b: give exactly='):
-        mm.error(plan, a, b, **scales)
     exactly = mm.exact(*(mm.convert(x, 'f64') * np.repeat(scale, 128, axis=axis) for x, scale, axis in (
         (a, scales['scale_a'].astype('f8'), 1), (b, scales['scale_b'].astype('f8'), 0))))
-    assert mm.error(plan, a, b, exactly=exactly, **scales).rms < 1e-2
+    found = mm.error(plan, a, b, exactly=exactly, **scales)
+    assert 0 < found.rms < 1e-2 and found.rms == mm.error(plan, a, b, **scales).rms
+
+
+@pytest.mark.parametrize('text, operands', [
+    ('b*(a*sum) + bias | f32', {'scale_a': (40, 1), 'scale_b': (1, 24), 'bias': (24,)}),
+    ('every 64: add | alpha*sum + bias | f32', {'bias': (24,), 'alpha': 0.3}), ('alpha*sum | f32', {'alpha': 2}),
+    ('every 64: fma a*b | f32', {'scale_a': (5, 3), 'scale_b': (3, 6)}), ('(a*b)*sum | f32', {'scale_a': 3, 'scale_b': 0.1}),
+])
+def test_exact_sums_have_the_operands(text, operands):
+    rng, plan = np.random.default_rng(9), mm.Plan(f'sm_90/wgmma.m64n8k32.f32.e4m3.e4m3 | {text}')
+    a, b = (mm.convert(rng.standard_normal(shape), 'e4m3').view('u1') for shape in ((40, 192), (192, 24)))
+    given = {name: rng.uniform(0.5, 2, x).astype('f4') if isinstance(x, tuple) else x for name, x in operands.items()}
+    x, y = ([[Fraction(float(one)) for one in line] for line in mm.convert(z, 'f64', format='e4m3')] for z in (a, b))
+
+    def scale(name, i, k, rows):
+        s = np.asarray(given.get(name, 1.0), 'f4')
+        if s.ndim < 2:
+            return Fraction(float(s.reshape(-1)[0]))
+        s = s if name == 'scale_a' else s.T
+        return Fraction(float(s[i * s.shape[0] // rows if s.shape[0] > 1 else 0, k * s.shape[1] // 192 if s.shape[1] > 1 else 0]))
+    alpha = Fraction(float(np.float32(given.get('alpha', 1))))
+    d = mm.convert(plan(a, b, **given), 'f64')
+    errors = []
+    for i, j in ((0, 0), (39, 23), (17, 5)):
+        exact = sum(alpha * x[i][k] * scale('scale_a', i, k, 40) * y[k][j] * scale('scale_b', j, k, 24) for k in range(192))
+        exact += Fraction(float(given['bias'][j])) if 'bias' in given else 0
+        errors.append(Fraction(d[i, j]) - exact)
+    found = mm.error(plan, a, b, **given)
+    for at, error in zip(((0, 0), (39, 23), (17, 5)), errors):
+        assert math.isclose(found.errors.reshape(40, 24)[at] * found.scale, float(error), rel_tol=1e-9)
+
+
+def test_exact_sums_with_block_scales():
+    plan = mm.Plan('sm_100/tcgen05.mma.m128n8k32.mxf8f6f4.f32.e4m3.e4m3.ue8m0 | f32')
+    rng = np.random.default_rng(3)
+    a, b = (rng.integers(0x30, 0x48, shape, 'u1') for shape in ((4, 64), (64, 8)))
+    scales = {'block_scale_a': rng.integers(126, 129, (4, 2), 'u1'), 'block_scale_b': rng.integers(126, 129, (2, 8), 'u1')}
+    assert mm.error(plan, a, b, **scales).rms < 1e-6
+    with pytest.raises(TypeError, match='exact sums have no beta, c: give exactly='):
+        mm.error('x86/vfmadd231ss | sum + beta*c | f32', np.ones((2, 2), 'f4'), np.ones((2, 2), 'f4'), c=np.ones((2, 2), 'f4'), beta=2)
+    with pytest.raises(TypeError, match='a times its factors has 72 bits'):
+        mm.error('x86/vfmadd231ss | alpha*sum | f32', np.ones((2, 2), 'f4'), np.ones((2, 2), 'f4'), alpha=2) and mm.error(
+            'x86/vfmadd231ss | (a*b)*sum | f32', np.ones((2, 2), 'f4'), np.ones((2, 2), 'f4'), scale_a=2, scale_b=3) and mm.error(
+            'x86/vfmadd231ss | every 2: fma (a*b) | alpha*sum | f32', np.ones((2, 2), 'f4'), np.ones((2, 2), 'f4'), scale_a=2,
+            scale_b=3, alpha=2)
 
 
 def test_formats_of_typed_arrays():
@@ -243,7 +286,7 @@ def test_race():
     terms = found.a.ravel() != 0
     line = str(found).splitlines()[1]
     assert f"  {found.a[0, terms][0]} x {found.b[terms, 0][0]}" in line and found.a[0, terms][0] != found.b[terms, 0][0]
-    assert str(found).endswith(f'the first gives {found.of_x[0, 0]!s}, the second {found.of_y[0, 0]!s}')
+    assert f'\nthe first gives {found.of_x[0, 0]!s}, the second {found.of_y[0, 0]!s}\nk = 0-63 is a range of the first, ' in str(found)
     same = mm.race(f'{HOPPER} | f16', 'sm_90/mma.m16n8k16.f32.f16.f16.f32 | f16')
     assert not same and 'no product distinguishes them' in str(same)
     with pytest.raises(ValueError):
@@ -253,6 +296,7 @@ def test_race():
 @pytest.mark.parametrize('got, want, options, words', [
     (np.float32([[1, 2]]), np.float32([[1, 3]]), {}, '1 of 2 elements differ, the first at [0, 1]: got 0x40000000 = 2, want '
                                                     '0x40400000 = 3'),
+    (np.float32([1, 2, 3]), np.float32([1, 0, 0]), {}, '2 of 3 elements differ, the first at [1]'),
     (np.float32([0.0]), np.float32([-0.0]), {}, 'got 0x00000000 = 0, want 0x80000000 = -0'),
     (np.float32([1]), np.float32([1, 2]), {}, 'the shapes differ: got (1,), want (2,)'),
     (np.zeros((2, 3), 'f4'), np.zeros((3, 2), 'f4'), {}, 'the shapes differ: got (2, 3), want (3, 2)'),

@@ -41,6 +41,8 @@ def test_a_trace_is_the_joins_one_by_one(plan):
         total = times(times(x, y), of_range, total) if plan is DEEPGEMM else times(times(x, of_range), y, total)
         assert (one.stage, one.runs, one.text) == (0, [(ks.start, ks.stop)], f'{ks.start}-{ks.stop - 1}')
         assert words(one.sum) == words(of_range) and words(one.joined) == words(total)
+    assert str(traced).splitlines()[1:3] == [plan.stages[0], f'  k 0-127: {traced.text_of(traced.ranges[0].sum)}, joined '
+                                             f'{traced.text_of(traced.ranges[0].joined)}']
     assert len(traced.ranges) == 3 and words(traced.sum) == words(total)
     assert words(np.array(traced.result)) == words(plan(a, b, **scales))[row, column]
 
@@ -168,10 +170,10 @@ FMA = 'x86/vfmadd231ss'
     ('every 16: add held bf16 | f32', 'every 16: add | f32', 'k = 0-15 joins to'),
 ])
 def test_where_sums_part(x, y, text):
-    from mmadiff.elements import _parting
+    from mmadiff.elements import parting
     a, b = normal((1, 63), 1), normal((63, 1), 2)
     one, other = (mm.trace(f'{FMA} | {plan}', a, b, (0, 0), **({'alpha': 3} if 'alpha' in plan else {})) for plan in (x, y))
-    assert _parting(one, other).startswith(text)
+    assert parting(one, other).startswith(text)
     assert words(one.sum) == words(mm.Plan(f"{FMA} | {x.replace('alpha*sum | ', '')}")(a, b))[0, 0]
 
 

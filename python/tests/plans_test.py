@@ -215,6 +215,19 @@ def test_fp8_results_saturate_as_the_instruction(format):
     assert found.plans or found.unsettled
 
 
+def test_sums_of_f64():
+    rng, plan = np.random.default_rng(3), mm.Plan('x86/vfmadd231sd | every 256: add | alpha*sum + beta*c | f64')
+    a, b, c = (rng.standard_normal(shape) for shape in ((24, 1000), (1000, 16), (24, 16)))
+    found = mm.plan_of(a, b, plan(a, b, c, alpha=0.3, beta=0.7), c=c, alpha=0.3, beta=0.7, rows=plan.row)
+    assert found.plan == plan and found.same == {plan: []}
+
+
+def test_equal_rows_are_named():
+    a, b = halves((32, 256)), halves((256, 24), 2)
+    found = mm.plan_of(a, b, mm.Plan(f'{HOPPER} | every 128: add | f32')(a, b), rows='sm_90/*')
+    assert HOPPER in found.same[found.plan] and f'the same with' in str(found) and len(found.same[found.plan]) > 1
+
+
 def test_plan_of_block_scales():
     row = 'sm_100/tcgen05.mma.m128n8k64.mxf4nvf4.f32.e2m1.e2m1.ue4m3'
     row = next(one.name for one in mm.rows('sm_100/*e2m1*ue4m3*')) if row not in mm.rows('sm_100/*ue4m3*') else row
@@ -227,6 +240,12 @@ def test_plan_of_block_scales():
     d = plan(a, b, **scales)
     found = mm.plan_of(a, b, d, rows=row, formats={'a': 'e2m1', 'b': 'e2m1', 'scale': 'ue4m3'}, **scales)
     assert plan in found.plans and len(found.plans) < found.tried
+    ml_dtypes = pytest.importorskip('ml_dtypes')
+    typed = {name: x.view(ml_dtypes.float8_e4m3fn) for name, x in scales.items()}       # as files and PyTorch have ue4m3
+    assert mm.plan_of(a, b, d, rows=row, formats={'a': 'e2m1', 'b': 'e2m1'}, **typed).plans == found.plans
+    with pytest.raises(ValueError, match='block scales have the formats ue4m3, ue8m0'):
+        mm.plan_of(a, b, d, rows=row, formats={'a': 'e2m1', 'b': 'e2m1'}, **typed | {
+            'block_scale_b': scales['block_scale_b'].view(ml_dtypes.float8_e8m0fnu)})
     with pytest.raises(ValueError, match='one for each'):
         plan(a, b, **{name: np.repeat(x, 2, axis=axis) for axis, (name, x) in zip((1, 0), scales.items())})
     with pytest.raises(ValueError, match='none of the instructions .* with scales in ue8m0'):
