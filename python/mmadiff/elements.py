@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import arrays, bits, drawing, html
-from .plans import Plan, plan_of
+from .plans import Plan, block, plan_of
 from .rows import threads_for
 
 At = Iterable[Iterable[int]]  # elements: pairs of a row and a column
@@ -160,9 +160,9 @@ def check_plan(plan: Plan | str, a: ArrayLike, b: ArrayLike, d: ArrayLike, *, at
     difference = bits.first_difference(words, want, plan.formats['d'], any_nan)
     if difference is not None:
         place = difference.at if places is None else places[difference.at[0]]
-        raise AssertionError('\n'.join([
-            _summary(difference, words.size, place, plan),
-            *_explained(plan, a, b, operands, d, place, difference.differing if places is None else None)]))
+        wrong = words != want if places is None else None
+        raise AssertionError('\n'.join([_summary(difference, words.size, place, plan),
+                                        *_explained(plan, product, operands, _result(plan, d, product), place, wrong)]))
     return int(words.size)
 
 
@@ -171,38 +171,72 @@ def _summary(difference, size, place, plan):
             f'{difference.want}' + (f' (plan: {plan})' if plan is not None else ''))
 
 
-def _explained(plan, a, b, operands, got, place, differing):
-    """Lines: which plans of the same instruction give the result instead, and where the sums of the first part from the
-    plan's. `differing` elements are not the plan's; None if this is not known."""
-    formats = {name: plan.formats[name] for name, x in (('a', a), ('b', b), ('d', got)) if arrays.read(x, name)[1] is None}
-    formats['sum'] = plan.formats['sum']
-    if plan._core.scale:
-        formats['scale'] = plan._core.scale
-    asked = {name: x for name, x in operands.items() if x is not None}
+_MOST = 512  # rows and columns in which plans are searched
+
+
+def _some(size, wanted):
+    """At most _MOST numbers below size, with as many of those wanted as possible."""
+    if size <= _MOST:
+        return np.arange(size)
+    rng = np.random.default_rng(1)
+    first = np.unique(wanted)
+    first = rng.choice(first, min(len(first), _MOST), replace=False)
+    others = np.setdiff1d(np.arange(size), first)
+    return np.sort(np.concatenate([first, rng.choice(others, _MOST - len(first), replace=False)]))
+
+
+def _excerpt(plan, product, rows, columns):
+    """a, b and the other operands of these rows and columns, for `plan_of`."""
+    def scales_of(words, size, places):
+        return words[places // block(size, len(words))]
+    (m, n), given = _shape(product), {'a': product.a[0][rows], 'b': product.b[0][:, columns]}
+    for name in ('c', 'bias', 'scale_a', 'scale_b', 'block_scale_a', 'block_scale_b'):
+        words = getattr(product, name)
+        if words is None:
+            continue
+        cut = (words[0][np.ix_(rows, columns)] if name == 'c' else words[0, 0, columns] if name == 'bias' else
+               scales_of(words[0], m, rows) if name.endswith('_a') else scales_of(words[0].T, n, columns).T)
+        format = plan.formats['c'] if name == 'c' else plan._core.scale if name.startswith('block') else plan.formats['sum']
+        given[name] = cut if name.startswith('block') else arrays.array(np.ascontiguousarray(cut), format)
+    return given
+
+
+def _explained(plan, product, operands, words, place, wrong):
+    """Lines: which plans of the same instruction give the result, `words`, instead, and where the sums of the first part from
+    the plan's at `place`. wrong: the elements that are not the plan's; None if this is not known."""
+    places = [place] if wrong is None else np.argwhere(wrong)
+    rows, columns = (_some(size, [one[axis] for one in places]) for axis, size in enumerate(words.shape))
+    asked = _excerpt(plan, product, rows, columns) | {name: operands[name] for name in ('alpha', 'beta') if name in operands}
     if asked.get('beta') == 0:
         del asked['beta'], asked['c']
+    formats = {'a': product.a_format, 'b': product.b_format, 'd': plan.formats['d'], 'sum': plan.formats['sum']}
+    if plan._core.scale:
+        formats['scale'] = plan._core.scale
+    cut = np.ix_(rows, columns)
+    where = f', in {len(rows)} x {len(columns)} of its elements' if (len(rows), len(columns)) != words.shape else ''
     try:
-        found = plan_of(a, b, got, **asked, rows=plan.row, formats=formats)
+        found = plan_of(d=words[cut], **asked, rows=plan.row, formats=formats)
     except (TypeError, ValueError) as error:
         yield f'plans of the result: {error}'
         return
     if not found and not found.regions:
-        near = differing is None or found.differing < differing
-        yield f'plans of the result: none of {found.tried} with this instruction gives every element' + (
-            f'; nearest: {found.nearest}, {found.differing} of {np.size(bits_of(got))} differ' if near else
-            '; the plan is the nearest')
+        is_nearer = wrong is None or found.differing < np.count_nonzero(wrong[cut])
+        yield f'plans of the result{where}: none of {found.tried} with this instruction gives every element; ' + (
+            f'nearest: {found.nearest}, {found.differing} of {words[cut].size} differ' if is_nearer else
+            'the plan is the nearest')
         return
-    yield f'plans of the result: {found}'
-    others = [*found.plans, *(one for one, _ in found.regions)]
+    yield f'plans of the result{where}: {found}'
     if plan in found.plans:
         yield 'the plan reproduces all elements but the bits of NaNs'
         return
-    wanted = arrays.words(got, plan.formats['d'])[place]
+    traced = Trace(plan, place, product.a.shape[2], plan._core.trace(product, *place))
+    others = [*found.plans, *(one for one, _ in found.regions)]
     for other in others:
-        traced = trace(other, a, b, place, **_read_by(other, operands))
-        if other.formats['d'] == plan.formats['d'] and bits_of(traced.result) == wanted:
-            several = f' (of {other})' if len(others) > 1 else ''
-            yield parting(trace(plan, a, b, place, **operands), traced) + several
+        a, b = arrays.array(product.a[0], product.a_format), arrays.array(product.b[0], product.b_format)
+        of_other = _matrices(other, a, b, _read_by(other, operands))
+        one = Trace(other, place, product.a.shape[2], other._core.trace(of_other, *place))
+        if other.formats['d'] == plan.formats['d'] and bits_of(one.result) == words[place]:
+            yield parting(traced, one) + (f' (of {other})' if len(others) > 1 else '')
             return
 
 
@@ -264,11 +298,12 @@ def assert_same_bits(got: ArrayLike, want: ArrayLike, *, format: object = None, 
         given = dict(operands) if isinstance(operands, Mapping) else dict(zip('ab', operands))
         if not isinstance(operands, Mapping) and len(operands) != 2 or not {'a', 'b'} <= given.keys():
             raise TypeError("operands=(a, b), or {'a': a, 'b': b, ...} with all that the plan reads")
-        a, b = given.pop('a'), given.pop('b')
+        a, b, plan = given.pop('a'), given.pop('b'), Plan(plan)
+        product = _matrices(plan, a, b, given)
         of_plan = trace(plan, a, b, difference.at, **given)
         if bits_of(of_plan.result) != y[difference.at]:
             lines.append(f"want is not the plan's, which gives {of_plan.text_of(of_plan.result, 'd')} there")
-        lines += _explained(of_plan.plan, a, b, given, got, difference.at, difference.differing)
+        lines += _explained(plan, product, given, _result(plan, got, product), difference.at, x != y)
     elif plan is not None:
         lines.append("operands={'a': a, 'b': b, ...} names the plan of the result")
     raise AssertionError('\n'.join(lines))

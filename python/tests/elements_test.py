@@ -151,6 +151,23 @@ def test_a_result_without_a_plan():
     assert mm.check(plan, a, b, d, any_nan=True) == 16
 
 
+@pytest.mark.parametrize('join, more', [('fma (a*b) | bf16', {}), ('fma (a*b) | sum + bias | bf16', {'bias': (700,)}),
+                                        ('fma (a*b) | sum + beta*c | bf16', {'c': (600, 700), 'beta': 1})])
+def test_large_results_are_explained_by_a_part(join, more):
+    a, b, scales = scaled(600, 700, 256)
+    plan, other = (mm.Plan(f"{FP8} | every 128: {text}") for text in (join, join.replace('(a*b)', 'a*b')))
+    operands = scales | {name: normal(x, 3) if isinstance(x, tuple) else x for name, x in more.items()}
+    with pytest.raises(AssertionError) as raised:
+        mm.check(plan, a, b, other(a, b, **operands), **operands)
+    lines = str(raised.value).splitlines()
+    assert f'plans of the result, in 512 x 512 of its elements: {other} ' in str(raised.value), raised.value
+    assert 'every 128: fma (a*b)), in the result' in lines[-1]
+    wide = mm.Plan(f'{FMA} | every 64: add | f32')                   # f16 operands of f32 rows
+    x, y = normal((600, 128), 1, 'f2'), normal((128, 700), 2, 'f2')
+    with pytest.raises(AssertionError, match='in 512 x 512 of its elements: x86(?s:.*)k = 0-63 is a range of the plan only'):
+        mm.check(wide, x, y, mm.Plan(f'{FMA} | f32')(x, y))
+
+
 def normal(shape, seed, dtype='f4'):
     return np.random.default_rng(seed).standard_normal(shape).astype(dtype)
 
