@@ -5,10 +5,12 @@ import re
 import numpy as np
 import pytest
 
+from anything import anything
 import mmadiff as mm
 
 FP8 = 'sm_90/wgmma.m64n8k32.f32.e4m3.e4m3'
 HOPPER = 'sm_90/wgmma.m64n8k16.f32.f16.f16'
+FMA = 'x86/vfmadd231ss'
 DEEPGEMM, TRITON = (mm.Plan(f'{FP8} | every 128: {join} | bf16') for join in ('fma (a*b)', 'fma a*b'))
 
 
@@ -168,11 +170,31 @@ def test_large_results_are_explained_by_a_part(join, more):
         mm.check(wide, x, y, mm.Plan(f'{FMA} | f32')(x, y))
 
 
+def test_a_thousand_wrong_calls_crash_nothing(tmp_path):
+    rng = np.random.default_rng(4)
+    plans = [DEEPGEMM, f'{HOPPER} | f16', f'{FMA} | sum + bias | f32', f'{FMA} | alpha*sum + beta*c | f32', 'no plan',
+             'sm_100/tcgen05.mma.m128n8k32.mxf8f6f4.f32.e4m3.e4m3.ue8m0 | a*(b*sum) | f32']
+    good = [np.ones(shape, 'f2') for shape in ((8, 32), (32, 8), (8, 8))]
+    calls = [lambda p, a, b, d, **more: mm.witnesses(a, b, d, p, **more), lambda p, a, b, d, **more: mm.check(p, a, b, d, **more),
+             lambda p, a, b, d, **more: mm.trace(p, a, b, d, **more), lambda p, a, b, d, **more: mm.error(p, a, b, **more),
+             lambda p, a, b, d, **more: mm.plan_of(a, b, d, rows='x86/vfmadd231ss', **more), lambda p, a, b, d, **more:
+             mm.assert_same_bits(a, d, plan=p, operands={'a': a, 'b': b, **more}), lambda p, a, b, d, **more:
+             mm.write_log(tmp_path / 'log', {'x': {'a': a, 'b': b, 'd': d, 'plan': p, **more}})]
+    returned = 0
+    for _ in range(1000):
+        a, b, d = (good[i] if rng.random() < 0.7 else anything(rng, 8) for i in range(3))
+        more = {name: anything(rng, 8) for name in ('c', 'bias', 'alpha', 'beta', 'scale_a', 'scale_b', 'block_scale_a',
+                                                    'block_scale_b', 'at', 'count', 'seed', 'formats') if rng.random() < 0.06}
+        try:
+            calls[rng.integers(len(calls))](plans[rng.integers(len(plans))], a, b, d, **more)
+            returned += 1
+        except (TypeError, ValueError, AssertionError):
+            pass
+    assert 20 < returned < 500
+
+
 def normal(shape, seed, dtype='f4'):
     return np.random.default_rng(seed).standard_normal(shape).astype(dtype)
-
-
-FMA = 'x86/vfmadd231ss'
 
 
 @pytest.mark.parametrize('x, y, text', [
