@@ -71,11 +71,11 @@ FOUND = [  # from these operands
     ('every 64: add | b*(a*sum) + bias | f32', '--scale_a=rx --scale_b=ry --bias=z'),
     ('every 64: add | fma(beta, c, alpha*sum) | f32', '--c=w --alpha=0.3 --beta=0.7'),
     ('every 128: add | sum + beta*c | f32', '--c=w --beta=1'),
+    ('every 128: add | sum + beta*c | f32', '--c=w'),
 ]
 NOT_FOUND = [  # a part of the message
     ('a b d --scale_a=sa', 'give scales of A and of B'),
     ('a b d --beta=2', 'beta needs C'),
-    ('a b d --c=c', 'beta needs C'),
     ('a b d --bias=c', 'the bias must have'),
     ('a b d --block_scale_a=a --block_scale_b=b', 'with scales in f16'),
     ('--device=blas:openblas --alpha=2', 'are for files'),
@@ -114,7 +114,7 @@ with tempfile.TemporaryDirectory() as folder:
             failures += 1
             print(f'FAILED: {plan}: {arguments}: {run.returncode} {run.stderr}, not: {message}')
     for plan, operands in FOUND:
-        made = gemm(plan, 'x y ' + operands.replace('--c=', ''))
+        made = gemm(plan, 'x y ' + operands.replace('--c=', '') + ('' if 'beta=' in operands or 'c=' not in operands else ' --beta=1'))
         run = run_verb('plan', f'--instr={WGMMA}', 'x y d ' + operands)
         if made.returncode or run.returncode or f'plan      {WGMMA} | {plan}\n' not in run.stdout:
             failures += 1

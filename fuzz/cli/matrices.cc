@@ -238,6 +238,7 @@ absl::Status LoadedMatrices::LoadOthers(const MatrixFlags& flags, const Format& 
   }
   ASSIGN_OR_RETURN(m.scale_a, AddScales(flags.scale_a, &sum, m.m, true, flags.transpose_a));
   ASSIGN_OR_RETURN(m.scale_b, AddScales(flags.scale_b, &sum, m.n, false, flags.transpose_b));
+  if (block_scale != nullptr) block_scale = ScalesHeldBy(*block_scale);
   ASSIGN_OR_RETURN(m.block_scale_a,
                    AddScales(flags.block_scale_a, block_scale, m.m, true, flags.transpose_a));
   if (m.block_scale_a.words.data != nullptr) {

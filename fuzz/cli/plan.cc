@@ -259,8 +259,11 @@ PlanQuestion QuestionOf(const MatrixFlags& flags, const LoadedMatrices& loaded, 
           .has_beta = flags.beta != MatrixFlags().beta};
 }
 
-absl::Status FindPlan(const PlanFlags& flags, Call& call) {
+absl::Status FindPlan(PlanFlags flags, Call& call) {
   const ShapeFlags& shapes = flags.shapes;
+  if (!flags.matrices.c.empty() && flags.matrices.beta == MatrixFlags().beta) {
+    flags.matrices.beta = "1";
+  }
   if (!shapes.m.empty() || !shapes.n.empty() || !shapes.k.empty()) {
     return absl::InvalidArgumentError("--m, --n and --k need --device: files have their shapes");
   }
@@ -322,7 +325,7 @@ Action AddPlan(CLI::App& command) {
       .TypeName("A");
   AddOption(command, "b", flags->matrices.b, "K x N").TypeName("B");
   AddOption(command, "d", flags->d, "M x N: the result").TypeName("D");
-  AddOption(command, "--c", flags->matrices.c, "M x N, which the kernel adds beta times")
+  AddOption(command, "--c", flags->matrices.c, "M x N, which the kernel adds, --beta times (1)")
       .TypeName("C");
   AddTransposeFlags(command, flags->matrices);
   AddOtherOperands(command, flags->matrices);

@@ -58,15 +58,21 @@ class Difference(NamedTuple):
     want: str
 
 
-def first_difference(got: NDArray[Any], want: NDArray[Any], format: str | None, any_nan: bool) -> Difference | None:
-    """None if all words are equal; any_nan: two NaNs are equal."""
+def differ(got: NDArray[Any], want: NDArray[Any], format: str | None, any_nan: bool) -> NDArray[np.bool_]:
+    """Which words differ; any_nan: two NaNs are equal."""
     if any_nan and format is None:
         raise TypeError('any_nan=True needs the format of the words')
-    differ = np.asarray(got != want)
-    if any_nan and differ.any():
-        differ &= ~(_is_nan(got, format) & _is_nan(want, format))
-    count = int(np.count_nonzero(differ))
+    wrong = np.asarray(got != want)
+    if any_nan and wrong.any():
+        wrong &= ~(_is_nan(got, format) & _is_nan(want, format))
+    return wrong
+
+
+def first_difference(got: NDArray[Any], want: NDArray[Any], format: str | None, any_nan: bool) -> Difference | None:
+    """None if all words are equal; any_nan: two NaNs are equal."""
+    wrong = differ(got, want, format, any_nan)
+    count = int(np.count_nonzero(wrong))
     if count == 0:
         return None
-    at = tuple(int(i) for i in np.argwhere(differ)[0])
+    at = tuple(int(i) for i in np.argwhere(wrong)[0])
     return Difference(count, at, *(element_text(words[at], format) for words in (got, want)))

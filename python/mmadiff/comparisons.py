@@ -250,6 +250,7 @@ def error(plan: Any, a: ArrayLike, b: ArrayLike, *,
     True
     """
     named, sums = arrays.formats_of(formats), {}
+    operands = {name: x for name, x in operands.items() if x is not None}
     for name, x in (('a', a), ('b', b)):
         if name in named:
             arrays.words(x, named[name], name)  # refuses others
@@ -258,12 +259,13 @@ def error(plan: Any, a: ArrayLike, b: ArrayLike, *,
     for i, one in enumerate(plan if _are_several(plan) else [plan]):
         one = Plan(one) if isinstance(one, str) else one
         read = (dict(one.formats) if isinstance(one, Plan) else {}) | named
-        key = read.get('a'), read.get('b')
+        key = read.get('a'), read.get('b'), str(one) if operands else ''  # the plan has the formats of operands
         if key not in sums:
             sums[key] = _pair(exactly) if exactly is not None else _exact(a, b, read, isinstance(one, Plan), threads) if \
                 not operands else _exact_with(one, a, b, operands, threads)
         words, format = _results(one, a, b, named.get('d'), threads, operands)
-        made.append(_errors(words, format, *sums[key]))
+        high, low = (x.reshape(words.shape) if operands and exactly is None else x for x in sums[key])
+        made.append(_errors(words, format, high, low))
         names.append(str(one) if isinstance(one, (Plan, Row)) else getattr(one, '__name__', f'results {i}'))
     if not _are_several(plan):
         return made[0]
@@ -292,7 +294,8 @@ def _exact_with(plan, a, b, operands, threads):
         for name, format in ((f'scale_{side}', plan.formats['sum']), (f'block_scale_{side}', plan._core.scale)):
             if (scales := getattr(product, name)) is not None:
                 scales = scales[0].T if of_b else scales[0]
-                x, digits = x * spread(_wide(scales, format), x.shape), digits + _DIGITS[format]
+                with np.errstate(all='ignore'):  # of infinite scales
+                    x, digits = x * spread(_wide(scales, format), x.shape), digits + _DIGITS[format]
         if side == 'a' and 'alpha' in operands:
             alpha = np.array([product.alpha], arrays.word_type(plan.formats['sum']))
             x, digits = x * _wide(alpha, plan.formats['sum']), digits + _DIGITS[plan.formats['sum']]

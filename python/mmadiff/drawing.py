@@ -73,16 +73,19 @@ def _rest(runs: list[_Run], k: int) -> list[_Run]:
     return gaps + ([(at, k)] if at < k else [])
 
 
-def of_ranges(stages: list[str], ranges: list[Range], k: int, step: int, residue: int = 0) -> Drawing:
-    """A line for the executions of `step` products, then one for each stage, the innermost first."""
+def of_ranges(stages: list[str], ranges: list[Range], k: int, step: int, residue: int = 0, lost: int = 0) -> Drawing:
+    """A line for the executions of `step` products, then one for each stage, the innermost first. The last `lost` k are in
+    none."""
     if k < 1:
         raise ValueError(f'k = {k}: there is nothing to draw')
     by_stage = [[one.runs for one in ranges if one.stage == stage] for stage in range(len(stages))]
-    inner = next((of_stage for of_stage in by_stage if of_stage), [[(0, k)]])
+    kept = k - lost
+    first_tail = int(stages[0].split()[1]) if stages and stages[0].startswith('tail') else 1
+    inner = next((of_stage for of_stage in by_stage if of_stage), [[(0, kept - kept % first_tail)]] if kept else [])
     lines = [(f'{step} products at a time' if step > 1 else 'one product at a time', _executions(inner, step, residue))]
     for i, (text, of_stage) in enumerate(zip(stages, by_stage)):
         if text.startswith('tail'):
-            of_stage = [[run] for run in _rest([run for runs in (by_stage[i - 1] if i else []) for run in runs], k)]
+            of_stage = [[run] for run in _rest([run for runs in (by_stage[i - 1] if i else inner) for run in runs], kept)]
         lines.append((text, of_stage))
     left = 12 + _CHARACTER * max(len(text) for text, _ in lines)
     scale, parts = _WIDTH / k, []

@@ -61,7 +61,7 @@ class Trace:
         return self.plan.draw(self.k)._repr_html_() + shown
 
 
-def trace(plan: Plan | str, a: ArrayLike, b: ArrayLike, at: Iterable[int], **operands: Any) -> Trace:
+def trace(plan: Plan | str, a: ArrayLike, b: ArrayLike, at: Any, **operands: Any) -> Trace:
     """How a plan forms element `at` = (row, column) of D, range by range; further operands are those of the plan.
 
     >>> a, b = np.arange(1, 5, dtype=np.float32).reshape(1, 4), np.ones((4, 1), np.float32)
@@ -74,7 +74,7 @@ def trace(plan: Plan | str, a: ArrayLike, b: ArrayLike, at: Iterable[int], **ope
     """
     plan = Plan(plan)
     product = _matrices(plan, a, b, operands)
-    [place] = _places([at], _shape(product))
+    [place] = _places([at.tolist() if arrays.is_torch(at) else at], _shape(product))
     return Trace(plan, place, product.a.shape[2], plan._core.trace(product, *place))
 
 
@@ -160,7 +160,7 @@ def check_plan(plan: Plan | str, a: ArrayLike, b: ArrayLike, d: ArrayLike, *, at
     difference = bits.first_difference(words, want, plan.formats['d'], any_nan)
     if difference is not None:
         place = difference.at if places is None else places[difference.at[0]]
-        wrong = words != want if places is None else None
+        wrong = bits.differ(words, want, plan.formats['d'], True) if places is None else None
         raise AssertionError('\n'.join([_summary(difference, words.size, place, plan),
                                         *_explained(plan, product, operands, _result(plan, d, product), place, wrong)]))
     return int(words.size)
@@ -175,14 +175,12 @@ _MOST = 512  # rows and columns in which plans are searched
 
 
 def _some(size, wanted):
-    """At most _MOST numbers below size, with as many of those wanted as possible."""
+    """At most _MOST numbers below size, among them those that are wanted, at most half of these."""
     if size <= _MOST:
         return np.arange(size)
-    rng = np.random.default_rng(1)
     first = np.unique(wanted)
-    first = rng.choice(first, min(len(first), _MOST), replace=False)
     others = np.setdiff1d(np.arange(size), first)
-    return np.sort(np.concatenate([first, rng.choice(others, _MOST - len(first), replace=False)]))
+    return np.sort(np.concatenate([first, np.random.default_rng(1).choice(others, _MOST - len(first), replace=False)]))
 
 
 def _excerpt(plan, product, rows, columns):
@@ -203,38 +201,49 @@ def _excerpt(plan, product, rows, columns):
 
 def _explained(plan, product, operands, words, place, wrong):
     """Lines: which plans of the same instruction give the result, `words`, instead, and where the sums of the first part from
-    the plan's at `place`. wrong: the elements that are not the plan's; None if this is not known."""
-    places = [place] if wrong is None else np.argwhere(wrong)
-    rows, columns = (_some(size, [one[axis] for one in places]) for axis, size in enumerate(words.shape))
-    asked = _excerpt(plan, product, rows, columns) | {name: operands[name] for name in ('alpha', 'beta') if name in operands}
-    if asked.get('beta') == 0:
-        del asked['beta'], asked['c']
+    the plan's at `place`. wrong: the elements whose numbers are not the plan's, NaNs apart; None if they are not known."""
+    if wrong is not None and not wrong.any():
+        yield 'only the bits of NaNs differ'
+        return
+    places = np.array([place])
+    if wrong is not None:
+        known = np.flatnonzero(wrong)
+        known = np.random.default_rng(1).choice(known, min(len(known), _MOST // 2 - 1), replace=False)
+        places = np.concatenate([places, np.stack(np.unravel_index(known, words.shape), axis=1)])
+    rows, columns = (_some(size, places[:, axis]) for axis, size in enumerate(words.shape))
+    asked = _excerpt(plan, product, rows, columns)
+    factors = {name: operands[name] for name in ('alpha', 'beta') if operands.get(name) is not None}
+    cut = words[np.ix_(rows, columns)]
+    where = f', in {len(rows)} x {len(columns)} of its elements' if cut.shape != words.shape else ''
     formats = {'a': product.a_format, 'b': product.b_format, 'd': plan.formats['d'], 'sum': plan.formats['sum']}
     if plan._core.scale:
         formats['scale'] = plan._core.scale
-    cut = np.ix_(rows, columns)
-    where = f', in {len(rows)} x {len(columns)} of its elements' if (len(rows), len(columns)) != words.shape else ''
+    given = {name: x for name, x in {**asked, **factors}.items() if not (factors.get('beta') == 0 and name in ('beta', 'c'))}
     try:
-        found = plan_of(d=words[cut], **asked, rows=plan.row, formats=formats)
+        found = plan_of(d=cut, **given, rows=plan.row, formats=formats)
     except (TypeError, ValueError) as error:
         yield f'plans of the result: {error}'
         return
+    typed = {**asked, **factors, **{name: arrays.array(asked[name], formats[name]) for name in 'ab'}}
     if not found and not found.regions:
-        is_nearer = wrong is None or found.differing < np.count_nonzero(wrong[cut])
-        yield f'plans of the result{where}: none of {found.tried} with this instruction gives every element; ' + (
-            f'nearest: {found.nearest}, {found.differing} of {words[cut].size} differ' if is_nearer else
-            'the plan is the nearest')
+        own = int(np.count_nonzero(bits.differ(cut, arrays.words(plan(**typed), plan.formats['d']), plan.formats['d'], True)))
+        nearest = (f'nearest: {found.nearest}, {found.differing} of {cut.size} differ' if found.differing < own else
+                   f'the plan is the nearest, {own} of {cut.size} differ' if own < cut.size else 'none gives any element')
+        yield f'plans of the result{where}: none of {found.tried} with this instruction gives every element; {nearest}'
         return
-    yield f'plans of the result{where}: {found}'
+    if where and found.regions:
+        yield f'plans of the result{where}, each in some rows and columns:'
+        yield from (str(one) for one, _ in found.regions)
+    else:
+        yield f'plans of the result{where}: {found}'
     if plan in found.plans:
-        yield 'the plan reproduces all elements but the bits of NaNs'
-        return
+        return  # the reference is wrong
+    a, b = arrays.array(product.a[0], product.a_format), arrays.array(product.b[0], product.b_format)
     traced = Trace(plan, place, product.a.shape[2], plan._core.trace(product, *place))
     others = [*found.plans, *(one for one, _ in found.regions)]
     for other in others:
-        a, b = arrays.array(product.a[0], product.a_format), arrays.array(product.b[0], product.b_format)
-        of_other = _matrices(other, a, b, _read_by(other, operands))
-        one = Trace(other, place, product.a.shape[2], other._core.trace(of_other, *place))
+        one = Trace(other, place, product.a.shape[2],
+                    other._core.trace(_matrices(other, a, b, _read_by(other, operands)), *place))
         if other.formats['d'] == plan.formats['d'] and bits_of(one.result) == words[place]:
             yield parting(traced, one) + (f' (of {other})' if len(others) > 1 else '')
             return
@@ -252,22 +261,26 @@ def bits_of(x: Any) -> Any:
 
 
 def parting(one: Trace, other: Trace, names: tuple[str, str] = ('the plan', 'the result')) -> str:
-    """Where the sums of two plans, called `names`, part at an element."""
+    """Where the sums of two plans, called `names`, part at an element: in the innermost stage where they do."""
     def both(x, y, text, stage=None):
         stages = [f' ({t.plan.stages[stage]})' if stage is not None else '' for t in (one, other)]
         return f'{text} {one.text_of(x)}{stages[0]}, in {names[1]} {other.text_of(y)}{stages[1]}'
-    in_order = [sorted(t.ranges, key=lambda x: (x.stage, x.runs)) for t in (one, other)]  # trees have orders of their own
-    are_same = [(x.runs, x.stage) for x in in_order[0]] == [(y.runs, y.stage) for y in in_order[1]]
-    for x, y in zip(*in_order if are_same else (one.ranges, other.ranges)):
-        if (x.runs, x.stage) != (y.runs, y.stage):
-            return f'k = {x.text} is a range of {names[0]}, k = {y.text} of {names[1]}'
-        if bits_of(x.sum) != bits_of(y.sum):
-            return both(x.sum, y.sum, f'k = {x.text} is')
-        if None not in (x.joined, y.joined) and bits_of(x.joined) != bits_of(y.joined):
-            return both(x.joined, y.joined, f'k = {x.text} joins to', x.stage)
-    if len(one.ranges) != len(other.ranges):
-        longer, name = (one, names[0]) if len(one.ranges) > len(other.ranges) else (other, names[1])
-        return f'k = {longer.ranges[min(len(one.ranges), len(other.ranges))].text} is a range of {name} only'
+    depths = [len(t.plan.stages) for t in (one, other)]
+    for stage in range(min(depths)):
+        xs, ys = (sorted((x for x in t.ranges if x.stage == stage), key=lambda x: x.runs) for t in (one, other))
+        for x, y in zip(xs, ys):
+            if x.runs != y.runs:
+                return f'k = {x.text} is a range of {names[0]}, k = {y.text} of {names[1]}'
+            if bits_of(x.sum) != bits_of(y.sum):
+                return both(x.sum, y.sum, f'k = {x.text} is')
+            if depths[0] == depths[1] and None not in (x.joined, y.joined) and bits_of(x.joined) != bits_of(y.joined):
+                return both(x.joined, y.joined, f'k = {x.text} joins to', stage)
+        if len(xs) != len(ys):
+            longer, name = (xs, names[0]) if len(xs) > len(ys) else (ys, names[1])
+            return f'k = {longer[min(len(xs), len(ys))].text} is a range of {name} only'
+    if depths[0] != depths[1]:
+        deeper, name = (one, names[0]) if depths[0] > depths[1] else (other, names[1])
+        return f'{name} has one more stage, {deeper.plan.stages[min(depths)]}'
     if bits_of(one.sum) != bits_of(other.sum):
         return both(one.sum, other.sum, 'the sum of all k is')
     return f'all sums are equal, {one.text_of(one.sum)}: D is formed differently'
@@ -287,23 +300,34 @@ def assert_same_bits(got: ArrayLike, want: ArrayLike, *, format: object = None, 
     ...
     AssertionError: 1 of 2 elements differ, the first at [1]: got 0x80000000 = -0, want 0x00000000 = 0
     """
-    x, y, format = bits.words_of_both(got, want, format)
-    difference = bits.first_difference(x, y, format, any_nan)
-    if difference is None:
-        return
-    lines = [_summary(difference, x.size, difference.at, plan)]
     if operands is not None:
         if plan is None:
             raise TypeError('operands=(a, b) needs plan=')
         given = dict(operands) if isinstance(operands, Mapping) else dict(zip('ab', operands))
         if not isinstance(operands, Mapping) and len(operands) != 2 or not {'a', 'b'} <= given.keys():
             raise TypeError("operands=(a, b), or {'a': a, 'b': b, ...} with all that the plan reads")
-        a, b, plan = given.pop('a'), given.pop('b'), Plan(plan)
-        product = _matrices(plan, a, b, given)
-        of_plan = trace(plan, a, b, difference.at, **given)
-        if bits_of(of_plan.result) != y[difference.at]:
-            lines.append(f"want is not the plan's, which gives {of_plan.text_of(of_plan.result, 'd')} there")
-        lines += _explained(plan, product, given, _result(plan, got, product), difference.at, x != y)
+    x, y, format = bits.words_of_both(got, want, format)
+    difference = bits.first_difference(x, y, format, any_nan)
+    if difference is None:
+        return
+    lines = [_summary(difference, x.size, difference.at, plan)]
+    if operands is not None:
+        lines += _explained_product(plan, given, difference, got, want)
     elif plan is not None:
         lines.append("operands={'a': a, 'b': b, ...} names the plan of the result")
     raise AssertionError('\n'.join(lines))
+
+
+def _explained_product(plan, given, difference, got, want):
+    """The lines of `_explained`, or the reason that prevents them."""
+    try:
+        plan = Plan(plan)
+        a, b, operands = given['a'], given['b'], {name: x for name, x in given.items() if name not in ('a', 'b')}
+        product = _matrices(plan, a, b, operands)
+        x, y = _result(plan, got, product), _result(plan, want, product)
+        of_plan = trace(plan, a, b, difference.at, **operands)
+        if bits_of(of_plan.result) != y[difference.at]:
+            yield f"want is not the plan's, which gives {of_plan.text_of(of_plan.result, 'd')} there"
+        yield from _explained(plan, product, operands, x, difference.at, bits.differ(x, y, plan.formats['d'], True))
+    except (TypeError, ValueError) as error:
+        yield f'plans of the result: {error}'

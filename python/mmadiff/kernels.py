@@ -102,8 +102,14 @@ class KernelPlans:
             else:
                 groups.append(([(m, n, k)], report))
         for sizes, report in groups:
-            (first, n, k), last = sizes[0], sizes[-1][0]
-            yield f"{first}{f' to {last}' if last > first else ''} x {n} x {k}", report
+            runs: list[list[int]] = []
+            for m, n, k in sizes:
+                if runs and runs[-1][-1] == m - 1:
+                    runs[-1].append(m)
+                else:
+                    runs.append([m])
+            ms = ', '.join(f'{run[0]} to {run[-1]}' if len(run) > 1 else str(run[0]) for run in runs)
+            yield f'{ms} x {n} x {k}', report
 
     def _changes(self):
         return [f'n = {n}, k = {k}: {self._change_text((n, k))}' for (n, k), count in self.compared.items() if count]

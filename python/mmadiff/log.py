@@ -107,23 +107,36 @@ def write_log(path: str | os.PathLike[str], products: Mapping[str, Mapping[str, 
                                            'data_offsets': [first, first + words.nbytes]}
             first += words.nbytes
             data.append(words)
+    if not data:
+        raise ValueError('a log has at least one product')
+    path = os.path.realpath(path)
+    is_there = os.path.lexists(path)
+    if is_there and not os.path.isfile(path):
+        raise ValueError(f'{path} is not a regular file')
     text = json.dumps(header).encode()
     text += b' ' * (-len(text) % 8)  # tensors are aligned
-    with tempfile.NamedTemporaryFile(dir=os.path.dirname(os.path.abspath(path)), delete=False) as file:
+    with tempfile.NamedTemporaryFile(dir=os.path.dirname(path), delete=False) as file:
         try:  # another name: the arrays may be mapped from the old file
             file.write(len(text).to_bytes(8, 'little') + text)
             for words in data:
                 file.write(np.ascontiguousarray(words, words.dtype.newbyteorder('<')).tobytes())
             file.flush()
-            os.chmod(file.name, 0o644)
+            os.chmod(file.name, stat.S_IMODE(os.stat(path).st_mode) if is_there else 0o666 & ~_umask())
             os.replace(file.name, path)
         except BaseException:
             os.unlink(file.name)
             raise
 
 
+def _umask():
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
+
+
 def _checked(name, product):
     """The members of a product that are not None."""
+    arrays.text(name, 'the name of a product').encode()
     if not isinstance(product, Mapping):
         raise TypeError(f"{name} is {product!r:.40}, not a dictionary with a, b, d")
     given = {operand: x for operand, x in product.items() if x is not None}
@@ -142,7 +155,7 @@ def _stored(x, what):
     kind = f'U{8 * words.itemsize}' if format is None else _TYPES.get(format)
     if kind is None:
         raise TypeError(f"{what} has the format {format}, which a log lacks: give raw words, unsigned integers")
-    if what.rpartition('.')[2] in ('a', 'b', 'd') and words.ndim != 2:
+    if what.rpartition('.')[2] in ('a', 'b', 'd') and words.ndim != 2 or words.ndim > _MOST_DIMENSIONS:
         raise ValueError(f'{what} has the shape {arrays.shape_text(words.shape)}: a matrix is needed')
     return words, kind
 

@@ -123,8 +123,9 @@ class Plan(ReadOnly):
                      for count, size in re.findall(r'(?:every|(\d+) of) (\d+)', stage)]
             sizes += [int(size) for stage in self.stages if stage.startswith('at') for size in re.findall(r'\d+', stage)]
             k = min(4 * max([self._core.k, *sizes]), 1 << 20)
-        residue = re.search(r'\| residue (\d+)', self.text)
-        return drawing.of_ranges(self.stages, self.ranges(k), k, self._core.k, int(residue[1]) if residue else 0)
+        residue, cut = (re.search(rf'\| {word} (\d+)', self.text) for word in ('residue', 'cut'))
+        return drawing.of_ranges(self.stages, self.ranges(k), k, self._core.k, int(residue[1]) if residue else 0,
+                                 k % int(cut[1]) if cut else 0)
 
     def __str__(self) -> str:
         return self.text
@@ -247,8 +248,9 @@ class FoundPlans:
         if self.unsettled:
             lines += [f'and {len(self.unsettled)} more that give the elements compared first']
         if self.deciding:
-            lines += [f'D rejects no plan; {self.deciding[0]} elements of random operands would leave '
-                      f'{self.deciding[1]}']
+            lines += ['D rejects no plan' + (
+                f'; {self.deciding[0]} elements of random operands would leave {self.deciding[1]}'
+                if self.deciding[1] < self.tried else ', and those of random operands would not')]
         elif self.plans:
             lines[0] += f'   {elements} of {elements} elements, {self.tried} plans tried' if counts else ''
             if self.may_be_chance:

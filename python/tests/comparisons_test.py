@@ -230,6 +230,18 @@ def test_exact_sums_have_the_operands(text, operands):
         assert math.isclose(found.errors.reshape(40, 24)[at] * found.scale, float(error), rel_tol=1e-9)
 
 
+def test_operands_that_are_not_given():
+    a, b = np.full((4, 64), 0x38, 'u1'), np.full((64, 4), 0x31, 'u1')
+    plan = f'sm_90/wgmma.m64n8k32.f32.e4m3.e4m3 | f32'
+    assert mm.error(plan, a, b, alpha=None, bias=None, c=None, scale_a=None).rms == mm.error(plan, a, b).rms
+    # Each plan has its own formats of operands.
+    x, y = (np.random.default_rng(i).standard_normal(shape).astype('f2') for i, shape in enumerate([(4, 64), (64, 3)]))
+    plans = [f'sm_90/wgmma.m64n8k16.{sums}.f16.f16 | alpha*sum | {sums}' for sums in ('f16', 'f32')]
+    assert [one.rms for one in mm.error(plans, x, y, alpha=.3)] == [mm.error(one, x, y, alpha=.3).rms for one in plans]
+    scaled = 'sm_90/wgmma.m64n8k32.f32.e4m3.e4m3 | (a*b)*sum | f32'
+    assert mm.error(scaled, a[None], b, scale_a=2, scale_b=3).rms == mm.error(scaled, a, b, scale_a=2, scale_b=3).rms
+
+
 def test_exact_sums_with_block_scales():
     plan = mm.Plan('sm_100/tcgen05.mma.m128n8k32.mxf8f6f4.f32.e4m3.e4m3.ue8m0 | f32')
     rng = np.random.default_rng(3)

@@ -70,6 +70,10 @@ def test_executions_do_not_cross_ranges():
     assert cells(f'{HOPPER} | strided 2 of 8: add | f16', 32) == [(0, 7), (16, 23), (8, 15), (24, 31)]
     tail = mm.Plan('x86/vfmadd231ss | every 4: add | tail 3 | f32').draw(11).svg
     assert '<title>9 to 10</title>' in tail[tail.index('tail 3'):]
+    lost = mm.Plan('x86/vfmadd231ss | cut 8 | every 4: add | f32')
+    assert '<title>16 to' not in lost.draw(20).svg and lost.draw(5).svg.count('<title>') == 0
+    alone = mm.Plan('x86/vfmadd231ss | tail 4 | f32').draw(10).svg
+    assert '<title>8 to 9</title>' in alone[alone.index('tail 4'):] and '<title>8 to 8</title>' not in alone
     with pytest.raises(ValueError, match='nothing to draw'):
         mm.Plan(f'{HOPPER} | f16').draw(0)
     for text in ('every 100000: add', 'at 100 5000: add', 'into 32 of 4096: add'):
@@ -137,7 +141,7 @@ def test_a_result_without_a_plan():
     plan = mm.Plan(f'{HOPPER} | f32')
     d = plan(a, b)
     d[3, 1] = 7
-    with pytest.raises(AssertionError, match=r'(?s)1 of 16 elements differ, the first at \[3, 1\].*none of \d+ with this instruction .*; the plan is the nearest'):
+    with pytest.raises(AssertionError, match=r'(?s)1 of 16 elements differ, the first at \[3, 1\].*none of \d+ with this instruction .*; the plan is the nearest, 1 of 16 differ'):
         mm.check(str(plan), a, b, d)
     with pytest.raises(AssertionError, match=r'1 of 2 elements differ, the first at \[3, 1\]'):
         mm.check(plan, a, b, d, at=[(0, 0), (3, 1)])
@@ -166,7 +170,7 @@ def test_large_results_are_explained_by_a_part(join, more):
     assert 'every 128: fma (a*b)), in the result' in lines[-1]
     wide = mm.Plan(f'{FMA} | every 64: add | f32')                   # f16 operands of f32 rows
     x, y = normal((600, 128), 1, 'f2'), normal((128, 700), 2, 'f2')
-    with pytest.raises(AssertionError, match='in 512 x 512 of its elements: x86(?s:.*)k = 0-63 is a range of the plan only'):
+    with pytest.raises(AssertionError, match='in 512 x 512 of its elements: x86(?s:.*)the plan has one more stage, every 64: add'):
         mm.check(wide, x, y, mm.Plan(f'{FMA} | f32')(x, y))
 
 
@@ -193,6 +197,43 @@ def test_a_thousand_wrong_calls_crash_nothing(tmp_path):
     assert 20 < returned < 500
 
 
+def test_parts_of_large_results():
+    plan, other = (mm.Plan(f'{HOPPER} | every {n}: add | f32') for n in (128, 64))
+    a, b = normal((1100, 256), 1, 'f2'), normal((256, 600), 2, 'f2')
+    right, left = plan(a, b), other(a, b)
+
+    def said(d, **options):
+        with pytest.raises(AssertionError) as raised:
+            mm.check(options.pop('plan', plan), a, b, d, **options)
+        return str(raised.value).splitlines()
+    split = said(np.concatenate([right[:700], left[700:]]))
+    assert split[1:4] == ['plans of the result, in 512 x 512 of its elements, each in some rows and columns:', str(plan), str(other)]
+    cross = right.copy()
+    cross[0], cross[:, 0] = right[0] + 1, right[:, 0] + 1
+    assert 'the plan is the nearest' in said(cross)[1] and 'differ' in said(cross)[1]
+    one = right.copy()
+    one[900, 300] += 1
+    assert said(one)[1].endswith('; the plan is the nearest, 1 of 262144 differ')
+    assert said(one, at=[(900, 300)])[1].endswith('; the plan is the nearest, 1 of 262144 differ')
+    assert said(-right)[1].endswith('none gives any element') or 'nearest' in said(-right)[1]
+
+
+def test_the_plan_is_nearer_than_all_that_are_tried():
+    a, b, plan = normal((40, 512), 1, 'f2'), normal((512, 40), 2, 'f2'), mm.Plan(f'{HOPPER} | every 40: add | f32')
+    d = plan(a, b)
+    d[0, 0] = 7
+    with pytest.raises(AssertionError, match='the plan is the nearest, 1 of 1600 differ'):
+        mm.check(plan, a, b, d, at=[(0, 0)])
+    a[:20] = np.nan
+    d = words(plan(a, b)).copy()
+    d[:20] ^= 1 << 31
+    with pytest.raises(AssertionError, match='only the bits of NaNs differ'):
+        mm.check(plan, a, b, d)
+    d[39, 0] += 1
+    with pytest.raises(AssertionError, match='1 of 1600 elements differ(?s:.*)the plan is the nearest, 1 of 1600 differ'):
+        mm.check(plan, a, b, d, any_nan=True)
+
+
 def normal(shape, seed, dtype='f4'):
     return np.random.default_rng(seed).standard_normal(shape).astype(dtype)
 
@@ -203,8 +244,10 @@ def normal(shape, seed, dtype='f4'):
     ('every 16: add | tail 16 | f32', 'every 16: add | tail 16 unfused | f32', 'the sum of all k is'),
     ('every 16: add | alpha*sum | f32', 'every 16: add | f32', 'all sums are equal'),
     ('every 16: add | f32', 'every 32: add | f32', 'k = 0-15 is a range of the plan, k = 0-31 of the result'),
-    ('f32', 'every 32: add | f32', 'k = 0-31 is a range of the result only'),
-    ('every 32: add | f32', 'f32', 'k = 0-31 is a range of the plan only'),
+    ('f32', 'every 32: add | f32', 'the result has one more stage, every 32: add'),
+    ('every 32: add | f32', 'f32', 'the plan has one more stage, every 32: add'),
+    ('every 32: add | every 64: add | f32', 'every 32: add | f32', 'the plan has one more stage, every 64: add'),
+    ('every 32: add | f32', 'cut 32 | every 32: add | f32', 'k = 32-62 is a range of the plan only'),
     ('every 16: add as bf16 | f32', 'every 16: add | f32', 'k = 0-15 is 0x'),
     ('every 16: add held bf16 | f32', 'every 16: add | f32', 'k = 0-15 joins to'),
 ])
@@ -253,9 +296,16 @@ def test_f16_sums_and_wrong_references():
     assert plan in mm.plan_of(a, b, d, c=c, rows=row, formats={'sum': 'f16'}).plans
     with pytest.raises(AssertionError, match='want is not the plan\'s, which gives 0x'):
         mm.assert_same_bits(d, np.zeros_like(d), plan=plan, operands={'a': a, 'b': b, 'c': c})
-    for wrong in ((a, b, c), {'a': a}, {'a': a, 'b': b, 'zz': 1}, {'a': a, 'b': b}):
-        with pytest.raises(TypeError):
+    for wrong in ((a, b, c), {'a': a}):
+        with pytest.raises(TypeError, match='with all that the plan reads'):
             mm.assert_same_bits(d, np.zeros_like(d), plan=plan, operands=wrong)
+    # What differs is said in any case.
+    for wrong, text in (({'a': a, 'b': b, 'zz': 1}, 'no operand zz'), ({'a': a, 'b': b}, 'the plan reads c')):
+        with pytest.raises(AssertionError, match=f'of 256 elements differ(?s:.*)plans of the result: .*{text}'):
+            mm.assert_same_bits(d, np.zeros_like(d), plan=plan, operands=wrong)
+    for got in (d[None], d.ravel(), d.view('u2')[:8].astype('f4')):
+        with pytest.raises(AssertionError, match='elements differ'):
+            mm.assert_same_bits(got, got + 1, plan=plan, operands={'a': a, 'b': b, 'c': c})
 
 
 def test_places():
@@ -276,7 +326,7 @@ def test_witnesses_see_the_bits_of_nans():
     d[5, 7] ^= 1
     assert list(mm.witnesses(a, b, d, plan, count=10)[0]) == [5, 7]
     assert list(mm.witnesses(a, b, d, plan, count=10, any_nan=True)[0]) != [5, 7]
-    with pytest.raises(AssertionError, match='the plan reproduces all elements but the bits of NaNs'):
+    with pytest.raises(AssertionError, match='only the bits of NaNs differ'):
         mm.check(plan, a, b, d)
 
 

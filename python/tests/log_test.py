@@ -95,6 +95,28 @@ def test_a_log_is_written_back(tmp_path):
     assert again.name == 'two' and np.array_equal(again.a, x['a']) and np.array_equal(layer.b, x['b'])
 
 
+def test_what_a_log_may_replace(tmp_path):
+    one = {'one': {name: np.ones((2, 2), 'f4') for name in 'abd'}}
+    os.mkfifo(tmp_path / 'pipe')
+    for path in (tmp_path / 'pipe', tmp_path):
+        with pytest.raises(ValueError, match='not a regular file'):
+            mm.write_log(path, one)
+    before = os.umask(0o027)
+    try:
+        mm.write_log(tmp_path / 'new', one)
+    finally:
+        os.umask(before)
+    assert (tmp_path / 'new').stat().st_mode & 0o777 == 0o640
+    (tmp_path / 'new').chmod(0o600)
+    (tmp_path / 'link').symlink_to('new')
+    mm.write_log(tmp_path / 'link', {'two': one['one']})
+    assert (tmp_path / 'link').is_symlink() and (tmp_path / 'new').stat().st_mode & 0o777 == 0o600
+    assert [layer.name for layer in mm.read_log(tmp_path / 'new')] == ['two']
+    for wrong in ({}, {1: one['one']}, {'\ud800': one['one']}, {'one': one['one'] | {'scale_a': np.ones((1,) * 9, 'f4')}}):
+        with pytest.raises((TypeError, ValueError)):
+            mm.write_log(tmp_path / 'new', wrong)
+
+
 @pytest.mark.parametrize('format', ['e4m3', 'e5m2', 'e4m3fnuz', 'e5m2fnuz', 'ue8m0', 'bf16', 'f16', 'f32', 'f64', 's8', 's32'])
 def test_formats_of_logs(tmp_path, format):
     words = np.arange(64, dtype=mm.arrays.word_type(format)).reshape(8, 8)

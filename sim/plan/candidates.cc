@@ -348,7 +348,7 @@ std::vector<const Operation*> OperationsFor(std::span<const Operation* const> op
     }
   }
   // FP4 is e4m3, too, but that is rarely meant.
-  std::ranges::stable_partition(fit, [&](const Operation* op) {
+  std::stable_partition(fit.begin(), fit.end(), [&](const Operation* op) {
     return std::string_view(op->model.a.name) == a.name &&
            std::string_view(op->model.b.name) == b.name;
   });

@@ -52,7 +52,8 @@ PlanCandidates CandidatesFor(std::span<const Operation* const> operations, const
     if (why_not.empty()) why_not = std::move(why);
   }
   if (found.plans.empty()) {
-    found.why_none = "no plan reads these operands" + (why_not.empty() ? "" : ": " + why_not);
+    found.why_none =
+        "no plan that is known reads these operands" + (why_not.empty() ? "" : ": " + why_not);
   }
   return found;
 }
