@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from . import _core
 from .comparisons import Errors, ErrorTable, Race, convert, error, exact, race
-from .elements import Trace, assert_same_bits, trace, witnesses
+from .differences import assert_same_bits
+from .elements import Trace, trace, witnesses
 from .kernels import KernelPlans, plans_of
 from .packing import pack, unpack
 from .plans import FoundPlans, Plan, plan_of

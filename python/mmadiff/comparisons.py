@@ -89,7 +89,8 @@ class Race:
         a, b = self.a.ravel(), self.b.ravel()
         bits = [x.view(f'u{x.itemsize}') for x in (a, b)]
         terms = [f'  k={i}  {a[i]} x {b[i]}' for i in range(self.k) if bits[0][i] and bits[1][i]]
-        from .elements import parting, trace
+        from .differences import parting
+        from .elements import trace
         one, other = (trace(plan, self.a, self.b, (0, 0)) for plan in (self.x, self.y))
         where = parting(one, other, ('the first', 'the second'))
         return '\n'.join([f'k = {self.k}', *terms, f'the first gives {self.of_x[0, 0]!s}, the second {self.of_y[0, 0]!s}', where])

@@ -18,7 +18,8 @@ from . import arrays as _arrays
 from . import operation as _operation
 from . import program as _program
 from .device import Device
-from .elements import At, check_plan
+from .differences import check_plan
+from .elements import At
 from .plans import Plan
 from .result import Record, Result
 from .rows import Row

@@ -252,7 +252,7 @@ def normal(shape, seed, dtype='f4'):
     ('every 16: add held bf16 | f32', 'every 16: add | f32', 'k = 0-15 joins to'),
 ])
 def test_where_sums_part(x, y, text):
-    from mmadiff.elements import parting
+    from mmadiff.differences import parting
     a, b = normal((1, 63), 1), normal((63, 1), 2)
     one, other = (mm.trace(f'{FMA} | {plan}', a, b, (0, 0), **({'alpha': 3} if 'alpha' in plan else {})) for plan in (x, y))
     assert parting(one, other).startswith(text)
