@@ -343,6 +343,7 @@ NB_MODULE(_core, m) {
   m.def("format_word", [](const std::string& format, double number) {
     return mmadiff_format_word(format.c_str(), number);
   });
+  m.def("scale_block", &mmadiff_scale_block);
   m.def("row_names", &RowNames);
 
   using R = mmadiff_row_info;

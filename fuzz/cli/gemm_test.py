@@ -79,6 +79,7 @@ NOT_FOUND = [  # a part of the message
     ('a b d --bias=c', 'the bias must have'),
     ('a b d --block_scale_a=a --block_scale_b=b', 'with scales in f16'),
     ('--device=blas:openblas --alpha=2', 'are for files'),
+    ('--device=exec:true --formats=f16,f16,f32,ue8m0', 'a device has no block scales'),
 ]
 FILES = {
     'a': A.astype('f2'), 'b': B.astype('f2'), 'at': A.T.astype('f2', order='C'), 'bt': B.T.astype('f2', order='C'),

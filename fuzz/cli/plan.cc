@@ -71,7 +71,8 @@ Fields<RangeOfElement> FieldsOf(const RangeOfElement*) {
       {"stage", &R::stage, "index of the stage of the plan, from 0"},
       {"k", &R::ks, "ranges of k, such as 0-319"},
       {"sum", &R::sum, HexDigits("of these products")},
-      {"joined", &R::joined, HexDigits("of the stage, after this range is joined")},
+      {"joined", &R::joined,
+       HexDigits("of the stage, after this range is joined; in trees that of the range")},
   };
 }
 
@@ -309,6 +310,10 @@ void RunPlan(const PlanFlags& flags, Call& call) {
           "--device=blas:LIBRARY,alpha=X,beta=X");
     }
     ASSIGN_OR_RETURN(const std::vector<const Format*> formats, Formats(flags.formats));
+    if (formats[3] != nullptr) {
+      return absl::InvalidArgumentError(
+          "--formats: a device has no block scales, so it takes three");
+    }
     const auto& verb = flags.shapes.expect.empty() ? AskShapes : ExpectRecording;
     return verb(flags.shapes, formats, flags.instr, flags.threads, call);
   };

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import arrays, bits
+from . import _core, arrays, bits
 from .elements import At, Trace, bits_of, matrices, places_of, result_of, shape_of, trace
-from .plans import Plan, block, plan_of
+from .plans import Plan, plan_of
 from .rows import threads_for
 
 _MOST = 512  # rows and columns in which plans are searched
@@ -60,7 +60,7 @@ def _some(size, wanted):
 def _excerpt(plan, product, rows, columns):
     """a, b and the other operands of these rows and columns, for `plan_of`."""
     def scales_of(words, size, places):
-        return words[places // block(size, len(words))]
+        return words[places // _core.scale_block(size, len(words))]
     (m, n), given = shape_of(product), {'a': product.a[0][rows], 'b': product.b[0][:, columns]}
     for name in ('c', 'bias', 'scale_a', 'scale_b', 'block_scale_a', 'block_scale_b'):
         words = getattr(product, name)

@@ -280,18 +280,10 @@ def _few(names):
     return ', '.join(names[:4]) + (f' and {len(names) - 4} more' if len(names) > 4 else '')
 
 
-def block(size, blocks):
-    """The numbers of a block of scales: see `mmadiff_scales`."""
-    each = 1
-    while blocks > 1 and -(-size // each) > blocks:
-        each *= 2
-    return size if blocks == 1 else each
-
-
 def spread(scales: NDArray[Any], shape: tuple[int, int]) -> NDArray[Any]:
     """A scale for each element of a matrix of this shape."""
     for axis, (size, blocks) in enumerate(zip(shape, scales.shape)):
-        scales = np.repeat(scales, block(size, blocks), axis).take(range(size), axis)
+        scales = np.repeat(scales, _core.scale_block(size, blocks), axis).take(range(size), axis)
     return scales
 
 
@@ -300,7 +292,7 @@ def _scale_hint(product):
     (m, k), n = product.a.shape[1:], product.b.shape[2]
     sizes = [(name, scales.shape[1:]) for name, scales in (('scale_a', product.scale_a), ('scale_b', product.scale_b))
              if scales is not None]
-    texts = [f"{name} was read as one for each {block(k, ks)} of k and {block(rows, count)} of {side}"
+    texts = [f"{name} was read as one for each {_core.scale_block(k, ks)} of k and {_core.scale_block(rows, count)} of {side}"
              for name, shape in sizes
              for (count, ks), side, rows in [(shape, 'm', m) if name == 'scale_a' else (shape[::-1], 'n', n)]]
     return [f"{', '.join(texts)}; if a kernel multiplies A and B by their scales first, give it a * scale_a and b * scale_b"

@@ -121,6 +121,10 @@ const char* mmadiff_version(void) { return MMADIFF_VERSION; }
 const char* mmadiff_error(void) { return ErrorOfThread().text.c_str(); }
 mmadiff_status mmadiff_error_status(void) { return ErrorOfThread().status; }
 
+int64_t mmadiff_scale_block(int64_t size, int64_t blocks) {
+  return mmadiff::ScaleBlock(size, blocks);
+}
+
 int mmadiff_format_bits(const char* format) {
   const mmadiff::Format* f = format == nullptr ? nullptr : mmadiff::FindFormat(format);
   return f == nullptr ? 0 : f->bits;

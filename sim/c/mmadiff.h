@@ -49,6 +49,9 @@ typedef struct {
   int64_t rows, ks;
 } mmadiff_scales;
 
+/* How many of `size` rows or k have one scale, if there are so many blocks; 0: no power of two divides them so. */
+int64_t mmadiff_scale_block(int64_t size, int64_t blocks);
+
 /* D = A B, `count` times: A has m x k words, B has k x n, C and D have m x n. Begin with all bytes 0. */
 typedef struct {
   int64_t count, m, n, k;

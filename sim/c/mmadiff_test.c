@@ -108,6 +108,7 @@ static void TestRefused(void) {
   p.a = Words(a, 16, 1, 16), p.b = Words(a, 16, 16, 1), p.d = Words(&d, 32, 1, 1);
   p.a_format = p.b_format = "f16";
   CHECK(mmadiff_row_execute(NULL, &p, NULL) == MMADIFF_INVALID && mmadiff_row_execute(row, NULL, NULL) == MMADIFF_INVALID);
+  CHECK(mmadiff_scale_block(300, 3) == 128 && mmadiff_scale_block(300, 1) == 300 && mmadiff_scale_block(300, 7) == 0);
   CHECK(mmadiff_plan_execute(NULL, &p, NULL) == MMADIFF_INVALID && mmadiff_plan_execute(plan, NULL, NULL) == MMADIFF_INVALID);
   CHECK(mmadiff_exact(&p, NULL, NULL) == MMADIFF_INVALID && mmadiff_exact(NULL, &p.d, NULL) == MMADIFF_INVALID);
   CHECK(mmadiff_find_plans(NULL, &query, NULL) == NULL && mmadiff_find_plans(&p, NULL, NULL) == NULL);
