@@ -132,3 +132,9 @@ def test_the_report_leaves_nothing_out():
     for line in plans._report(counts=False):
         assert line in str(found)
     assert 'plans tried' in str(plans) and 'plans tried' not in str(found)
+
+
+def test_sizes_of_one_plan_stand_together():
+    kernel = mm.Plan('x86/vfmadd231ss | every 64: add | f32')
+    found = mm.plans_of(kernel, 'f32,f32,f32', m=(1, 2, 4, 7, 8, 9), n=40, k=192, rows=kernel.row)
+    assert str(found).splitlines()[:2] == ['1 to 2, 4, 7 to 9 x 40 x 192', f'  {kernel}']
