@@ -47,8 +47,12 @@ absl::StatusOr<size_t> Asker::AskAgain(std::span<const DotProductCase> dots) {
   std::vector<DotProductCase> other;
   for (size_t i = 0; i < dots.size(); ++i) {
     const auto at = known_.find(dots[i]);
-    if (at == known_.end() || answers_[at->second].observed.d == d[i]) continue;
-    other.push_back(dots[i]);
+    if (at == known_.end()) continue;
+    if (answers_[at->second].observed.d == d[i]) {
+      repeated_.insert(dots[i]);
+    } else {
+      other.push_back(dots[i]);
+    }
   }
   AddFlaky(other);
   return other.size();
@@ -59,6 +63,7 @@ void Asker::AddFlaky(std::span<const DotProductCase> dots) {
   flaky_.insert(flaky_.end(), dots.begin(), dots.end());
   const std::set<DotProductCase> gone(flaky_.begin(), flaky_.end());
   std::erase_if(answers_, [&](const ExperimentAnswer& a) { return gone.contains(a.observed.dot); });
+  std::erase_if(repeated_, [&](const DotProductCase& dot) { return gone.contains(dot); });
   known_.clear();
   for (size_t i = 0; i < answers_.size(); ++i) known_[answers_[i].observed.dot] = i;
 }

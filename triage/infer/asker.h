@@ -50,6 +50,8 @@ class Asker {
   int64_t asked() const { return asked_; }
   int64_t left() const { return budget_ - asked_; }
   size_t flaky() const { return flaky_.size(); }
+  // Whether AskAgain() repeated the dot product and its answer has never changed.
+  bool Repeats(const DotProductCase& dot) const { return repeated_.contains(dot); }
   // The dot products whose answers changed.
   const std::vector<DotProductCase>& flaky_cases() const { return flaky_; }
 
@@ -62,6 +64,7 @@ class Asker {
   std::vector<ExperimentAnswer> answers_;
   std::map<DotProductCase, size_t> known_;  // index of answers_
   std::vector<DotProductCase> flaky_;
+  std::set<DotProductCase> repeated_;
 };
 
 }  // namespace mmadiff

@@ -349,6 +349,11 @@ class Inferrer {
     const std::vector<Observed> observed = ObservedOf(result_.answers);
     result_.nearest = found_[0];
     const Model nearest = WithAlgorithm(op_, found_[0].algorithm);
+    const auto repeats = [&](const Observed& o) {
+      return asker_.Repeats(o.dot) && !Fits(op_, nearest, o);
+    };
+    result_.missed_repeat = static_cast<size_t>(std::ranges::count_if(observed, repeats)) >=
+                            std::min(kMaxAgain, found_[0].missed);
     if (Explains(op_, nearest, observed)) {
       result_.algorithm = found_[0].algorithm;
       for (const Candidate& c : found_) {

@@ -59,6 +59,7 @@ struct Inference {
   std::vector<Undetermined> undetermined;
   Candidate nearest = {{.family = Family::kNone},
                        0};           // if there is no algorithm, but there are answers
+  bool missed_repeat = false;        // the answers that `nearest` misses: asked again, unchanged
   std::optional<Observed> refuting;  // the smallest answer that `nearest` does not reproduce
   std::vector<Refuted> refuted;
   std::vector<ExperimentAnswer> answers;  // to every question, except answers that did not repeat

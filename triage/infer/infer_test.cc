@@ -327,8 +327,30 @@ TEST(InferTest, LiesThatRepeat) {
     EXPECT_FALSE(inference.algorithm) << period;
     EXPECT_EQ(inference.flaky, 0u) << period;
     EXPECT_TRUE(inference.refuting) << period;
-    EXPECT_THAT(InferenceText(F16(), inference, {}), HasSubstr("the device repeats the"));
+    EXPECT_TRUE(inference.missed_repeat) << period;
+    EXPECT_THAT(InferenceText(F16(), inference, {}),
+                AllOf(HasSubstr("the device repeats the"), HasSubstr("`run` finds"),
+                      Not(HasSubstr("may be wrong"))));
+    EXPECT_THAT(InferenceText(Unknown(F16()), inference, {}),
+                AllOf(HasSubstr("the device repeats the"), Not(HasSubstr("`run`"))));
   }
+}
+
+// Only answers that were asked again are said to repeat, and a recording repeats none.
+TEST(InferTest, FewMissesThatWereNotAskedAgain) {
+  std::vector<ExperimentAnswer> answers;
+  for (const DotProductCase& dot : ClassCases(F16(), "band", 0, 400)) {
+    answers.push_back({{dot, Simulate(F16().model, dot)}, "recorded"});
+  }
+  answers[0].observed.d ^= 1;
+  ChangedDevice device("");
+  Inference inference = InferFrom(device, F16(), answers);
+  ASSERT_EQ(inference.nearest.missed, 1u);
+  EXPECT_FALSE(inference.missed_repeat);
+  EXPECT_THAT(InferenceText(F16(), inference, {}), HasSubstr("or in the recording"));
+  inference.asked = 400;
+  EXPECT_THAT(InferenceText(F16(), inference, {}),
+              AllOf(HasSubstr("not asked again"), Not(HasSubstr("repeats the"))));
 }
 
 // The NaN of infinity minus infinity is 1, always.

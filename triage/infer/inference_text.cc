@@ -134,11 +134,17 @@ void AddFound(const Operation& op, const Inference& inference, Lines& lines) {
   }
 }
 
-// About the few answers that the nearest does not reproduce; a live device has repeated them.
+// About the few answers that the nearest does not reproduce.
 std::string FewText(const Operation& op, const Inference& inference) {
   if (inference.asked == 0) {
     return "so few misses may be wrong answers of the device or in the recording, not its "
            "arithmetic";
+  }
+  const char* const few = inference.nearest.missed == 1 ? "one" : "few";
+  if (!inference.missed_repeat) {
+    return absl::StrCat("the ", few,
+                        " that this model misses were not asked again, so they may be "
+                        "wrong answers of the device; a larger --budget decides");
   }
   const Model nearest = WithAlgorithm(op, inference.nearest.algorithm);
   const auto has_nan = [&](const ExperimentAnswer& a) {
@@ -146,10 +152,12 @@ std::string FewText(const Operation& op, const Inference& inference) {
     return Fits(op, nearest, o) || IsNan(nearest.d, o.d) ||
            IsNan(nearest.d, Simulate(nearest, o.dot));
   };
-  return absl::StrCat("the device repeats the ", inference.nearest.missed == 1 ? "one" : "few",
-                      " that this model misses: its arithmetic has a special case",
+  return absl::StrCat("the device repeats the ", few,
+                      " that this model misses: they belong to its arithmetic, which has a special "
+                      "case",
                       std::ranges::all_of(inference.answers, has_nan) ? " for NaNs" : "",
-                      ", or a permanent fault");
+                      " or a permanent fault",
+                      IsModelled(op) ? "; `run` finds what their operands share" : "");
 }
 
 void AddNotFound(const Operation& op, const Inference& inference, Lines& lines) {
