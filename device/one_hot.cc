@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "device/line_protocol.h"
 #include "device/status_macros.h"
+#include "sim/absent_addend.h"
 #include "sim/word.h"
 
 namespace mmadiff {
@@ -79,7 +80,7 @@ class LayoutProbe {
     const Side a = {"A", "the scales of A", &Batch::a, shape_.blocks * shape_.m, shape_.m, i.a};
     const Side b = {"B", "the scales of B", &Batch::b, shape_.blocks * shape_.n, shape_.n, i.b};
     if (i.is_conversion()) return ProbeOperand(a);
-    RETURN_IF_ERROR(ProbeAddend());
+    if (!HasNoAddend(op_.model)) RETURN_IF_ERROR(ProbeAddend());
     RETURN_IF_ERROR(ProbeElements(a, b));
     RETURN_IF_ERROR(ProbeElements(b, a));
     if (shape_.scales == 0) return absl::OkStatus();

@@ -14,6 +14,7 @@
 #include "device/testing/operations.h"
 #include "sim/simulate.h"
 #include "sim/sparsity.h"
+#include "sim/unlisted.h"
 #include "sim/word.h"
 
 namespace mmadiff {
@@ -103,6 +104,14 @@ TEST(ProbeLayout, ModelsPass) {
     if (s.d_words() * s.k > 8192) continue;  // for the test's time
     EXPECT_TRUE(ProbeLayout(**device, *op).ok()) << ProbeLayout(**device, *op);
   }
+}
+
+// Without an addend, no code is put where no device reads it.
+TEST(ProbeLayout, WithoutAnAddend) {
+  Operation op = *FindUnlisted("unlisted/k8.f32.f16.f16.-");
+  op.model.algorithm = {.family = Family::kFmaChain, .output_fraction_bits = 23};
+  const absl::Status probed = ProbeWith(op, [](Batch& one) { EXPECT_EQ(one.c, Words{0}); });
+  EXPECT_TRUE(probed.ok()) << probed;
 }
 
 // A device of a sparse instruction: stores two of each four words of A with their positions, moves

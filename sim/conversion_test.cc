@@ -225,7 +225,7 @@ TEST(Conversion, RejectsOtherShapes) {
   EXPECT_EQ(WhyInvalid(ModelOf(kS8, kF16)), "conversion needs floating-point formats");
   m = ModelOf(kF32, kF32);
   m.algorithm = {.family = Family::kFmaChain, .output_fraction_bits = 23};
-  EXPECT_EQ(WhyInvalid(m), "only a conversion has absent operands");
+  EXPECT_EQ(WhyInvalid(m), "only c can be absent, or both b and c of a conversion");
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "sim/absent_addend.h"
 #include "sim/conversion.h"
 #include "sim/exact_sum.h"
 #include "sim/fma_chain.h"
@@ -91,11 +92,14 @@ MMADIFF_HD constexpr uint64_t ChainedDotProduct(const Model& m, const uint64_t* 
   return c;
 }
 
-// a and b hold m.k words of formats m.a and m.b, then the scales; c is a word of m.c; the result is
-// a word of m.d.
+// a and b hold m.k words of formats m.a and m.b, then the scales; c is a word of m.c, which is not
+// read if it is absent; the result is a word of m.d.
 template <class Trace>
 MMADIFF_HD constexpr uint64_t DotProduct(const Model& m, const uint64_t* a, const uint64_t* b,
                                          uint64_t c, Trace& trace) {
+  if (HasNoAddend(m)) {
+    return DotProductOfOne(WithNeutralAddend(m), a, b, NeutralAddend(m), trace);
+  }
   return m.executions > 1 ? ChainedDotProduct(m, a, b, c, trace)
                           : DotProductOfOne(m, a, b, c, trace);
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sim/absent_addend.h"
 #include "sim/format.h"
 #include "sim/same_conversion.h"
 
@@ -283,9 +284,27 @@ std::string SameOverflow(const Model& m, const Algorithm& changed) {
   return "";
 }
 
+// The neutral addend is a zero, which keeps its sign unless subnormals become +0.
+std::string SameWithoutAddend(const Model& m, Algorithm changed) {
+  const Algorithm& alg = m.algorithm;
+  const auto keeps = [&](const Algorithm& a) {  // and flushes no sum of earlier steps
+    const bool alone = a.family == Family::kPairwiseSum
+                           ? a.addend_flush == AddendFlush::kAtEntry
+                           : m.k == 1 && a.addend_joins == AddendJoins::kFirstStep;
+    return alone && a.addend_subnormals != Subnormals::kFlushPositive;
+  };
+  if (!keeps(alg) || !keeps(changed)) return "";
+  changed.addend_subnormals = alg.addend_subnormals;
+  return changed == alg ? "there is no addend to flush" : "";
+}
+
 }  // namespace
 
 std::string WhyEquivalent(const Model& m, const Algorithm& changed) {
+  if (HasNoAddend(m)) {
+    const std::string why = SameWithoutAddend(m, changed);
+    return why.empty() ? WhyEquivalent(WithNeutralAddend(m), changed) : why;
+  }
   if (m.algorithm.family == Family::kConversion) return WhySameConversion(m, changed);
   if (m.algorithm.family == Family::kIntegerDot) {
     const std::string steps = SameSteps(m, changed);

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <map>
 
+#include "sim/described_format.h"
 #include "sim/pattern.h"
 
 namespace mmadiff {
@@ -372,7 +373,9 @@ const char* Name(InstructionType type) {
 const Format* FindFormat(std::string_view name) {
   if (name == kAbsent.name) return &kAbsent;
   const auto* const found = std::ranges::find(kFormats, name, &Format::name);
-  return found == std::end(kFormats) ? nullptr : *found;
+  if (found != std::end(kFormats)) return *found;
+  const Format* const described = DescribedFormat(name);
+  return described != nullptr && described->name == name ? described : nullptr;
 }
 
 bool IsNativeOn(const Instruction& instruction, std::string_view arch) {

@@ -93,7 +93,8 @@ std::span<const Instruction> Instructions();
 // nullptr if no instruction has the name.
 const Instruction* FindInstruction(std::string_view name, std::string_view arch = {});
 
-// The format of that name; "-" is an absent operand. nullptr for any other name.
+// The format of that name, in the tables or described by it (sim/described_format.h); "-" is an
+// absent operand. nullptr for any other name.
 const Format* FindFormat(std::string_view name);
 
 // Whether the architecture's machine code has it as a single instruction.

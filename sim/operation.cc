@@ -290,6 +290,9 @@ std::string WhyNoOperation(std::string_view name) {
       return "'" + resolved + "' exists, but cannot be simulated: " + u.evidence.text;
     }
   }
+  if (FindUnlisted(resolved) != nullptr) {
+    return "'" + resolved + "' is not in the tables and has no model; `infer` searches for one";
+  }
   SizedName wanted;
   if (const Operation* op = TableOperationOfAnySize(resolved, &wanted)) {
     return "'" + resolved + "' has no such size; it has " + LegalSizes(op->instruction->sizes);

@@ -336,6 +336,8 @@ TEST(Operations, WhyThereIsNone) {
               testing::HasSubstr("exists, but cannot be simulated: CDNA4's arithmetic"));
   EXPECT_THAT(WhyNoOperation("sm_90/mma.m16n8k16.f32.f16.f16.f23"),
               testing::HasSubstr(std::string("nearest names: ") + kHopper));
+  EXPECT_THAT(WhyNoOperation("unlisted/k4.f32.f32.f32.-"),
+              testing::HasSubstr("is not in the tables and has no model"));
   EXPECT_THAT(WhyNoOperation("x86/vfma"), testing::HasSubstr("nearest names: x86/"));
   EXPECT_THAT(WhyNoOperation("x87/vdpbf16ps"), testing::HasSubstr("nearest names: x86/vdpbf16ps"));
   EXPECT_EQ(WhyNoOperation("A100/*"),

@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "sim/absent_addend.h"
 #include "sim/equivalence.h"
 
 namespace mmadiff {
@@ -362,8 +363,9 @@ std::string WhyInvalid(const Model& m) {
     }
   }
   if (m.algorithm.family == Family::kConversion) return InvalidConversion(m);
+  if (HasNoAddend(m)) return WhyInvalid(WithNeutralAddend(m));
   for (const Format* f : {&m.a, &m.b, &m.c, &m.d}) {
-    if (IsAbsent(*f)) return "only a conversion has absent operands";
+    if (IsAbsent(*f)) return "only c can be absent, or both b and c of a conversion";
   }
   if ((m.algorithm.family == Family::kScaledSum) != (m.scale_block > 0)) {
     return "scales and scaled_sum need each other";

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "sim/absent_addend.h"
 #include "sim/dot_product.h"
 #include "sim/lanes/lanes.h"
 
@@ -118,6 +119,11 @@ void RequireModel(const Model& m) {
 
 void Simulate(const Model& m, const Batch& batch, std::span<uint64_t> d) {
   RequireModel(m);
+  if (HasNoAddend(m)) {
+    Batch with = batch;
+    std::ranges::fill(with.c, NeutralAddend(m));
+    return Simulate(WithNeutralAddend(m), with, d);
+  }
   if (const LaneTarget* target = LanesFor(m, batch)) return target->Simulate(m, batch, d);
   SimulateScalar(m, batch, d);
 }

@@ -34,9 +34,11 @@ bool AreTogether(const Format* const* formats, int k, bool scaled) {
     absent += IsAbsent(*formats[i]);
     integers += IsInteger(*formats[i]) && !IsAbsent(*formats[i]);
   }
-  const bool conversion = IsAbsent(*formats[2]) && IsAbsent(*formats[3]) && k == 1 && !scaled;
-  if (absent != 0) return conversion && absent == 2 && integers == 0;
-  return integers == 0 || (integers == 4 && !scaled);
+  if (absent == 2) {
+    return IsAbsent(*formats[2]) && IsAbsent(*formats[3]) && k == 1 && !scaled && integers == 0;
+  }
+  if (absent == 1 && !IsAbsent(*formats[3])) return false;
+  return absent <= 1 && (integers == 0 || (integers + absent == 4 && !scaled));
 }
 
 std::unique_ptr<Unlisted> Make(std::string_view name) {

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "sim/absent_addend.h"
 #include "sim/operation.h"
 
 namespace mmadiff {
@@ -61,7 +62,14 @@ struct Sentence {
   std::string WithAddend() const {
     if (alg.addend_joins == AddendJoins::kStepsApart) return "";
     if (alg.addend_joins == AddendJoins::kLastAdd) return one_step() ? "" : " and the running sum";
-    return one_step() ? " and c" : " and the running sum (initially c)";
+    const std::string addend = Addend();
+    return addend.empty() ? "" : absl::StrCat(" and ", addend);
+  }
+
+  // The addend of a step, or "".
+  std::string Addend() const {
+    if (no_c) return one_step() ? "" : "the running sum";
+    return one_step() ? "c" : "the running sum (initially c)";
   }
 
   bool one_product() const { return std::min(alg.terms, one.k) == 1; }
@@ -70,9 +78,10 @@ struct Sentence {
 
   std::string Last() const {
     if (alg.addend_joins == AddendJoins::kStepsApart) {
-      return " The results of the steps are added in sequence, then c, each rounded to nearest "
-             "even.";
+      return absl::StrCat(" The results of the steps are added in sequence, ",
+                          no_c ? "" : "then c, ", "each rounded to nearest even.");
     }
+    if (no_c) return "";
     return alg.addend_joins == AddendJoins::kLastAdd ? " c is added last, rounded to nearest even."
                                                      : "";
   }
@@ -85,7 +94,7 @@ struct Sentence {
 
   std::string TwoStageSum() const {
     const bool apart = alg.grouping == Grouping::kEvenOdd;
-    const std::string addend = one_step() ? "c" : "the running sum (initially c)";
+    const std::string addend = Addend().empty() ? "-0" : Addend();
     return absl::StrCat(Products(), one_product() ? " is " : " are ", Rounded(alg.align_rounding),
                         " to ", alg.fraction_bits, " bits below their largest exponent and added",
                         apart ? ", even and odd k separately" : "", "; this sum and ", addend,
@@ -97,24 +106,38 @@ struct Sentence {
   std::string FmaChain() const {
     const bool last = alg.addend_joins == AddendJoins::kLastAdd;
     const char* each = one.k == 1 ? "A fused multiply-add, " : "Fused multiply-adds, each ";
-    if (one.k == 1 && !last) return absl::StrCat(each, ToOutput(alg), ".");
+    if (one.k == 1 && !last) return absl::StrCat(no_c ? "The product, " : each, ToOutput(alg), ".");
     const bool apart = alg.grouping == Grouping::kEvenOdd;
     const char* order = alg.order == Order::kDescending ? "from the last k to the first"
                                                         : "from the first k to the last";
     return absl::StrCat(each, ToOutput(alg), ", ", order,
                         apart ? ", in one chain for even k and one for odd k" : "",
-                        last ? apart ? ", starting from +0; the two results are added, then c."
-                                     : ", starting from +0; c is added last."
-                             : ", starting from c.");
+                        last   ? StartingFromZero(apart)
+                        : no_c ? ", starting from -0."
+                               : ", starting from c.");
+  }
+
+  // The end of a sentence about chains that c, if there is one, joins last.
+  std::string StartingFromZero(bool apart) const {
+    return absl::StrCat(", starting from +0", apart ? "; the two results are added" : "",
+                        no_c    ? "."
+                        : apart ? ", then c."
+                                : "; c is added last.");
   }
 
   std::string PairwiseSum() const {
     const bool exact = alg.product_rounding == ProductRounding::kExact;
     const std::string leaf = exact ? "the exact sum of two products" : "each product";
+    const std::string addend = Addend();
     return absl::StrCat(Products(), one_product() ? " is " : " are ",
-                        alg.terms <= 2 ? "added, then " : "added in pairs, pairs in pairs, then ",
-                        one_step() ? "c" : "the running sum (initially c)", ": ", leaf,
-                        " and every sum is ", ToOutput(alg), ".");
+                        alg.terms <= 2 ? "added" : "added in pairs, pairs in pairs",
+                        addend.empty() ? ""
+                        : no_c         ? " to "
+                                       : ", then ",
+                        addend, ": ", leaf, " and every sum is ", ToOutput(alg), ".",
+                        no_c && alg.addend_subnormals == Subnormals::kFlushPositive
+                            ? " The sum starts from +0."
+                            : "");
   }
 
   std::string ExactSum() const {
@@ -152,6 +175,7 @@ struct Sentence {
 
   const Model one;
   const Algorithm& alg;
+  const bool no_c = HasNoAddend(one);
 };
 
 // Parameters that ModelInWords() covers, and the words that Predicate() puts around their value, if

@@ -5,6 +5,7 @@
 
 #include "sim/chain.h"
 #include "sim/operation.h"
+#include "sim/unlisted.h"
 
 namespace mmadiff {
 namespace {
@@ -67,6 +68,25 @@ TEST(ModelWords, Predicates) {
   EXPECT_EQ(predicate("fraction_bits"), "keeps 13 bits");
   EXPECT_EQ(predicate("terms"), "adds 32 at a time");
   EXPECT_EQ(predicate("zero_sign"), "has zero_sign=positive");
+}
+
+// Without an addend there is no c in the sentence.
+TEST(ModelWords, WithoutAnAddend) {
+  const Operation& op = *FindUnlisted("unlisted/k4.f32.f16.f16.-");
+  const auto words = [&](const Algorithm& a) { return ModelInWords(WithAlgorithm(op, a)); };
+  Algorithm a = {
+      .family = Family::kFusedSum, .terms = 4, .fraction_bits = 25, .output_fraction_bits = 23};
+  EXPECT_THAT(words(a), testing::StartsWith("All 4 products are cut to 25 bits"));
+  a.terms = 2;
+  EXPECT_THAT(words(a), testing::StartsWith("Every 2 products and the running sum are cut"));
+  a.family = Family::kPairwiseSum;
+  EXPECT_THAT(words(a), testing::StartsWith("Every 2 products are added to the running sum: each"));
+  a.addend_subnormals = Subnormals::kFlushPositive;
+  EXPECT_THAT(words(a), testing::EndsWith("The sum starts from +0."));
+  a.family = Family::kFmaChain;
+  EXPECT_THAT(words(a), testing::EndsWith("starting from -0."));
+  a.addend_joins = AddendJoins::kLastAdd;
+  EXPECT_THAT(words(a), testing::EndsWith("starting from +0."));
 }
 
 }  // namespace

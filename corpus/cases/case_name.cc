@@ -13,6 +13,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "corpus/cases/generate.h"
+#include "sim/absent_addend.h"
 
 namespace mmadiff {
 namespace {
@@ -176,7 +177,14 @@ void Generate(const CaseStream& stream, uint64_t first, int64_t count, Batch& ba
   // Fills class by class: the processor learns from each case for the next.
   const int64_t period = stream.class_period();
   const uint32_t of_case = BlocksOf(s.a_words() + s.b_words() + s.d_words());
-  const TileKind kind = instruction;
+  // Without an addend, the classes fill one of the output format, which is then removed.
+  const bool without_addend = HasNoAddend(stream.op->model);
+  const TileKind kind = {s,
+                         instruction.d,
+                         instruction.a,
+                         instruction.b,
+                         without_addend ? instruction.d : instruction.c,
+                         instruction.scale};
   for (int64_t residue = 0; residue < std::min(period, count); ++residue) {
     const InputClass& input_class = stream.class_of(first + residue);
     FirstBlocks blocks(stream.seed, id, period, of_case);
@@ -189,6 +197,7 @@ void Generate(const CaseStream& stream, uint64_t first, int64_t count, Batch& ba
       if (instruction.sparse) MakeSparse(tile, random);
     }
   }
+  if (without_addend) std::ranges::fill(batch.c, 0);
 }
 
 bool GenerateClass(const Operation& op, absl::string_view input_class, uint64_t index,

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/functional/function_ref.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
@@ -12,6 +13,7 @@
 #include "corpus/utc_time.h"
 #include "device/status_macros.h"
 #include "fuzz/ask/answer_file.h"
+#include "sim/described_format.h"
 #include "sim/format.h"
 #include "sim/quoted_name.h"
 #include "sim/unlisted.h"
@@ -24,21 +26,33 @@ constexpr size_t kMaxRecorded = 20000;    // dot products in the first search, s
 constexpr size_t kAddedOfRecording = 64;  // mismatches added for the next search
 constexpr int kRounds = 20;
 
-// The tables' name of a format, which need not have a sign if it is `any`.
-absl::StatusOr<std::string> FormatOf(const std::string& typed, bool any) {
-  const std::vector<std::string> meant = QuotedFormats(typed);
-  if (meant.empty()) {
+// The name of a format, which need not have a sign if it is `any`. `where` is the flag and the
+// column in it at which `typed` begins.
+struct Where {
+  const char* flag;
+  size_t column = 1;
+};
+absl::StatusOr<std::string> FormatOf(const std::string& typed, bool any, Where where) {
+  const auto error = [&](size_t column, const auto&... what) {
     return absl::InvalidArgumentError(
-        absl::StrCat("no format '", typed, "'; `mmadiff list formats` lists the formats"));
+        absl::StrCat(where.flag, ", column ", where.column + column - 1, ": ", what...));
+  };
+  std::vector<std::string> meant = QuotedFormats(typed);
+  if (meant.empty()) {
+    FormatError wrong;
+    const Format* const described = DescribedFormat(typed, &wrong);
+    if (described == nullptr) {
+      return error(wrong.column, "'", absl::CHexEscape(typed), "' is no format: ", wrong.what,
+                   "; `mmadiff list formats` lists the formats that have names");
+    }
+    meant = {described->name};
   }
   if (meant.size() > 1) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("'", typed, "' may mean ", absl::StrJoin(meant, ", "), ": write one of them"));
+    return error(1, "'", typed, "' may mean ", absl::StrJoin(meant, ", "), "; write one of them");
   }
   const Format* const format = FindFormat(meant[0]);
   if (any || IsInteger(*format) || format->is_signed) return meant[0];
-  return absl::InvalidArgumentError(
-      absl::StrCat("--formats: ", meant[0], " has no sign and is only for scales (--scale)"));
+  return error(1, meant[0], " has no sign and is only for scales (--scale)");
 }
 
 // Calls `visit` with each recorded dot product of the operation and its number.
@@ -61,26 +75,32 @@ absl::StatusOr<const Operation*> UnlistedOperation(const std::string& formats, i
   std::vector<std::string> of = absl::StrSplit(formats, ',');
   if (of.size() != 4) {
     return absl::InvalidArgumentError(
-        "--formats takes the formats of a, b, c and d, such as f16,f16,f32,f32, or f32,-,-,e4m3");
+        "--formats takes the formats of a, b, c and d, such as f16,f16,f32,f32; f16,f16,-,f32 has "
+        "no "
+        "addend, and f32,-,-,e4m3 is a conversion");
   }
   if (k < 1 || k > kMaxK) {
     return absl::InvalidArgumentError(absl::StrCat("--formats needs --k, 1 to ", kMaxK));
   }
-  const bool conversion = std::ranges::count(of, kAbsent.name) > 0;
+  const bool absent = std::ranges::count(of, kAbsent.name) > 0;
+  const bool conversion = std::ranges::count(of, kAbsent.name) > 1;
+  size_t column = 1;
   for (std::string& name : of) {
+    const Where where = {"--formats", column};
+    column += name.size() + 1;
     if (name == kAbsent.name) continue;
-    ASSIGN_OR_RETURN(const std::string format, FormatOf(name, conversion));
-    name = format;
+    ASSIGN_OR_RETURN(name, FormatOf(name, conversion, where));
   }
   std::string name = absl::StrCat("unlisted/k", k, ".", of[3], ".", of[0], ".", of[1], ".", of[2]);
   if (FindUnlisted(name) == nullptr) {
     return absl::InvalidArgumentError(
-        conversion ? "a conversion has --formats=A,-,-,D, both of floating point, and --k=1"
-                   : "--formats cannot mix integers and floating point");
+        absent ? "only c can be absent, as in --formats=A,B,-,D, or both b and c of a conversion "
+                 "between floating-point formats: --formats=A,-,-,D --k=1"
+               : "--formats cannot mix integers and floating point");
   }
   if (!scale.empty()) {
     const std::pair<std::string, std::string> parts = absl::StrSplit(scale, ':');
-    ASSIGN_OR_RETURN(const std::string format, FormatOf(parts.first, true));
+    ASSIGN_OR_RETURN(const std::string format, FormatOf(parts.first, true, {"--scale"}));
     absl::StrAppend(&name, ".", format, ".", parts.second);
   }
   if (const Operation* op = FindUnlisted(name)) return op;

@@ -12,7 +12,7 @@
 namespace mmadiff {
 
 // An operation that is in no table (sim/unlisted.h). `formats`: the formats of a, b, c and d,
-// separated by commas. `scale`: "" or "FORMAT:BLOCK". kInvalidArgument explains the error.
+// separated by commas; "-" for an absent c, or for b and c of a conversion. `scale`: "" or "FORMAT:BLOCK". kInvalidArgument explains the error.
 absl::StatusOr<const Operation*> UnlistedOperation(const std::string& formats, int k,
                                                    const std::string& scale);
 

@@ -95,13 +95,24 @@ TEST(InferrerTest, UnlistedOperations) {
   const auto scaled = UnlistedOperation("e4m3,e5m2,f32,f32", 64, "ue8m0:32");
   ASSERT_TRUE(scaled.ok()) << scaled.status();
   EXPECT_EQ((*scaled)->model.scales(), 2);
+  for (const auto& [formats, name] :
+       {std::pair("half,float16,float,FP32", "unlisted/k8.f32.f16.f16.f32"),
+        std::pair("e5m10,float8_e4m3b11fnuz,e8m23,e6m9", "unlisted/k8.e6m9.f16.e4m3b11fnuz.f32"),
+        std::pair("float8_e5m2fnuz,e4m3ieee,f32,f32", "unlisted/k8.f32.e5m2fnuz.e4m3ieee.f32")}) {
+    const auto quoted = UnlistedOperation(formats, 8, "");
+    ASSERT_TRUE(quoted.ok()) << quoted.status();
+    EXPECT_EQ((*quoted)->name, name);
+  }
   const Model& model = FindOperation("sm_80/mma.m16n8k16.f32.f16.f16.f32")->model;
   ModelDevice device(model);
   const Inference inference = Infer(device, **made, {100000, 10000, {}});
   EXPECT_EQ(inference.algorithm, model.algorithm);
   for (const auto& [formats, k, scale, what] :
        {std::tuple("f16,f16,f32", 16, "", "the formats of a, b, c and d"),
-        std::tuple("f16,f16,f32,f31", 16, "", "no format 'f31'"),
+        std::tuple("f16,f16,f32,f31", 16, "", "--formats, column 16: 'f31' is no format"),
+        std::tuple("f16,e5m10x,f32,f32", 16, "", "--formats, column 10: 'e5m10x' is no format"),
+        std::tuple("fp8,f16,f32,f32", 16, "", "may mean e4m3, e5m2, e4m3fnuz, e5m2fnuz"),
+        std::tuple("f16,f16,f32,e4m3", 16, "ue5m3:16", "--scale, column 6: 'ue5m3' is no format"),
         std::tuple("f16,f16,f32,f32", 0, "", "--k, 1 to 256"),
         std::tuple("f16,f16,f32,f32", 257, "", "--k, 1 to 256"),
         std::tuple("s8,s8,s32,f32", 16, "", "cannot mix"),

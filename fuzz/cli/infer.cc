@@ -320,12 +320,18 @@ Action AddInfer(CLI::App& command) {
            "comma-separated globs of ARCH/INSTRUCTION, with or without a model");
   AddOption(
       command, "--formats", flags->formats,
-      "formats of a, b, c and d, for an instruction outside the tables, such as f16,f16,f32,f32")
+      "formats of a, b, c and d, for an instruction outside the tables, such as f16,f16,f32,f32; "
+      "by "
+      "a name as `half` or `float8_e4m3fn`, or described by [u]eEmF[bBIAS][iBITS][KIND], such as "
+      "e5m10 or e4m3b11fnuz: E exponent and F fraction bits, BITS low bits that are not read, KIND "
+      "ieee, ieeeall, fn, fnuz or finite; `-` is absent: f16,f16,-,f32 has no addend, f32,-,-,e4m3 "
+      "is a conversion")
       .TypeName("A,B,C,D");
   AddOption(command, "--k", flags->k, "with --formats: products per dot product, 1 to 256 [none]")
       .TypeName("K");
   AddOption(command, "--scale", flags->scale,
-            "with --formats: format of the scales and products per scale, such as ue8m0:32")
+            "with --formats: format of the scales and products per scale, such as ue8m0:32 or "
+            "ue5m3fn:16")
       .TypeName("FORMAT:BLOCK");
   AddOption(
       command, "--budget", flags->budget,

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "corpus/cases/case_name.h"
+#include "sim/absent_addend.h"
 #include "sim/sparsity.h"
 
 namespace mmadiff {
@@ -56,8 +57,8 @@ struct Places {
 
 Places PlacesOf(const Model& m) {
   const int low = std::max({LowestExponent(m.a) + LowestExponent(m.b), LowestExponent(m.d)});
-  const int top = std::min(
-      {HighestExponent(m.a) + HighestExponent(m.b), HighestExponent(m.c), HighestExponent(m.d)});
+  const int top = std::min({HighestExponent(m.a) + HighestExponent(m.b),
+                            HighestExponent(HasNoAddend(m) ? m.d : m.c), HighestExponent(m.d)});
   return {low, std::clamp(0, low, top), top};
 }
 

@@ -416,6 +416,46 @@ TEST(InferTest, FromAnswers) {
   EXPECT_FALSE(open("terms=8"));
 }
 
+// Sums without an addend, which no device receives: a chain from the first product and one from +0,
+// pairs, a fused sum, and integers.
+TEST(InferTest, NoAddend) {
+  const char* const kHalf = "unlisted/k4.f32.f16.f16.-";
+  Algorithm chain = {.family = Family::kFmaChain, .output_fraction_bits = 23};
+  Algorithm from_zero = chain;
+  from_zero.addend_joins = AddendJoins::kLastAdd;
+  Algorithm pairs = chain, fused = chain;
+  pairs.family = Family::kPairwiseSum;
+  pairs.terms = 2;
+  fused.family = Family::kFusedSum;
+  fused.terms = 4;
+  fused.fraction_bits = 25;
+  fused.output_rounding = Rounding::kTowardZero;
+  fused.zero_sign = ZeroSign::kPositive;
+  const Algorithm scaled =
+      FindOperation("sm_120/mma.m16n8k32.mxf8f6f4.f32.e4m3.e4m3.f32.ue8m0")->model.algorithm;
+  const Algorithm integer = {.family = Family::kIntegerDot, .terms = 4};
+  const std::tuple<const char*, Algorithm, const char*> kCases[] = {
+      {kHalf, chain, "((k0 + k1) + k2) + k3"},
+      {kHalf, from_zero, "((k0 + k1) + k2) + k3"},
+      {kHalf, pairs, "(k0 + k1) + (k2 + k3)"},
+      {kHalf, fused, "k0..3"},
+      {"unlisted/k32.f32.e4m3.e4m3.-.ue8m0.32", scaled, "k0..31"},
+      {"unlisted/k4.s32.s8.u8.-", integer, nullptr}};
+  for (const auto& [name, hidden, tree] : kCases) {
+    const Operation& op = *FindUnlisted(name);
+    ModelDevice device(WithAlgorithm(op, hidden));
+    const Inference inference = Infer(device, op, {20000, 20000, {}});
+    ASSERT_TRUE(inference.algorithm) << InferenceText(op, inference, {});
+    EXPECT_GT(inference.validated, 0) << Describe(hidden);
+    EXPECT_EQ(Telling(op, hidden, *inference.algorithm, 1000), "") << name;
+    for (const ExperimentAnswer& a : inference.answers) ASSERT_EQ(a.observed.dot.c, 0u) << name;
+    if (tree == nullptr) continue;
+    ASSERT_TRUE(inference.structure->tree) << inference.structure->why_not;
+    EXPECT_EQ(TreeText(*inference.structure->tree, op.model.k), tree);
+    EXPECT_THAT(InferenceText(op, inference, {}), Not(HasSubstr("c +")));
+  }
+}
+
 // Interleaved nodes lie beside one another; each has its label.
 TEST(TreeSvgTest, LeavesInTheOrderOfTheTree) {
   const SummationTree even = {-1, {{0}, {2}}}, odd = {-1, {{1}, {3}}};
@@ -440,7 +480,9 @@ TEST(ClassCases, OddNumbersOfProducts) {
   for (const char* name :
        {"unlisted/k1.f32.f16.f16.f32", "unlisted/k3.f32.f16.f16.f32",
         "unlisted/k5.f32.e4m3.e5m2.f32", "unlisted/k7.s32.s8.s8.s32", "unlisted/k9.f64.f64.f64.f64",
-        "unlisted/k9.f32.e4m3.e4m3.f32.ue8m0.3"}) {
+        "unlisted/k9.f32.e4m3.e4m3.f32.ue8m0.3", "unlisted/k3.f32.f16.f16.-",
+        "unlisted/k5.s32.s8.s8.-", "unlisted/k6.f32.e4m3b11fnuz.e3m4.f32",
+        "unlisted/k5.e6m9.e3m0finite.e6m5i4.e6m9", "unlisted/k8.f32.e4m3.e2m2finite.-.ue5m3fn.4"}) {
     const Operation* op = FindUnlisted(name);
     ASSERT_NE(op, nullptr) << name;
     for (const char* of : ClassNames(*op)) {
@@ -450,6 +492,7 @@ TEST(ClassCases, OddNumbersOfProducts) {
           ASSERT_LE(dot.a[k], LowBits(op->instruction->a_format(k).bits)) << name << " " << of;
           ASSERT_LE(dot.b[k], LowBits(op->instruction->b_format(k).bits)) << name << " " << of;
         }
+        ASSERT_LE(dot.c, LowBits(op->instruction->c->bits)) << name << " " << of;
       }
     }
   }

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "device/status_macros.h"
+#include "sim/absent_addend.h"
 #include "sim/sparsity.h"
 #include "sim/word.h"
 #include "triage/infer/experiments.h"
@@ -47,7 +48,8 @@ int OnesIn(const Format& d, int one, uint64_t word) {
 
 class Masks {
  public:
-  explicit Masks(Asker& asker) : asker_(asker), m_(asker.op().model), leaves_(m_.k + 1) {}
+  explicit Masks(Asker& asker)
+      : asker_(asker), m_(asker.op().model), leaves_(m_.k + !HasNoAddend(m_)) {}
 
   absl::StatusOr<Structure> Find();
 
@@ -97,7 +99,7 @@ absl::StatusOr<std::vector<uint64_t>> Masks::Ask(const std::vector<Query>& queri
 // Whether a mask alone passes through unchanged, and the one passes through from every term.
 absl::StatusOr<bool> Masks::Works(int one, int mask) {
   DotProductCase scratch = NeutralDotProduct(m_);
-  for (const int leaf : {0, m_.k}) {
+  for (const int leaf : {0, leaves_ - 1}) {
     if (!PutLeaf(m_, leaf, true, mask, scratch) || !PutLeaf(m_, leaf, false, one, scratch))
       return false;
   }
@@ -112,7 +114,7 @@ absl::StatusOr<bool> Masks::Works(int one, int mask) {
     queries.push_back({-1, -1, {leaf}});
     wanted.push_back(small);
   }
-  for (const int leaf : {0, m_.k - 1, m_.k}) {
+  for (const int leaf : {0, m_.k - 1, leaves_ - 1}) {
     queries.push_back({leaf, -1, {}});
     wanted.push_back(plus);
     queries.push_back({-1, leaf, {}});
@@ -126,12 +128,13 @@ absl::StatusOr<std::string> Masks::Choose() {
   if (IsInteger(m_.a) || IsInteger(m_.d)) return "integer sums mask nothing";
   if (IsAbsent(m_.b)) return "a conversion adds nothing";
   if (asker_.op().instruction->sparse) return "a sparse instruction has too few terms";
-  const int highest = std::min({HighestExponent(m_.a) + HighestExponent(m_.b),
-                                HighestExponent(m_.c), HighestExponent(m_.d)});
+  const Format& c = HasNoAddend(m_) ? m_.d : m_.c;
+  const int highest = std::min(
+      {HighestExponent(m_.a) + HighestExponent(m_.b), HighestExponent(c), HighestExponent(m_.d)});
   const int normal =
-      std::max({m_.a.min_exponent + m_.b.min_exponent, m_.c.min_exponent, m_.d.min_exponent});
+      std::max({m_.a.min_exponent + m_.b.min_exponent, c.min_exponent, m_.d.min_exponent});
   const int least = std::max(
-      {LowestExponent(m_.a) + LowestExponent(m_.b), LowestExponent(m_.c), LowestExponent(m_.d)});
+      {LowestExponent(m_.a) + LowestExponent(m_.b), LowestExponent(c), LowestExponent(m_.d)});
   mask_ = highest - 1;
   bool chosen = false;
   const int low = mask_ - normal >= kMinRatio ? normal : least;
