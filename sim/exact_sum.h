@@ -14,7 +14,7 @@ namespace mmadiff {
 // Signed sum of numbers magnitude * 2^(lsb - base) with 0 <= lsb - base < 32 * (kLimbs - 3).
 class LongSum {
  public:
-  // Enough for sums of 2^10 terms: products with 8-bit exponents and an f32 span 2^-272 .. 2^258.
+  // Enough for sums of 2^10 terms: products of f32 and an f32 span 2^-298 .. 2^266.
   static constexpr int kLimbs = 24;
 
   // `limbs` is the number used: it must hold the largest term and the carries.

@@ -8,6 +8,7 @@
 
 #include "sim/absent_addend.h"
 #include "sim/equivalence.h"
+#include "sim/exact_sum.h"
 
 namespace mmadiff {
 namespace {
@@ -173,11 +174,13 @@ std::string InvalidPairs(const Model& m) {
   return exact && terms < 2 ? "product_rounding=exact needs pairs of products" : "";
 }
 
-// Ensures that products and their kept bits fit 64-bit sums.
+// Ensures that products and their kept bits fit 64-bit sums. Products of f32 have 48 bits.
 std::string InvalidAligned(const Model& m) {
   const Algorithm& alg = m.algorithm;
   const bool stages = alg.family == Family::kTwoStageSum;
-  if (m.a.fraction_bits + m.b.fraction_bits > 24) return "aligned sums need narrower inputs";
+  if (m.a.fraction_bits + m.b.fraction_bits > (stages ? 24 : 46)) {
+    return "aligned sums need narrower inputs";
+  }
   if (alg.grouping == Grouping::kPairsOfFour && (stages || m.k % 4 != 0 || m.k > kMaxGroupedK)) {
     return "grouping=pairs_of_four needs fused_sum and a k that is a multiple of 4";
   }
@@ -190,6 +193,20 @@ std::string InvalidAligned(const Model& m) {
     return "addend_joins=steps_apart needs fused_sum and several steps";
   }
   return "";
+}
+
+// Ensures that the limbs of a LongSum cover all terms, and that its 33 bits suffice for the output.
+std::string InvalidExact(const Model& m) {
+  const int product_bits = m.a.fraction_bits + m.b.fraction_bits;
+  if (product_bits > 46) return "exact_sum needs narrower inputs";
+  int low = m.a.min_exponent + m.b.min_exponent - product_bits;
+  int high = MaxExponent(m.a) + MaxExponent(m.b) - product_bits;
+  for (const Format* f : {&m.c, &m.d}) {
+    low = std::min(low, f->min_exponent - f->fraction_bits);
+    high = std::max(high, MaxExponent(*f) - f->fraction_bits);
+  }
+  const bool covered = (high - low) / 32 + 4 <= LongSum::kLimbs;
+  return covered && m.d.fraction_bits <= 30 ? "" : "exact_sum needs a narrower addend and output";
 }
 
 std::string InvalidScaled(const Model& m) {
@@ -239,7 +256,7 @@ std::string InvalidFloats(const Model& m) {
     case Family::kScaledSum:
       return InvalidScaled(m);
     case Family::kExactSum:
-      return m.a.fraction_bits + m.b.fraction_bits > 24 ? "exact_sum needs narrower inputs" : "";
+      return InvalidExact(m);
     default:
       return InvalidAligned(m);
   }

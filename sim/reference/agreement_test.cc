@@ -71,6 +71,53 @@ TEST_P(Agreement, OfBatchesAndTraces) {
   }
 }
 
+// Sums of products that no row has: of f32, in the families whose rows have narrower inputs.
+TEST(AgreementOfWideInputs, FusedAndExactSums) {
+  Random random(kSeed);
+  for (const Family family : {Family::kFusedSum, Family::kExactSum}) {
+    for (const auto& [a, b] :
+         {std::pair(kF32, kF32), std::pair(kF32, kF16), std::pair(kTf32, kF32)}) {
+      for (const Format& out : {kF32, kF16}) {
+        Model m = {a, b, kF32, out, 4, {.family = family}};
+        m.algorithm.terms = 4;
+        m.algorithm.fraction_bits = 25;
+        m.algorithm.output_fraction_bits = out.fraction_bits;
+        ASSERT_EQ(WhyInvalid(m), "");
+        Compare(m, kOperationDots, random());
+        for (int i = 0; i < 60; ++i) {  // and around it, ever farther
+          Model other = m;
+          for (const Parameter& p : Parameters()) {
+            const std::vector<int> values = OtherValues(p, p.get(other.algorithm));
+            if (FindParameter(family, p.name) != &p || values.empty() || random() % 3 != 0)
+              continue;
+            p.set(other.algorithm, values[random() % values.size()]);
+            if (!WhyInvalid(other).empty()) other = m;
+          }
+          SCOPED_TRACE(Describe(other.algorithm));
+          Compare(other, kNeighbourDots, random());
+        }
+      }
+    }
+  }
+}
+
+// Sums that the limbs of the exact sum would not hold.
+TEST(AgreementOfWideInputs, AreRefused) {
+  const Algorithm exact = {.family = Family::kExactSum, .output_fraction_bits = 23};
+  EXPECT_EQ(WhyInvalid({kF16, kF16, kF32, kF32, 4, exact}), "");
+  EXPECT_NE(WhyInvalid({kF16, kF16, kF64, kF64, 4, exact}), "");
+  EXPECT_NE(WhyInvalid({kF16, kF16, kF64, kF32, 4, exact}), "");
+  EXPECT_NE(WhyInvalid({kF64, kF16, kF32, kF32, 4, exact}), "");
+  EXPECT_NE(
+      WhyInvalid({kF64,
+                  kF32,
+                  kF32,
+                  kF32,
+                  4,
+                  {.family = Family::kFusedSum, .fraction_bits = 9, .output_fraction_bits = 23}}),
+      "");
+}
+
 std::string TestName(const testing::TestParamInfo<const Operation*>& info) {
   std::string name = info.param->name;
   std::replace_if(
