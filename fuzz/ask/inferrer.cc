@@ -42,7 +42,7 @@ absl::StatusOr<std::string> FormatOf(const std::string& typed, bool any, Where w
     FormatError wrong;
     const Format* const described = DescribedFormat(typed, &wrong);
     if (described == nullptr) {
-      return error(wrong.column, "'", absl::CHexEscape(typed), "' is no format: ", wrong.what,
+      return error(wrong.column, "'", absl::CHexEscape(typed), "' is not a format: ", wrong.what,
                    "; `mmadiff list formats` lists the formats that have names");
     }
     meant = {described->name};
@@ -146,6 +146,34 @@ absl::StatusOr<Inference> InferFromRecording(const std::string& path, Device& de
       return inference;
     }
   }
+}
+
+InferAgenda::InferAgenda(std::vector<const Operation*> ops, std::string recording,
+                         InferOptions options, Console& console, Found found)
+    : ops_(std::move(ops)),
+      recording_(std::move(recording)),
+      options_(std::move(options)),
+      console_(console),
+      found_(std::move(found)) {}
+
+std::optional<Task> InferAgenda::Next(absl::Duration) {
+  if (next_ == ops_.size()) return std::nullopt;
+  const Operation* op = ops_[next_];
+  console_.Status(absl::StrCat("inferring ", op->name), false);
+  InferTask task = {op, options_, recording_};
+  task.options.progress = [this, op](const std::string& what) {
+    console_.Status(absl::StrCat(op->name, ": ", what), false);
+  };
+  return Task{next_++, std::move(task)};
+}
+
+absl::StatusOr<std::vector<Task>> InferAgenda::Take(TaskResult result) {
+  const auto& inference = std::get<Inference>(result.answer);
+  cancelled_ |= absl::IsCancelled(result.status);
+  if (inference.status == result.status) {  // else it has no recording
+    RETURN_IF_ERROR(found_(result.task.op(), inference));
+  }
+  return std::vector<Task>();
 }
 
 absl::Status FileInference(const std::string& folder, Device& device, const Operation& op,

@@ -109,10 +109,11 @@ TEST(InferrerTest, UnlistedOperations) {
   EXPECT_EQ(inference.algorithm, model.algorithm);
   for (const auto& [formats, k, scale, what] :
        {std::tuple("f16,f16,f32", 16, "", "the formats of a, b, c and d"),
-        std::tuple("f16,f16,f32,f31", 16, "", "--formats, column 16: 'f31' is no format"),
-        std::tuple("f16,e5m10x,f32,f32", 16, "", "--formats, column 10: 'e5m10x' is no format"),
+        std::tuple("f16,f16,f32,f31", 16, "", "--formats, column 16: 'f31' is not a format"),
+        std::tuple("f16,e5m10x,f32,f32", 16, "", "--formats, column 10: 'e5m10x' is not a format"),
         std::tuple("fp8,f16,f32,f32", 16, "", "may mean e4m3, e5m2, e4m3fnuz, e5m2fnuz"),
-        std::tuple("f16,f16,f32,e4m3", 16, "ue5m3:16", "--scale, column 6: 'ue5m3' is no format"),
+        std::tuple("f16,f16,f32,e4m3", 16, "ue5m3:16",
+                   "--scale, column 6: 'ue5m3' is not a format"),
         std::tuple("f16,f16,f32,f32", 0, "", "--k, 1 to 256"),
         std::tuple("f16,f16,f32,f32", 257, "", "--k, 1 to 256"),
         std::tuple("s8,s8,s32,f32", 16, "", "cannot mix"),

@@ -6,11 +6,15 @@
 #include "corpus/durable_file.h"
 #include "device/plain_text.h"
 #include "device/threads.h"
+#include "fuzz/ask/dispatcher.h"
+#include "fuzz/ask/inferrer.h"
 #include "fuzz/ask/prober.h"
 #include "fuzz/cli/cli.h"
+#include "fuzz/cli/inferred.h"
 #include "fuzz/output/next_command.h"
 #include "fuzz/output/progress.h"
 #include "fuzz/verdict/error_meaning.h"
+#include "triage/infer/inference_text.h"
 #include "triage/probe/operand_sweep.h"
 
 namespace mmadiff {
@@ -52,12 +56,17 @@ Fields<AnsweredQuestion> FieldsOf(const AnsweredQuestion*) {
 
 struct ProbeResult {
   std::vector<AnsweredQuestion> answers;
+  std::vector<Json> inferred;  // JSON of InferredInstruction
 };
 
 Fields<ProbeResult> FieldsOf(const ProbeResult*) {
   return {
       {"answers", &ProbeResult::answers,
        "answers by instruction, those that contradict the tables first"},
+      {"inferred",
+       &ProbeResult::inferred,
+       {.what = "with --all: the models inferred for instructions without a model or a hypothesis",
+        .schema = ListOf(SchemaOf<InferredInstruction>())}},
   };
 }
 
@@ -74,6 +83,11 @@ class ProbeAnswersByRow {
     group->answers.push_back(answer);
   }
 
+  void AddInference(const Operation& op, const Inference& inference, const TextStyle& style) {
+    inferred_.push_back(JsonOf(InferredInstruction{op, inference}));
+    absl::StrAppend(&inferences_, InferenceText(op, inference, style));
+  }
+
   void Print(const ProbeFlags& flags, Call& call) {
     for (Group& group : groups_) std::ranges::stable_sort(group.answers, {}, Rank);
     std::ranges::stable_partition(groups_, &Group::Contradicts);
@@ -82,6 +96,7 @@ class ProbeAnswersByRow {
     call.PrintWithLeftOut(Result(), [&] {
       std::string text;
       for (const Group& group : groups_) text += Text(group, flags.device, style);
+      text += inferences_;
       if (flags.stats || !terminal) text += Stats();
       return terminal ? absl::StrCat(text, Verdict(style), Filed(flags.out, style)) : text;
     });
@@ -93,6 +108,14 @@ class ProbeAnswersByRow {
     if (group == groups_.end()) return nullptr;
     const auto answer = std::ranges::find(group->answers, &q, &ProbeAnswer::question);
     return answer == group->answers.end() ? nullptr : &*answer;
+  }
+  bool HasAnswersOf(const Operation& op) const {
+    return std::ranges::count(groups_, &op, &Group::op) > 0;
+  }
+  // Whether some answer could have contradicted a model or the question before it.
+  bool AnyCouldFail() const {
+    return !inferred_.empty() || found_[static_cast<int>(Agreement::kAgrees)] > 0 ||
+           contradictions() > 0;
   }
   uint64_t contradictions() const { return found_[static_cast<int>(Agreement::kContradicts)]; }
   uint64_t cases() const { return cases_; }
@@ -199,7 +222,7 @@ class ProbeAnswersByRow {
   }
 
   ProbeResult Result() const {
-    ProbeResult result;
+    ProbeResult result = {{}, inferred_};
     for (const Group& group : groups_) {
       for (const ProbeAnswer& answer : group.answers) result.answers.push_back({*group.op, answer});
     }
@@ -207,6 +230,8 @@ class ProbeAnswersByRow {
   }
 
   std::vector<Group> groups_;
+  std::vector<Json> inferred_;
+  std::string inferences_;                            // for people
   uint64_t found_[3] = {}, partial_ = 0, cases_ = 0;  // by Agreement
   uint64_t answered_ = 0;                             // an open one may have no answer
 };
@@ -318,6 +343,69 @@ void SayHowLong(const ProberOptions& options, const ProbeFlags& flags, Call& cal
       true);
 }
 
+// The operations that were reached, for which questions about the arithmetic have nothing to decide.
+std::vector<const Operation*> WithoutArithmetic(const ProberOptions& options,
+                                                const ProbeAnswersByRow& answers,
+                                                const ProberOutcome& outcome) {
+  std::vector<const Operation*> unknown = options.ops;
+  // The layout of a single dot product is the order of its terms, which the tree shows.
+  const auto is_lost = [&](const Operation* op) {
+    const auto drop = std::ranges::find(outcome.dropped, op, &Drop::op);
+    return drop != outcome.dropped.end() &&
+           (drop->cause != DropCause::kLayout || op->shape().d_words() > 1);
+  };
+  std::erase_if(unknown, [&](const Operation* op) {
+    return IsModelled(*op) || HypothesisOf(*op) != nullptr || !answers.HasAnswersOf(*op) ||
+           is_lost(op);
+  });
+  return unknown;
+}
+
+// Infers models in the time left.
+void InferThem(const std::vector<const Operation*>& ops, const ProberOptions& options,
+               const ProbeFlags& flags, Engine& engine, ProbeAnswersByRow& answers, Call& call) {
+  constexpr int64_t kValidation = 100000;  // dot products; `infer` has more time
+  InferAgenda agenda(ops, RecordingOf(flags.device), {.validation = kValidation}, call.console,
+                     [&](const Operation& op, const Inference& inference) {
+                       if (inference.answers.empty()) return absl::OkStatus();
+                       call.ledger().Compare(Thing::kOperation, op.name);
+                       answers.AddInference(op, inference, call.console.style());
+                       SayInferred(op, inference, call);
+                       return absl::OkStatus();
+                     });
+  TaskLog nothing;
+  const DispatchOutcome dispatched =
+      Dispatch({options.limit, absl::ZeroDuration()}, WorkersOf(engine, 1, options.open), agenda,
+               nothing, call.console);
+  SayDropped(dispatched.drops, true, call);
+  call.Say(dispatched.device);
+  if ((agenda.cancelled() || !agenda.rest().empty()) && dispatched.device.ok()) {
+    call.Say(Verdict::kEarly,
+             absl::StrCat("models are still to be inferred; next: ",
+                          InferCommand(flags.device, agenda.cancelled() ? ops : agenda.rest())));
+  }
+}
+
+// Operations without a model or a hypothesis: `infer` asks instead.
+void AskAboutUnknown(const ProberOptions& options, const ProberOutcome& outcome,
+                     const ProbeFlags& flags, Engine& engine, ProbeAnswersByRow& answers,
+                     Call& call) {
+  const std::vector<const Operation*> unknown = WithoutArithmetic(options, answers, outcome);
+  const bool infers = flags.all && !unknown.empty() && StopSignal() == 0;
+  if (infers && options.limit.Reached()) {  // `pairs` takes all of the time left
+    call.console.Warn(absl::StrCat("no time is left to infer models; next: ",
+                                   InferCommand(flags.device, unknown)));
+  } else if (infers) {
+    InferThem(unknown, options, flags, engine, answers, call);
+  }
+  if (answers.AnyCouldFail()) return;
+  call.Say(Verdict::kNothing,
+           absl::StrCat("no queried question could fail",
+                        unknown.empty() ? ""
+                                        : ", because there is no model to compare with; next: " +
+                                              InferCommand(flags.device, unknown)));
+}
+
 void RunProbe(const ProbeFlags& flags, Call& call) {
   if (flags.list) {
     return call.Print(Questions(), [&] { return QuestionsText(call.console.style().width); });
@@ -353,6 +441,7 @@ void RunProbe(const ProbeFlags& flags, Call& call) {
   if (outcome.ok()) {
     Enter(options, applying, answers, *outcome, (*engine)->device(), call.ledger());
     Finish(answers, *outcome, call);
+    if (!applying.empty()) AskAboutUnknown(options, *outcome, flags, **engine, answers, call);
   }
   answers.Print(flags, call);  // including the answers before an error
   if (!outcome.ok()) call.Say(outcome.status(), Verdict::kNotWritten);
@@ -362,7 +451,10 @@ void RunProbe(const ProbeFlags& flags, Call& call) {
 
 Action AddProbe(CLI::App& command) {
   const auto flags = std::make_shared<ProbeFlags>();
-  AddFlag(command, "--all", flags->all, "ask every question");
+  AddFlag(
+      command, "--all", flags->all,
+      "ask every question, and infer the models of instructions that have neither a model nor a "
+      "hypothesis");
   AddOption(command, "--question", flags->question, "comma-separated ids of the questions to ask")
       .Delimiter(',')
       .TypeName("IDS");

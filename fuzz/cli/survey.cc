@@ -10,6 +10,7 @@
 #include "device/stop.h"
 #include "fuzz/ask/child_worker.h"
 #include "fuzz/cli/cli.h"
+#include "fuzz/cli/inferred.h"
 #include "fuzz/survey/compare.h"
 #include "fuzz/survey/fields.h"
 #include "fuzz/survey/files.h"
@@ -35,26 +36,44 @@ bool NobodyAnswered(const SurveyOutcome& outcome) {
                              [](const SurveyResult& r) { return absl::IsNotFound(r.status); });
 }
 
-void SayVerdicts(const SurveyOutcome& outcome, const SurveySummary& summary, Ending& ending) {
-  if (NobodyAnswered(outcome)) {
-    ending.Say(Verdict::kNotHere);
-  } else if (summary.troubled > 0) {
-    ending.Say(Verdict::kRowFailed);
+// The operations that answered but have neither a model nor a hypothesis.
+std::vector<const Operation*> SurveyedUnknown(const SurveyOutcome& outcome) {
+  std::vector<const Operation*> unknown;
+  for (const SurveyResult& result : outcome.results) {
+    const Operation* const op = FindOperation(result.task.op, Models::kOptional);
+    const bool known = op == nullptr || IsModelled(*op) || HypothesisOf(*op) != nullptr;
+    if (known || !result.status.ok() || std::ranges::count(unknown, op) > 0) continue;
+    unknown.push_back(op);
   }
-  if (summary.changed > 0) ending.Say(Verdict::kDiffers);
+  return unknown;
+}
+
+void SayVerdicts(const SurveyOutcome& outcome, const SurveySummary& summary,
+                 const std::string& device, Call& call) {
+  if (NobodyAnswered(outcome)) {
+    call.Say(Verdict::kNotHere);
+  } else if (summary.troubled > 0) {
+    call.Say(Verdict::kRowFailed);
+  }
+  if (summary.changed > 0) call.Say(Verdict::kDiffers);
+  const std::vector<const Operation*> unknown = SurveyedUnknown(outcome);
   if (!summary.HasModel()) {
-    ending.Say(Verdict::kNothing,
-               "no instruction has a model, so nothing was compared; `infer` searches for one");
+    call.Say(Verdict::kNothing,
+             absl::StrCat("no instruction has a model, so nothing was compared",
+                          unknown.empty() ? "" : "; next: " + InferCommand(device, unknown)));
+  } else if (!unknown.empty()) {
+    call.console.Warn(absl::StrCat(CountText(unknown.size(), "instruction"),
+                                   " without a model; next: ", InferCommand(device, unknown)));
   }
   const bool stopped = outcome.stopped_by && outcome.stopped_by.kind != StopCause::kTimeLimit;
   if (outcome.stopped_by.kind == StopCause::kFolderFull) {
-    ending.Say(Verdict::kEarly,
-               "the folder is full; a survey with a larger --max_bytes needs a different --out");
+    call.Say(Verdict::kEarly,
+             "the folder is full; a survey with a larger --max_bytes needs a different --out");
   } else if (!outcome.device.ok() || stopped || !outcome.missing.empty()) {
-    ending.Say(Verdict::kEarly,
-               absl::StrCat("the survey is incomplete",
-                            outcome.stopped_by ? ": " + Name(outcome.stopped_by) : "",
-                            "; nothing is lost; the same command line continues"));
+    call.Say(Verdict::kEarly,
+             absl::StrCat("the survey is incomplete",
+                          outcome.stopped_by ? ": " + Name(outcome.stopped_by) : "",
+                          "; nothing is lost; the same command line continues"));
   }
 }
 
@@ -140,7 +159,7 @@ void RunSurvey(const SurveyFlags& flags, Call& call) {
   });
   if (!durable.ok()) return call.Say(durable, Verdict::kNotWritten);
   if (!outcome->device.ok()) call.console.Warn(outcome->device.message());
-  SayVerdicts(*outcome, summary, call);
+  SayVerdicts(*outcome, summary, flags.device, call);
 }
 
 void CompareFolders(const SurveyFlags& flags, Call& call) {

@@ -91,7 +91,7 @@ struct Detail {
 // Details of many members: ARCH/INSTRUCTION, a word in hexadecimal digits, a digest of 128 bits,
 // RFC 3339.
 inline Detail InstructionName(const char* what = "") {
-  return {.what = what, .pattern = "^[a-z0-9_]+/[A-Za-z0-9_.]+$"};
+  return {.what = what, .pattern = "^[a-z0-9_]+/[A-Za-z0-9_.-]+$"};
 }
 inline Detail HexDigits(const char* what = "") { return {.what = what, .pattern = "^[0-9a-f]+$"}; }
 inline Detail HexDigest(const char* what = "") {

@@ -133,11 +133,14 @@ constexpr VerbVerdict kBench[] = {
 constexpr VerbVerdict kProbe[] = {
     {kUsage, "usage; no question applies to the instructions"},
     {kRowFailed},
-    {kDiffers, "an answer contradicts mmadiff's model"},
+    {kDiffers,
+     "an answer contradicts mmadiff's model; no model reproduces every answer of an instruction "
+     "without one"},
     {kHarmed},
     {kUnrepeated},
     {kEarly, "a lost device; a signal; time ran out before the last question"},
-    {kNotHere}};
+    {kNotHere},
+    {kNothing, "no queried question could fail"}};
 constexpr VerbVerdict kInfer[] = {
     {kRowFailed},
     {kDiffers, "the answers contradict mmadiff's model; no model reproduces every answer"},
