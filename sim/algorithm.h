@@ -109,6 +109,20 @@ enum class Saturation : uint8_t {
 };
 // kConversion: whether negative numbers, including -0, become +0.
 enum class Relu : uint8_t { kNone, kClamp };
+// How an operand's words are read; the rules and their names are in sim/reading.cc.
+enum class Reading : uint8_t { kAsIs = 0 };
+// kFmaChain: a product and its sum round once, or each of them does.
+enum class MultiplyAdd : uint8_t { kFused, kSeparate };
+// kFmaChain: a product that is not zero and whose exponent is at least output_fraction_bits + 1 below
+// the addend's.
+enum class FarProduct : uint8_t {
+  kExact,
+  kDropped,
+  kOneUlp,          // the result is the next number to the addend, toward the product
+  kOppositeOneUlp,  // the same if the product's sign is not the addend's
+};
+// kIntegerDot: products of k = 0 and 1, of 2 and 3, ... are added exactly, or as 16-bit integers.
+enum class PairSum : uint8_t { kExact, kWrap16, kSaturate16 };
 
 // No floor: below the exponent of every product of two supported formats.
 inline constexpr int kNoFloor = -10000;
@@ -142,6 +156,9 @@ struct Algorithm {
   Rounding output_rounding = Rounding::kNearestEven;
   int output_fraction_bits = 0;  // bits of the result after the leading one
   RangeOverflow range_overflow = RangeOverflow::kInfinity;
+  Reading operand_reading = Reading::kAsIs;  // of a and b, sim/reading.h
+  Reading a_reading = Reading::kAsIs, b_reading = Reading::kAsIs;
+  Reading addend_reading = Reading::kAsIs, scale_reading = Reading::kAsIs;
   Subnormals input_subnormals = Subnormals::kKeep;   // in a and b
   Subnormals addend_subnormals = Subnormals::kKeep;  // in c and in the result of an earlier step
   AddendFlush addend_flush = AddendFlush::kAtEntry;
@@ -150,7 +167,10 @@ struct Algorithm {
   NanRule nan_rule = NanRule::kAllOnes;
   ZeroSign zero_sign = ZeroSign::kIeee;
   BitOperation bit_operation = BitOperation::kAnd;
+  PairSum pair_sum = PairSum::kExact;
   Overflow overflow = Overflow::kWrap;
+  MultiplyAdd multiply_add = MultiplyAdd::kFused;
+  FarProduct far_product = FarProduct::kExact;
   Ties ties = Ties::kEven;
   Saturation saturation = Saturation::kNone;
   Relu relu = Relu::kNone;

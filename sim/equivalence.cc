@@ -4,6 +4,7 @@
 
 #include "sim/absent_addend.h"
 #include "sim/format.h"
+#include "sim/reading.h"
 #include "sim/same_conversion.h"
 
 namespace mmadiff {
@@ -269,6 +270,27 @@ std::string SameZeroSign(const Model& m, const Algorithm& changed) {
                                                                 : "";
 }
 
+// Whether the low `bits` of the addend never reach a result: it is the largest term, or it is cut to
+// the bits of a larger one.
+bool IsAddendCut(const Model& m, int bits) {
+  const Algorithm& alg = m.algorithm;
+  return IsFused(m) && alg.align_rounding == Rounding::kTowardZero &&
+         bits <= m.c.ignored_bits + m.c.fraction_bits - alg.fraction_bits;
+}
+
+std::string SameReading(const Model& m, const Algorithm& changed) {
+  const Algorithm& alg = m.algorithm;
+  const bool flushes = alg.input_subnormals != Subnormals::kKeep;
+  if (flushes && (FlushesSubnormals(changed.a_reading) || FlushesSubnormals(changed.b_reading))) {
+    return "subnormals are flushed anyway";
+  }
+  if (changed.addend_reading != alg.addend_reading &&
+      IsAddendCut(m, BitsCut(changed.addend_reading))) {
+    return "alignment cuts these bits of the addend anyway";
+  }
+  return "";
+}
+
 std::string SameOverflow(const Model& m, const Algorithm& changed) {
   const Algorithm& alg = m.algorithm;
   if (changed.range_overflow == alg.range_overflow) return "";
@@ -298,9 +320,18 @@ std::string SameWithoutAddend(const Model& m, Algorithm changed) {
   return changed == alg ? "there is no addend to flush" : "";
 }
 
+// For a model with readings: proofs hold for the words that are read.
+std::string WhyEquivalentRead(const Model& m, const Algorithm& changed) {
+  Model other = m;
+  other.algorithm = changed;
+  if (!SameReadings(m, other)) return "";
+  return WhyEquivalent(WithoutReadings(m), WithoutReadings(other).algorithm);
+}
+
 }  // namespace
 
 std::string WhyEquivalent(const Model& m, const Algorithm& changed) {
+  if (HasReadings(m)) return WhyEquivalentRead(m, changed);
   if (HasNoAddend(m)) {
     const std::string why = SameWithoutAddend(m, changed);
     return why.empty() ? WhyEquivalent(WithNeutralAddend(m), changed) : why;
@@ -310,8 +341,9 @@ std::string WhyEquivalent(const Model& m, const Algorithm& changed) {
     const std::string steps = SameSteps(m, changed);
     return steps.empty() ? SameIntegers(m, changed) : steps;
   }
-  for (const auto& same : {SameSteps, SameFloor, SameAlignment, SameProducts, SameSubnormals,
-                           SameAddendFlush, SameTininess, SameZeroSign, SameOverflow}) {
+  for (const auto& same :
+       {SameReading, SameSteps, SameFloor, SameAlignment, SameProducts, SameSubnormals,
+        SameAddendFlush, SameTininess, SameZeroSign, SameOverflow}) {
     if (std::string why = same(m, changed); !why.empty()) return why;
   }
   return "";

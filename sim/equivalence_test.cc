@@ -95,6 +95,10 @@ constexpr Pair kPairs[] = {
     {"terms=4", "gfx942/v_mfma_f32_4x4x4_16b_f16", kF16, "one step takes all the products"},
     {"ties=away", "sm_90/cvt.rz.f16.f32", "sm_90/cvt.rn.f16.f32",
      "every operand gives the same result"},
+    {"addend_reading=cut_1", "sm_89/mma.m16n8k32.f32.e4m3.e4m3.f32",
+     "sm_80/mma.m16n8k16.f32.f16.f16.f32", "alignment cuts these bits of the addend anyway"},
+    {"a_reading=subnormals_zero", "x86/vdpbf16ps", "x86/vfmadd231ss",
+     "subnormals are flushed anyway"},
     {"exponent_floor=none", "sm_70/wmma.m16n16k16.f32.f16.f16.f32",
      "sm_80/mma.m16n8k16.f32.bf16.bf16.f32", "every nonzero term is above the floor"},
 };

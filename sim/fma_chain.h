@@ -112,33 +112,6 @@ MMADIFF_HD constexpr uint64_t RoundTwo(const Model& m, SignedSum<Wide> x, Signed
   return word;
 }
 
-// One fused multiply-add with a single rounding. c is in the output format. `Wide` is uint64_t for
-// operands of up to 24 bits, unsigned __int128 for f64.
-template <class Wide, class Trace>
-MMADIFF_HD constexpr uint64_t FmaStep(const Model& m, Unpacked a, Unpacked b, Unpacked c, int step,
-                                      int k, Trace& trace) {
-  const Algorithm& alg = m.algorithm;
-  if (alg.input_subnormals != Subnormals::kKeep) {
-    a = Flushed(m.a, alg.input_subnormals, a);
-    b = Flushed(m.b, alg.input_subnormals, b);
-  }
-  if (alg.addend_subnormals != Subnormals::kKeep) c = Flushed(m.d, alg.addend_subnormals, c);
-  const unsigned kinds =
-      static_cast<unsigned>(a.kind) | static_cast<unsigned>(b.kind) | static_cast<unsigned>(c.kind);
-  if (kinds != 0) {
-    const uint64_t word =
-        FmaSpecials(m.d, alg.nan_rule, a, b, c, m.a.fraction_bits, m.b.fraction_bits);
-    trace(Event{Stage::kSpecial, step, k, false, word, 0, false});
-    return word;
-  }
-  const bool negative = a.negative != b.negative;
-  const Wide product = static_cast<Wide>(a.significand) * b.significand;
-  const int product_lsb = a.exponent + b.exponent - m.a.fraction_bits - m.b.fraction_bits;
-  trace(Event{Stage::kProduct, step, k, negative, product, product_lsb, false});
-  const SignedSum<Wide> addend = {c.negative, c.significand, c.exponent - m.d.fraction_bits};
-  return RoundTwo<Wide>(m, {negative, product, product_lsb}, addend, step, k, trace);
-}
-
 // x + y for words of the output format: flushed by `rule`, rounded by the algorithm, NaNs as for
 // x * 1 + y.
 template <class Wide, class Trace>
@@ -160,6 +133,87 @@ MMADIFF_HD constexpr uint64_t Add(const Model& m, Subnormals rule, uint64_t x_wo
                         trace);
 }
 
+// Whether FarProduct applies to a product next to an addend. Neither is an infinity or a NaN.
+template <class Wide>
+MMADIFF_HD constexpr bool IsFar(const Model& m, const SignedSum<Wide>& product,
+                                const SignedSum<Wide>& addend) {
+  if (product.magnitude == 0 || addend.magnitude == 0) return false;
+  const int leading = BitWidth(product.magnitude) + product.lsb;
+  return BitWidth(addend.magnitude) + addend.lsb - leading > m.algorithm.output_fraction_bits;
+}
+
+// The number next to the addend, a word, away from zero or toward it.
+MMADIFF_HD constexpr uint64_t NextNumber(const Model& m, uint64_t addend, bool away) {
+  const Unpacked next = Decode(m.d, away ? addend + 1 : addend - 1);
+  if (next.kind != Kind::kFinite) return OverflowWord(m.d, m.algorithm, next.negative);
+  bool inexact = false;
+  return RoundPack<uint64_t>(m.d, m.algorithm, next.negative, next.significand,
+                             next.exponent - m.d.fraction_bits, &inexact);
+}
+
+// The product rounded to the output, plus c; `word` is c's word.
+template <class Wide, class Trace>
+MMADIFF_HD_RARE constexpr uint64_t SeparateStep(const Model& m, const Unpacked& a,
+                                                const Unpacked& b, uint64_t word, int step, int k,
+                                                Trace& trace) {
+  const bool negative = a.negative != b.negative;
+  const Unpacked zero = {0, m.d.min_exponent, negative, Kind::kFinite};
+  uint64_t product = 0;
+  if ((static_cast<unsigned>(a.kind) | static_cast<unsigned>(b.kind)) != 0) {
+    product =
+        FmaSpecials(m.d, m.algorithm.nan_rule, a, b, zero, m.a.fraction_bits, m.b.fraction_bits);
+    trace(Event{Stage::kSpecial, step, k, false, product, 0, false});
+  } else {
+    const int lsb = a.exponent + b.exponent - m.a.fraction_bits - m.b.fraction_bits;
+    const Wide magnitude = static_cast<Wide>(a.significand) * b.significand;
+    trace(Event{Stage::kProduct, step, k, negative, magnitude, lsb, false});
+    product = RoundTwo<Wide>(m, {negative, magnitude, lsb}, {negative, 0, lsb}, step, k, trace);
+  }
+  return Add<Wide>(m, m.algorithm.addend_subnormals, product, word, step, trace);
+}
+
+// One multiply-add. c is a word of the output format. `Wide` is uint64_t for
+// operands of up to 24 bits, unsigned __int128 for f64.
+template <class Wide, class Trace>
+MMADIFF_HD constexpr uint64_t FmaStep(const Model& m, Unpacked a, Unpacked b, uint64_t c_word,
+                                      int step, int k, Trace& trace) {
+  const Algorithm& alg = m.algorithm;
+  if (alg.input_subnormals != Subnormals::kKeep) {
+    a = Flushed(m.a, alg.input_subnormals, a);
+    b = Flushed(m.b, alg.input_subnormals, b);
+  }
+  Unpacked c = Decode(m.d, c_word);
+  if (alg.addend_subnormals != Subnormals::kKeep) c = Flushed(m.d, alg.addend_subnormals, c);
+  if (alg.multiply_add == MultiplyAdd::kSeparate) {
+    return SeparateStep<Wide>(m, a, b, c_word, step, k, trace);
+  }
+  const unsigned kinds =
+      static_cast<unsigned>(a.kind) | static_cast<unsigned>(b.kind) | static_cast<unsigned>(c.kind);
+  if (kinds != 0) {
+    const uint64_t word =
+        FmaSpecials(m.d, alg.nan_rule, a, b, c, m.a.fraction_bits, m.b.fraction_bits);
+    trace(Event{Stage::kSpecial, step, k, false, word, 0, false});
+    return word;
+  }
+  const bool negative = a.negative != b.negative;
+  const Wide product = static_cast<Wide>(a.significand) * b.significand;
+  const int product_lsb = a.exponent + b.exponent - m.a.fraction_bits - m.b.fraction_bits;
+  trace(Event{Stage::kProduct, step, k, negative, product, product_lsb, false});
+  const SignedSum<Wide> addend = {c.negative, c.significand, c.exponent - m.d.fraction_bits};
+  SignedSum<Wide> exact = {negative, product, product_lsb};
+  if (alg.far_product != FarProduct::kExact && IsFar<Wide>(m, exact, addend)) {
+    const bool same = negative == c.negative;
+    if (alg.far_product == FarProduct::kDropped) exact.magnitude = 0;
+    if (alg.far_product == FarProduct::kOneUlp ||
+        (alg.far_product == FarProduct::kOppositeOneUlp && !same)) {
+      const uint64_t word = NextNumber(m, c_word, same);
+      trace(Event{Stage::kRounded, step, k, false, word, 0, true});
+      return word;
+    }
+  }
+  return RoundTwo<Wide>(m, exact, addend, step, k, trace);
+}
+
 // The chain over every `stride`-th k from `first` on, starting with the word c. Advances `step`.
 template <class Wide, class Row, class Trace>
 MMADIFF_HD constexpr uint64_t Chain(const Model& m, Row a, Row b, uint64_t c, int first, int stride,
@@ -167,7 +221,7 @@ MMADIFF_HD constexpr uint64_t Chain(const Model& m, Row a, Row b, uint64_t c, in
   const int count = (m.k - first + stride - 1) / stride;
   for (int i = 0; i < count; ++i, ++step) {
     const int k = first + stride * (m.algorithm.order == Order::kAscending ? i : count - 1 - i);
-    c = FmaStep<Wide>(m, a[k], b[k], Decode(m.d, c), step, k, trace);
+    c = FmaStep<Wide>(m, a[k], b[k], c, step, k, trace);
   }
   return c;
 }

@@ -21,6 +21,23 @@ constexpr bool HasNarrowIntegers(const Model& m) {
   return m.a.bits <= 8 && m.b.bits <= 8 && m.k <= 1 << 14;
 }
 
+// The products of a step, added in pairs to 16-bit integers.
+template <class Row>
+MMADIFF_HD constexpr int32_t PairSums(const Model& m, const Step& s, Row a, Row b) {
+  int32_t sums = 0;
+  for (int k = s.first; k < s.first + s.terms;) {
+    int32_t pair = 0;
+    do {
+      pair += static_cast<int32_t>(IntegerAt(m.a, a[k]) * IntegerAt(m.b, b[k]));
+    } while (++k % 2 != 0 && k < s.first + s.terms);
+    sums += m.algorithm.pair_sum == PairSum::kWrap16 ? static_cast<int16_t>(pair)
+            : pair > INT16_MAX                       ? INT16_MAX
+            : pair < INT16_MIN                       ? INT16_MIN
+                                                     : pair;
+  }
+  return sums;
+}
+
 // c is a word. Elements of a and b are words (uint64_t), or decoded (int32_t) if the model
 // HasNarrowIntegers(). m.d is a signed format of at most 32 bits, so 64-bit sums are exact.
 template <class Row, class Trace>
@@ -38,6 +55,7 @@ MMADIFF_HD constexpr uint64_t IntegerDot(const Model& m, Row a, Row b, uint64_t 
                   static_cast<uint64_t>(product < 0 ? -product : product), 0, false});
       products += product;
     }
+    if (m.algorithm.pair_sum != PairSum::kExact) products = PairSums(m, s, a, b);
     sum += products;
     trace(Event{Stage::kSum, s.number, -1, sum < 0, static_cast<uint64_t>(sum < 0 ? -sum : sum), 0,
                 false});

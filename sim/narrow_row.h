@@ -181,6 +181,7 @@ constexpr int IntegerBits(const Format& f) {
 
 // Whether sums of groups fit 32 bits, and only these sums and the scales decide.
 constexpr bool HasNarrowGroups(const Model& m) {
+  if (HasInfinity(m.scale)) return false;
   const Algorithm& alg = m.algorithm;
   int bits = IntegerBits(m.a) + IntegerBits(m.b);
   for (int terms = alg.group_terms; terms > 1; terms = (terms + 1) / 2) ++bits;

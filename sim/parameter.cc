@@ -9,6 +9,7 @@
 #include "sim/absent_addend.h"
 #include "sim/equivalence.h"
 #include "sim/exact_sum.h"
+#include "sim/reading.h"
 
 namespace mmadiff {
 namespace {
@@ -41,6 +42,9 @@ constexpr const char* kOverflows[] = {"wrap", "saturate"};
 constexpr const char* kTies[] = {"even", "away"};
 constexpr const char* kSaturations[] = {"none", "numbers", "all"};
 constexpr const char* kRelus[] = {"none", "clamp"};
+constexpr const char* kMultiplyAdds[] = {"fused", "separate"};
+constexpr const char* kFarProducts[] = {"exact", "dropped", "one_ulp", "opposite_one_ulp"};
+constexpr const char* kPairSums[] = {"exact", "wrap_16", "saturate_16"};
 
 // Range of exponent floors in OtherValues(): the exponents of products and of f32, and some more.
 constexpr int kMinFloor = -320, kMaxFloor = 128;
@@ -60,9 +64,9 @@ constexpr unsigned kSums = kAligned | kExact;
 constexpr unsigned kFloat = kSums | kChain | kPairs;
 
 template <auto Member>
-constexpr Parameter Make(const char* name, Stage stage, unsigned families,
-                         std::span<const char* const> values, int min = 0, int max = 0,
-                         bool structural = false) {
+Parameter Make(const char* name, Stage stage, unsigned families,
+               std::span<const char* const> values, int min = 0, int max = 0,
+               bool structural = false, unsigned unusual = 0) {
   using T = std::remove_reference_t<decltype(std::declval<Algorithm&>().*Member)>;
   return {name,
           stage,
@@ -72,52 +76,74 @@ constexpr Parameter Make(const char* name, Stage stage, unsigned families,
           values,
           min,
           max,
-          structural};
+          structural,
+          unusual};
 }
 
 using A = Algorithm;
-constexpr Parameter kParameters[] = {
-    Make<&A::fraction_bits>("fraction_bits", Stage::kAlignedTerm, kAligned, {}, 1, 37),
-    Make<&A::output_rounding>("output_rounding", Stage::kRounded, kFloat | kConvert, kRoundings),
-    Make<&A::ties>("ties", Stage::kRounded, kConvert, kTies),
-    Make<&A::saturation>("saturation", Stage::kRounded, kConvert, kSaturations),
-    Make<&A::relu>("relu", Stage::kRounded, kConvert, kRelus),
-    Make<&A::align_rounding>("align_rounding", Stage::kAlignedTerm, kAligned, kRoundings),
-    Make<&A::sum_fraction_bits>("sum_fraction_bits", Stage::kSum, kStages, {}, 1, 37),
-    Make<&A::sum_rounding>("sum_rounding", Stage::kSum, kStages, kRoundings),
-    Make<&A::product_rounding>("product_rounding", Stage::kProduct, kPairs, kProductRoundings),
-    Make<&A::product_exponent>("product_exponent", Stage::kAlignExponent, kAligned,
-                               kProductExponents),
-    Make<&A::zero_term>("zero_term", Stage::kAlignExponent, kAligned, kZeroTerms),
-    Make<&A::exponent_floor>("exponent_floor", Stage::kAlignExponent, kSum | kScaled, {}, kNoFloor,
-                             300),
-    Make<&A::output_fraction_bits>("output_fraction_bits", Stage::kRounded, kFloat, {}, 1, 52),
-    Make<&A::overflow>("overflow", Stage::kRounded, kInteger, kOverflows),
-    Make<&A::bit_operation>("bit_operation", Stage::kProduct, kInteger, kBitOperations),
-    Make<&A::terms>("terms", Stage::kProduct, kSums | kPairs | kInteger, {}, 1, 1024, true),
-    Make<&A::group_terms>("group_terms", Stage::kProduct, kScaled, {}, 1, 64, true),
-    Make<&A::group_exponent>("group_exponent", Stage::kAlignExponent, kScaled, kGroupExponents),
-    Make<&A::zero_group>("zero_group", Stage::kAlignExponent, kScaled, kZeroGroups),
-    Make<&A::order>("order", Stage::kProduct, kChain, kOrders, 0, 0, true),
-    Make<&A::grouping>("grouping", Stage::kProduct, kChain | kSum | kStages, kGroupings, 0, 0,
-                       true),
-    Make<&A::addend_joins>("addend_joins", Stage::kSum, kChain | kSum, kAddendJoins, 0, 0, true),
-    Make<&A::small_addend>("small_addend", Stage::kAlignedTerm, kStages, kSmallAddends),
-    Make<&A::zero_addend>("zero_addend", Stage::kAlignExponent, kStages, kZeroAddends),
-    Make<&A::product_overflow>("product_overflow", Stage::kProduct, kStages, kProductOverflows),
-    Make<&A::range_overflow>("range_overflow", Stage::kRounded, kFloat, kRangeOverflows),
-    Make<&A::input_subnormals>("input_subnormals", Stage::kProduct, kChain | kPairs | kConvert,
-                               kSubnormals),
-    Make<&A::addend_subnormals>("addend_subnormals", Stage::kProduct, kChain | kPairs, kSubnormals),
-    Make<&A::addend_flush>("addend_flush", Stage::kProduct, kPairs, kAddendFlushes),
-    Make<&A::output_subnormals>("output_subnormals", Stage::kRounded, kFloat | kConvert,
-                                kSubnormals),
-    Make<&A::tininess>("tininess", Stage::kRounded, kFloat | kConvert, kTininess),
-    Make<&A::addend_exponent>("addend_exponent", Stage::kAlignExponent, kSum | kScaled,
-                              kAddendExponents),
-    Make<&A::nan_rule>("nan_rule", Stage::kSpecial, kFloat | kConvert, kNanRules),
-    Make<&A::zero_sign>("zero_sign", Stage::kRounded, kSums, kZeroSigns),
-};
+
+// In the order of preference.
+const std::vector<Parameter>& Table() {
+  static const std::vector<Parameter>& table = *new std::vector<Parameter>{
+      Make<&A::fraction_bits>("fraction_bits", Stage::kAlignedTerm, kAligned, {}, 1, 37),
+      Make<&A::output_rounding>("output_rounding", Stage::kRounded, kFloat | kConvert, kRoundings),
+      Make<&A::ties>("ties", Stage::kRounded, kConvert, kTies),
+      Make<&A::saturation>("saturation", Stage::kRounded, kConvert, kSaturations),
+      Make<&A::relu>("relu", Stage::kRounded, kConvert, kRelus),
+      Make<&A::align_rounding>("align_rounding", Stage::kAlignedTerm, kAligned, kRoundings),
+      Make<&A::sum_fraction_bits>("sum_fraction_bits", Stage::kSum, kStages, {}, 1, 37),
+      Make<&A::sum_rounding>("sum_rounding", Stage::kSum, kStages, kRoundings),
+      Make<&A::product_rounding>("product_rounding", Stage::kProduct, kPairs, kProductRoundings),
+      Make<&A::product_exponent>("product_exponent", Stage::kAlignExponent, kAligned,
+                                 kProductExponents),
+      Make<&A::zero_term>("zero_term", Stage::kAlignExponent, kAligned, kZeroTerms),
+      Make<&A::exponent_floor>("exponent_floor", Stage::kAlignExponent, kSum | kScaled, {},
+                               kNoFloor, 300),
+      Make<&A::output_fraction_bits>("output_fraction_bits", Stage::kRounded, kFloat, {}, 1, 52),
+      Make<&A::overflow>("overflow", Stage::kRounded, kInteger, kOverflows),
+      Make<&A::bit_operation>("bit_operation", Stage::kProduct, kInteger, kBitOperations),
+      Make<&A::terms>("terms", Stage::kProduct, kSums | kPairs | kInteger, {}, 1, 1024, true),
+      Make<&A::group_terms>("group_terms", Stage::kProduct, kScaled, {}, 1, 64, true),
+      Make<&A::group_exponent>("group_exponent", Stage::kAlignExponent, kScaled, kGroupExponents),
+      Make<&A::zero_group>("zero_group", Stage::kAlignExponent, kScaled, kZeroGroups),
+      Make<&A::order>("order", Stage::kProduct, kChain, kOrders, 0, 0, true),
+      Make<&A::grouping>("grouping", Stage::kProduct, kChain | kSum | kStages, kGroupings, 0, 0,
+                         true),
+      Make<&A::addend_joins>("addend_joins", Stage::kSum, kChain | kSum, kAddendJoins, 0, 0, true),
+      Make<&A::small_addend>("small_addend", Stage::kAlignedTerm, kStages, kSmallAddends),
+      Make<&A::zero_addend>("zero_addend", Stage::kAlignExponent, kStages, kZeroAddends),
+      Make<&A::product_overflow>("product_overflow", Stage::kProduct, kStages, kProductOverflows),
+      Make<&A::range_overflow>("range_overflow", Stage::kRounded, kFloat, kRangeOverflows),
+      Make<&A::input_subnormals>("input_subnormals", Stage::kProduct, kFloat | kConvert,
+                                 kSubnormals, 0, 0, false, kSums),
+      Make<&A::addend_subnormals>("addend_subnormals", Stage::kProduct, kChain | kPairs,
+                                  kSubnormals),
+      Make<&A::addend_flush>("addend_flush", Stage::kProduct, kPairs, kAddendFlushes),
+      Make<&A::output_subnormals>("output_subnormals", Stage::kRounded, kFloat | kConvert,
+                                  kSubnormals),
+      Make<&A::tininess>("tininess", Stage::kRounded, kFloat | kConvert, kTininess),
+      Make<&A::addend_exponent>("addend_exponent", Stage::kAlignExponent, kSum | kScaled,
+                                kAddendExponents),
+      Make<&A::nan_rule>("nan_rule", Stage::kSpecial, kFloat | kConvert, kNanRules),
+      Make<&A::zero_sign>("zero_sign", Stage::kRounded, kSums, kZeroSigns),
+      Make<&A::multiply_add>("multiply_add", Stage::kProduct, kChain, kMultiplyAdds, 0, 0, false,
+                             kChain),
+      Make<&A::far_product>("far_product", Stage::kProduct, kChain, kFarProducts, 0, 0, false,
+                            kChain),
+      Make<&A::pair_sum>("pair_sum", Stage::kProduct, kInteger, kPairSums, 0, 0, false, kInteger),
+      Make<&A::operand_reading>("operand_reading", Stage::kProduct, kFloat | kInteger,
+                                ReadingNames(), 0, 0, false, kFloat | kInteger),
+      Make<&A::a_reading>("a_reading", Stage::kProduct, kFloat | kInteger, ReadingNames(), 0, 0,
+                          false, kFloat | kInteger),
+      Make<&A::b_reading>("b_reading", Stage::kProduct, kFloat | kInteger, ReadingNames(), 0, 0,
+                          false, kFloat | kInteger),
+      Make<&A::addend_reading>("addend_reading", Stage::kProduct, kFloat | kInteger, ReadingNames(),
+                               0, 0, false, kFloat | kInteger),
+      Make<&A::scale_reading>("scale_reading", Stage::kProduct, kScaled, ReadingNames(), 0, 0,
+                              false, kScaled),
+  };
+  return table;
+}
 
 bool IsFloor(const Parameter& p) { return p.min == kNoFloor; }
 
@@ -125,8 +151,27 @@ bool IsPowerOfTwo(const Parameter& p) {
   return p.name == std::string_view("terms") || p.name == std::string_view("group_terms");
 }
 
+// The operand of a reading. Those of operand_reading must apply to both a and b (WhyUnreadable).
+const Format& OperandOf(const Parameter& p, const Model& m) {
+  const std::string_view name = p.name;
+  if (name == "b_reading") return m.b;
+  if (name == "addend_reading") return m.c;
+  return name == "scale_reading" ? m.scale : m.a;
+}
+
+std::vector<int> ReadingValues(const Parameter& p, const Model& m, bool near) {
+  std::vector<int> values = {static_cast<int>(Reading::kAsIs)};
+  for (const Reading r : ReadingsOf(OperandOf(p, m), near)) values.push_back(static_cast<int>(r));
+  return values;
+}
+
+std::vector<int> AllValues(const Parameter& p, const Model& m, int value) {
+  return IsReading(p) ? ReadingValues(p, m, false) : OtherValues(p, value);
+}
+
 // Values that a neighbor may have. The caller skips the current one.
-std::vector<int> NearValues(const Parameter& p, int value) {
+std::vector<int> NearValues(const Parameter& p, const Model& m, int value) {
+  if (IsReading(p)) return ReadingValues(p, m, true);
   if (!p.values.empty()) return OtherValues(p, value);
   if (IsPowerOfTwo(p)) return {value / 2, value * 2};
   if (IsFloor(p) && value == kNoFloor) return {};
@@ -140,6 +185,9 @@ std::string InvalidIntegers(const Model& m) {
   }
   if (m.algorithm.bit_operation == BitOperation::kXor && (m.a.bits != 1 || m.b.bits != 1)) {
     return "bit_operation=xor needs operands of one bit";
+  }
+  if (m.algorithm.pair_sum != PairSum::kExact && (m.a.bits != 8 || m.b.bits != 8 || m.k % 2 != 0)) {
+    return "pair_sum of 16 bits needs pairs of products of 8-bit operands";
   }
   return m.d.is_signed ? "" : "the output of integer_dot must be signed";
 }
@@ -265,12 +313,13 @@ std::string InvalidFloats(const Model& m) {
 // Calls `visit` for every valid one-parameter change to one of the values from `values_of`, with
 // the change and the changed algorithm.
 template <class Visit>
-void ForEachChange(const Model& m, std::vector<int> (*values_of)(const Parameter&, int),
+void ForEachChange(const Model& m,
+                   std::vector<int> (*values_of)(const Parameter&, const Model&, int),
                    Visit visit) {
-  for (const Parameter& p : kParameters) {
+  for (const Parameter& p : Table()) {
     if (!(p.families & Bit(m.algorithm.family))) continue;
     const int value = p.get(m.algorithm);
-    for (int candidate : values_of(p, value)) {
+    for (int candidate : values_of(p, m, value)) {
       if (candidate == value) continue;
       if (p.values.empty() && (candidate < p.min || candidate > p.max)) continue;
       Model changed = m;
@@ -282,10 +331,12 @@ void ForEachChange(const Model& m, std::vector<int> (*values_of)(const Parameter
 
 }  // namespace
 
-std::span<const Parameter> Parameters() { return kParameters; }
+std::span<const Parameter> Parameters() { return Table(); }
+
+bool IsReading(const Parameter& p) { return p.values.data() == ReadingNames().data(); }
 
 const Parameter* FindParameter(Family family, std::string_view name) {
-  for (const Parameter& p : kParameters) {
+  for (const Parameter& p : Table()) {
     if (name == p.name && (p.families & Bit(family))) return &p;
   }
   return nullptr;
@@ -343,8 +394,11 @@ std::optional<std::vector<Change>> ParseChanges(Family family, std::string_view 
 }
 
 std::vector<Change> ChangesBetween(const Algorithm& from, const Algorithm& to) {
-  std::vector<Change> changes = AlgorithmFields(to);
-  std::erase_if(changes, [&](const Change& c) { return c.parameter->get(from) == c.value; });
+  std::vector<Change> changes;
+  for (const Parameter& p : Table()) {
+    const int value = p.get(to);
+    if ((p.families & Bit(to.family)) && p.get(from) != value) changes.push_back({&p, value});
+  }
   return changes;
 }
 
@@ -361,8 +415,20 @@ const char* Name(Family family) { return kFamilies[static_cast<int>(family)]; }
 
 std::vector<Change> AlgorithmFields(const Algorithm& a) {
   std::vector<Change> fields;
-  for (const Parameter& p : kParameters) {
-    if (p.families & Bit(a.family)) fields.push_back({&p, p.get(a)});
+  for (const Parameter& p : Table()) {
+    const int value = p.get(a);
+    const bool omitted = value == 0 && (p.unusual & Bit(a.family));
+    if ((p.families & Bit(a.family)) && !omitted) fields.push_back({&p, value});
+  }
+  return fields;
+}
+
+std::vector<Change> SearchedFields(const Algorithm& a) {
+  std::vector<Change> fields;
+  for (const Parameter& p : Table()) {
+    const int value = p.get(a);
+    if ((p.families & Bit(a.family)) && !(value == 0 && IsReading(p)))
+      fields.push_back({&p, value});
   }
   return fields;
 }
@@ -371,7 +437,7 @@ std::string WhyInvalid(const Model& m) {
   if (m.algorithm.family == Family::kNone) return "there is no model";
   if (m.k < 1 || m.k > kMaxK) return "k must be 1.." + std::to_string(kMaxK);
   if (m.executions != 1) return WhyInvalid(OneExecution(m));
-  for (const Parameter& p : kParameters) {
+  for (const Parameter& p : Table()) {
     if (!p.values.empty() || !(p.families & Bit(m.algorithm.family))) continue;
     const int value = p.get(m.algorithm);
     if (value < p.min || value > p.max) {
@@ -379,6 +445,8 @@ std::string WhyInvalid(const Model& m) {
              std::to_string(p.max);
     }
   }
+  if (std::string why = WhyUnreadable(m); !why.empty()) return why;
+  if (HasReadings(m)) return WhyInvalid(WithoutReadings(m));
   if (m.algorithm.family == Family::kConversion) return InvalidConversion(m);
   if (HasNoAddend(m)) return WhyInvalid(WithNeutralAddend(m));
   for (const Format* f : {&m.a, &m.b, &m.c, &m.d}) {
@@ -418,7 +486,7 @@ std::vector<Neighbour> Neighbours(const Model& m) {
 std::vector<Neighbour> SingleChanges(const Model& m) {
   std::vector<Neighbour> changes = Neighbours(m);
   const size_t near = changes.size();
-  ForEachChange(m, OtherValues, [&](const Change& change, const Algorithm& changed) {
+  ForEachChange(m, AllValues, [&](const Change& change, const Algorithm& changed) {
     const auto known = [&](const Neighbour& n) { return n.algorithm == changed; };
     if (std::any_of(changes.begin(), changes.begin() + near, known)) return;
     if (WhyEquivalent(m, changed).empty()) changes.push_back({{change}, changed});

@@ -22,11 +22,15 @@ struct Parameter {
   std::span<const char* const> values;  // names of the values 0, 1, ...; empty for a number
   int min, max;                         // range of a number
   bool structural;                      // determines which products are added together
+  unsigned unusual;  // families, like `families`, in which every row of the tables has the value 0
 };
 
 // In the order in which neighbors are preferred as explanations. The first neighbor of every model
 // is the fault that each run plants and must find.
 std::span<const Parameter> Parameters();
+
+// Whether it is the way an operand is read (sim/reading.h).
+bool IsReading(const Parameter& p);
 
 // nullptr if the family has no parameter of that name.
 const Parameter* FindParameter(Family family, std::string_view name);
@@ -58,8 +62,12 @@ std::vector<Change> ChangesBetween(const Algorithm& from, const Algorithm& to);
 Algorithm WithChanges(Algorithm algorithm, std::span<const Change> changes);
 
 const char* Name(Family family);  // "fused_sum"; "no model"
-// All parameters that the algorithm's family reads, with their values, in table order.
+// The parameters that the algorithm's family reads, with their values, in table order; without
+// unusual ones whose value is 0.
 std::vector<Change> AlgorithmFields(const Algorithm& algorithm);
+
+// The same with the unusual ones, but without readings that are as_is.
+std::vector<Change> SearchedFields(const Algorithm& algorithm);
 
 // A model with changed parameters. Most have one change; diagnosis and `infer` also find several.
 struct Neighbour {
@@ -74,7 +82,8 @@ std::string Name(const Neighbour& neighbour);  // the name of its changes
 Neighbour NeighbourOf(const Algorithm& from, const Algorithm& to);
 
 // Every algorithm with one changed parameter: numbers move one up or down (terms are halved or
-// doubled; a floor can also become none), named values take each other value. Leaves out algorithms
+// doubled; a floor can also become none), named values take each other value, except that a reading
+// of a number of bits is the least that applies. Leaves out algorithms
 // that no input can distinguish from the model (WhyEquivalent).
 std::vector<Neighbour> Neighbours(const Model& model);
 

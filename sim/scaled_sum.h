@@ -48,19 +48,25 @@ MMADIFF_HD constexpr bool HasSpecials(const Model& m, const ScaledStep<Row>& s, 
   return kinds != 0;
 }
 
-// A NaN scale gives NaN even for a block of zeros; infinity times a zero scale is NaN.
+// A NaN scale gives NaN even for a block of zeros; infinity times a zero scale is NaN, and so is an
+// infinite scale times zero.
 template <class Row>
 MMADIFF_HD_RARE constexpr uint64_t ScaledSpecials(const Model& m, const ScaledStep<Row>& s,
                                                   const Unpacked& c) {
   bool nan = false;
+  Unpacked scaled[kMaxK];  // a, infinite under an infinite scale
   for (int k = s.first; k < s.first + s.terms; ++k) {
     const Unpacked &x = s.ScaleA(m, k), &y = s.ScaleB(m, k);
-    const bool infinite = s.a[k].kind == Kind::kInfinite || s.b[k].kind == Kind::kInfinite;
+    Unpacked& a = scaled[k - s.first] = s.a[k];
+    const bool infinite = x.kind == Kind::kInfinite || y.kind == Kind::kInfinite;
     nan |= x.kind == Kind::kNan || y.kind == Kind::kNan ||
-           (infinite && x.significand * y.significand == 0);
+           (infinite && a.kind == Kind::kFinite && a.significand == 0);
+    if (infinite && a.kind == Kind::kFinite) a.kind = Kind::kInfinite;
+    nan |= (a.kind == Kind::kInfinite || s.b[k].kind == Kind::kInfinite) &&
+           x.significand * y.significand == 0;
   }
   if (nan) return DefaultNan(m.d, m.algorithm.nan_rule);
-  return SumSpecials(m, s.a + s.first, s.b + s.first, s.terms, c);
+  return SumSpecials(m, scaled, s.b + s.first, s.terms, c);
 }
 
 template <class Row>

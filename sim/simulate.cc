@@ -7,6 +7,7 @@
 #include "sim/absent_addend.h"
 #include "sim/dot_product.h"
 #include "sim/lanes/lanes.h"
+#include "sim/reading.h"
 
 namespace mmadiff {
 namespace {
@@ -119,6 +120,7 @@ void RequireModel(const Model& m) {
 
 void Simulate(const Model& m, const Batch& batch, std::span<uint64_t> d) {
   RequireModel(m);
+  if (HasReadings(m)) return Simulate(WithoutReadings(m), WordsRead(m, batch), d);
   if (HasNoAddend(m)) {
     Batch with = batch;
     std::ranges::fill(with.c, NeutralAddend(m));
@@ -130,6 +132,7 @@ void Simulate(const Model& m, const Batch& batch, std::span<uint64_t> d) {
 
 uint64_t Simulate(const Model& m, const DotProductCase& dot) {
   RequireModel(m);
+  if (HasReadings(m)) return Simulate(WithoutReadings(m), WordsRead(m, dot));
   NullTrace trace;
   return DotProduct(m, dot.a.data(), dot.b.data(), dot.c, trace);
 }

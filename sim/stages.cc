@@ -1,6 +1,7 @@
 #include "sim/stages.h"
 
 #include "sim/dot_product.h"
+#include "sim/reading.h"
 #include "sim/simulate.h"
 
 namespace mmadiff {
@@ -15,6 +16,7 @@ struct Recorder {
 
 std::vector<Event> TraceStages(const Model& m, const DotProductCase& dot) {
   RequireModel(m);
+  if (HasReadings(m)) return TraceStages(WithoutReadings(m), WordsRead(m, dot));
   Recorder recorder;
   DotProduct(m, dot.a.data(), dot.b.data(), dot.c, recorder);
   return recorder.events;

@@ -243,12 +243,12 @@ TEST(FirstDivergence, OfTracesOfDifferentLength) {
 
 TEST(ExplainText, WholeTable) {
   const Operation& op = *FindOperation(kHopper);
-  const Observed observed = Planted(
-      op, "terms=8",
-      Dot(op, {1, 0, 0, 0, 0, 0, 0, 0, 0x3c00}, {0x3c00, 0, 0, 0, 0, 0, 0, 0, 0xbc00}, 0x3f800000));
+  const Observed observed = Planted(op, "terms=8",
+                                    Dot(op, {0x1000, 0, 0, 0, 0, 0, 0, 0, 0x3c00},
+                                        {0x0800, 0, 0, 0, 0, 0, 0, 0, 0xbc00}, 0x3f800000));
   EXPECT_EQ(ExplainText(op, observed, {}),
             R"(stage                       model                    terms=8
-step 0 product k=0          0x400*2^-34 = 2^-24      =
+step 0 product k=0          0x100000*2^-44 = 2^-24   =
 step 0 product k=1..7       +0                       =
 step 0 product k=8          -0x100000*2^-20 = -1.0   -                            <--
 step 0 product k=9..15      +0                       -

@@ -205,7 +205,15 @@ std::vector<LaneTarget> FindLaneTargets() {
 
 }  // namespace
 
+// Whether multiplications and additions are as in every row of the tables.
+bool HasUsualSteps(const Algorithm& alg) {
+  return alg.multiply_add == MultiplyAdd::kFused && alg.far_product == FarProduct::kExact &&
+         alg.pair_sum == PairSum::kExact;
+}
+
 LaneWidth LaneWidthOf(const Model& m) {
+  const bool infinite_scales = m.scale_block > 0 && HasInfinity(m.scale);
+  if (!HasUsualSteps(m.algorithm) || infinite_scales) return LaneWidth::kNone;
   if (HasLanesOf32(m)) return LaneWidth::k32;
   return HasLanesOf64(m) ? LaneWidth::k64 : LaneWidth::kNone;
 }

@@ -29,7 +29,7 @@ namespace mmadiff {
 //   kIntegerDot: elements of at most 16 bits. 32-bit lanes if elements have at most 8 bits and
 //     results have 32.
 enum class LaneWidth { kNone, k32, k64 };
-LaneWidth LaneWidthOf(const Model& m);
+LaneWidth LaneWidthOf(const Model& m);  // without readings (sim/reading.h)
 inline bool HasLanes(const Model& m) { return LaneWidthOf(m) != LaneWidth::kNone; }
 
 // Whether floats can hold every number, the product of any two, and that product shifted up or

@@ -33,6 +33,16 @@ mpz_class IntegerProduct(const Algorithm& algorithm, long a, long b) {
   return mpz_class(a) * b;
 }
 
+mpz_class PairOf(PairSum rule, const mpz_class& pair) {
+  if (rule == PairSum::kExact) return pair;
+  if (rule == PairSum::kSaturate16) {
+    return std::min(std::max(pair, mpz_class(-32768)), mpz_class(32767));
+  }
+  mpz_class low;
+  mpz_fdiv_r_ui(low.get_mpz_t(), pair.get_mpz_t(), 65536);
+  return low > 32767 ? mpz_class(low - 65536) : low;
+}
+
 }  // namespace
 
 uint64_t IntegerDot(const Model& model, const DotProductCase& dot) {
@@ -40,9 +50,13 @@ uint64_t IntegerDot(const Model& model, const DotProductCase& dot) {
   for (int start = 0; start < model.k; start += model.algorithm.terms) {
     mpz_class sum = ReadInteger(start == 0 ? model.c : model.d, d);
     const int end = std::min(model.k, start + model.algorithm.terms);
+    mpz_class pair;
     for (int k = start; k < end; ++k) {
-      sum += IntegerProduct(model.algorithm, ReadInteger(model.a, dot.a[k]),
-                            ReadInteger(model.b, dot.b[k]));
+      pair += IntegerProduct(model.algorithm, ReadInteger(model.a, dot.a[k]),
+                             ReadInteger(model.b, dot.b[k]));
+      if (k % 2 == 0 && k + 1 < end) continue;
+      sum += PairOf(model.algorithm.pair_sum, pair);
+      pair = 0;
     }
     d = IntegerWord(model.d, model.algorithm.overflow, sum);
   }

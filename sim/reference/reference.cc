@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "sim/reference/families.h"
+#include "sim/reference/reading.h"
 
 namespace mmadiff {
 
@@ -32,7 +33,10 @@ uint64_t OfChain(const Model& chain, const DotProductCase& dot) {
 
 }  // namespace
 
-uint64_t ReferenceDotProduct(const Model& model, const DotProductCase& dot) {
+uint64_t ReferenceDotProduct(const Model& given, const DotProductCase& words) {
+  Model model = given;
+  DotProductCase dot = words;
+  reference::Read(model, dot);
   if (model.executions > 1) return OfChain(model, dot);
   switch (model.algorithm.family) {
     case Family::kFmaChain:

@@ -37,7 +37,7 @@ Algorithm RandomAlgorithm(const Operation& op, std::mt19937_64& random) {
   const std::vector<Algorithm> starts = StartsOf(op);
   Algorithm hidden = starts[random() % starts.size()];
   for (const Parameter& p : Parameters()) {
-    if (FindParameter(hidden.family, p.name) == nullptr) continue;
+    if (FindParameter(hidden.family, p.name) == nullptr || p.unusual == p.families) continue;
     std::vector<int> values = OtherValues(p, p.get(hidden));
     if (p.min == kNoFloor) std::erase_if(values, [](int v) { return v > -20; });
     if (values.empty() || random() % 2 == 0) continue;

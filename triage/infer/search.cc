@@ -8,6 +8,7 @@
 #include "absl/functional/function_ref.h"
 #include "sim/equivalence.h"
 #include "sim/numerics.h"
+#include "sim/reading.h"
 #include "sim/simulate.h"
 #include "triage/diagnosis/judge.h"
 
@@ -28,6 +29,15 @@ constexpr int kRestarts = 20;
 
 // All values of a parameter: the values other than one that no parameter has.
 std::vector<int> AllValues(const Parameter& p) { return OtherValues(p, kNoFloor - 1); }
+
+// The readings are the operation's. Parameters of faults, which no row of any family has, are left out.
+std::vector<Change> FieldsToSearch(const Algorithm& a) {
+  std::vector<Change> fields = SearchedFields(a);
+  std::erase_if(fields, [](const Change& c) {
+    return IsReading(*c.parameter) || c.parameter->unusual == c.parameter->families;
+  });
+  return fields;
+}
 
 bool IsValid(const Operation& op, const Algorithm& a) {
   return WhyInvalid(WithAlgorithm(op, a)).empty();
@@ -92,7 +102,7 @@ void Descend(const Operation& op, Judge& judge, Candidate& best, bool all,
   for (bool better = true; better && best.missed > 0 && !stop();) {
     better = false;
     const Algorithm from = best.algorithm;
-    for (const auto& [p, own] : AlgorithmFields(from)) {
+    for (const auto& [p, own] : FieldsToSearch(from)) {
       if ((p->structural && !all) || p == held) continue;
       for (const int value : OtherValues(*p, own)) {
         if (best.missed == 0 || stop()) break;
@@ -106,7 +116,7 @@ void Descend(const Operation& op, Judge& judge, Candidate& best, bool all,
 // value.
 std::vector<Change> ChoicesOf(const Algorithm& from, int near, int step) {
   std::vector<Change> choices;
-  for (const auto& [p, value] : AlgorithmFields(from)) {
+  for (const auto& [p, value] : FieldsToSearch(from)) {
     for (const int other : OtherValues(*p, value)) {
       const bool far = p->values.empty() && !p->structural && std::abs(other - value) > near;
       const bool step_of = step > 0 && (other - p->max) % step == 0;
@@ -199,7 +209,8 @@ std::vector<Algorithm> Agreeing(const Operation& op, const Algorithm& start,
 
 std::vector<Algorithm> StartsOf(const Operation& op) {
   std::vector<Algorithm> starts;
-  const auto add = [&](const Algorithm& a) {
+  const auto add = [&](Algorithm a) {
+    CopyReadings(op.model.algorithm, a);
     if (a.family == Family::kNone || !IsValid(op, a)) return;
     if (std::ranges::find(starts, a) == starts.end()) starts.push_back(a);
   };
@@ -217,7 +228,7 @@ std::vector<Algorithm> StartsOf(const Operation& op) {
 
 std::vector<Algorithm> StructuresOf(const Operation& op, const Algorithm& start) {
   std::vector<Algorithm> all = {start};
-  for (const auto& [p, own] : AlgorithmFields(start)) {
+  for (const auto& [p, own] : FieldsToSearch(start)) {
     if (!p->structural) continue;
     std::vector<Algorithm> more;
     for (const Algorithm& from : all) {
@@ -323,7 +334,8 @@ void SearchAgain(const Operation& op, std::span<const Observed> answers,
     Candidate changed = from;
     for (int left = 1 + attempt / 2 % 4; left > 0;) {
       const Parameter& p = Parameters()[random() % Parameters().size()];
-      if (FindParameter(changed.algorithm.family, p.name) == nullptr) continue;
+      if (FindParameter(changed.algorithm.family, p.name) == nullptr || p.unusual == p.families)
+        continue;
       --left;
       const std::vector<int> values = OtherValues(p, p.get(changed.algorithm));
       Algorithm next = changed.algorithm;
@@ -349,7 +361,7 @@ std::vector<Neighbour> Rivals(const Operation& op, std::span<const Observed> ans
   };
   std::vector<Tried> refuted, others;  // others: reproduce all answers, proved or not
   const bool proofs_hold = judge.GivesAll(model);
-  for (const auto& [p, own] : AlgorithmFields(believed)) {
+  for (const auto& [p, own] : FieldsToSearch(believed)) {
     for (const int value : OtherValues(*p, own)) {
       const Algorithm changed = WithChange(believed, *p, value);
       if (!IsValid(op, changed)) {

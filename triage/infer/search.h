@@ -25,7 +25,7 @@ struct Candidate {
 
 // Starting points: the operation's own algorithm if it has one, then those of all entries of the
 // numerics table and of all hypotheses for these formats, then a plain algorithm for each family
-// that has none yet.
+// that has none yet. Each reads operands as the operation's algorithm does (sim/reading.h).
 std::vector<Algorithm> StartsOf(const Operation& op);
 
 // All valid combinations of the structural parameters in the family of `start`. Among numbers of

@@ -1,0 +1,404 @@
+#include "sim/reading.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <string_view>
+#include <vector>
+
+#include "sim/fma_chain.h"
+
+namespace mmadiff {
+namespace {
+
+enum class Rule : uint8_t {
+  kAsIs,
+  kFormat,            // as a word of `format`
+  kFinite,            // patterns of infinities and NaNs are numbers
+  kIeee,              // the largest exponent field has an infinity and NaNs
+  kBiasUp,            // the exponent is one smaller
+  kBiasDown,          // the exponent is one larger
+  kZeroField,         // word 0 of a format without a zero is zero
+  kZeroFieldAsNext,   // word 0 of a format without a zero is word 1
+  kNanZero,           // zero of the NaN's sign
+  kNanLargest,        // the largest number of the NaN's sign
+  kNanInfinity,       // infinity of the NaN's sign
+  kInfinityNan,       // the NaN with the least payload
+  kInfinityLargest,   // the largest number of that sign
+  kTopBinadeLargest,  // numbers with the largest exponent are the largest number
+  kSubnormalsZero,    // zero of that sign
+  kZero,              // +0, whatever the word; only for an addend
+  kSignIgnored,       // the sign bit is 0
+  kSignMagnitude,     // an integer has a sign bit and a magnitude
+  kMasked,            // the low bits of every word are 0
+  kCut,               // the low bits of numbers are 0
+  kNearest,           // numbers are rounded to the bits above; ties to even
+  kNearestAway,       // the same; ties away from zero
+};
+
+struct Named {
+  const char* name;
+  Rule rule;
+  const char* text;  // the value that words have
+  const Format* format = nullptr;
+};
+constexpr Named kNamed[] = {
+    {"as_is", Rule::kAsIs, ""},
+    {"f16", Rule::kFormat, "words of f16", &kF16},
+    {"bf16", Rule::kFormat, "words of bf16", &kBf16},
+    {"e4m3", Rule::kFormat, "words of e4m3", &kE4m3},
+    {"e5m2", Rule::kFormat, "words of e5m2", &kE5m2},
+    {"e4m3fnuz", Rule::kFormat, "words of e4m3fnuz", &kE4m3fnuz},
+    {"e5m2fnuz", Rule::kFormat, "words of e5m2fnuz", &kE5m2fnuz},
+    {"e2m3", Rule::kFormat, "words of e2m3", &kE2m3},
+    {"e3m2", Rule::kFormat, "words of e3m2", &kE3m2},
+    {"ue8m0", Rule::kFormat, "words of ue8m0", &kUe8m0},
+    {"ue4m3", Rule::kFormat, "words of ue4m3", &kUe4m3},
+    {"s8", Rule::kFormat, "words of s8", &kS8},
+    {"u8", Rule::kFormat, "words of u8", &kU8},
+    {"s4", Rule::kFormat, "words of s4", &kS4},
+    {"u4", Rule::kFormat, "words of u4", &kU4},
+    {"finite", Rule::kFinite, "patterns of infinities and NaNs as numbers"},
+    {"ieee", Rule::kIeee, "the largest exponent field as an infinity and NaNs"},
+    {"bias_up", Rule::kBiasUp, "numbers half as large"},
+    {"bias_down", Rule::kBiasDown, "numbers twice as large"},
+    {"00_zero", Rule::kZeroField, "00 as zero"},
+    {"00_as_01", Rule::kZeroFieldAsNext, "00 as 01"},
+    {"nan_zero", Rule::kNanZero, "NaNs as zeros"},
+    {"nan_largest", Rule::kNanLargest, "NaNs as the largest number"},
+    {"nan_infinity", Rule::kNanInfinity, "NaNs as infinities"},
+    {"infinity_nan", Rule::kInfinityNan, "infinities as NaNs"},
+    {"infinity_largest", Rule::kInfinityLargest, "infinities as the largest number"},
+    {"top_binade_largest", Rule::kTopBinadeLargest,
+     "numbers of the largest exponent as the largest number"},
+    {"subnormals_zero", Rule::kSubnormalsZero, "subnormals as zeros"},
+    {"zero", Rule::kZero, "zero"},
+    {"sign_ignored", Rule::kSignIgnored, "the sign bit as 0"},
+    {"sign_magnitude", Rule::kSignMagnitude, "a sign bit and a magnitude"},
+};
+constexpr int kNamedCount = std::size(kNamed);
+
+// Rules with a number of low bits, 1 to that of the widest fraction.
+struct Numbered {
+  const char* name;
+  Rule rule;
+  const char* text;  // follows "the low N bits "
+};
+constexpr Numbered kNumbered[] = {
+    {"masked_", Rule::kMasked, "as 0"},
+    {"cut_", Rule::kCut, "as 0, except in NaNs"},
+    {"nearest_", Rule::kNearest, "rounded to nearest, ties to even"},
+    {"nearest_away_", Rule::kNearestAway, "rounded to nearest, ties away from zero"}};
+constexpr int kMaxBits = kF64.fraction_bits;
+constexpr int kMaxIntegerBits = 8;  // of an integer, fewer low bits than these are masked
+constexpr int kReadingCount = kNamedCount + kMaxBits * std::size(kNumbered);
+static_assert(kReadingCount <= 256);
+
+struct Meaning {
+  Rule rule;
+  const Format* format;
+  int bits;
+};
+
+Meaning MeaningOf(Reading reading) {
+  const int value = static_cast<int>(reading);
+  if (value < kNamedCount) return {kNamed[value].rule, kNamed[value].format, 0};
+  const int n = value - kNamedCount;
+  return {kNumbered[n / kMaxBits].rule, nullptr, n % kMaxBits + 1};
+}
+
+bool HasNan(const Format& f) {
+  return f.nonfinite != Nonfinite::kNone && f.nonfinite != Nonfinite::kNanMinusZero;
+}
+
+int MagnitudeBits(const Format& f) { return f.exponent_bits + f.fraction_bits + f.ignored_bits; }
+
+uint64_t SignOf(const Format& f, uint64_t word) { return word & ~LowBits(MagnitudeBits(f)); }
+
+bool IsOtherFormat(const Format& f, const Format& other) {
+  return std::string_view(f.name) != other.name && f.bits == other.bits &&
+         IsInteger(f) == IsInteger(other) && (IsInteger(f) || f.is_signed == other.is_signed);
+}
+
+// `bits` low bits of the word, of which the format does not read the first ignored_bits.
+bool AppliesTo(const Format& f, Rule rule, int bits) {
+  if (IsInteger(f)) return rule == Rule::kMasked && bits < std::min(f.bits, kMaxIntegerBits);
+  const bool nearest = rule == Rule::kNearest || rule == Rule::kNearestAway;
+  const bool all_bits = f.nonfinite == Nonfinite::kIeeeAllBits && rule == Rule::kMasked;
+  const int least = nearest ? f.ignored_bits : all_bits ? 1 : f.ignored_bits + 1;
+  const bool keeps_nan = rule != Rule::kCut || HasNan(f);
+  return keeps_nan && bits >= least && bits <= f.ignored_bits + f.fraction_bits;
+}
+
+uint64_t Masked(uint64_t word, int bits) { return word & ~LowBits(bits); }
+
+// A number; beyond the largest one it is cut in formats without infinities.
+uint64_t RoundedToNearest(const Format& f, uint64_t word, int bits, bool away) {
+  const uint64_t sign = SignOf(f, word), magnitude = word ^ sign, half = 1ull << (bits - 1);
+  const uint64_t up = away ? half : half - 1 + (magnitude >> bits & 1);
+  const uint64_t rounded = Masked(magnitude + up, bits);
+  const bool fits = HasInfinity(f) || rounded <= MaxFiniteWord(f);
+  return sign | (fits ? rounded : Masked(magnitude, bits));
+}
+
+uint64_t LargestOf(const Format& f, uint64_t word) { return SignOf(f, word) | MaxFiniteWord(f); }
+
+// For sums, whose arithmetic does not read input_subnormals.
+uint64_t FlushedWord(const Format& f, Subnormals rule, uint64_t word) {
+  if (rule == Subnormals::kKeep) return word;
+  const Unpacked x = Decode(f, word);
+  if (x.kind != Kind::kFinite || x.significand >> f.fraction_bits != 0) return word;
+  return rule == Subnormals::kFlushPositive ? 0 : SignOf(f, word);
+}
+
+Subnormals FlushBefore(const Model& m) {
+  return FlushesItself(m.algorithm.family) ? Subnormals::kKeep : m.algorithm.input_subnormals;
+}
+
+Reading OfA(const Algorithm& alg) {
+  return alg.a_reading != Reading::kAsIs ? alg.a_reading : alg.operand_reading;
+}
+Reading OfB(const Algorithm& alg) {
+  return alg.b_reading != Reading::kAsIs ? alg.b_reading : alg.operand_reading;
+}
+
+uint64_t ElementRead(const Model& m, Reading reading, const Format& f, uint64_t word) {
+  return FlushedWord(FormatRead(reading, f), FlushBefore(m), WordRead(reading, f, word));
+}
+
+// Rows of k elements and their scales.
+void ReadRows(const Model& m, Reading reading, const Format& f, std::span<uint64_t> words) {
+  const size_t row = m.k + m.scales();
+  for (size_t i = 0; i < words.size(); ++i) {
+    words[i] = i % row < static_cast<size_t>(m.k)
+                   ? ElementRead(m, reading, f, words[i])
+                   : WordRead(m.algorithm.scale_reading, m.scale, words[i]);
+  }
+}
+
+}  // namespace
+
+std::span<const char* const> ReadingNames() {
+  static const std::vector<const char*>& names = *[] {
+    auto* all = new std::vector<const char*>;
+    for (const Named& n : kNamed) all->push_back(n.name);
+    for (const Numbered& n : kNumbered) {
+      for (int bits = 1; bits <= kMaxBits; ++bits) {
+        all->push_back((new std::string(n.name + std::to_string(bits)))->c_str());
+      }
+    }
+    return all;
+  }();
+  return names;
+}
+
+std::string_view Name(Reading reading) { return ReadingNames()[static_cast<size_t>(reading)]; }
+
+std::string TextOf(Reading reading) {
+  const int value = static_cast<int>(reading);
+  if (value < kNamedCount) return kNamed[value].text;
+  const int bits = MeaningOf(reading).bits;
+  return (bits == 1 ? std::string("the low bit ") : "the low " + std::to_string(bits) + " bits ") +
+         kNumbered[(value - kNamedCount) / kMaxBits].text;
+}
+
+bool FlushesSubnormals(Reading reading) { return MeaningOf(reading).rule == Rule::kSubnormalsZero; }
+
+int BitsCut(Reading reading) {
+  const Meaning meaning = MeaningOf(reading);
+  return meaning.rule == Rule::kCut ? meaning.bits : 0;
+}
+
+bool Applies(Reading reading, const Format& f) {
+  if (IsAbsent(f)) return false;
+  const auto [rule, format, bits] = MeaningOf(reading);
+  const bool number = !IsInteger(f), fraction = f.fraction_bits > 0;
+  switch (rule) {
+    case Rule::kAsIs:
+      return false;
+    case Rule::kFormat:
+      return IsOtherFormat(f, *format);
+    case Rule::kBiasUp:  // sums do not take products of wider formats
+    case Rule::kBiasDown:
+      return number && f.exponent_bits <= kF16.exponent_bits;
+    case Rule::kFinite:
+      return f.nonfinite != Nonfinite::kNone && f.exponent_bits <= kF16.exponent_bits;
+    case Rule::kIeee:
+      return f.nonfinite == Nonfinite::kNanAllOnes;
+    case Rule::kZeroField:
+    case Rule::kZeroFieldAsNext:
+      return !f.has_zero;
+    case Rule::kNanZero:
+      return number && f.nonfinite != Nonfinite::kNone && f.has_zero;
+    case Rule::kNanLargest:
+      return number && f.nonfinite != Nonfinite::kNone;
+    case Rule::kNanInfinity:
+    case Rule::kInfinityNan:
+    case Rule::kInfinityLargest:
+      return HasInfinity(f);
+    case Rule::kTopBinadeLargest:
+      return number && fraction;
+    case Rule::kSubnormalsZero:
+      return number && fraction && f.has_zero;
+    case Rule::kZero:
+      return f.has_zero;
+    case Rule::kSignIgnored:
+      return number && f.is_signed;
+    case Rule::kSignMagnitude:
+      return !number && f.is_signed;
+    default:
+      return AppliesTo(f, rule, bits);
+  }
+}
+
+std::vector<Reading> ReadingsOf(const Format& f, bool near) {
+  std::vector<Reading> readings;
+  Rule numbered = Rule::kAsIs;
+  for (int value = 1; value < kReadingCount; ++value) {
+    const Reading reading = static_cast<Reading>(value);
+    const Meaning meaning = MeaningOf(reading);
+    if (!Applies(reading, f) || (near && meaning.bits > 0 && meaning.rule == numbered)) continue;
+    if (meaning.bits > 0) numbered = meaning.rule;
+    readings.push_back(reading);
+  }
+  return readings;
+}
+
+Format FormatRead(Reading reading, const Format& f) {
+  const Meaning meaning = MeaningOf(reading);
+  if (meaning.rule == Rule::kFormat) return *meaning.format;
+  Format read = f;
+  if (meaning.rule == Rule::kFinite) read.nonfinite = Nonfinite::kNone;
+  if (meaning.rule == Rule::kIeee) read.nonfinite = Nonfinite::kIeee;
+  if (meaning.rule == Rule::kZeroField) read.has_zero = true;
+  if (meaning.rule == Rule::kBiasUp) --read.min_exponent;
+  if (meaning.rule == Rule::kBiasDown) ++read.min_exponent;
+  return read;
+}
+
+uint64_t WordRead(Reading reading, const Format& f, uint64_t word) {
+  const auto [rule, format, bits] = MeaningOf(reading);
+  switch (rule) {
+    case Rule::kAsIs:
+    case Rule::kFormat:
+    case Rule::kFinite:
+    case Rule::kIeee:
+    case Rule::kBiasUp:
+    case Rule::kBiasDown:
+    case Rule::kZeroField:
+      return word;
+    case Rule::kZeroFieldAsNext:
+      return word == 0 ? 1 : word;
+    case Rule::kSubnormalsZero:
+      return FlushedWord(f, Subnormals::kFlush, word);
+    case Rule::kZero:
+      return 0;
+    case Rule::kSignIgnored:
+      return word ^ SignOf(f, word);
+    case Rule::kSignMagnitude: {
+      const uint64_t sign = 1ull << SignBit(f);
+      return word & sign ? (sign - (word ^ sign) + sign) & LowBits(f.bits) : word;
+    }
+    case Rule::kMasked:
+      return Masked(word, bits);
+    default:
+      break;
+  }
+  const Unpacked x = Decode(f, word);
+  const uint64_t sign = SignOf(f, word);
+  switch (x.kind) {
+    case Kind::kNan:
+      if (rule == Rule::kNanZero) return f.nonfinite == Nonfinite::kNanMinusZero ? 0 : sign;
+      if (rule == Rule::kNanLargest) return LargestOf(f, word);
+      return rule == Rule::kNanInfinity ? InfinityWord(f, x.negative) : word;
+    case Kind::kInfinite:
+      if (rule == Rule::kInfinityLargest) return LargestOf(f, word);
+      return rule == Rule::kInfinityNan ? word | 1ull << f.ignored_bits : word;
+    case Kind::kFinite:
+      break;
+  }
+  if (rule == Rule::kCut) return Masked(word, bits);
+  if (rule == Rule::kNearest) return RoundedToNearest(f, word, bits, false);
+  if (rule == Rule::kNearestAway) return RoundedToNearest(f, word, bits, true);
+  if (rule == Rule::kTopBinadeLargest && x.exponent == MaxExponent(f)) return LargestOf(f, word);
+  return word;
+}
+
+std::string WhyUnreadable(const Model& m) {
+  const Algorithm& alg = m.algorithm;
+  const auto why = [](const char* name, Reading reading, const Format& f) {
+    if (reading == Reading::kAsIs || Applies(reading, f)) return std::string();
+    return std::string(name) + "=" + ReadingNames()[static_cast<size_t>(reading)] +
+           " says nothing about words of " + f.name;
+  };
+  struct {
+    const char* name;
+    Reading reading;
+    const Format& format;
+  } const all[] = {{"operand_reading", alg.operand_reading, m.a},
+                   {"operand_reading", alg.operand_reading, m.b},
+                   {"a_reading", alg.a_reading, m.a},
+                   {"b_reading", alg.b_reading, m.b},
+                   {"addend_reading", alg.addend_reading, m.c},
+                   {"scale_reading", alg.scale_reading, m.scale}};
+  for (const auto& [name, reading, format] : all) {
+    if (std::string text = why(name, reading, format); !text.empty()) return text;
+  }
+  for (const Reading r : {alg.operand_reading, alg.a_reading, alg.b_reading, alg.scale_reading}) {
+    if (MeaningOf(r).rule == Rule::kZero) return "only an addend can be read as zero";
+  }
+  const bool one = alg.a_reading != Reading::kAsIs || alg.b_reading != Reading::kAsIs;
+  if (alg.operand_reading != Reading::kAsIs && one) {
+    return "operand_reading covers a and b: write it alone, or a_reading and b_reading";
+  }
+  if (FlushesSubnormals(alg.operand_reading)) return "write input_subnormals=flush";
+  if (FlushesSubnormals(alg.addend_reading) && FlushesItself(m.algorithm.family))
+    return "write addend_subnormals=flush";
+  return MeaningOf(alg.addend_reading).format != nullptr ? "the addend is read in its own format"
+                                                         : "";
+}
+
+void CopyReadings(const Algorithm& from, Algorithm& to) {
+  to.operand_reading = from.operand_reading;
+  to.a_reading = from.a_reading;
+  to.b_reading = from.b_reading;
+  to.addend_reading = from.addend_reading;
+  to.scale_reading = from.scale_reading;
+}
+
+bool SameReadings(const Model& x, const Model& y) {
+  const Algorithm &p = x.algorithm, &q = y.algorithm;
+  return p.operand_reading == q.operand_reading && p.a_reading == q.a_reading &&
+         p.b_reading == q.b_reading && p.addend_reading == q.addend_reading &&
+         p.scale_reading == q.scale_reading && FlushBefore(x) == FlushBefore(y);
+}
+
+Model WithoutReadings(const Model& m) {
+  Model plain = m;
+  Algorithm& alg = plain.algorithm;
+  plain.a = FormatRead(OfA(alg), m.a);
+  plain.b = FormatRead(OfB(alg), m.b);
+  plain.c = FormatRead(alg.addend_reading, m.c);
+  plain.scale = FormatRead(alg.scale_reading, m.scale);
+  CopyReadings({.family = alg.family}, alg);
+  if (!FlushesItself(m.algorithm.family)) alg.input_subnormals = Subnormals::kKeep;
+  return plain;
+}
+
+DotProductCase WordsRead(const Model& m, const DotProductCase& dot) {
+  DotProductCase read = dot;
+  ReadRows(m, OfA(m.algorithm), m.a, read.a);
+  ReadRows(m, OfB(m.algorithm), m.b, read.b);
+  read.c = WordRead(m.algorithm.addend_reading, m.c, dot.c);
+  return read;
+}
+
+Batch WordsRead(const Model& m, const Batch& batch) {
+  Batch read = batch;
+  ReadRows(m, OfA(m.algorithm), m.a, read.a);
+  ReadRows(m, OfB(m.algorithm), m.b, read.b);
+  for (uint64_t& word : read.c) word = WordRead(m.algorithm.addend_reading, m.c, word);
+  return read;
+}
+
+}  // namespace mmadiff

@@ -1,0 +1,61 @@
+// How the words of an operand are read: the first stage of every family. A reading is one rule. It
+// takes a word as one of another format of the same width, or replaces it by another word of its own
+// format; then a model without readings computes the result.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/algorithm.h"
+#include "sim/batch.h"
+
+namespace mmadiff {
+
+// "as_is", "e5m2", "nan_zero", "nearest_13", in the order of the values of Reading.
+std::span<const char* const> ReadingNames();
+
+std::string_view Name(Reading reading);
+std::string TextOf(Reading reading);      // for people: "NaNs as zeros", "the low bit as 0"
+bool FlushesSubnormals(Reading reading);  // "subnormals_zero"
+// The number of low bits that it takes as zeros in numbers alone; 0 for other rules.
+int BitsCut(Reading reading);
+
+// Whether the reading is one of the format's and not the way it is read anyway.
+bool Applies(Reading reading, const Format& format);
+// The values of Reading that apply to the format. `near`: a rule with a number of bits is there once,
+// with the least number that applies.
+std::vector<Reading> ReadingsOf(const Format& format, bool near);
+
+// The format as which the words are decoded, and the word that is decoded in place of `word`. The
+// reading must apply to `format`, or be kAsIs.
+Format FormatRead(Reading reading, const Format& format);
+uint64_t WordRead(Reading reading, const Format& format, uint64_t word);
+
+// Why the readings do not fit the model's formats or one another; empty if they do.
+std::string WhyUnreadable(const Model& model);
+
+// Whether the arithmetic of the family itself flushes operands (input_subnormals).
+constexpr bool FlushesItself(Family family) {
+  return family == Family::kFmaChain || family == Family::kPairwiseSum ||
+         family == Family::kConversion;
+}
+
+// Whether some operand is read differently from its format.
+constexpr bool HasReadings(const Model& model) {
+  const Algorithm& a = model.algorithm;
+  const int any = static_cast<int>(a.operand_reading) | static_cast<int>(a.a_reading) |
+                  static_cast<int>(a.b_reading) | static_cast<int>(a.addend_reading) |
+                  static_cast<int>(a.scale_reading);
+  return any != 0 || (a.input_subnormals != Subnormals::kKeep && !FlushesItself(a.family));
+}
+void CopyReadings(const Algorithm& from, Algorithm& to);
+bool SameReadings(const Model& x, const Model& y);
+// The model that computes the result from the words that are read.
+Model WithoutReadings(const Model& model);
+DotProductCase WordsRead(const Model& model, const DotProductCase& dot);
+Batch WordsRead(const Model& model, const Batch& batch);
+
+}  // namespace mmadiff
