@@ -22,6 +22,8 @@
 namespace mmadiff {
 namespace {
 
+static_assert(proto::Clue::Kind_ARRAYSIZE == kClueKinds);
+
 using TextRows = google::protobuf::RepeatedPtrField<std::string>;
 
 constexpr size_t kIdDigits = 12;
@@ -119,6 +121,10 @@ class Parser {
     case_.why = message_.why();
     case_.shared = message_.shared();
     case_.reason = message_.reason();
+    for (const proto::Clue& clue : message_.clue()) {
+      if (!proto::Clue::Kind_IsValid(clue.kind())) return Error("clue: kind ", clue.kind());
+      case_.clues.push_back({clue.question(), static_cast<Clue::Kind>(clue.kind()), clue.text()});
+    }
     case_.bucket = ParseBucket(case_.op->model.algorithm.family, message_.signature());
     case_.source = message_.source();
     case_.role = static_cast<CaseRole>(message_.role());
@@ -281,7 +287,7 @@ std::string CanonicalInputs(const RegressionCase& c) {
 // bytes each; the texts and words of every answer; name and origin of a state that is not open; its
 // role in a byte, if it has one. A nonzero age is 8 bytes after the words of its answer. A device
 // failure adds its texts and its age in 8 bytes. `shared` is added as a text if it is not empty, and
-// with `reason` also if it is.
+// with `reason` also if it is. A clue is its kind in a byte and two texts.
 std::string ChecksumOf(const RegressionCase& c) {
   std::string bytes = CanonicalInputs(c);
   const auto put_text = [&bytes](absl::string_view text) {
@@ -311,6 +317,11 @@ std::string ChecksumOf(const RegressionCase& c) {
   }
   if (!c.shared.empty() || !c.reason.empty()) put_text(c.shared);
   if (!c.reason.empty()) put_text(c.reason);
+  for (const Clue& clue : c.clues) {
+    AppendLittleEndian(clue.kind, 1, bytes);
+    put_text(clue.question);
+    put_text(clue.text);
+  }
   return Xxh3Hex(bytes);
 }
 
@@ -385,6 +396,12 @@ std::string FormatCase(const RegressionCase& c, absl::string_view folder) {
   message.set_why(c.why);
   message.set_shared(c.shared);
   message.set_reason(c.reason);
+  for (const Clue& clue : c.clues) {
+    proto::Clue& stored = *message.add_clue();
+    stored.set_question(clue.question);
+    stored.set_kind(static_cast<proto::Clue::Kind>(clue.kind));
+    stored.set_text(clue.text);
+  }
   message.set_signature(Name(c.bucket));
   message.set_source(c.source);
   if (c.position != Position()) {

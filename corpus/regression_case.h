@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "corpus/bucket.h"
+#include "corpus/clue.h"
 #include "sim/batch.h"
 #include "sim/operation.h"
 
@@ -84,6 +85,7 @@ struct RegressionCase {
   std::string shared = {};  // for people: the common property of the mismatches in the original
                             // run; no decision depends on it
   std::string reason = {};  // for people: why the device's answers differ, as the device says it
+  std::vector<Clue> clues = {};  // replies of a device whose answers no change explained
 
   // The specification of the device that the case was found with; "" if no device was queried.
   std::string device() const;

@@ -93,6 +93,7 @@ class Device {
 
   // Once `stop` returns true, Run() ends soon, with kCancelled if the batch is not done.
   void StopWhen(std::function<bool()> stop) { stop_ = std::move(stop); }
+  const std::function<bool()>& stop() const { return stop_; }
 
   // For code that waits: call it at least twice a second.
   bool StopRequested() const { return stop_ && stop_(); }

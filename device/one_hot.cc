@@ -52,8 +52,11 @@ bool Coded(int64_t index, int code, int bits) {
 
 class LayoutProbe {
  public:
-  LayoutProbe(const Operation& op, const Shape& shape)
-      : op_(op), shape_(shape), xor_(op.model.algorithm.bit_operation == BitOperation::kXor) {
+  LayoutProbe(const Operation& op, const Shape& shape, LayoutCode code = LayoutCode::kWords)
+      : op_(op),
+        shape_(shape),
+        code_(code),
+        xor_(op.model.algorithm.bit_operation == BitOperation::kXor) {
     all_.shape = shape;
   }
 
@@ -92,6 +95,8 @@ class LayoutProbe {
   // without the partner.
   int CodeCount(int bits) const { return 2 * bits + xor_; }
 
+  uint64_t HighOf(const Format& f) const { return code_ == LayoutCode::kWords ? CodeWord(f) : 1; }
+
   // Integers in place of words: elements and addends 0, scales 1.
   Batch Values(int executions) const {
     Batch v;
@@ -109,7 +114,7 @@ class LayoutProbe {
   absl::Status ProbeAddend() {
     const int count = shape_.d_words(), bits = CodeBits(count);
     const Instruction& i = *op_.instruction;
-    const uint64_t one = std::min(CodeWord(*i.c), CodeWord(*i.d));
+    const uint64_t one = std::min(HighOf(*i.c), HighOf(*i.d));
     Batch v = Values(CodeCount(bits));
     for (int code = 0; code < v.count; ++code) {
       for (int e = 0; e < count; ++e) v.c[code * count + e] = Coded(e, code, bits) ? one : 0;
@@ -122,7 +127,7 @@ class LayoutProbe {
     const Instruction& i = *op_.instruction;
     const bool zeros = i.a->has_zero && i.d->has_zero;
     const uint64_t low = zeros ? 0 : 1;
-    const uint64_t high = zeros ? std::min(CodeWord(*i.a), CodeWord(*i.d)) : 2;
+    const uint64_t high = zeros ? std::min(HighOf(*i.a), HighOf(*i.d)) : 2;
     const int bits = CodeBits(side.lines);
     Batch v = Values(CodeCount(bits));
     for (int code = 0; code < v.count; ++code) {
@@ -135,7 +140,7 @@ class LayoutProbe {
 
   // The partner has a one in one k of each line: D is the elements of that k.
   absl::Status ProbeElements(const Side& side, const Side& partner) {
-    Probed probed = {side.name, 0, shape_.k, 0, CodeWord(*side.format)};
+    Probed probed = {side.name, 0, shape_.k, 0, HighOf(*side.format)};
     if (!op_.instruction->sparse || side.words != &Batch::a) {
       return ProbeCode(side, partner, probed, 1);
     }
@@ -249,6 +254,7 @@ class LayoutProbe {
   Device* device_ = nullptr;
   const Operation& op_;
   const Shape shape_;
+  const LayoutCode code_;
   const bool xor_;
   Batch all_;                                              // collected values, not yet run
   std::vector<std::pair<int64_t, std::string>> operands_;  // first dot product, operand under test
@@ -256,12 +262,12 @@ class LayoutProbe {
 
 }  // namespace
 
-absl::Status ProbeLayout(Device& device, const Operation& op) {
-  return LayoutProbe(op, op.shape()).Run(device);
+absl::Status ProbeLayout(Device& device, const Operation& op, LayoutCode code) {
+  return LayoutProbe(op, op.shape(), code).Run(device);
 }
 
-absl::Status ProbeDotProduct(Device& device, const Operation& op) {
-  return LayoutProbe(op, DotProductShape(op.shape())).RunAtOnce(device);
+absl::Status ProbeDotProduct(Device& device, const Operation& op, LayoutCode code) {
+  return LayoutProbe(op, DotProductShape(op.shape()), code).RunAtOnce(device);
 }
 
 absl::Status Repeated(absl::FunctionRef<absl::Status()> probe) {

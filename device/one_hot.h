@@ -18,11 +18,16 @@ namespace mmadiff {
 //
 // kFailedPrecondition names the instruction, the operand under test and the first wrong element of
 // D. Any other error is the device's own.
-absl::Status ProbeLayout(Device& device, const Operation& op);
+enum class LayoutCode : uint8_t {
+  kWords,  // CodeWord(): shows bytes and halves of words that are exchanged
+  kOnes,   // 1: for a device that loses bits of operands
+};
+absl::Status ProbeLayout(Device& device, const Operation& op, LayoutCode code = LayoutCode::kWords);
 
 // The same for a dot product alone: its elements of A and B, its addend and its scales, in one
 // batch.
-absl::Status ProbeDotProduct(Device& device, const Operation& op);
+absl::Status ProbeDotProduct(Device& device, const Operation& op,
+                             LayoutCode code = LayoutCode::kWords);
 
 // The result of `probe`, one of the above. A wrong layout is probed again; kAborted if the second
 // probe does not find the same error: a device whose answers do not repeat reveals nothing about

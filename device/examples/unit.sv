@@ -22,10 +22,10 @@ module unit (
         logic infinite;
         x = a[i];
         y = b[i];
-        significand[i] = 25'({x[14:10] != 0, x[9:0]} * {y[14:10] != 0, y[9:0]}) << 3;
 `ifdef FLUSH  // the bug in docs/rtl.md
-        if (x[14:10] == 0) significand[i] = 0;
+        if (x[14:10] == 0) x[9:0] = 0;
 `endif
+        significand[i] = 25'({x[14:10] != 0, x[9:0]} * {y[14:10] != 0, y[9:0]}) << 3;
         exponent[i] = 12'(x[14:10]) + 12'(x[14:10] == 0) + 12'(y[14:10]) + 12'(y[14:10] == 0) - 12'd30;
         negative[i] = x[15] ^ y[15];
         infinite = x[14:0] == 15'h7c00 || y[14:0] == 15'h7c00;

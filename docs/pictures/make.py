@@ -257,7 +257,7 @@ def rtl(session):
     return terminal('An RTL unit with a planted bug, and the mismatch that shows it', [
         ('echo 3c00 4000 0000 0000  3c00 3c00 0000 0000  3f800000 | buggy/unit', [r'\w+$']),
         ("./mmadiff run --device='exec:buggy/unit,restart=never' --instr=sm_70/mma.m8n8k4.f32.f16.f16.f32 --cases=1000 "
-         '--threads=1 --workdir=night', [r'MISMATCH', r'  minimal', r'    +(k=|c |3 terms)', r'(model|device) ', r' +\^', r'  shared'])], session)
+         '--threads=1 --workdir=night', [r'MISMATCH', r'  bucket', r'  minimal', r'    +(k=|c |3 terms)', r'(model|device) ', r' +\^', r'  diagnosis'])], session)
 
 
 def data_flow(_):

@@ -17,6 +17,7 @@
 #include "fuzz/output/ulp_buckets.h"
 #include "fuzz/unit/unit_runner.h"
 #include "sim/parameter.h"
+#include "triage/clues.h"
 #include "triage/diagnosis/investigate_aged.h"
 #include "triage/diagnosis/investigate_failure.h"
 
@@ -24,6 +25,7 @@ namespace mmadiff {
 namespace {
 
 constexpr int kCorrelationSeconds = 5;
+constexpr int kClueSeconds = 15;
 constexpr uint64_t kPlantedCases = 4096;  // a planted fault must be found in these
 
 // The first case that shows the fault; nothing if no case does.
@@ -77,7 +79,11 @@ absl::Status AskOf(const DigestTask& task, Engine& engine, DigestAnswer& answer)
 // Some neighbor must be found, tried in order.
 absl::Status AskOf(const PlantTask& task, Engine&, PlantAnswer& answer) {
   const Operation& op = *task.stream.op;
-  const std::vector<Neighbour> faults = Neighbours(op.model);
+  std::vector<Neighbour> faults = Neighbours(op.model);
+  // Faults that almost every input shows would prove little.
+  std::erase_if(faults, [](const Neighbour& n) {
+    return n.single()->parameter->unusual == n.single()->parameter->families;
+  });
   for (const Neighbour& fault : faults) {
     const auto found = FindPlantedFault(task.stream, Name(fault));
     RETURN_IF_ERROR(found.status());
@@ -170,6 +176,11 @@ absl::Status AskOf(const InvestigateTask& task, Engine& engine, InvestigateAnswe
   const auto shared =
       Correlate(device, task.name.stream, task.name.index, absl::Seconds(kCorrelationSeconds));
   if (shared.ok() && shared->has_value()) answer.shared = (*shared)->Text();
+  const std::vector<Observed>& observed = answer.found->diagnosis.observed;
+  if (task.clues && answer.reason.empty() && !observed.empty()) {
+    auto clues = AskForClues(device, op, observed, absl::Seconds(kClueSeconds));
+    if (clues.ok()) answer.clues = *std::move(clues);
+  }
   return absl::OkStatus();
 }
 

@@ -13,6 +13,7 @@
 
 #include "absl/status/status.h"
 #include "corpus/cases/case_name.h"
+#include "corpus/clue.h"
 #include "corpus/run_record.h"
 #include "corpus/survey_record.h"
 #include "fuzz/ask/canary.h"
@@ -77,6 +78,7 @@ struct InvestigateTask {
   Mismatch mismatch;
   std::vector<Observed> known;    // answers of this device
   std::vector<Observed> earlier;  // from earlier attempts; known once the device repeats them
+  bool clues = false;             // ask for clues if no change explains it
 };
 
 // Asks questions about an operation. If `tries`, a GPU must first pass its self-test.
@@ -147,6 +149,7 @@ struct InvestigateAnswer {
   std::string device, identity;        // its name, and IdentityFor() the operation
   std::string shared = {};             // common property of the mismatches, a sentence; "" if none
   std::string reason = {};             // Device::Reason()
+  std::vector<Clue> clues = {};
 };
 
 struct TaskResult {

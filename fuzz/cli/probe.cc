@@ -142,23 +142,34 @@ class ProbeAnswersByRow {
     return answer.question->method == Method::kParameters && answer.refuting.has_value();
   }
 
-  // Several questions without a fitting value mean one thing: a different family.
+  // Several questions without a fitting value mean one thing: a different family, if the device reads
+  // operands as the model does.
   static std::string OtherFamily(const Group& group, const std::string& device,
                                  const TextStyle& style) {
     const std::string family =
         IsModelled(*group.op) ? Name(group.op->model.algorithm.family) : "as supposed";
+    const auto decoding = std::ranges::find(
+        group.answers, Method::kDecoding, [](const ProbeAnswer& a) { return a.question->method; });
+    const bool asked = decoding != group.answers.end();
+    const bool reads = asked && decoding->agreement == Agreement::kAgrees;
+    const std::string lost = absl::StrCat(
+        "no change of one parameter, of two, or of more one by one reproduces the "
+        "answers to ",
+        std::ranges::count_if(group.answers, IsLost), " questions");
     return absl::StrCat(
-        Labelled("  family            ",
-                 absl::StrCat("this is not ", IsModelled(*group.op) ? "a " : "", family,
-                              " as far as was tried: no change of one parameter, of two, or of "
-                              "more one by one reproduces the answers to ",
-                              std::ranges::count_if(group.answers, IsLost),
-                              " questions; `infer` searches all families"),
-                 style.width),
-        CommandLine("  next              ",
-                    absl::StrCat(Program(), " infer --device=", ShellWord(device),
-                                 " --instr=", ShellWord(group.op->name)),
-                    style.width));
+        Labelled(
+            "  family            ",
+            reads ? absl::StrCat("this is not ", IsModelled(*group.op) ? "a " : "", family,
+                                 " as far as was tried: ", lost, "; `infer` searches all families")
+                  : absl::StrCat(lost, asked ? ": operands are not read as the model reads them"
+                                             : "; whether operands are read as the model "
+                                               "reads them was not asked"),
+            style.width),
+        CommandLine(
+            "  next              ",
+            absl::StrCat(Program(), reads || asked ? " infer" : " probe --question=decoding",
+                         " --device=", ShellWord(device), " --instr=", ShellWord(group.op->name)),
+            style.width));
   }
 
   static std::string Text(const Group& group, const std::string& device, const TextStyle& style) {

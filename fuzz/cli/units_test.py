@@ -20,7 +20,7 @@ ONE_INPUT = r'k=0 .*-1\.0 x 2\^-15'  # negative times subnormal
 # than a batch.
 Variant = dict(
     right=('', '', ''),
-    bits23=('aligned_term_fraction_bits_23', r'2\^-24 x 1\.0 c bf800000', 'fraction_bits=23 reproduces all'),
+    bits23=('aligned_term_fraction_bits_23', r'1\.0 x 1\.0 c b3800000', 'fraction_bits=23 reproduces all'),
     x=('unknown_bits', r'x', 'unknown bits'),
     line20=('crash', 'aged:crash_signal_6', 'after 19 answers'),  # less than what is asked before the run
     line101=('crash', 'aged:crash_signal_6', 'after 100 answers'),

@@ -9,6 +9,7 @@
 #include "corpus/cases/case_name.h"
 #include "fuzz/output/next_command.h"
 #include "triage/case_text.h"
+#include "triage/probe/questions.h"
 
 namespace mmadiff {
 namespace {
@@ -50,6 +51,31 @@ std::vector<std::string> NamesOf(const std::vector<Bucket>& buckets) {
   std::vector<std::string> names;
   for (const Bucket& bucket : buckets) names.push_back(Name(bucket));
   return names;
+}
+
+std::vector<std::string> ClueLines(const std::vector<Clue>& clues) {
+  std::vector<std::string> lines, nothing;
+  for (const Clue& clue : clues) {
+    if (clue.kind == Clue::kFound) lines.push_back(absl::StrCat(clue.question, ": ", clue.text));
+    if (clue.kind == Clue::kNothing) nothing.push_back(clue.question);
+  }
+  if (!nothing.empty()) {
+    lines.push_back(
+        absl::StrCat(absl::StrJoin(nothing, ", "), ": nothing that the model does not have"));
+  }
+  return lines;
+}
+
+std::vector<std::string> CommandsFor(const Finding& finding) {
+  std::vector<std::string> commands;
+  for (const Clue& clue : finding.clues) {
+    if (clue.kind != Clue::kNotAsked) continue;
+    const bool infer = FindQuestion(clue.question) == nullptr;
+    commands.push_back(absl::StrCat(
+        Program(), infer ? " infer" : absl::StrCat(" probe --question=", clue.question),
+        " --device=", ShellWord(finding.device), " --instr=", ShellWord(finding.op)));
+  }
+  return commands;
 }
 
 std::string AskAgainFlag(const Finding& finding) {
@@ -120,6 +146,10 @@ std::string DescribeFinding(std::span<const KeptCase> cases, const Finding& find
   }
   const bool diagnosed = !OnlyReasonExplains(finding.bucket, finding.reason);
   if (diagnosed && !finding.diagnosis.empty()) add("diagnosis", finding.diagnosis);
+  for (const std::string& line : ClueLines(finding.clues)) add("asked", line);
+  for (const std::string& command : CommandsFor(finding)) {
+    text += CommandLine("  not asked  ", command, style.width);
+  }
   if (!finding.shared.empty()) add("shared", finding.shared);
   if (!finding.replaces.empty()) {
     add("replaces", absl::StrJoin(NamesOf(finding.replaces), ", ") +

@@ -11,6 +11,11 @@
 
 namespace mmadiff {
 
+// A line for each clue that was found, then one for the questions that found nothing.
+std::vector<std::string> ClueLines(const std::vector<Clue>& clues);
+// The commands for the questions that were not asked.
+std::vector<std::string> CommandsFor(const Finding& finding);
+
 // The report of one finding: both values bit by bit, the bucket, the nonzero operands, and how to
 // reproduce it. `cases`: the minimal one first.
 std::string DescribeFinding(std::span<const KeptCase> cases, const Finding& finding,

@@ -91,7 +91,8 @@ std::optional<InvestigateTask> Findings::Consider(const CaseName& name, const Mi
   const bool ends = found.failure && ScopeOf(found.failure->kind) == FailureScope::kProcess;
   of_op.cases += of_op.last.Add(name) || ends;
   if (CountIfKnown(of_op, name, found)) return std::nullopt;
-  return InvestigateTask{name, found, of_op.observed, std::exchange(of_op.earlier, {})};
+  return InvestigateTask{name, found, of_op.observed, std::exchange(of_op.earlier, {}),
+                         !of_op.clues};
 }
 
 bool Findings::CountIfKnown(OfOperation& of_op, const CaseName& name, const Mismatch& found) const {
@@ -194,6 +195,8 @@ std::vector<KeptCase> Findings::Learn(OfOperation& of_op, const InvestigateTask&
   finding.diagnosis = found.Text();
   finding.shared = answer.shared;
   finding.reason = answer.reason;
+  finding.clues = answer.clues;
+  of_op.clues |= !answer.clues.empty();
   finding.spent = found.spent ? found.executions : 0;
   of_op.observed = found.diagnosis.observed;
   if (found.diagnosis.changes.empty()) {
@@ -216,6 +219,7 @@ absl::Status FileCases(const std::vector<KeptCase>& cases, absl::string_view ide
     RegressionCase c = ToRegressionCase(kept, finding.device, identity, finding.case_name);
     c.shared = finding.shared;
     c.reason = finding.reason;
+    c.clues = finding.clues;
     const auto path = WriteCase(c, folder, true);
     const absl::Status filed = path.ok() ? Regress(*path) : path.status();
     if (!filed.ok()) return absl::DataLossError(filed.message());
@@ -319,6 +323,7 @@ void AddFiled(const FiledCase& filed, std::vector<Finding>& findings) {
     f.unfixed |= unfixed;
     f.state = MoreUrgent(state, f.state);
     if (f.shared.empty()) f.shared = c.shared;
+    if (f.clues.empty()) f.clues = c.clues;
     // The reason of the case that is shown.
     if (f.reason.empty() || (IsMinimal(c) && !c.reason.empty())) f.reason = c.reason;
     const std::string why = WhyOf(c);
@@ -335,6 +340,7 @@ void AddFiled(const FiledCase& filed, std::vector<Finding>& findings) {
   f.device = c.device();
   f.shared = c.shared;
   f.reason = c.reason;
+  f.clues = c.clues;
   f.why = WhyOf(c);
   f.unfixed = unfixed;
   f.state = state;

@@ -16,6 +16,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "corpus/case_folder.h"
+#include "corpus/clue.h"
 #include "corpus/regression_case.h"
 #include "device/device.h"
 #include "fuzz/ask/task.h"
@@ -38,6 +39,7 @@ struct Finding {
   std::string why = {};     // shortest note of the cases that `replay --why` explained; may be ""
   std::string shared;       // common property of the mismatches, as text; "" if none
   std::string reason = {};  // Device::Reason()
+  std::vector<Clue> clues = {};  // only of an operation's first unexplained finding
   std::vector<Bucket> replaces;  // buckets that this one refutes; their files were removed
   uint64_t reports = 1;          // cases of the bucket that were diagnosed and reported alone
   uint64_t cases = 0;            // in this bucket and attempt; 0: filed by an earlier attempt
@@ -111,8 +113,8 @@ class Findings {
     std::vector<Observed> observed;  // the relevant answers of the device
     std::vector<Observed> earlier;   // answers that earlier attempts filed, to execute again
     std::vector<Observed> unfixed;   // those of `earlier` in findings that are not fixed
-    bool unexplained = false;
-    LastCases last;  // for `cases`
+    bool unexplained = false, clues = false;  // one was found; it has clues
+    LastCases last;                           // for `cases`
   };
 
   // Counts the case in an existing group, if one covers it without an investigation.

@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "corpus/utc_time.h"
+#include "fuzz/folder/finding_text.h"
 #include "fuzz/output/html.h"
 #include "fuzz/output/progress.h"
 #include "fuzz/page/html_charts.h"
@@ -241,6 +242,9 @@ std::string FindingInside(const ReportFinding& f) {
   if (!finding.why.empty()) absl::StrAppend(&html, "<p>Note: ", Html(finding.why), "</p>\n");
   if (!finding.reason.empty()) {
     absl::StrAppend(&html, "<p>Reason: ", Html(finding.reason), "</p>\n");
+  }
+  for (const std::string& line : ClueLines(finding.clues)) {
+    absl::StrAppend(&html, "<p>Asked: ", Html(line), "</p>\n");
   }
   if (!finding.shared.empty()) {
     absl::StrAppend(&html, "<p>Shared: ", Html(finding.shared), "</p>\n");

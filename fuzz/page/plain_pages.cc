@@ -9,6 +9,7 @@
 #include "absl/strings/str_replace.h"
 #include "corpus/utc_time.h"
 #include "device/plain_text.h"
+#include "fuzz/folder/finding_text.h"
 #include "fuzz/output/junit.h"
 #include "fuzz/output/progress.h"
 #include "fuzz/page/report_fields.h"
@@ -60,6 +61,8 @@ void AddFinding(const ReportFinding& f, std::string& page) {
       " filed; state: ", Name(f.finding.state), ".", diagnosis.empty() ? "" : " ", Cell(diagnosis),
       diagnosis.empty() ? "" : ".", f.finding.why.empty() ? "" : " Note: ", Cell(f.finding.why),
       f.finding.reason.empty() ? "" : " Reason: ", Cell(f.finding.reason),
+      f.finding.clues.empty() ? "" : " Asked: ",
+      Cell(absl::StrJoin(ClueLines(f.finding.clues), ". ")),
       f.finding.shared.empty() ? "" : " Shared: ", Cell(f.finding.shared),
       f.typical.empty() ? "" : " Ordinary numbers also give different results: ", f.typical,
       f.typical.empty() ? "" : ".", "\n\n");

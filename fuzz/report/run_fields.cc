@@ -88,10 +88,23 @@ Fields<Finding> FieldsOf(const Finding*) {
        Prose("sentence on the common properties of the differing dot products; may be empty")},
       {"reason", &F::reason,
        Prose("why the answers differ, as the device says it; empty if it does not")},
+      {"clues", &F::clues,
+       "the device's replies to further questions, for an operation's first finding without an "
+       "explanation"},
       {"replaces", [](const F& f) { return NamesOf(f.replaces); },
        "refuted buckets that this finding replaces"},
       {"parameters", [](const F& f) { return ParametersJson(f.bucket.changes); },
        ParameterValues("parameters that the change sets, with their values")},
+  };
+}
+
+Fields<Clue> FieldsOf(const Clue*) {
+  return {
+      {"question", &Clue::question, "a question of `probe`, or infer"},
+      {"kind",
+       [](const Clue& c) { return Name(c.kind); },
+       {.words = {"found", "nothing", "not_asked"}}},
+      {"text", &Clue::text, Prose("the finding, or why the question was left out")},
   };
 }
 

@@ -24,6 +24,7 @@ struct UnitCounts {
 UnitCounts CountsOf(const RunReport& report);
 
 Fields<UnitCounts> FieldsOf(const UnitCounts*);
+Fields<Clue> FieldsOf(const Clue*);
 Fields<Finding> FieldsOf(const Finding*);
 Fields<RunReportRow> FieldsOf(const RunReportRow*);
 Fields<RunReport::Attempt> FieldsOf(const RunReport::Attempt*);

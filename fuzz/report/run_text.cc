@@ -157,6 +157,7 @@ void AddDifferences(const RunReport& report, const std::string& folder, const Te
     const bool diagnosed = !OnlyReasonExplains(f.bucket, f.reason);
     if (diagnosed && !f.diagnosis.empty()) add("", f.diagnosis);
     if (!f.reason.empty()) add("reason", f.reason);
+    for (const std::string& line : ClueLines(f.clues)) add("asked", line);
     if (!f.shared.empty()) add("shared", f.shared);
   }
   if (report.findings.size() > kMax) {

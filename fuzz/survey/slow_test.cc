@@ -117,10 +117,10 @@ TEST(SlowRow, OfWhichAPartWasAsked) {
   add(kPairs, "pairs").answers[0].answer = "0 of 10 differ, of 65536";
   const SurveySummary summary = Summarize(outcome);
   const std::string page = SurveyPage(summary);
-  EXPECT_THAT(
-      page, testing::ContainsRegex("agrees, dot products only . agrees, dot products only . all 2 "
-                                   "agree; pairs: 0 of 10 differ, of 65536; not asked: output, .*, "
-                                   "payloads: slow . 34 of 267 asked, all equal . - . - . part"));
+  EXPECT_THAT(page, testing::ContainsRegex(
+                        "agrees, dot products only . agrees, dot products only . all 2 "
+                        "agree; pairs: 0 of 10 differ, of 65536; not asked: decoding, output, .*, "
+                        "payloads: slow . 34 of 267 asked, all equal . - . - . part"));
   EXPECT_THAT(summary.rows[0].not_asked, testing::Not(Contains("width")));
   add(kVectors, "").dot_products = 233;
   add(kRecording, "");

@@ -9,6 +9,7 @@
 #include "sim/simulate.h"
 #include "triage/diagnosis/chooser.h"
 #include "triage/diagnosis/judge.h"
+#include "triage/probe/decoding.h"
 #include "triage/verdict.h"
 
 namespace mmadiff {
@@ -33,7 +34,7 @@ constexpr int kFarInPairs = 16;  // in pairs, limit for the distance of numbers 
 template <class Visit>
 void ForEachPair(const Operation& op, Visit visit) {
   std::vector<Change> choices;
-  for (const auto& [p, value] : AlgorithmFields(op.model.algorithm)) {
+  for (const auto& [p, value] : SearchedFields(op.model.algorithm)) {
     for (const int other : OtherValues(*p, value)) {
       const bool far = p->values.empty() && p->max < 1024 && std::abs(other - value) > kFarInPairs;
       if (!far || other == kNoFloor || value == kNoFloor) choices.push_back({p, other});
@@ -132,6 +133,15 @@ std::vector<CaseChooser::Chain> Rivals(const Operation& op, const Diagnosis& d,
   return rivals;
 }
 
+// The model with each of its readings changed.
+std::vector<CaseChooser::Chain> ReadingsOf(const Operation& op, const Model& model) {
+  std::vector<CaseChooser::Chain> readings;
+  for (const Neighbour& n : SingleChanges(model)) {
+    if (IsReading(*n.single()->parameter)) readings.push_back({WithAlgorithm(op, n.algorithm)});
+  }
+  return readings;
+}
+
 // Asks about dot products on their own, as many as the budget allows. Returns whether those are all
 // and the device, which may be a recording, has answers to them.
 absl::StatusOr<bool> Ask(Runner& runner, std::vector<DotProductCase> dots,
@@ -186,8 +196,15 @@ std::vector<DotProductCase> Choose(const Operation& op, const Runner& runner, co
     dots.clear();
   }
   chooser.ConsiderEach(MakeDotProductBatch(runner.op().shape(), dots));
+  const bool done = chooser.done();
   if (!runner.StopRequested()) chooser.ConsiderRelatives();
-  return std::move(chooser.chosen());
+  std::vector<DotProductCase>& chosen = chooser.chosen();
+  if (!done) {  // single words distinguish the remaining readings
+    CaseChooser of_words(op, model, ReadingsOf(op, model), kCases);
+    of_words.ConsiderEach(MakeDotProductBatch(runner.op().shape(), DecodingCases(op)));
+    std::ranges::move(of_words.chosen(), std::back_inserter(chosen));
+  }
+  return std::move(chosen);
 }
 
 // `op` is the runner's operation, but may differ in whether NaN bits count.

@@ -128,12 +128,14 @@ class Investigator {
   }
 
   // Models that a mismatch must refute to belong to the bucket on its own: the operation's own and
-  // the neighbors that are preferred to the explanation; without an explanation all of them.
+  // the neighbors that are preferred to the explanation; without an explanation all of them. Readings
+  // are left out: one of them fits almost every single mismatch.
   std::vector<Model> Preferred() const {
     std::vector<Model> models = {op_.model};
     for (const Neighbour& n : SingleChanges(op_.model)) {
       const std::vector<Neighbour>& changes = result_.diagnosis.changes;
       if (!changes.empty() && IsSame(n, changes.front())) break;
+      if (IsReading(*n.single()->parameter)) continue;
       models.push_back(WithAlgorithm(op_, n.algorithm));
     }
     return models;
@@ -431,8 +433,7 @@ std::string Investigation::Text() const {
       ordinary == 0 ? ""
                     : absl::StrCat("; none of ", ordinary,
                                    " dot products of ordinary numbers shows the difference"),
-      spent ? absl::StrCat("; stopped after ", executions, " executions") : "",
-      diagnosis.changes.empty() ? "; run `probe` to check layout, order and NaNs" : "");
+      spent ? absl::StrCat("; stopped after ", executions, " executions") : "");
 }
 
 absl::StatusOr<Investigation> Investigate(Device& device, const Mismatch& mismatch,

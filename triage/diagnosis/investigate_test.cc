@@ -109,7 +109,7 @@ TEST(Investigate, WithLittleBudgetTheEvidenceIsKept) {
       ASSERT_TRUE(i.ok()) << i.status();
       EXPECT_THAT(Unrefuted(op, *i), testing::IsEmpty()) << most;
       EXPECT_GE(i->ordinary, 0);
-      EXPECT_LE(i->executions, 2 * (most == 0 ? kMaxExecutions : most) + 200);
+      EXPECT_LE(i->executions, 2 * (most == 0 ? kMaxExecutions : most) + 300);
     }
   }
 }

@@ -15,6 +15,7 @@
 #include "triage/infer/experiments.h"
 #include "triage/minimize/minimize.h"
 #include "triage/minimize/simplicity.h"
+#include "triage/probe/decoding.h"
 #include "triage/verdict.h"
 
 namespace mmadiff {
@@ -149,10 +150,34 @@ class Inferrer {
         result_.nan_unknown = true;
         continue;
       }
+      ASSIGN_OR_RETURN(const bool reads, asks_ ? AdoptReadings() : false);
+      if (reads) continue;
       SearchAgain(op_, observed, found_, stop);
       return absl::OkStatus();
     }
     return absl::OkStatus();
+  }
+
+  // Whether the device reads operands by rules. They hold from now on.
+  absl::StatusOr<bool> AdoptReadings() {
+    if (std::exchange(asked_readings_, true)) return false;
+    Operation plain = op_;  // that keeps subnormals
+    for (Algorithm a : StartsOf(op_)) {
+      a.input_subnormals = a.addend_subnormals = a.output_subnormals = Subnormals::kKeep;
+      plain.model.algorithm = a;
+      if (WhyInvalid(plain.model).empty()) break;
+    }
+    if (!WhyInvalid(plain.model).empty()) return false;
+    Tell("asking how operands are read");
+    ASSIGN_OR_RETURN(const Decoding decoding, AskDecoding(asker_.device(), asker_.op(), plain));
+    const Algorithm before = op_.model.algorithm;
+    for (const OperandDecoding& o : decoding.operands) {
+      if (o.rules.empty()) continue;
+      op_.model.algorithm = WithChanges(op_.model.algorithm, {o.rules.data(), 1});
+    }
+    if (op_.model.algorithm == before) return false;
+    found_.clear();
+    return true;
   }
 
   // Whether the nearest gives a NaN, with other bits, wherever it misses an answer.
@@ -394,9 +419,11 @@ class Inferrer {
   // The neighbors of each parameter, and the experiment of the first answer that each one misses.
   void AddFixed(const std::vector<Observed>& observed) {
     const Model model = WithAlgorithm(op_, *result_.algorithm);
+    const std::vector<Change> fields = AlgorithmFields(model.algorithm);
     for (const Neighbour& n : Neighbours(model)) {
       const Parameter* p = n.single()->parameter;
       const Change value = {p, p->get(model.algorithm)};
+      if (std::ranges::count(fields, value) == 0) continue;
       const Model other = WithAlgorithm(op_, n.algorithm);
       for (size_t i = 0; i < observed.size(); ++i) {
         if (Fits(op_, other, observed[i])) continue;
@@ -416,6 +443,7 @@ class Inferrer {
   void AddUndetermined(const std::vector<Observed>& observed) {
     const Model model = WithAlgorithm(op_, *result_.algorithm);
     for (const auto& [p, own] : AlgorithmFields(model.algorithm)) {
+      if (IsReading(*p)) continue;
       for (const int value : OtherValues(*p, own)) {
         Model other = model;
         p->set(other.algorithm, value);
@@ -485,7 +513,7 @@ class Inferrer {
   uint64_t pool_ = 0;     // tiles of each class that questions were chosen from
   uint64_t wide_ = 0;     // more of them, starting at kFirstWide
   int64_t compared_ = 0;  // in validations
-  bool asks_ = true;
+  bool asks_ = true, asked_readings_ = false;
 };
 
 }  // namespace

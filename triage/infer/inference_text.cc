@@ -11,6 +11,8 @@
 #include "sim/simulate.h"
 #include "triage/case_text.h"
 #include "triage/infer/experiments.h"
+#include "triage/infer/masks.h"
+#include "triage/model_device.h"
 #include "triage/model_words.h"
 #include "triage/verdict.h"
 
@@ -285,6 +287,37 @@ std::string NodeText(const Inference& inference, const SummationTree& node) {
   };
   return absl::StrCat(value("fraction_bits", "output_fraction_bits"), " bits, ",
                       value("align_rounding", "output_rounding"), " (row)");
+}
+
+namespace {
+
+// The tree of the table's model, found like a device's.
+std::string OwnTree(const Operation& op) {
+  ModelDevice device(op.model);
+  Asker asker(device, op, InferOptions().budget);
+  const absl::StatusOr<Structure> structure = FindStructure(asker);
+  return structure.ok() && structure->tree ? TreeText(*structure->tree, op.model.k) : "";
+}
+
+}  // namespace
+
+std::string InferenceClue(const Operation& op, const Inference& inference) {
+  const Algorithm& own = op.model.algorithm;
+  std::string text;
+  if (inference.structure && inference.structure->tree) {
+    const std::string tree = TreeText(*inference.structure->tree, op.model.k);
+    if (tree != OwnTree(op)) text = absl::StrCat("the sum is ", tree);
+  }
+  if (!inference.algorithm) return text;
+  const Algorithm& a = *inference.algorithm;
+  const std::vector<Change> changes =
+      a.family == own.family ? ChangesBetween(own, a) : std::vector<Change>();
+  if (a.family == own.family && changes.empty()) return "";
+  return absl::StrCat(text, text.empty() ? "" : "; ", changes.empty() ? Describe(a) : Name(changes),
+                      " reproduces all ", inference.answers.size(), " answers",
+                      inference.validated == 0
+                          ? ""
+                          : absl::StrCat(" and ", inference.validated, " generated ones"));
 }
 
 std::string InferenceText(const Operation& op, const Inference& inference, const TextStyle& style) {

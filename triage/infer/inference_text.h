@@ -32,6 +32,10 @@ bool ContradictsTable(const Operation& op, const Inference& inference);
 // the algorithm.
 std::string NodeText(const Inference& inference, const SummationTree& node);
 
+// One line: the tree, and an algorithm that reproduces all answers, by its differences from the
+// table's model; "" if it is that model, or only its tree was found.
+std::string InferenceClue(const Operation& op, const Inference& inference);
+
 // Several lines.
 std::string InferenceText(const Operation& op, const Inference& inference, const TextStyle& style);
 

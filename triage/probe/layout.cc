@@ -6,6 +6,7 @@
 #include "device/clock.h"
 #include "device/one_hot.h"
 #include "device/status_macros.h"
+#include "triage/probe/pairing.h"
 
 namespace mmadiff {
 namespace {
@@ -27,18 +28,27 @@ absl::StatusOr<bool> AskShapes(const Device& device, const Operation& op, int64_
   return true;
 }
 
-absl::StatusOr<ProbeAnswer> AskLayout(Device& device, const Operation& op,
-                                      const Question& question) {
+namespace {
+
+// Whether whole executions were run, or an error, kFailedPrecondition if the layout is wrong.
+absl::StatusOr<bool> AskWith(Device& device, const Operation& op, LayoutCode code) {
   const Shape one = DotProductShape(op.shape());
   const auto ask = [&](const Shape& s) {
     absl::Status said;
     return Repeated([&] {
       if (!said.ok() && !device.Supports(op).ok()) return said;  // the device itself asked again
-      return said = s == op.shape() ? ProbeLayout(device, op) : ProbeDotProduct(device, op);
+      return said = s == op.shape() ? ProbeLayout(device, op, code)
+                                    : ProbeDotProduct(device, op, code);
     });
   };
-  const auto asked =
-      AskShapes(device, op, LayoutDotProducts(op, one), LayoutDotProducts(op, op.shape()), ask);
+  return AskShapes(device, op, LayoutDotProducts(op, one), LayoutDotProducts(op, op.shape()), ask);
+}
+
+}  // namespace
+
+absl::StatusOr<ProbeAnswer> AskLayout(Device& device, const Operation& op,
+                                      const Question& question) {
+  const auto asked = AskWith(device, op, LayoutCode::kWords);
   // If the device found the error first, it has disabled the instruction.
   const bool wrong = absl::IsFailedPrecondition(asked.status()) || !device.Supports(op).ok();
   if (!asked.ok() && !wrong) return asked.status();
@@ -48,7 +58,15 @@ absl::StatusOr<ProbeAnswer> AskLayout(Device& device, const Operation& op,
     answer.answer = *asked ? "as the tables say" : "as the tables say, for dot products alone";
     return answer;
   }
-  answer.answer = "another";
+  if (device.Supports(op).ok()) {
+    if (AskWith(device, op, LayoutCode::kOnes).ok()) {
+      answer.answer = "as the tables say, for zeros and ones; other numbers are read differently";
+      return answer;
+    }
+    ASSIGN_OR_RETURN(const Pairing pairing, AskPairing(device, op));
+    answer.answer = pairing.Text();
+  }
+  if (answer.answer.empty()) answer.answer = "not as the tables say";
   answer.decides = std::string(asked.status().message());
   answer.agreement = Agreement::kContradicts;
   return answer;

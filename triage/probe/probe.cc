@@ -13,6 +13,7 @@
 #include "triage/diagnosis/chooser.h"
 #include "triage/diagnosis/diagnosis.h"
 #include "triage/probe/candidates.h"
+#include "triage/probe/decoding.h"
 #include "triage/probe/layout.h"
 #include "triage/probe/modes.h"
 #include "triage/probe/nan_payloads.h"
@@ -245,6 +246,10 @@ absl::StatusOr<ProbeAnswer> AskAlone(Device& device, const Operation& asked,
   switch (q.method) {
     case Method::kLayout:
       return AskLayout(device, asked, q);
+    case Method::kDecoding: {
+      ASSIGN_OR_RETURN(Decoding decoding, AskDecoding(device, asked, supposed));
+      return DecodingAnswer(supposed, q, std::move(decoding));
+    }
     case Method::kRepeat:
       return AskRepeat(device, asked, q);
     case Method::kReadings:
@@ -317,7 +322,9 @@ absl::StatusOr<OperationAnswers> ProbeOperation(Device& device, const Operation&
       answer = Answer(op, *at, asked, all.model,
                       hypothesis != nullptr ? "the supposed model" : "the table's model");
     } else {
-      answer = AskAlone(device, of, op, *q);
+      // Words are read as the model reads them that the other answers have shown.
+      const Operation found = {op.instruction, op.numerics, all.model, op.name};
+      answer = AskAlone(device, of, q->method == Method::kDecoding ? found : op, *q);
     }
     RETURN_IF_ERROR(answer.status());
     if (NeedsModel(*q) && answer->decides.empty()) {

@@ -68,12 +68,15 @@ constexpr char kIntegers[] = "isa_texts/wraps_{up,down}";
 
 constexpr Question kQuestions[] = {
     {"layout", "Is every matrix element where the layout puts it?", Method::kLayout},
+    {"decoding",
+     "How are the words of each operand read: every word of a narrow format, times one?",
+     Method::kDecoding},
     {"repeat", "Does a dot product give the same answer at every position in D, every time?",
      Method::kRepeat},
     {.id = "width",
      .text = "How many bits does alignment keep, and how does it cut the rest?",
      .parameters = "fraction_bits=-12..+12 align_rounding sum_fraction_bits=-8..+6 sum_rounding "
-                   "product_rounding",
+                   "product_rounding multiply_add far_product",
      .classes = "band cancel tie borrow last_bits",
      .vectors = kWidth},
     {.id = "output",
@@ -135,7 +138,7 @@ constexpr Question kQuestions[] = {
      .nan_bits = true},
     {.id = "integers",
      .text = "Do integer sums wrap or saturate?",
-     .parameters = "overflow bit_operation",
+     .parameters = "overflow bit_operation pair_sum",
      .classes = "limit edges cancel small",
      .vectors = kIntegers},
     {.id = "model",
@@ -166,8 +169,8 @@ constexpr Question kQuestions[] = {
 }  // namespace
 
 bool NeedsModel(const Question& q) {
-  return q.method == Method::kParameters || q.method == Method::kPayloads ||
-         q.method == Method::kPairs;
+  return q.method == Method::kParameters || q.method == Method::kDecoding ||
+         q.method == Method::kPayloads || q.method == Method::kPairs;
 }
 
 bool IsOfArithmetic(const Question& q) {

@@ -11,6 +11,7 @@ namespace mmadiff {
 enum class Method : uint8_t {
   kParameters,  // which values of these parameters reproduce every bit of the device's answers?
   kLayout,      // device/one_hot.h
+  kDecoding,    // triage/probe/decoding.h
   kRepeat,      // does one dot product have one answer, everywhere and always?
   kPayloads,    // which words do NaNs of every payload in every operand become?
   kReadings,    // which of the readings of each vector is the answer?

@@ -65,7 +65,7 @@ static word xsfma(const struct line *x) {
   const float a = f32(x->w[0]), b = f32(x->w[1]), c = f32(x->w[2]);
   const double product = (double)a * b;
   const int far = is_number(product) && is_number(c) && exponent_of(c) - exponent_of(product) >= 24;
-  return word_of_f32(far && signbit(product) != signbit(c) ? nextafterf(c, 0) : fmaf(a, b, c));
+  return word_of_f32(far && !signbit(product) != !signbit(c) ? nextafterf(c, 0) : fmaf(a, b, c));
 }
 
 static word integers(const struct line *x, int64_t (*of_a)(word), int64_t (*of_b)(word)) {

@@ -1,0 +1,62 @@
+// How a device reads the words of each operand: every word of a narrow format, and words of every
+// kind of a wide one, times one.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "device/device.h"
+#include "triage/explain.h"
+#include "triage/probe/probe.h"
+
+namespace mmadiff {
+
+// An operand of one dot product.
+enum class ReadOperand : uint8_t { kA, kB, kAddend, kScaleOfA, kScaleOfB };
+const char* Name(ReadOperand operand);  // "a", "c", "the scales of a"
+
+// A word that the device takes for a different value.
+struct Misread {
+  uint64_t word;
+  Observed observed;
+  std::optional<uint64_t> as;  // the word of which the model gives the device's answer
+};
+
+struct OperandDecoding {
+  ReadOperand operand;
+  const Format* format;          // the operation's
+  size_t words = 0;              // asked
+  std::vector<Misread> misread;  // ascending words
+  std::string all_of;            // "every NaN", if these are the class and have one image; or empty
+  // The readings of the operand, each alone, with which the model reproduces all answers; without one
+  // the words are a map, which is not a cause.
+  std::vector<Change> rules;
+};
+
+struct Decoding {
+  std::vector<OperandDecoding> operands;
+  // Changes of one parameter with which the model reproduces the answers to all operands.
+  std::vector<Change> changes;
+  // A form of the result that reproduces all answers, "the low half of an f32"; or empty.
+  std::string result;
+  std::vector<Observed> observed;
+  const Format* d = nullptr;
+
+  bool AsTheModel() const;
+  std::string Text() const;  // the differences
+};
+
+// One dot product for each word of each operand.
+std::vector<DotProductCase> DecodingCases(const Operation& op);
+
+// `op` is `asked` with a model. Bits of NaNs and signs of zeros do not count. A slow device gets fewer
+// words. Errors are the device's.
+absl::StatusOr<Decoding> AskDecoding(Device& device, const Operation& asked, const Operation& op);
+
+// The answer to Method::kDecoding.
+ProbeAnswer DecodingAnswer(const Operation& op, const Question& question, Decoding decoding);
+
+}  // namespace mmadiff

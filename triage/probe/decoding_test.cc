@@ -1,0 +1,176 @@
+#include "triage/probe/decoding.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <map>
+
+#include "sim/reading.h"
+#include "sim/word.h"
+#include "triage/model_device.h"
+
+namespace mmadiff {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+// The model of an operation, whose operands are changed before it reads them.
+class Misreader : public ModelDevice {
+ public:
+  Misreader(const Operation& op, std::function<void(DotProductCase&)> change)
+      : ModelDevice(op.model), op_(op), change_(std::move(change)) {}
+
+  absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) override {
+    std::vector<DotProductCase> dots;
+    for (int64_t i = 0; i < batch.dot_products(); ++i)
+      change_(dots.emplace_back(Extract(batch, i)));
+    return ModelDevice::Execute(op, MakeDotProductBatch(op_.shape(), dots), d);
+  }
+
+ private:
+  const Operation& op_;
+  const std::function<void(DotProductCase&)> change_;
+};
+
+const Operation& Op(const char* name) { return *FindOperation(name); }
+
+Decoding DecodingOf(const Operation& op, std::function<void(DotProductCase&)> change) {
+  Misreader device(op, std::move(change));
+  absl::StatusOr<Decoding> decoding = AskDecoding(device, op, op);
+  EXPECT_TRUE(decoding.ok()) << decoding.status();
+  return *std::move(decoding);
+}
+
+// The rows whose operands have the formats of eight bits, and which of their operands those are.
+struct NarrowOperand {
+  const char* op;
+  ReadOperand operand;
+};
+constexpr NarrowOperand kNarrow[] = {
+    {"sm_89/mma.m16n8k32.f32.e4m3.e5m2.f32", ReadOperand::kA},
+    {"sm_89/mma.m16n8k32.f32.e4m3.e5m2.f32", ReadOperand::kB},
+    {"gfx942/v_mfma_f32_16x16x32_fp8_bf8", ReadOperand::kA},
+    {"gfx942/v_mfma_f32_16x16x32_fp8_bf8", ReadOperand::kB},
+    {"x86/vpdpbusd", ReadOperand::kA},
+    {"x86/vpdpbusd", ReadOperand::kB},
+    {"sm_120/mma.m16n8k64.mxf4.f32.e2m1.e2m1.f32.ue8m0", ReadOperand::kScaleOfA},
+    {"sm_120/mma.m16n8k64.mxf4nvf4.f32.e2m1.e2m1.f32.ue4m3.4x", ReadOperand::kScaleOfB},
+};
+
+// Each word, read once as the word after it, if that has another value.
+TEST(Decoding, FindsEveryWordOfEveryNarrowFormat) {
+  for (const auto& [name, operand] : kNarrow) {
+    const Operation& op = Op(name);
+    const int k = op.model.k;
+    int found = 0;
+    const Format& f = operand == ReadOperand::kA   ? op.model.a
+                      : operand == ReadOperand::kB ? op.model.b
+                                                   : op.model.scale;
+    for (uint64_t word = 1; word < 256; ++word) {  // zeros and ones are in every dot product
+      if (word == IntegerWord(f, 1)) continue;
+      const uint64_t next = (word + 1) % 256;
+      const auto change = [&, of = operand](DotProductCase& dot) {
+        const bool of_a = of == ReadOperand::kA || of == ReadOperand::kScaleOfA;
+        const bool scales = of == ReadOperand::kScaleOfA || of == ReadOperand::kScaleOfB;
+        std::vector<uint64_t>& words = of_a ? dot.a : dot.b;
+        for (int i = scales ? k : 0; i < (scales ? static_cast<int>(words.size()) : k); ++i) {
+          if (words[i] == word) words[i] = next;
+        }
+      };
+      const Decoding decoding = DecodingOf(op, change);
+      size_t misread = 0;
+      for (const OperandDecoding& o : decoding.operands) {
+        if (o.operand != operand) {
+          EXPECT_TRUE(o.misread.empty()) << name << " " << word << ": " << decoding.Text();
+          continue;
+        }
+        misread = o.misread.size();
+        for (const Misread& m : o.misread) EXPECT_EQ(m.word, word);
+      }
+      EXPECT_LE(misread, 1) << name << " " << word;
+      found += static_cast<int>(misread);
+    }
+    // Two NaNs may follow one another.
+    EXPECT_GE(found, 240) << name;
+  }
+}
+
+TEST(Decoding, NamesTheRule) {
+  struct {
+    const char *op, *change, *text;
+  } const cases[] = {
+      {"sm_89/mma.m16n8k32.f32.e4m3.e4m3.f32", "operand_reading=top_binade_largest",
+       "a and b: numbers of the largest exponent as the largest number: 78..7d as 7e = 448.0, "
+       "f8..fd as fe = -448.0 (12 of 256 words); operand_reading=top_binade_largest"},
+      {"x86/vpdpbusd", "a_reading=s8", "a: words of s8: 80 as "},
+      {"sm_80/mma.m16n8k16.f32.bf16.bf16.f32", "b_reading=masked_1", "b: the low bit as 0: "},
+      {"sm_80/mma.m16n8k8.f32.tf32.tf32.f32", "operand_reading=nearest_away_13",
+       "operand_reading=nearest_away_13"},
+      {"sm_80/mma.m16n8k16.f32.f16.f16.f32", "addend_reading=zero", "c: zero: "},
+      {"sm_120/mma.m16n8k64.mxf4.f32.e2m1.e2m1.f32.ue8m0", "scale_reading=00_zero",
+       "the scales of a and the scales of b: 00 as zero: 00 as 00000000 = +0, which is no word of "
+       "ue8m0 (1 of 256 words); scale_reading=00_zero"},
+      {"sm_89/mma.m16n8k32.f32.e4m3.e4m3.f32", "input_subnormals=flush",
+       "a and b: subnormals as zeros: "},
+  };
+  for (const auto& c : cases) {
+    const Operation& op = Op(c.op);
+    const auto changes = ParseChanges(op.model.algorithm.family, c.change);
+    ASSERT_TRUE(changes.has_value()) << c.change;
+    ModelDevice device(WithAlgorithm(op, WithChanges(op.model.algorithm, *changes)));
+    const auto decoding = AskDecoding(device, op, op);
+    ASSERT_TRUE(decoding.ok());
+    EXPECT_THAT(decoding->Text(), HasSubstr(c.text)) << c.change;
+    EXPECT_THAT(decoding->changes, testing::Contains(changes->front())) << c.change;
+  }
+}
+
+// A map that no rule gives is printed, and no change is called its cause.
+TEST(Decoding, AMapIsNoCause) {
+  const Operation& op = Op("sm_89/mma.m16n8k32.f32.e4m3.e4m3.f32");
+  const Decoding decoding = DecodingOf(op, [](DotProductCase& dot) {
+    for (uint64_t& word : dot.a) word = word == 0x31 ? 0x35 : word == 0x9a ? 0x12 : word;
+  });
+  EXPECT_THAT(decoding.changes, IsEmpty());
+  for (const OperandDecoding& o : decoding.operands) EXPECT_THAT(o.rules, IsEmpty());
+  EXPECT_EQ(decoding.Text(),
+            "a: by no single rule, 31 as 35 = 0.8125, 9a as 12 = 5 * 2^-7 (2 of 256 words)");
+}
+
+TEST(Decoding, AsTheModelOfEveryRow) {
+  for (const Operation* op : DistinctOperations()) {
+    ModelDevice device(op->model);
+    const auto decoding = AskDecoding(device, *op, *op);
+    ASSERT_TRUE(decoding.ok()) << op->name;
+    EXPECT_TRUE(decoding->AsTheModel()) << op->name << ": " << decoding->Text();
+  }
+}
+
+TEST(Decoding, SeesTheFormOfTheResult) {
+  class LowHalf : public ModelDevice {
+   public:
+    using ModelDevice::ModelDevice;
+    absl::Status Execute(const Operation& op, const Batch& batch,
+                         std::vector<uint64_t>& d) override {
+      const absl::Status s = ModelDevice::Execute(op, batch, d);
+      for (uint64_t& word : d) {
+        uint64_t wide = 0;
+        EncodeValue(kF32, DecodeValue(kF16, word), &wide);
+        word = wide & 0xffff;
+      }
+      return s;
+    }
+  };
+  const Operation& op = Op("sm_80/mma.m16n8k8.f16.f16.f16.f16");
+  LowHalf device(op.model);
+  const auto decoding = AskDecoding(device, op, op);
+  ASSERT_TRUE(decoding.ok());
+  EXPECT_EQ(decoding->Text(), "the result is the low half of an f32");
+}
+
+}  // namespace
+}  // namespace mmadiff

@@ -1,0 +1,82 @@
+#include "triage/probe/pairing.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "triage/model_device.h"
+
+namespace mmadiff {
+namespace {
+
+using testing::IsEmpty;
+using testing::StartsWith;
+
+// The model of an operation with the words of each row in other places.
+class Mover : public ModelDevice {
+ public:
+  Mover(const Operation& op, std::function<void(DotProductCase&)> move)
+      : ModelDevice(op.model), op_(op), move_(std::move(move)) {}
+
+  absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) override {
+    std::vector<DotProductCase> dots;
+    for (int64_t i = 0; i < batch.dot_products(); ++i) move_(dots.emplace_back(Extract(batch, i)));
+    return ModelDevice::Execute(op, MakeDotProductBatch(op_.shape(), dots), d);
+  }
+
+ private:
+  const Operation& op_;
+  const std::function<void(DotProductCase&)> move_;
+};
+
+std::string TextOf(const char* name, std::function<void(DotProductCase&)> move) {
+  const Operation& op = *FindOperation(name);
+  Mover device(op, std::move(move));
+  const absl::StatusOr<Pairing> pairing = AskPairing(device, op);
+  return pairing.ok() ? pairing->Text() : pairing.status().ToString();
+}
+
+constexpr char kHalf[] = "sm_80/mma.m16n8k8.f32.f16.f16.f32";
+constexpr char kScaled[] = "sm_120/mma.m16n8k64.mxf4.f32.e2m1.e2m1.f32.ue8m0";
+
+TEST(Pairing, NamesAPermutation) {
+  EXPECT_EQ(TextOf(kHalf,
+                   [](DotProductCase& dot) {
+                     std::swap(dot.b[0], dot.b[2]);
+                     std::swap(dot.b[1], dot.b[3]);
+                   }),
+            "k = 0 of a meets k = 2 of b, 1 meets 3, 2 meets 0, 3 meets 1");
+  EXPECT_EQ(TextOf(kHalf, [](DotProductCase& dot) { dot.b[5] = dot.b[4]; }),
+            "k = 4..5 of a meets k = 4 of b");
+  EXPECT_THAT(TextOf("x86/vpdpbusd", [](DotProductCase& dot) { std::swap(dot.a[3], dot.a[0]); }),
+              StartsWith("k = 0 of a meets k = 3 of b, 3 meets 0"));
+}
+
+TEST(Pairing, NamesTheScales) {
+  EXPECT_EQ(TextOf(kScaled, [](DotProductCase& dot) { std::swap(dot.a[64], dot.a[65]); }),
+            "k = 0..31 of a has scale 1 of a, 32..63 has 0");
+  EXPECT_EQ(TextOf(kScaled, [](DotProductCase& dot) { dot.b[65] = dot.b[64]; }),
+            "k = 0..63 of b has scale 0 of b");
+}
+
+// A device that reads words otherwise still shows which k meet.
+TEST(Pairing, DoesNotNeedTheValueOfOne) {
+  EXPECT_THAT(TextOf(kHalf,
+                     [](DotProductCase& dot) {
+                       for (uint64_t& word : dot.a) word = word == 0x3c00 ? 0x4123 : word;
+                     }),
+              IsEmpty());
+}
+
+TEST(Pairing, OfEveryRowIsRight) {
+  for (const Operation* op : DistinctOperations()) {
+    ModelDevice device(op->model);
+    const absl::StatusOr<Pairing> pairing = AskPairing(device, *op);
+    ASSERT_TRUE(pairing.ok()) << op->name;
+    EXPECT_THAT(pairing->Text(), IsEmpty()) << op->name;
+  }
+}
+
+}  // namespace
+}  // namespace mmadiff
