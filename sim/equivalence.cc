@@ -274,7 +274,7 @@ std::string SameZeroSign(const Model& m, const Algorithm& changed) {
 // the bits of a larger one.
 bool IsAddendCut(const Model& m, int bits) {
   const Algorithm& alg = m.algorithm;
-  return IsFused(m) && alg.align_rounding == Rounding::kTowardZero &&
+  return bits > 0 && IsFused(m) && alg.align_rounding == Rounding::kTowardZero &&
          bits <= m.c.ignored_bits + m.c.fraction_bits - alg.fraction_bits;
 }
 
