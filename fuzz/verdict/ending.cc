@@ -74,6 +74,7 @@ Verdict VerdictOf(Reason reason, bool exact) {
     case Reason::kNoModel:
     case Reason::kNoArithmetic:
     case Reason::kDeviceLacks:
+    case Reason::kConversion:
     case Reason::kCannotStart:
     case Reason::kNotRecorded:
     case Reason::kUnknownHere:

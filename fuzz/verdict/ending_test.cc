@@ -126,6 +126,16 @@ TEST(EndingTest, WhatIsNotReachedIsNotAbsent) {
   EXPECT_EQ(ending.exit_code(), kClean);
 }
 
+// Several reasons for which nothing is asked: nothing was compared.
+TEST(EndingTest, AllIsAbsentForOneReasonOrAnother) {
+  Ending ending("run");
+  for (const char* const name : {"a", "b"}) ending.ledger().Ask(Thing::kOperation, name);
+  ending.ledger().Leave({Thing::kOperation, Reason::kNoFormats, "a"});
+  ending.ledger().Leave({Thing::kOperation, Reason::kConversion, "b"});
+  ending.Close();
+  EXPECT_EQ(ending.exit_code(), kNoDevice);
+}
+
 TEST(EndingTest, ADifferenceOutweighsWhatIsLeftOut) {
   Ending ending("run");
   ending.ledger().Ask(Thing::kOperation, "a", true);
@@ -164,7 +174,8 @@ TEST(EndingTest, EachReasonHasItsVerdict) {
     if (VerdictOf(reason, false) != Verdict::kGood) others += std::string(Name(reason)) + " ";
   }
   EXPECT_EQ(named,
-            "no_formats only_in_one no_model no_arithmetic device_lacks cannot_start not_recorded "
+            "no_formats only_in_one no_model no_arithmetic device_lacks conversion cannot_start "
+            "not_recorded "
             "unknown_here "
             "damaged not_understood ");
   EXPECT_EQ(others, "damaged not_understood ");
