@@ -99,7 +99,7 @@ TEST(Faulty, EveryNeighbourOfEveryModel) {
   for (const Operation* pointer : DistinctOperations()) {
     const Operation& op = *pointer;
     const Batch batch = RandomBits(op, DotProductShape(op.shape()), 50);
-    for (const Neighbour& n : Neighbours(op.model)) {
+    for (const Neighbour& n : AllNeighbours(op.model)) {
       const std::unique_ptr<Device> device = Open(Name(n));
       ASSERT_TRUE(device->Supports(op).ok()) << op.name << " " << Name(n);
       EXPECT_EQ(*device->Run(op, batch), Simulated(WithAlgorithm(op, n.algorithm), batch))

@@ -129,6 +129,13 @@ inline constexpr int kNoFloor = -10000;
 
 // Largest k of a model; WhyInvalid() of sim/parameter.h rejects larger ones.
 inline constexpr int kMaxK = 256;
+// Whether parameters are simulated that no instruction of their family has (Parameter::unusual). On a GPU
+// they would cost registers.
+#ifdef MMADIFF_ON_GPU
+inline constexpr bool kSimulatesUnusual = false;
+#else
+inline constexpr bool kSimulatesUnusual = true;
+#endif
 // Largest k with Grouping::kPairsOfFour.
 inline constexpr int kMaxGroupedK = 64;
 

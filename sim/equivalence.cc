@@ -157,7 +157,9 @@ std::string SameProducts(const Model& m, const Algorithm& changed) {
   const bool exact = m.a.fraction_bits + m.b.fraction_bits + 1 <= alg.output_fraction_bits &&
                      ProductQuantum(m) >= m.d.min_exponent &&
                      ProductBound(m) <= MaxExponent(m.d) + 1;
-  return changed.product_rounding != alg.product_rounding && exact
+  const bool separate = changed.multiply_add != alg.multiply_add && !Propagates(alg.nan_rule) &&
+                        alg.addend_subnormals != Subnormals::kFlushPositive;
+  return (changed.product_rounding != alg.product_rounding || separate) && exact
              ? "the output format represents every product exactly"
              : "";
 }

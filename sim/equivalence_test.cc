@@ -17,7 +17,7 @@ std::string Reason(const std::string& op, std::string_view change) {
   for (const EquivalentNeighbour& e : EquivalentNeighbours(FindOperation(op)->model)) {
     if (Name(e.change) == change) return e.reason;
   }
-  for (const Neighbour& n : Neighbours(FindOperation(op)->model)) {
+  for (const Neighbour& n : AllNeighbours(FindOperation(op)->model)) {
     if (Name(n) == change) return "seen";
   }
   return "no such change";
@@ -46,6 +46,8 @@ constexpr Pair kPairs[] = {
      "no product of a subnormal has an exponent high enough to cut a bit of another term"},
     {"product_overflow=none", kF16, kBf16, "no product is that large"},
     {"product_rounding=exact", kPairsF16, kPairsBf16,
+     "the output format represents every product exactly"},
+    {"multiply_add=separate", "sm_80/mma.m8n8k4.f32.f16.f16.f32", "x86/vfmadd231ss",
      "the output format represents every product exactly"},
     {"output_subnormals=keep", kPairsF16, kPairsBf16, "no result is subnormal"},
     {"output_subnormals=flush_positive", kPairsF16, kPairsBf16, "no result is subnormal or -0"},

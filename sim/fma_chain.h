@@ -172,8 +172,8 @@ MMADIFF_HD_RARE constexpr uint64_t SeparateStep(const Model& m, const Unpacked& 
   return Add<Wide>(m, m.algorithm.addend_subnormals, product, word, step, trace);
 }
 
-// One multiply-add. c is a word of the output format. `Wide` is uint64_t for
-// operands of up to 24 bits, unsigned __int128 for f64.
+// One multiply-add. c is a word of the output format. `Wide` is uint64_t for operands of up to 24 bits,
+// unsigned __int128 for f64.
 template <class Wide, class Trace>
 MMADIFF_HD constexpr uint64_t FmaStep(const Model& m, Unpacked a, Unpacked b, uint64_t c_word,
                                       int step, int k, Trace& trace) {
@@ -184,7 +184,7 @@ MMADIFF_HD constexpr uint64_t FmaStep(const Model& m, Unpacked a, Unpacked b, ui
   }
   Unpacked c = Decode(m.d, c_word);
   if (alg.addend_subnormals != Subnormals::kKeep) c = Flushed(m.d, alg.addend_subnormals, c);
-  if (alg.multiply_add == MultiplyAdd::kSeparate) {
+  if (kSimulatesUnusual && alg.multiply_add == MultiplyAdd::kSeparate) {
     return SeparateStep<Wide>(m, a, b, c_word, step, k, trace);
   }
   const unsigned kinds =
@@ -201,7 +201,7 @@ MMADIFF_HD constexpr uint64_t FmaStep(const Model& m, Unpacked a, Unpacked b, ui
   trace(Event{Stage::kProduct, step, k, negative, product, product_lsb, false});
   const SignedSum<Wide> addend = {c.negative, c.significand, c.exponent - m.d.fraction_bits};
   SignedSum<Wide> exact = {negative, product, product_lsb};
-  if (alg.far_product != FarProduct::kExact && IsFar<Wide>(m, exact, addend)) {
+  if (kSimulatesUnusual && alg.far_product != FarProduct::kExact && IsFar<Wide>(m, exact, addend)) {
     const bool same = negative == c.negative;
     if (alg.far_product == FarProduct::kDropped) exact.magnitude = 0;
     if (alg.far_product == FarProduct::kOneUlp ||

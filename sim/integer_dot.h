@@ -55,7 +55,8 @@ MMADIFF_HD constexpr uint64_t IntegerDot(const Model& m, Row a, Row b, uint64_t 
                   static_cast<uint64_t>(product < 0 ? -product : product), 0, false});
       products += product;
     }
-    if (m.algorithm.pair_sum != PairSum::kExact) products = PairSums(m, s, a, b);
+    if (kSimulatesUnusual && m.algorithm.pair_sum != PairSum::kExact)
+      products = PairSums(m, s, a, b);
     sum += products;
     trace(Event{Stage::kSum, s.number, -1, sum < 0, static_cast<uint64_t>(sum < 0 ? -sum : sum), 0,
                 false});

@@ -77,7 +77,17 @@ Parameter Make(const char* name, Stage stage, unsigned families,
           min,
           max,
           structural,
-          unusual};
+          unusual,
+          nullptr};
+}
+
+// Every row of the tables reads its operands as they are.
+template <auto Member>
+Parameter MakeReading(const char* name, unsigned families, Format Model::*operand) {
+  Parameter p =
+      Make<Member>(name, Stage::kProduct, families, ReadingNames(), 0, 0, false, families);
+  p.operand = operand;
+  return p;
 }
 
 using A = Algorithm;
@@ -131,16 +141,12 @@ const std::vector<Parameter>& Table() {
       Make<&A::far_product>("far_product", Stage::kProduct, kChain, kFarProducts, 0, 0, false,
                             kChain),
       Make<&A::pair_sum>("pair_sum", Stage::kProduct, kInteger, kPairSums, 0, 0, false, kInteger),
-      Make<&A::operand_reading>("operand_reading", Stage::kProduct, kFloat | kInteger,
-                                ReadingNames(), 0, 0, false, kFloat | kInteger),
-      Make<&A::a_reading>("a_reading", Stage::kProduct, kFloat | kInteger, ReadingNames(), 0, 0,
-                          false, kFloat | kInteger),
-      Make<&A::b_reading>("b_reading", Stage::kProduct, kFloat | kInteger, ReadingNames(), 0, 0,
-                          false, kFloat | kInteger),
-      Make<&A::addend_reading>("addend_reading", Stage::kProduct, kFloat | kInteger, ReadingNames(),
-                               0, 0, false, kFloat | kInteger),
-      Make<&A::scale_reading>("scale_reading", Stage::kProduct, kScaled, ReadingNames(), 0, 0,
-                              false, kScaled),
+      // The first covers a and b, and must apply to both (WhyUnreadable).
+      MakeReading<&A::operand_reading>("operand_reading", kFloat | kInteger, &Model::a),
+      MakeReading<&A::a_reading>("a_reading", kFloat | kInteger, &Model::a),
+      MakeReading<&A::b_reading>("b_reading", kFloat | kInteger, &Model::b),
+      MakeReading<&A::addend_reading>("addend_reading", kFloat | kInteger, &Model::c),
+      MakeReading<&A::scale_reading>("scale_reading", kScaled, &Model::scale),
   };
   return table;
 }
@@ -151,17 +157,9 @@ bool IsPowerOfTwo(const Parameter& p) {
   return p.name == std::string_view("terms") || p.name == std::string_view("group_terms");
 }
 
-// The operand of a reading. Those of operand_reading must apply to both a and b (WhyUnreadable).
-const Format& OperandOf(const Parameter& p, const Model& m) {
-  const std::string_view name = p.name;
-  if (name == "b_reading") return m.b;
-  if (name == "addend_reading") return m.c;
-  return name == "scale_reading" ? m.scale : m.a;
-}
-
 std::vector<int> ReadingValues(const Parameter& p, const Model& m, bool near) {
   std::vector<int> values = {static_cast<int>(Reading::kAsIs)};
-  for (const Reading r : ReadingsOf(OperandOf(p, m), near)) values.push_back(static_cast<int>(r));
+  for (const Reading r : ReadingsOf(m.*p.operand, near)) values.push_back(static_cast<int>(r));
   return values;
 }
 
@@ -192,7 +190,11 @@ std::string InvalidIntegers(const Model& m) {
   return m.d.is_signed ? "" : "the output of integer_dot must be signed";
 }
 
-bool SameFormat(const Format& x, const Format& y) { return std::string_view(x.name) == y.name; }
+// A reading changes members, not the name.
+bool SameFormat(const Format& x, const Format& y) {
+  return std::string_view(x.name) == y.name && x.min_exponent == y.min_exponent &&
+         x.nonfinite == y.nonfinite && x.has_zero == y.has_zero;
+}
 
 std::string InvalidChain(const Model& m) {
   const Algorithm& alg = m.algorithm;
@@ -312,10 +314,8 @@ std::string InvalidFloats(const Model& m) {
 
 // Calls `visit` for every valid one-parameter change to one of the values from `values_of`, with
 // the change and the changed algorithm.
-template <class Visit>
-void ForEachChange(const Model& m,
-                   std::vector<int> (*values_of)(const Parameter&, const Model&, int),
-                   Visit visit) {
+template <class ValuesOf, class Visit>
+void ForEachChange(const Model& m, ValuesOf values_of, Visit visit) {
   for (const Parameter& p : Table()) {
     if (!(p.families & Bit(m.algorithm.family))) continue;
     const int value = p.get(m.algorithm);
@@ -329,11 +329,18 @@ void ForEachChange(const Model& m,
   }
 }
 
+template <class ValuesOf>
+std::vector<Neighbour> DistinctChanges(const Model& m, ValuesOf values_of) {
+  std::vector<Neighbour> changes;
+  ForEachChange(m, values_of, [&](const Change& change, const Algorithm& changed) {
+    if (WhyEquivalent(m, changed).empty()) changes.push_back({{change}, changed});
+  });
+  return changes;
+}
+
 }  // namespace
 
 std::span<const Parameter> Parameters() { return Table(); }
-
-bool IsReading(const Parameter& p) { return p.values.data() == ReadingNames().data(); }
 
 const Parameter* FindParameter(Family family, std::string_view name) {
   for (const Parameter& p : Table()) {
@@ -413,6 +420,11 @@ Algorithm WithChanges(Algorithm algorithm, std::span<const Change> changes) {
 
 const char* Name(Family family) { return kFamilies[static_cast<int>(family)]; }
 
+bool HasUnusual(const Algorithm& a) {
+  return std::ranges::any_of(
+      Table(), [&](const Parameter& p) { return (p.unusual & Bit(a.family)) && p.get(a) != 0; });
+}
+
 std::vector<Change> AlgorithmFields(const Algorithm& a) {
   std::vector<Change> fields;
   for (const Parameter& p : Table()) {
@@ -476,15 +488,21 @@ std::vector<int> OtherValues(const Parameter& p, int value) {
 }
 
 std::vector<Neighbour> Neighbours(const Model& m) {
-  std::vector<Neighbour> neighbours;
-  ForEachChange(m, NearValues, [&](const Change& change, const Algorithm& changed) {
-    if (WhyEquivalent(m, changed).empty()) neighbours.push_back({{change}, changed});
+  return DistinctChanges(m, [](const Parameter& p, const Model& model, int value) {
+    return IsReading(p) ? std::vector<int>() : NearValues(p, model, value);
   });
-  return neighbours;
 }
 
+std::vector<Neighbour> Misreadings(const Model& m, bool near) {
+  return DistinctChanges(m, [near](const Parameter& p, const Model& model, int) {
+    return IsReading(p) ? ReadingValues(p, model, near) : std::vector<int>();
+  });
+}
+
+std::vector<Neighbour> AllNeighbours(const Model& m) { return DistinctChanges(m, NearValues); }
+
 std::vector<Neighbour> SingleChanges(const Model& m) {
-  std::vector<Neighbour> changes = Neighbours(m);
+  std::vector<Neighbour> changes = AllNeighbours(m);
   const size_t near = changes.size();
   ForEachChange(m, AllValues, [&](const Change& change, const Algorithm& changed) {
     const auto known = [&](const Neighbour& n) { return n.algorithm == changed; };

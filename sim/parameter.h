@@ -23,14 +23,14 @@ struct Parameter {
   int min, max;                         // range of a number
   bool structural;                      // determines which products are added together
   unsigned unusual;  // families, like `families`, in which every row of the tables has the value 0
+  Format Model::*operand;  // whose words a reading (sim/reading.h) changes; nullptr for others
 };
 
 // In the order in which neighbors are preferred as explanations. The first neighbor of every model
 // is the fault that each run plants and must find.
 std::span<const Parameter> Parameters();
 
-// Whether it is the way an operand is read (sim/reading.h).
-bool IsReading(const Parameter& p);
+inline bool IsReading(const Parameter& p) { return p.operand != nullptr; }
 
 // nullptr if the family has no parameter of that name.
 const Parameter* FindParameter(Family family, std::string_view name);
@@ -66,7 +66,10 @@ const char* Name(Family family);  // "fused_sum"; "no model"
 // unusual ones whose value is 0.
 std::vector<Change> AlgorithmFields(const Algorithm& algorithm);
 
-// The same with the unusual ones, but without readings that are as_is.
+// Whether an unusual parameter is not 0. No kernel for GPUs simulates such a model (kSimulatesUnusual).
+bool HasUnusual(const Algorithm& algorithm);
+
+// AlgorithmFields() with the unusual ones, but without readings that are as_is.
 std::vector<Change> SearchedFields(const Algorithm& algorithm);
 
 // A model with changed parameters. Most have one change; diagnosis and `infer` also find several.
@@ -81,21 +84,24 @@ std::string Name(const Neighbour& neighbour);  // the name of its changes
 // `to` as a neighbor of `from`; both must be of one family.
 Neighbour NeighbourOf(const Algorithm& from, const Algorithm& to);
 
-// Every algorithm with one changed parameter: numbers move one up or down (terms are halved or
-// doubled; a floor can also become none), named values take each other value, except that a reading
-// of a number of bits is the least that applies. Leaves out algorithms
+// Every algorithm with one changed parameter of the sum: numbers move one up or down (terms are halved
+// or doubled; a floor can also become none), named values take each other value. Leaves out algorithms
 // that no input can distinguish from the model (WhyEquivalent).
 std::vector<Neighbour> Neighbours(const Model& model);
+// The same for readings, apart because one of them reproduces almost any single answer. `near`: a rule
+// with a number of bits is there once, with the least that applies.
+std::vector<Neighbour> Misreadings(const Model& model, bool near);
+std::vector<Neighbour> AllNeighbours(const Model& model);  // both, in this order, the readings near
 
 // All values other than `value` that a parameter can have, numbers nearest first. For terms only
 // 1..32 and powers of two; for floors only -320..128 and none.
 std::vector<int> OtherValues(const Parameter& p, int value);
 
-// Every algorithm with one changed parameter, at any distance: `Neighbours()` first, then the others
-// by OtherValues(). Leaves out algorithms that no input can distinguish from the model.
+// Every algorithm with one changed parameter, at any distance: `AllNeighbours()` first, then the
+// others by OtherValues(). Leaves out algorithms that no input can distinguish from the model.
 std::vector<Neighbour> SingleChanges(const Model& model);
 
-// A neighbor that `Neighbours()` leaves out, and why no input can distinguish it from the model.
+// A neighbor that `AllNeighbours()` leaves out, and why no input can distinguish it from the model.
 struct EquivalentNeighbour {
   Change change;
   std::string reason;

@@ -28,7 +28,7 @@ std::vector<int> ValuesOf(const Parameter& p) {
 
 std::vector<std::string> NeighbourNames(const Model& model) {
   std::vector<std::string> names;
-  for (const Neighbour& n : Neighbours(model)) names.push_back(Name(n));
+  for (const Neighbour& n : AllNeighbours(model)) names.push_back(Name(n));
   return names;
 }
 
@@ -186,7 +186,7 @@ TEST(WhyInvalid, NamesWhatIsWrong) {
 TEST(Neighbours, DifferInOneParameterAndAreValid) {
   for (const Operation& op : Operations()) {
     std::set<std::string> names;
-    for (const Neighbour& n : Neighbours(op.model)) {
+    for (const Neighbour& n : AllNeighbours(op.model)) {
       SCOPED_TRACE(op.name + " " + Name(n));
       EXPECT_TRUE(names.insert(Name(n)).second);
       EXPECT_EQ(WhyInvalid(WithAlgorithm(op, n.algorithm)), "");
@@ -204,7 +204,7 @@ TEST(Neighbours, DifferInOneParameterAndAreValid) {
 // faulty:NAME=VALUE must lead to the neighbour of that name.
 TEST(Neighbours, NamesParse) {
   for (const Operation& op : Operations()) {
-    for (const Neighbour& n : Neighbours(op.model)) {
+    for (const Neighbour& n : AllNeighbours(op.model)) {
       const auto changes = ParseChanges(op.model.algorithm.family, Name(n));
       ASSERT_EQ(changes, n.changes) << Name(n);
       EXPECT_EQ(WithChanges(op.model.algorithm, *changes), n.algorithm) << Name(n);

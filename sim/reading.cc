@@ -115,6 +115,11 @@ int MagnitudeBits(const Format& f) { return f.exponent_bits + f.fraction_bits + 
 
 uint64_t SignOf(const Format& f, uint64_t word) { return word & ~LowBits(MagnitudeBits(f)); }
 
+// A zero of the word's sign, if the format has both.
+uint64_t ZeroOf(const Format& f, uint64_t word) {
+  return f.nonfinite == Nonfinite::kNanMinusZero ? 0 : SignOf(f, word);
+}
+
 bool IsOtherFormat(const Format& f, const Format& other) {
   return std::string_view(f.name) != other.name && f.bits == other.bits &&
          IsInteger(f) == IsInteger(other) && (IsInteger(f) || f.is_signed == other.is_signed);
@@ -137,6 +142,7 @@ uint64_t RoundedToNearest(const Format& f, uint64_t word, int bits, bool away) {
   const uint64_t sign = SignOf(f, word), magnitude = word ^ sign, half = 1ull << (bits - 1);
   const uint64_t up = away ? half : half - 1 + (magnitude >> bits & 1);
   const uint64_t rounded = Masked(magnitude + up, bits);
+  if (rounded == 0) return ZeroOf(f, word);
   const bool fits = HasInfinity(f) || rounded <= MaxFiniteWord(f);
   return sign | (fits ? rounded : Masked(magnitude, bits));
 }
@@ -148,11 +154,11 @@ uint64_t FlushedWord(const Format& f, Subnormals rule, uint64_t word) {
   if (rule == Subnormals::kKeep) return word;
   const Unpacked x = Decode(f, word);
   if (x.kind != Kind::kFinite || x.significand >> f.fraction_bits != 0) return word;
-  return rule == Subnormals::kFlushPositive ? 0 : SignOf(f, word);
+  return rule == Subnormals::kFlushPositive ? 0 : ZeroOf(f, word);
 }
 
 Subnormals FlushBefore(const Model& m) {
-  return FlushesItself(m.algorithm.family) ? Subnormals::kKeep : m.algorithm.input_subnormals;
+  return FlushesBefore(m.algorithm.family) ? m.algorithm.input_subnormals : Subnormals::kKeep;
 }
 
 Reading OfA(const Algorithm& alg) {
@@ -162,17 +168,17 @@ Reading OfB(const Algorithm& alg) {
   return alg.b_reading != Reading::kAsIs ? alg.b_reading : alg.operand_reading;
 }
 
-uint64_t ElementRead(const Model& m, Reading reading, const Format& f, uint64_t word) {
-  return FlushedWord(FormatRead(reading, f), FlushBefore(m), WordRead(reading, f, word));
-}
-
 // Rows of k elements and their scales.
 void ReadRows(const Model& m, Reading reading, const Format& f, std::span<uint64_t> words) {
-  const size_t row = m.k + m.scales();
+  const Format read = FormatRead(reading, f);
+  const Subnormals flush = FlushBefore(m);
+  if (reading == Reading::kAsIs && flush == Subnormals::kKeep && m.scales() == 0) return;
+  const Reading of_scales = m.algorithm.scale_reading;
+  const size_t k = m.k, row = k + m.scales();
   for (size_t i = 0; i < words.size(); ++i) {
-    words[i] = i % row < static_cast<size_t>(m.k)
-                   ? ElementRead(m, reading, f, words[i])
-                   : WordRead(m.algorithm.scale_reading, m.scale, words[i]);
+    const bool scale = i % row >= k;
+    if (scale && of_scales != Reading::kAsIs) words[i] = WordRead(of_scales, m.scale, words[i]);
+    if (!scale) words[i] = FlushedWord(read, flush, WordRead(reading, f, words[i]));
   }
 }
 
@@ -234,6 +240,7 @@ bool Applies(Reading reading, const Format& f) {
       return number && f.nonfinite != Nonfinite::kNone;
     case Rule::kNanInfinity:
     case Rule::kInfinityNan:
+      return HasInfinity(f) && fraction;
     case Rule::kInfinityLargest:
       return HasInfinity(f);
     case Rule::kTopBinadeLargest:
@@ -305,10 +312,9 @@ uint64_t WordRead(Reading reading, const Format& f, uint64_t word) {
       break;
   }
   const Unpacked x = Decode(f, word);
-  const uint64_t sign = SignOf(f, word);
   switch (x.kind) {
     case Kind::kNan:
-      if (rule == Rule::kNanZero) return f.nonfinite == Nonfinite::kNanMinusZero ? 0 : sign;
+      if (rule == Rule::kNanZero) return ZeroOf(f, word);
       if (rule == Rule::kNanLargest) return LargestOf(f, word);
       return rule == Rule::kNanInfinity ? InfinityWord(f, x.negative) : word;
     case Kind::kInfinite:
@@ -352,7 +358,7 @@ std::string WhyUnreadable(const Model& m) {
     return "operand_reading covers a and b: write it alone, or a_reading and b_reading";
   }
   if (FlushesSubnormals(alg.operand_reading)) return "write input_subnormals=flush";
-  if (FlushesSubnormals(alg.addend_reading) && FlushesItself(m.algorithm.family))
+  if (FlushesSubnormals(alg.addend_reading) && !FlushesBefore(m.algorithm.family))
     return "write addend_subnormals=flush";
   return MeaningOf(alg.addend_reading).format != nullptr ? "the addend is read in its own format"
                                                          : "";
@@ -381,7 +387,7 @@ Model WithoutReadings(const Model& m) {
   plain.c = FormatRead(alg.addend_reading, m.c);
   plain.scale = FormatRead(alg.scale_reading, m.scale);
   CopyReadings({.family = alg.family}, alg);
-  if (!FlushesItself(m.algorithm.family)) alg.input_subnormals = Subnormals::kKeep;
+  if (FlushesBefore(m.algorithm.family)) alg.input_subnormals = Subnormals::kKeep;
   return plain;
 }
 

@@ -37,19 +37,20 @@ uint64_t WordRead(Reading reading, const Format& format, uint64_t word);
 // Why the readings do not fit the model's formats or one another; empty if they do.
 std::string WhyUnreadable(const Model& model);
 
-// Whether the arithmetic of the family itself flushes operands (input_subnormals).
-constexpr bool FlushesItself(Family family) {
-  return family == Family::kFmaChain || family == Family::kPairwiseSum ||
-         family == Family::kConversion;
+// Whether input_subnormals is a reading; other families flush operands themselves, or read no numbers.
+constexpr bool FlushesBefore(Family family) {
+  return family == Family::kFusedSum || family == Family::kScaledSum ||
+         family == Family::kExactSum || family == Family::kTwoStageSum;
 }
 
 // Whether some operand is read differently from its format.
 constexpr bool HasReadings(const Model& model) {
   const Algorithm& a = model.algorithm;
+  if (a.family == Family::kConversion) return false;
   const int any = static_cast<int>(a.operand_reading) | static_cast<int>(a.a_reading) |
                   static_cast<int>(a.b_reading) | static_cast<int>(a.addend_reading) |
                   static_cast<int>(a.scale_reading);
-  return any != 0 || (a.input_subnormals != Subnormals::kKeep && !FlushesItself(a.family));
+  return any != 0 || (a.input_subnormals != Subnormals::kKeep && FlushesBefore(a.family));
 }
 void CopyReadings(const Algorithm& from, Algorithm& to);
 bool SameReadings(const Model& x, const Model& y);

@@ -127,8 +127,7 @@ TEST(Reading, IsTheSameOnEveryPath) {
     fill(batch.a, [&](size_t i) { return op.instruction->a_format(static_cast<int>(i % row)); });
     fill(batch.b, [&](size_t i) { return op.instruction->b_format(static_cast<int>(i % row)); });
     fill(batch.c, [&](size_t) { return *op.instruction->c; });
-    for (const Neighbour& n : Neighbours(op.model)) {
-      if (!IsReading(*n.single()->parameter)) continue;
+    for (const Neighbour& n : Misreadings(op.model, true)) {
       const Model model = WithAlgorithm(op, n.algorithm);
       ASSERT_TRUE(HasReadings(model));
       std::vector<uint64_t> d(batch.dot_products());

@@ -48,22 +48,35 @@ MMADIFF_HD constexpr bool HasSpecials(const Model& m, const ScaledStep<Row>& s, 
   return kinds != 0;
 }
 
+// The elements of a in a step, infinite under an infinite scale.
+template <class Row>
+struct UnderScales {
+  const Model& m;
+  const ScaledStep<Row>& s;
+
+  MMADIFF_HD constexpr Unpacked operator[](int i) const {
+    const int k = s.first + i;
+    Unpacked a = s.a[k];
+    const bool infinite =
+        s.ScaleA(m, k).kind == Kind::kInfinite || s.ScaleB(m, k).kind == Kind::kInfinite;
+    if (infinite && a.kind == Kind::kFinite) a.kind = Kind::kInfinite;
+    return a;
+  }
+};
+
 // A NaN scale gives NaN even for a block of zeros; infinity times a zero scale is NaN, and so is an
 // infinite scale times zero.
 template <class Row>
 MMADIFF_HD_RARE constexpr uint64_t ScaledSpecials(const Model& m, const ScaledStep<Row>& s,
                                                   const Unpacked& c) {
+  const UnderScales<Row> scaled = {m, s};
   bool nan = false;
-  Unpacked scaled[kMaxK];  // a, infinite under an infinite scale
-  for (int k = s.first; k < s.first + s.terms; ++k) {
+  for (int i = 0, k = s.first; i < s.terms; ++i, ++k) {
     const Unpacked &x = s.ScaleA(m, k), &y = s.ScaleB(m, k);
-    Unpacked& a = scaled[k - s.first] = s.a[k];
-    const bool infinite = x.kind == Kind::kInfinite || y.kind == Kind::kInfinite;
-    nan |= x.kind == Kind::kNan || y.kind == Kind::kNan ||
-           (infinite && a.kind == Kind::kFinite && a.significand == 0);
-    if (infinite && a.kind == Kind::kFinite) a.kind = Kind::kInfinite;
-    nan |= (a.kind == Kind::kInfinite || s.b[k].kind == Kind::kInfinite) &&
-           x.significand * y.significand == 0;
+    const bool infinite_a = scaled[i].kind == Kind::kInfinite;
+    const bool zero_a = s.a[k].kind == Kind::kFinite && s.a[k].significand == 0;
+    nan |= x.kind == Kind::kNan || y.kind == Kind::kNan || (infinite_a && zero_a);
+    nan |= (infinite_a || s.b[k].kind == Kind::kInfinite) && x.significand * y.significand == 0;
   }
   if (nan) return DefaultNan(m.d, m.algorithm.nan_rule);
   return SumSpecials(m, scaled, s.b + s.first, s.terms, c);

@@ -38,7 +38,6 @@ std::vector<Neighbour> ExplainingNeighbours(const Operation& op,
                                             std::span<const Observed> observed) {
   std::vector<Neighbour> explaining;
   for (Neighbour& n : Neighbours(op.model)) {
-    if (IsReading(*n.single()->parameter)) continue;
     if (Explains(op, WithAlgorithm(op, n.algorithm), observed)) explaining.push_back(std::move(n));
   }
   return explaining;

@@ -38,8 +38,7 @@ bool Fits(const Operation& op, const Model& model, const Observed& observed);
 bool Fits(const Operation& op, const Observed& observed, uint64_t word);
 
 // The neighbors of the operation's model that reproduce all observed answers (under the operation's
-// NaN rule), in the order of `Neighbours()`. Empty if no neighbor does. Without readings, since one of
-// them fits almost every single answer.
+// NaN rule), in the order of `Neighbours()`. Empty if no neighbor does.
 std::vector<Neighbour> ExplainingNeighbours(const Operation& op,
                                             std::span<const Observed> observed);
 

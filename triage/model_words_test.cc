@@ -48,7 +48,7 @@ TEST(ModelWords, OfEachFamily) {
 TEST(ModelWords, EveryChangeChangesThem) {
   for (const Operation* op : DistinctOperations()) {
     const std::string words = DescribeModel(op->model);
-    for (const Neighbour& n : Neighbours(op->model)) {
+    for (const Neighbour& n : AllNeighbours(op->model)) {
       EXPECT_NE(DescribeModel(WithAlgorithm(*op, n.algorithm)), words)
           << op->name << ' ' << Name(n);
     }

@@ -111,12 +111,14 @@ TEST(Machine, RefusesAddressesBesideMemory) {
 }
 
 TEST(Machine, RefusesWideAccessesThatAreNotAligned) {
-  for (const char* line :
-       {"LDS.64 R4, [R0+0x404]", "LDS.64 R5, [R0+0x400]", "STS.64 [R0+0x400], R5",
-        "LDS R4, [R0+0x402]", "STL.128 [R0+0x10], R6", "LDS.U16 R4, [R0+0x401]"}) {
+  for (const char* line : {"LDS.64 R4, [R0+0x404]", "LDS.64 R5, [R0+0x400]",
+                           "STS.64 [R0+0x400], R5", "LDS R4, [R0+0x402]", "STL.128 [R0+0x10], R6",
+                           "LDS.U16 R4, [R0+0x401]", "STL.S16 [R0+0x11], R6"}) {
     EXPECT_TRUE(absl::IsInternal(Executed({line, "EXIT"}))) << line;
   }
-  EXPECT_TRUE(Executed({"STS.64 [R0+0x400], RZ", "STL.128 [R0+0x10], R8", "EXIT"}).ok());
+  EXPECT_TRUE(Executed({"STS.64 [R0+0x400], RZ", "STL.128 [R0+0x10], R8", "STL.S16 [R0+0x12], R6",
+                        "LDL.S16 R6, [R0+0x12]", "EXIT"})
+                  .ok());
 }
 
 TEST(Machine, ReturnsToInstructionsOnly) {

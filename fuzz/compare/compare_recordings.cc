@@ -136,7 +136,7 @@ class Namer {
  public:
   std::string Name(const Operation& op, const std::vector<Observed>& observed) {
     if (Explains(op, op.model, observed)) return kModel;
-    for (const Neighbour& n : Neighbours(op.model)) {
+    for (const Neighbour& n : AllNeighbours(op.model)) {
       if (std::ranges::count(known_, n.changes) == 0) continue;
       if (Explains(op, WithAlgorithm(op, n.algorithm), observed)) return mmadiff::Name(n);
     }

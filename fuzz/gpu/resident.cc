@@ -80,7 +80,7 @@ absl::Status ResidentRunner::TestAgainstHost(const CaseStream& stream) {
   // Several launches, with cases that no run begins with.
   RETURN_IF_ERROR(TestCases(stream, model, kFarCase, kTestCases, kAtOnce).status());
   std::vector<Neighbour> faults = Neighbours(model);
-  std::erase_if(faults, [](const Neighbour& n) { return IsReading(*n.single()->parameter); });
+  std::erase_if(faults, [](const Neighbour& n) { return HasUnusual(n.algorithm); });
   for (const Neighbour& fault : faults) {
     const Model faulty = WithAlgorithm(*stream.op, fault.algorithm);
     ASSIGN_OR_RETURN(const bool found, TestCases(stream, faulty, 0, kTestCases, kAtOnce));

@@ -59,13 +59,12 @@ bool IsMissed(const Hits& hits) {
   return std::ranges::all_of(hits, [](uint64_t n) { return n == 0; });
 }
 
-// Targets of a trial: the neighbors of the model, without its readings, which every class reaches.
+// Targets of a trial: the neighbors of the model. (Every class reaches its readings.)
 class MutantTargets {
  public:
   MutantTargets(const Operation& op, size_t classes) : op_(op) {
-    for (const Neighbour& n : Neighbours(op.model)) {
-      if (!IsReading(*n.single()->parameter)) mutants_.push_back(WithAlgorithm(op, n.algorithm));
-    }
+    for (const Neighbour& n : Neighbours(op.model))
+      mutants_.push_back(WithAlgorithm(op, n.algorithm));
     hits_.assign(mutants_.size(), Hits(classes));
   }
 

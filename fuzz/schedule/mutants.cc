@@ -106,7 +106,7 @@ std::string Mutant::name() const {
 OperationMutants NeighboursOf(const OperationsOfModel& by_model) {
   const Operation& op = *by_model.op;
   OperationMutants work = {&op, by_model.operations, {}, EquivalentNeighbours(op.model)};
-  for (const Neighbour& n : Neighbours(op.model)) {
+  for (const Neighbour& n : AllNeighbours(op.model)) {
     Algorithm same_nan = n.algorithm;
     same_nan.nan_rule = op.model.algorithm.nan_rule;
     if (op.numerics->nan_verdict == NanVerdict::kAnyNan && same_nan == op.model.algorithm) {

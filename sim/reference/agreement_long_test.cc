@@ -48,7 +48,7 @@ TEST_P(AgreementLong, OfAllOperations) {
 TEST_P(AgreementLong, OfAllNeighbours) {
   std::vector<std::pair<std::string, Model>> models;
   for (const Operation* op : OperationsOf(GetParam())) {
-    for (const Neighbour& n : Neighbours(op->model)) {
+    for (const Neighbour& n : AllNeighbours(op->model)) {
       models.emplace_back(op->name + " with " + Name(n), WithAlgorithm(*op, n.algorithm));
     }
   }

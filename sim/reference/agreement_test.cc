@@ -41,7 +41,7 @@ TEST_P(Agreement, OfTheOperation) { Compare(GetParam()->model, kOperationDots, k
 
 TEST_P(Agreement, OfEveryNeighbour) {
   uint64_t seed = kSeed;
-  for (const Neighbour& neighbour : Neighbours(GetParam()->model)) {
+  for (const Neighbour& neighbour : AllNeighbours(GetParam()->model)) {
     SCOPED_TRACE(Name(neighbour));
     Compare(WithAlgorithm(*GetParam(), neighbour.algorithm), kNeighbourDots, ++seed);
   }

@@ -16,6 +16,15 @@ namespace {
 std::string NameOf(Reading reading) { return ReadingNames()[static_cast<size_t>(reading)]; }
 
 uint64_t Sign(const Format& f, bool negative) { return negative ? uint64_t{1} << (f.bits - 1) : 0; }
+// The bits above the magnitude.
+uint64_t SignOf(const Format& f, uint64_t word) {
+  const int magnitude = f.exponent_bits + f.fraction_bits + f.ignored_bits;
+  return word >> magnitude << magnitude;
+}
+
+uint64_t Zero(const Format& f, uint64_t sign) {
+  return Read(f, sign).kind == Class::kNan ? 0 : sign;
+}
 
 // The words of non-negative numbers ascend with their values, so the largest is found by bisection.
 uint64_t Largest(const Format& f) {
@@ -40,8 +49,8 @@ uint64_t Nearest(uint64_t magnitude, int bits, bool away) {
 
 uint64_t OfNumber(const Format& f, const std::string& name, const Number& x, uint64_t word) {
   const bool small = x.kind == Class::kZero || x.kind == Class::kSubnormal;
-  const uint64_t sign = word >> (f.bits - 1) << (f.bits - 1);
-  if (name == "subnormals_zero") return small ? sign : word;
+  const uint64_t sign = SignOf(f, word);
+  if (name == "subnormals_zero") return small ? Zero(f, sign) : word;
   if (name == "top_binade_largest") {
     return x.exponent == Read(f, Largest(f)).exponent ? sign | Largest(f) : word;
   }
@@ -53,6 +62,7 @@ uint64_t OfNumber(const Format& f, const std::string& name, const Number& x, uin
   const bool away = name.starts_with("nearest_away_");
   const int bits = std::stoi(name.substr(away ? 13 : 8));
   const uint64_t rounded = Nearest(word - sign, bits, away);
+  if (rounded == 0) return Zero(f, sign);
   const bool infinite = f.nonfinite == Nonfinite::kIeee || f.nonfinite == Nonfinite::kIeeeAllBits;
   return sign + (rounded > Largest(f) && !infinite ? (word - sign) >> bits << bits : rounded);
 }
@@ -70,9 +80,9 @@ uint64_t ReadWord(const Format& f, const std::string& name, uint64_t word) {
   if (name == "00_as_01") return word == 0 ? 1 : word;
   if (f.exponent_bits == 0) return word;
   const Number x = Read(f, word);
-  const uint64_t sign = word >> (f.bits - 1) << (f.bits - 1);
+  const uint64_t sign = SignOf(f, word);
   if (x.kind == Class::kNan) {
-    if (name == "nan_zero") return Read(f, sign).kind == Class::kNan ? 0 : sign;
+    if (name == "nan_zero") return Zero(f, sign);
     if (name == "nan_largest") return sign | Largest(f);
     return name == "nan_infinity" ? sign | Infinity(f) : word;
   }
@@ -98,18 +108,19 @@ uint64_t Flush(const Format& f, Subnormals rule, uint64_t word) {
   const Number x = Read(f, word);
   if (x.kind != Class::kZero && x.kind != Class::kSubnormal) return word;
   const Number flushed = Flushed(rule, x);
-  return flushed.kind == Class::kZero ? Sign(f, flushed.negative) : word;
+  return flushed.kind == Class::kZero ? Zero(f, Sign(f, flushed.negative)) : word;
 }
 
 }  // namespace
 
 void Read(Model& model, DotProductCase& dot) {
   Algorithm& alg = model.algorithm;
+  if (alg.family == Family::kConversion) return;
   const auto one = [&](Reading own) {
     return NameOf(own == Reading::kAsIs ? alg.operand_reading : own);
   };
   const bool sums = alg.family != Family::kFmaChain && alg.family != Family::kPairwiseSum &&
-                    alg.family != Family::kConversion && alg.family != Family::kIntegerDot;
+                    alg.family != Family::kIntegerDot;
   const std::string scale = NameOf(alg.scale_reading);
   const auto rows = [&](std::vector<uint64_t>& words, Format& f, const std::string& name) {
     const Format read = ReadFormat(f, name);

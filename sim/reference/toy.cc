@@ -22,7 +22,7 @@ std::vector<int> NumbersOf(std::string_view parameter) {
 std::vector<Choice> AllChoices(Family family) {
   std::vector<Choice> choices;
   for (const Parameter& p : Parameters()) {
-    if (FindParameter(family, p.name) == nullptr) continue;
+    if (FindParameter(family, p.name) == nullptr || IsReading(p)) continue;
     std::vector<int> values = NumbersOf(p.name);
     if (!p.values.empty()) {
       values.resize(p.values.size());

@@ -16,7 +16,7 @@ struct Choice {
   std::vector<int> values;
 };
 
-// Every parameter that the family reads, without values that no valid model can have.
+// Every parameter that the family reads, but for readings, without values that no valid model can have.
 std::vector<Choice> Choices(Family family);
 
 // Valid models that together cover every valid combination of values of any `strength` (1 or 2)

@@ -2,6 +2,8 @@
 
 #include <iterator>
 
+#include "sim/parameter.h"
+#include "sim/reading.h"
 #include "sim/reference/random_word.h"
 
 namespace mmadiff::reference {
@@ -97,7 +99,9 @@ Model ToyModelOf(const Algorithm& algorithm) {
   return m;
 }
 
-Model WithOtherFormats(const Model& model, Random& random) {
+namespace {
+
+Model OfOtherFormats(const Model& model, Random& random) {
   const Family family = model.algorithm.family;
   if (family == Family::kIntegerDot) return WithOtherIntegers(model, random);
   Model m = model;
@@ -128,6 +132,23 @@ Model WithOtherFormats(const Model& model, Random& random) {
   }
   // Two products in each of two groups.
   if (family == Family::kTwoStageSum && OneIn(random, 2)) m.algorithm.terms = m.k = 4;
+  return m;
+}
+
+}  // namespace
+
+Model WithOtherFormats(const Model& model, Random& random) {
+  Model m = OfOtherFormats(model, random);
+  const bool as_they_are = OneIn(random, 2);
+  for (const Parameter& p : Parameters()) {
+    const bool reads = IsReading(p) && FindParameter(m.algorithm.family, p.name) == &p;
+    if (!reads || as_they_are || OneIn(random, 2)) continue;
+    const std::vector<Reading> readings = ReadingsOf(m.*p.operand, false);
+    if (readings.empty()) continue;
+    Model changed = m;
+    p.set(changed.algorithm, static_cast<int>(readings[random() % readings.size()]));
+    if (WhyInvalid(changed).empty()) m = changed;
+  }
   return m;
 }
 

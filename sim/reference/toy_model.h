@@ -16,7 +16,8 @@ Model ToyModel(Family family);
 Model ToyModelOf(const Algorithm& algorithm);
 
 // The same model with different toy formats and different numbers of products and scales. Formats
-// include some with ignored bits, some without infinity, zero or subnormals, and unsigned integers.
+// include some with ignored bits, some without infinity, zero or subnormals, and unsigned integers. Half
+// of the models read some operands differently.
 // `model` must be valid, and so is the result.
 Model WithOtherFormats(const Model& model, std::mt19937_64& random);
 

@@ -42,6 +42,23 @@ TEST_P(Toy, AgreesOnEveryInputWithEveryValue) {
   EXPECT_GE(tried, 30'000);
 }
 
+// All inputs of models of one product with every reading.
+TEST_P(Toy, AgreesOnEveryInputWithEveryReading) {
+  Model toy = ToyModel(GetParam());
+  toy.k = toy.algorithm.terms = 1;
+  toy.scale_block = std::min(toy.scale_block, 1);
+  ASSERT_EQ(WhyInvalid(toy), "");
+  for (const Subnormals rule : {Subnormals::kKeep, Subnormals::kFlush}) {
+    toy.algorithm.input_subnormals = rule;
+    for (const Neighbour& n : Misreadings(toy, false)) {
+      Model model = toy;
+      model.algorithm = n.algorithm;
+      int64_t tried = 0;
+      EXPECT_EQ(ExhaustiveDisagreement(model, &tried), "") << Name(n);
+    }
+  }
+}
+
 // One random input of every valid combination of all values, or of a sample of them, over changing
 // formats.
 TEST_P(Toy, AgreesOnTheProductOfAllValues) {

@@ -136,9 +136,8 @@ std::vector<CaseChooser::Chain> Rivals(const Operation& op, const Diagnosis& d,
 // The model with each of its readings changed.
 std::vector<CaseChooser::Chain> ReadingsOf(const Operation& op, const Model& model) {
   std::vector<CaseChooser::Chain> readings;
-  for (const Neighbour& n : SingleChanges(model)) {
-    if (IsReading(*n.single()->parameter)) readings.push_back({WithAlgorithm(op, n.algorithm)});
-  }
+  for (const Neighbour& n : Misreadings(model, false))
+    readings.push_back({WithAlgorithm(op, n.algorithm)});
   return readings;
 }
 

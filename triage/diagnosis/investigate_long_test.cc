@@ -23,7 +23,7 @@ class InvestigateLong : public testing::TestWithParam<const Operation*> {
 TEST_P(InvestigateLong, EverySingleChange) {
   const Operation& op = *GetParam();
   const std::vector<Batch> dots = CheckedDots(op, 1), others = CheckedDots(op, 77);
-  for (const Neighbour& n : Neighbours(op.model)) {
+  for (const Neighbour& n : AllNeighbours(op.model)) {
     CheckPlanted(op, n.algorithm, dots, others, singles);
   }
   EXPECT_TRUE(singles.wrong.empty());
@@ -36,11 +36,11 @@ TEST_P(InvestigateLong, EverySingleChange) {
 TEST_P(InvestigateLong, SomePairs) {
   const Operation& op = *GetParam();
   const std::vector<Batch> dots = CheckedDots(op, 1), others = CheckedDots(op, 77);
-  const std::vector<Neighbour> all = Neighbours(op.model);
+  const std::vector<Neighbour> all = AllNeighbours(op.model);
   std::mt19937_64 random(2);
   for (int i = 0; i < kPairsOfOperation; ++i) {
     const Neighbour& first = all[random() % all.size()];
-    const std::vector<Neighbour> seconds = Neighbours(WithAlgorithm(op, first.algorithm));
+    const std::vector<Neighbour> seconds = AllNeighbours(WithAlgorithm(op, first.algorithm));
     const Algorithm& both = seconds[random() % seconds.size()].algorithm;
     if (both != op.model.algorithm) CheckPlanted(op, both, dots, others, pairs);
   }

@@ -15,10 +15,13 @@ TEST(Investigate, SomeOfEachFamily) {
   InvestigateFigures figures;
   for (const Operation* op : OperationsOfEachFamily(1)) {
     const std::vector<Batch> dots = CheckedDots(*op, 1), others = CheckedDots(*op, 77);
-    const std::vector<Neighbour> neighbours = Neighbours(op->model);
-    for (size_t i = 0; i < neighbours.size(); i += 3) {
-      CheckPlanted(*op, neighbours[i].algorithm, dots, others, figures);
-    }
+    const auto plant = [&](const std::vector<Neighbour>& neighbours, size_t every) {
+      for (size_t i = 0; i < neighbours.size(); i += every) {
+        CheckPlanted(*op, neighbours[i].algorithm, dots, others, figures);
+      }
+    };
+    plant(Neighbours(op->model), 3);
+    plant(Misreadings(op->model, true), 12);
   }
   Print(figures);
   EXPECT_TRUE(figures.wrong.empty());

@@ -39,7 +39,7 @@ std::vector<int> ValuesOf(const Parameter& p, int value, absl::string_view list)
 }  // namespace
 
 std::vector<Neighbour> Candidates(const Question& question, const Model& model) {
-  if (absl::string_view(question.parameters) == "*") return Neighbours(model);
+  if (absl::string_view(question.parameters) == "*") return AllNeighbours(model);
   std::vector<Neighbour> candidates;
   for (absl::string_view item : absl::StrSplit(question.parameters, ' ', absl::SkipEmpty())) {
     const std::pair<absl::string_view, absl::string_view> parts =

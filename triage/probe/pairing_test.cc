@@ -5,7 +5,7 @@
 
 #include <functional>
 
-#include "triage/model_device.h"
+#include "triage/testing/device.h"
 
 namespace mmadiff {
 namespace {
@@ -13,26 +13,9 @@ namespace {
 using testing::IsEmpty;
 using testing::StartsWith;
 
-// The model of an operation with the words of each row in other places.
-class Mover : public ModelDevice {
- public:
-  Mover(const Operation& op, std::function<void(DotProductCase&)> move)
-      : ModelDevice(op.model), op_(op), move_(std::move(move)) {}
-
-  absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) override {
-    std::vector<DotProductCase> dots;
-    for (int64_t i = 0; i < batch.dot_products(); ++i) move_(dots.emplace_back(Extract(batch, i)));
-    return ModelDevice::Execute(op, MakeDotProductBatch(op_.shape(), dots), d);
-  }
-
- private:
-  const Operation& op_;
-  const std::function<void(DotProductCase&)> move_;
-};
-
 std::string TextOf(const char* name, std::function<void(DotProductCase&)> move) {
   const Operation& op = *FindOperation(name);
-  Mover device(op, std::move(move));
+  ChangedOperands device(op, std::move(move));
   const absl::StatusOr<Pairing> pairing = AskPairing(device, op);
   return pairing.ok() ? pairing->Text() : pairing.status().ToString();
 }

@@ -187,7 +187,6 @@ class Identifier {
         if (std::ranges::any_of(models, same)) continue;
         models.push_back(row.op->model);
         for (const Neighbour& n : Neighbours(row.op->model)) {
-          if (IsReading(*n.single()->parameter)) continue;
           changes_.push_back({op, row.op, absl::StrCat(row.op->name, ":", Name(n)),
                               WithAlgorithm(*row.op, n.algorithm)});
         }

@@ -79,7 +79,6 @@ TEST(Identify, ALieIsNotIdentifiedInSilence) {
         "sm_90/wgmma.m64n8k32.f32.e4m3.e4m3"}) {
     const Operation* op = FindOperation(name);
     for (const Neighbour& n : Neighbours(op->model)) {
-      if (IsReading(*n.single()->parameter)) continue;
       ModelDevice device(WithAlgorithm(*op, n.algorithm));
       const Identification id = Ask(device, op);
       CheckVerdicts(id);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <random>
 #include <string>
@@ -31,7 +32,7 @@ class ChangedDevice : public Device {
   absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) override {
     executions += batch.count;
     Model model = op.model;
-    for (const Neighbour& n : Neighbours(op.model)) {
+    for (const Neighbour& n : AllNeighbours(op.model)) {
       if (Name(n) == change_) model.algorithm = n.algorithm;
     }
     if (!change_.empty() && model.algorithm == op.model.algorithm) {
@@ -46,6 +47,24 @@ class ChangedDevice : public Device {
 
  private:
   std::string change_;
+};
+
+// The model of an operation, whose dot products are changed before it reads them.
+class ChangedOperands : public ModelDevice {
+ public:
+  ChangedOperands(const Operation& op, std::function<void(DotProductCase&)> change)
+      : ModelDevice(op.model), op_(op), change_(std::move(change)) {}
+
+  absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) override {
+    std::vector<DotProductCase> dots;
+    for (int64_t i = 0; i < batch.dot_products(); ++i)
+      change_(dots.emplace_back(Extract(batch, i)));
+    return ModelDevice::Execute(op, MakeDotProductBatch(op_.shape(), dots), d);
+  }
+
+ private:
+  const Operation& op_;
+  const std::function<void(DotProductCase&)> change_;
 };
 
 // Exchanges results 3 and 20 of every whole tile; right for single dot products.

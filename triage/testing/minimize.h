@@ -39,7 +39,6 @@ inline absl::StatusOr<Repeatability> Confirm(Device& device, const Mismatch& mis
 inline Target TargetOfMismatch(const Operation& op, const DotProductCase& dot, uint64_t device) {
   std::vector<Model> rivals = {op.model};
   for (const Neighbour& n : Neighbours(op.model)) {
-    if (IsReading(*n.single()->parameter)) continue;
     Model neighbour = WithAlgorithm(op, n.algorithm);
     if (Gives(op, neighbour, dot, device)) return {op, neighbour, std::move(rivals)};
     rivals.push_back(std::move(neighbour));
