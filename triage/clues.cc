@@ -4,8 +4,8 @@
 #include <string>
 #include <utility>
 
+#include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "device/status_macros.h"
 #include "device/stop.h"
 #include "triage/infer/inference_text.h"
@@ -60,65 +60,73 @@ class Clues {
   Clues(Device& device, const Operation& op, std::span<const Observed> observed)
       : device_(device), op_(op), observed_(observed) {}
 
-  absl::Status AskAll() {
-    RETURN_IF_ERROR(AskPlaces());
-    RETURN_IF_ERROR(Decode());
+  std::vector<Clue> AskAll() {
+    Ask("layout", [&] { return Places(); });
+    Ask("decoding", [&] { return Readings(); });
     for (const char* id : kVectorQuestions) {
-      if (named_) break;
-      RETURN_IF_ERROR(AskVectors(*FindQuestion(id)));
+      const Question& question = *FindQuestion(id);
+      if (!named_ && Applies(question, op_)) Ask(id, [&] { return Vectors(question); });
     }
-    return Structure();
+    // A device that reads operands differently has answers that say nothing about its sums.
+    if (named_ || device_.IsSlow()) {
+      Add("infer", Clue::kNotAsked,
+          named_ ? "the fault that was found comes first" : "the device is slow");
+    } else {
+      Structure();
+    }
+    return std::move(clues_);
   }
-
-  std::vector<Clue>& list() { return clues_; }
 
  private:
-  void Add(absl::string_view question, const std::string& found) {
-    clues_.push_back({std::string(question), found.empty() ? Clue::kNothing : Clue::kFound, found});
+  void Add(absl::string_view question, Clue::Kind kind, absl::string_view text = "") {
+    clues_.push_back({std::string(question), kind, std::string(text)});
   }
 
-  absl::Status Decode() {
-    ASSIGN_OR_RETURN(const Decoding decoding, AskDecoding(device_, op_, op_));
-    std::string text = decoding.AsTheModel() ? "" : decoding.Text();
-    const Algorithm read = WithRules(op_, decoding);
-    if (!(read == op_.model.algorithm)) {
-      absl::StrAppend(&text, "; ", HowMany(op_, read, observed_));
-    }
-    named_ |= !decoding.result.empty() || (!(read == op_.model.algorithm) &&
-                                           Explains(op_, WithAlgorithm(op_, read), observed_));
-    Add("decoding", text);
-    return absl::OkStatus();
+  void AddFailure(absl::string_view question, const absl::Status& status) {
+    Add(question, Clue::kNotAsked,
+        absl::IsCancelled(status) ? "it takes longer" : status.message());
   }
 
-  absl::Status AskPlaces() {
-    const Question& layout = *FindQuestion("layout");
-    ASSIGN_OR_RETURN(const ProbeAnswer answer, AskLayout(device_, op_, layout));
+  // `found` gives a difference from the model, or "".
+  void Ask(absl::string_view question, absl::FunctionRef<absl::StatusOr<std::string>()> found) {
+    const absl::StatusOr<std::string> text =
+        device_.StopRequested() ? absl::CancelledError("") : found();
+    if (!text.ok()) return AddFailure(question, text.status());
+    Add(question, text->empty() ? Clue::kNothing : Clue::kFound, *text);
+  }
+
+  absl::StatusOr<std::string> Places() {
+    ASSIGN_OR_RETURN(const ProbeAnswer answer, AskLayout(device_, op_, *FindQuestion("layout")));
     named_ = answer.agreement == Agreement::kContradicts;
-    Add(layout.id, named_ ? answer.answer : "");
-    return absl::OkStatus();
+    return named_ ? answer.answer : "";
   }
 
-  absl::Status AskVectors(const Question& question) {
-    if (!Applies(question, op_)) return absl::OkStatus();
+  absl::StatusOr<std::string> Readings() {
+    ASSIGN_OR_RETURN(const Decoding decoding, AskDecoding(device_, op_, op_));
+    if (decoding.AsTheModel()) return "";
+    named_ |= !decoding.result.empty();
+    const Algorithm read = WithRules(op_, decoding);
+    if (read == op_.model.algorithm) return decoding.Text();
+    named_ |= Explains(op_, WithAlgorithm(op_, read), observed_);
+    return absl::StrCat(decoding.Text(), "; ", HowMany(op_, read, observed_));
+  }
+
+  absl::StatusOr<std::string> Vectors(const Question& question) {
     const Question* const one[] = {&question};
     ASSIGN_OR_RETURN(const OperationAnswers all, ProbeOperation(device_, op_, one));
-    for (const ProbeAnswer& a : all.answers) {
-      Add(question.id, a.agreement == Agreement::kContradicts ? a.answer : "");
-    }
-    return absl::OkStatus();
+    const bool found =
+        !all.answers.empty() && all.answers.front().agreement == Agreement::kContradicts;
+    return found ? all.answers.front().answer : "";
   }
 
-  // A device that reads operands otherwise has answers that say nothing about its sums.
-  absl::Status Structure() {
-    if (named_ || device_.IsSlow()) {
-      clues_.push_back({"infer", Clue::kNotAsked,
-                        named_ ? "the fault that was found comes first" : "the device is slow"});
-      return absl::OkStatus();
-    }
+  // A difference that was found before an error is kept.
+  void Structure() {
     const Inference inference =
         Infer(device_, op_, {.budget = kInferBudget, .validation = kInferValidation});
-    Add("infer", InferenceClue(op_, inference));
-    return inference.status;
+    const std::string text = InferenceClue(op_, inference);
+    if (!text.empty()) Add("infer", Clue::kFound, text);
+    if (!inference.status.ok()) return AddFailure("infer", inference.status);
+    if (text.empty()) Add("infer", Clue::kNothing);
   }
 
   Device& device_;
@@ -130,19 +138,10 @@ class Clues {
 
 }  // namespace
 
-absl::StatusOr<std::vector<Clue>> AskForClues(Device& device, const Operation& op,
-                                              std::span<const Observed> observed,
-                                              absl::Duration most) {
+std::vector<Clue> AskForClues(Device& device, const Operation& op,
+                              std::span<const Observed> observed, absl::Duration most) {
   const StopAt stop(device, TimeLimit::After(most));
-  Clues clues(device, op, observed);
-  const absl::Status status = clues.AskAll();
-  if (absl::IsCancelled(status)) {
-    const bool begun = !clues.list().empty();
-    clues.list().push_back({begun ? "infer" : "decoding", Clue::kNotAsked, "it takes longer"});
-  } else if (!status.ok()) {
-    return status;
-  }
-  return std::move(clues.list());
+  return Clues(device, op, observed).AskAll();
 }
 
 }  // namespace mmadiff

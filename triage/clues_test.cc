@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "corpus/cases/case_name.h"
 #include "triage/model_device.h"
 
@@ -22,9 +24,7 @@ std::vector<Clue> CluesOf(ModelDevice& device, const Operation& op,
   EXPECT_TRUE(device.Execute(op, batch, d).ok());
   std::vector<Observed> observed;
   for (int64_t i = 0; i < batch.dot_products(); ++i) observed.push_back({Extract(batch, i), d[i]});
-  const auto clues = AskForClues(device, op, observed, most);
-  EXPECT_TRUE(clues.ok()) << clues.status();
-  return clues.ok() ? *clues : std::vector<Clue>();
+  return AskForClues(device, op, observed, most);
 }
 
 Model Changed(const Operation& op, const char* text) {
@@ -59,8 +59,30 @@ TEST(Clues, AskAboutTheSumLast) {
 TEST(Clues, SayWhatWasNotAsked) {
   const Operation& op = *FindOperation("sm_80/mma.m16n8k8.f32.f16.f16.f32");
   ModelDevice device(Changed(op, "fraction_bits=20 output_rounding=up"));
-  EXPECT_THAT(CluesOf(device, op, absl::ZeroDuration()),
-              Contains(Field(&Clue::kind, Clue::kNotAsked)));
+  for (const Clue& clue : CluesOf(device, op, absl::ZeroDuration())) {
+    EXPECT_EQ(clue.kind, Clue::kNotAsked) << clue.question;
+    EXPECT_EQ(clue.text, "it takes longer") << clue.question;
+  }
+}
+
+// A question to which the device fails does not take the others with it.
+TEST(Clues, SayWhyAQuestionFailed) {
+  class NoInfinities : public ModelDevice {
+   public:
+    using ModelDevice::ModelDevice;
+    absl::Status Execute(const Operation& op, const Batch& batch,
+                         std::vector<uint64_t>& d) override {
+      if (std::ranges::count(batch.a, 0x7c00) > 0) return absl::UnavailableError("an infinity");
+      return ModelDevice::Execute(op, batch, d);
+    }
+  };
+  const Operation& op = *FindOperation("sm_80/mma.m16n8k8.f32.f16.f16.f32");
+  NoInfinities device(Changed(op, "fraction_bits=20 output_rounding=up terms=4"));
+  const std::vector<Observed> observed;
+  const std::vector<Clue> clues = AskForClues(device, op, observed, absl::Minutes(2));
+  EXPECT_THAT(clues, AllOf(Contains(Clue{"layout", Clue::kNothing}),
+                           Contains(Clue{"decoding", Clue::kNotAsked, "an infinity"})));
+  EXPECT_EQ(clues.back().question, "infer");
 }
 
 }  // namespace

@@ -178,8 +178,7 @@ absl::Status AskOf(const InvestigateTask& task, Engine& engine, InvestigateAnswe
   if (shared.ok() && shared->has_value()) answer.shared = (*shared)->Text();
   const std::vector<Observed>& observed = answer.found->diagnosis.observed;
   if (task.clues && answer.reason.empty() && !observed.empty()) {
-    auto clues = AskForClues(device, op, observed, absl::Seconds(kClueSeconds));
-    if (clues.ok()) answer.clues = *std::move(clues);
+    answer.clues = AskForClues(device, op, observed, absl::Seconds(kClueSeconds));
   }
   return absl::OkStatus();
 }

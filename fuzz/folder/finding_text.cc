@@ -60,20 +60,25 @@ std::vector<std::string> ClueLines(const std::vector<Clue>& clues) {
     if (clue.kind == Clue::kNothing) nothing.push_back(clue.question);
   }
   if (!nothing.empty()) {
-    lines.push_back(
-        absl::StrCat(absl::StrJoin(nothing, ", "), ": nothing that the model does not have"));
+    lines.push_back(absl::StrCat(absl::StrJoin(nothing, ", "), ": no difference from the model"));
   }
   return lines;
 }
 
 std::vector<std::string> CommandsFor(const Finding& finding) {
-  std::vector<std::string> commands;
+  std::vector<std::string> questions, verbs, commands;
   for (const Clue& clue : finding.clues) {
-    if (clue.kind != Clue::kNotAsked) continue;
-    const bool infer = FindQuestion(clue.question) == nullptr;
-    commands.push_back(absl::StrCat(
-        Program(), infer ? " infer" : absl::StrCat(" probe --question=", clue.question),
-        " --device=", ShellWord(finding.device), " --instr=", ShellWord(finding.op)));
+    if (clue.kind == Clue::kNotAsked && FindQuestion(clue.question) != nullptr)
+      questions.push_back(clue.question);
+    else if (clue.kind == Clue::kNotAsked)
+      verbs.push_back(clue.question);
+  }
+  if (!questions.empty()) {
+    verbs.insert(verbs.begin(), absl::StrCat("probe --question=", absl::StrJoin(questions, ",")));
+  }
+  for (const std::string& verb : verbs) {
+    commands.push_back(absl::StrCat(Program(), " ", verb, " --device=", ShellWord(finding.device),
+                                    " --instr=", ShellWord(finding.op)));
   }
   return commands;
 }

@@ -161,8 +161,13 @@ class Inferrer {
   // Whether the device reads operands by rules. They hold from now on.
   absl::StatusOr<bool> AdoptReadings() {
     if (std::exchange(asked_readings_, true)) return false;
-    Operation plain = op_;  // that keeps subnormals
-    for (Algorithm a : StartsOf(op_)) {
+    // Single words are the same to every sum that keeps subnormals. An exact one has no width that an
+    // addend could exceed.
+    std::vector<Algorithm> starts = StartsOf(op_);
+    std::stable_partition(starts.begin(), starts.end(),
+                          [](const Algorithm& a) { return a.family == Family::kExactSum; });
+    Operation plain = op_;
+    for (Algorithm a : starts) {
       a.input_subnormals = a.addend_subnormals = a.output_subnormals = Subnormals::kKeep;
       plain.model.algorithm = a;
       if (WhyInvalid(plain.model).empty()) break;
@@ -420,7 +425,7 @@ class Inferrer {
   void AddFixed(const std::vector<Observed>& observed) {
     const Model model = WithAlgorithm(op_, *result_.algorithm);
     const std::vector<Change> fields = AlgorithmFields(model.algorithm);
-    for (const Neighbour& n : Neighbours(model)) {
+    for (const Neighbour& n : AllNeighbours(model)) {
       const Parameter* p = n.single()->parameter;
       const Change value = {p, p->get(model.algorithm)};
       if (std::ranges::count(fields, value) == 0) continue;

@@ -418,6 +418,27 @@ TEST(InferTest, FromAnswers) {
 
 // Sums without an addend, which no device receives: a chain from the first product and one from +0,
 // pairs, a fused sum, and integers.
+// Rules of reading are adopted if no sum reproduces the answers, and then the sum is found.
+TEST(InferTest, AdoptsReadings) {
+  struct {
+    const char *op, *change;
+  } const cases[] = {
+      {"sm_80/mma.m16n8k8.f32.f16.f16.f32", "terms=4 b_reading=cut_3"},
+      {"sm_89/mma.m16n8k32.f32.e4m3.e4m3.f32", "a_reading=nan_zero b_reading=nan_zero"},
+      {"x86/vpdpbusd", "b_reading=sign_magnitude"},
+      {"sm_90/mma.m16n8k16.f32.f16.f16.f32", "addend_reading=subnormals_zero"}};
+  for (const auto& [name, change] : cases) {
+    const Operation& op = *FindOperation(name);
+    const auto changes = ParseChanges(op.model.algorithm.family, change);
+    ASSERT_TRUE(changes.has_value()) << change;
+    const Algorithm hidden = WithChanges(op.model.algorithm, *changes);
+    ModelDevice device(WithAlgorithm(op, hidden));
+    const Inference inference = Infer(device, Unknown(op), kQuick);
+    ASSERT_TRUE(inference.algorithm.has_value()) << name << " " << change;
+    EXPECT_EQ(Telling(op, hidden, *inference.algorithm), "") << name << " " << change;
+  }
+}
+
 TEST(InferTest, NoAddend) {
   const char* const kHalf = "unlisted/k4.f32.f16.f16.-";
   Algorithm chain = {.family = Family::kFmaChain, .output_fraction_bits = 23};

@@ -308,13 +308,18 @@ std::string InferenceClue(const Operation& op, const Inference& inference) {
     const std::string tree = TreeText(*inference.structure->tree, op.model.k);
     if (tree != OwnTree(op)) text = absl::StrCat("the sum is ", tree);
   }
-  if (!inference.algorithm) return text;
+  const char* const then = text.empty() ? "" : "; ";
+  if (!inference.algorithm) {
+    if (!inference.status.ok()) return text;
+    return absl::StrCat(text, then, "no algorithm that was tried reproduces all answers",
+                        inference.spent ? " within the budget" : "");
+  }
   const Algorithm& a = *inference.algorithm;
   const std::vector<Change> changes =
       a.family == own.family ? ChangesBetween(own, a) : std::vector<Change>();
   if (a.family == own.family && changes.empty()) return "";
-  return absl::StrCat(text, text.empty() ? "" : "; ", changes.empty() ? Describe(a) : Name(changes),
-                      " reproduces all ", inference.answers.size(), " answers",
+  return absl::StrCat(text, then, changes.empty() ? Describe(a) : Name(changes), " reproduces all ",
+                      inference.answers.size(), " answers",
                       inference.validated == 0
                           ? ""
                           : absl::StrCat(" and ", inference.validated, " generated ones"));

@@ -32,8 +32,8 @@ bool ContradictsTable(const Operation& op, const Inference& inference);
 // the algorithm.
 std::string NodeText(const Inference& inference, const SummationTree& node);
 
-// One line: the tree, and an algorithm that reproduces all answers, by its differences from the
-// table's model; "" if it is that model, or only its tree was found.
+// One line: the tree if it is not the model's, and an algorithm that reproduces all answers by its
+// differences from the table's model, or that no algorithm does; "" if it is that model.
 std::string InferenceClue(const Operation& op, const Inference& inference);
 
 // Several lines.

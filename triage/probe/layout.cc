@@ -60,7 +60,8 @@ absl::StatusOr<ProbeAnswer> AskLayout(Device& device, const Operation& op,
   }
   if (device.Supports(op).ok()) {
     if (AskWith(device, op, LayoutCode::kOnes).ok()) {
-      answer.answer = "as the tables say, for zeros and ones; other numbers are read differently";
+      answer.answer = "as the tables say, for zeros and ones";
+      answer.decides = "agrees; other numbers are read differently, and `decoding` shows how";
       return answer;
     }
     ASSIGN_OR_RETURN(const Pairing pairing, AskPairing(device, op));

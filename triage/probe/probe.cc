@@ -9,6 +9,7 @@
 #include "device/line_protocol.h"
 #include "device/status_macros.h"
 #include "sim/pattern.h"
+#include "sim/reading.h"
 #include "sim/simulate.h"
 #include "triage/diagnosis/chooser.h"
 #include "triage/diagnosis/diagnosis.h"
@@ -231,6 +232,16 @@ Operation AsSupposed(const Operation& of) {
   return op;
 }
 
+// The operation with the sum that the answers have shown, and the operands read as its table says.
+Operation WithFoundSum(const Operation& op, const Model& found) {
+  Algorithm algorithm = found.algorithm;
+  CopyReadings(op.model.algorithm, algorithm);
+  if (FlushesBefore(algorithm.family)) {
+    algorithm.input_subnormals = op.model.algorithm.input_subnormals;
+  }
+  return {op.instruction, op.numerics, WithAlgorithm(op, algorithm), op.name};
+}
+
 // Appends the device's answers; asks twice.
 absl::Status Ask(Device& device, const Operation& op, const std::vector<DotProductCase>& dots,
                  bool nan_bits, std::vector<Observed>& observed) {
@@ -322,9 +333,8 @@ absl::StatusOr<OperationAnswers> ProbeOperation(Device& device, const Operation&
       answer = Answer(op, *at, asked, all.model,
                       hypothesis != nullptr ? "the supposed model" : "the table's model");
     } else {
-      // Words are read as the model reads them that the other answers have shown.
-      const Operation found = {op.instruction, op.numerics, all.model, op.name};
-      answer = AskAlone(device, of, q->method == Method::kDecoding ? found : op, *q);
+      answer = AskAlone(device, of,
+                        q->method == Method::kDecoding ? WithFoundSum(op, all.model) : op, *q);
     }
     RETURN_IF_ERROR(answer.status());
     if (NeedsModel(*q) && answer->decides.empty()) {

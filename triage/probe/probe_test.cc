@@ -28,6 +28,7 @@
 namespace mmadiff {
 namespace {
 
+using testing::Contains;
 using testing::HasSubstr;
 
 std::vector<const Question*> AllQuestions() {
@@ -122,7 +123,6 @@ void PlantParameters(const std::vector<const Operation*>& ops, int at_least,
   for (const Operation* op : ops) {
     for (const Neighbour& n : Neighbours(op->model)) {
       const std::string parameter = n.single()->parameter->name;
-      if (IsReading(*n.single()->parameter)) continue;  // decoding_test plants these
       ++planted;
       const DeviceOr device = open(Name(n));
       ASSERT_TRUE(device.ok()) << device.status();
@@ -230,6 +230,37 @@ class Changing : public Device {
 };
 
 // No promise frees the bits of a NaN alone.
+// The decoding of words is judged beside the sum that other questions find.
+TEST(Probe, Decoding) {
+  const Operation& op = *FindOperation("sm_80/mma.m16n8k8.f32.f16.f16.f32");
+  struct {
+    const char* change;
+    bool of_words;  // else of the sum
+  } const cases[] = {{"output_subnormals=flush", false},
+                     {"output_rounding=up fraction_bits=22", false},
+                     {"b_reading=cut_3", true},
+                     {"input_subnormals=flush", true},
+                     {"fraction_bits=22 addend_reading=cut_3", true}};
+  for (const auto& [change, of_words] : cases) {
+    const auto changes = ParseChanges(op.model.algorithm.family, change);
+    ASSERT_TRUE(changes.has_value()) << change;
+    OtherModel device(WithAlgorithm(op, WithChanges(op.model.algorithm, *changes)));
+    const OperationAnswers all = Probe(device, op);
+    const ProbeAnswer& answer = AnswerOf(all, "decoding");
+    EXPECT_EQ(answer.agreement, of_words ? Agreement::kContradicts : Agreement::kAgrees)
+        << change << ": " << answer.answer;
+    if (!of_words) continue;
+    EXPECT_THAT(answer.facts, Contains(Name(changes->back()))) << change;
+  }
+  // Without the other questions, what the sum does to single words contradicts too, by its name.
+  OtherModel device(WithAlgorithm(
+      op, WithChanges(op.model.algorithm,
+                      *ParseChanges(op.model.algorithm.family, "output_subnormals=flush"))));
+  const ProbeAnswer answer = Probe(device, op, {FindQuestion("decoding")}).answers.at(0);
+  EXPECT_EQ(answer.agreement, Agreement::kContradicts);
+  EXPECT_THAT(answer.facts, Contains("output_subnormals=flush"));
+}
+
 TEST(Probe, ANumberWhereANanMustComeContradicts) {
   const Operation& op = *FindOperation("gfx942/v_mfma_f32_16x16x32_fp8_fp8");
   ASSERT_EQ(op.numerics->nan_verdict, NanVerdict::kAnyNan);
