@@ -19,7 +19,7 @@ namespace {
 constexpr int64_t kInferBudget = 30000, kInferValidation = 30000;  // dot products
 
 // Questions whose vectors show more than the decoding of single words.
-constexpr const char* kVectorQuestions[] = {"low_bits", "special_addends", "scales"};
+constexpr const char* kVectorQuestions[] = {"low_bits", "special_addends", "scales", "payloads"};
 
 // Until it is destroyed, the device is to stop at the limit.
 class StopAt {
@@ -65,7 +65,7 @@ class Clues {
     Ask("decoding", [&] { return Readings(); });
     for (const char* id : kVectorQuestions) {
       const Question& question = *FindQuestion(id);
-      if (!named_ && Applies(question, op_)) Ask(id, [&] { return Vectors(question); });
+      if (!FoundAny() && Applies(question, op_)) Ask(id, [&] { return Vectors(question); });
     }
     // A device that reads operands differently has answers that say nothing about its sums.
     if (named_ || device_.IsSlow()) {
@@ -78,6 +78,8 @@ class Clues {
   }
 
  private:
+  bool FoundAny() const { return std::ranges::count(clues_, Clue::kFound, &Clue::kind) > 0; }
+
   void Add(absl::string_view question, Clue::Kind kind, absl::string_view text = "") {
     clues_.push_back({std::string(question), kind, std::string(text)});
   }
@@ -98,7 +100,9 @@ class Clues {
   absl::StatusOr<std::string> Places() {
     ASSIGN_OR_RETURN(const ProbeAnswer answer, AskLayout(device_, op_, *FindQuestion("layout")));
     named_ = answer.agreement == Agreement::kContradicts;
-    return named_ ? answer.answer : "";
+    if (answer.agreement == Agreement::kAgrees) return "";
+    return named_ ? answer.answer
+                  : absl::StrCat(answer.answer, "; other numbers give other results");
   }
 
   absl::StatusOr<std::string> Readings() {

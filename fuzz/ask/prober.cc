@@ -130,7 +130,7 @@ class ProbeAgenda : public Agenda {
     RETURN_IF_ERROR(File(op, got.answers));
     if (stage_ == Stage::kOthers) {
       AddPairs(op, got);
-    } else if (got.answers.empty() || got.answers.front().agreement == Agreement::kAgrees) {
+    } else if (got.answers.empty() || got.answers.front().agreement != Agreement::kContradicts) {
       good_.push_back(&op);
     } else {
       outcome_.dropped.push_back(

@@ -46,7 +46,7 @@ ROWS = [
     ('rna', TF32, 'operand_reading=nearest_away_13'),
     ('rna', XF32, 'operand_reading=nearest_away_13'),
     ('hifi2', 'gfx908/v_mfma_f32_16x16x8bf16', 'b_reading=masked_1'),
-    ('nanb', 'gfx90a/v_mfma_f32_16x16x16bf16_1k', 'a and b: every NaN as 40000000 = 2.0'),
+    ('nanb', 'gfx90a/v_mfma_f32_16x16x16bf16_1k', 'a and b: every NaN queried as 4000 = 2.0'),
     ('kswap', F16, 'k = 0 of a meets k = 2 of b, 1 meets 3'),
     ('khalf', S8, 'k = 0 of a meets k = 16 of b, 1 meets 17'),
     ('kpermboth', TF32, 'grouping=pairs_of_four'),

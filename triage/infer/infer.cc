@@ -177,7 +177,7 @@ class Inferrer {
     ASSIGN_OR_RETURN(const Decoding decoding, AskDecoding(asker_.device(), asker_.op(), plain));
     const Algorithm before = op_.model.algorithm;
     for (const OperandDecoding& o : decoding.operands) {
-      if (o.rules.empty()) continue;
+      if (o.rules.empty() || !IsReading(*o.rules[0].parameter)) continue;
       op_.model.algorithm = WithChanges(op_.model.algorithm, {o.rules.data(), 1});
     }
     if (op_.model.algorithm == before) return false;

@@ -154,12 +154,10 @@ std::string FewText(const Operation& op, const Inference& inference) {
     return Fits(op, nearest, o) || IsNan(nearest.d, o.d) ||
            IsNan(nearest.d, Simulate(nearest, o.dot));
   };
-  return absl::StrCat("the device repeats the ", few,
-                      " that this model misses: they belong to its arithmetic, which has a special "
-                      "case",
-                      std::ranges::all_of(inference.answers, has_nan) ? " for NaNs" : "",
-                      " or a permanent fault",
-                      IsModelled(op) ? "; `run` finds what their operands share" : "");
+  return absl::StrCat(
+      "the device repeats the ", few, " that this model misses: its arithmetic has a special case",
+      std::ranges::all_of(inference.answers, has_nan) ? " for NaNs" : "", " or a permanent fault",
+      IsModelled(op) ? "; `run` finds what their operands share" : "");
 }
 
 void AddNotFound(const Operation& op, const Inference& inference, Lines& lines) {

@@ -1,5 +1,5 @@
 // How a device reads the words of each operand: every word of a narrow format, and words of every
-// kind of a wide one, times one.
+// kind of a wide one, times one, for k = 0; and a few for every other k.
 #pragma once
 
 #include <cstdint>
@@ -23,24 +23,29 @@ struct Misread {
   uint64_t word;
   Observed observed;
   std::optional<uint64_t> as;  // the word of which the model gives the device's answer
+  int k = 0;
 };
 
 struct OperandDecoding {
   ReadOperand operand;
-  const Format* format;          // the operation's
-  size_t words = 0;              // asked
-  std::vector<Misread> misread;  // ascending words
-  std::string all_of;            // "every NaN", if these are the class and have one image; or empty
-  // The readings of the operand, each alone, with which the model reproduces all answers; without one
+  const Format* format;            // the operation's
+  size_t words = 0, of = 0;        // asked for k = 0, out of
+  std::vector<Misread> misread;    // for k = 0, ascending words
+  std::vector<Misread> elsewhere;  // for other k
+  std::string all_of = {};         // "every NaN", if these are the class and have one image
+  // The changes of how it is read, each alone, with which the model reproduces all answers; without one
   // the words are a map, which is not a cause.
-  std::vector<Change> rules;
+  std::vector<Change> rules = {};
+
+  bool AsTheModel() const { return misread.empty() && elsewhere.empty(); }
 };
 
 struct Decoding {
   std::vector<OperandDecoding> operands;
   // Changes of one parameter with which the model reproduces the answers to all operands.
   std::vector<Change> changes;
-  // A form of the result that reproduces all answers, "the low half of an f32"; or empty.
+  // A form of the result that reproduces all answers, "the low half of an f32"; or its value for zeros
+  // if that is not zero; or empty.
   std::string result;
   std::vector<Observed> observed;
   const Format* d = nullptr;

@@ -88,8 +88,8 @@ TEST(Decoding, NamesTheRule) {
        "operand_reading=nearest_away_13"},
       {"sm_80/mma.m16n8k16.f32.f16.f16.f32", "addend_reading=zero", "c: zero: "},
       {"sm_120/mma.m16n8k64.mxf4.f32.e2m1.e2m1.f32.ue8m0", "scale_reading=00_zero",
-       "the scales of a and the scales of b: 00 as zero: 00 as 00000000 = +0, not a value of "
-       "ue8m0 (1 of 256 words); scale_reading=00_zero"},
+       "the scales of a and the scales of b: 00 as zero: 00 as no word of ue8m0, the result is "
+       "00000000 = +0 (1 of 256 words); scale_reading=00_zero"},
       {"sm_89/mma.m16n8k32.f32.e4m3.e4m3.f32", "input_subnormals=flush",
        "a and b: subnormals as zeros: "},
   };
@@ -126,6 +126,75 @@ TEST(Decoding, OneScaleIsNotAll) {
   EXPECT_THAT(decoding.changes, IsEmpty());
   for (const OperandDecoding& o : decoding.operands) EXPECT_THAT(o.rules, IsEmpty());
   EXPECT_THAT(decoding.Text(), HasSubstr("the scales of a: by no single rule, ff as fe = "));
+}
+
+// The table of b has products with the one of a.
+TEST(Decoding, AMisreadOneIsOfItsOperand) {
+  const Operation& op = Op("sm_80/mma.m16n8k32.s32.s8.s8.s32");
+  const auto swapped = [](uint64_t word) { return word >> 4 | (word & 15) << 4; };
+  for (const bool of_a : {true, false}) {
+    const Decoding decoding = DecodingOf(op, [&](DotProductCase& dot) {
+      for (uint64_t& word : of_a ? dot.a : dot.b) word = swapped(word);
+    });
+    for (const OperandDecoding& o : decoding.operands) {
+      const bool swaps = o.operand == (of_a ? ReadOperand::kA : ReadOperand::kB);
+      EXPECT_EQ(o.misread.size(), swaps ? 240 : 0) << decoding.Text();
+      for (const Misread& m : o.misread) EXPECT_EQ(m.as, swapped(m.word));
+    }
+  }
+  const Decoding both = DecodingOf(op, [&](DotProductCase& dot) {
+    for (std::vector<uint64_t>* row : {&dot.a, &dot.b}) {
+      for (uint64_t& word : *row) word = swapped(word);
+    }
+  });
+  EXPECT_FALSE(both.operands[0].AsTheModel());
+  EXPECT_FALSE(both.operands[1].AsTheModel());
+}
+
+TEST(Decoding, AsksEveryK) {
+  const Operation& signs = Op("sm_80/mma.m8n8k32.s32.s4.s4.s32");
+  EXPECT_EQ(DecodingOf(signs,
+                       [](DotProductCase& dot) {
+                         for (size_t k = 1; k < dot.a.size(); k += 2) dot.a[k] &= 7;
+                       })
+                .Text(),
+            "a: by no single rule, for k = 1, 3, 5, 7, 9, 11, ..., 09 as 01 = 1");
+  const Operation& bits = Op("sm_80/mma.m16n8k16.f32.f16.f16.f32");
+  for (const int k : {1, 15}) {
+    for (int bit = 0; bit < 16; ++bit) {
+      for (const bool set : {false, true}) {
+        const Decoding decoding = DecodingOf(bits, [=](DotProductCase& dot) {
+          dot.b[k] = set ? dot.b[k] | 1ull << bit : dot.b[k] & ~(1ull << bit);
+        });
+        EXPECT_FALSE(decoding.AsTheModel()) << k << " " << bit << " " << set;
+      }
+    }
+  }
+}
+
+TEST(Decoding, ZerosThatAreNone) {
+  const Operation& op = Op("sm_80/mma.m16n8k32.s32.s8.s8.s32");
+  EXPECT_EQ(DecodingOf(op, [](DotProductCase& dot) { dot.a[3] |= 1; }).Text(),
+            "the result is 00000001 = 1 for zeros in a and ones in b");
+}
+
+// Every bit of the format is asked, and ties are.
+TEST(Decoding, OfASlowDevice) {
+  class Slow : public ModelDevice {
+   public:
+    using ModelDevice::ModelDevice;
+    bool IsSlow() const override { return true; }
+  };
+  const Operation& op = Op("sm_80/mma.m16n8k16.f32.f16.f16.f32");
+  for (const Neighbour& n : Misreadings(op.model, false)) {
+    Slow device(WithAlgorithm(op, n.algorithm));
+    const auto decoding = AskDecoding(device, op, op);
+    ASSERT_TRUE(decoding.ok());
+    EXPECT_THAT(decoding->changes, testing::Contains(n.changes[0])) << Name(n);
+    if (!Name(n).starts_with("a_reading=nearest_")) continue;
+    EXPECT_THAT(decoding->changes, ElementsAre(n.changes[0]));
+    EXPECT_THAT(decoding->Text(), testing::Not(HasSubstr("no word of")));
+  }
 }
 
 TEST(Decoding, AsTheModelOfEveryRow) {

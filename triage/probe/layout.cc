@@ -59,12 +59,15 @@ absl::StatusOr<ProbeAnswer> AskLayout(Device& device, const Operation& op,
     return answer;
   }
   if (device.Supports(op).ok()) {
-    if (AskWith(device, op, LayoutCode::kOnes).ok()) {
-      answer.answer = "as the tables say, for zeros and ones";
-      answer.decides = "agrees; other numbers are read differently, and `decoding` shows how";
+    const bool ones = AskWith(device, op, LayoutCode::kOnes).ok();
+    const bool of_dots = !ProbeDotProduct(device, op, LayoutCode::kWords).ok();
+    ASSIGN_OR_RETURN(const Pairing pairing, AskPairing(device, op));
+    if (ones || (of_dots && pairing.IsOwn())) {
+      answer.answer = ones ? "as the tables say, for zeros and ones" : "each k meets its own";
+      answer.decides = "other numbers give other results: see `decoding` and `model`";
+      answer.agreement = Agreement::kOpen;
       return answer;
     }
-    ASSIGN_OR_RETURN(const Pairing pairing, AskPairing(device, op));
     answer.answer = pairing.Text();
   }
   if (answer.answer.empty()) answer.answer = "not as the tables say";

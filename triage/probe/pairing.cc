@@ -6,7 +6,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_replace.h"
 #include "device/status_macros.h"
 #include "sim/simulate.h"
 #include "sim/word.h"
@@ -15,7 +14,7 @@
 namespace mmadiff {
 namespace {
 
-constexpr size_t kListed = 8;  // pairs in the text
+constexpr size_t kListed = 16;  // pairs in the text
 
 // The number of a thing among `count`, asked bit by bit: each bit of all numbers, its complement,
 // zeros, and ones.
@@ -31,18 +30,21 @@ struct Codes {
   }
 };
 
-// The number from the answers to its codes; -1 if they are not those of one number below `count`. The
-// answers include those to zeros and to ones, so words may be read differently.
+constexpr int kNone = -1, kUnknown = -2;
+
+// The number from the answers to its codes; kNone if the code never shows, kUnknown if the answers are
+// not those of one number below `count`. They include those to zeros and to ones, so words may be read
+// differently.
 int NumberOf(std::span<const uint64_t> d, int bits, int count) {
   const uint64_t low = d[2 * bits], high = d[2 * bits + 1];
-  if (high == low) return -1;
+  if (std::ranges::count(d, low) == std::ssize(d)) return kNone;
   int number = 0;
   for (int bit = 0; bit < bits; ++bit) {
     const bool one = d[bit] == high && d[bit + bits] == low;
-    if (!one && !(d[bit] == low && d[bit + bits] == high)) return -1;
+    if (high == low || (!one && !(d[bit] == low && d[bit + bits] == high))) return kUnknown;
     number |= one << bit;
   }
-  return number < count ? number : -1;
+  return number < count ? number : kUnknown;
 }
 
 class PairingAsker {
@@ -99,21 +101,28 @@ class PairingAsker {
   const Model& m_;
 };
 
+// The words around a number: "k = 0 of a meets k = 2 of b", "k = 31 of a is ignored".
+struct Phrase {
+  absl::string_view of, verb, before, after, none;
+};
+
 // "k = 0 of a meets k = 2 of b, 1 meets 3", "k = 0..31 of a has scale 1 of a": where a number is not
-// that of its block. Empty if no number is known.
-std::string Moved(const std::vector<int>& numbers, int block, absl::string_view of,
-                  absl::string_view verb, absl::string_view what) {
+// that of its block. Empty if some number is unknown, or all are none.
+std::string Moved(const std::vector<int>& numbers, int block, const Phrase& phrase) {
   std::vector<std::string> texts;
   const int count = static_cast<int>(numbers.size());
-  if (std::ranges::count(numbers, -1) == count) return "";
+  const bool unknown = std::ranges::count(numbers, kUnknown) > 0;
+  if (unknown || std::ranges::count(numbers, kNone) == count) return "";
   for (int k = 0, end = 0; k < count; k = end) {
     for (end = k + 1; end < count && numbers[end] == numbers[k];) ++end;
     if (numbers[k] == k / block && numbers[end - 1] == (end - 1) / block) continue;
-    const std::string number = numbers[k] < 0 ? "none alone" : absl::StrCat(numbers[k]);
-    const std::string ks = end == k + 1 ? absl::StrCat(k) : absl::StrCat(k, "..", end - 1);
-    texts.push_back(texts.empty() ? absl::StrCat("k = ", ks, " of ", of, " ", verb, " ",
-                                                 absl::StrReplaceAll(what, {{"*", number}}))
-                                  : absl::StrCat(ks, " ", verb, " ", number));
+    std::string text = end == k + 1 ? absl::StrCat(k) : absl::StrCat(k, "..", end - 1);
+    const bool first = texts.empty(), none = numbers[k] == kNone;
+    if (first) text = absl::StrCat("k = ", text, " of ", phrase.of);
+    absl::StrAppend(&text, " ", none ? phrase.none : phrase.verb);
+    if (!none && first) absl::StrAppend(&text, " ", phrase.before, numbers[k], phrase.after);
+    if (!none && !first) absl::StrAppend(&text, " ", numbers[k]);
+    texts.push_back(std::move(text));
   }
   if (texts.size() > kListed) {
     texts.resize(kListed);
@@ -122,14 +131,27 @@ std::string Moved(const std::vector<int>& numbers, int block, absl::string_view 
   return absl::StrJoin(texts, ", ");
 }
 
+bool AreOwn(const std::vector<int>& numbers, int block) {
+  for (int k = 0; k < static_cast<int>(numbers.size()); ++k) {
+    if (numbers[k] != k / block) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 std::string Pairing::Text() const {
-  std::vector<std::string> moved = {Moved(b_of_a, 1, "a", "meets", "k = * of b"),
-                                    Moved(scale_of_a, block, "a", "has", "scale * of a"),
-                                    Moved(scale_of_b, block, "b", "has", "scale * of b")};
+  std::vector<std::string> moved = {
+      Moved(b_of_a, 1, {"a", "meets", "k = ", " of b", "is ignored"}),
+      Moved(scale_of_a, block, {"a", "has", "scale ", " of a", "has no scale"}),
+      Moved(scale_of_b, block, {"b", "has", "scale ", " of b", "has no scale"})};
   std::erase(moved, "");
   return absl::StrJoin(moved, "; ");
+}
+
+bool Pairing::IsOwn() const {
+  return !b_of_a.empty() && AreOwn(b_of_a, 1) && AreOwn(scale_of_a, block) &&
+         AreOwn(scale_of_b, block);
 }
 
 absl::StatusOr<Pairing> AskPairing(Device& device, const Operation& op) {

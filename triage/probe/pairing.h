@@ -10,12 +10,13 @@
 namespace mmadiff {
 
 struct Pairing {
-  // For each k of A the k of B, and for each k the scale of A and of B; -1: none, or not one alone.
+  // For each k of A the k of B, and for each k the scale of A and of B; negative: none, or unknown.
   std::vector<int> b_of_a, scale_of_a, scale_of_b;
   int block = 1;  // consecutive k that share a scale
 
   // The elements that are not in their own place: "k = 0 of a meets k = 2 of b, 1 meets 3"; or empty.
   std::string Text() const;
+  bool IsOwn() const;  // whether each element is known to be in its own place
 };
 
 // Errors are the device's.

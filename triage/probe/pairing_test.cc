@@ -36,6 +36,17 @@ TEST(Pairing, NamesAPermutation) {
               StartsWith("k = 0 of a meets k = 3 of b, 3 meets 0"));
 }
 
+TEST(Pairing, NamesWhatIsIgnored) {
+  EXPECT_EQ(TextOf(kHalf, [](DotProductCase& dot) { dot.b[7] = 0; }), "k = 7 of a is ignored");
+  EXPECT_EQ(TextOf(kHalf, [](DotProductCase& dot) { dot.b[1] = dot.a[2] = 0; }),
+            "k = 1..2 of a is ignored");
+}
+
+// An element that every other one meets too says nothing about these.
+TEST(Pairing, ClaimsNothingUnknown) {
+  EXPECT_THAT(TextOf(kHalf, [](DotProductCase& dot) { dot.a[3] |= 0x3c00; }), IsEmpty());
+}
+
 TEST(Pairing, NamesTheScales) {
   EXPECT_EQ(TextOf(kScaled, [](DotProductCase& dot) { std::swap(dot.a[64], dot.a[65]); }),
             "k = 0..31 of a has scale 1 of a, 32..63 has 0");
