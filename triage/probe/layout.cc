@@ -60,9 +60,9 @@ absl::StatusOr<ProbeAnswer> AskLayout(Device& device, const Operation& op,
   }
   if (device.Supports(op).ok()) {
     const bool ones = AskWith(device, op, LayoutCode::kOnes).ok();
-    const bool of_dots = !ProbeDotProduct(device, op, LayoutCode::kWords).ok();
     ASSIGN_OR_RETURN(const Pairing pairing, AskPairing(device, op));
-    if (ones || (of_dots && pairing.IsOwn())) {
+    // A program answers dot products one by one, so that nothing else can be misplaced.
+    if (ones || (device.SupportsAny() && pairing.IsOwn())) {
       answer.answer = ones ? "as the tables say, for zeros and ones" : "each k meets its own";
       answer.decides = "other numbers give other results: see `decoding` and `model`";
       answer.agreement = Agreement::kOpen;
