@@ -408,14 +408,23 @@ void KeepRulesOfAllScales(std::vector<OperandDecoding>& operands) {
   }
 }
 
-// If one reading reproduces the answers, operands that it does not cover only met misread ones.
+// If one reading reproduces the answers, operands that it does not cover only met misread ones. Some
+// misread word stays: a difference is never cleared away as a whole.
 void KeepCovered(Family family, Decoding& decoding) {
   const Parameter& p = *decoding.changes.front().parameter;
   if (decoding.changes.size() > 1 || !IsReading(p)) return;
   const bool of_both = &p == FindParameter(family, "operand_reading");
-  for (OperandDecoding& o : decoding.operands) {
+  const auto covers = [&](const OperandDecoding& o) {
     const bool element = o.operand == ReadOperand::kA || o.operand == ReadOperand::kB;
-    if (p.name == absl::string_view(ReadingOf(o.operand)) || (of_both && element)) continue;
+    return p.name == absl::string_view(ReadingOf(o.operand)) || (of_both && element);
+  };
+  if (std::ranges::none_of(decoding.operands, [&](const OperandDecoding& o) {
+        return covers(o) && !o.AsTheModel();
+      })) {
+    return;
+  }
+  for (OperandDecoding& o : decoding.operands) {
+    if (covers(o)) continue;
     o.misread.clear();
     o.elsewhere.clear();
   }
@@ -542,8 +551,9 @@ std::string Decoding::Text() const {
   const bool some =
       std::ranges::any_of(operands, [](const OperandDecoding& o) { return o.words < o.of; });
   if (AsTheModel()) {
-    return absl::StrCat("as the model reads it",
-                        some ? absl::StrCat(" (", kSlowWords, " words of each operand)") : "");
+    return absl::StrCat(
+        "as the model reads it",
+        some ? absl::StrCat(" (at most ", kSlowWords, " words of each operand)") : "");
   }
   if (!result.empty()) return absl::StrCat("the result is ", result);
   // Operands with the same words come together.

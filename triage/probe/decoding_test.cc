@@ -178,6 +178,19 @@ TEST(Decoding, ZerosThatAreNone) {
             "the result is 00000001 = 1 for zeros in a and ones in b");
 }
 
+// The result is cut: a reading of c alone would explain the words of c.
+TEST(Decoding, AFaultOfTheResultIsNoReading) {
+  const Operation& op = Op("sm_80/mma.m16n8k16.f32.f16.f16.f32");
+  Algorithm cut = op.model.algorithm;
+  cut.output_fraction_bits = 7;
+  ModelDevice device(WithAlgorithm(op, cut));
+  const auto decoding = AskDecoding(device, op, op);
+  ASSERT_TRUE(decoding.ok());
+  EXPECT_FALSE(decoding->AsTheModel());
+  for (const OperandDecoding& o : decoding->operands) EXPECT_THAT(o.rules, IsEmpty());
+  EXPECT_THAT(decoding->Text(), testing::Not(HasSubstr("_reading=")));
+}
+
 // Every bit of the format is asked, and ties are.
 TEST(Decoding, OfASlowDevice) {
   class Slow : public ModelDevice {

@@ -60,7 +60,10 @@ absl::StatusOr<ProbeAnswer> AskLayout(Device& device, const Operation& op,
   }
   if (device.Supports(op).ok()) {
     const bool ones = AskWith(device, op, LayoutCode::kOnes).ok();
-    ASSIGN_OR_RETURN(const Pairing pairing, AskPairing(device, op));
+    Pairing pairing;
+    if (!ones) {
+      ASSIGN_OR_RETURN(pairing, AskPairing(device, op));
+    }
     // A program answers dot products one by one, so that nothing else can be misplaced.
     if (ones || (device.SupportsAny() && pairing.IsOwn())) {
       answer.answer = ones ? "as the tables say, for zeros and ones" : "each k meets its own";
