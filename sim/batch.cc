@@ -4,6 +4,15 @@
 
 namespace mmadiff {
 
+void Batch::Append(const Batch& more) {
+  shape = more.shape;
+  count += more.count;
+  a.insert(a.end(), more.a.begin(), more.a.end());
+  b.insert(b.end(), more.b.begin(), more.b.end());
+  c.insert(c.end(), more.c.begin(), more.c.end());
+  stream.clear();
+}
+
 Position PositionOf(const Shape& shape, int64_t index) {
   const int in_block = static_cast<int>(index % (shape.m * shape.n));
   return {static_cast<int>(index / (shape.m * shape.n)), in_block / shape.n, in_block % shape.n};

@@ -24,6 +24,8 @@ struct Batch {
   uint64_t first = 0;
 
   int64_t dot_products() const { return count * shape.d_words(); }
+  // Adds the executions of `more`, of the same shape if there are others. The name is lost.
+  void Append(const Batch& more);
   void Resize(const Shape& s, int64_t executions) {
     shape = s;
     count = executions;

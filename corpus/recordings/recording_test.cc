@@ -129,9 +129,7 @@ TEST_F(RecordingFile, LinesWithScales) {
     for (const Recording& r : all.recordings) {
       EXPECT_EQ(r.inputs.shape, batch.shape);
       EXPECT_LE(r.inputs.a.size() + r.inputs.b.size() + 2 * r.d.size(), 66u << 10) << op->name;
-      together.a.insert(together.a.end(), r.inputs.a.begin(), r.inputs.a.end());
-      together.b.insert(together.b.end(), r.inputs.b.begin(), r.inputs.b.end());
-      together.c.insert(together.c.end(), r.inputs.c.begin(), r.inputs.c.end());
+      together.Append(r.inputs);
       answers.insert(answers.end(), r.d.begin(), r.d.end());
     }
     EXPECT_TRUE(together.a == batch.a && together.b == batch.b && together.c == batch.c);

@@ -25,16 +25,11 @@ constexpr uint64_t kDigestParts = 64;        // the first unit of a row is repea
 void GenerateEach(const CaseStream& stream, const std::vector<uint64_t>& cases, Batch& batch) {
   Generate(stream, cases.front(), static_cast<int64_t>(cases.size()), batch);
   if (cases.back() - cases.front() + 1 == cases.size()) return;
-  batch.a.clear();
-  batch.b.clear();
-  batch.c.clear();
-  batch.stream.clear();
+  batch = {};
   Batch one;
   for (const uint64_t index : cases) {
     Generate(stream, index, 1, one);
-    batch.a.insert(batch.a.end(), one.a.begin(), one.a.end());
-    batch.b.insert(batch.b.end(), one.b.begin(), one.b.end());
-    batch.c.insert(batch.c.end(), one.c.begin(), one.c.end());
+    batch.Append(one);
   }
 }
 

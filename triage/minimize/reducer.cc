@@ -119,13 +119,7 @@ bool Reducer::Ask() {
   ++asked_;
   Batch batch;
   const int64_t words = inputs_.shape.d_words();
-  batch.shape = inputs_.shape;
-  batch.count = static_cast<int64_t>(pending_.size());
-  for (size_t i = 0; i < pending_.size(); ++i) {
-    batch.a.insert(batch.a.end(), inputs_.a.begin(), inputs_.a.end());
-    batch.b.insert(batch.b.end(), inputs_.b.begin(), inputs_.b.end());
-    batch.c.insert(batch.c.end(), inputs_.c.begin(), inputs_.c.end());
-  }
+  for (size_t i = 0; i < pending_.size(); ++i) batch.Append(inputs_);
   const Position position = PositionOf(inputs_.shape, element_);
   for (size_t i = 0; i < pending_.size(); ++i) Insert(pending_[i], i, position, batch);
   const absl::StatusOr<std::vector<uint64_t>> d = runner_.Try(batch);
