@@ -166,6 +166,7 @@ struct Algorithm {
   Reading operand_reading = Reading::kAsIs;  // of a and b, sim/reading.h
   Reading a_reading = Reading::kAsIs, b_reading = Reading::kAsIs;
   Reading addend_reading = Reading::kAsIs, scale_reading = Reading::kAsIs;
+  Reading a_scale_reading = Reading::kAsIs, b_scale_reading = Reading::kAsIs;
   Subnormals input_subnormals = Subnormals::kKeep;   // in a and b
   Subnormals addend_subnormals = Subnormals::kKeep;  // in c and in the result of an earlier step
   AddendFlush addend_flush = AddendFlush::kAtEntry;

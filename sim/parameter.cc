@@ -1,6 +1,7 @@
 #include "sim/parameter.h"
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <cstdlib>
 #include <type_traits>
@@ -78,15 +79,16 @@ Parameter Make(const char* name, Stage stage, unsigned families,
           max,
           structural,
           unusual,
-          nullptr};
+          0};
 }
 
 // Every row of the tables reads its operands as they are.
-template <auto Member>
-Parameter MakeReading(const char* name, unsigned families, Format Model::*operand) {
-  Parameter p =
-      Make<Member>(name, Stage::kProduct, families, ReadingNames(), 0, 0, false, families);
-  p.operand = operand;
+template <size_t Index>
+Parameter MakeReading(unsigned families) {
+  constexpr const ReadingMember& kMember = kReadingMembers[Index];
+  Parameter p = Make<kMember.member>(kMember.name, Stage::kProduct, families, ReadingNames(), 0, 0,
+                                     false, families);
+  p.operands = kMember.operands;
   return p;
 }
 
@@ -141,13 +143,15 @@ const std::vector<Parameter>& Table() {
       Make<&A::far_product>("far_product", Stage::kProduct, kChain, kFarProducts, 0, 0, false,
                             kChain),
       Make<&A::pair_sum>("pair_sum", Stage::kProduct, kInteger, kPairSums, 0, 0, false, kInteger),
-      // The first covers a and b, and must apply to both (WhyUnreadable).
-      MakeReading<&A::operand_reading>("operand_reading", kFloat | kInteger, &Model::a),
-      MakeReading<&A::a_reading>("a_reading", kFloat | kInteger, &Model::a),
-      MakeReading<&A::b_reading>("b_reading", kFloat | kInteger, &Model::b),
-      MakeReading<&A::addend_reading>("addend_reading", kFloat | kInteger, &Model::c),
-      MakeReading<&A::scale_reading>("scale_reading", kScaled, &Model::scale),
+      MakeReading<0>(kFloat | kInteger),
+      MakeReading<1>(kFloat | kInteger),
+      MakeReading<2>(kFloat | kInteger),
+      MakeReading<3>(kFloat | kInteger),
+      MakeReading<4>(kScaled),
+      MakeReading<5>(kScaled),
+      MakeReading<6>(kScaled),
   };
+  static_assert(std::size(kReadingMembers) == 7);
   return table;
 }
 
@@ -159,7 +163,9 @@ bool IsPowerOfTwo(const Parameter& p) {
 
 std::vector<int> ReadingValues(const Parameter& p, const Model& m, bool near) {
   std::vector<int> values = {static_cast<int>(Reading::kAsIs)};
-  for (const Reading r : ReadingsOf(m.*p.operand, near)) values.push_back(static_cast<int>(r));
+  const auto first = static_cast<ReadOperand>(std::countr_zero(p.operands));
+  for (const Reading r : ReadingsOf(FormatOf(m, first), near))
+    values.push_back(static_cast<int>(r));
   return values;
 }
 

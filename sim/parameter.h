@@ -22,15 +22,15 @@ struct Parameter {
   std::span<const char* const> values;  // names of the values 0, 1, ...; empty for a number
   int min, max;                         // range of a number
   bool structural;                      // determines which products are added together
-  unsigned unusual;  // families, like `families`, in which every row of the tables has the value 0
-  Format Model::*operand;  // whose words a reading (sim/reading.h) changes; nullptr for others
+  unsigned unusual;   // families, like `families`, in which every row of the tables has the value 0
+  unsigned operands;  // of a reading: those whose words it changes (ReadingMember); 0 for others
 };
 
 // In the order in which neighbors are preferred as explanations. The first neighbor of every model
 // is the fault that each run plants and must find.
 std::span<const Parameter> Parameters();
 
-inline bool IsReading(const Parameter& p) { return p.operand != nullptr; }
+inline bool IsReading(const Parameter& p) { return p.operands != 0; }
 
 // nullptr if the family has no parameter of that name.
 const Parameter* FindParameter(Family family, std::string_view name);

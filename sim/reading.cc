@@ -78,6 +78,12 @@ constexpr Named kNamed[] = {
 };
 constexpr int kNamedCount = std::size(kNamed);
 
+// Whether words are taken as those of another format, FormatRead().
+bool ChangesFormat(Rule rule) {
+  return rule == Rule::kFormat || rule == Rule::kFinite || rule == Rule::kIeee ||
+         rule == Rule::kBiasUp || rule == Rule::kBiasDown || rule == Rule::kZeroField;
+}
+
 // Rules with a number of low bits, 1 to that of the widest fraction.
 struct Numbered {
   const char* name;
@@ -161,19 +167,25 @@ Subnormals FlushBefore(const Model& m) {
   return FlushesBefore(m.algorithm.family) ? m.algorithm.input_subnormals : Subnormals::kKeep;
 }
 
-Reading OfA(const Algorithm& alg) {
-  return alg.a_reading != Reading::kAsIs ? alg.a_reading : alg.operand_reading;
-}
-Reading OfB(const Algorithm& alg) {
-  return alg.b_reading != Reading::kAsIs ? alg.b_reading : alg.operand_reading;
+// At most one member covers an operand (WhyUnreadable).
+Reading ReadingOf(const Algorithm& alg, ReadOperand operand) {
+  for (const ReadingMember& m : kReadingMembers) {
+    if ((m.operands & Bit(operand)) && alg.*m.member != Reading::kAsIs) return alg.*m.member;
+  }
+  return Reading::kAsIs;
 }
 
-// Rows of k elements and their scales.
-void ReadRows(const Model& m, Reading reading, const Format& f, std::span<uint64_t> words) {
-  const Format read = FormatRead(reading, f);
+Format FormatRead(const Model& m, ReadOperand operand) {
+  return FormatRead(ReadingOf(m.algorithm, operand), FormatOf(m, operand));
+}
+
+// Rows of k elements of an operand and their scales.
+void ReadRows(const Model& m, ReadOperand operand, ReadOperand scales, std::span<uint64_t> words) {
+  const Format &f = FormatOf(m, operand), read = FormatRead(m, operand);
+  const Reading reading = ReadingOf(m.algorithm, operand),
+                of_scales = ReadingOf(m.algorithm, scales);
   const Subnormals flush = FlushBefore(m);
   if (reading == Reading::kAsIs && flush == Subnormals::kKeep && m.scales() == 0) return;
-  const Reading of_scales = m.algorithm.scale_reading;
   const size_t k = m.k, row = k + m.scales();
   for (size_t i = 0; i < words.size(); ++i) {
     const bool scale = i % row >= k;
@@ -213,6 +225,24 @@ bool FlushesSubnormals(Reading reading) { return MeaningOf(reading).rule == Rule
 int BitsCut(Reading reading) {
   const Meaning meaning = MeaningOf(reading);
   return meaning.rule == Rule::kCut ? meaning.bits : 0;
+}
+
+const char* Name(ReadOperand operand) {
+  constexpr const char* kNames[] = {"a", "b", "c", "the scales of a", "the scales of b"};
+  return kNames[static_cast<int>(operand)];
+}
+
+const Format& FormatOf(const Model& m, ReadOperand operand) {
+  switch (operand) {
+    case ReadOperand::kA:
+      return m.a;
+    case ReadOperand::kB:
+      return m.b;
+    case ReadOperand::kAddend:
+      return m.c;
+    default:
+      return m.scale;
+  }
 }
 
 bool Applies(Reading reading, const Format& f) {
@@ -285,14 +315,9 @@ Format FormatRead(Reading reading, const Format& f) {
 
 uint64_t WordRead(Reading reading, const Format& f, uint64_t word) {
   const auto [rule, format, bits] = MeaningOf(reading);
+  if (ChangesFormat(rule)) return word;
   switch (rule) {
     case Rule::kAsIs:
-    case Rule::kFormat:
-    case Rule::kFinite:
-    case Rule::kIeee:
-    case Rule::kBiasUp:
-    case Rule::kBiasDown:
-    case Rule::kZeroField:
       return word;
     case Rule::kZeroFieldAsNext:
       return word == 0 ? 1 : word;
@@ -332,30 +357,31 @@ uint64_t WordRead(Reading reading, const Format& f, uint64_t word) {
 
 std::string WhyUnreadable(const Model& m) {
   const Algorithm& alg = m.algorithm;
-  const auto why = [](const char* name, Reading reading, const Format& f) {
-    if (reading == Reading::kAsIs || Applies(reading, f)) return std::string();
-    return std::string(name) + "=" + ReadingNames()[static_cast<size_t>(reading)] +
-           " says nothing about words of " + f.name;
-  };
-  struct {
-    const char* name;
-    Reading reading;
-    const Format& format;
-  } const all[] = {{"operand_reading", alg.operand_reading, m.a},
-                   {"operand_reading", alg.operand_reading, m.b},
-                   {"a_reading", alg.a_reading, m.a},
-                   {"b_reading", alg.b_reading, m.b},
-                   {"addend_reading", alg.addend_reading, m.c},
-                   {"scale_reading", alg.scale_reading, m.scale}};
-  for (const auto& [name, reading, format] : all) {
-    if (std::string text = why(name, reading, format); !text.empty()) return text;
+  const ReadingMember* covering[std::size(kReadOperands)] = {};
+  for (const ReadingMember& of : kReadingMembers) {
+    const Reading reading = alg.*of.member;
+    if (reading == Reading::kAsIs) continue;
+    for (const ReadOperand operand : kReadOperands) {
+      if (!(of.operands & Bit(operand))) continue;
+      const Format& f = FormatOf(m, operand);
+      if (!Applies(reading, f)) {
+        return std::string(of.name) + "=" + std::string(Name(reading)) +
+               " says nothing about words of " + f.name;
+      }
+      if (MeaningOf(reading).rule == Rule::kZero && operand != ReadOperand::kAddend) {
+        return "only an addend can be read as zero";
+      }
+      const ReadingMember*& other = covering[static_cast<int>(operand)];
+      if (other != nullptr) {
+        return std::string(other->name) + " covers what " + of.name + " does: write one of them";
+      }
+      other = &of;
+    }
   }
-  for (const Reading r : {alg.operand_reading, alg.a_reading, alg.b_reading, alg.scale_reading}) {
-    if (MeaningOf(r).rule == Rule::kZero) return "only an addend can be read as zero";
-  }
-  const bool one = alg.a_reading != Reading::kAsIs || alg.b_reading != Reading::kAsIs;
-  if (alg.operand_reading != Reading::kAsIs && one) {
-    return "operand_reading covers a and b: write it alone, or a_reading and b_reading";
+  for (const Reading one : {alg.a_scale_reading, alg.b_scale_reading}) {
+    if (ChangesFormat(MeaningOf(one).rule)) {
+      return "the scales of a and b have one format: write scale_reading=" + std::string(Name(one));
+    }
   }
   if (FlushesSubnormals(alg.operand_reading)) return "write input_subnormals=flush";
   if (FlushesSubnormals(alg.addend_reading) && !FlushesBefore(m.algorithm.family))
@@ -365,27 +391,24 @@ std::string WhyUnreadable(const Model& m) {
 }
 
 void CopyReadings(const Algorithm& from, Algorithm& to) {
-  to.operand_reading = from.operand_reading;
-  to.a_reading = from.a_reading;
-  to.b_reading = from.b_reading;
-  to.addend_reading = from.addend_reading;
-  to.scale_reading = from.scale_reading;
+  for (const ReadingMember& m : kReadingMembers) to.*m.member = from.*m.member;
 }
 
 bool SameReadings(const Model& x, const Model& y) {
-  const Algorithm &p = x.algorithm, &q = y.algorithm;
-  return p.operand_reading == q.operand_reading && p.a_reading == q.a_reading &&
-         p.b_reading == q.b_reading && p.addend_reading == q.addend_reading &&
-         p.scale_reading == q.scale_reading && FlushBefore(x) == FlushBefore(y);
+  return FlushBefore(x) == FlushBefore(y) &&
+         std::ranges::all_of(kReadingMembers, [&](const ReadingMember& m) {
+           return x.algorithm.*m.member == y.algorithm.*m.member;
+         });
 }
 
 Model WithoutReadings(const Model& m) {
   Model plain = m;
   Algorithm& alg = plain.algorithm;
-  plain.a = FormatRead(OfA(alg), m.a);
-  plain.b = FormatRead(OfB(alg), m.b);
-  plain.c = FormatRead(alg.addend_reading, m.c);
-  plain.scale = FormatRead(alg.scale_reading, m.scale);
+  plain.a = FormatRead(m, ReadOperand::kA);
+  plain.b = FormatRead(m, ReadOperand::kB);
+  plain.c = FormatRead(m, ReadOperand::kAddend);
+  plain.scale =
+      FormatRead(alg.scale_reading, m.scale);  // of one side's scales no reading changes it
   CopyReadings({.family = alg.family}, alg);
   if (FlushesBefore(m.algorithm.family)) alg.input_subnormals = Subnormals::kKeep;
   return plain;
@@ -393,16 +416,16 @@ Model WithoutReadings(const Model& m) {
 
 DotProductCase WordsRead(const Model& m, const DotProductCase& dot) {
   DotProductCase read = dot;
-  ReadRows(m, OfA(m.algorithm), m.a, read.a);
-  ReadRows(m, OfB(m.algorithm), m.b, read.b);
+  ReadRows(m, ReadOperand::kA, ReadOperand::kScaleOfA, read.a);
+  ReadRows(m, ReadOperand::kB, ReadOperand::kScaleOfB, read.b);
   read.c = WordRead(m.algorithm.addend_reading, m.c, dot.c);
   return read;
 }
 
 Batch WordsRead(const Model& m, const Batch& batch) {
   Batch read = batch;
-  ReadRows(m, OfA(m.algorithm), m.a, read.a);
-  ReadRows(m, OfB(m.algorithm), m.b, read.b);
+  ReadRows(m, ReadOperand::kA, ReadOperand::kScaleOfA, read.a);
+  ReadRows(m, ReadOperand::kB, ReadOperand::kScaleOfB, read.b);
   for (uint64_t& word : read.c) word = WordRead(m.algorithm.addend_reading, m.c, word);
   return read;
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <iterator>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,6 +23,34 @@ std::string TextOf(Reading reading);      // for people: "NaNs as zeros", "the l
 bool FlushesSubnormals(Reading reading);  // "subnormals_zero"
 // The number of low bits that it takes as zeros in numbers alone; 0 for other rules.
 int BitsCut(Reading reading);
+
+// An operand of one dot product.
+enum class ReadOperand : uint8_t { kA, kB, kAddend, kScaleOfA, kScaleOfB };
+inline constexpr ReadOperand kReadOperands[] = {ReadOperand::kA, ReadOperand::kB,
+                                                ReadOperand::kAddend, ReadOperand::kScaleOfA,
+                                                ReadOperand::kScaleOfB};
+const char* Name(ReadOperand operand);  // "a", "c", "the scales of a"
+const Format& FormatOf(const Model& model, ReadOperand operand);
+
+constexpr unsigned Bit(ReadOperand operand) { return 1u << static_cast<int>(operand); }
+
+// The members of Algorithm that are readings. `operands`: a bit for each of whose words it says how they
+// are read.
+struct ReadingMember {
+  const char* name;
+  Reading Algorithm::*member;
+  unsigned operands;
+};
+inline constexpr ReadingMember kReadingMembers[] = {
+    {"operand_reading", &Algorithm::operand_reading, Bit(ReadOperand::kA) | Bit(ReadOperand::kB)},
+    {"a_reading", &Algorithm::a_reading, Bit(ReadOperand::kA)},
+    {"b_reading", &Algorithm::b_reading, Bit(ReadOperand::kB)},
+    {"addend_reading", &Algorithm::addend_reading, Bit(ReadOperand::kAddend)},
+    {"scale_reading", &Algorithm::scale_reading,
+     Bit(ReadOperand::kScaleOfA) | Bit(ReadOperand::kScaleOfB)},
+    {"a_scale_reading", &Algorithm::a_scale_reading, Bit(ReadOperand::kScaleOfA)},
+    {"b_scale_reading", &Algorithm::b_scale_reading, Bit(ReadOperand::kScaleOfB)},
+};
 
 // Whether the reading is one of the format's and not the way it is read anyway.
 bool Applies(Reading reading, const Format& format);
@@ -47,9 +76,8 @@ constexpr bool FlushesBefore(Family family) {
 constexpr bool HasReadings(const Model& model) {
   const Algorithm& a = model.algorithm;
   if (a.family == Family::kConversion) return false;
-  const int any = static_cast<int>(a.operand_reading) | static_cast<int>(a.a_reading) |
-                  static_cast<int>(a.b_reading) | static_cast<int>(a.addend_reading) |
-                  static_cast<int>(a.scale_reading);
+  int any = 0;
+  for (const ReadingMember& m : kReadingMembers) any |= static_cast<int>(a.*m.member);
   return any != 0 || (a.input_subnormals != Subnormals::kKeep && FlushesBefore(a.family));
 }
 void CopyReadings(const Algorithm& from, Algorithm& to);

@@ -149,12 +149,17 @@ TEST(WhyUnreadable, NamesWhatIsWrong) {
     m.algorithm = WithChanges(m.algorithm, *parsed);
     return WhyInvalid(m);
   };
+  constexpr char kMxf4[] = "sm_120/mma.m16n8k64.mxf4.f32.e2m1.e2m1.f32.ue8m0";
   constexpr char kFp8[] = "sm_89/mma.m16n8k32.f32.e4m3.e4m3.f32";
   EXPECT_EQ(why(kFp8, "a_reading=nan_zero"), "");
   EXPECT_THAT(why(kFp8, "a_reading=u8"),
               HasSubstr("a_reading=u8 says nothing about words of e4m3"));
   EXPECT_THAT(why(kFp8, "operand_reading=nan_zero a_reading=nan_zero"),
-              HasSubstr("covers a and b"));
+              HasSubstr("operand_reading covers what a_reading does"));
+  EXPECT_THAT(why(kMxf4, "scale_reading=nan_largest b_scale_reading=nan_largest"),
+              HasSubstr("scale_reading covers what b_scale_reading does"));
+  EXPECT_EQ(why(kMxf4, "a_scale_reading=nan_largest b_scale_reading=00_as_01"), "");
+  EXPECT_THAT(why(kMxf4, "a_scale_reading=00_zero"), HasSubstr("write scale_reading=00_zero"));
   EXPECT_THAT(why(kFp8, "operand_reading=subnormals_zero"), HasSubstr("input_subnormals=flush"));
   EXPECT_THAT(why(kFp8, "a_reading=zero"), HasSubstr("only an addend"));
 }

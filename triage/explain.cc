@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "sim/reading.h"
 #include "sim/simulate.h"
 #include "triage/verdict.h"
 
@@ -24,6 +27,20 @@ DifferenceClass ClassOf(const Format& f, uint64_t model, uint64_t device) {
 
 bool Fits(const Operation& op, const Observed& o, uint64_t word) {
   return o.nan_bits ? word == o.d : SameResult(op, word, o.d);
+}
+
+std::string NameAndMeaning(const Neighbour& neighbour) {
+  const Change* const change = neighbour.single();
+  std::vector<const char*> operands;
+  for (const ReadOperand operand : kReadOperands) {
+    if (change != nullptr && (change->parameter->operands & Bit(operand))) {
+      operands.push_back(Name(operand));
+    }
+  }
+  const std::string name = Name(neighbour);
+  return operands.empty() ? name
+                          : absl::StrCat(name, " (", absl::StrJoin(operands, " and "), ": ",
+                                         TextOf(static_cast<Reading>(change->value)), ")");
 }
 
 bool Fits(const Operation& op, const Model& model, const Observed& o) {

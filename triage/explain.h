@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "corpus/bucket.h"
@@ -31,6 +32,9 @@ struct WithNanVerdict {
   Numerics numerics;
   Operation op;
 };
+
+// The name, and what a single reading does: "b_reading=masked_1 (b: the low bit as 0)".
+std::string NameAndMeaning(const Neighbour& neighbour);
 
 // Whether a model reproduces the observed answer, under the operation's NaN rule or bit for bit.
 bool Fits(const Operation& op, const Model& model, const Observed& observed);

@@ -98,7 +98,7 @@ std::string Conclusion(const Operation& op, const Observed& observed, const Diag
         "No change of one parameter (", diagnosis.singles, " tried) or two (", diagnosis.pairs,
         " tried) reproduces the device's bits; the stages shown are the model's.\n");
   }
-  std::string text = absl::StrCat(Name(neighbours[0]), " reproduces the device's bits",
+  std::string text = absl::StrCat(NameAndMeaning(neighbours[0]), " reproduces the device's bits",
                                   parting.empty() ? "" : "; first differing stage: ", parting);
   absl::StrAppend(&text, ".\n");
   const size_t named = std::min(neighbours.size(), kMaxNamed);

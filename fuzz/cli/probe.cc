@@ -50,6 +50,7 @@ Fields<AnsweredQuestion> FieldsOf(const AnsweredQuestion*) {
        [](const A& a) { return Name(a.answer.agreement); },
        {.words = {"agrees", "contradicts", "open"}}},
       {"decides", [](const A& a) { return a.answer.decides; }, Prose()},
+      {"table", [](const A& a) { return a.answer.table; }, Prose()},
       {"cases", [](const A& a) { return a.answer.cases; }},
   };
 }

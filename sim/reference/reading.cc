@@ -122,11 +122,13 @@ void Read(Model& model, DotProductCase& dot) {
   const bool sums = alg.family != Family::kFmaChain && alg.family != Family::kPairwiseSum &&
                     alg.family != Family::kIntegerDot;
   const std::string scale = NameOf(alg.scale_reading);
-  const auto rows = [&](std::vector<uint64_t>& words, Format& f, const std::string& name) {
+  const auto rows = [&](std::vector<uint64_t>& words, Format& f, const std::string& name,
+                        Reading own_scale) {
     const Format read = ReadFormat(f, name);
     for (int i = 0; i < static_cast<int>(words.size()); ++i) {
       if (i >= model.k) {
         words[i] = ReadWord(model.scale, scale, words[i]);
+        words[i] = ReadWord(model.scale, NameOf(own_scale), words[i]);
         continue;
       }
       words[i] = ReadWord(f, name, words[i]);
@@ -134,14 +136,15 @@ void Read(Model& model, DotProductCase& dot) {
     }
     f = read;
   };
-  rows(dot.a, model.a, one(alg.a_reading));
-  rows(dot.b, model.b, one(alg.b_reading));
+  rows(dot.a, model.a, one(alg.a_reading), alg.a_scale_reading);
+  rows(dot.b, model.b, one(alg.b_reading), alg.b_scale_reading);
   const std::string addend = NameOf(alg.addend_reading);
   dot.c = ReadWord(model.c, addend, dot.c);
   model.c = ReadFormat(model.c, addend);
   model.scale = ReadFormat(model.scale, scale);
   alg.operand_reading = alg.a_reading = alg.b_reading = Reading::kAsIs;
   alg.addend_reading = alg.scale_reading = Reading::kAsIs;
+  alg.a_scale_reading = alg.b_scale_reading = Reading::kAsIs;
   if (sums) alg.input_subnormals = Subnormals::kKeep;
 }
 

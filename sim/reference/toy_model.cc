@@ -1,5 +1,6 @@
 #include "sim/reference/toy_model.h"
 
+#include <bit>
 #include <iterator>
 
 #include "sim/parameter.h"
@@ -143,7 +144,8 @@ Model WithOtherFormats(const Model& model, Random& random) {
   for (const Parameter& p : Parameters()) {
     const bool reads = IsReading(p) && FindParameter(m.algorithm.family, p.name) == &p;
     if (!reads || as_they_are || OneIn(random, 2)) continue;
-    const std::vector<Reading> readings = ReadingsOf(m.*p.operand, false);
+    const auto operand = static_cast<ReadOperand>(std::countr_zero(p.operands));
+    const std::vector<Reading> readings = ReadingsOf(FormatOf(m, operand), false);
     if (readings.empty()) continue;
     Model changed = m;
     p.set(changed.algorithm, static_cast<int>(readings[random() % readings.size()]));

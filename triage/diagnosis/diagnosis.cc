@@ -9,7 +9,7 @@
 #include "sim/simulate.h"
 #include "triage/diagnosis/chooser.h"
 #include "triage/diagnosis/judge.h"
-#include "triage/probe/decoding.h"
+#include "triage/probe/decoding_words.h"
 #include "triage/verdict.h"
 
 namespace mmadiff {
@@ -200,7 +200,8 @@ std::vector<DotProductCase> Choose(const Operation& op, const Runner& runner, co
   std::vector<DotProductCase>& chosen = chooser.chosen();
   if (!done) {  // single words distinguish the remaining readings
     CaseChooser of_words(op, model, ReadingsOf(op, model), kCases);
-    of_words.ConsiderEach(MakeDotProductBatch(runner.op().shape(), DecodingCases(op)));
+    of_words.ConsiderEach(
+        MakeDotProductBatch(runner.op().shape(), DecodingCases(op, WordsToAsk(op, false))));
     std::ranges::move(of_words.chosen(), std::back_inserter(chosen));
   }
   return std::move(chosen);
@@ -255,7 +256,7 @@ std::string Diagnosis::Text() const {
   }
   if (!changes.empty()) {
     return absl::StrCat(
-        Name(changes.front()), " reproduces ", AllAnswers(observed.size()),
+        NameAndMeaning(changes.front()), " reproduces ", AllAnswers(observed.size()),
         other_nans == 0 ? "" : absl::StrCat(" except for the bits of ", other_nans, " NaNs"),
         changes.size() == 1 ? "" : absl::StrCat("; so does ", Name(changes[1])),
         changes.size() <= 2 ? "" : absl::StrCat(" and ", changes.size() - 2, " more"),

@@ -11,6 +11,7 @@
 #include "sim/word.h"
 #include "triage/minimize/simplicity.h"
 #include "triage/minimize/target.h"
+#include "triage/probe/decoding_words.h"
 #include "triage/typical.h"
 #include "triage/verdict.h"
 
@@ -21,7 +22,8 @@ constexpr size_t kAnswers = 512;       // from one execution: differing ones, an
 constexpr size_t kMaxCases = 12;       // that refute
 constexpr size_t kMaxNamed = 6;        // changes named in a text
 constexpr size_t kEnoughAnswers = 16;  // rivals refuted by more answers are treated alike
-constexpr int64_t kAskedAtOnce = 64, kMaxOfSlow = 64;  // dot products of ordinary numbers
+constexpr int64_t kAskedAtOnce = 64, kMaxOfSlow = 64;      // dot products of ordinary numbers
+constexpr size_t kMaxWords = 2048, kMaxWordsOfSlow = 128;  // that may refute a reading
 constexpr char kMinimal[] = "the device and the model differ";
 
 bool IsSame(const Neighbour& x, const Neighbour& y) { return x.algorithm == y.algorithm; }
@@ -89,6 +91,7 @@ class Investigator {
       explanation_ = WithAlgorithm(op_, result_.diagnosis.changes.front().algorithm);
       observed = result_.diagnosis.observed;
       RETURN_IF_ERROR(AskPredicted(observed));
+      RETURN_IF_ERROR(AskWords(observed));
       refuting = observed.size() - result_.diagnosis.observed.size();
     }
     const Repetition repetition = result_.bucket.repetition;
@@ -377,6 +380,27 @@ class Investigator {
     if (d && !Gives(op_, *explanation_, *dot, *d)) {
       observed.push_back({*dot, *d});
       typical_.reset();
+    }
+    return absl::OkStatus();
+  }
+
+  // Asks about single words of all operands if the explanation is a reading, which typical cases hardly
+  // refute. Answers that it does not give are added to `observed`.
+  absl::Status AskWords(std::vector<Observed>& observed) {
+    const Change* const change = result_.diagnosis.changes.front().single();
+    if (change == nullptr || !IsReading(*change->parameter)) return absl::OkStatus();
+    std::vector<DotProductCase> dots = ShuffledDecodingCases(op_);
+    dots.resize(std::min(dots.size(), runner_.IsSlow() ? kMaxWordsOfSlow : kMaxWords));
+    const absl::StatusOr<Answers> answers = runner_.Observe(MakeDotProductBatch(op_.shape(), dots));
+    if (absl::IsNotFound(answers.status())) return absl::OkStatus();
+    RETURN_IF_ERROR(answers.status());
+    const WithNanVerdict free(op_, op_.model, NanVerdict::kAnyNan);
+    const Operation& judged = result_.diagnosis.other_nans > 0 ? free.op : op_;
+    for (int64_t i = 0; i < answers->size(); ++i) {
+      const Observed o = {dots[i], answers->d[i]};
+      if (!answers->failures.contains(i) && !Fits(judged, *explanation_, o)) {
+        observed.push_back(o);
+      }
     }
     return absl::OkStatus();
   }

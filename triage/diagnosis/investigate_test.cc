@@ -29,6 +29,21 @@ TEST(Investigate, SomeOfEachFamily) {
   EXPECT_EQ(figures.undecided, 0);
 }
 
+// Every typical answer is that of a or b read as twice as large; the table of scales refutes it.
+TEST(Investigate, SingleWordsRefuteAReading) {
+  const Operation& op = *FindOperation("sm_100/tcgen05.mma.m128n8k32.mxf8f6f4.f32.e4m3.e4m3.ue8m0");
+  ChangedOperands device(op, [&](DotProductCase& dot) {
+    for (size_t i = op.model.k; i < dot.b.size(); ++i) {
+      dot.b[i] = dot.b[i] < 0xfe ? dot.b[i] + 1 : dot.b[i];
+    }
+  });
+  Mismatch mismatch;
+  ASSERT_TRUE(FirstMismatch(op, device, 1, mismatch));
+  const auto i = Investigate(device, mismatch, {&op, &Strategies().front(), 1});
+  ASSERT_TRUE(i.ok());
+  EXPECT_EQ(i->bucket, Bucket::Unexplained(i->bucket.difference)) << i->diagnosis.Text();
+}
+
 // Whenever a stop comes: nothing is named or kept, and the device is hardly asked any more.
 TEST(Investigate, AStopEndsIt) {
   const Operation& op = *FindOperation("sm_90/mma.m16n8k16.f32.f16.f16.f32");

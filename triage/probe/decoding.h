@@ -9,14 +9,11 @@
 
 #include "absl/status/statusor.h"
 #include "device/device.h"
+#include "sim/reading.h"
 #include "triage/explain.h"
 #include "triage/probe/probe.h"
 
 namespace mmadiff {
-
-// An operand of one dot product.
-enum class ReadOperand : uint8_t { kA, kB, kAddend, kScaleOfA, kScaleOfB };
-const char* Name(ReadOperand operand);  // "a", "c", "the scales of a"
 
 // A word that the device takes for a different value.
 struct Misread {
@@ -38,6 +35,11 @@ struct OperandDecoding {
   std::vector<Change> rules = {};
 
   bool AsTheModel() const { return misread.empty() && elsewhere.empty(); }
+  void Clear() {  // another operand is misread
+    misread.clear();
+    elsewhere.clear();
+    rules.clear();
+  }
 };
 
 struct Decoding {
@@ -51,11 +53,9 @@ struct Decoding {
   const Format* d = nullptr;
 
   bool AsTheModel() const;
-  std::string Text() const;  // the differences
+  std::string Text() const;                // the differences, the first of many
+  std::vector<std::string> Table() const;  // all of them, "b: 78..7d as 7e = 448.0"
 };
-
-// One dot product for each word of each operand.
-std::vector<DotProductCase> DecodingCases(const Operation& op);
 
 // `op` is `asked` with a model. Bits of NaNs and signs of zeros do not count. A slow device gets fewer
 // words. Errors are the device's.

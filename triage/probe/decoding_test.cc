@@ -15,6 +15,7 @@ namespace {
 
 using testing::AllOf;
 using testing::ElementsAre;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
@@ -117,15 +118,30 @@ TEST(Decoding, AMapIsNoCause) {
             "a: by no single rule, 31 as 35 = 0.8125, 9a as 12 = 5 * 2^-7 (2 of 256 words)");
 }
 
-// scale_reading changes the scales of both operands.
-TEST(Decoding, OneScaleIsNotAll) {
+TEST(Decoding, TheScalesOfOneOperand) {
   const Operation& op = Op("sm_120/mma.m16n8k64.mxf4.f32.e2m1.e2m1.f32.ue8m0");
   const Decoding decoding = DecodingOf(op, [&](DotProductCase& dot) {
     for (size_t i = op.model.k; i < dot.a.size(); ++i) dot.a[i] = std::min<uint64_t>(dot.a[i], 254);
   });
+  EXPECT_THAT(decoding.Text(),
+              AllOf(HasSubstr("the scales of a: NaNs as the largest number: ff as fe = "),
+                    EndsWith("; a_scale_reading=nan_largest")));
+}
+
+// No rule has the exponents of one operand's scales off by one.
+TEST(Decoding, PrintsTheWholeTable) {
+  const Operation& op = Op("sm_120/mma.m16n8k64.mxf4.f32.e2m1.e2m1.f32.ue8m0");
+  const Decoding decoding = DecodingOf(op, [&](DotProductCase& dot) {
+    for (size_t i = op.model.k; i < dot.a.size(); ++i)
+      dot.a[i] = std::min<uint64_t>(dot.a[i] + 1, 255);
+  });
+  EXPECT_THAT(decoding.Text(),
+              AllOf(HasSubstr("the scales of a: by no single rule, 00 as 01 = 2^-126, "),
+                    HasSubstr(", ... (255 of 256 words)")));
   EXPECT_THAT(decoding.changes, IsEmpty());
-  for (const OperandDecoding& o : decoding.operands) EXPECT_THAT(o.rules, IsEmpty());
-  EXPECT_THAT(decoding.Text(), HasSubstr("the scales of a: by no single rule, ff as fe = "));
+  const std::vector<std::string> table = decoding.Table();
+  EXPECT_EQ(table.size(), 255);
+  EXPECT_EQ(table.back(), "the scales of a: fe as ff = nan(0x0)");
 }
 
 // The table of b has products with the one of a.

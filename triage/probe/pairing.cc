@@ -9,12 +9,13 @@
 #include "device/status_macros.h"
 #include "sim/simulate.h"
 #include "sim/word.h"
+#include "triage/probe/runs.h"
 #include "triage/probe/twice.h"
 
 namespace mmadiff {
 namespace {
 
-constexpr size_t kListed = 16;  // pairs in the text
+constexpr size_t kListed = 16, kListedOfRule = 4;  // pairs in the text; of those that follow a rule
 
 // The number of a thing among `count`, asked bit by bit: each bit of all numbers, its complement,
 // zeros, and ones.
@@ -106,6 +107,23 @@ struct Phrase {
   absl::string_view of, verb, before, after, none;
 };
 
+// "k meets k + 1, modulo 16": one rule for all k; or empty.
+std::string RuleOf(const std::vector<int>& b_of_a) {
+  const int count = static_cast<int>(b_of_a.size());
+  const auto all = [&](auto b_of) {
+    for (int k = 0; k < count; ++k) {
+      if (b_of_a[k] != b_of(k)) return false;
+    }
+    return true;
+  };
+  for (int n = 1; n < count; ++n) {
+    if (all([&](int k) { return (k + n) % count; }))
+      return absl::StrCat("k meets k + ", n, ", modulo ", count);
+    if (all([&](int k) { return k ^ n; })) return absl::StrCat("k meets k XOR ", n);
+  }
+  return "";
+}
+
 // "k = 0 of a meets k = 2 of b, 1 meets 3", "k = 0..31 of a has scale 1 of a": where a number is not
 // that of its block. Empty if some number is unknown, or all are none.
 std::string Moved(const std::vector<int>& numbers, int block, const Phrase& phrase) {
@@ -113,10 +131,11 @@ std::string Moved(const std::vector<int>& numbers, int block, const Phrase& phra
   const int count = static_cast<int>(numbers.size());
   const bool unknown = std::ranges::count(numbers, kUnknown) > 0;
   if (unknown || std::ranges::count(numbers, kNone) == count) return "";
-  for (int k = 0, end = 0; k < count; k = end) {
-    for (end = k + 1; end < count && numbers[end] == numbers[k];) ++end;
-    if (numbers[k] == k / block && numbers[end - 1] == (end - 1) / block) continue;
-    std::string text = end == k + 1 ? absl::StrCat(k) : absl::StrCat(k, "..", end - 1);
+  for (const auto& [run, last] :
+       RunsOf(numbers.size(), [&](size_t k) { return numbers[k] == numbers[k - 1]; })) {
+    const int k = static_cast<int>(run);
+    if (numbers[k] == k / block && numbers[last] == static_cast<int>(last) / block) continue;
+    std::string text = RunText(k, last);
     const bool first = texts.empty(), none = numbers[k] == kNone;
     if (first) text = absl::StrCat("k = ", text, " of ", phrase.of);
     absl::StrAppend(&text, " ", none ? phrase.none : phrase.verb);
@@ -124,11 +143,9 @@ std::string Moved(const std::vector<int>& numbers, int block, const Phrase& phra
     if (!none && !first) absl::StrAppend(&text, " ", numbers[k]);
     texts.push_back(std::move(text));
   }
-  if (texts.size() > kListed) {
-    texts.resize(kListed);
-    texts.push_back("...");
-  }
-  return absl::StrJoin(texts, ", ");
+  const std::string rule = block == 1 ? RuleOf(numbers) : "";
+  return rule.empty() ? JoinSome(std::move(texts), kListed)
+                      : absl::StrCat(JoinSome(std::move(texts), kListedOfRule), ": ", rule);
 }
 
 bool AreOwn(const std::vector<int>& numbers, int block) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 
 #include "triage/testing/device.h"
@@ -34,6 +35,16 @@ TEST(Pairing, NamesAPermutation) {
             "k = 4..5 of a meets k = 4 of b");
   EXPECT_THAT(TextOf("x86/vpdpbusd", [](DotProductCase& dot) { std::swap(dot.a[3], dot.a[0]); }),
               StartsWith("k = 0 of a meets k = 3 of b, 3 meets 0"));
+}
+
+TEST(Pairing, NamesARule) {
+  EXPECT_EQ(
+      TextOf(
+          kHalf,
+          [](DotProductCase& dot) { std::rotate(dot.b.begin(), dot.b.begin() + 1, dot.b.end()); }),
+      "k = 0 of a meets k = 1 of b, 1 meets 2, 2 meets 3, 3 meets 4, ...: k meets k + 1, modulo 8");
+  EXPECT_EQ(TextOf(kHalf, [](DotProductCase& dot) { std::reverse(dot.b.begin(), dot.b.end()); }),
+            "k = 0 of a meets k = 7 of b, 1 meets 6, 2 meets 5, 3 meets 4, ...: k meets k XOR 7");
 }
 
 TEST(Pairing, NamesWhatIsIgnored) {

@@ -40,6 +40,8 @@ struct ProbeAnswer {
   const Question* question = nullptr;
   std::string answer = {};   // the values that fit all answers; "none"; for people
   std::string decides = {};  // its consequence for the table; for people
+  std::vector<std::string> table =
+      {};  // kDecoding: Decoding::Table(), of which `answer` has the start
   // The content of `answer`, in words that do not change: two devices that give the same answers
   // have the same facts. Changes that fit, "or CHANGE" for further ones; "NAME: READING"; for
   // payloads the number of words and the first of them; "MODE COUNT".

@@ -1,0 +1,132 @@
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "sim/reading.h"
+#include "sim/word.h"
+#include "triage/number_text.h"
+#include "triage/probe/decoding.h"
+#include "triage/probe/decoding_words.h"
+#include "triage/probe/runs.h"
+
+namespace mmadiff {
+namespace {
+
+constexpr size_t kNamedRuns = 6;  // runs of misread words, or of k, that are listed
+
+// The result if no word of the operand gives it.
+std::string ImageText(const Format& f, const Format& d, const Misread& m) {
+  return m.as ? absl::StrCat(HexWord(f, *m.as), " = ", NumberText(f, *m.as))
+              : absl::StrCat("no word of ", f.name, ", the result is ", HexWord(d, m.observed.d),
+                             " = ", NumberText(d, m.observed.d));
+}
+
+// "78..7d as 7e = 448.0": a text for each run of words with one image.
+std::vector<std::string> MapOf(const OperandDecoding& o, const Format& d) {
+  const std::vector<Misread>& misread = o.misread;
+  const auto image = [](const Misread& m) { return std::pair(m.as, m.as ? 0 : m.observed.d); };
+  std::vector<std::string> map;
+  for (const auto& [first, last] : RunsOf(misread.size(), [&](size_t i) {
+         return misread[i].word == misread[i - 1].word + 1 &&
+                image(misread[i]) == image(misread[i - 1]);
+       })) {
+    map.push_back(absl::StrCat(
+        RunText(HexWord(*o.format, misread[first].word), HexWord(*o.format, misread[last].word)),
+        " as ", ImageText(*o.format, d, misread[first])));
+  }
+  return map;
+}
+
+std::string MapText(const OperandDecoding& o, const Format& d) {
+  if (o.all_of.empty()) return JoinSome(MapOf(o, d), kNamedRuns);
+  return absl::StrCat(o.all_of, " as ", ImageText(*o.format, d, o.misread[0]));
+}
+
+// "for k = 1, 3, 5: ffff as ...": the k whose words are misread, and the first of them.
+std::string ElsewhereText(const OperandDecoding& o, const Format& d) {
+  const std::vector<Misread>& all = o.elsewhere;
+  std::vector<std::string> ks;
+  for (const auto& [first, last] :
+       RunsOf(all.size(), [&](size_t i) { return all[i].k <= all[i - 1].k + 1; })) {
+    ks.push_back(RunText(all[first].k, all[last].k));
+  }
+  return absl::StrCat("for k = ", JoinSome(ks, kNamedRuns), ", ", HexWord(*o.format, all[0].word),
+                      " as ", ImageText(*o.format, d, all[0]));
+}
+
+// Changes that nothing distinguishes.
+std::string RulesText(const std::vector<Change>& rules) {
+  constexpr size_t kNamed = 3;
+  std::vector<std::string> names;
+  for (size_t i = 0; i < std::min(kNamed, rules.size()); ++i) names.push_back(Name(rules[i]));
+  return absl::StrCat(absl::StrJoin(names, " or "), rules.size() > kNamed ? " or others" : "");
+}
+
+// `change`: the one of all operands; nullptr if there is none.
+std::string OperandText(const OperandDecoding& o, const Format& d, const Change* change) {
+  if (o.misread.empty()) return absl::StrCat("by no single rule, ", ElsewhereText(o, d));
+  if (!o.rules.empty()) change = &o.rules[0];
+  const bool reads = change != nullptr && (change->parameter->operands & Bit(o.operand));
+  const std::string rule = reads ? TextOf(static_cast<Reading>(change->value)) + ": "
+                           : change != nullptr || !o.all_of.empty() ? ""
+                                                                    : "by no single rule, ";
+  return absl::StrCat(
+      rule, MapText(o, d), " (", o.misread.size(), " of ", o.words, " words)",
+      change == nullptr && !o.elsewhere.empty() ? absl::StrCat(", ", ElsewhereText(o, d)) : "");
+}
+
+}  // namespace
+
+std::vector<std::string> Decoding::Table() const {
+  std::vector<std::string> table;
+  for (const OperandDecoding& o : operands) {
+    for (const std::string& run : MapOf(o, *d)) {
+      table.push_back(absl::StrCat(mmadiff::Name(o.operand), ": ", run));
+    }
+    for (const Misread& m : o.elsewhere) {
+      table.push_back(absl::StrCat(mmadiff::Name(o.operand), ", k = ", m.k, ": ",
+                                   HexWord(*o.format, m.word), " as ",
+                                   ImageText(*o.format, *d, m)));
+    }
+  }
+  return table;
+}
+
+std::string Decoding::Text() const {
+  const bool some =
+      std::ranges::any_of(operands, [](const OperandDecoding& o) { return o.words < o.of; });
+  if (AsTheModel()) {
+    return absl::StrCat(
+        "as the model reads it",
+        some ? absl::StrCat(" (at most ", kSlowWords, " words of each operand)") : "");
+  }
+  if (!result.empty()) return absl::StrCat("the result is ", result);
+  // Operands with the same words come together.
+  std::vector<std::pair<std::string, std::vector<const OperandDecoding*>>> texts;
+  for (const OperandDecoding& o : operands) {
+    if (o.AsTheModel()) continue;
+    const std::string text = OperandText(o, *d, changes.empty() ? nullptr : &changes[0]);
+    const auto same = std::ranges::find(texts, text, [](const auto& t) { return t.first; });
+    if (same == texts.end()) {
+      texts.push_back({text, {&o}});
+    } else {
+      same->second.push_back(&o);
+    }
+  }
+  std::vector<std::string> lines, rules;
+  for (const auto& [text, of] : texts) {
+    lines.push_back(absl::StrCat(absl::StrJoin(of, " and ",
+                                               [](std::string* out, const OperandDecoding* o) {
+                                                 out->append(mmadiff::Name(o->operand));
+                                               }),
+                                 ": ", text));
+    for (const OperandDecoding* o : of) {
+      if (!o->rules.empty()) rules.push_back(RulesText(o->rules));
+    }
+  }
+  if (!changes.empty()) rules = {RulesText(changes)};
+  if (!rules.empty()) lines.push_back(absl::StrJoin(rules, ", "));
+  return absl::StrJoin(lines, "; ");
+}
+
+}  // namespace mmadiff

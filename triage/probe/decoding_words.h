@@ -1,0 +1,42 @@
+// The words of each operand that show how a device reads it, and the dot products that they are in.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "sim/operation.h"
+#include "sim/reading.h"
+
+namespace mmadiff {
+
+constexpr size_t kSlowWords = 512;  // of each operand, on a slow device
+
+// The words to ask of an operand: those for k = 0, then `each` for every other k in `ks`.
+struct DecodingWords {
+  ReadOperand operand;
+  std::vector<uint64_t> words, each = {};
+  std::vector<int> ks = {};
+  size_t of = 0;  // the words of a device that is not slow
+
+  size_t count() const { return words.size() + each.size() * ks.size(); }
+  std::pair<int, uint64_t> At(size_t i) const {
+    if (i < words.size()) return {0, words[i]};
+    i -= words.size();
+    return {ks[i / each.size()], each[i % each.size()]};
+  }
+};
+
+std::vector<DecodingWords> WordsToAsk(const Operation& op, bool slow);
+// One dot product for each word, in the order of the words.
+std::vector<DotProductCase> DecodingCases(const Operation& op,
+                                          const std::vector<DecodingWords>& all);
+
+// The same for all words in a random order, after those next to which a class of words begins: zeros,
+// subnormals, infinities, NaNs, signs.
+std::vector<DotProductCase> ShuffledDecodingCases(const Operation& op);
+
+// Replaces the operand's word for k, its addend, or all of its scales.
+void Replace(const Model& m, ReadOperand operand, int k, uint64_t word, DotProductCase& dot);
+
+}  // namespace mmadiff
