@@ -149,6 +149,9 @@ Fields<InferredInstruction> FieldsOf(const InferredInstruction*) {
        Absent({.what = "if no model was found: the one that misses the fewest answers"})},
       {"nearest_misses", [](const R& r) { return If(Near(r), r.inference.nearest.missed); },
        Absent({.what = "number of answers that `nearest` does not reproduce", .least = 1})},
+      {"operands", [](const R& r) { return If(!Found(r), r.inference.operands); },
+       Absent(Prose("if no model was found: how operands are read or paired otherwise; empty if "
+                    "they are not"))},
       {"refuting", Refuting, Absent({.what = "dot product whose answer rules out the model"})},
       {"fixed", [](const R& r) { return r.inference.fixed; }},
       {"undetermined", [](const R& r) { return Summary(r.inference); }},

@@ -16,6 +16,7 @@
 #include "triage/minimize/minimize.h"
 #include "triage/minimize/simplicity.h"
 #include "triage/probe/decoding.h"
+#include "triage/probe/pairing.h"
 #include "triage/verdict.h"
 
 namespace mmadiff {
@@ -180,9 +181,19 @@ class Inferrer {
       if (o.rules.empty() || !IsReading(*o.rules[0].parameter)) continue;
       op_.model.algorithm = WithChanges(op_.model.algorithm, {o.rules.data(), 1});
     }
-    if (op_.model.algorithm == before) return false;
+    if (op_.model.algorithm == before) return Misplaced(decoding);
     found_.clear();
     return true;
+  }
+
+  // Notes what is wrong with the operands if no rule of reading was adopted; false.
+  absl::StatusOr<bool> Misplaced(const Decoding& decoding) {
+    ASSIGN_OR_RETURN(const Pairing pairing, AskPairing(asker_.device(), asker_.op()));
+    result_.operands = pairing.IsOwn() ? "" : pairing.Text();
+    if (result_.operands.empty() && !decoding.AsTheModel()) {
+      result_.operands = absl::StrCat("single words, times one: ", decoding.Text());
+    }
+    return false;
   }
 
   // Whether the nearest gives a NaN, with other bits, wherever it misses an answer.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <functional>
 #include <random>
 
 #include "sim/unlisted.h"
@@ -416,8 +417,6 @@ TEST(InferTest, FromAnswers) {
   EXPECT_FALSE(open("terms=8"));
 }
 
-// Sums without an addend, which no device receives: a chain from the first product and one from +0,
-// pairs, a fused sum, and integers.
 // Rules of reading are adopted if no sum reproduces the answers, and then the sum is found.
 TEST(InferTest, AdoptsReadings) {
   struct {
@@ -439,6 +438,22 @@ TEST(InferTest, AdoptsReadings) {
   }
 }
 
+// Faults of operands that no rule gives are named, and no family is excluded.
+TEST(InferTest, NamesMisplacedAndMisreadOperands) {
+  const Operation& op = *FindOperation("sm_80/mma.m16n8k8.f32.f16.f16.f32");
+  const auto text = [&](std::function<void(DotProductCase&)> change) {
+    ChangedOperands device(op, std::move(change));
+    return InferenceText(op, Infer(device, op, kQuick), {});
+  };
+  const std::string swapped = text([](DotProductCase& dot) { std::swap(dot.b[0], dot.b[2]); });
+  EXPECT_THAT(swapped, HasSubstr("operands k = 0 of a meets k = 2 of b, 2 meets 0"));
+  EXPECT_THAT(swapped, Not(HasSubstr("\nnot ")));
+  EXPECT_THAT(text([](DotProductCase& dot) { dot.b[5] &= 0xfff0; }),
+              HasSubstr("operands single words, times one: b: by no single rule, for k = 5"));
+}
+
+// Sums without an addend, which no device receives: a chain from the first product and one from +0,
+// pairs, a fused sum, and integers.
 TEST(InferTest, NoAddend) {
   const char* const kHalf = "unlisted/k4.f32.f16.f16.-";
   Algorithm chain = {.family = Family::kFmaChain, .output_fraction_bits = 23};

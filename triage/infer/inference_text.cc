@@ -170,6 +170,7 @@ void AddNotFound(const Operation& op, const Inference& inference, Lines& lines) 
   for (const std::string& line : NodeLines(inference.nodes, op.model.k)) {
     lines.Add("node     ", absl::StrCat("sums, ", line));
   }
+  if (!inference.operands.empty()) lines.Add("operands ", inference.operands);
   if (!searched) return;
   lines.Add("nearest  ", absl::StrCat(Describe(inference.nearest.algorithm), " reproduces ",
                                       answers - inference.nearest.missed, " of ", answers));
@@ -187,7 +188,9 @@ void AddNotFound(const Operation& op, const Inference& inference, Lines& lines) 
   lines.Add("         ", absl::StrCat("as a line: ", FormatLine(*op.instruction, o.dot, o.d)));
 }
 
+// No family is excluded while operands may be what differs.
 void AddRefuted(const Inference& inference, Lines& lines) {
+  if (!inference.algorithm && !inference.operands.empty()) return;
   for (const Refuted& r : inference.refuted) {
     lines.Add("not      ",
               absl::StrCat(Name(r.nearest.family), ": the best candidate misses ", r.missed, " of ",
