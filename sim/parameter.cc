@@ -144,7 +144,7 @@ const std::vector<Parameter>& Table() {
                             kChain),
       Make<&A::pair_sum>("pair_sum", Stage::kProduct, kInteger, kPairSums, 0, 0, false, kInteger),
       MakeReading<0>(kFloat | kInteger),
-      MakeReading<1>(kFloat | kInteger),
+      MakeReading<1>(kFloat | kInteger | kConvert),
       MakeReading<2>(kFloat | kInteger),
       MakeReading<3>(kFloat | kInteger),
       MakeReading<4>(kScaled),

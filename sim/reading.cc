@@ -169,6 +169,9 @@ Subnormals FlushBefore(const Model& m) {
 
 // At most one member covers an operand (WhyUnreadable).
 Reading ReadingOf(const Algorithm& alg, ReadOperand operand) {
+  if (alg.family == Family::kConversion) {
+    return operand == ReadOperand::kA ? alg.a_reading : Reading::kAsIs;
+  }
   for (const ReadingMember& m : kReadingMembers) {
     if ((m.operands & Bit(operand)) && alg.*m.member != Reading::kAsIs) return alg.*m.member;
   }
@@ -383,7 +386,9 @@ std::string WhyUnreadable(const Model& m) {
       return "the scales of a and b have one format: write scale_reading=" + std::string(Name(one));
     }
   }
-  if (FlushesSubnormals(alg.operand_reading)) return "write input_subnormals=flush";
+  const bool flushes_all =
+      FlushesSubnormals(alg.family == Family::kConversion ? alg.a_reading : alg.operand_reading);
+  if (flushes_all) return "write input_subnormals=flush";
   if (FlushesSubnormals(alg.addend_reading) && !FlushesBefore(m.algorithm.family))
     return "write addend_subnormals=flush";
   return MeaningOf(alg.addend_reading).format != nullptr ? "the addend is read in its own format"
@@ -418,7 +423,7 @@ DotProductCase WordsRead(const Model& m, const DotProductCase& dot) {
   DotProductCase read = dot;
   ReadRows(m, ReadOperand::kA, ReadOperand::kScaleOfA, read.a);
   ReadRows(m, ReadOperand::kB, ReadOperand::kScaleOfB, read.b);
-  read.c = WordRead(m.algorithm.addend_reading, m.c, dot.c);
+  read.c = WordRead(ReadingOf(m.algorithm, ReadOperand::kAddend), m.c, dot.c);
   return read;
 }
 
@@ -426,7 +431,8 @@ Batch WordsRead(const Model& m, const Batch& batch) {
   Batch read = batch;
   ReadRows(m, ReadOperand::kA, ReadOperand::kScaleOfA, read.a);
   ReadRows(m, ReadOperand::kB, ReadOperand::kScaleOfB, read.b);
-  for (uint64_t& word : read.c) word = WordRead(m.algorithm.addend_reading, m.c, word);
+  const Reading of_c = ReadingOf(m.algorithm, ReadOperand::kAddend);
+  for (uint64_t& word : read.c) word = WordRead(of_c, m.c, word);
   return read;
 }
 

@@ -75,7 +75,7 @@ constexpr bool FlushesBefore(Family family) {
 // Whether some operand is read differently from its format.
 constexpr bool HasReadings(const Model& model) {
   const Algorithm& a = model.algorithm;
-  if (a.family == Family::kConversion) return false;
+  if (a.family == Family::kConversion) return a.a_reading != Reading::kAsIs;  // it has no other
   int any = 0;
   for (const ReadingMember& m : kReadingMembers) any |= static_cast<int>(a.*m.member);
   return any != 0 || (a.input_subnormals != Subnormals::kKeep && FlushesBefore(a.family));

@@ -5,14 +5,17 @@
 #include <vector>
 
 #include "sim/conversion.h"
+#include "sim/reading.h"
 
 namespace mmadiff {
 namespace {
 
 class Search {
  public:
-  Search(const Model& model, const Algorithm& changed) : model_(model), other_(model) {
+  Search(const Model& model, const Algorithm& changed)
+      : model_(model), reading_(changed.a_reading), other_(model) {
     other_.algorithm = changed;
+    other_ = WithoutReadings(other_);
   }
 
   bool TellsApart() const {
@@ -28,9 +31,11 @@ class Search {
   }
 
  private:
-  bool Differ(const Unpacked& a) const {
+  bool Differ(uint64_t word) const {
+    const Unpacked as_is = Decode(model_.a, word),
+                   read = Decode(other_.a, WordRead(reading_, model_.a, word));
     NullTrace trace;
-    return Conversion(model_, a, trace) != Conversion(other_, a, trace);
+    return Conversion(model_, as_is, trace) != Conversion(other_, read, trace);
   }
 
   // A finite operand of either sign, if the format has it.
@@ -40,21 +45,22 @@ class Search {
     const uint64_t word =
         static_cast<uint64_t>(static_cast<int64_t>(field) * (1ll << a.fraction_bits)) + significand;
     if (word > MaxFiniteWord(a) >> a.ignored_bits) return false;
-    return Differ(Unpacked{significand, exponent, false, Kind::kFinite}) ||
-           (a.is_signed && Differ(Unpacked{significand, exponent, true, Kind::kFinite}));
+    return DifferSigned(word << a.ignored_bits);
+  }
+
+  bool DifferSigned(uint64_t word) const {
+    const Format& a = model_.a;
+    return Differ(word) || (a.is_signed && Differ(word | 1ull << SignBit(a)));
   }
 
   bool DifferAtSpecials() const {
     const Format& a = model_.a;
-    const uint64_t sign = a.is_signed ? 1ull << SignBit(a) : 0;
     std::vector<uint64_t> words = {0, LowBits(a.exponent_bits + a.fraction_bits) << a.ignored_bits};
     for (int bit = 0; bit < a.fraction_bits + a.ignored_bits && HasInfinity(a); ++bit) {
       const uint64_t one = 1ull << bit, infinity = InfinityWord(a, false);
       words.insert(words.end(), {infinity, infinity | one});
     }
-    return std::ranges::any_of(words, [&](uint64_t word) {
-      return Differ(Decode(a, word)) || Differ(Decode(a, word | sign));
-    });
+    return std::ranges::any_of(words, [&](uint64_t word) { return DifferSigned(word); });
   }
 
   // Operands whose leading one is bit `leading` of the significand.
@@ -78,7 +84,8 @@ class Search {
   }
 
   const Model& model_;
-  Model other_;
+  const Reading reading_;
+  Model other_;  // reads what reading_ gives
 };
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "device/stop.h"
 #include "triage/infer/inference_text.h"
 #include "triage/probe/decoding.h"
+#include "triage/probe/decoding_text.h"
 #include "triage/probe/layout.h"
 #include "triage/probe/probe.h"
 
@@ -110,9 +111,9 @@ class Clues {
     if (decoding.AsTheModel()) return "";
     named_ |= !decoding.result.empty();
     const Algorithm read = WithRules(op_, decoding);
-    if (read == op_.model.algorithm) return decoding.Text();
+    if (read == op_.model.algorithm) return DecodingText(decoding);
     named_ |= Explains(op_, WithAlgorithm(op_, read), observed_);
-    return absl::StrCat(decoding.Text(), "; ", HowMany(op_, read, observed_));
+    return absl::StrCat(DecodingText(decoding), "; ", HowMany(op_, read, observed_));
   }
 
   absl::StatusOr<std::string> Vectors(const Question& question) {

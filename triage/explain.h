@@ -33,7 +33,7 @@ struct WithNanVerdict {
   Operation op;
 };
 
-// The name, and what a single reading does: "b_reading=masked_1 (b: the low bit as 0)".
+// The name, with the meaning of a single reading: "b_reading=masked_1 (b: the low bit as 0)".
 std::string NameAndMeaning(const Neighbour& neighbour);
 
 // Whether a model reproduces the observed answer, under the operation's NaN rule or bit for bit.

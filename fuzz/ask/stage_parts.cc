@@ -19,7 +19,7 @@ namespace mmadiff {
 namespace {
 
 constexpr uint64_t kDigestUnits = 4;      // per recording
-constexpr int64_t kRecordedAtOnce = 256;  // executions; of a slow device as many as it runs soon
+constexpr int64_t kRecordedAtOnce = 256;  // executions; on a slow device, whatever it runs soon
 constexpr double kShareOfPart = .1;       // a request to a slow device should take less of its part
 
 TimeLimit EndOf(const TaskPart& part) {

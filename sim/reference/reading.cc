@@ -115,12 +115,12 @@ uint64_t Flush(const Format& f, Subnormals rule, uint64_t word) {
 
 void Read(Model& model, DotProductCase& dot) {
   Algorithm& alg = model.algorithm;
-  if (alg.family == Family::kConversion) return;
   const auto one = [&](Reading own) {
-    return NameOf(own == Reading::kAsIs ? alg.operand_reading : own);
+    const bool both = own == Reading::kAsIs && alg.family != Family::kConversion;
+    return NameOf(both ? alg.operand_reading : own);
   };
   const bool sums = alg.family != Family::kFmaChain && alg.family != Family::kPairwiseSum &&
-                    alg.family != Family::kIntegerDot;
+                    alg.family != Family::kIntegerDot && alg.family != Family::kConversion;
   const std::string scale = NameOf(alg.scale_reading);
   const auto rows = [&](std::vector<uint64_t>& words, Format& f, const std::string& name,
                         Reading own_scale) {
@@ -137,11 +137,13 @@ void Read(Model& model, DotProductCase& dot) {
     f = read;
   };
   rows(dot.a, model.a, one(alg.a_reading), alg.a_scale_reading);
-  rows(dot.b, model.b, one(alg.b_reading), alg.b_scale_reading);
-  const std::string addend = NameOf(alg.addend_reading);
-  dot.c = ReadWord(model.c, addend, dot.c);
-  model.c = ReadFormat(model.c, addend);
-  model.scale = ReadFormat(model.scale, scale);
+  if (alg.family != Family::kConversion) {
+    rows(dot.b, model.b, one(alg.b_reading), alg.b_scale_reading);
+    const std::string addend = NameOf(alg.addend_reading);
+    dot.c = ReadWord(model.c, addend, dot.c);
+    model.c = ReadFormat(model.c, addend);
+    model.scale = ReadFormat(model.scale, scale);
+  }
   alg.operand_reading = alg.a_reading = alg.b_reading = Reading::kAsIs;
   alg.addend_reading = alg.scale_reading = Reading::kAsIs;
   alg.a_scale_reading = alg.b_scale_reading = Reading::kAsIs;

@@ -16,6 +16,7 @@
 #include "triage/minimize/minimize.h"
 #include "triage/minimize/simplicity.h"
 #include "triage/probe/decoding.h"
+#include "triage/probe/decoding_text.h"
 #include "triage/probe/pairing.h"
 #include "triage/verdict.h"
 
@@ -191,7 +192,7 @@ class Inferrer {
     ASSIGN_OR_RETURN(const Pairing pairing, AskPairing(asker_.device(), asker_.op()));
     result_.operands = pairing.IsOwn() ? "" : pairing.Text();
     if (result_.operands.empty() && !decoding.AsTheModel()) {
-      result_.operands = absl::StrCat("single words, times one: ", decoding.Text());
+      result_.operands = absl::StrCat("single words, times one: ", DecodingText(decoding));
     }
     return false;
   }

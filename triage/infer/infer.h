@@ -61,8 +61,8 @@ struct Inference {
                        0};           // if there is no algorithm, but there are answers
   bool missed_repeat = false;        // the answers that `nearest` misses: asked again, unchanged
   std::optional<Observed> refuting;  // the smallest answer that `nearest` does not reproduce
-  // Asked if no algorithm was found: how k meet or words are read otherwise than the formats say; empty
-  // if they are not.
+  // Asked if no algorithm was found: how the operands are paired or read differently; empty if they are
+  // not.
   std::string operands = {};
   std::vector<Refuted> refuted;
   std::vector<ExperimentAnswer> answers;  // to every question, except answers that did not repeat

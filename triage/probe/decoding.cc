@@ -12,6 +12,7 @@
 #include "sim/simulate.h"
 #include "sim/word.h"
 #include "triage/number_text.h"
+#include "triage/probe/decoding_text.h"
 #include "triage/probe/decoding_words.h"
 #include "triage/probe/twice.h"
 
@@ -49,27 +50,35 @@ class Images {
   Images(const Operation& op, ReadOperand operand, const std::vector<uint64_t>& words)
       : op_(op), operand_(operand), words_(words) {}
 
-  // The nearest to `asked`, among the partners of the same dot product; else the word of the value.
+  // The nearest to `asked`, among the partners of the same dot product, with the device's very answer if there
+  // is one; else the word of the value.
   std::optional<uint64_t> Of(uint64_t asked, int k, const Observed& o) {
     DotProductCase partners = o.dot;
     Replace(op_.model, operand_, k, 0, partners);
     const auto [at, unknown] = by_answer_.try_emplace(partners);
     if (unknown) {
-      for (const uint64_t word : words_) at->second[AnswerTo(word, k, o)].push_back(word);
+      for (const uint64_t word : words_) {
+        const uint64_t d = AnswerTo(word, k, o);
+        at->second[Canonical(op_.model.d, d)].push_back({word, d});
+      }
     }
     const uint64_t answer = Canonical(op_.model.d, o.d);
     const auto found = at->second.find(answer);
     if (found == at->second.end()) return OfValue(k, o, answer);
-    return *std::ranges::min_element(found->second, {}, [asked](uint64_t word) {
-      return word > asked ? word - asked : asked - word;
-    });
+    return std::ranges::min_element(found->second, {},
+                                    [&](const auto& image) {
+                                      const auto& [word, d] = image;
+                                      return std::pair(d != o.d,
+                                                       word > asked ? word - asked : asked - word);
+                                    })
+        ->first;
   }
 
  private:
   uint64_t AnswerTo(uint64_t word, int k, const Observed& o) const {
     DotProductCase dot = o.dot;
     Replace(op_.model, operand_, k, word, dot);
-    return Canonical(op_.model.d, Simulate(op_.model, dot));
+    return Simulate(op_.model, dot);
   }
 
   // The result, divided by the partner.
@@ -82,14 +91,15 @@ class Images {
     if (operand_ == ReadOperand::kB)
       value.exponent -= DecodeValue(op_.model.a, o.dot.a[k]).exponent;
     uint64_t word = 0;
-    if (!EncodeValue(f, value, &word) || AnswerTo(word, k, o) != answer) return std::nullopt;
-    return word;
+    if (!EncodeValue(f, value, &word)) return std::nullopt;
+    return Canonical(d, AnswerTo(word, k, o)) == answer ? std::optional(word) : std::nullopt;
   }
 
   const Operation& op_;
   const ReadOperand operand_;
   const std::vector<uint64_t>& words_;
-  std::map<DotProductCase, std::map<uint64_t, std::vector<uint64_t>>> by_answer_;
+  std::map<DotProductCase, std::map<uint64_t, std::vector<std::pair<uint64_t, uint64_t>>>>
+      by_answer_;  // canonical answer -> words and answers
 };
 
 // "every NaN" and the like, if these are exactly the misread words of the class, all with one image.
@@ -296,8 +306,8 @@ absl::StatusOr<Decoding> AskDecoding(Device& device, const Operation& asked, con
 
 ProbeAnswer DecodingAnswer(const Operation& op, const Question& question, Decoding decoding) {
   ProbeAnswer answer = {.question = &question,
-                        .answer = decoding.Text(),
-                        .table = decoding.Table(),
+                        .answer = DecodingText(decoding),
+                        .table = DecodingTable(decoding),
                         .cases = decoding.observed.size(),
                         .observed = std::move(decoding.observed)};
   if (decoding.AsTheModel()) return answer;

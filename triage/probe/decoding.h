@@ -53,8 +53,6 @@ struct Decoding {
   const Format* d = nullptr;
 
   bool AsTheModel() const;
-  std::string Text() const;                // the differences, the first of many
-  std::vector<std::string> Table() const;  // all of them, "b: 78..7d as 7e = 448.0"
 };
 
 // `op` is `asked` with a model. Bits of NaNs and signs of zeros do not count. A slow device gets fewer

@@ -8,6 +8,7 @@
 
 #include "sim/reading.h"
 #include "sim/word.h"
+#include "triage/probe/decoding_text.h"
 #include "triage/testing/device.h"
 
 namespace mmadiff {
@@ -38,6 +39,8 @@ constexpr NarrowOperand kNarrow[] = {
     {"sm_89/mma.m16n8k32.f32.e4m3.e5m2.f32", ReadOperand::kB},
     {"gfx942/v_mfma_f32_16x16x32_fp8_bf8", ReadOperand::kA},
     {"gfx942/v_mfma_f32_16x16x32_fp8_bf8", ReadOperand::kB},
+    {"ocp/cvt.f32.e4m3", ReadOperand::kA},
+    {"sm_89/cvt.rn.f16x2.e5m2x2", ReadOperand::kA},
     {"x86/vpdpbusd", ReadOperand::kA},
     {"x86/vpdpbusd", ReadOperand::kB},
     {"sm_120/mma.m16n8k64.mxf4.f32.e2m1.e2m1.f32.ue8m0", ReadOperand::kScaleOfA},
@@ -66,7 +69,8 @@ TEST(Decoding, FindsEveryWordOfEveryNarrowFormat) {
       });
       for (const OperandDecoding& o : decoding.operands) {
         for (const Misread& m : o.misread) {
-          EXPECT_TRUE(o.operand == operand && changed(m.word)) << name << ": " << decoding.Text();
+          EXPECT_TRUE(o.operand == operand && changed(m.word))
+              << name << ": " << DecodingText(decoding);
         }
         found += o.misread.size();
       }
@@ -101,7 +105,7 @@ TEST(Decoding, NamesTheRule) {
     ModelDevice device(WithAlgorithm(op, WithChanges(op.model.algorithm, *changes)));
     const auto decoding = AskDecoding(device, op, op);
     ASSERT_TRUE(decoding.ok());
-    EXPECT_THAT(decoding->Text(), HasSubstr(c.text)) << c.change;
+    EXPECT_THAT(DecodingText(*decoding), HasSubstr(c.text)) << c.change;
     EXPECT_THAT(decoding->changes, testing::Contains(changes->front())) << c.change;
   }
 }
@@ -114,7 +118,7 @@ TEST(Decoding, AMapIsNoCause) {
   });
   EXPECT_THAT(decoding.changes, IsEmpty());
   for (const OperandDecoding& o : decoding.operands) EXPECT_THAT(o.rules, IsEmpty());
-  EXPECT_EQ(decoding.Text(),
+  EXPECT_EQ(DecodingText(decoding),
             "a: by no single rule, 31 as 35 = 0.8125, 9a as 12 = 5 * 2^-7 (2 of 256 words)");
 }
 
@@ -123,7 +127,7 @@ TEST(Decoding, TheScalesOfOneOperand) {
   const Decoding decoding = DecodingOf(op, [&](DotProductCase& dot) {
     for (size_t i = op.model.k; i < dot.a.size(); ++i) dot.a[i] = std::min<uint64_t>(dot.a[i], 254);
   });
-  EXPECT_THAT(decoding.Text(),
+  EXPECT_THAT(DecodingText(decoding),
               AllOf(HasSubstr("the scales of a: NaNs as the largest number: ff as fe = "),
                     EndsWith("; a_scale_reading=nan_largest")));
 }
@@ -135,11 +139,11 @@ TEST(Decoding, PrintsTheWholeTable) {
     for (size_t i = op.model.k; i < dot.a.size(); ++i)
       dot.a[i] = std::min<uint64_t>(dot.a[i] + 1, 255);
   });
-  EXPECT_THAT(decoding.Text(),
+  EXPECT_THAT(DecodingText(decoding),
               AllOf(HasSubstr("the scales of a: by no single rule, 00 as 01 = 2^-126, "),
                     HasSubstr(", ... (255 of 256 words)")));
   EXPECT_THAT(decoding.changes, IsEmpty());
-  const std::vector<std::string> table = decoding.Table();
+  const std::vector<std::string> table = DecodingTable(decoding);
   EXPECT_EQ(table.size(), 255);
   EXPECT_EQ(table.back(), "the scales of a: fe as ff = nan(0x0)");
 }
@@ -154,7 +158,7 @@ TEST(Decoding, AMisreadOneIsOfItsOperand) {
     });
     for (const OperandDecoding& o : decoding.operands) {
       const bool swaps = o.operand == (of_a ? ReadOperand::kA : ReadOperand::kB);
-      EXPECT_EQ(o.misread.size(), swaps ? 240 : 0) << decoding.Text();
+      EXPECT_EQ(o.misread.size(), swaps ? 240 : 0) << DecodingText(decoding);
       for (const Misread& m : o.misread) EXPECT_EQ(m.as, swapped(m.word));
     }
   }
@@ -169,11 +173,10 @@ TEST(Decoding, AMisreadOneIsOfItsOperand) {
 
 TEST(Decoding, AsksEveryK) {
   const Operation& signs = Op("sm_80/mma.m8n8k32.s32.s4.s4.s32");
-  EXPECT_EQ(DecodingOf(signs,
-                       [](DotProductCase& dot) {
-                         for (size_t k = 1; k < dot.a.size(); k += 2) dot.a[k] &= 7;
-                       })
-                .Text(),
+  EXPECT_EQ(DecodingText(DecodingOf(signs,
+                                    [](DotProductCase& dot) {
+                                      for (size_t k = 1; k < dot.a.size(); k += 2) dot.a[k] &= 7;
+                                    })),
             "a: by no single rule, for k = 1, 3, 5, 7, 9, 11, ..., 09 as 01 = 1");
   const Operation& bits = Op("sm_80/mma.m16n8k16.f32.f16.f16.f32");
   for (const int k : {1, 15}) {
@@ -190,7 +193,7 @@ TEST(Decoding, AsksEveryK) {
 
 TEST(Decoding, ZerosThatAreNone) {
   const Operation& op = Op("sm_80/mma.m16n8k32.s32.s8.s8.s32");
-  EXPECT_EQ(DecodingOf(op, [](DotProductCase& dot) { dot.a[3] |= 1; }).Text(),
+  EXPECT_EQ(DecodingText(DecodingOf(op, [](DotProductCase& dot) { dot.a[3] |= 1; })),
             "the result is 00000001 = 1 for zeros in a and ones in b");
 }
 
@@ -204,7 +207,7 @@ TEST(Decoding, AFaultOfTheResultIsNoReading) {
   ASSERT_TRUE(decoding.ok());
   EXPECT_FALSE(decoding->AsTheModel());
   for (const OperandDecoding& o : decoding->operands) EXPECT_THAT(o.rules, IsEmpty());
-  EXPECT_THAT(decoding->Text(), testing::Not(HasSubstr("_reading=")));
+  EXPECT_THAT(DecodingText(*decoding), testing::Not(HasSubstr("_reading=")));
 }
 
 // Every bit of the format is asked, and ties are.
@@ -222,7 +225,7 @@ TEST(Decoding, OfASlowDevice) {
     EXPECT_THAT(decoding->changes, testing::Contains(n.changes[0])) << Name(n);
     if (!Name(n).starts_with("a_reading=nearest_")) continue;
     EXPECT_THAT(decoding->changes, ElementsAre(n.changes[0]));
-    EXPECT_THAT(decoding->Text(), testing::Not(HasSubstr("no word of")));
+    EXPECT_THAT(DecodingText(*decoding), testing::Not(HasSubstr("no word of")));
   }
 }
 
@@ -231,7 +234,7 @@ TEST(Decoding, AsTheModelOfEveryRow) {
     ModelDevice device(op->model);
     const auto decoding = AskDecoding(device, *op, *op);
     ASSERT_TRUE(decoding.ok()) << op->name;
-    EXPECT_TRUE(decoding->AsTheModel()) << op->name << ": " << decoding->Text();
+    EXPECT_TRUE(decoding->AsTheModel()) << op->name << ": " << DecodingText(*decoding);
   }
 }
 
@@ -254,7 +257,7 @@ TEST(Decoding, SeesTheFormOfTheResult) {
   LowHalf device(op.model);
   const auto decoding = AskDecoding(device, op, op);
   ASSERT_TRUE(decoding.ok());
-  EXPECT_EQ(decoding->Text(), "the result is the low half of an f32");
+  EXPECT_EQ(DecodingText(*decoding), "the result is the low half of an f32");
 }
 
 }  // namespace

@@ -1,3 +1,5 @@
+#include "triage/probe/decoding_text.h"
+
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
@@ -5,7 +7,6 @@
 #include "sim/reading.h"
 #include "sim/word.h"
 #include "triage/number_text.h"
-#include "triage/probe/decoding.h"
 #include "triage/probe/decoding_words.h"
 #include "triage/probe/runs.h"
 
@@ -62,7 +63,7 @@ std::string RulesText(const std::vector<Change>& rules) {
   return absl::StrCat(absl::StrJoin(names, " or "), rules.size() > kNamed ? " or others" : "");
 }
 
-// `change`: the one of all operands; nullptr if there is none.
+// `change`: explains all operands; may be nullptr.
 std::string OperandText(const OperandDecoding& o, const Format& d, const Change* change) {
   if (o.misread.empty()) return absl::StrCat("by no single rule, ", ElsewhereText(o, d));
   if (!o.rules.empty()) change = &o.rules[0];
@@ -77,35 +78,35 @@ std::string OperandText(const OperandDecoding& o, const Format& d, const Change*
 
 }  // namespace
 
-std::vector<std::string> Decoding::Table() const {
+std::vector<std::string> DecodingTable(const Decoding& decoding) {
   std::vector<std::string> table;
-  for (const OperandDecoding& o : operands) {
-    for (const std::string& run : MapOf(o, *d)) {
-      table.push_back(absl::StrCat(mmadiff::Name(o.operand), ": ", run));
+  for (const OperandDecoding& o : decoding.operands) {
+    for (const std::string& run : MapOf(o, *decoding.d)) {
+      table.push_back(absl::StrCat(Name(o.operand), ": ", run));
     }
     for (const Misread& m : o.elsewhere) {
-      table.push_back(absl::StrCat(mmadiff::Name(o.operand), ", k = ", m.k, ": ",
-                                   HexWord(*o.format, m.word), " as ",
-                                   ImageText(*o.format, *d, m)));
+      table.push_back(absl::StrCat(Name(o.operand), ", k = ", m.k, ": ", HexWord(*o.format, m.word),
+                                   " as ", ImageText(*o.format, *decoding.d, m)));
     }
   }
   return table;
 }
 
-std::string Decoding::Text() const {
-  const bool some =
-      std::ranges::any_of(operands, [](const OperandDecoding& o) { return o.words < o.of; });
-  if (AsTheModel()) {
+std::string DecodingText(const Decoding& decoding) {
+  const std::vector<Change>& changes = decoding.changes;
+  const bool some = std::ranges::any_of(decoding.operands,
+                                        [](const OperandDecoding& o) { return o.words < o.of; });
+  if (decoding.AsTheModel()) {
     return absl::StrCat(
         "as the model reads it",
         some ? absl::StrCat(" (at most ", kSlowWords, " words of each operand)") : "");
   }
-  if (!result.empty()) return absl::StrCat("the result is ", result);
+  if (!decoding.result.empty()) return absl::StrCat("the result is ", decoding.result);
   // Operands with the same words come together.
   std::vector<std::pair<std::string, std::vector<const OperandDecoding*>>> texts;
-  for (const OperandDecoding& o : operands) {
+  for (const OperandDecoding& o : decoding.operands) {
     if (o.AsTheModel()) continue;
-    const std::string text = OperandText(o, *d, changes.empty() ? nullptr : &changes[0]);
+    const std::string text = OperandText(o, *decoding.d, changes.empty() ? nullptr : &changes[0]);
     const auto same = std::ranges::find(texts, text, [](const auto& t) { return t.first; });
     if (same == texts.end()) {
       texts.push_back({text, {&o}});
@@ -117,7 +118,7 @@ std::string Decoding::Text() const {
   for (const auto& [text, of] : texts) {
     lines.push_back(absl::StrCat(absl::StrJoin(of, " and ",
                                                [](std::string* out, const OperandDecoding* o) {
-                                                 out->append(mmadiff::Name(o->operand));
+                                                 out->append(Name(o->operand));
                                                }),
                                  ": ", text));
     for (const OperandDecoding* o : of) {

@@ -15,7 +15,8 @@
 namespace mmadiff {
 namespace {
 
-constexpr size_t kListed = 16, kListedOfRule = 4;  // pairs in the text; of those that follow a rule
+constexpr size_t kListed = 16,
+                 kListedOfRule = 4;  // pairs in the text, if no rule or a rule gives them
 
 // The number of a thing among `count`, asked bit by bit: each bit of all numbers, its complement,
 // zeros, and ones.
