@@ -36,16 +36,6 @@ class StopAt {
   std::function<bool()> before_;
 };
 
-// The operation's model with the rules by which operands are read.
-Algorithm WithRules(const Operation& op, const Decoding& decoding) {
-  Algorithm algorithm = op.model.algorithm;
-  if (!decoding.changes.empty()) return WithChanges(algorithm, {decoding.changes.data(), 1});
-  for (const OperandDecoding& o : decoding.operands) {
-    if (!o.rules.empty()) algorithm = WithChanges(algorithm, {o.rules.data(), 1});
-  }
-  return algorithm;
-}
-
 std::string HowMany(const Operation& op, const Algorithm& algorithm,
                     std::span<const Observed> observed) {
   const auto given = std::ranges::count_if(

@@ -160,41 +160,57 @@ class Inferrer {
     return absl::OkStatus();
   }
 
-  // Whether the device reads operands by rules. They hold from now on.
+  // Whether the device reads operands by rules. They hold from now on. Otherwise notes what is wrong with
+  // the operands.
   absl::StatusOr<bool> AdoptReadings() {
     if (std::exchange(asked_readings_, true)) return false;
-    // Single words are the same to every sum that keeps subnormals. An exact one has no width that an
-    // addend could exceed.
-    std::vector<Algorithm> starts = StartsOf(op_);
-    std::stable_partition(starts.begin(), starts.end(),
-                          [](const Algorithm& a) { return a.family == Family::kExactSum; });
-    Operation plain = op_;
-    for (Algorithm a : starts) {
-      a.input_subnormals = a.addend_subnormals = a.output_subnormals = Subnormals::kKeep;
-      plain.model.algorithm = a;
-      if (WhyInvalid(plain.model).empty()) break;
-    }
-    if (!WhyInvalid(plain.model).empty()) return false;
-    Tell("asking how operands are read");
-    ASSIGN_OR_RETURN(const Decoding decoding, AskDecoding(asker_.device(), asker_.op(), plain));
+    Tell("asking how operands are paired and read");
+    ASSIGN_OR_RETURN(const Pairing pairing, AskPairing(asker_.device(), asker_.op()));
+    result_.operands = pairing.IsOwn() ? "" : pairing.Text();
+    const std::vector<Operation> sums = PlainSums();
+    if (!result_.operands.empty() || sums.empty()) return false;
+    ASSIGN_OR_RETURN(const Decoding decoding, AskDecoding(asker_.device(), asker_.op(), sums));
+    if (decoding.AsTheModel()) return false;
+    result_.operands = absl::StrCat("single words, times one: ", DecodingText(decoding));
     const Algorithm before = op_.model.algorithm;
     for (const OperandDecoding& o : decoding.operands) {
       if (o.rules.empty() || !IsReading(*o.rules[0].parameter)) continue;
       op_.model.algorithm = WithChanges(op_.model.algorithm, {o.rules.data(), 1});
     }
-    if (op_.model.algorithm == before) return Misplaced(decoding);
+    if (op_.model.algorithm == before) return false;
     found_.clear();
     return true;
   }
 
-  // Notes what is wrong with the operands if no rule of reading was adopted; false.
-  absl::StatusOr<bool> Misplaced(const Decoding& decoding) {
-    ASSIGN_OR_RETURN(const Pairing pairing, AskPairing(asker_.device(), asker_.op()));
-    result_.operands = pairing.IsOwn() ? "" : pairing.Text();
-    if (result_.operands.empty() && !decoding.AsTheModel()) {
-      result_.operands = absl::StrCat("single words, times one: ", DecodingText(decoding));
+  // Sums that give single words alike if they keep the same bits: exact ones that keep subnormals, as they
+  // are and with fewer bits of the result.
+  std::vector<Operation> PlainSums() const {
+    std::vector<Algorithm> starts = StartsOf(op_);
+    std::stable_partition(starts.begin(), starts.end(),
+                          [](const Algorithm& a) { return a.family == Family::kExactSum; });
+    std::vector<Operation> sums;
+    for (Algorithm a : starts) {
+      a.input_subnormals = a.addend_subnormals = a.output_subnormals = Subnormals::kKeep;
+      Operation sum = WithAlgorithmOf(a);
+      if (!WhyInvalid(sum.model).empty()) continue;
+      sums.push_back(sum);
+      const bool fewer = FindParameter(a.family, "output_fraction_bits") != nullptr;
+      for (int bits = sum.model.d.fraction_bits - 1; bits > 0 && fewer; --bits) {
+        for (const Rounding rounding : {Rounding::kTowardZero, Rounding::kNearestEven}) {
+          a.output_fraction_bits = bits;
+          a.output_rounding = rounding;
+          if (sum = WithAlgorithmOf(a); WhyInvalid(sum.model).empty()) sums.push_back(sum);
+        }
+      }
+      break;
     }
-    return false;
+    return sums;
+  }
+
+  Operation WithAlgorithmOf(const Algorithm& algorithm) const {
+    Operation op = op_;
+    op.model.algorithm = algorithm;
+    return op;
   }
 
   // Whether the nearest gives a NaN, with other bits, wherever it misses an answer.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -68,13 +69,18 @@ class Images {
     return std::ranges::min_element(found->second, {},
                                     [&](const auto& image) {
                                       const auto& [word, d] = image;
-                                      return std::pair(d != o.d,
-                                                       word > asked ? word - asked : asked - word);
+                                      const bool other_sign = IsNegative(word) != IsNegative(asked);
+                                      return std::tuple(d != o.d, other_sign,
+                                                        word > asked ? word - asked : asked - word);
                                     })
         ->first;
   }
 
  private:
+  bool IsNegative(uint64_t word) const {
+    return (word >> SignBit(FormatOf(op_.model, operand_)) & 1) != 0;
+  }
+
   uint64_t AnswerTo(uint64_t word, int k, const Observed& o) const {
     DotProductCase dot = o.dot;
     Replace(op_.model, operand_, k, word, dot);
@@ -128,6 +134,8 @@ std::string ClassText(const OperandDecoding& o, const std::vector<uint64_t>& wor
   return "";
 }
 
+constexpr size_t kProducts = 2048, kSlowProducts = 512;  // that may refute rules
+
 // The answers that the model does not give come first: they refute most changes.
 std::vector<Observed> MisreadFirst(const Operation& op, std::span<const Observed> observed) {
   std::vector<Observed> sorted(observed.begin(), observed.end());
@@ -168,20 +176,32 @@ OperandDecoding DecodingOf(const Operation& op, const DecodingWords& asked,
 // the word that the operand's own answers show.
 bool MisreadsOne(const Operation& op, const OperandDecoding& o,
                  std::span<const std::span<const Observed>> others) {
-  const uint64_t one = IntegerWord(*o.format, 1);
-  const auto read = std::ranges::find(o.misread, one, &Misread::word);
-  if (read == o.misread.end() || !read->as || o.operand == ReadOperand::kAddend) return false;
+  if (o.operand == ReadOperand::kAddend) return false;
+  const Model& m = op.model;
   const bool of_a = o.operand == ReadOperand::kA || o.operand == ReadOperand::kScaleOfA;
   const bool scales = o.operand == ReadOperand::kScaleOfA || o.operand == ReadOperand::kScaleOfB;
+  const uint64_t one = IntegerWord(*o.format, 1);
+  std::vector<uint64_t> ones(scales ? m.scales() : m.k, one);  // as they are read
+  bool any = false;
+  for (const std::vector<Misread>* const misread : {&o.misread, &o.elsewhere}) {
+    for (const Misread& word : *misread) {
+      if (word.word != one) continue;
+      if (!word.as) return false;
+      ones[scales ? word.k / m.scale_block : word.k] = *word.as;
+      any = true;
+    }
+  }
   const auto gives = [&](const Observed& observed) {
     DotProductCase dot = observed.dot;
-    std::vector<uint64_t>& row = of_a ? dot.a : dot.b;
-    const auto middle = row.begin() + op.model.k;
-    std::replace(scales ? middle : row.begin(), scales ? row.end() : middle, one, *read->as);
-    return SameNumber(op.model.d, Simulate(op.model, dot), observed.d);
+    uint64_t* const row = (of_a ? dot.a : dot.b).data() + (scales ? m.k : 0);
+    for (size_t i = 0; i < ones.size(); ++i) {
+      if (row[i] == one) row[i] = ones[i];
+    }
+    return SameNumber(m.d, Simulate(m, dot), observed.d);
   };
-  return std::ranges::all_of(
-      others, [&](const auto& observed) { return std::ranges::all_of(observed, gives); });
+  return any && std::ranges::all_of(others, [&](const auto& observed) {
+           return std::ranges::all_of(observed, gives);
+         });
 }
 
 // If one operand misreads the ones that meet the others, these are read as the model reads them.
@@ -199,13 +219,27 @@ void KeepTheMisreader(const Operation& op, std::vector<OperandDecoding>& operand
   }
 }
 
-// The result for zeros in a and ones in b, if it is not zero: then answers to single words say nothing.
-std::string ResultOfZeros(const Operation& op, const OperandDecoding& a) {
-  if (a.misread.empty() || a.misread.front().word != 0 || !a.format->has_zero) return "";
+// Whether several operands seem to misread the one that the words of others meet.
+bool AreRelative(const std::vector<OperandDecoding>& operands) {
+  const auto misreads_one = [](const OperandDecoding& o) {
+    return std::ranges::count(o.misread, IntegerWord(*o.format, 1), &Misread::word) > 0;
+  };
+  return std::ranges::count_if(operands, misreads_one) > 1;
+}
+
+// The result for zeros in one of a and b and ones in the other, if it is not zero: then answers to single
+// words say nothing.
+std::string ResultOfZeros(const Operation& op, const std::vector<OperandDecoding>& operands) {
   const Format& d = op.model.d;
-  const uint64_t word = a.misread.front().observed.d;
-  return absl::StrCat(HexWord(d, word), " = ", NumberText(d, word),
-                      " for zeros in a and ones in b");
+  for (const OperandDecoding& o : operands) {
+    const bool of_a = o.operand == ReadOperand::kA;
+    if (!of_a && o.operand != ReadOperand::kB) continue;
+    if (o.misread.empty() || o.misread.front().word != 0 || !o.format->has_zero) continue;
+    const uint64_t word = o.misread.front().observed.d;
+    return absl::StrCat(HexWord(d, word), " = ", NumberText(d, word), " for zeros in ",
+                        of_a ? "a" : "b", " and ones in ", of_a ? "b" : "a");
+  }
+  return "";
 }
 
 // If one reading reproduces the answers, operands that it does not cover only met misread ones. Some
@@ -266,13 +300,14 @@ bool Decoding::AsTheModel() const {
   return std::ranges::all_of(operands, &OperandDecoding::AsTheModel);
 }
 
-absl::StatusOr<Decoding> AskDecoding(Device& device, const Operation& asked, const Operation& op) {
+namespace {
+
+// What the answers to the words say.
+Decoding DecodingOf(const Operation& op, const std::vector<DecodingWords>& all,
+                    std::vector<Observed> observed) {
   Decoding decoding;
   decoding.d = op.instruction->d;
-  const std::vector<DecodingWords> all = WordsToAsk(op, device.IsSlow());
-  const std::vector<DotProductCase> dots = DecodingCases(op, all);
-  ASSIGN_OR_RETURN(const auto d, RunTwice(device, asked, MakeDotProductBatch(op.shape(), dots)));
-  for (size_t i = 0; i < dots.size(); ++i) decoding.observed.push_back({dots[i], d[i]});
+  decoding.observed = std::move(observed);
   std::vector<Neighbour> changes;
   if (!GivesNumbers(op, op.model.algorithm, decoding.observed)) {
     changes = Neighbours(op.model);
@@ -292,14 +327,61 @@ absl::StatusOr<Decoding> AskDecoding(Device& device, const Operation& asked, con
     return decoding;
   }
   decoding.result = FormOf(op, decoding.observed);
-  if (decoding.result.empty()) decoding.result = ResultOfZeros(op, decoding.operands[0]);
+  if (decoding.result.empty()) decoding.result = ResultOfZeros(op, decoding.operands);
   KeepTheMisreader(op, decoding.operands, own);
+  decoding.relative = AreRelative(decoding.operands);
   // A fault that no reading of some operand explains may be none of operands.
   const bool every = std::ranges::all_of(decoding.operands, [](const OperandDecoding& o) {
     return o.AsTheModel() || !o.rules.empty();
   });
   for (OperandDecoding& o : decoding.operands) {
     if (!every) o.rules.clear();
+  }
+  return decoding;
+}
+
+}  // namespace
+
+Algorithm WithRules(const Operation& op, const Decoding& decoding) {
+  Algorithm algorithm = op.model.algorithm;
+  if (!decoding.changes.empty()) return WithChanges(algorithm, {decoding.changes.data(), 1});
+  for (const OperandDecoding& o : decoding.operands) {
+    if (!o.rules.empty()) algorithm = WithChanges(algorithm, {o.rules.data(), 1});
+  }
+  return algorithm;
+}
+
+absl::StatusOr<Decoding> AskDecoding(Device& device, const Operation& asked,
+                                     std::span<const Operation> models) {
+  const std::vector<DecodingWords> all = WordsToAsk(models[0], device.IsSlow());
+  const std::vector<DotProductCase> dots = DecodingCases(models[0], all);
+  ASSIGN_OR_RETURN(const auto d, RunTwice(device, asked, MakeDotProductBatch(asked.shape(), dots)));
+  std::vector<Observed> observed;
+  for (size_t i = 0; i < dots.size(); ++i) observed.push_back({dots[i], d[i]});
+  const Operation& op = *std::ranges::min_element(models, {}, [&](const Operation& model) {
+    return std::ranges::count_if(
+        observed, [&](const Observed& o) { return !GivesNumber(model, model.model.algorithm, o); });
+  });
+  return DecodingOf(op, all, std::move(observed));
+}
+
+absl::StatusOr<Decoding> AskDecoding(Device& device, const Operation& asked, const Operation& op) {
+  ASSIGN_OR_RETURN(Decoding decoding, AskDecoding(device, asked, {&op, 1}));
+  if (WithRules(op, decoding) == op.model.algorithm) return decoding;
+  const std::vector<DotProductCase> dots =
+      ProductsOfWords(op, WordsToAsk(op, false), device.IsSlow() ? kSlowProducts : kProducts);
+  ASSIGN_OR_RETURN(const auto d, RunTwice(device, asked, MakeDotProductBatch(op.shape(), dots)));
+  std::vector<Observed> products;
+  for (size_t i = 0; i < dots.size(); ++i) products.push_back({dots[i], d[i]});
+  const bool any = !decoding.changes.empty();
+  std::erase_if(decoding.changes, [&](const Change& change) {
+    return !GivesNumbers(op, WithChanges(op.model.algorithm, {&change, 1}), products);
+  });
+  if (any && !decoding.changes.empty()) return decoding;
+  const Algorithm rules = WithRules(op, decoding);
+  decoding.refuted = rules == op.model.algorithm || !GivesNumbers(op, rules, products);
+  for (OperandDecoding& o : decoding.operands) {
+    if (decoding.refuted) o.rules.clear();
   }
   return decoding;
 }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,9 @@ struct Decoding {
   // A form of the result that reproduces all answers, "the low half of an f32"; or its value for zeros
   // if that is not zero; or empty.
   std::string result;
+  // Several operands seem to misread the one that the words of others meet.
+  bool relative = false;
+  bool refuted = false;  // rules gave all answers, but not the results of other products
   std::vector<Observed> observed;
   const Format* d = nullptr;
 
@@ -56,8 +60,15 @@ struct Decoding {
 };
 
 // `op` is `asked` with a model. Bits of NaNs and signs of zeros do not count. A slow device gets fewer
-// words. Errors are the device's.
+// words. Rules must give the results of other products too. Errors are the device's.
 absl::StatusOr<Decoding> AskDecoding(Device& device, const Operation& asked, const Operation& op);
+// The same from the one of the models that leaves the fewest words misread; rules hold for single words
+// alone. The models must outlive the result.
+absl::StatusOr<Decoding> AskDecoding(Device& device, const Operation& asked,
+                                     std::span<const Operation> models);
+
+// The operation's model with the rules that were found.
+Algorithm WithRules(const Operation& op, const Decoding& decoding);
 
 // The answer to Method::kDecoding.
 ProbeAnswer DecodingAnswer(const Operation& op, const Question& question, Decoding decoding);

@@ -43,7 +43,7 @@ std::string MapText(const OperandDecoding& o, const Format& d) {
   return absl::StrCat(o.all_of, " as ", ImageText(*o.format, d, o.misread[0]));
 }
 
-// "for k = 1, 3, 5: ffff as ...": the k whose words are misread, and the first of them.
+// "for k = 1, 3, 5 some words too, ffff as ...": the k whose words are misread, and the first of them.
 std::string ElsewhereText(const OperandDecoding& o, const Format& d) {
   const std::vector<Misread>& all = o.elsewhere;
   std::vector<std::string> ks;
@@ -51,7 +51,8 @@ std::string ElsewhereText(const OperandDecoding& o, const Format& d) {
        RunsOf(all.size(), [&](size_t i) { return all[i].k <= all[i - 1].k + 1; })) {
     ks.push_back(RunText(all[first].k, all[last].k));
   }
-  return absl::StrCat("for k = ", JoinSome(ks, kNamedRuns), ", ", HexWord(*o.format, all[0].word),
+  return absl::StrCat("for k = ", JoinSome(ks, kNamedRuns),
+                      o.misread.empty() ? " alone, " : " too, ", HexWord(*o.format, all[0].word),
                       " as ", ImageText(*o.format, d, all[0]));
 }
 
@@ -65,15 +66,14 @@ std::string RulesText(const std::vector<Change>& rules) {
 
 // `change`: explains all operands; may be nullptr.
 std::string OperandText(const OperandDecoding& o, const Format& d, const Change* change) {
-  if (o.misread.empty()) return absl::StrCat("by no single rule, ", ElsewhereText(o, d));
+  if (o.misread.empty()) return ElsewhereText(o, d);
   if (!o.rules.empty()) change = &o.rules[0];
   const bool reads = change != nullptr && (change->parameter->operands & Bit(o.operand));
-  const std::string rule = reads ? TextOf(static_cast<Reading>(change->value)) + ": "
-                           : change != nullptr || !o.all_of.empty() ? ""
-                                                                    : "by no single rule, ";
   return absl::StrCat(
-      rule, MapText(o, d), " (", o.misread.size(), " of ", o.words, " words)",
-      change == nullptr && !o.elsewhere.empty() ? absl::StrCat(", ", ElsewhereText(o, d)) : "");
+      reads ? TextOf(static_cast<Reading>(change->value)) + ": " : "", MapText(o, d), " (",
+      o.misread.size(), " of ", o.words,
+      change == nullptr ? " words, by no known rule)" : " words)",
+      change == nullptr && !o.elsewhere.empty() ? absl::StrCat("; ", ElsewhereText(o, d)) : "");
 }
 
 }  // namespace
@@ -97,9 +97,10 @@ std::string DecodingText(const Decoding& decoding) {
   const bool some = std::ranges::any_of(decoding.operands,
                                         [](const OperandDecoding& o) { return o.words < o.of; });
   if (decoding.AsTheModel()) {
-    return absl::StrCat(
-        "as the model reads it",
-        some ? absl::StrCat(" (at most ", kSlowWords, " words of each operand)") : "");
+    return absl::StrCat("as the model reads it",
+                        some ? absl::StrCat(" (at most ", kSlowWords,
+                                            " words of each operand for k = 0, fewer for others)")
+                             : "");
   }
   if (!decoding.result.empty()) return absl::StrCat("the result is ", decoding.result);
   // Operands with the same words come together.
@@ -127,6 +128,10 @@ std::string DecodingText(const Decoding& decoding) {
   }
   if (!changes.empty()) rules = {RulesText(changes)};
   if (!rules.empty()) lines.push_back(absl::StrJoin(rules, ", "));
+  if (decoding.refuted)
+    lines.push_back("other products refute every rule for this: it may be a fault of the sum");
+  if (decoding.relative)
+    lines.push_back("1 seems to be misread too, and the other words are multiplied by it");
   return absl::StrJoin(lines, "; ");
 }
 

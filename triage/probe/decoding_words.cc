@@ -80,13 +80,35 @@ std::vector<uint64_t> SomeOf(const Format& f, std::vector<uint64_t> words) {
   return words;
 }
 
-// Each bit set in one, clear in another.
-std::vector<uint64_t> WordsForEachK(const Format& f) {
+// Whether the words next to it are of other classes: zeros, subnormals, the largest binade, infinities, NaNs,
+// signs.
+bool BeginsOrEndsAClass(const Format& f, uint64_t word) {
+  const auto class_of = [&](uint64_t w) {
+    w &= LowBits(f.bits);
+    const bool negative = (w >> SignBit(f) & 1) != 0;
+    if (IsInteger(f)) return std::tuple(Kind::kFinite, negative, w == 0, false, false);
+    const Unpacked x = Decode(f, w);
+    return std::tuple(x.kind, negative, x.significand == 0, x.significand >> f.fraction_bits != 0,
+                      x.exponent == MaxExponent(f));
+  };
+  const uint64_t next = 1ull << f.ignored_bits;
+  return class_of(word) != class_of(word + next) || class_of(word) != class_of(word - next);
+}
+
+// One, those where classes begin and end, and each bit set in one, clear in another.
+std::vector<uint64_t> WordsForEachK(const Format& f, const std::vector<uint64_t>& words) {
   const uint64_t sign = f.is_signed ? 1ull << SignBit(f) : 0;
   const uint64_t largest = IsInteger(f) ? LowBits(f.bits) & ~sign : MaxFiniteWord(f);
-  std::vector<uint64_t> words = {1ull << f.ignored_bits, largest};
-  if (sign != 0) words.insert(words.end(), {sign | 1ull << f.ignored_bits, sign | largest});
-  return words;
+  std::vector<uint64_t> each = {IntegerWord(f, 1)};
+  for (const uint64_t word : {uint64_t{1} << f.ignored_bits, largest}) {
+    each.insert(each.end(), {word, sign | word});
+  }
+  for (const uint64_t word : words) {
+    if (BeginsOrEndsAClass(f, word)) each.push_back(word);
+  }
+  std::ranges::sort(each);
+  each.erase(std::unique(each.begin(), each.end()), each.end());
+  return each;
 }
 
 // The word in place of one element of the operand, for k among zeros, or of all scales. The partner has a
@@ -125,24 +147,15 @@ DotProductCase DotOf(const Operation& op, ReadOperand operand, int k, uint64_t w
   return dot;
 }
 
-bool BeginsOrEndsAClass(const Format& f, uint64_t word) {
-  const auto class_of = [&](uint64_t w) {
-    w &= LowBits(f.bits);
-    const bool negative = (w >> SignBit(f) & 1) != 0;
-    if (IsInteger(f)) return std::tuple(Kind::kFinite, negative, w == 0, false);
-    const Unpacked x = Decode(f, w);
-    return std::tuple(x.kind, negative, x.significand == 0, x.significand >> f.fraction_bits != 0);
-  };
-  const uint64_t next = 1ull << f.ignored_bits;
-  return class_of(word) != class_of(word + next) || class_of(word) != class_of(word - next);
-}
-
-// b of the pruned elements of a sparse a is not read.
+// The first k of each block of scales. b of the pruned elements of a sparse a is not read.
 std::vector<int> OtherKs(const Operation& op, ReadOperand operand) {
   std::vector<int> ks;
-  if (operand != ReadOperand::kA && operand != ReadOperand::kB) return ks;
+  if (operand == ReadOperand::kAddend) return ks;
+  const bool scales = operand == ReadOperand::kScaleOfA || operand == ReadOperand::kScaleOfB;
   for (int k = 1; k < op.model.k; ++k) {
-    if (!op.instruction->sparse || k % 4 <= 1) ks.push_back(k);
+    const bool read =
+        scales ? k % op.model.scale_block == 0 : !op.instruction->sparse || k % 4 <= 1;
+    if (read) ks.push_back(k);
   }
   return ks;
 }
@@ -156,8 +169,10 @@ void Replace(const Model& m, ReadOperand operand, int k, uint64_t word, DotProdu
     dot.c = word;
   } else if (operand == ReadOperand::kA || operand == ReadOperand::kB) {
     row[k] = word;
-  } else {
+  } else if (k == 0) {
     std::fill(row.begin() + m.k, row.end(), word);
+  } else {
+    row[m.k + k / m.scale_block] = word;
   }
 }
 
@@ -168,7 +183,8 @@ std::vector<DecodingWords> WordsToAsk(const Operation& op, bool slow) {
     std::vector<uint64_t> words = WordsOf(f);
     const size_t of = words.size();
     if (slow) words = SomeOf(f, std::move(words));
-    all.push_back({operand, std::move(words), WordsForEachK(f), OtherKs(op, operand), of});
+    std::vector<uint64_t> each = WordsForEachK(f, words);
+    all.push_back({operand, std::move(words), std::move(each), OtherKs(op, operand), of});
   }
   return all;
 }
@@ -180,6 +196,28 @@ std::vector<DotProductCase> DecodingCases(const Operation& op,
     for (size_t i = 0; i < words.count(); ++i) {
       const auto [k, word] = words.At(i);
       dots.push_back(DotOf(op, words.operand, k, word));
+    }
+  }
+  return dots;
+}
+
+std::vector<DotProductCase> ProductsOfWords(const Operation& op,
+                                            const std::vector<DecodingWords>& all, size_t count) {
+  const Model& m = op.model;
+  std::mt19937_64 random(1);
+  std::vector<DotProductCase> dots;
+  for (size_t i = 0; i < count; ++i) {
+    DotProductCase& dot = dots.emplace_back(NeutralDotProduct(m));
+    const bool add = i % 2 == 1 && !IsAbsent(m.c) && !IsInteger(m.c);
+    if (add) dot.c = IntegerWord(m.c, 1);
+    for (const DecodingWords& of : all) {
+      const Format& f = FormatOf(m, of.operand);
+      const bool element = of.operand == ReadOperand::kA || of.operand == ReadOperand::kB;
+      const uint64_t word = of.words[random() % of.words.size()];
+      if (of.operand == ReadOperand::kAddend) continue;
+      if (!element && random() % 2 == 0) continue;
+      const bool sums = add && element && Decode(f, word).kind == Kind::kFinite;
+      Replace(m, of.operand, 0, sums ? IntegerWord(f, 1) : word, dot);
     }
   }
   return dots;

@@ -12,7 +12,8 @@ namespace mmadiff {
 
 constexpr size_t kSlowWords = 512;  // of each operand, on a slow device
 
-// The words to ask of an operand: those for k = 0, then `each` for every other k in `ks`.
+// The words to ask of an operand: those for k = 0, then `each` for every other k in `ks`; of scales, those
+// of all blocks for k = 0, and that of a single one for its first k.
 struct DecodingWords {
   ReadOperand operand;
   std::vector<uint64_t> words, each = {};
@@ -32,11 +33,16 @@ std::vector<DecodingWords> WordsToAsk(const Operation& op, bool slow);
 std::vector<DotProductCase> DecodingCases(const Operation& op,
                                           const std::vector<DecodingWords>& all);
 
-// The same for all words in a random order, after those next to which a class of words begins: zeros,
-// subnormals, infinities, NaNs, signs.
+// Products of two random words under random scales, and 1 plus products of words that are not finite, so that
+// the widths of a sum hardly matter.
+std::vector<DotProductCase> ProductsOfWords(const Operation& op,
+                                            const std::vector<DecodingWords>& all, size_t count);
+// As DecodingCases(), for all words in a random order, after those at which a class begins or ends: zeros,
+// subnormals, the largest binade, infinities, NaNs, signs.
 std::vector<DotProductCase> ShuffledDecodingCases(const Operation& op);
 
-// Replaces the operand's word for k, its addend, or all of its scales.
+// Replaces the operand's word for k, its addend, the scale of the block that begins at k, or for k = 0 all
+// of its scales.
 void Replace(const Model& m, ReadOperand operand, int k, uint64_t word, DotProductCase& dot);
 
 }  // namespace mmadiff

@@ -64,14 +64,16 @@ absl::StatusOr<ProbeAnswer> AskLayout(Device& device, const Operation& op,
     if (!ones) {
       ASSIGN_OR_RETURN(pairing, AskPairing(device, op));
     }
+    answer.answer = pairing.Text();
     // A program answers dot products one by one, so that nothing else can be misplaced.
-    if (ones || (device.SupportsAny() && pairing.IsOwn())) {
-      answer.answer = ones ? "as the tables say, for zeros and ones" : "each k meets its own";
+    if (ones || (device.SupportsAny() && answer.answer.empty())) {
+      answer.answer = ones              ? "as the tables say, for zeros and ones"
+                      : pairing.IsOwn() ? "each k meets its own"
+                                        : "not known: products of ones do not show which k meet";
       answer.decides = "other numbers give other results: see `decoding` and `model`";
       answer.agreement = Agreement::kOpen;
       return answer;
     }
-    answer.answer = pairing.Text();
   }
   if (answer.answer.empty()) answer.answer = "not as the tables say";
   answer.decides = std::string(asked.status().message());

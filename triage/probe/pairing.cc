@@ -32,14 +32,14 @@ struct Codes {
   }
 };
 
-constexpr int kNone = -1, kUnknown = -2;
+constexpr int kNone = -1, kUnknown = -2, kConstant = -3;
 
-// The number from the answers to its codes; kNone if the code never shows, kUnknown if the answers are
-// not those of one number below `count`. They include those to zeros and to ones, so words may be read
-// differently.
-int NumberOf(std::span<const uint64_t> d, int bits, int count) {
+// The number from the answers to its codes; kNone or kConstant if the code never shows and the answers are
+// or are not `zero`, kUnknown if they are not those of one number below `count`. They include those to
+// zeros and to ones, so words may be read differently.
+int NumberOf(std::span<const uint64_t> d, int bits, int count, uint64_t zero) {
   const uint64_t low = d[2 * bits], high = d[2 * bits + 1];
-  if (std::ranges::count(d, low) == std::ssize(d)) return kNone;
+  if (std::ranges::count(d, low) == std::ssize(d)) return low == zero ? kNone : kConstant;
   int number = 0;
   for (int bit = 0; bit < bits; ++bit) {
     const bool one = d[bit] == high && d[bit + bits] == low;
@@ -88,12 +88,13 @@ class PairingAsker {
 
  private:
   absl::StatusOr<std::vector<int>> Numbers(const Codes& codes, int count) {
-    ASSIGN_OR_RETURN(const auto d,
-                     RunTwice(device_, op_, MakeDotProductBatch(op_.shape(), codes.dots)));
+    std::vector<DotProductCase> dots = codes.dots;
+    dots.push_back(NeutralDotProduct(m_));
+    ASSIGN_OR_RETURN(const auto d, RunTwice(device_, op_, MakeDotProductBatch(op_.shape(), dots)));
     std::vector<int> numbers;
     for (int i = 0; i < m_.k; ++i) {
       const auto own = std::span(d).subspan(i * codes.count(), codes.count());
-      numbers.push_back(NumberOf(own, codes.bits, count));
+      numbers.push_back(NumberOf(own, codes.bits, count, d.back()));
     }
     return numbers;
   }
@@ -105,7 +106,7 @@ class PairingAsker {
 
 // The words around a number: "k = 0 of a meets k = 2 of b", "k = 31 of a is ignored".
 struct Phrase {
-  absl::string_view of, verb, before, after, none;
+  absl::string_view of, verb, before, after, none, constant;
 };
 
 // "k meets k + 1, modulo 16": one rule for all k; or empty.
@@ -129,17 +130,19 @@ std::string RuleOf(const std::vector<int>& b_of_a) {
 // that of its block. Empty if some number is unknown, or all are none.
 std::string Moved(const std::vector<int>& numbers, int block, const Phrase& phrase) {
   std::vector<std::string> texts;
-  const int count = static_cast<int>(numbers.size());
   const bool unknown = std::ranges::count(numbers, kUnknown) > 0;
-  if (unknown || std::ranges::count(numbers, kNone) == count) return "";
+  if (unknown || std::ranges::all_of(numbers, [](int n) { return n < 0; })) return "";
   for (const auto& [run, last] :
        RunsOf(numbers.size(), [&](size_t k) { return numbers[k] == numbers[k - 1]; })) {
     const int k = static_cast<int>(run);
     if (numbers[k] == k / block && numbers[last] == static_cast<int>(last) / block) continue;
     std::string text = RunText(k, last);
-    const bool first = texts.empty(), none = numbers[k] == kNone;
+    const bool first = texts.empty(), none = numbers[k] < 0;
     if (first) text = absl::StrCat("k = ", text, " of ", phrase.of);
-    absl::StrAppend(&text, " ", none ? phrase.none : phrase.verb);
+    absl::StrAppend(&text, " ",
+                    numbers[k] == kNone       ? phrase.none
+                    : numbers[k] == kConstant ? phrase.constant
+                                              : phrase.verb);
     if (!none && first) absl::StrAppend(&text, " ", phrase.before, numbers[k], phrase.after);
     if (!none && !first) absl::StrAppend(&text, " ", numbers[k]);
     texts.push_back(std::move(text));
@@ -160,9 +163,11 @@ bool AreOwn(const std::vector<int>& numbers, int block) {
 
 std::string Pairing::Text() const {
   std::vector<std::string> moved = {
-      Moved(b_of_a, 1, {"a", "meets", "k = ", " of b", "is ignored"}),
-      Moved(scale_of_a, block, {"a", "has", "scale ", " of a", "has no scale"}),
-      Moved(scale_of_b, block, {"b", "has", "scale ", " of b", "has no scale"})};
+      Moved(b_of_a, 1, {"a", "meets", "k = ", " of b", "is ignored", "meets a constant"}),
+      Moved(scale_of_a, block,
+            {"a", "has", "scale ", " of a", "has no scale", "has a constant scale"}),
+      Moved(scale_of_b, block,
+            {"b", "has", "scale ", " of b", "has no scale", "has a constant scale"})};
   std::erase(moved, "");
   return absl::StrJoin(moved, "; ");
 }

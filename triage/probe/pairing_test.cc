@@ -53,6 +53,11 @@ TEST(Pairing, NamesWhatIsIgnored) {
             "k = 1..2 of a is ignored");
 }
 
+TEST(Pairing, NamesAConstant) {
+  EXPECT_EQ(TextOf(kHalf, [](DotProductCase& dot) { dot.b[3] = 0x3c00; }),
+            "k = 3 of a meets a constant");
+}
+
 // An element that every other one meets too says nothing about these.
 TEST(Pairing, ClaimsNothingUnknown) {
   EXPECT_THAT(TextOf(kHalf, [](DotProductCase& dot) { dot.a[3] |= 0x3c00; }), IsEmpty());
