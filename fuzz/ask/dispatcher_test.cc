@@ -139,6 +139,20 @@ TEST_F(DispatcherTest, ErrorsOfARowDropItAndTheOthersGoOn) {
   }
 }
 
+// A layout that is not known excludes nothing.
+TEST(CauseOf, AnOpenLayoutDropsNoRow) {
+  SurveyResult result;
+  result.task.stage = SurveyStage::kLayout;
+  SurveyAnswer& answer = result.answers.emplace_back();
+  for (const auto& [agreement, cause] :
+       {std::pair(Agreement::kAgrees, std::optional<DropCause>()),
+        std::pair(Agreement::kOpen, std::optional<DropCause>()),
+        std::pair(Agreement::kContradicts, std::optional(DropCause::kLayout))}) {
+    answer.agreement = agreement;
+    EXPECT_EQ(CauseOf(result), cause);
+  }
+}
+
 TEST_F(DispatcherTest, ALostDeviceEndsTheWork) {
   for (const absl::Status& status :
        {absl::UnavailableError("died"), absl::DeadlineExceededError("hung")}) {

@@ -12,6 +12,7 @@
 #include "fuzz/cli/cli.h"
 #include "fuzz/cli/explain_model.h"
 #include "fuzz/cli/typed_name.h"
+#include "fuzz/folder/finding_text.h"
 #include "fuzz/folder/run_folder.h"
 #include "fuzz/output/next_command.h"
 #include "fuzz/output/progress.h"
@@ -214,6 +215,9 @@ std::string ExplainedText(const ExplainedCase& e, const TextStyle& style) {
     text += Wrap(absl::StrCat(line("bucket", Name(e.bucket)),
                               e.stored ? OfStored(e.diagnosis) : e.diagnosis.Text(), "\n"),
                  style.width, 2);
+  }
+  for (const std::string& clue : ClueLines(e.subject.clues)) {
+    text += Wrap(line("asked", clue), style.width, 2);
   }
   return absl::StrCat(text, ExplainText(op, observed, e.of_answer, style),
                       Wrap(RefutedText(e.refuted), style.width, 2));

@@ -60,7 +60,7 @@ std::vector<std::string> ClueLines(const std::vector<Clue>& clues) {
     if (clue.kind == Clue::kNothing) nothing.push_back(clue.question);
   }
   if (!nothing.empty()) {
-    lines.push_back(absl::StrCat(absl::StrJoin(nothing, ", "), ": no difference from the model"));
+    lines.push_back(absl::StrCat(absl::StrJoin(nothing, ", "), ": no difference found"));
   }
   return lines;
 }

@@ -83,6 +83,7 @@ absl::StatusOr<Subject> LoadSubject(const std::string& argument, Device* device)
   subject.why = c->why;
   subject.why_of_search = IsOfSearch(*c);
   subject.shared = c->shared;
+  subject.clues = c->clues;
   if (device == nullptr) subject.reason = c->reason;
   return subject;
 }

@@ -27,6 +27,7 @@ struct Subject {
   std::string why;                   // for a filed case: RegressionCase::why
   bool why_of_search = false;        // a search among changes of the model wrote it
   std::string shared = {};           // RegressionCase::shared
+  std::vector<Clue> clues = {};      // RegressionCase::clues
   std::string reason = {};           // RegressionCase::reason, or Device::Reason()
   // Its element is the stored position of a filed tile, if that differs; else the first that differs,
   // or 0 if none does. If the device failed on a dot product, only that dot product, with its

@@ -18,7 +18,10 @@ std::optional<DropCause> CauseOf(const SurveyResult& result) {
   if (result.trapped && !absl::IsDeadlineExceeded(result.status)) return DropCause::kCrashes;
   if (!result.status.ok()) return MeaningOf(result.status.code()).cause;
   if (result.answers.empty() || result.answers.front().agreement == Agreement::kAgrees) return {};
-  if (stage == SurveyStage::kLayout) return DropCause::kLayout;
+  if (stage == SurveyStage::kLayout) {
+    const bool wrong = result.answers.front().agreement == Agreement::kContradicts;
+    return wrong ? std::optional(DropCause::kLayout) : std::nullopt;
+  }
   if (stage == SurveyStage::kRepeat) return DropCause::kDoesNotRepeat;
   return {};
 }

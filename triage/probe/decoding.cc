@@ -302,7 +302,7 @@ bool Decoding::AsTheModel() const {
 
 namespace {
 
-// What the answers to the words say.
+// The decoding that the answers to the words show.
 Decoding DecodingOf(const Operation& op, const std::vector<DecodingWords>& all,
                     std::vector<Observed> observed) {
   Decoding decoding;

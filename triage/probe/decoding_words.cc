@@ -80,8 +80,8 @@ std::vector<uint64_t> SomeOf(const Format& f, std::vector<uint64_t> words) {
   return words;
 }
 
-// Whether the words next to it are of other classes: zeros, subnormals, the largest binade, infinities, NaNs,
-// signs.
+// Whether a neighboring word has a different class. Classes: zeros, subnormals, the largest binade,
+// infinities, NaNs, signs.
 bool BeginsOrEndsAClass(const Format& f, uint64_t word) {
   const auto class_of = [&](uint64_t w) {
     w &= LowBits(f.bits);

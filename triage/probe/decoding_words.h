@@ -12,8 +12,8 @@ namespace mmadiff {
 
 constexpr size_t kSlowWords = 512;  // of each operand, on a slow device
 
-// The words to ask of an operand: those for k = 0, then `each` for every other k in `ks`; of scales, those
-// of all blocks for k = 0, and that of a single one for its first k.
+// The words to ask of an operand: those for k = 0, then `each` for every other k in `ks`. A scale word for
+// k = 0 is the scale of all blocks, a later one that of the block which begins at k.
 struct DecodingWords {
   ReadOperand operand;
   std::vector<uint64_t> words, each = {};
