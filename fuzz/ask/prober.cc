@@ -142,7 +142,7 @@ class ProbeAgenda : public Agenda {
   void AddPairs(const Operation& op, const OperationAnswers& got) {
     if (pairs_ == nullptr || !HasOperandSweep(op)) return;
     const bool lost = std::ranges::any_of(got.answers, [](const ProbeAnswer& a) {
-      return a.refuting.has_value() && a.agreement == Agreement::kContradicts;
+      return a.refuting.has_value() && a.facts.empty() && a.agreement == Agreement::kContradicts;
     });
     if (!lost) {
       with_pairs_.emplace_back(&op, got.model);

@@ -80,6 +80,8 @@ std::vector<uint64_t> SomeOf(const Format& f, std::vector<uint64_t> words) {
   return words;
 }
 
+constexpr size_t kSlowKs = 100;  // for more k, a slow device gets no words of special classes
+
 // Whether a neighboring word has a different class. Classes: zeros, subnormals, the largest binade,
 // infinities, NaNs, signs.
 bool BeginsOrEndsAClass(const Format& f, uint64_t word) {
@@ -183,8 +185,10 @@ std::vector<DecodingWords> WordsToAsk(const Operation& op, bool slow) {
     std::vector<uint64_t> words = WordsOf(f);
     const size_t of = words.size();
     if (slow) words = SomeOf(f, std::move(words));
-    std::vector<uint64_t> each = WordsForEachK(f, words);
-    all.push_back({operand, std::move(words), std::move(each), OtherKs(op, operand), of});
+    std::vector<int> ks = OtherKs(op, operand);
+    const bool few = slow && ks.size() > kSlowKs;
+    std::vector<uint64_t> each = WordsForEachK(f, few ? std::vector<uint64_t>() : words);
+    all.push_back({operand, std::move(words), std::move(each), std::move(ks), of});
   }
   return all;
 }

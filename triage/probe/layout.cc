@@ -69,7 +69,9 @@ absl::StatusOr<ProbeAnswer> AskLayout(Device& device, const Operation& op,
     if (ones || (device.SupportsAny() && answer.answer.empty())) {
       answer.answer = ones              ? "as the tables say, for zeros and ones"
                       : pairing.IsOwn() ? "each k meets its own"
-                                        : "not known: products of ones do not show which k meet";
+                      : IsAbsent(op.model.b)
+                          ? "not known: 1 does not become 1"
+                          : "not known: products of ones do not show which k meet";
       answer.decides = "other numbers give other results: see `decoding` and `model`";
       answer.agreement = Agreement::kOpen;
       return answer;
