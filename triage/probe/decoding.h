@@ -60,7 +60,7 @@ struct Decoding {
 };
 
 // `op` is `asked` with a model. Bits of NaNs and signs of zeros do not count. A slow device gets fewer
-// words. Rules must give the results of other products too. Errors are the device's.
+// words. Rules must also give the results of other products in which they make a difference. Errors are the device's.
 absl::StatusOr<Decoding> AskDecoding(Device& device, const Operation& asked, const Operation& op);
 // The same from the one of the models that leaves the fewest words misread; rules hold for single words
 // alone. The models must outlive the result.
