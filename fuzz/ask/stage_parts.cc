@@ -40,7 +40,9 @@ class Requests {
   absl::Status Run(std::span<const Batch> batches,
                    absl::FunctionRef<void(const Batch&, const std::vector<uint64_t>&)> got) {
     Batch together;
-    for (const Batch& batch : batches) together.Append(batch);
+    for (const Batch& batch : batches.size() > 1 ? batches : std::span<const Batch>()) {
+      together.Append(batch);
+    }
     std::vector<uint64_t> d;
     const absl::Duration begun = MonotonicNow();
     // A recording finds a batch by its name.

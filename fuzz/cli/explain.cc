@@ -42,6 +42,8 @@ std::string BucketLines(const ExplainedBucket& b) {
             : absl::StrCat(" does not reproduce ", b.missed, " of them"),
         "\n", b.reason.empty() ? "" : "  reason: ", b.reason, b.reason.empty() ? "" : "\n",
         b.shared.empty() ? "" : "  shared: ", b.shared, b.shared.empty() ? "" : "\n");
+    for (const std::string& clue : ClueLines(b.clues))
+      absl::StrAppend(&text, "  asked: ", clue, "\n");
   }
   if (b.failed == 0) return text;
   return absl::StrCat(text, "  ", name, ": ", CountText(b.failed, "case"), " without an answer",

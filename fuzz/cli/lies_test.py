@@ -12,9 +12,6 @@ A combination also fails if
   its code is 0 without a right to it: see UNASKED and the following;
   `record` ended with another code than 0, and `replay` accepts what it left;
   `probe` ended with 5, and there is an answer below --out.
-
-A survey on a machine so busy that one process of 128 lines takes 64 ms asks its recording one
-execution at a time: it takes a minute, and the codes are the same.
 """
 import collections
 import os

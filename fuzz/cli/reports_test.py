@@ -69,13 +69,14 @@ ROWS = [
 
 
 def run(mode, instruction):
-    """Exit code, stdout and stderr of `run` with the stand-in as the device."""
+    """Exit code, stdout, stderr and folder of `run` with the stand-in as the device."""
+    folder = tempfile.mkdtemp(dir='.')
     device = f'exec:{shlex.quote(REPORTED)} {mode} {shlex.quote(PROGRAM)}'
     done = subprocess.run([PROGRAM, '--quiet', 'run', f'--device={device}', f'--instr={instruction}', '--cases=40',
                            '--max_mismatches=1', f'--threads={2 if mode == "badcore" else 1}', '--json',
-                           '--workdir=' + tempfile.mkdtemp(dir='.')],
+                           f'--workdir={folder}'],
                           capture_output=True, text=True, timeout=1200, check=False)
-    return done.returncode, done.stdout, done.stderr
+    return done.returncode, done.stdout, done.stderr, folder
 
 
 def causes(finding):
@@ -85,7 +86,7 @@ def causes(finding):
 
 def wrong(mode, instruction, words):
     """What is wrong with a row; '' if nothing."""
-    code, out, err = run(mode, instruction)
+    code, out, err, folder = run(mode, instruction)
     if words is None:
         return f'run ended with {code}\n{out}{err}' if code else ''
     if mode == 'badcore':  # only one core is bad, and nothing is pinned
@@ -94,7 +95,13 @@ def wrong(mode, instruction, words):
     if code != 1 or not findings:
         return f'run ended with {code}\n{out}{err}'
     said = [text for f in findings for text in causes(f)]
-    return '' if any(re.search(words, text) for text in said) else f'no {words!r} in\n{said}'
+    if not any(re.search(words, text) for text in said):
+        return f'no {words!r} in\n{said}'
+    if any(clue['kind'] == 'found' for f in findings for clue in f['clues']):
+        explained = subprocess.run([PROGRAM, '--quiet', 'explain', folder], capture_output=True, text=True, check=False)
+        if 'asked: ' not in explained.stdout:
+            return f'explain does not say what was asked\n{explained.stdout}{explained.stderr}'
+    return ''
 
 
 PROGRAM, REPORTED = (str(pathlib.Path(arg).resolve()) for arg in sys.argv[1:3])

@@ -49,13 +49,6 @@ def device(variant, restart):
             f',restart={restart},timeout={"1s" if variant == "hang" else "1m"}')
 
 
-def missing(text, smallest, *said):
-    """The first pattern that is not in the text; ''. On a busy machine a program counts as slow and gets fewer
-    executions; the text then says `smallest` for `minimal`."""
-    patterns = [*said] if 'smallest one dot product, found with' in text else [smallest, *said]
-    return next((pattern for pattern in patterns if not re.search(pattern, text)), '')
-
-
 def try_one(variant, restart):
     """What is wrong; '' if nothing."""
     kind, smallest, said = Variant[variant]
@@ -72,8 +65,9 @@ def try_one(variant, restart):
     others = [path.name for path in findings if not path.name.startswith(kind + '-')]
     if others or not findings:
         return f'filed {[path.name for path in findings]}, not {kind}'
-    if absent := missing(text, smallest, said):
-        return f'no {absent!r} in\n{out}'
+    for pattern in (smallest, said):
+        if not re.search(pattern, text):
+            return f'no {pattern!r} in\n{out}'
     if 'is lost' in err:
         return err
     minimal = re.search(r'filed +(\S+\.txtpb)', text)
@@ -137,15 +131,20 @@ def two_faults():
     """What is wrong where some inputs fail and other words are wrong: both are filed, each at its smallest."""
     for variant in ('x', 'after', 'behind'):
         kind, smallest, _ = Variant[variant]
-        code, out, err = mmadiff('run', f'--device=exec:{shlex.quote(UNITS[1])} {variant},restart=never', '--threads=1',
-                                 f'--instr={INSTRUCTION}', '--cases=6', '--max_mismatches=1000', f'--workdir={variant}')
-        text = ' '.join(out.split())
-        filed = {path.name.rsplit('-', 1)[0] for path in pathlib.Path(variant, 'findings').rglob('*.txtpb')}
+        # On a busy machine a program may count as slow; it gets fewer executions, and `run` says so: again.
+        for folder in (f'{variant}{attempt}' for attempt in range(4)):
+            code, out, err = mmadiff('run', f'--device=exec:{shlex.quote(UNITS[1])} {variant},restart=never',
+                                     '--threads=1', f'--instr={INSTRUCTION}', '--cases=6', '--max_mismatches=1000',
+                                     f'--workdir={folder}')
+            text = ' '.join(out.split())
+            if 'smallest one dot product, found with' not in text:
+                break
+        filed = {path.name.rsplit('-', 1)[0] for path in pathlib.Path(folder, 'findings').rglob('*.txtpb')}
         if code != 1 or filed != {kind, Variant['bits23'][0]} or 'stat::dropped: 0' not in text:
             return f'{variant}: run ended with {code} and filed {filed}\n{out}{err}'
-        _, smallest_wrong, said_wrong = Variant['bits23']
-        if absent := missing(text, smallest, said_wrong) or missing(text, smallest_wrong):
-            return f'{variant}: no {absent!r} in\n{out}'
+        for pattern in (smallest, *Variant['bits23'][1:]):
+            if not re.search(pattern, text):
+                return f'{variant}: no {pattern!r} in\n{out}'
     return ''
 
 

@@ -75,6 +75,7 @@ void Add(const RegressionCase& c, const std::vector<Observed>& answers, Explaine
       answers, [&](const Observed& o) { return !Gives(*c.op, model, o.dot, o.d); });
   if (bucket.shared.empty()) bucket.shared = c.shared;
   if (bucket.reason.empty()) bucket.reason = c.reason;
+  if (bucket.clues.empty()) bucket.clues = c.clues;
 }
 
 void AddFailed(const RegressionCase& c, ExplainedGroup& group) {

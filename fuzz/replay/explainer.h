@@ -47,6 +47,7 @@ struct ExplainedBucket {
   std::string said;    // the failure in the smallest of them
   std::string shared;  // RegressionCase::shared; may be ""
   std::string reason;  // RegressionCase::reason; may be ""
+  std::vector<Clue> clues = {};  // RegressionCase::clues
 };
 
 // The cases of one operation and one device.

@@ -20,8 +20,8 @@ TEST(Investigate, SomeOfEachFamily) {
         CheckPlanted(*op, neighbours[i].algorithm, dots, others, figures);
       }
     };
-    plant(Neighbours(op->model), 5);
-    plant(Misreadings(op->model, true), 24);
+    plant(Neighbours(op->model), 3);
+    plant(Misreadings(op->model, true), 12);
   }
   Print(figures);
   EXPECT_TRUE(figures.wrong.empty());

@@ -526,7 +526,9 @@ class Inferrer {
         result_.refuting = observed[i];
       }
     }
-    if (refuted.missed > 0) result_.refuted.push_back(std::move(refuted));  // else: Inference::also
+    // Without an algorithm, the fault may be in the operands. Without misses, see Inference::also.
+    const bool excluded = result_.algorithm || result_.operands.empty();
+    if (excluded && refuted.missed > 0) result_.refuted.push_back(std::move(refuted));
   }
 
   Numerics bits_;  // for op_: NaNs are distinguished

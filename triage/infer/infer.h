@@ -64,7 +64,7 @@ struct Inference {
   // Asked if no algorithm was found: how the operands are paired or read differently; empty if they are
   // not.
   std::string operands = {};
-  std::vector<Refuted> refuted;
+  std::vector<Refuted> refuted;           // empty if only the operands may be to blame: `operands`
   std::vector<ExperimentAnswer> answers;  // to every question, except answers that did not repeat
   int64_t asked = 0;                      // dot products, without those of validations
   int64_t validated = 0;                  // in the validation that found no difference

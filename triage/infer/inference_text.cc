@@ -188,9 +188,7 @@ void AddNotFound(const Operation& op, const Inference& inference, Lines& lines) 
   lines.Add("         ", absl::StrCat("as a line: ", FormatLine(*op.instruction, o.dot, o.d)));
 }
 
-// Excludes no family if the fault may be in the operands.
 void AddRefuted(const Inference& inference, Lines& lines) {
-  if (!inference.algorithm && !inference.operands.empty()) return;
   for (const Refuted& r : inference.refuted) {
     lines.Add("not      ",
               absl::StrCat(Name(r.nearest.family), ": the best candidate misses ", r.missed, " of ",

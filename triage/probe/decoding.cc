@@ -20,6 +20,8 @@
 namespace mmadiff {
 namespace {
 
+constexpr size_t kProducts = 2048, kSlowProducts = 512;  // that may refute rules
+
 bool IsZero(const Format& f, uint64_t word) {
   return IsInteger(f) ? DecodeInteger(f, word) == 0
                       : DecodeValue(f, word).kind == Value::Class::kZero;
@@ -133,8 +135,6 @@ std::string ClassText(const OperandDecoding& o, const std::vector<uint64_t>& wor
   }
   return "";
 }
-
-constexpr size_t kProducts = 2048, kSlowProducts = 512;  // that may refute rules
 
 // The answers that the model does not give come first: they refute most changes.
 std::vector<Observed> MisreadFirst(const Operation& op, std::span<const Observed> observed) {
@@ -294,17 +294,20 @@ std::string FormOf(const Operation& op, std::span<const Observed> observed) {
   return "";
 }
 
-}  // namespace
-
-bool Decoding::AsTheModel() const {
-  return std::ranges::all_of(operands, &OperandDecoding::AsTheModel);
+// Whether an algorithm with rules gives the products in which they make a difference. The sum may have
+// other differences.
+bool Predicts(const Operation& op, const Algorithm& rules, std::span<const Observed> products) {
+  const Format& d = op.model.d;
+  const Model model = WithAlgorithm(op, rules);
+  return std::ranges::all_of(products, [&](const Observed& o) {
+    const uint64_t read = Simulate(model, o.dot);
+    return SameNumber(d, read, o.d) || SameNumber(d, read, Simulate(op.model, o.dot));
+  });
 }
 
-namespace {
-
-// The decoding that the answers to the words show.
+// The decoding that the answers to the words show, with rules that other products do not refute.
 Decoding DecodingOf(const Operation& op, const std::vector<DecodingWords>& all,
-                    std::vector<Observed> observed) {
+                    std::vector<Observed> observed, std::span<const Observed> products) {
   Decoding decoding;
   decoding.d = op.instruction->d;
   decoding.observed = std::move(observed);
@@ -320,9 +323,13 @@ Decoding DecodingOf(const Operation& op, const std::vector<DecodingWords>& all,
   }
   const std::vector<Observed> sorted = MisreadFirst(op, decoding.observed);
   for (const Neighbour& n : changes) {
-    if (GivesNumbers(op, n.algorithm, sorted)) decoding.changes.push_back(*n.single());
+    if (!GivesNumbers(op, n.algorithm, sorted)) continue;
+    const bool predicts = Predicts(op, n.algorithm, products);
+    if (predicts) decoding.changes.push_back(*n.single());
+    decoding.refuted |= !predicts;
   }
   if (!decoding.changes.empty()) {
+    decoding.refuted = false;
     KeepCovered(decoding);
     return decoding;
   }
@@ -334,13 +341,27 @@ Decoding DecodingOf(const Operation& op, const std::vector<DecodingWords>& all,
   const bool every = std::ranges::all_of(decoding.operands, [](const OperandDecoding& o) {
     return o.AsTheModel() || !o.rules.empty();
   });
+  const Algorithm rules = WithRules(op, decoding);
+  if (every && rules != op.model.algorithm) decoding.refuted = !Predicts(op, rules, products);
   for (OperandDecoding& o : decoding.operands) {
-    if (!every) o.rules.clear();
+    if (!every || decoding.refuted) o.rules.clear();
   }
   return decoding;
 }
 
+absl::StatusOr<std::vector<Observed>> AskAll(Device& device, const Operation& asked,
+                                             const std::vector<DotProductCase>& dots) {
+  ASSIGN_OR_RETURN(const auto d, RunTwice(device, asked, MakeDotProductBatch(asked.shape(), dots)));
+  std::vector<Observed> observed;
+  for (size_t i = 0; i < dots.size(); ++i) observed.push_back({dots[i], d[i]});
+  return observed;
+}
+
 }  // namespace
+
+bool Decoding::AsTheModel() const {
+  return std::ranges::all_of(operands, &OperandDecoding::AsTheModel);
+}
 
 Algorithm WithRules(const Operation& op, const Decoding& decoding) {
   Algorithm algorithm = op.model.algorithm;
@@ -354,45 +375,25 @@ Algorithm WithRules(const Operation& op, const Decoding& decoding) {
 absl::StatusOr<Decoding> AskDecoding(Device& device, const Operation& asked,
                                      std::span<const Operation> models) {
   const std::vector<DecodingWords> all = WordsToAsk(models[0], device.IsSlow());
-  const std::vector<DotProductCase> dots = DecodingCases(models[0], all);
-  ASSIGN_OR_RETURN(const auto d, RunTwice(device, asked, MakeDotProductBatch(asked.shape(), dots)));
-  std::vector<Observed> observed;
-  for (size_t i = 0; i < dots.size(); ++i) observed.push_back({dots[i], d[i]});
+  ASSIGN_OR_RETURN(std::vector<Observed> observed,
+                   AskAll(device, asked, DecodingCases(models[0], all)));
   const Operation& op = *std::ranges::min_element(models, {}, [&](const Operation& model) {
     return std::ranges::count_if(
         observed, [&](const Observed& o) { return !GivesNumber(model, model.model.algorithm, o); });
   });
-  return DecodingOf(op, all, std::move(observed));
+  return DecodingOf(op, all, std::move(observed), {});
 }
 
 absl::StatusOr<Decoding> AskDecoding(Device& device, const Operation& asked, const Operation& op) {
-  ASSIGN_OR_RETURN(Decoding decoding, AskDecoding(device, asked, {&op, 1}));
-  if (WithRules(op, decoding) == op.model.algorithm) return decoding;
-  const std::vector<DotProductCase> dots =
-      ProductsOfWords(op, WordsToAsk(op, false), device.IsSlow() ? kSlowProducts : kProducts);
-  ASSIGN_OR_RETURN(const auto d, RunTwice(device, asked, MakeDotProductBatch(op.shape(), dots)));
+  const std::vector<DecodingWords> all = WordsToAsk(op, device.IsSlow());
+  ASSIGN_OR_RETURN(std::vector<Observed> observed, AskAll(device, asked, DecodingCases(op, all)));
   std::vector<Observed> products;
-  for (size_t i = 0; i < dots.size(); ++i) products.push_back({dots[i], d[i]});
-  // Where the rules make a difference. The sum may have others.
-  const auto predicts = [&](const Algorithm& rules) {
-    const Model model = WithAlgorithm(op, rules);
-    return std::ranges::all_of(products, [&](const Observed& o) {
-      const uint64_t read = Simulate(model, o.dot);
-      return SameNumber(op.model.d, read, o.d) ||
-             SameNumber(op.model.d, read, Simulate(op.model, o.dot));
-    });
-  };
-  const bool any = !decoding.changes.empty();
-  std::erase_if(decoding.changes, [&](const Change& change) {
-    return !predicts(WithChanges(op.model.algorithm, {&change, 1}));
-  });
-  if (any && !decoding.changes.empty()) return decoding;
-  const Algorithm rules = WithRules(op, decoding);
-  decoding.refuted = rules == op.model.algorithm || !predicts(rules);
-  for (OperandDecoding& o : decoding.operands) {
-    if (decoding.refuted) o.rules.clear();
+  if (!GivesNumbers(op, op.model.algorithm, observed)) {
+    const size_t count = device.IsSlow() ? kSlowProducts : kProducts;
+    ASSIGN_OR_RETURN(products,
+                     AskAll(device, asked, ProductsOfWords(op, WordsToAsk(op, false), count)));
   }
-  return decoding;
+  return DecodingOf(op, all, std::move(observed), products);
 }
 
 ProbeAnswer DecodingAnswer(const Operation& op, const Question& question, Decoding decoding) {

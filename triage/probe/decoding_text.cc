@@ -43,7 +43,7 @@ std::string MapText(const OperandDecoding& o, const Format& d) {
   return absl::StrCat(o.all_of, " as ", ImageText(*o.format, d, o.misread[0]));
 }
 
-// "for k = 1, 3, 5 some words too, ffff as ...": the k whose words are misread, and the first of them.
+// "for k = 1, 3, 5 too, ffff as ...": the k whose words are misread, and the first of them.
 std::string ElsewhereText(const OperandDecoding& o, const Format& d) {
   const std::vector<Misread>& all = o.elsewhere;
   std::vector<std::string> ks;
