@@ -12,6 +12,7 @@
 #include "fuzz/ask/answer_file.h"
 #include "fuzz/ask/dispatcher.h"
 #include "fuzz/verdict/error_meaning.h"
+#include "triage/explain.h"
 #include "triage/probe/operand_sweep.h"
 
 namespace mmadiff {
@@ -141,8 +142,9 @@ class ProbeAgenda : public Agenda {
 
   void AddPairs(const Operation& op, const OperationAnswers& got) {
     if (pairs_ == nullptr || !HasOperandSweep(op)) return;
-    const bool lost = std::ranges::any_of(got.answers, [](const ProbeAnswer& a) {
-      return a.refuting.has_value() && a.facts.empty() && a.agreement == Agreement::kContradicts;
+    const bool lost = std::ranges::any_of(got.answers, [&](const ProbeAnswer& a) {
+      return a.refuting.has_value() && a.agreement == Agreement::kContradicts &&
+             !Fits(op, got.model, *a.refuting);
     });
     if (!lost) {
       with_pairs_.emplace_back(&op, got.model);

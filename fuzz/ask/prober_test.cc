@@ -232,6 +232,17 @@ TEST_F(ProberTest, PairsAreHeldAgainstWhatTheDeviceTaught) {
   ASSERT_EQ(texts_.size(), 2u);
   EXPECT_THAT(texts_.front(), HasSubstr("fraction_bits=23"));
   EXPECT_THAT(texts_.back(), StartsWith("0 of "));
+  ChangedDevice reads("a_reading=subnormals_zero");
+  ASSERT_TRUE(Ask(reads, {&Mma()}, {"decoding", "pairs"}).ok());
+  EXPECT_THAT(texts_.back(), StartsWith("0 of "));
+}
+
+TEST_F(ProberTest, PairsAreNotAskedOfADeviceWithOtherNans) {
+  ChangedDevice device("nan_rule=quiet_positive");
+  limit_ = TimeLimit::After(absl::ZeroDuration());
+  ASSERT_TRUE(Ask(device, {&Mma()}, {"payloads", "pairs"}).ok());
+  ASSERT_EQ(texts_.size(), 2u);
+  EXPECT_EQ(texts_.back(), "not asked");
 }
 
 // Answers and files, of operations that fail alone, too.

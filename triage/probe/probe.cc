@@ -257,10 +257,6 @@ absl::StatusOr<ProbeAnswer> AskAlone(Device& device, const Operation& asked,
   switch (q.method) {
     case Method::kLayout:
       return AskLayout(device, asked, q);
-    case Method::kDecoding: {
-      ASSIGN_OR_RETURN(Decoding decoding, AskDecoding(device, asked, supposed));
-      return DecodingAnswer(supposed, q, std::move(decoding));
-    }
     case Method::kRepeat:
       return AskRepeat(device, asked, q);
     case Method::kReadings:
@@ -272,6 +268,7 @@ absl::StatusOr<ProbeAnswer> AskAlone(Device& device, const Operation& asked,
       RETURN_IF_ERROR(Ask(device, asked, PayloadCases(supposed), false, observed));
       return PayloadAnswer(supposed, q, std::move(observed));
     }
+    case Method::kDecoding:
     case Method::kParameters:
     case Method::kPairs:
       break;
@@ -320,6 +317,8 @@ absl::StatusOr<OperationAnswers> ProbeOperation(Device& device, const Operation&
     if (SameModel(model, all.model)) break;
     all.model = model;
   }
+  const Operation found = WithFoundSum(op, all.model);
+  Algorithm read = all.model.algorithm;  // with the rules of reading
   for (const Question* q : questions) {
     absl::StatusOr<ProbeAnswer> answer;
     if (NeedsModel(*q) &&
@@ -332,9 +331,12 @@ absl::StatusOr<OperationAnswers> ProbeOperation(Device& device, const Operation&
       const auto at = std::ranges::find(asked, q, &Asked::question);
       answer = Answer(op, *at, asked, all.model,
                       hypothesis != nullptr ? "the supposed model" : "the table's model");
+    } else if (q->method == Method::kDecoding) {
+      ASSIGN_OR_RETURN(Decoding decoding, AskDecoding(device, of, found));
+      if (!decoding.AsTheModel()) read = WithRules(found, decoding);
+      answer = DecodingAnswer(found, *q, std::move(decoding));
     } else {
-      answer = AskAlone(device, of,
-                        q->method == Method::kDecoding ? WithFoundSum(op, all.model) : op, *q);
+      answer = AskAlone(device, of, op, *q);
     }
     RETURN_IF_ERROR(answer.status());
     if (NeedsModel(*q) && answer->decides.empty()) {
@@ -344,6 +346,7 @@ absl::StatusOr<OperationAnswers> ProbeOperation(Device& device, const Operation&
     }
     all.answers.push_back(*std::move(answer));
   }
+  all.model = WithAlgorithm(op, read);
   return all;
 }
 
