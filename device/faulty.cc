@@ -65,7 +65,8 @@ class WrongParameters : public Faulty {
   absl::Status Supports(const Operation& op) const override {
     const Algorithm& algorithm = op.model.algorithm;
     for (const auto& [parameter, value] : changes_) {
-      if (FindParameter(algorithm.family, parameter->name) == nullptr) {
+      if (FindParameter(algorithm.family, parameter->name) == nullptr ||
+          !Reads(algorithm, *parameter)) {
         return absl::NotFoundError(absl::StrCat(op.name, " has no parameter ", parameter->name,
                                                 ": ", Describe(algorithm)));
       }
@@ -216,9 +217,11 @@ absl::StatusOr<std::vector<Change>> ParseFault(absl::string_view name_values) {
           absl::StrCat("faulty:", name_values, ": ", parts.first, what));
     };
     if (FindTransportFault(name) != nullptr) return error(" cannot be combined with other faults");
-    const auto parameter = std::ranges::find(Parameters(), name, &Parameter::name);
-    if (parameter == Parameters().end()) return UnknownName(name);
-    Change change = {&*parameter};
+    const auto shared = std::ranges::find(Parameters(), name, &Parameter::name);
+    const Parameter* const parameter =
+        shared != Parameters().end() ? &*shared : FindParameter(Family::kTree, StdView(name));
+    if (parameter == nullptr) return UnknownName(name);
+    Change change = {parameter};
     if (!ParseValue(*parameter, StdView(value), &change.value)) {
       return BadValue(name, value, AllowedValues(*parameter));
     }

@@ -86,7 +86,7 @@ TEST(Faulty, RefusesOperationsThatCannotShowTheFault) {
 
 // Every neighbour of every model is a device, and that device computes the neighbour.
 TEST(Faulty, RefusesOperationsWithoutAModel) {
-  const Operation& op = *FindUnmodelled("sm_90/mma.m8n8k4.f32.f16.f16.f16");
+  const Operation& op = *FindUnmodelled("unlisted/k4.f32.f16.f16.f16");
   for (const char* fault :
        {"fraction_bits=24", "none=0", "wrong_lane=1", "lost_batch=1", "flaky_bit=1", "dead=9"}) {
     const auto d = Open(fault)->Run(op, RandomBits(op, op.shape(), 1));

@@ -17,11 +17,13 @@ enum class Family : uint8_t {
   kTwoStageSum,  // a fused sum of the products, then a fused sum of that and the addend
   kIntegerDot,   // exact integer sum, reduced to the output once per step
   kConversion,   // a in the output format, rounded once; b and c are absent and k is 1
+  kTree,         // any tree of sums, sim/tree/tree.h
   kNone,         // no model: Simulate() aborts
 };
-inline constexpr int kFamilyCount = 8;  // without kNone
+inline constexpr int kFamilyCount = 8;  // those with parameters: without kTree and kNone
 
-enum class Rounding : uint8_t { kNearestEven, kTowardZero, kDown, kUp, kToOdd };
+// kNearestAway: ties away from zero, in trees alone.
+enum class Rounding : uint8_t { kNearestEven, kTowardZero, kDown, kUp, kToOdd, kNearestAway };
 enum class Order : uint8_t { kAscending, kDescending };  // sequence of k
 // Exponent of a product.
 enum class ProductExponent : uint8_t {
@@ -139,6 +141,8 @@ inline constexpr bool kSimulatesUnusual = true;
 // Largest k with Grouping::kPairsOfFour.
 inline constexpr int kMaxGroupedK = 64;
 
+struct Tree;
+
 struct Algorithm {
   Family family;
   int terms = 1;  // products per step, 1..1024; k must be a multiple of it, or less
@@ -182,6 +186,7 @@ struct Algorithm {
   Ties ties = Ties::kEven;
   Saturation saturation = Saturation::kNone;
   Relu relu = Relu::kNone;
+  const Tree* tree = nullptr;  // kTree: never deleted
 
   friend bool operator==(const Algorithm&, const Algorithm&) = default;
 };

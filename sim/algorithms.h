@@ -2,8 +2,14 @@
 // of an instruction.
 #pragma once
 
+#include <string>
+#include <string_view>
+#include <utility>
+
 #include "sim/algorithm.h"
 #include "sim/instruction.h"
+#include "sim/tree/tree_of.h"
+#include "sim/tree/tree_text.h"
 
 namespace mmadiff {
 
@@ -278,6 +284,103 @@ Algorithm Sparse(const Instruction& i) {
   Algorithm a = dense(i);
   a.terms *= 2;
   return a;
+}
+
+// A tree in the text of sim/tree/tree_text.h. `infer` tries it for any instruction: no model if the
+// tree does not fit its k.
+inline Algorithm OfTree(const Instruction& i, std::string_view text) {
+  if (!IsTreeOf(text, i.shape.k)) return {.family = Family::kNone};
+  return {.family = Family::kTree, .tree = InternTree(TreeFromText(text, i.shape.k))};
+}
+
+// Steps with f32 results, whatever the addend; then one conversion to f16.
+template <Algorithm (*steps)(const Instruction&)>
+Algorithm ThenConverted(const Instruction& i) {
+  Instruction wide = i;
+  wide.d = &kF32;
+  Algorithm a = TreeOf({*wide.a, *wide.b, *wide.c, *wide.d, wide.shape.k, steps(wide)}).algorithm;
+  Tree tree = *a.tree;
+  tree.code.push_back({Push::kJoin, static_cast<uint8_t>(tree.nodes.size()), 1});
+  tree.nodes.push_back({.to = i.d});
+  tree.names.push_back("half");
+  a.tree = InternTree(std::move(tree));
+  return a;
+}
+
+// m8n8k4 with an f16 addend that ptxas compiles to FFMA: as EmulatedFfma, but c has another format.
+inline Algorithm EmulatedFfmaOfF16(const Instruction& i) {
+  return OfTree(i,
+                "node ffma to=f32 overflow=ieee zero_sign=ieee754\n"
+                "tree ffma(c fold ffma(@ _) over k0.. from 0)");
+}
+
+// m8n8k4 with f16 results that ptxas compiles to FFMA, and a conversion.
+inline Algorithm EmulatedFfmaToF16(const Instruction& i) {
+  return OfTree(i,
+                "node ffma to=f32 overflow=ieee zero_sign=ieee754\n"
+                "node half to=f16\n"
+                "tree half(ffma(ffma(ffma(k1 ffma(k0)) c) ffma(k3 ffma(k2))))");
+}
+
+// RDNA3 and RDNA4 (AMD's emulator rocjitsu, whose tests have answers of both): NaN factors give one
+// constant, invalid operations another. 16-bit results overflow to infinity, with FP16_OVFL to the
+// largest number.
+
+// Two products and the addend, with two more bits for the addend. Terms with the other sign than the
+// addend are added as one's complement. f32 and bf16: subnormal bf16 factors and addends are flushed; f16 has a
+// least exponent instead. A bf16 result is an f32 result without its low bits.
+inline Algorithm Rdna3(const Instruction& i) {
+  const std::string step =
+      "node step fraction_bits=24 ones_complement=yes word_shift=2 zero_sign=positive to=";
+  if (i.d == &kF16) {
+    const bool saturates = i.name.ends_with(".ovfl");
+    return OfTree(i, step + "f16 exponent_floor=-16 nan_rule=fe3d,fe00" +
+                         (saturates ? " overflow=saturate" : "") +
+                         "\ntree fold step(_ @) over k0.. /2 from c");
+  }
+  const bool cuts = i.d == &kBf16;
+  Algorithm a = OfTree(
+      i,
+      "node read to=f32 output_subnormals=flush nan_rule=propagate\n" + step +
+          "f32 output_subnormals=flush_positive nan_rule=" +
+          (cuts ? "fffd0000,ffc00000\n"
+                  "node cut to=bf16 output_rounding=toward_zero overflow=ieee nan_rule=propagate\n"
+                  "tree fold cut(step(read(_) @)) over k0.. /2 from c"
+                : "ffc00a3d,ffc00000\n"
+                  "tree fold step(read(_) @) over k0.. /2 from c"));
+  if (i.a == &kBf16) a.input_subnormals = Subnormals::kFlush;
+  return a;
+}
+
+// Pairs of products are added on a grid of their own, then all pairs of a step and the addend, all
+// rounded down. A wave of 64 lanes adds the k in ascending order, one of 32 lanes takes first the
+// quads 0 and 2 of k, then the quads 1 and 3.
+inline Algorithm Rdna4(const Instruction& i) {
+  const bool half = i.d == &kF16, cuts = i.d == &kBf16, fp8 = i.a->bits == 8;
+  const bool wave64 = i.name.find(".wave64") != i.name.npos;
+  const std::string nan = half   ? "fe3d,fe00"
+                          : cuts ? "fffd0000,ffc00000"
+                          : fp8  ? "ffc00a3d,ffc00a3d"
+                                 : "ffc00a3d,ffc00000";
+  const std::string ks = i.shape.k < 16 || wave64 ? "k0.." : "k0..3 k8..11 k4..7 k12..15";
+  const int pairs = i.shape.k == 2 || fp8 ? 1 : 2;
+  std::string text =
+      "node pair fraction_bits=24 align_rounding=down\n"
+      "node step fraction_bits=24 align_rounding=down word_shift=2 zero_sign=positive "
+      "small_word=dropped_above_floor exponent_floor=";
+  text += half ? "-16 to=f16" : "-128 to=f32";
+  if (i.name.ends_with(".ovfl")) text += " overflow=saturate";
+  text += " nan_rule=" + nan + "\n";
+  if (cuts) {
+    text += "node cut to=bf16 output_rounding=toward_zero overflow=ieee nan_rule=propagate\n";
+  }
+  return OfTree(i, text + "tree fold " + (cuts ? "cut(step(_ @))" : "step(_ @)") + " over pair(" +
+                       ks + (fp8 ? " /4" : " /2") + ") /" + std::to_string(pairs) + " from c");
+}
+
+// Integers that saturate after the products of lanes 0 to 15, and again after those of lanes 16 to 31.
+inline Algorithm Rdna4Clamp(const Instruction& i) {
+  return {.family = Family::kIntegerDot, .terms = i.shape.k / 2, .overflow = Overflow::kSaturate};
 }
 
 }  // namespace mmadiff

@@ -11,7 +11,8 @@ namespace {
 bool HasEqualSteps(const Model& one) {
   const Algorithm& alg = one.algorithm;
   const bool consecutive = alg.grouping == Grouping::kConsecutive;
-  if (alg.addend_joins != AddendJoins::kFirstStep || alg.family == Family::kNone) return false;
+  if (alg.family == Family::kNone || alg.family == Family::kTree) return false;
+  if (alg.addend_joins != AddendJoins::kFirstStep) return false;
   if (alg.family == Family::kFmaChain)
     return consecutive && (alg.order == Order::kAscending || one.k == 1);
   if (alg.family == Family::kIntegerDot) {

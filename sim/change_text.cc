@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sim/tree/tree.h"
+
 namespace mmadiff {
 namespace {
 
@@ -11,6 +13,9 @@ std::string ApplyChange(std::string_view change, Model& model) {
   const std::string name(change.substr(0, equals));
   const Parameter* parameter = FindParameter(algorithm.family, name);
   if (parameter == nullptr) return "no parameter '" + name + "': " + Describe(algorithm);
+  if (!Reads(algorithm, *parameter)) {
+    return "no node '" + name.substr(0, name.find('.')) + "': " + Describe(algorithm);
+  }
   int value = 0;
   if (equals == change.size() || !ParseValue(*parameter, change.substr(equals + 1), &value)) {
     return "'" + std::string(change) + "': write " + parameter->name +
@@ -27,6 +32,10 @@ std::string AllowedValues(const Parameter& p) {
   for (const char* value : p.values) names += (names.empty() ? "" : ", ") + std::string(value);
   if (!names.empty()) return names;
   // The exponent floor's lowest number has a name.
+  const std::string range = "a number " + std::to_string(p.min) + ".." + std::to_string(p.max);
+  if (p.field != nullptr) {
+    return *p.field->absent == '\0' ? range : std::string(p.field->absent) + ", or " + range;
+  }
   const std::string least = ValueText(p, p.min), most = std::to_string(p.max);
   if (least == std::to_string(p.min)) return "a number " + least + ".." + most;
   return least + ", or a number " + std::to_string(p.min + 1) + ".." + most;

@@ -44,10 +44,20 @@ MMADIFF_HD constexpr uint64_t FloatDotProduct(const Model& m, const Unpacked* a,
   return FmaChainOf(m, a, b, c, trace);
 }
 
+#ifndef MMADIFF_ON_GPU
+// Defined in sim/tree/tree_sum.h, which callers of DotProduct() on the host include.
+template <class Trace>
+uint64_t TreeDotProduct(const Model& m, const uint64_t* a, const uint64_t* b, uint64_t c,
+                        Trace& trace);
+#endif
+
 template <class Trace>
 MMADIFF_HD constexpr uint64_t DotProductOfOne(const Model& m, const uint64_t* a, const uint64_t* b,
                                               uint64_t c, Trace& trace) {
   if (m.algorithm.family == Family::kIntegerDot) return IntegerDot(m, a, b, c, trace);
+#ifndef MMADIFF_ON_GPU
+  if (m.algorithm.family == Family::kTree) return TreeDotProduct(m, a, b, c, trace);
+#endif
   Unpacked ua[2 * kMaxK], ub[2 * kMaxK];
   for (int k = 0; k < m.k + m.scales(); ++k) {
     ua[k] = Decode(k < m.k ? m.a : m.scale, a[k]);

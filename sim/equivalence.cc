@@ -6,6 +6,7 @@
 #include "sim/format.h"
 #include "sim/reading.h"
 #include "sim/same_conversion.h"
+#include "sim/tree/tree.h"
 
 namespace mmadiff {
 namespace {
@@ -322,6 +323,15 @@ std::string SameWithoutAddend(const Model& m, Algorithm changed) {
   return changed == alg ? "there is no addend to flush" : "";
 }
 
+std::string WhySameTree(const Model& m, const Algorithm& changed) {
+  Model other = m;
+  other.algorithm = changed;
+  const Tree before = NormalTree(*m.algorithm.tree, m), after = NormalTree(*changed.tree, m);
+  const bool same = before.nodes == after.nodes && before.code == after.code &&
+                    SameReadings(m, other) && m.algorithm.bit_operation == changed.bit_operation;
+  return same ? "no words of these formats make it act" : "";
+}
+
 // For a model with readings: proofs hold for the words that are read.
 std::string WhyEquivalentRead(const Model& m, const Algorithm& changed) {
   Model other = m;
@@ -339,6 +349,7 @@ std::string WhyEquivalent(const Model& m, const Algorithm& changed) {
     return why.empty() ? WhyEquivalent(WithNeutralAddend(m), changed) : why;
   }
   if (m.algorithm.family == Family::kConversion) return WhySameConversion(m, changed);
+  if (m.algorithm.family == Family::kTree) return WhySameTree(m, changed);
   if (m.algorithm.family == Family::kIntegerDot) {
     const std::string steps = SameSteps(m, changed);
     return steps.empty() ? SameIntegers(m, changed) : steps;

@@ -101,6 +101,8 @@ constexpr Pair kPairs[] = {
      "sm_80/mma.m16n8k16.f32.f16.f16.f32", "alignment cuts these bits of the addend anyway"},
     {"a_reading=subnormals_zero", "x86/vdpbf16ps", "x86/vfmadd231ss",
      "subnormals are flushed anyway"},
+    {"step.zero_word=raises", "gfx1100/v_wmma_f16_16x16x16_f16", "",
+     "no words of these formats make it act"},
     {"exponent_floor=none", "sm_70/wmma.m16n16k16.f32.f16.f16.f32",
      "sm_80/mma.m16n8k16.f32.bf16.bf16.f32", "every nonzero term is above the floor"},
 };

@@ -42,6 +42,8 @@ constexpr Rule kRules[] = {
      "sm_100/tcgen05.mma.m64n8k32.*.{e3m2,e2m3,e2m1}.e*",
      "results nowhere stated"},
     {Grade::kAssumed, "*nvf4*ue8m0.4x", "results nowhere stated"},
+    {Grade::kAssumed, "gfx1151/v_{dot2,wmma}_* gfx1100/v_wmma_i32_* gfx1200/v_dot4_*",
+     "no answers of it are stored"},
     {Grade::kAssumed,
      "gfx{942,950}/v_cvt_pk_{fp8,bf8}_f32 gfx1200/v_cvt_pk_bf8_f32 gfx950/v_cvt_pk_bf16_f32 "
      "ocp/cvt.rz.*",
@@ -55,6 +57,7 @@ constexpr char kOtherSources[] =
     "sm_*/{mma,wgmma}.*.s32.* */{mma,wmma}.*.f64.f64.f64.f64 "
     "sm_{90,100}/wmma.m16n16k16.{f32.f16,f16.f16,f32.bf16}.* "
     "x86/vcvt* sm_*/cvt.* ocp/cvt.* gfx*/v_cvt_* "
+    "gfx{1100,1200}/v_{dot2,wmma}_{f32,f16,bf16}_* gfx1200/v_{wmma,swmmac}_i32_* "
     "sm_90/mma.m16n8k32.f16.{e4m3,e5m2}.$1.f16 sm_100/mma.m16n8k32.{f32,f16}.{e4m3,e5m2}.$2.$1";
 
 const std::set<std::string>& MmaSimOperations() {
@@ -197,9 +200,8 @@ TEST(Evidence, UnknownInstructions) {
        {"x86/tdpbf8ps", "x86/tdpbhf8ps", "x86/tdphbf8ps", "x86/tdphf8ps",
         "tpu_v3/mxu.f32.bf16.bf16.f32", "gfx950/v_mfma_f32_16x16x128_f8f6f4.e4m3.e2m1",
         "gfx950/v_mfma_scale_f32_32x32x64_f8f6f4.e2m3.e2m3.ue8m0",
-        "gfx942/v_smfmac_f32_16x16x32_f16", "gfx1151/v_wmma_bf16_16x16x16_bf16",
-        "gfx1200/v_swmmac_i32_16x16x64_iu4.u4.s4", "sm_80/mma.sp.m16n8k32.f32.f16.f16.f32",
-        "sm_80/mma.m8n8k4.f32.f16.f16.f16", "sm_70/wmma.m16n16k16.f16.f16.f16.f32",
+        "gfx942/v_smfmac_f32_16x16x32_f16", "gfx1200/v_wmma_f32_16x16x16_fp8_bf8",
+        "gfx1200/v_swmmac_bf16_16x16x32_bf16", "sm_80/mma.sp.m16n8k32.f32.f16.f16.f32",
         "sm_103/tcgen05.mma.m128n8k96.mxf4.f32.e2m1.e2m1.ue8m0",
         "sm_100/cvt.rs.relu.satfinite.e4m3x4.f32", "gfx942/v_cvt_sr_fp8_f32"}) {
     EXPECT_TRUE(names.contains(name)) << name;

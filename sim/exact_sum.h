@@ -11,14 +11,14 @@
 
 namespace mmadiff {
 
-// Signed sum of numbers magnitude * 2^(lsb - base) with 0 <= lsb - base < 32 * (kLimbs - 3).
-class LongSum {
+// Signed sum of numbers magnitude * 2^(lsb - base) with 0 <= lsb - base < 32 * (capacity - 3).
+template <int capacity>
+class LongSumOf {
  public:
-  // Enough for sums of 2^10 terms: products of f32 and an f32 span 2^-298 .. 2^266.
-  static constexpr int kLimbs = 24;
+  static constexpr int kLimbs = capacity;
 
   // `limbs` is the number used: it must hold the largest term and the carries.
-  MMADIFF_HD constexpr LongSum(int base, int limbs) : base_(base), limbs_(limbs) {
+  MMADIFF_HD constexpr LongSumOf(int base, int limbs) : base_(base), limbs_(limbs) {
     for (int i = 0; i < limbs; ++i) limb_[i] = 0;
   }
 
@@ -31,8 +31,10 @@ class LongSum {
     limb_[i + 2] += sign * static_cast<int64_t>(high >> 32);
   }
 
-  // The sum rounded to odd: at least 33 significant bits, the last one sticky.
-  MMADIFF_HD constexpr SignedSum<uint64_t> ToOdd() {
+  // The sum rounded to odd: at least 33 significant bits (with 128 bits 97), the last one sticky.
+  template <class Wide = uint64_t>
+  MMADIFF_HD constexpr SignedSum<Wide> ToOdd() {
+    constexpr int kTaken = sizeof(Wide) / 4;
     const bool negative = Carry() < 0;
     if (negative) {
       for (int i = 0; i < limbs_; ++i) limb_[i] = -limb_[i];
@@ -40,11 +42,13 @@ class LongSum {
       Carry();
     }
     int top = limbs_ - 1;
-    while (top > 1 && limb_[top] == 0) --top;
+    while (top > kTaken - 1 && limb_[top] == 0) --top;
+    const int low = top - kTaken + 1;
     bool sticky = false;
-    for (int i = 0; i < top - 1; ++i) sticky |= limb_[i] != 0;
-    const uint64_t magnitude = static_cast<uint64_t>(limb_[top]) << 32 | limb_[top - 1];
-    return {negative, magnitude | sticky, base_ + 32 * (top - 1)};
+    for (int i = 0; i < low; ++i) sticky |= limb_[i] != 0;
+    Wide magnitude = 0;
+    for (int i = top; i >= low; --i) magnitude = magnitude << 32 | static_cast<uint64_t>(limb_[i]);
+    return {negative, magnitude | sticky, base_ + 32 * low};
   }
 
  private:
@@ -63,6 +67,8 @@ class LongSum {
   int64_t top_ = 0;
   int base_, limbs_;
 };
+// Enough for sums of 2^10 terms: products of f32 and an f32 span 2^-298 .. 2^266.
+using LongSum = LongSumOf<24>;
 
 // One step; its products begin at a and b. c is a decoded word of `c_format`.
 template <class Row, class Trace>

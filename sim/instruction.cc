@@ -263,6 +263,15 @@ constexpr Entry kEntries[] = {
     {"v_wmma_i32_16x16x16_iu4.{s4,u4}.{s4,u4}", kNamed, "s32 $1 $2 s32", kWave32, "gfx1200", kRdna4},
     {"v_wmma_i32_16x16x32_iu4.{s4,u4}.{s4,u4}", kNamed, "s32 $1 $2 s32", kWave32, "gfx1200", kRdna4},
     {"v_wmma_f32_16x16x16_{fp8,bf8}_{fp8,bf8}", kNamed, "f32 $1 $2 f32", kWave32, "gfx1200", kRdna4},
+    // Variants that give other bits: FP16_OVFL of MODE, a wave of 64 lanes, the bit CLAMP.
+    {"v_wmma_f16_16x16x16_f16.ovfl", kNamed, "f16 f16 f16 f16", kNoLanes, "gfx1100 gfx1151 gfx1200", kRdna3},
+    {"v_wmma_f16_16x16x16_f16.wave64.ovfl", kNamed, "f16 f16 f16 f16", kNoLanes, "gfx1200", kRdna4},
+    {"v_wmma_f32_16x16x16_{f16,bf16}.wave64", kNamed, "f32 $1 $1 f32", kNoLanes, "gfx1200", kRdna4},
+    {"v_wmma_{f16,bf16}_16x16x16_$1.wave64", kNamed, "$1 $1 $1 $1", kNoLanes, "gfx1200", kRdna4},
+    {"v_wmma_i32_16x16x16_iu8.{s8,u8}.{s8,u8}.clamp", kNamed, "s32 $1 $2 s32", kWave32, "gfx1200", kRdna4},
+    {"v_wmma_i32_{16x16x16,16x16x32}_iu4.{s4,u4}.{s4,u4}.clamp", kNamed, "s32 $2 $3 s32", kWave32, "gfx1200", kRdna4},
+    {"v_dot2_f32_{f16,bf16}", {1, 1, 2, 1}, "f32 $1 $1 f32", kNoLanes, "gfx1100 gfx1151 gfx1200", "AMD RDNA3 ISA, VOP3P"},
+    {"v_dot4_f32_{fp8,bf8}_{fp8,bf8}", {1, 1, 4, 1}, "f32 $1 $2 f32", kNoLanes, "gfx1200", "AMD RDNA4 ISA, VOP3P"},
 
     // k is that of B; half as many elements of A are stored.
     {"v_smfmac_f32_{16x16x32,32x32x16}_{f16,bf16}", kNamed, "f32 $2 $2 f32", kWave, kGfx942Up, kCdna3Sparse, {}, true},
@@ -276,6 +285,8 @@ constexpr Entry kEntries[] = {
     {"v_swmmac_f32_16x16x32_{fp8,bf8}_{fp8,bf8}", kNamed, "f32 $1 $2 f32", kWave32, "gfx1200", kRdna4Sparse, {}, true},
     {"v_swmmac_i32_16x16x32_iu8.{s8,u8}.{s8,u8}", kNamed, "s32 $1 $2 s32", kWave32, "gfx1200", kRdna4Sparse, {}, true},
     {"v_swmmac_i32_{16x16x32,16x16x64}_iu4.{s4,u4}.{s4,u4}", kNamed, "s32 $2 $3 s32", kWave32, "gfx1200", kRdna4Sparse, {}, true},
+    {"v_swmmac_i32_16x16x32_iu8.{s8,u8}.{s8,u8}.clamp", kNamed, "s32 $1 $2 s32", kWave32, "gfx1200", kRdna4Sparse, {}, true},
+    {"v_swmmac_i32_{16x16x32,16x16x64}_iu4.{s4,u4}.{s4,u4}.clamp", kNamed, "s32 $2 $3 s32", kWave32, "gfx1200", kRdna4Sparse, {}, true},
 
     // Block 0 is the first operand and the low half of the result.
     {"v_cvt_f16_f32", kOne, "f16 f32 - -", kNoLanes, kAmd, kAmdVop1},

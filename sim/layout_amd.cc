@@ -19,7 +19,7 @@ Runs RunsOf(const Instruction& in, int bits, int words) {
     case Layout::kAmdWmma11:
       return {1, 1};
     case Layout::kAmdWmma12:
-      return {2, bits == 16 ? 2 : 1};
+      return {2, bits == 16 && in.sparse ? 2 : 1};
     default:
       break;
   }

@@ -17,7 +17,8 @@ namespace {
 std::vector<const Instruction*> Find(const Stated& s) {
   std::vector<const Instruction*> found;
   for (const Instruction& i : Instructions()) {
-    if (IsNativeOn(i, s.arch) && i.name.substr(0, i.name.find('.')) == s.instruction) {
+    const bool same = i.name.substr(0, i.name.find('.')) == s.instruction;
+    if (IsNativeOn(i, s.arch) && same && i.layout != Layout::kNoLanes) {
       found.push_back(&i);
     }
   }

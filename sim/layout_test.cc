@@ -133,7 +133,7 @@ TEST(Layout, SmallOperandsOfAmdLieInOneRegister) {
     if (i.sparse) fills_one(Operand::kAIndex);
     if (i.scale != nullptr) fills_one(Operand::kScaleA), fills_one(Operand::kScaleB);
   }
-  EXPECT_EQ(sparse, 14 + 22 + 4 + 4 + 4 + 8);
+  EXPECT_EQ(sparse, 14 + 22 + 4 + 4 + 2 * (4 + 8));
   EXPECT_EQ(scaled, 50);
 }
 
@@ -162,7 +162,7 @@ TEST(Layout, EveryWmmaOfAmdFillsItsRegisters) {
     }
   }
   EXPECT_EQ(seen[Layout::kAmdWmma11], 2 + 2 + 4 + 4);
-  EXPECT_EQ(seen[Layout::kAmdWmma12], 2 + 2 + 4 + 4 + 4 + 4 + 2 + 2 + 4 + 4 + 8);
+  EXPECT_EQ(seen[Layout::kAmdWmma12], 2 + 2 + 2 * (4 + 4 + 4) + 4 + 2 + 2 + 4 + 2 * (4 + 8));
 }
 
 // Bytes for e4m3 and e5m2 alone are full; narrower formats leave bits of their bytes.

@@ -9,6 +9,7 @@
 
 #include "sim/dot_product.h"
 #include "sim/operation.h"
+#include "sim/tree/tree_sum.h"
 #include "sim/word.h"
 
 namespace mmadiff {

@@ -77,6 +77,36 @@ constexpr char kLikeAmpere[] =
     "as sm_80; its step was recorded on A2 by Khattak & Mikaitis through wmma with values like "
     "N(0, 1): all match";
 
+// Its README describes the sources of the answers.
+constexpr char kRdnaFolder[] = "corpus/observations/amd_rdna";
+constexpr Evidence kRdna3Captured = {
+    kPublished,
+    "AMD's emulator rocjitsu; answers of a Radeon Pro W7900 in its tests, read on 2026-11: all "
+    "match. "
+    "Open: the sign of a sum of zeros, the floor of f16 results for an addend of zero",
+    kRdnaFolder};
+constexpr Evidence kRdna35 = {kAssumed,
+                              "as gfx1100; a user's model of it agreed with his gfx1151 on 1.2e7 "
+                              "cases (rocm-systems #12056), "
+                              "whose answers are not stored"};
+constexpr Evidence kRdna4Captured = {
+    kPublished,
+    "AMD's emulator rocjitsu; answers of a Radeon AI Pro R9700 (gfx1201) in its tests, read on "
+    "2026-11: all match. Open: the exact floor, f16 results rounded once or through f32",
+    kRdnaFolder};
+constexpr Evidence kRdna4Dot4 = {kAssumed,
+                                 "AMD's emulator rocjitsu, whose source calls it characterized on "
+                                 "hardware; no answers are stored"};
+constexpr Evidence kRdna4Integer = {
+    kPublished,
+    "digests of matrices of a gfx1201 (bjacob/goc, 2026-10-09): all match; signed, unsigned, "
+    "dense, "
+    "sparse, with clamp (saturated after each half of the lanes) and without",
+    kRdnaFolder};
+constexpr Evidence kRdna3Integer = {
+    kAssumed,
+    "exact products and sums that wrap, as on gfx1201; no answers are stored. Open: overflow"};
+
 constexpr char kWmmaFirst[] =
     "the architecture's mma steps in ascending k; Khattak & Mikaitis recorded the first step, the "
     "others were never recorded";
@@ -307,6 +337,8 @@ constexpr NumericsEntry kEntries[] = {
     {"sm_75", "mma.m8n8k4.{f32,f16}.f16.f16.$1", TruncatedFusedSum<4, 23>, kTuring884},
     {"sm_70 sm_75", "mma.m8n8k4.f32.f16.f16.f16", TruncatedFusedSum<4, 23>, kMixedAddend},
     {kFromAmpere, "mma.m8n8k4.f32.f16.f16.f32", EmulatedFfma, kCompiled},
+    {kFromAmpere, "mma.m8n8k4.f32.f16.f16.f16", EmulatedFfmaOfF16, kCompiled},
+    {kFromAmpere, "mma.m8n8k4.f16.f16.f16.f16", EmulatedFfmaToF16, kCompiled},
     {"sm_75", "mma.m16n8k8.{f32,f16}.f16.f16.$1", TruncatedFusedSum<8, 24>, kMmaSim},
     {"sm_80", "mma.m16n8k8." MMADIFF_HALF, TruncatedFusedSum<8, 24>, Recorded(MMADIFF_STEP("A100"))},
     {"sm_86", "mma.m16n8k8." MMADIFF_HALF, TruncatedFusedSum<8, 24>, Recorded(kLikeAmpere, kAssumed)},
@@ -381,6 +413,9 @@ constexpr NumericsEntry kEntries[] = {
     {"sm_70", "wmma.*.f32.f16.f16.f16", TruncatedFusedSum<4, 23>, kWmmaMixedVolta},
     {"sm_75 sm_80 sm_89", "wmma.*.f32.f16.f16.f16", WidenedAddend<8, 24>, kCompiled},
     {kFromHopper, "wmma.*.f32.f16.f16.f16", WidenedAddend<16, 25>, kCompiled},
+    {"sm_70", "wmma.*.f16.f16.f16.f32", ThenConverted<TruncatedFusedSum<4, 23>>, kWmmaMixedVolta},
+    {"sm_75 sm_80 sm_89", "wmma.*.f16.f16.f16.f32", ThenConverted<TruncatedFusedSum<8, 24>>, kCompiled},
+    {kFromHopper, "wmma.*.f16.f16.f16.f32", ThenConverted<TruncatedFusedSum<16, 25>>, kCompiled},
 
     {"sm_90", "wgmma.m64n8k16.{f32.f16.f16,f16.f16.f16,f32.bf16.bf16}", TruncatedFusedSum<16, 25>, kMmaSim},
     {"sm_90", "wgmma.m64n8k8.f32.tf32.tf32", TruncatedFusedSum<8, 25>, kMmaSim},
@@ -415,6 +450,13 @@ constexpr NumericsEntry kEntries[] = {
     {"gfx942", "v_mfma_f32_32x32x16_fp8_fp8 v_mfma_f32_*_{fp8_bf8,bf8_fp8}", TwoStageFp8, kCdna3Fp8, kAnyNan},
     {"gfx942", "v_mfma_f32_*_bf8_bf8", TwoStageFp8, kCdna3Bf8, kAnyNan},
     {"gfx908 gfx90a gfx942 gfx950", "v_mfma_i32_*", kWrap, kAmdInteger},
+    {"gfx1100", "v_dot2_f32_* v_wmma_{f32,f16,bf16}_*", Rdna3, kRdna3Captured},
+    {"gfx1151", "v_dot2_f32_* v_wmma_{f32,f16,bf16}_*", Rdna3, kRdna35},
+    {"gfx1200", "v_dot2_f32_* v_wmma_f32_16x16x16_{f16,bf16}* v_wmma_{f16,bf16}_16x16x16_$1*", Rdna4, kRdna4Captured},
+    {"gfx1200", "v_dot4_f32_*", Rdna4, kRdna4Dot4},
+    {"gfx1200", "v_{wmma,swmmac}_i32_*.??.??", kWrap, kRdna4Integer},
+    {"gfx1200", "v_{wmma,swmmac}_i32_*.clamp", Rdna4Clamp, kRdna4Integer},
+    {"gfx1100 gfx1151", "v_wmma_i32_*.??.??", kWrap, kRdna3Integer},
 
     {kCuda, "cvt.rn.f16.f32", kRn, kCvt, kAnyNan},
     {kCuda, "cvt.rz.f16.f32", kRz, kCvt, kAnyNan},
@@ -493,6 +535,7 @@ constexpr NumericsEntry kEntries[] = {
 constexpr char kH200[] = "corpus/observations/nvidia_h200";
 constexpr char kEmulatedFp8OnH200[] = MMADIFF_H200 ". Not native: ptxas of CUDA 13.0 compiles it to two f16 steps, each with half the k, and an addition";
 constexpr char kEmulatedOnH200[] = MMADIFF_H200 ". Not native: as compiled by ptxas of CUDA 13.0";
+constexpr char kStoredOnH200[] = "all stored answers of an H200 and of an H100, driver 580.159.04, match. Not native: as compiled by ptxas of CUDA 13.0";
 // mmadiff lowerings, 2026-11-29: the folder has what the machine code of each version of ptxas computes.
 constexpr char kLowered[] = "every ptxas tried compiles it to instructions of this architecture with published results, combined as in the model (machine code, executed). Open: the open questions of these instructions";
 constexpr char kLowerings[] = "corpus/lowerings";
@@ -500,7 +543,7 @@ constexpr Measurement kMeasurements[] = {
     {"sm_80 sm_89 sm_100 sm_120", "mma.m8n8k4.f32.f16.f16.f32", kLowered, kLowerings, kPublished},
     {"sm_100", "mma.m16n8k16.{f32,f16}." MMADIFF_FP8 "." MMADIFF_FP8 ".$1 mma.m16n8k32.{f32,f16}." MMADIFF_MIXED_FP8 ".$1", kLowered, kLowerings, kPublished},
     {"sm_100 sm_120", "mma.m16n8k32.f8f6f4.{f32,f16}." MMADIFF_FP8 "." MMADIFF_FP8 ".$1 mma.m16n8k{4,8,16}.f64.* {mma,wmma}.*.satfinite.s32.{s4,u4}.{s4,u4}.s32", kLowered, kLowerings, kPublished},
-    {"sm_75 sm_80 sm_89 sm_100 sm_120", "wmma.{m32n8k16,m8n32k16}.{f32,f16}.f16.* wmma.*.f32.f16.f16.f16 wmma.{m16n16k16,m32n8k16,m8n32k16}.s32.* wmma.m8n8k32.s32.*", kLowered, kLowerings, kPublished},
+    {"sm_75 sm_80 sm_89 sm_100 sm_120", "wmma.{m32n8k16,m8n32k16}.{f32,f16}.f16.f16.$2 wmma.*.f32.f16.f16.f16 wmma.{m16n16k16,m32n8k16,m8n32k16}.s32.* wmma.m8n8k32.s32.*", kLowered, kLowerings, kPublished},
     {"sm_80 sm_89 sm_100 sm_120", "wmma.{m32n8k16,m8n32k16}.f32.bf16.* wmma.*.f32.tf32.*", kLowered, kLowerings, kPublished},
     {"sm_75 sm_80 sm_89 sm_120", "wmma.m16n16k16.{f32,f16}.f16.f16.$1", kLowered, kLowerings, kPublished},
     {"sm_80 sm_89 sm_120", "wmma.m16n16k16.f32.bf16.*", kLowered, kLowerings, kPublished},
@@ -508,7 +551,8 @@ constexpr Measurement kMeasurements[] = {
     {"sm_80 sm_89", "wmma.*.b1.*.and.popc", kLowered, kLowerings, kPublished},
     {"sm_90", "fma.* wgmma.* mma.m16n8k{4,8,16}.{f32,f16}.{f16,bf16,tf32}.* {mma,wmma}.*.f64.* mma.*.{s8,u8}.{s8,u8}.s32 {mma,wmma}.*.and.popc", MMADIFF_H200, kH200},
     {"sm_90", "mma.*.e?m?.e?m?.*", kEmulatedFp8OnH200, kH200},
-    {"sm_90", "mma.m8n8k4.f32.* mma.*.{s4,u4}.* {mma,wmma}.*.xor.popc wmma.{m16n16k16,m16n16k8,m32n8k16,m8n32k16,m8n8k32}.*", kEmulatedOnH200, kH200},
+    {"sm_90", "mma.m8n8k4.f32.f16.f16.f32 mma.*.{s4,u4}.* {mma,wmma}.*.xor.popc wmma.*.f32.* wmma.*.f16.f16.f16.f16 wmma.{m16n16k16,m32n8k16,m8n32k16,m8n8k32}.{s32,satfinite}.*", kEmulatedOnH200, kH200},
+    {"sm_90", "mma.m8n8k4.{f32,f16}.f16.f16.f16 wmma.*.f16.f16.f16.f32", kStoredOnH200, kH200},
 };
 #undef MMADIFF_H200
 #undef MMADIFF_MIXED_FP8
@@ -526,13 +570,6 @@ constexpr char kRdnaText[] = "RDNA's arithmetic is unpublished except for parts 
 constexpr char kStochastic[] = "rounds by random bits, which a second operand or the hardware supplies";
 constexpr char kTpuText[] = "bf16 operands, f32 sums, bf16 subnormals flushed (cloud.google.com/tpu/docs/bfloat16); rounding, order and width are undocumented";
 constexpr UnknownEntry kUnknowns[] = {
-    {"sm_80 sm_86 sm_89 sm_90 sm_100 sm_103 sm_120", "mma.m8n8k4.f32.f16.f16.f16",
-     {kUnknown, "all recorded answers of an H100 and an H200 are those of the form with an f32 addend, after conversion of the f16 addend; this model has no such conversion", kH200}},
-    {"sm_80 sm_86 sm_89 sm_90 sm_100 sm_103 sm_120", "mma.m8n8k4.f16.f16.f16.f16",
-     {kUnknown, "all recorded answers of an H100 and an H200 are ((a0 * b0 + a1 * b1) + c) + (a2 * b2 + a3 * b3) by FFMA in f32, then converted to f16; "
-                "this model has no such order", kH200}},
-    {"sm_70 sm_75 sm_80 sm_86 sm_89 sm_90 sm_100 sm_103 sm_120", "wmma.{m16n16,m32n8,m8n32}k16.f16.f16.f16.f32",
-     {kUnknown, "ptxas compiles it to steps with f32 results and converts the last result to f16; all recorded answers of an H100 and an H200 match that; this model has no such conversion", kH200}},
     {"sm_80 sm_86 sm_89 sm_90 sm_100 sm_103 sm_120",
      "mma.sp.m16n8k{16,32}.{f32,f16}.f16.f16.$2 mma.sp.m16n8k{16,32}.f32.bf16.bf16.f32 mma.sp.m16n8k{8,16}.f32.tf32.tf32.f32 "
      "mma.sp.m16n8k{32,64}{,.satfinite}.s32.{s8,u8}.{s8,u8}.s32 mma.sp.m16n8k{64,128}{,.satfinite}.s32.{s4,u4}.{s4,u4}.s32",
@@ -553,11 +590,8 @@ constexpr UnknownEntry kUnknowns[] = {
      "v_mfma_scale_f32_{16x16x128,32x32x64}_f8f6f4." MMADIFF_F8F6F4 "." MMADIFF_F8F6F4 ".ue8m0 "
      "v_smfmac_f32_{16x16x32,32x32x16,16x16x64,32x32x32}_{f16,bf16} v_smfmac_i32_{16x16x64,32x32x32,16x16x128,32x32x64}_i8 "
      "v_smfmac_f32_{16x16x64,32x32x32,16x16x128,32x32x64}_{fp8,bf8}_{fp8,bf8}", {kUnknown, kCdna4Text}},
-    {"gfx1100 gfx1151 gfx1200", "v_wmma_f32_16x16x16_{f16,bf16} v_wmma_{f16,bf16}_16x16x16_$1 "
-     "v_wmma_i32_16x16x16_iu8.{s8,u8}.{s8,u8} v_wmma_i32_16x16x16_iu4.{s4,u4}.{s4,u4}", {kUnknown, kRdnaText}},
-    {"gfx1200", "v_wmma_i32_16x16x32_iu4.{s4,u4}.{s4,u4} v_wmma_f32_16x16x16_{fp8,bf8}_{fp8,bf8}", {kUnknown, kRdnaText}},
-    {"gfx1200", "v_swmmac_f32_16x16x32_{f16,bf16} v_swmmac_{f16,bf16}_16x16x32_$1 v_swmmac_f32_16x16x32_{fp8,bf8}_{fp8,bf8} "
-     "v_swmmac_i32_16x16x32_iu8.{s8,u8}.{s8,u8} v_swmmac_i32_{16x16x32,16x16x64}_iu4.{s4,u4}.{s4,u4}", {kUnknown, kSparse}},
+    {"gfx1200", "v_wmma_f32_16x16x16_{fp8,bf8}_{fp8,bf8}", {kUnknown, kRdnaText}},
+    {"gfx1200", "v_swmmac_f32_16x16x32_{f16,bf16} v_swmmac_{f16,bf16}_16x16x32_$1 v_swmmac_f32_16x16x32_{fp8,bf8}_{fp8,bf8}", {kUnknown, kSparse}},
     {"x86", "tdpbf8ps tdpbhf8ps tdphbf8ps tdphf8ps",
      {kUnknown, "AMX-FP8: exact sums of products and one addition, according to the compiler's header, which does not describe rounding, NaN and subnormals"}},
     {"tpu_v2 tpu_v3", "mxu.f32.bf16.bf16.f32", {kUnknown, kTpuText}},
@@ -577,10 +611,7 @@ constexpr Hypothesis kHypotheses[] = {
     {"gfx942 gfx950", "v_smfmac_f32_*_{f16,bf16}", Sparse<TwoStage<8>>, kAsDense},
     {"gfx942 gfx950", "v_smfmac_f32_*_{fp8,bf8}_{fp8,bf8}", Sparse<TwoStageFp8>, kAsDense},
     {"gfx942 gfx950", "v_smfmac_i32_*", kWrap, kAsDense},
-    {"gfx1100 gfx1151 gfx1200", "v_wmma_i32_* v_swmmac_i32_*", kWrap, "integers that wrap"},
-    {"gfx1100 gfx1151 gfx1200", "v_wmma_{f32,f16,bf16}_*", PairsOfGrid, "two products and the addend on one grid (rocm-systems #12056) with 24 fraction bits, in ascending k"},
     {"gfx1200", "v_swmmac_{f32,f16,bf16}_*", Sparse<PairsOfGrid>, kAsDense},
-    {"sm_80 sm_86 sm_89 sm_90 sm_100 sm_103 sm_120", "mma.m8n8k4.f16.f16.f16.f16", EmulatedFfma, "as the form with f32 results, which an H200 refutes"},
 };
 #undef MMADIFF_FP8
 #undef MMADIFF_F8F6F4
@@ -608,7 +639,7 @@ constexpr Architecture kArchitectures[] = {
     {"gfx950", "cdna4"},
     {"gfx1100", "rdna3"},
     {"gfx1151", "rdna3.5"},
-    {"gfx1200", "rdna4"},
+    {"gfx1200", "rdna4 gfx1201"},
     {"tpu_v2"},
     {"tpu_v3"},
     {"ocp"},
@@ -661,6 +692,12 @@ std::span<const NumericsEntry> NumericsEntries() { return kEntries; }
 
 std::span<const Hypothesis> Hypotheses() { return kHypotheses; }
 
+bool IsAlias(const Architecture& a, std::string_view name) {
+  if (std::string_view(a.aliases).find(name) == std::string_view::npos) return false;
+  const std::vector<std::string> aliases = SplitWords(a.aliases);
+  return std::ranges::find(aliases, name) != aliases.end();
+}
+
 std::span<const Architecture> Architectures() { return kArchitectures; }
 
 const char* Name(Grade grade) {
@@ -675,6 +712,8 @@ const char* Name(Grade grade) {
       return "contested";
     case Grade::kUnknown:
       return "unknown";
+    case Grade::kOwn:
+      return "own";
   }
   return "?";
 }

@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/algorithm.h"
@@ -17,6 +18,7 @@ enum class Grade : uint8_t {
   kAssumed,    // inferred from a related operation or architecture
   kContested,  // sources contradict each other; `mmadiff list differences` shows each one's claim
   kUnknown,    // unpublished: the operation is listed but cannot be simulated
+  kOwn,        // a user's own model (sim/own_model.h), in no table
 };
 
 struct Evidence {
@@ -85,16 +87,17 @@ struct Hypothesis {
 };
 std::span<const Hypothesis> Hypotheses();
 
-// An architecture, its common name, and the relative (`like`) whose operations it is assumed to
+// An architecture, its other names, and the relative (`like`) whose operations it is assumed to
 // have.
 struct Architecture {
   const char* name;
-  const char* alias = "";
-  bool emulates = false;  // ptxas compiles instructions that are not native to others
+  const char* aliases = "";  // separated by spaces
+  bool emulates = false;     // ptxas compiles instructions that are not native to others
   const char* like = "";
   Evidence evidence = {Grade::kAssumed, ""};  // for `like`
 };
 std::span<const Architecture> Architectures();
+bool IsAlias(const Architecture& architecture, std::string_view name);
 
 const char* Name(Grade grade);
 

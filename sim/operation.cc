@@ -9,6 +9,7 @@
 #include <mutex>
 #include <utility>
 
+#include "sim/own_model.h"
 #include "sim/pattern.h"
 #include "sim/product.h"
 #include "sim/quoted_name.h"
@@ -193,7 +194,7 @@ std::vector<const Operation*> DistinctOperations() {
 std::string ResolveAlias(std::string_view name) {
   const size_t slash = name.find('/');
   for (const Architecture& arch : Architectures()) {
-    if (*arch.alias != '\0' && name.substr(0, slash) == arch.alias) {
+    if (IsAlias(arch, name.substr(0, slash))) {
       return slash == name.npos ? arch.name : arch.name + std::string(name.substr(slash));
     }
   }
@@ -209,6 +210,7 @@ const Operation* FindOperation(std::string_view name, Models models) {
   const std::string resolved = ResolveAlias(name);
   const auto found = by_name.find(resolved);
   const Operation* op = found == by_name.end() ? SizedOperation(resolved) : found->second;
+  if (op == nullptr) op = FindOwn(resolved);
   return op == nullptr && models == Models::kOptional ? FindUnmodelled(resolved) : op;
 }
 
@@ -258,7 +260,7 @@ std::string Hint(std::string_view name) {
   std::vector<std::string> archs;
   for (const Architecture& a : Architectures()) {
     archs.push_back(a.name);
-    if (*a.alias != 0) archs.push_back(a.alias);
+    std::ranges::move(SplitWords(a.aliases), std::back_inserter(archs));
   }
   const bool known = std::ranges::count(archs, product) != 0;
   if (!known && product.size() > 2 && product.size() < name.size()) {
@@ -290,6 +292,7 @@ std::string WhyNoOperation(std::string_view name) {
       return "'" + resolved + "' exists, but cannot be simulated: " + u.evidence.text;
     }
   }
+  if (std::string why; FindOwn(resolved, &why) == nullptr && !why.empty()) return why;
   if (FindUnlisted(resolved) != nullptr) {
     return "'" + resolved + "' is not in the tables and has no model; `infer` searches for one";
   }

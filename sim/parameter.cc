@@ -4,6 +4,8 @@
 #include <bit>
 #include <charconv>
 #include <cstdlib>
+#include <map>
+#include <mutex>
 #include <type_traits>
 #include <utility>
 
@@ -11,14 +13,16 @@
 #include "sim/equivalence.h"
 #include "sim/exact_sum.h"
 #include "sim/reading.h"
+#include "sim/tree/tree.h"
+#include "sim/tree/tree_text.h"
 
 namespace mmadiff {
 namespace {
 
-constexpr const char* kFamilies[] = {"fma_chain",   "pairwise_sum", "fused_sum",
-                                     "scaled_sum",  "exact_sum",    "two_stage_sum",
-                                     "integer_dot", "conversion",   "no model"};
-static_assert(std::size(kFamilies) == kFamilyCount + 1);
+constexpr const char* kFamilies[] = {"fma_chain", "pairwise_sum",  "fused_sum",   "scaled_sum",
+                                     "exact_sum", "two_stage_sum", "integer_dot", "conversion",
+                                     "tree",      "no model"};
+static_assert(std::size(kFamilies) == kFamilyCount + 2);
 constexpr const char* kRoundings[] = {"nearest_even", "toward_zero", "down", "up", "to_odd"};
 constexpr const char* kOrders[] = {"ascending", "descending"};
 constexpr const char* kProductExponents[] = {"raw", "normalized", "as_f16"};
@@ -60,6 +64,7 @@ constexpr unsigned kExact = Bit(Family::kExactSum);
 constexpr unsigned kStages = Bit(Family::kTwoStageSum);
 constexpr unsigned kInteger = Bit(Family::kIntegerDot);
 constexpr unsigned kConvert = Bit(Family::kConversion);
+constexpr unsigned kTrees = Bit(Family::kTree);
 constexpr unsigned kAligned = kSum | kScaled | kStages;
 constexpr unsigned kSums = kAligned | kExact;
 constexpr unsigned kFloat = kSums | kChain | kPairs;
@@ -113,7 +118,7 @@ const std::vector<Parameter>& Table() {
                                kNoFloor, 300),
       Make<&A::output_fraction_bits>("output_fraction_bits", Stage::kRounded, kFloat, {}, 1, 52),
       Make<&A::overflow>("overflow", Stage::kRounded, kInteger, kOverflows),
-      Make<&A::bit_operation>("bit_operation", Stage::kProduct, kInteger, kBitOperations),
+      Make<&A::bit_operation>("bit_operation", Stage::kProduct, kInteger | kTrees, kBitOperations),
       Make<&A::terms>("terms", Stage::kProduct, kSums | kPairs | kInteger, {}, 1, 1024, true),
       Make<&A::group_terms>("group_terms", Stage::kProduct, kScaled, {}, 1, 64, true),
       Make<&A::group_exponent>("group_exponent", Stage::kAlignExponent, kScaled, kGroupExponents),
@@ -126,7 +131,7 @@ const std::vector<Parameter>& Table() {
       Make<&A::zero_addend>("zero_addend", Stage::kAlignExponent, kStages, kZeroAddends),
       Make<&A::product_overflow>("product_overflow", Stage::kProduct, kStages, kProductOverflows),
       Make<&A::range_overflow>("range_overflow", Stage::kRounded, kFloat, kRangeOverflows),
-      Make<&A::input_subnormals>("input_subnormals", Stage::kProduct, kFloat | kConvert,
+      Make<&A::input_subnormals>("input_subnormals", Stage::kProduct, kFloat | kConvert | kTrees,
                                  kSubnormals, 0, 0, false, kSums),
       Make<&A::addend_subnormals>("addend_subnormals", Stage::kProduct, kChain | kPairs,
                                   kSubnormals),
@@ -143,19 +148,54 @@ const std::vector<Parameter>& Table() {
       Make<&A::far_product>("far_product", Stage::kProduct, kChain, kFarProducts, 0, 0, false,
                             kChain),
       Make<&A::pair_sum>("pair_sum", Stage::kProduct, kInteger, kPairSums, 0, 0, false, kInteger),
-      MakeReading<0>(kFloat | kInteger),
-      MakeReading<1>(kFloat | kInteger | kConvert),
-      MakeReading<2>(kFloat | kInteger),
-      MakeReading<3>(kFloat | kInteger),
-      MakeReading<4>(kScaled),
-      MakeReading<5>(kScaled),
-      MakeReading<6>(kScaled),
+      MakeReading<0>(kFloat | kInteger | kTrees),
+      MakeReading<1>(kFloat | kInteger | kConvert | kTrees),
+      MakeReading<2>(kFloat | kInteger | kTrees),
+      MakeReading<3>(kFloat | kInteger | kTrees),
+      MakeReading<4>(kScaled | kTrees),
+      MakeReading<5>(kScaled | kTrees),
+      MakeReading<6>(kScaled | kTrees),
   };
   static_assert(std::size(kReadingMembers) == 7);
   return table;
 }
 
+// Index of the node of that name; -1 if the tree has none.
+int NodeNamed(const Tree& tree, std::string_view name) {
+  const auto at = std::ranges::find(tree.names, name);
+  return at == tree.names.end() ? -1 : static_cast<int>(at - tree.names.begin());
+}
+
+// The parameter of a node's field. Thread-safe; never deleted.
+const Parameter* NodeParameter(std::string_view node, const NodeField& field) {
+  static std::mutex& mutex = *new std::mutex;
+  static auto& known = *new std::map<std::string, Parameter>;
+  const std::lock_guard lock(mutex);
+  const auto [at, inserted] = known.try_emplace(std::string(node) + "." + field.name);
+  if (!inserted) return &at->second;
+  const auto get = [&field, name = std::string(node)](const Algorithm& a) {
+    const int i = a.tree == nullptr ? -1 : NodeNamed(*a.tree, name);
+    return field.get(i < 0 ? Node() : a.tree->nodes[i]);
+  };
+  const auto set = [&field, name = std::string(node)](Algorithm& a, int value) {
+    const int i = a.tree == nullptr ? -1 : NodeNamed(*a.tree, name);
+    if (i < 0) return;
+    Tree tree = *a.tree;
+    field.set(tree.nodes[i], value);
+    a.tree = InternTree(std::move(tree));
+  };
+  at->second = {at->first.c_str(), field.stage, kTrees, get, set, field.values,
+                field.min,         field.max,   false,  0,   0,   &field};
+  return &at->second;
+}
+
 bool IsFloor(const Parameter& p) { return p.min == kNoFloor; }
+
+// The value of a number that means none.
+int AbsentValue(const Parameter& p) { return p.field != nullptr ? p.field->get(Node()) : kNoFloor; }
+bool HasAbsent(const Parameter& p) {
+  return p.field != nullptr ? *p.field->absent != '\0' : IsFloor(p);
+}
 
 bool IsPowerOfTwo(const Parameter& p) {
   return p.name == std::string_view("terms") || p.name == std::string_view("group_terms");
@@ -178,8 +218,8 @@ std::vector<int> NearValues(const Parameter& p, const Model& m, int value) {
   if (IsReading(p)) return ReadingValues(p, m, true);
   if (!p.values.empty()) return OtherValues(p, value);
   if (IsPowerOfTwo(p)) return {value / 2, value * 2};
-  if (IsFloor(p) && value == kNoFloor) return {};
-  if (IsFloor(p)) return {value - 1, value + 1, kNoFloor};
+  if (HasAbsent(p) && value == AbsentValue(p)) return {};
+  if (HasAbsent(p)) return {value - 1, value + 1, AbsentValue(p)};
   return {value - 1, value + 1};
 }
 
@@ -291,6 +331,24 @@ std::string InvalidConversion(const Model& m) {
              : "";
 }
 
+std::string InvalidTree(const Model& m) {
+  if (m.algorithm.bit_operation == BitOperation::kXor && (m.a.bits != 1 || m.b.bits != 1)) {
+    return "bit_operation=xor needs operands of one bit";
+  }
+  if (IsAbsent(m.a) || IsAbsent(m.b) || IsAbsent(m.d)) return "only c can be absent";
+  if (m.scale_block > 0 && m.k % m.scale_block != 0) {
+    return "k must be a multiple of the " + std::to_string(m.scale_block) +
+           " products that share a scale";
+  }
+  const bool integers = IsInteger(m.d);
+  for (const Format* f : {&m.a, &m.b, &m.c}) {
+    if (!IsAbsent(*f) && IsInteger(*f) != integers) {
+      return "integers and floating-point numbers are not added";
+    }
+  }
+  return WhyInvalidTree(m, *m.algorithm.tree);
+}
+
 std::string InvalidFloats(const Model& m) {
   const Algorithm& alg = m.algorithm;
   for (const Format* f : {&m.a, &m.b, &m.c, &m.d}) {
@@ -318,19 +376,22 @@ std::string InvalidFloats(const Model& m) {
   }
 }
 
+bool IsValue(const Parameter& p, int value) {
+  return !p.values.empty() || (value >= p.min && value <= p.max) ||
+         (HasAbsent(p) && value == AbsentValue(p));
+}
+
 // Calls `visit` for every valid one-parameter change to one of the values from `values_of`, with
 // the change and the changed algorithm.
 template <class ValuesOf, class Visit>
 void ForEachChange(const Model& m, ValuesOf values_of, Visit visit) {
-  for (const Parameter& p : Table()) {
-    if (!(p.families & Bit(m.algorithm.family))) continue;
-    const int value = p.get(m.algorithm);
-    for (int candidate : values_of(p, m, value)) {
-      if (candidate == value) continue;
-      if (p.values.empty() && (candidate < p.min || candidate > p.max)) continue;
+  for (const Parameter* p : ParametersOf(m.algorithm)) {
+    const int value = p->get(m.algorithm);
+    for (int candidate : values_of(*p, m, value)) {
+      if (candidate == value || !IsValue(*p, candidate)) continue;
       Model changed = m;
-      p.set(changed.algorithm, candidate);
-      if (WhyInvalid(changed).empty()) visit(Change{&p, candidate}, changed.algorithm);
+      p->set(changed.algorithm, candidate);
+      if (WhyInvalid(changed).empty()) visit(Change{p, candidate}, changed.algorithm);
     }
   }
 }
@@ -348,19 +409,49 @@ std::vector<Neighbour> DistinctChanges(const Model& m, ValuesOf values_of) {
 
 std::span<const Parameter> Parameters() { return Table(); }
 
+std::vector<const Parameter*> ParametersOf(const Algorithm& a) {
+  std::vector<const Parameter*> parameters;
+  if (a.family == Family::kTree) {
+    for (const NodeField& field : NodeFields()) {
+      for (size_t i = 0; i < a.tree->nodes.size(); ++i) {
+        if (Acts(*a.tree, static_cast<int>(i), field)) {
+          parameters.push_back(NodeParameter(a.tree->names[i], field));
+        }
+      }
+    }
+  }
+  for (const Parameter& p : Table()) {
+    if (p.families & Bit(a.family)) parameters.push_back(&p);
+  }
+  return parameters;
+}
+
 const Parameter* FindParameter(Family family, std::string_view name) {
+  const size_t dot = name.find('.');
+  if (family == Family::kTree && dot != name.npos) {
+    const NodeField* const field = FindNodeField(name.substr(dot + 1));
+    return field == nullptr ? nullptr : NodeParameter(name.substr(0, dot), *field);
+  }
   for (const Parameter& p : Table()) {
     if (name == p.name && (p.families & Bit(family))) return &p;
   }
   return nullptr;
 }
 
+bool Reads(const Algorithm& a, const Parameter& p) {
+  if (p.field == nullptr) return true;
+  const std::string_view name = p.name;
+  return a.tree != nullptr && NodeNamed(*a.tree, name.substr(0, name.find('.'))) >= 0;
+}
+
 std::string ValueText(const Parameter& p, int value) {
+  if (p.field != nullptr) return ValueText(*p.field, value);
   if (!p.values.empty()) return p.values[value];
   return IsFloor(p) && value == kNoFloor ? "none" : std::to_string(value);
 }
 
 bool ParseValue(const Parameter& p, std::string_view text, int* value) {
+  if (p.field != nullptr) return ParseField(*p.field, text, value);
   for (size_t i = 0; i < p.values.size(); ++i) {
     if (text == p.values[i]) {
       *value = static_cast<int>(i);
@@ -408,9 +499,9 @@ std::optional<std::vector<Change>> ParseChanges(Family family, std::string_view 
 
 std::vector<Change> ChangesBetween(const Algorithm& from, const Algorithm& to) {
   std::vector<Change> changes;
-  for (const Parameter& p : Table()) {
-    const int value = p.get(to);
-    if ((p.families & Bit(to.family)) && p.get(from) != value) changes.push_back({&p, value});
+  for (const Parameter* p : ParametersOf(to)) {
+    const int value = p->get(to);
+    if (p->get(from) != value) changes.push_back({p, value});
   }
   return changes;
 }
@@ -427,26 +518,26 @@ Algorithm WithChanges(Algorithm algorithm, std::span<const Change> changes) {
 const char* Name(Family family) { return kFamilies[static_cast<int>(family)]; }
 
 bool HasUnusual(const Algorithm& a) {
-  return std::ranges::any_of(
-      Table(), [&](const Parameter& p) { return (p.unusual & Bit(a.family)) && p.get(a) != 0; });
+  return a.family == Family::kTree || std::ranges::any_of(Table(), [&](const Parameter& p) {
+           return (p.unusual & Bit(a.family)) && p.get(a) != 0;
+         });
 }
 
 std::vector<Change> AlgorithmFields(const Algorithm& a) {
   std::vector<Change> fields;
-  for (const Parameter& p : Table()) {
-    const int value = p.get(a);
-    const bool omitted = value == 0 && (p.unusual & Bit(a.family));
-    if ((p.families & Bit(a.family)) && !omitted) fields.push_back({&p, value});
+  for (const Parameter* p : ParametersOf(a)) {
+    const int value = p->get(a);
+    const bool omitted = value == 0 && ((p->unusual & Bit(a.family)) || IsReading(*p));
+    if (!omitted) fields.push_back({p, value});
   }
   return fields;
 }
 
 std::vector<Change> SearchedFields(const Algorithm& a) {
   std::vector<Change> fields;
-  for (const Parameter& p : Table()) {
-    const int value = p.get(a);
-    if ((p.families & Bit(a.family)) && !(value == 0 && IsReading(p)))
-      fields.push_back({&p, value});
+  for (const Parameter* p : ParametersOf(a)) {
+    const int value = p->get(a);
+    if (value != 0 || !IsReading(*p)) fields.push_back({p, value});
   }
   return fields;
 }
@@ -466,6 +557,7 @@ std::string WhyInvalid(const Model& m) {
   if (std::string why = WhyUnreadable(m); !why.empty()) return why;
   if (HasReadings(m)) return WhyInvalid(WithoutReadings(m));
   if (m.algorithm.family == Family::kConversion) return InvalidConversion(m);
+  if (m.algorithm.family == Family::kTree) return InvalidTree(m);
   if (HasNoAddend(m)) return WhyInvalid(WithNeutralAddend(m));
   for (const Format* f : {&m.a, &m.b, &m.c, &m.d}) {
     if (IsAbsent(*f)) return "only c can be absent, or both b and c of a conversion";
@@ -483,15 +575,33 @@ std::vector<int> OtherValues(const Parameter& p, int value) {
   } else if (IsPowerOfTwo(p)) {
     for (int v = 1; v <= p.max; v += v < kMaxTerms ? 1 : v) values.push_back(v);
   } else {
-    const int low = IsFloor(p) ? kMinFloor : p.min, high = IsFloor(p) ? kMaxFloor : p.max;
+    const bool exponent = IsFloor(p) || p.max - p.min > 1000;
+    const int low = exponent ? kMinFloor : p.min, high = exponent ? kMaxFloor : p.max;
     for (int v = low; v <= high; ++v) values.push_back(v);
-    if (IsFloor(p)) values.push_back(kNoFloor);
+    if (HasAbsent(p)) values.push_back(AbsentValue(p));
   }
   std::erase(values, value);
   if (!p.values.empty()) return values;
   std::ranges::stable_sort(values, {}, [&](int v) { return std::abs(v - value); });
   return values;
 }
+
+namespace {
+
+// Its text in one line.
+std::string DescribeTree(const Algorithm& a) {
+  std::string text = "tree(";
+  for (const Parameter& p : Table()) {
+    const int value = p.get(a);
+    if ((p.families & kTrees) && value != 0) text += Name(Change{&p, value}) + "; ";
+  }
+  for (size_t i = 0; i < a.tree->nodes.size(); ++i) {
+    text += NodeText(*a.tree, static_cast<int>(i)) + "; ";
+  }
+  return text + ShapeText(*a.tree) + ")";
+}
+
+}  // namespace
 
 std::vector<Neighbour> Neighbours(const Model& m) {
   return DistinctChanges(m, [](const Parameter& p, const Model& model, int value) {
@@ -528,6 +638,7 @@ std::vector<EquivalentNeighbour> EquivalentNeighbours(const Model& m) {
 }
 
 std::string Describe(const Algorithm& a) {
+  if (a.family == Family::kTree) return DescribeTree(a);
   std::string text;
   for (const Change& c : AlgorithmFields(a)) text += (text.empty() ? "(" : ", ") + Name(c);
   return Name(a.family) + text + (text.empty() ? "" : ")");

@@ -2,6 +2,7 @@
 // (`faulty:NAME=VALUE`), `explain` and mutants all use it.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -13,27 +14,37 @@
 
 namespace mmadiff {
 
+struct NodeField;
+
 struct Parameter {
   const char* name;
   Stage stage;        // where it acts
   unsigned families;  // bit 1 << Family for each family that reads it
-  int (*get)(const Algorithm&);
-  void (*set)(Algorithm&, int);
+  std::function<int(const Algorithm&)> get;
+  std::function<void(Algorithm&, int)> set;
   std::span<const char* const> values;  // names of the values 0, 1, ...; empty for a number
   int min, max;                         // range of a number
   bool structural;                      // determines which products are added together
   unsigned unusual;   // families, like `families`, in which every row of the tables has the value 0
   unsigned operands;  // of a reading: those whose words it changes (ReadingMember); 0 for others
+  const NodeField* field = nullptr;  // of a node (sim/tree/tree.h); the name is "NODE.FIELD"
 };
 
-// In the order in which neighbors are preferred as explanations. The first neighbor of every model
-// is the fault that each run plants and must find.
+// Without those of nodes, in the order in which neighbors are preferred as explanations. The first
+// neighbor of every model is the fault that each run plants and must find.
 std::span<const Parameter> Parameters();
+
+// Those that the algorithm's family reads, in that order. The fields of a tree's nodes come first.
+std::vector<const Parameter*> ParametersOf(const Algorithm& algorithm);
 
 inline bool IsReading(const Parameter& p) { return p.operands != 0; }
 
-// nullptr if the family has no parameter of that name.
+// nullptr if the family has no parameter of that name. A tree has "NODE.FIELD" for any NODE; to set
+// that of a missing node changes nothing.
 const Parameter* FindParameter(Family family, std::string_view name);
+
+// False for a field of a node that the algorithm's tree does not have.
+bool Reads(const Algorithm& algorithm, const Parameter& parameter);
 
 // "25", "toward_zero", "none" (exponent_floor).
 std::string ValueText(const Parameter& p, int value);

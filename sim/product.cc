@@ -87,7 +87,7 @@ std::span<const Product> Products() { return kProducts; }
 std::string ArchitectureOf(std::string_view name) {
   const std::string plain = Plain(name);
   for (const Architecture& a : Architectures()) {
-    if (Spells(a.name, plain) || (*a.alias != '\0' && plain == a.alias)) return a.name;
+    if (Spells(a.name, plain) || IsAlias(a, plain)) return a.name;
   }
   for (const Product& p : kProducts) {
     if (plain == p.name || Spells(p.arch, plain)) return p.arch;

@@ -12,6 +12,7 @@
 #include "sim/equivalence.h"
 #include "sim/operation.h"
 #include "sim/parameter.h"
+#include "sim/tree/tree_text.h"
 
 namespace mmadiff {
 namespace {
@@ -45,6 +46,7 @@ struct Named {
   BitOperation bit_operation = BitOperation::kAnd;
   Ties ties = Ties::kEven;
   Relu relu = Relu::kNone;
+  bool wave64 = false, saturates = false;
 };
 
 // Names without shape and formats, in the fields of PTX; bN: N lanes. Intel SDM and ISE; Arm ARM.
@@ -99,8 +101,31 @@ void ReadAmdConversion(const std::string& instruction, Named& named) {
   named.operands = named.formats[1];
 }
 
+// "v_dot4_f32_fp8_bf8": one dot product.
+void ReadAmdDot(const std::string& instruction, Named& named) {
+  static const std::regex pattern("v_(dot(\\d))_f32_([a-z0-9]+)(?:_([a-z0-9]+))?");
+  std::smatch part;
+  if (!std::regex_match(instruction, part, pattern)) return;
+  const AmdFormat a = kAmdFormats.at(part[3]);
+  named.kind = "v_" + part[1].str();
+  named.operands = part[3];
+  named.shape = {1, 1, std::stoi(part[2]), 1};
+  named.formats = {"f32", AmdFormatName(a, named.arch),
+                   AmdFormatName(part[4].matched ? kAmdFormats.at(part[4]) : a, named.arch), "f32"};
+}
+
+// Takes the modifier from the end of the name.
+bool TakeModifier(const std::string& modifier, std::string& name) {
+  if (!name.ends_with(modifier)) return false;
+  name.resize(name.size() - modifier.size());
+  return true;
+}
+
 // Behind a dot: what modifiers choose.
-void ReadAmd(const std::string& instruction, Named& named) {
+void ReadAmd(std::string instruction, Named& named) {
+  if (TakeModifier(".clamp", instruction)) named.overflow = Overflow::kSaturate;
+  named.saturates = TakeModifier(".ovfl", instruction);
+  named.wave64 = TakeModifier(".wave64", instruction);
   static const std::regex pattern(
       "(v_(?:mfma|mfma_scale|smfmac|wmma|swmmac))_([bf]?[fi]\\d\\d)_(\\d+)x(\\d+)x(\\d+)(_?)"
       "(?:(\\d+)b_)?([a-z]+\\d+(?:_1k)?|f8f6f4)(?:_(..8))?(?:\\.(\\w+)\\.(\\w+))?(?:\\.(ue8m0))?");
@@ -207,6 +232,8 @@ Named Read(const std::string& name) {
     ReadCvt(instruction, named);
   } else if (instruction.starts_with("v_cvt_")) {
     ReadAmdConversion(instruction, named);
+  } else if (instruction.starts_with("v_dot")) {
+    ReadAmdDot(instruction, named);
   } else if (instruction.rfind("v_", 0) == 0) {
     ReadAmd(instruction, named);
   } else {
@@ -380,6 +407,7 @@ const Promise kPromises[] = {
     {"gfx942", "v_mfma", "xf32", TwoStages(4, kConsecutive, kCut), "zero_sign"},
     {"gfx942", "v_mfma", "fp8 bf8", TwoStages(16, kEvenOdd, kDropped), "zero_sign"},
     {"gfx908 gfx90a gfx942 gfx950", "v_mfma", "i8", Integers()},
+    {"gfx1100 gfx1151 gfx1200", "v_wmma v_swmmac", "iu8 iu4", Integers()},
 
     {"x86", "vdpbf16ps", "bf16", X86(kDescending, kConsecutive, kFirstStep, kFlush, kFlush)},
     {"x86", "tdpbf16ps", "bf16", X86(kAscending, kEvenOdd, kLastAdd, kFlush, kFlush)},
@@ -410,6 +438,8 @@ Algorithm Promised(const Promise& promise, const Named& named) {
   Algorithm a = promise.algorithm;
   a.overflow = named.overflow;
   a.bit_operation = named.bit_operation;
+  // RDNA4 clamps after the products of each half of the lanes.
+  if (named.arch == "gfx1200" && named.overflow == Overflow::kSaturate) a.terms = named.shape.k / 2;
   if (a.family == kFmaChain || a.family == kConversion) a.output_rounding = named.rounding;
   if (a.family == kConversion) {
     if (named.overflow == Overflow::kSaturate) a.saturation = Saturation::kAll;
@@ -477,6 +507,86 @@ void CompareFormats(const Operation& op, const Named& named, Comparison& compare
           promised);
 }
 
+// What is promised of sums that no family describes: lines of AMD's emulator rocjitsu and of ptxas's
+// machine code, told as trees. Words in braces are replaced by what the name says.
+struct TreePromise {
+  const char* archs;
+  const char* kinds;
+  const char* operands;
+  const char* d;
+  const char* text;
+};
+// clang-format off
+#define FFMA "node fma to=f32 overflow=ieee zero_sign=ieee754\n"
+#define STEPS(bits, floor, terms) "node s to=f32 fraction_bits=" bits " exponent_floor=" floor " output_rounding=toward_zero zero_sign=positive\n" \
+                           "node h to=f16\ntree h(fold s(_ @) over k0.. /" terms " from c)"
+#define RDNA3 "node s fraction_bits=24 word_shift=2 ones_complement=yes zero_sign=positive "
+#define RDNA4 "node p fraction_bits=24 align_rounding=down\n" \
+              "node s fraction_bits=24 align_rounding=down word_shift=2 small_word=dropped_above_floor zero_sign=positive "
+#define CUT "node cut to=bf16 output_rounding=toward_zero overflow=ieee nan_rule=propagate\n"
+#define READ "node read to=f32 output_subnormals=flush nan_rule=propagate\n"
+constexpr TreePromise kTreePromises[] = {
+    {FROM_AMPERE, "mma.m8n8k4", "f16", "f32", FFMA "tree fma(c fma(k3 fma(k2 fma(k1 fma(k0 0)))))"},
+    {FROM_AMPERE, "mma.m8n8k4", "f16", "f16", FFMA "node h to=f16\ntree h(fma(fma(fma(k1 fma(k0)) c) fma(k3 fma(k2))))"},
+    {"sm_70", "wmma", "f16", "f16", STEPS("23", "-131", "4")},
+    {"sm_75 sm_80 sm_89", "wmma", "f16", "f16", STEPS("24", "-132", "8")},
+    {FROM_HOPPER, "wmma", "f16", "f16", STEPS("25", "-133", "16")},
+    {"gfx1100 gfx1151", "v_dot2 v_wmma", "f16 bf16", "f32", READ RDNA3 "to=f32 output_subnormals=flush_positive nan_rule=ffc00a3d,ffc00000\ntree fold s(read(_) @) over k0.. /2 from c"},
+    {"gfx1100 gfx1151", "v_wmma", "f16", "f16", RDNA3 "to=f16 exponent_floor=-16 nan_rule=fe3d,fe00{saturates}\ntree fold s(_ @) over k0.. /2 from c"},
+    {"gfx1100 gfx1151", "v_wmma", "bf16", "bf16", READ RDNA3 "to=f32 output_subnormals=flush_positive nan_rule=fffd0000,ffc00000\n" CUT "tree fold cut(s(read(_) @)) over k0.. /2 from c"},
+    {"gfx1200", "v_dot2", "f16 bf16", "f32", RDNA4 "to=f32 exponent_floor=-128 nan_rule=ffc00a3d,ffc00000\ntree s(c p(k0 k1))"},
+    {"gfx1200", "v_dot4", "fp8 bf8", "f32", RDNA4 "to=f32 exponent_floor=-128 nan_rule=ffc00a3d,ffc00a3d\ntree s(c p(k0..3))"},
+    {"gfx1200", "v_wmma", "f16 bf16", "f32", RDNA4 "to=f32 exponent_floor=-128 nan_rule=ffc00a3d,ffc00000\ntree fold s(_ @) over p({order} /2) /2 from c"},
+    {"gfx1200", "v_wmma", "f16", "f16", RDNA4 "to=f16 exponent_floor=-16 nan_rule=fe3d,fe00{saturates}\ntree fold s(_ @) over p({order} /2) /2 from c"},
+    {"gfx1200", "v_wmma", "bf16", "bf16", RDNA4 "to=f32 exponent_floor=-128 nan_rule=fffd0000,ffc00000\n" CUT "tree fold cut(s(_ @)) over p({order} /2) /2 from c"},
+};
+#undef FFMA
+#undef STEPS
+#undef RDNA3
+#undef RDNA4
+#undef CUT
+#undef READ
+// clang-format on
+
+void Replace(const std::string& word, const std::string& by, std::string& text) {
+  if (const size_t at = text.find(word); at != text.npos) text.replace(at, word.size(), by);
+}
+
+// The tree that is promised; "" if the operation's family says it.
+std::string PromisedTree(const Named& named) {
+  const bool mixed = named.formats[3] != named.formats[0];
+  for (const TreePromise& p : kTreePromises) {
+    // NVIDIA's forms with one format for c and d are steps, except m8n8k4 with f16 results.
+    const bool steps = !mixed && (named.kind == "wmma" ||
+                                  (named.kind == "mma.m8n8k4" && named.formats[0] == "f32"));
+    if (steps || !Lists(p.archs, named.arch) || !Lists(p.kinds, named.kind) ||
+        !Lists(p.operands, named.operands) || p.d != named.formats[0]) {
+      continue;
+    }
+    std::string text = p.text;
+    Replace("{saturates}", named.saturates ? " overflow=saturate" : "", text);
+    Replace("{order}", named.wave64 ? "k0..15" : "k0..3 k8..11 k4..7 k12..15", text);
+    return text;
+  }
+  return "";
+}
+
+void CompareTrees(const Operation& op, const std::string& text, const Named& named,
+                  Comparison& compare) {
+  Model model = op.model;
+  Algorithm promised = {.family = Family::kTree};
+  const bool flushes = named.arch == "gfx1100" || named.arch == "gfx1151";
+  if (flushes && named.operands == "bf16") promised.input_subnormals = Subnormals::kFlush;
+  promised.tree = InternTree(TreeFromText(text, op.model.k));
+  if (op.model.algorithm.family != Family::kTree) {
+    return compare("family", Describe(op.model.algorithm), Describe(promised));
+  }
+  model.algorithm = promised;
+  if (WhyEquivalent(model, op.model.algorithm).empty()) {
+    compare("tree", Describe(op.model.algorithm), Describe(promised));
+  }
+}
+
 // A change that no input can distinguish (sim/equivalence.h) breaks no promise.
 void CompareAlgorithms(const Model& actual, const Algorithm& promised, const std::string& open,
                        Comparison& compare) {
@@ -500,6 +610,14 @@ void CompareAlgorithms(const Model& actual, const Algorithm& promised, const std
 Texts BrokenPromises(const Operation& op) {
   const Named named = Read(op.name);
   if (named.formats.size() != 4) return {op.name + ": cannot be read"};
+  if (const std::string tree = PromisedTree(named); !tree.empty()) {
+    Comparison compare = {op.name, {}};
+    CompareFormats(op, named, compare);
+    compare("nan_verdict", op.numerics->nan_verdict == NanVerdict::kAnyNan ? "any" : "bits",
+            "bits");
+    CompareTrees(op, tree, named, compare);
+    return compare.broken;
+  }
   std::vector<const Promise*> lines;
   for (const Promise& p : kPromises) {
     if (Covers(p, named)) lines.push_back(&p);

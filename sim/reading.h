@@ -69,7 +69,7 @@ std::string WhyUnreadable(const Model& model);
 // Whether input_subnormals is a reading; other families flush operands themselves, or read no numbers.
 constexpr bool FlushesBefore(Family family) {
   return family == Family::kFusedSum || family == Family::kScaledSum ||
-         family == Family::kExactSum || family == Family::kTwoStageSum;
+         family == Family::kExactSum || family == Family::kTwoStageSum || family == Family::kTree;
 }
 
 // Whether some operand is read differently from its format.

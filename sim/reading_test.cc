@@ -108,7 +108,11 @@ TEST(Reading, AppliesIfItChangesAWord) {
 }
 
 TEST(Reading, NoRowHasOne) {
-  for (const Operation& op : Operations()) EXPECT_FALSE(HasReadings(op.model)) << op.name;
+  for (const Operation& op : Operations()) {
+    Model model = op.model;  // some trees flush subnormal operands
+    model.algorithm.input_subnormals = Subnormals::kKeep;
+    EXPECT_FALSE(HasReadings(model)) << op.name;
+  }
 }
 
 // Whole executions, single dot products and traces read alike.

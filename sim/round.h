@@ -49,6 +49,8 @@ MMADIFF_HD constexpr Wide RoundedUp(Wide kept, Wide lost, Wide half, Rounding ro
       return kept + (!negative && lost != 0);
     case Rounding::kToOdd:
       return kept | (lost != 0);
+    case Rounding::kNearestAway:
+      return kept + ((lost >= half) & (lost != 0));
     case Rounding::kNearestEven:
       return kept + ((lost > half) | ((lost == half) & (lost != 0) & static_cast<bool>(kept & 1)));
   }
@@ -87,7 +89,8 @@ MMADIFF_HD constexpr bool IsTiny(const Format& f, const Algorithm& alg, bool neg
 MMADIFF_HD constexpr uint64_t OverflowWord(const Format& f, const Algorithm& alg, bool negative) {
   const Rounding away = negative ? Rounding::kDown : Rounding::kUp;
   if (alg.range_overflow == RangeOverflow::kInfinity ||
-      alg.output_rounding == Rounding::kNearestEven || alg.output_rounding == away) {
+      alg.output_rounding == Rounding::kNearestEven || alg.output_rounding == away ||
+      alg.output_rounding == Rounding::kNearestAway) {
     return InfinityWord(f, negative);
   }
   const int dropped = f.fraction_bits - alg.output_fraction_bits + f.ignored_bits;

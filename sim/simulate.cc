@@ -8,6 +8,7 @@
 #include "sim/dot_product.h"
 #include "sim/lanes/lanes.h"
 #include "sim/reading.h"
+#include "sim/tree/tree_sum.h"
 
 namespace mmadiff {
 namespace {
@@ -60,6 +61,29 @@ void SimulateFloats(const Model& model, const Batch& batch, std::span<uint64_t> 
           d[index] = FloatDotProduct(m, &a[(block * s.m + i) * row], &b[(block * s.n + j) * row],
                                      batch.c[index], trace);
         }
+      }
+    }
+  }
+}
+
+// Apart, because it is neither small nor fast.
+[[gnu::noinline]] void SimulateTrees(const Model& m, const Batch& batch, std::span<uint64_t> d) {
+  NullTrace trace;
+  const Shape& s = batch.shape;
+  const int row = s.row_words();
+  std::vector<Unpacked> a(s.m * row), b(s.n * row);
+  const auto decode = [&](const Format& format, const uint64_t* words, std::vector<Unpacked>& out) {
+    for (size_t i = 0; i < out.size(); ++i) {
+      out[i] = DecodeAny(static_cast<int>(i) % row < m.k ? format : m.scale, words[i]);
+    }
+  };
+  int64_t index = 0;
+  for (int64_t block = 0; block < batch.count * s.blocks; ++block) {
+    decode(m.a, &batch.a[block * s.m * row], a);
+    decode(m.b, &batch.b[block * s.n * row], b);
+    for (int i = 0; i < s.m; ++i) {
+      for (int j = 0; j < s.n; ++j, ++index) {
+        d[index] = TreeSum(m, &a[i * row], &b[j * row], batch.c[index], trace);
       }
     }
   }
@@ -126,6 +150,7 @@ void Simulate(const Model& m, const Batch& batch, std::span<uint64_t> d) {
     std::ranges::fill(with.c, NeutralAddend(m));
     return Simulate(WithNeutralAddend(m), with, d);
   }
+  if (m.algorithm.family == Family::kTree && m.executions == 1) return SimulateTrees(m, batch, d);
   if (const LaneTarget* target = LanesFor(m, batch)) return target->Simulate(m, batch, d);
   SimulateScalar(m, batch, d);
 }

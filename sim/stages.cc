@@ -3,6 +3,7 @@
 #include "sim/dot_product.h"
 #include "sim/reading.h"
 #include "sim/simulate.h"
+#include "sim/tree/tree_sum.h"
 
 namespace mmadiff {
 namespace {

@@ -402,7 +402,9 @@ class StepReader {
 
 std::vector<AlignedStep> AlignedSteps(const Model& m, const DotProductCase& dot) {
   const Family family = m.algorithm.family;
-  if (family == Family::kIntegerDot || family == Family::kConversion) return {};
+  const bool drawn =
+      family != Family::kIntegerDot && family != Family::kConversion && family != Family::kTree;
+  if (!drawn) return {};
   StepReader reader(m, dot.c);
   for (const Event& e : TraceStages(m, dot)) reader.Read(e);
   return reader.Take();

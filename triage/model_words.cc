@@ -5,10 +5,14 @@
 #include <map>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "sim/absent_addend.h"
 #include "sim/operation.h"
+#include "sim/tree/tree.h"
+#include "sim/tree/tree_text.h"
 
 namespace mmadiff {
 namespace {
@@ -26,6 +30,8 @@ const char* Rounded(Rounding rounding) {
       return "rounded up";
     case Rounding::kToOdd:
       return "rounded to odd";
+    case Rounding::kNearestAway:
+      return "rounded to nearest, ties away from zero";
   }
   return "?";
 }
@@ -162,6 +168,43 @@ struct Sentence {
         alg.relu == Relu::kClamp ? "; negative numbers become +0." : ".");
   }
 
+  // The arithmetic of the nodes of a name.
+  static std::string OfNode(const Node& n, const std::string& name) {
+    const std::string aligned =
+        absl::StrCat(" aligns its terms and keeps ", n.fraction_bits, " bits of them");
+    std::string text = name + (n.fraction_bits == kExact ? " adds exactly" : aligned);
+    if (n.to == nullptr) return text + " and does not round";
+    if (IsInteger(*n.to)) {
+      const bool saturates = n.overflow == NodeOverflow::kSaturate;
+      return absl::StrCat(text, " to ", n.to->name, saturates ? " and saturates" : " and wraps");
+    }
+    absl::StrAppend(&text, ", the sum is ", Rounded(n.output_rounding), " to ", n.to->name);
+    if (n.output_fraction_bits == kAllBits) return text;
+    return absl::StrCat(text, " with ", n.output_fraction_bits, " fraction bits");
+  }
+
+  // The fields that OfNode() leaves out, unless they have their defaults: " (word_shift=2)".
+  static std::string OtherFields(const Node& n) {
+    constexpr absl::string_view kSaid[] = {"fraction_bits", "output_rounding",
+                                           "output_fraction_bits"};
+    std::vector<std::string> others;
+    for (const NodeField& field : NodeFields()) {
+      if (field.get(n) == field.get(Node()) || absl::c_linear_search(kSaid, field.name)) continue;
+      others.push_back(absl::StrCat(field.name, "=", ValueText(field, field.get(n))));
+    }
+    return others.empty() ? "" : absl::StrCat(" (", absl::StrJoin(others, ", "), ")");
+  }
+
+  std::string Tree() const {
+    std::vector<std::string> nodes;
+    for (size_t i = 0; i < alg.tree->nodes.size(); ++i) {
+      const Node& n = alg.tree->nodes[i];
+      nodes.push_back(OfNode(n, alg.tree->names[i]) + OtherFields(n));
+    }
+    return absl::StrCat("The sums form a ", ShapeText(*alg.tree), ": ", absl::StrJoin(nodes, "; "),
+                        ".");
+  }
+
   std::string BeyondRange() const {
     if (alg.saturation == Saturation::kAll) {
       return "larger numbers and infinities become the largest number";
@@ -214,6 +257,7 @@ int UsualValue(Family family, const Parameter& p) {
     auto* values = new std::array<std::map<const Parameter*, int>, kFamilyCount>;
     std::array<std::map<const Parameter*, std::map<int, int>>, kFamilyCount> counts;
     for (const Operation& op : Operations()) {
+      if (op.model.algorithm.family == Family::kTree) continue;
       for (const Change& field : AlgorithmFields(op.model.algorithm)) {
         ++counts[static_cast<int>(op.model.algorithm.family)][field.parameter][field.value];
       }
@@ -251,6 +295,8 @@ std::string ModelInWords(const Model& model) {
       return words.IntegerDot();
     case Family::kConversion:
       return words.Conversion();
+    case Family::kTree:
+      return words.Tree();
     case Family::kNone:
       break;
   }
@@ -261,6 +307,7 @@ std::string DescribeModel(const Model& model) {
   const Family family = model.algorithm.family;
   std::vector<Change> unusual = AlgorithmFields(model.algorithm);
   std::erase_if(unusual, [&](const Change& c) {
+    if (family == Family::kTree) return c.parameter->field != nullptr || c.value == 0;
     return FindPhrase(family, *c.parameter) != nullptr ||
            c.value == UsualValue(family, *c.parameter);
   });

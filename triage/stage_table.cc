@@ -10,6 +10,7 @@
 #include "absl/strings/str_format.h"
 #include "sim/simulate.h"
 #include "sim/stages.h"
+#include "sim/tree/tree.h"
 #include "triage/divergence.h"
 #include "triage/number_text.h"
 #include "triage/verdict.h"
@@ -50,7 +51,8 @@ std::string ValueOf(const Model& model, const Event& e) {
     return e.lsb_exponent == kNoFloor ? "none" : absl::StrFormat("2^%d", e.lsb_exponent);
   }
   if (e.stage == Stage::kRounded || e.stage == Stage::kSpecial) {
-    return absl::StrCat(WordText(model.d, static_cast<uint64_t>(e.magnitude)), inexact);
+    const Format& f = *ResultFormat(model, e.step);
+    return absl::StrCat(WordText(f, static_cast<uint64_t>(e.magnitude)), inexact);
   }
   const char* sign = e.negative ? "-" : "";
   if (e.magnitude == 0) return absl::StrCat(e.negative ? "-0" : "+0", inexact);

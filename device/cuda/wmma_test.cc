@@ -95,7 +95,7 @@ TEST_F(Launch, EveryVariantGivesTheModel) {
       ++kernels;
     }
   }
-  EXPECT_EQ(kernels, 29 * 8 + 6 * 2 + 8);
+  EXPECT_EQ(kernels, 32 * 8 + 6 * 2 + 8);
 }
 
 // Two rows, columns or lanes of one operand that have changed places are seen by the probe.

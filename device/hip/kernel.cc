@@ -296,6 +296,10 @@ absl::Status HasHipKernel(const Instruction& i, const HipTarget& target) {
     return absl::NotFoundError(
         absl::StrCat(i.name, " is a conversion; hip: does not run conversions yet"));
   }
+  if (absl::EndsWith(i.name, ".clamp")) {
+    return absl::NotFoundError(
+        absl::StrCat(i.name, " needs the bit CLAMP; hip: does not set it yet"));
+  }
   const std::vector<std::string> archs = absl::StrSplit(i.native_on, ' ');
   if (!IsAmd(i.layout)) {
     return absl::NotFoundError(absl::StrCat(i.name, " has no kernel on ", target.target));

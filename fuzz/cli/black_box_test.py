@@ -140,9 +140,9 @@ def test_nothing_that_could_fail():
                       '--max_total_time=0')
     assert f' infer --device={shlex.quote(model[9:])} --instr={BF16}' in said, said
     # The answers to a hypothesis are open.
-    half = 'mma.m8n8k4.f16.f16.f16.f16'
-    _, said = mmadiff('probe', f'--device=exec:{shlex.quote(PROGRAM)} eval sm_70/{half}', '--question=output',
-                      f'--instr=sm_90/{half}', code=3)
+    half = 'v_mfma_f32_16x16x16_f16'
+    _, said = mmadiff('probe', f'--device=exec:{shlex.quote(PROGRAM)} eval gfx942/{half}', '--question=output',
+                      f'--instr=gfx950/{half}', code=3)
     assert 'no queried question could fail' in said, said
 
 

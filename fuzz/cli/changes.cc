@@ -25,7 +25,7 @@ struct ModelText {
   absl::string_view text;
 };
 
-Json ParametersOf(const ModelText& model) {
+Json ModelParameters(const ModelText& model) {
   Json parameters = Json::object();
   const absl::string_view algorithm = model.text.substr(0, model.text.find(')'));
   for (const absl::string_view part :
@@ -41,7 +41,7 @@ Json ParametersOf(const ModelText& model) {
 Fields<ModelText> FieldsOf(const ModelText*) {
   return {
       {"model", &ModelText::text, "grade, formats, algorithm"},
-      {"parameters", ParametersOf, ParameterValues()},
+      {"parameters", ModelParameters, ParameterValues()},
   };
 }
 

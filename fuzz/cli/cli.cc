@@ -17,6 +17,7 @@
 #include "corpus/cases/strategy.h"
 #include "device/plain_text.h"
 #include "device/status_macros.h"
+#include "fuzz/cli/own_models.h"
 #include "fuzz/cli/typed_name.h"
 #include "fuzz/schedule/class_schedule.h"
 #include "fuzz/unit/devices.h"
@@ -144,6 +145,8 @@ EngineOpener OpenerOf(const std::string& spec) {
 }
 
 absl::StatusOr<const Operation*> OneOperation(const std::string& typed, Models models) {
+  const std::vector<const Operation*>& own = ReadOperations();
+  if (typed.empty() && own.size() == 1) return own.front();
   ASSIGN_OR_RETURN(const std::string resolved, TypedName(typed));
   const std::string& name = resolved;
   if (const Operation* op = FindOperation(name, models)) return op;
@@ -208,13 +211,31 @@ bool IsOfOthers(const LeftOutLine& line) {
 
 namespace {
 
+// Changes of a row, "ROW:NAME=VALUE,NAME=VALUE", were split at their commas.
+std::vector<std::string> WithWholeChanges(const std::vector<std::string>& split) {
+  std::vector<std::string> globs;
+  for (const std::string& part : split) {
+    const bool change = absl::StrContains(part, '=') && !absl::StrContains(part, '/');
+    if (change && !globs.empty() && absl::StrContains(globs.back(), ':')) {
+      absl::StrAppend(&globs.back(), ",", part);
+    } else {
+      globs.push_back(part);
+    }
+  }
+  return globs;
+}
+
 // `named`: those that match without a wildcard.
 absl::StatusOr<Filtered<const Operation*>> Matching(const std::vector<std::string>& typed,
                                                     const Device* device,
                                                     std::set<const Operation*>& named) {
   std::map<std::pair<bool, const Operation*>, bool> exact;  // in table order
   Filtered<const Operation*> ops(Thing::kOperation);
-  for (const std::string& text : typed) {
+  if (typed == std::vector<std::string>{"*"} && !ReadOperations().empty()) {
+    for (const Operation* op : ReadOperations()) ops.Keep(op, op->name, true);
+    return ops;
+  }
+  for (const std::string& text : WithWholeChanges(typed)) {
     ASSIGN_OR_RETURN(const std::string resolved, TypedGlob(text, device));
     const std::string& glob = resolved;
     const bool names = glob.find_first_of("*?[") == glob.npos;
@@ -237,7 +258,8 @@ absl::StatusOr<Filtered<const Operation*>> Matching(const std::vector<std::strin
 
 absl::StatusOr<std::vector<const Operation*>> ChooseOperations(
     const std::vector<std::string>& globs, Models models, const Device* device, Ledger& ledger) {
-  if (device != nullptr && device->SupportsAny() && globs == std::vector<std::string>{"*"}) {
+  const bool any = globs == std::vector<std::string>{"*"} && ReadOperations().empty();
+  if (any && device != nullptr && device->SupportsAny()) {
     return absl::InvalidArgumentError(absl::StrCat(
         device->name(),
         ": which instruction does the program compute? Name it: --instr=ARCH/INSTRUCTION"));

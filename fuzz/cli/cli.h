@@ -30,8 +30,9 @@ struct Globals {
   bool quiet = false;
   std::string color = "auto";
   std::string workdir;
-  bool shared = false;             // folders of other users may be written to
-  int error_exitcode = kMismatch;  // exit code for mismatches, instead of 1
+  std::vector<std::string> models;  // files
+  bool shared = false;              // folders of other users may be written to
+  int error_exitcode = kMismatch;   // exit code for mismatches, instead of 1
 };
 
 // One call of a verb: its verdicts, the global flags and the console that it prints to.

@@ -110,7 +110,7 @@ expect 5 run --device=recorded:mixed --instr=$mma --workdir=none; warns my_answe
 rm mixed/my_answers.txt; expect 0 identify --device=recorded:mixed --instr='sm_90/*'; warns '2 of 4 files left out: not mmadiff files'
 expect 0 record --device=faulty:none=0 --instr='x86/vfmadd231s?' --cases=5 --max_total_time=0 two_units
 expect 0 replay two_units --every=4; warns '1 of 2 units left out: not in the sample'
-expect 4 list instructions 'gfx1100/v_wmma*'; warns 'no model is known for them: --evidence lists them too'
+expect 4 list instructions 'gfx942/v_smfmac*'; warns 'no model is known for them: --evidence lists them too'
 expect 3 run --device=faulty:none=0 --instr=$fma --cases=10 --shard=7/16 --workdir=empty_shard; warns 'shard 7/16 has no unit'
 expect 0 probe --device=faulty:none=0 --instr=$mma --question=pairs --max_total_time=0; says 'agrees so far'; warns 'until --max_total_time=0'
 expect 75 probe --device=faulty:none=0 --instr=$mma,$fma --question=floor --max_total_time=0; warns 'choose fewer with --instr'

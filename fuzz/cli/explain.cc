@@ -66,7 +66,7 @@ struct DiagnosisOf {
 Fields<DiagnosisOf> FieldsOf(const DiagnosisOf*) {
   using D = DiagnosisOf;
   return {
-      Field<D>::Flat([](const D& d) { return ParametersOf{d.op}; }),
+      Field<D>::Flat([](const D& d) { return ModelParameters{d.op}; }),
       {"answered_by", [](const D& d) { return d.device; },
        "specification of the device, its identity, or both, as stored in the files"},
       {"answers", [](const D& d) { return d.diagnosis.observed.size(); }},

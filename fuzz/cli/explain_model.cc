@@ -115,8 +115,8 @@ Fields<StageTable> FieldsOf(const StageTable*) {
   };
 }
 
-Fields<ParametersOf> FieldsOf(const ParametersOf*) {
-  using P = ParametersOf;
+Fields<ModelParameters> FieldsOf(const ModelParameters*) {
+  using P = ModelParameters;
   return {
       {"instruction", [](const P& p) { return p.op.name; }, InstructionName()},
       {"parameters",
@@ -137,7 +137,7 @@ Fields<StagesOf> FieldsOf(const StagesOf*) {
 Fields<ExplainedModel> FieldsOf(const ExplainedModel*) {
   using E = ExplainedModel;
   return {
-      Field<E>::Flat([](const E& e) { return ParametersOf{e.op}; }),
+      Field<E>::Flat([](const E& e) { return ModelParameters{e.op}; }),
       {"dot_product",
        [](const E& e) {
          return DotProductWords{*e.op.instruction, e.dot};

@@ -47,10 +47,10 @@ bool WriteDrawing(const NamedModels& models, const DotProductCase& dot, const St
                   Ending& ending);
 
 // {"instruction": ..., "parameters": ...}
-struct ParametersOf {
+struct ModelParameters {
   const Operation& op;
 };
-Fields<ParametersOf> FieldsOf(const ParametersOf*);
+Fields<ModelParameters> FieldsOf(const ModelParameters*);
 
 // {"model": ..., "stages": ...}
 struct StagesOf {

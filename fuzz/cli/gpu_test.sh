@@ -57,22 +57,6 @@ done
 run 3 'dropped .*k8.f32.f16.f16.f32: ' FAKE_CUDA_FAULT=alternating \
   FAKE_CUDA_OF=m16n8k8.f32.f16 "${gpu[@]}" --instr=$five
 
-# Rows without a model: asked, recorded, surveyed, and never a pass.
-row=sm_90/mma.m8n8k4.f16.f16.f16.f16
-expect_text 0 'repeat +.*agrees$' -- probe --device=cuda:0 --question=layout,repeat --instr=$row
-expect_text 3 'order .*: not as supposed: ' -- probe --device=cuda:0 --question=order --instr=$row
-expect_text 0 'stat::agree: 2' -- probe --device=cuda:0 --question=layout --instr=$row,$f16
-is "$(grep '^sm_' "$out" | tail -n 1)" $row
-expect_text 3 'layout .*not as the tables say' FAKE_CUDA_SWAPS=A FAKE_CUDA_OF=m8n8k4.f16 \
-  -- probe --device=cuda:0 --question=layout --instr=$row
-expect_text 0 '^some: 2 instructions, ' -- record some --device=cuda:0 --instr=$row,$f16 --cases=8 --max_total_time=0
-expect_text 0 '^not compared with a model, because 1 instruction has none: 6144 answers, units of digests: 1$' -- replay some
-expect_text 0 '^none: 1 instruction, ' -- record none --device=cuda:0 --instr=$row --cases=8 --max_total_time=0
-expect_text 3 'nothing was compared; this is not a pass' -- replay none
-expect_text 4 'exists, but cannot be simulated' -- run --device=cuda:0 --instr=$row
-expect_text 0 "^. $row .emulated. . agrees . agrees . no model; [0-9]+ open answers below . - . - . - . yes .$" \
-  -- survey --device=cuda:0 --instr="$row,$f16" --out=survey --cases=20 --max_total_time=0
-
 # A GPU that does not open: "auto" is the host then, and says why.
 fma=x86/vfmadd231ss
 for result in 803 100 999; do

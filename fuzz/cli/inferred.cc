@@ -57,9 +57,14 @@ using R = InferredInstruction;
 bool Found(const R& r) { return r.inference.algorithm.has_value(); }
 bool Near(const R& r) { return !Found(r) && r.inference.nearest.algorithm.family != Family::kNone; }
 
-std::optional<std::string> Tree(const R& r) {
+std::optional<std::string> TreeOfSums(const R& r) {
   if (!r.inference.structure || !r.inference.structure->tree) return std::nullopt;
   return TreeText(*r.inference.structure->tree, r.op.model.k);
+}
+
+std::optional<std::vector<std::string>> LinesOfTree(const R& r) {
+  if (!Found(r) || r.inference.algorithm->family != Family::kTree) return std::nullopt;
+  return TreeLines(*r.inference.algorithm->tree);
 }
 
 std::optional<std::vector<std::string>> NamesOfSameRows(const R& r) {
@@ -131,9 +136,11 @@ std::string InferCommand(const std::string& device, std::span<const Operation* c
 Fields<InferredInstruction> FieldsOf(const InferredInstruction*) {
   return {
       {"instruction", [](const R& r) { return r.op.name; }, InstructionName()},
-      {"tree", Tree, Absent({.what = "summation tree; absent if none was found"})},
+      {"tree", TreeOfSums, Absent({.what = "summation tree; absent if none was found"})},
       {"row", [](const R& r) { return r.inference.algorithm; },
        Absent({.what = "model that reproduces all answers"})},
+      {"model_lines", LinesOfTree,
+       Absent({.what = "if `row` is a tree: its nodes and the tree, as lines of a model"})},
       {"same_rows", NamesOfSameRows, Absent(InstructionName())},
       {"near", NearRow,
        Absent({.what = "nearest row if `same_rows` is empty: ROW:NAME=VALUE,..., as `race` accepts "

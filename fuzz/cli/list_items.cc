@@ -172,7 +172,7 @@ Fields<InstructionItem> FieldsOf(const InstructionItem*) {
           [](const I& i) { return i.op ? std::optional(ComputedBy{*i.op}) : std::nullopt; }),
       {"grade",
        [](const I& i) { return Name(i.evidence.grade); },
-       {.words = NamesOf<Grade>(static_cast<int>(Grade::kUnknown) + 1)}},
+       {.words = NamesOf<Grade>(static_cast<int>(Grade::kOwn) + 1)}},
       {"evidence", [](const I& i) { return i.evidence.text; }, Prose()},
       {"file", [](const I& i) { return i.evidence.file; }},
       Field<I>::Flat(

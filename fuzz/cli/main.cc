@@ -20,6 +20,7 @@
 #include "fuzz/cli/cli.h"
 #include "fuzz/cli/first_steps.h"
 #include "fuzz/cli/help.h"
+#include "fuzz/cli/own_models.h"
 #include "fuzz/cli/pager.h"
 #include "fuzz/cli/version.h"
 #include "fuzz/output/next_command.h"
@@ -349,11 +350,24 @@ void AddGlobals(CLI::App& app, Globals& globals) {
                  "folder for checkpoints and findings [run: a folder in mmadiff-runs; minimize: "
                  "the current folder]")
       ->type_name("FOLDER");
+  app.add_option("--model", globals.models,
+                 "file of a model of your own (docs/models.md): FILE.model is the instruction "
+                 "own/FILE, which a verb takes if none is named; may be repeated")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
   app.add_flag("--shared", globals.shared,
                "allow writing to a folder that a different user created");
   AddOption(app, "--error_exitcode", globals.error_exitcode, "exit code for mismatches")
       .Range(1, 255)
       .Check(IsFree);
+}
+
+// A model of the user's own is the instruction if none is named.
+void MakeInstructionOptional(CLI::App& verb) {
+  for (CLI::Option* option : verb.get_options()) {
+    const bool instruction = option->get_name() == "instruction" || option->get_name() == "case";
+    if (option->get_positional() && instruction) option->required(false);
+  }
 }
 
 Color ColorOf(const std::string& when) {
@@ -399,6 +413,10 @@ int Main(int argc, char** argv) {
     ours = ours && absl::string_view(argv[i]) != "--";
     args.push_back(ours ? WithUnderscores(argv[i]) : argv[i]);
   }
+  if (std::ranges::any_of(args,
+                          [](const std::string& arg) { return arg.starts_with("--model"); })) {
+    for (CLI::App* verb : app.get_subcommands({})) MakeInstructionOptional(*verb);
+  }
   std::ranges::reverse(args);  // as CLI11 takes them
   std::string complaint;
   try {
@@ -418,7 +436,8 @@ int Main(int argc, char** argv) {
   } else if (chosen != nullptr && globals.json && Results()[chosen_name].empty()) {
     call.Say(Verdict::kUsage, absl::StrCat(chosen_name, " has no --json"));
   } else if (chosen != nullptr) {
-    chosen(call);
+    const absl::Status read = ReadModels(globals.models);
+    read.ok() ? chosen(call) : call.Say(Verdict::kUsage, std::string(read.message()));
   }
   if (std::fflush(stdout) != 0 || std::ferror(stdout)) {
     call.Say(Verdict::kNotWritten, "standard output could not be written");

@@ -11,6 +11,7 @@
 #include "fuzz/cli/matrices.h"
 #include "fuzz/cli/plan_expect.h"
 #include "fuzz/cli/plan_shapes.h"
+#include "fuzz/cli/plan_tree.h"
 #include "fuzz/output/progress.h"
 #include "sim/plan/find.h"
 #include "sim/plan/search.h"
@@ -41,7 +42,7 @@ namespace {
 struct PlanFlags {
   MatrixFlags matrices;
   ShapeFlags shapes;
-  std::string d;
+  std::string d, tree;
   std::vector<std::string> instr = {"*"};
   std::vector<std::string> formats;
   int threads = 0;
@@ -300,6 +301,11 @@ absl::Status FindPlan(PlanFlags flags, Call& call) {
 }
 
 void RunPlan(const PlanFlags& flags, Call& call) {
+  if (!flags.tree.empty()) {
+    const absl::Status printed = PrintPlanTree(flags.tree, flags.matrices, flags.shapes, call);
+    if (!printed.ok()) call.Say(printed);
+    return;
+  }
   const auto ask = [&]() -> absl::Status {
     if (!flags.matrices.a.empty()) {
       return absl::InvalidArgumentError("give files or --device, not both");
@@ -343,10 +349,14 @@ Action AddPlan(CLI::App& command) {
       "comma-separated globs of the instructions to try; without, those that fit: all, or with "
       "blas: this CPU's multiply-add of the format");
   AddShapeFlags(command, flags->shapes, AddSeed(command, flags->shapes.seed));
+  AddOption(command, "--tree", flags->tree,
+            "instead: print this plan, for --k products, as a model for --model=FILE")
+      .TypeName("PLAN");
   AddThreads(command, flags->threads);
   return {RunPlan,
           flags,
           {{SchemaOf<WithLeftOut<PlanResult>>, "A B D"},
+           {SchemaOfPlanTree, "--tree=PLAN"},
            {SchemaOfShapes, "--device=DEVICE"},
            {SchemaOfExpectation, "--expect=RECORDING"}}};
 }

@@ -11,6 +11,7 @@
 #include "fuzz/ask/child_worker.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/cli/inferred.h"
+#include "fuzz/output/progress.h"
 #include "fuzz/survey/compare.h"
 #include "fuzz/survey/fields.h"
 #include "fuzz/survey/files.h"

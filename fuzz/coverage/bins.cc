@@ -100,6 +100,7 @@ class BinLister {
     product_min_ = m.a.min_exponent + m.b.min_exponent;
     terms_ = std::min(alg_.terms, m.k);
     fused_ = alg_.family == Family::kFusedSum;
+    tree_ = alg_.family == Family::kTree;
     top_ = product_max_;
     if (alg_.family == Family::kScaledSum) {
       terms_ /= alg_.group_terms;
@@ -346,7 +347,9 @@ class BinLister {
     Begin(BinGroup::kRounding, "rounding", 2);
     // Bits of a sum below the last bit of the output: certain, and maximum.
     int certain = 2, possible = 2;
-    if (fused_) {
+    if (tree_) {
+      certain = 0;
+    } else if (fused_) {
       const int below = alg_.fraction_bits - alg_.output_fraction_bits;
       const int carry = std::bit_width(static_cast<unsigned>(terms_));
       // A carry, if terms have enough bits to leave some below it.
@@ -366,6 +369,7 @@ class BinLister {
   }
 
   Reach MinusZero() const {
+    if (tree_) return {false};
     if (alg_.zero_sign == ZeroSign::kPositive) return {false, false, "every zero result is +0"};
     if (alg_.output_subnormals == Subnormals::kFlushPositive) {
       return {false, false, "they become +0"};
@@ -384,7 +388,7 @@ class BinLister {
     const bool aligned = !fused_ || alg_.exponent_floor - alg_.fraction_bits < m_.d.min_exponent;
     const bool simple =
         fused_ || alg_.family == Family::kFmaChain || alg_.family == Family::kExactSum;
-    return {kept && aligned && simple};
+    return {kept && aligned && simple && !tree_};
   }
   Reach Overflow() const {
     const int largest = product_max_ + 2 + std::bit_width(static_cast<unsigned>(m_.k));
@@ -394,7 +398,8 @@ class BinLister {
       return {false, false, "products are less than an ulp of the largest number"};
     }
     const bool nearest = alg_.output_rounding == Rounding::kNearestEven;
-    return {product_max_ > top && (alg_.range_overflow == RangeOverflow::kInfinity || nearest) &&
+    return {!tree_ && product_max_ > top &&
+            (alg_.range_overflow == RangeOverflow::kInfinity || nearest) &&
             alg_.family != Family::kTwoStageSum};
   }
 
@@ -431,6 +436,7 @@ class BinLister {
   BinTable::Grid* grid_ = nullptr;
   const char* group_ = "";
   bool integer_, joins_, fused_;
+  bool tree_;  // nothing is certain from its parameters
   int steps_, terms_, product_bits_, product_max_, product_min_;
   int top_;  // largest exponent of a product or a group
 };

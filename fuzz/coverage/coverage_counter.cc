@@ -6,6 +6,7 @@
 #include "fuzz/unit/unit_runner.h"
 #include "sim/dot_product.h"
 #include "sim/trace.h"
+#include "sim/tree/tree_sum.h"
 
 namespace mmadiff {
 namespace {

@@ -312,7 +312,7 @@ TEST(Generator, SparseOperandsCanBeStored) {
     }
     EXPECT_EQ(pairs.size(), 6u) << in.name;
   }
-  EXPECT_EQ(seen, 56);
+  EXPECT_EQ(seen, 68);
 }
 
 // Uniform bits reach every pattern of a narrow format, legal scales included.

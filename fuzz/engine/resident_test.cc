@@ -125,8 +125,8 @@ TEST_F(ResidentTest, EqualsTheHostPath) {
       "gfx942/v_mfma_f32_16x16x32_fp8_bf8", "gfx942/v_mfma_i32_32x32x16_i8",
       "gfx942/v_mfma_i32_4x4x4_16b_i8", "gfx942/v_mfma_f64_4x4x4_4b_f64",
       // As if they computed what their stand-in does:
-      "gfx950/v_mfma_scale_f32_16x16x128_f8f6f4.e4m3.e2m3.ue8m0", "gfx1100/v_wmma_f32_16x16x16_f16",
-      "gfx1200/v_wmma_f16_16x16x16_f16"};
+      "gfx950/v_mfma_scale_f32_16x16x128_f8f6f4.e4m3.e2m3.ue8m0",
+      "gfx1100/v_wmma_i32_16x16x16_iu8.s8.u8", "gfx1200/v_wmma_f32_16x16x16_fp8_bf8"};
   for (const char* name : ops) {
     SCOPED_TRACE(name);
     const Operation* const found = FindOperation(name, Models::kOptional);

@@ -46,6 +46,9 @@ std::string WhyNoResidentImage(absl::string_view target) {
   const auto is_modelled = [amd](const Operation& op) {
     return amd != nullptr && op.arch() == amd->arch && !op.instruction->is_conversion();
   };
+  if (amd != nullptr && amd->wave == 32) {
+    return absl::StrCat("no kernels for waves of 32 lanes, so not for ", target);
+  }
   if (absl::c_none_of(Operations(), is_modelled)) {
     return absl::StrCat("no dot product of ", target, " is modeled");
   }

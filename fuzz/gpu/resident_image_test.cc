@@ -29,7 +29,8 @@ TEST(ResidentImage, OfAmdHasEveryKernelWithTheHostsParameters) {
     std::set<std::string> kernels;
     for (const Operation& op : Operations()) {
       const CaseStream stream = {&op, &Strategies().front(), 1};
-      if (op.arch() != target.arch) continue;
+      // Cases of waves of 32 lanes are compared on the host.
+      if (op.arch() != target.arch || target.wave == 32) continue;
       EXPECT_EQ(GpuCounter::Supports(stream), !op.instruction->is_conversion()) << op.name;
       if (op.instruction->is_conversion()) continue;
       for (const char* kernel : ResidentKernels(op.model)) kernels.insert(kernel);
@@ -60,7 +61,7 @@ TEST(ResidentImage, OfAmdHasEveryKernelWithTheHostsParameters) {
 TEST(ResidentImage, SaysWhatWasMissing) {
   EXPECT_TRUE(ResidentImage("gfx906").empty());
   EXPECT_TRUE(ResidentImage("gfx1100").empty());
-  EXPECT_EQ(WhyNoResidentImage("gfx1100"), "no dot product of gfx1100 is modeled");
+  EXPECT_EQ(WhyNoResidentImage("gfx1100"), "no kernels for waves of 32 lanes, so not for gfx1100");
   EXPECT_THAT(WhyNoResidentImage("gfx942"), testing::HasSubstr("clang"));
   EXPECT_THAT(WhyNoResidentImage("sm_90a"), testing::HasSubstr("CUDA Toolkit"));
 }

@@ -28,7 +28,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-constexpr char kName[] = "sm_90/mma.m8n8k4.f32.f16.f16.f16";
+constexpr char kName[] = "gfx1200/v_wmma_f32_16x16x16_fp8_fp8";
 
 const Operation& Op() { return *FindUnmodelled(kName); }
 
@@ -103,7 +103,7 @@ class UnmodelledTest : public TestFolder {
       return std::make_unique<HostEngine>(std::make_unique<SumsDevice>(change));
     });
     SurveyOptions options = {.folder = Path(folder), .device = "sums", .cases = 100};
-    options.globs = {"sm_90/mma.m8n8k4.f*.f16.f16.f16", kFma};
+    options.globs = {kName, kFma};
     const auto outcome = RunSurvey(options, start, console_);
     EXPECT_TRUE(outcome.ok()) << outcome.status();
     return outcome.value_or(SurveyOutcome());
@@ -113,14 +113,14 @@ class UnmodelledTest : public TestFolder {
   std::vector<std::string> answers_;  // "QUESTION: what it decides (agreement)"
 };
 
-// The architecture decides no bit of a case: sm_70 has the instruction and a model of it.
+// The model decides no bit of a case.
 TEST_F(UnmodelledTest, CasesAreThoseOfTheInstruction) {
-  const Operation& volta = *FindOperation("sm_70/mma.m8n8k4.f32.f16.f16.f16");
-  ASSERT_EQ(volta.instruction, Op().instruction);
+  const Operation& own = *FindOperation(absl::StrCat(kName, ":exact_sum,terms=16"));
+  ASSERT_EQ(own.instruction, Op().instruction);
   for (const Strategy& strategy : Strategies()) {
     Batch x, y;
     Generate({&Op(), &strategy}, 3, 100, x);
-    Generate({&volta, &strategy}, 3, 100, y);
+    Generate({&own, &strategy}, 3, 100, y);
     EXPECT_EQ(x.a, y.a);
     EXPECT_EQ(x.b, y.b);
     EXPECT_EQ(x.c, y.c);
@@ -247,7 +247,7 @@ TEST_F(UnmodelledTest, LinesOfIt) {
   const std::string line = FormatLine(*Op().instruction, Extract(batch, 7), 0x12345678) + "\n";
   const std::string comment = absl::StrCat("# instruction: ", kName, "\n");
   EXPECT_EQ(Replay(Put("lines", comment + line)).unmodelled, 1u);
-  EXPECT_EQ(Replay(Put("sm_90.H100.mma.m8n8k4.f32.f16.f16.f16.txt", line)).unmodelled, 1u);
+  EXPECT_EQ(Replay(Put("gfx1200.R9700.v_wmma_f32_16x16x16_fp8_fp8.txt", line)).unmodelled, 1u);
   const auto read = ReadRecordings(Put("x", line), kName, [](const Recording& r) {
     EXPECT_EQ(r.op, &Op());
     return absl::OkStatus();

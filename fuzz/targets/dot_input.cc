@@ -20,6 +20,7 @@
 #include "fuzz/unit/devices.h"
 #include "sim/dot_product.h"
 #include "sim/trace.h"
+#include "sim/tree/tree_sum.h"
 #include "triage/verdict.h"
 
 namespace mmadiff::fuzz {
@@ -200,6 +201,7 @@ DotInput MutateDot(DotInput input, uint64_t seed) {
   switch (random() % 4) {
     case 0:  // a term repeated, unchanged or with the opposite sign
       input.dot.a[y] = input.dot.a[x];
+      if (IsAbsent(m.b)) break;
       input.dot.b[y] = input.dot.b[x] ^ (random() & 1) << SignBit(m.b);
       break;
     case 1:
@@ -209,7 +211,7 @@ DotInput MutateDot(DotInput input, uint64_t seed) {
       const uint64_t words = 2 * (m.k + m.scales()) + 1, which = random() % words;
       uint64_t at = 0;
       ForEachWord(*input.op, input.dot, [&](const Format& f, uint64_t& word) {
-        if (at++ != which) return;
+        if (at++ != which || IsAbsent(f)) return;
         const uint64_t edges[] = {0, 1ull << f.fraction_bits, LowBits(f.fraction_bits),
                                   IsInteger(f) ? LowBits(f.bits - 1) : MaxFiniteWord(f),
                                   1ull << SignBit(f)};

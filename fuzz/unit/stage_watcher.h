@@ -6,6 +6,7 @@
 
 #include "sim/dot_product.h"
 #include "sim/trace.h"
+#include "sim/tree/tree_sum.h"
 
 namespace mmadiff {
 

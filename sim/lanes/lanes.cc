@@ -149,6 +149,7 @@ bool HasNarrowSums(const Model& m) {
 }
 
 bool HasLanesOf32(const Model& m) {
+  if (m.algorithm.family == Family::kTree) return false;
   if (m.algorithm.family == Family::kIntegerDot) {
     return HasNarrowIntegers(m) && m.c.bits == 32 && m.d.bits == 32;
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sim/batch.h"
+#include "sim/reading.h"
 #include "sim/simulate.h"
 
 namespace mmadiff {
@@ -37,7 +38,7 @@ void LaneArray::Fill(uint64_t word) {
 }
 
 TileModel::TileModel(const Model& m, bool lanes) : m_(m) {
-  if (!lanes || LaneTargets().empty() || m.executions > 1) return;
+  if (!lanes || LaneTargets().empty() || m.executions > 1 || HasReadings(m)) return;
   const LaneTarget& target = LaneTargets()[0];
   const int count = target.LanesFor(target.WidthFor(m));
   if (count == 0) return;

@@ -7,6 +7,7 @@
 #include "sim/chain.h"
 #include "sim/lanes/tile_model.h"
 #include "sim/plan/convert.h"
+#include "sim/plan/order.h"
 #include "sim/plan/pack.h"
 #include "sim/word.h"
 
@@ -22,13 +23,6 @@ int64_t RoundUp(int64_t x, int64_t unit) { return (x + unit - 1) / unit * unit; 
 bool HasUnfused(const Plan& plan) {
   return plan.unfused ||
          std::ranges::any_of(plan.stages, [](const PlanStage& s) { return s.tail_unfused; });
-}
-
-// A multiply-add as a multiplication and an addition. NaNs lose their payloads.
-Model Unfused(Model m) {
-  m.algorithm.family = Family::kPairwiseSum;
-  if (Propagates(m.algorithm.nan_rule)) m.algorithm.nan_rule = NanRule::kQuietPositive;
-  return m;
 }
 
 // Shared by all tiles.
@@ -47,7 +41,7 @@ struct Recipe {
 
  private:
   Recipe(const Plan& p, const Matrices& q, const Model& model, bool lanes)
-      : Recipe(p, q, model, HasUnfused(p) ? Unfused(model) : model, lanes) {}
+      : Recipe(p, q, model, HasUnfused(p) ? UnfusedOf(model) : model, lanes) {}
   Recipe(const Plan& p, const Matrices& q, const Model& model, const Model& other, bool lanes)
       : plan(p),
         matrices(q),
@@ -282,26 +276,10 @@ class Tile {
     return bias;
   }
 
-  // A step of a tree adds place i + distance, if below `places`, to place i.
-  struct TreeStep {
-    int64_t distance = 0, places = 0;
-  };
-  static std::vector<TreeStep> StepsOf(const PlanJoin& join, int64_t places) {
-    std::vector<TreeStep> steps;
-    if (join.kind == PlanJoin::Kind::kTree) {
-      for (; places > 1; places = steps.back().distance)
-        steps.push_back({(places + 1) / 2, places});
-    } else if (join.distances.empty()) {
-      for (int64_t d = 1; d < places; d *= 2) steps.push_back({d, places});
-    }
-    for (const int64_t d : join.distances) steps.push_back({d, places});
-    return steps;
-  }
-
   // The first `count` places have parts.
   template <class Part>
   LaneArray Tree(const PlanJoin& join, const Part& part, int64_t places, int64_t count) const {
-    const std::vector<TreeStep> steps = StepsOf(join, places);
+    const std::vector<TreeStep> steps = TreeStepsOf(join, places);
     const auto node = [&](const auto& self, size_t level, int64_t i) -> LaneArray {
       if (level == 0) return part(i);
       LaneArray sum = self(self, level - 1, i);

@@ -128,4 +128,15 @@ std::string OrderAt(const Plan& plan, int64_t k) {
          (same.epilogue.is_sum() ? "" : " | " + ResultText(same.epilogue));
 }
 
+std::vector<TreeStep> TreeStepsOf(const PlanJoin& join, int64_t places) {
+  std::vector<TreeStep> steps;
+  if (join.kind == PlanJoin::Kind::kTree) {
+    for (; places > 1; places = steps.back().distance) steps.push_back({(places + 1) / 2, places});
+  } else if (join.distances.empty()) {
+    for (int64_t d = 1; d < places; d *= 2) steps.push_back({d, places});
+  }
+  for (const int64_t d : join.distances) steps.push_back({d, places});
+  return steps;
+}
+
 }  // namespace mmadiff

@@ -441,4 +441,10 @@ Model MultiplyAddOf(const Operation& operation) {
   return m;
 }
 
+Model UnfusedOf(Model m) {
+  m.algorithm.family = Family::kPairwiseSum;
+  if (Propagates(m.algorithm.nan_rule)) m.algorithm.nan_rule = NanRule::kQuietPositive;
+  return m;
+}
+
 }  // namespace mmadiff

@@ -132,5 +132,7 @@ bool SameArithmetic(const Plan& x, const Plan& y);
 // The multiply-add of joins: fma.rn of the architecture in the format of the operation's results;
 // where the tables lack it, one of IEEE 754 with the operation's NaN rule.
 Model MultiplyAddOf(const Operation& operation);
+// A multiply-add as a multiplication and an addition. NaNs lose their payloads.
+Model UnfusedOf(Model multiply_add);
 
 }  // namespace mmadiff

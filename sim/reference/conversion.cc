@@ -83,6 +83,7 @@ uint64_t Beyond(const Model& m, bool negative, bool infinite) {
     largest |= algorithm.saturation == Saturation::kNumbers;
     switch (algorithm.output_rounding) {
       case Rounding::kNearestEven:
+      case Rounding::kNearestAway:
         break;
       case Rounding::kTowardZero:
       case Rounding::kToOdd:

@@ -27,9 +27,11 @@ mpz_class Choose(const mpz_class& floor, const mpz_class& remainder, const mpz_c
       return sgn(floor) < 0 ? ceiling : floor;
     case Rounding::kToOdd:
       return IsOdd(floor) ? floor : ceiling;
-    case Rounding::kNearestEven: {
+    case Rounding::kNearestEven:
+    case Rounding::kNearestAway: {
       const int half = cmp(mpz_class(remainder * 2), divisor);
       if (half != 0) return half < 0 ? floor : ceiling;
+      if (rounding == Rounding::kNearestAway) return sgn(floor) < 0 ? floor : ceiling;
       return IsOdd(floor) ? ceiling : floor;
     }
   }

@@ -16,5 +16,6 @@ uint64_t ExactSum(const Model& model, const DotProductCase& dot);
 uint64_t TwoStageSum(const Model& model, const DotProductCase& dot);
 uint64_t IntegerDot(const Model& model, const DotProductCase& dot);
 uint64_t Conversion(const Model& model, const DotProductCase& dot);
+uint64_t SumOfTree(const Model& model, const DotProductCase& dot);
 
 }  // namespace mmadiff::reference

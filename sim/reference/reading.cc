@@ -132,7 +132,7 @@ void Read(Model& model, DotProductCase& dot) {
         continue;
       }
       words[i] = ReadWord(f, name, words[i]);
-      if (sums) words[i] = Flush(read, alg.input_subnormals, words[i]);
+      if (sums && !IsInteger(read)) words[i] = Flush(read, alg.input_subnormals, words[i]);
     }
     f = read;
   };

@@ -55,6 +55,8 @@ uint64_t ReferenceDotProduct(const Model& given, const DotProductCase& words) {
       return reference::IntegerDot(model, dot);
     case Family::kConversion:
       return reference::Conversion(model, dot);
+    case Family::kTree:
+      return reference::SumOfTree(model, dot);
     case Family::kNone:  // there is nothing to compute
       break;
   }

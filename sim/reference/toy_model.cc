@@ -86,6 +86,7 @@ Model ToyModel(Family family) {
       return {kToy, kFinitePower, kMiddle, kMiddle, 2, algorithm};
     case Family::kConversion:
       return {kWideToy, kAbsent, kAbsent, kToy, 1, algorithm};
+    case Family::kTree:
     case Family::kNone:
       break;
   }

@@ -7,6 +7,7 @@
 #include <map>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/layout.h"
@@ -59,6 +60,13 @@ inline std::vector<Stated> ReadStated(std::istream& file) {
       } else {
         name = word;
       }
+    }
+    // The calculator numbers k of 16-bit WMMA on gfx1200 as a wave of 32 lanes adds it. Here, as in
+    // AMD's emulator, lanes 0 to 15 have the first half of k.
+    const bool wmma = s.arch == "gfx1200" && s.instruction.starts_with("v_wmma_");
+    if (wmma && s.instruction.ends_with("f16") && s.operand != "D") {
+      std::vector<StatedStep>& k = s.steps[s.operand == "A" ? "column" : "row"];
+      std::swap(k.at(2), k.at(3));
     }
     all.push_back(s);
   }

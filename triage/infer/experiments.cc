@@ -141,7 +141,7 @@ void Cancellations(const Operation& op, std::vector<DotProductCase>& dots) {
   }
 }
 
-void Ties(const Operation& op, std::vector<DotProductCase>& dots) {
+void TiesOfSums(const Operation& op, std::vector<DotProductCase>& dots) {
   const Model& m = op.model;
   const Places places = PlacesOf(m);
   for (const Three& t :
@@ -186,7 +186,7 @@ void Bottoms(const Operation& op, std::vector<DotProductCase>& dots) {
 
 // Terms with the most uneven operands. They reveal the exponent that a product gets if it has no
 // leading one of its own, which products of the same size with even operands do not show.
-void Subnormals(const Operation& op, std::vector<DotProductCase>& dots) {
+void SubnormalOperands(const Operation& op, std::vector<DotProductCase>& dots) {
   const Model& m = op.model;
   for (int bits = 0; bits < m.a.fraction_bits; ++bits) {
     for (const bool of_b : {false, true}) {
@@ -218,9 +218,9 @@ constexpr Experiment kExperiments[] = {
     {"gaps", "the distance below another term at which a term still counts", Gaps},
     {"cancellations", "how much of a small term is cut before two large ones cancel",
      Cancellations},
-    {"ties", "how the sum is rounded and how ties are decided", Ties},
+    {"ties", "how the sum is rounded and how ties are decided", TiesOfSums},
     {"bottoms", "the smallest results, and where alignment stops", Bottoms},
-    {"subnormals", "subnormal operands, and the exponents of their products", Subnormals},
+    {"subnormals", "subnormal operands, and the exponents of their products", SubnormalOperands},
 };
 
 bool IsOperand(const Operation& op, const DotProductCase& dot) {

@@ -10,9 +10,11 @@
 #include "device/status_macros.h"
 #include "sim/equivalence.h"
 #include "sim/lanes/lanes.h"
+#include "sim/reading.h"
 #include "sim/simulate.h"
 #include "triage/diagnosis/chooser.h"
 #include "triage/infer/experiments.h"
+#include "triage/infer/tree_finder.h"
 #include "triage/minimize/minimize.h"
 #include "triage/minimize/simplicity.h"
 #include "triage/probe/decoding.h"
@@ -29,8 +31,9 @@ constexpr int kPool = 1 << 16;                   // dot products to choose these
 constexpr int64_t kWidePool = 1 << 25;           // simulations to find more, at one in a million
 constexpr int64_t kWidePoolOfScalars = 1 << 19;  // if the model has no SIMD lanes
 constexpr int64_t kOfBatch = 4096;               // dot products, about
-constexpr int kAttempts = 4;                     // searches, each without flaky answers
-constexpr int kDistinguishing = 2;               // cases that distinguish a rival from the model
+constexpr size_t kClose = 50;       // a family that misses one in so many is searched first
+constexpr int kAttempts = 4;        // searches, each without flaky answers
+constexpr int kDistinguishing = 2;  // cases that distinguish a rival from the model
 constexpr size_t kMaxRivals = 400;
 constexpr uint64_t kFirstTile = 1 << 20;     // start of generated cases that nothing else uses
 constexpr uint64_t kFirstWide = 1ull << 32;  // start of those that questions are chosen from
@@ -137,6 +140,7 @@ class Inferrer {
                         " answers"));
       const std::vector<Observed> observed = ObservedOf(asker_.answers());
       const std::vector<Observed> masks = ObservedOf(asker_.answers(), "masks");
+      if (tree_finder_) return FindTree();
       if (!found_.empty()) found_[0] = Improve(op_, observed, found_[0], stop);  // it was close
       if (found_.empty() || found_[0].missed > 0) {
         const bool tree = result_.structure && result_.structure->tree;
@@ -154,10 +158,47 @@ class Inferrer {
       }
       ASSIGN_OR_RETURN(const bool reads, asks_ ? AdoptReadings() : false);
       if (reads) continue;
-      SearchAgain(op_, observed, found_, stop);
+      const bool close = found_[0].missed <= observed.size() / kClose;
+      if (close) SearchAgain(op_, observed, found_, stop);
+      if (found_[0].missed == 0) return absl::OkStatus();
+      RETURN_IF_ERROR(FindTree());
+      if (!close && found_[0].missed > 0) SearchAgain(op_, observed, found_, stop);
       return absl::OkStatus();
     }
     return absl::OkStatus();
+  }
+
+  // Puts a tree that reproduces all answers first, if there is one.
+  absl::Status FindTree() {
+    const bool tree = result_.structure && result_.structure->tree;
+    if (!asks_ || !tree || HasReadings(op_.model)) return absl::OkStatus();
+    Tell("searching for a tree of sums");
+    if (!tree_finder_) tree_finder_.emplace(asker_, op_, *result_.structure);
+    ASSIGN_OR_RETURN(const bool found, tree_finder_->Find([this] { return Stop(); }));
+    if (!found) {
+      if (std::exchange(found_tree_, false)) found_.erase(found_.begin());
+      tree_finder_.reset();
+      return absl::OkStatus();
+    }
+    if (std::exchange(found_tree_, true)) found_.erase(found_.begin());
+    found_.insert(found_.begin(), {WithNanRule(tree_finder_->algorithm()), 0});
+    return absl::OkStatus();
+  }
+
+  // The tree with the rule of NaNs that reproduces all answers; the tree itself if none does: then the
+  // bits of NaNs are unknown.
+  Algorithm WithNanRule(const Algorithm& algorithm) {
+    const std::vector<Observed> observed = ObservedOf(asker_.answers());
+    for (int rule = 0; rule < static_cast<int>(NodeNan::kConstants); ++rule) {
+      Tree tree = *algorithm.tree;
+      for (Node& node : tree.nodes) node.nan_rule = static_cast<NodeNan>(rule);
+      Algorithm changed = algorithm;
+      changed.tree = InternTree(std::move(tree));
+      if (Explains(op_, WithAlgorithm(op_, changed), observed)) return changed;
+    }
+    bits_.nan_verdict = NanVerdict::kAnyNan;
+    result_.nan_unknown = true;
+    return algorithm;
   }
 
   // Whether the device reads operands by rules. They hold from now on. Otherwise notes what is wrong with
@@ -476,13 +517,19 @@ class Inferrer {
   void AddUndetermined(const std::vector<Observed>& observed) {
     const Model model = WithAlgorithm(op_, *result_.algorithm);
     for (const auto& [p, own] : AlgorithmFields(model.algorithm)) {
-      if (IsReading(*p)) continue;
+      if (IsReading(*p) || p->field != nullptr) continue;
       for (const int value : OtherValues(*p, own)) {
         Model other = model;
         p->set(other.algorithm, value);
         if (!WhyInvalid(other).empty()) continue;
         const std::string proof = WhyEquivalent(model, other.algorithm);
         if (!proof.empty()) result_.undetermined.push_back({{{p, value}}, proof});
+      }
+    }
+    if (model.algorithm.family == Family::kTree) {
+      for (const EquivalentNeighbour& n : EquivalentNeighbours(model)) {
+        const bool of_node = n.change.parameter->field != nullptr;
+        if (of_node) result_.undetermined.push_back({{n.change}, n.reason});
       }
     }
     FindRivals(observed, model.algorithm);
@@ -549,6 +596,8 @@ class Inferrer {
   uint64_t wide_ = 0;     // more of them, starting at kFirstWide
   int64_t compared_ = 0;  // in validations
   bool asks_ = true, asked_readings_ = false;
+  std::optional<TreeFinder> tree_finder_;
+  bool found_tree_ = false;  // found_[0] is its tree
 };
 
 }  // namespace

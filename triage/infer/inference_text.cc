@@ -9,6 +9,7 @@
 #include "device/line_protocol.h"
 #include "sim/parameter.h"
 #include "sim/simulate.h"
+#include "sim/tree/tree_text.h"
 #include "triage/case_text.h"
 #include "triage/infer/experiments.h"
 #include "triage/infer/masks.h"
@@ -53,6 +54,10 @@ struct ExperimentWords {
 constexpr ExperimentWords kOtherExperiments[] = {
     {"masks", "which terms are lost next to large ones"},
     {"nodes", "each addition of the tree on its own"},
+    {"tree nodes", "large terms, ties and small terms in each addition"},
+    {"tree leaves", "each term with all of its bits"},
+    {"tree sums", "some or all terms of any bits"},
+    {"tree smaller", "cases that an earlier tree did not give, made smaller"},
     {"recorded", "the recorded answers"}};
 
 // Describes an experiment; a name not listed here is a class of the generator.
@@ -96,7 +101,11 @@ void AddFound(const Operation& op, const Inference& inference, Lines& lines) {
         absl::StrReplaceAll(parameters, {{Name(Change{p, p->get(a)}), "nan_rule=unknown"}});
   }
   lines.Add("model    ", ModelInWords(WithAlgorithm(op, a)));
-  lines.Add("row      ", parameters);
+  if (a.family == Family::kTree) {
+    for (const std::string& line : TreeLines(*a.tree)) lines.Add("tree     ", line);
+  } else {
+    lines.Add("row      ", parameters);
+  }
   lines.Add("         ",
             absl::StrCat(
                 inference.answers.size() == 1
@@ -253,7 +262,17 @@ std::vector<const Operation*> SameRows(const Operation& op, const Algorithm& alg
   return same;
 }
 
+std::vector<std::string> TreeLines(const Tree& tree) {
+  std::vector<std::string> lines;
+  for (size_t i = 0; i < tree.nodes.size(); ++i) {
+    lines.push_back(NodeText(tree, static_cast<int>(i)));
+  }
+  lines.push_back(ShapeText(tree));
+  return lines;
+}
+
 std::string NearestRow(const Operation& op, const Algorithm& algorithm) {
+  if (algorithm.family == Family::kTree) return "";  // nodes of other trees are not its own
   const Model model = WithAlgorithm(op, algorithm);
   std::string nearest;
   size_t least = SIZE_MAX;

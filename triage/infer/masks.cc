@@ -135,16 +135,20 @@ absl::StatusOr<std::string> Masks::Choose() {
       std::max({m_.a.min_exponent + m_.b.min_exponent, c.min_exponent, m_.d.min_exponent});
   const int least = std::max(
       {LowestExponent(m_.a) + LowestExponent(m_.b), LowestExponent(c), LowestExponent(m_.d)});
-  mask_ = highest - 1;
   bool chosen = false;
-  const int low = mask_ - normal >= kMinRatio ? normal : least;
-  for (int one = low; !chosen && one < mask_ - 8; one += 8) {
-    ASSIGN_OR_RETURN(const bool works, Works(one, mask_));
-    chosen = works;
-    one_ = one;
+  // A sum inside may have a narrower range than the operands and the result.
+  for (const int top : {highest, std::min(highest, HighestExponent(kF16))}) {
+    mask_ = top - 1;
+    const int low = mask_ - normal >= kMinRatio ? normal : least;
+    for (int one = low; !chosen && one < mask_ - 8; one += 8) {
+      ASSIGN_OR_RETURN(const bool works, Works(one, mask_));
+      chosen = works;
+      one_ = one;
+    }
+    if (chosen) break;
   }
   if (!chosen) {
-    return absl::StrCat("no power of two far enough below 2^", mask_,
+    return absl::StrCat("no power of two far enough below 2^", highest - 1,
                         " passes through every term unchanged");
   }
   std::vector<Query> sums;

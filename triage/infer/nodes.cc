@@ -21,7 +21,7 @@ constexpr size_t kMaxNamed = 3;  // nodes of one kind
 // In quarters of the last kept bit: the amounts added to a large even number of that sign, and the
 // amounts left of them.
 constexpr int kAdded[] = {2, 3, 6, -2, -3, -6};
-struct Rounding {
+struct NodeRounding {
   const char* name;
   int (*rounded)(int added, bool negative);
 };
@@ -30,7 +30,7 @@ int Floor(int x) { return x & ~3; }
 int Ceiling(int x) { return -Floor(-x); }
 int Nearest(int x, bool ties_up) { return Floor(x + (ties_up ? 2 : 1)); }
 
-constexpr Rounding kRoundings[] = {
+constexpr NodeRounding kNodeRoundings[] = {
     {"operands cut toward zero", [](int x, bool) { return x < 0 ? Ceiling(x) : Floor(x); }},
     {"toward zero", [](int x, bool negative) { return negative ? Ceiling(x) : Floor(x); }},
     {"away from zero", [](int x, bool negative) { return negative ? Floor(x) : Ceiling(x); }},
@@ -86,7 +86,7 @@ class Nodes {
       ASSIGN_OR_RETURN(const auto left, Left(node, negative, dots));
       for (const long double x : left) quarters.push_back(std::ldexp(x, -quarter));
     }
-    for (const Rounding& r : kRoundings) {
+    for (const NodeRounding& r : kNodeRoundings) {
       std::vector<long double> rounded;
       for (const bool negative : {false, true}) {
         for (const int added : kAdded) rounded.push_back(r.rounded(added, negative));

@@ -277,8 +277,12 @@ std::vector<Candidate> FindCandidates(const Operation& op, std::span<const Obser
     if (std::ranges::any_of(fitting, same) || !every.GivesAll(WithAlgorithm(op, start))) continue;
     fitting.push_back({start, 0});
   }
+  // The tree of a row is often the sum of a family.
+  const auto is_tree = [](const Candidate& c) { return c.algorithm.family == Family::kTree; };
+  if (!std::ranges::all_of(fitting, is_tree)) std::erase_if(fitting, is_tree);
   if (!fitting.empty()) return fitting;
   for (const Algorithm& start : starts) {
+    if (start.family == Family::kTree) continue;  // TreeSearch finds those
     for (const Algorithm& a : Agreeing(op, start, structure, mask_answers, stop)) {
       if (stop()) break;
       const auto known = [&](const Candidate& c) { return c.algorithm == a; };
@@ -355,6 +359,12 @@ std::vector<Neighbour> Rivals(const Operation& op, std::span<const Observed> ans
   const std::vector<Observed> mixed = Spread(answers, answers.size());
   Judge judge(op, mixed);
   std::vector<Neighbour> rivals;
+  if (believed.family == Family::kTree) {  // nodes have too many fields for any value or for pairs
+    for (Neighbour& n : Neighbours(model)) {
+      if (judge.GivesAll(WithAlgorithm(op, n.algorithm))) rivals.push_back(std::move(n));
+    }
+    return rivals;
+  }
   struct Tried {
     Change change;
     size_t refuting = 0;  // an answer that refutes it, alone or with another change

@@ -51,7 +51,8 @@ Candidate Improve(const Operation& op, std::span<const Observed> answers, const 
                   absl::FunctionRef<bool()> stop);
 
 // Changes of one parameter, to any value, that also reproduce all answers and are not proved
-// equivalent; and changes of two parameters of which at least one does not do so alone.
+// equivalent; and changes of two parameters of which at least one does not do so alone. For a tree,
+// only its neighbors.
 std::vector<Neighbour> Rivals(const Operation& op, std::span<const Observed> answers,
                               const Algorithm& believed);
 

@@ -13,6 +13,7 @@ namespace {
 // or flushed, and a zero has lost its sign.
 int ShortestK(const Model& m, int active) {
   const Algorithm& alg = m.algorithm;
+  if (alg.family == Family::kTree) return m.k;
   if (alg.family == Family::kScaledSum || alg.grouping == Grouping::kPairsOfFour) return m.k;
   const int even = (active + 1) / 2 * 2;
   const bool chain = alg.family == Family::kFmaChain;

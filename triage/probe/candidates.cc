@@ -10,6 +10,7 @@
 #include "sim/equivalence.h"
 #include "sim/parameter.h"
 #include "sim/pattern.h"
+#include "sim/tree/tree.h"
 
 namespace mmadiff {
 namespace {
@@ -36,6 +37,16 @@ std::vector<int> ValuesOf(const Parameter& p, int value, absl::string_view list)
   return values;
 }
 
+// The parameter of that name, or the fields of that name in all nodes of a tree.
+std::vector<const Parameter*> Named(const Algorithm& algorithm, absl::string_view name) {
+  if (const Parameter* p = FindParameter(algorithm.family, StdView(name))) return {p};
+  std::vector<const Parameter*> named;
+  for (const Parameter* p : ParametersOf(algorithm)) {
+    if (p->field != nullptr && p->field->name == name) named.push_back(p);
+  }
+  return named;
+}
+
 }  // namespace
 
 std::vector<Neighbour> Candidates(const Question& question, const Model& model) {
@@ -44,17 +55,17 @@ std::vector<Neighbour> Candidates(const Question& question, const Model& model) 
   for (absl::string_view item : absl::StrSplit(question.parameters, ' ', absl::SkipEmpty())) {
     const std::pair<absl::string_view, absl::string_view> parts =
         absl::StrSplit(item, absl::MaxSplits('=', 1));
-    const Parameter* p = FindParameter(model.algorithm.family, StdView(parts.first));
-    if (p == nullptr) continue;
-    const int value = p->get(model.algorithm);
-    for (const int candidate : ValuesOf(*p, value, parts.second)) {
-      Model changed = model;
-      p->set(changed.algorithm, candidate);
-      if (candidate == value || !WhyInvalid(changed).empty() ||
-          !WhyEquivalent(model, changed.algorithm).empty()) {
-        continue;
+    for (const Parameter* p : Named(model.algorithm, parts.first)) {
+      const int value = p->get(model.algorithm);
+      for (const int candidate : ValuesOf(*p, value, parts.second)) {
+        Model changed = model;
+        p->set(changed.algorithm, candidate);
+        if (candidate == value || !WhyInvalid(changed).empty() ||
+            !WhyEquivalent(model, changed.algorithm).empty()) {
+          continue;
+        }
+        candidates.push_back({{{p, candidate}}, changed.algorithm});
       }
-      candidates.push_back({{{p, candidate}}, changed.algorithm});
     }
   }
   return candidates;

@@ -123,6 +123,8 @@ const char* FamilyPredicate(Family family) {
       return "adds integers";
     case Family::kConversion:
       return "rounds once";
+    case Family::kTree:
+      return "adds in a tree";
     case Family::kNone:
       break;
   }

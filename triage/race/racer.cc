@@ -6,13 +6,12 @@
 #include "absl/strings/str_cat.h"
 #include "device/status_macros.h"
 #include "sim/chain.h"
-#include "sim/change_text.h"
 #include "triage/verdict.h"
 
 namespace mmadiff {
 namespace {
 
-std::string Escaped(absl::string_view text) { return absl::CHexEscape(text.substr(0, 100)); }
+std::string Escaped(absl::string_view text) { return absl::CHexEscape(text.substr(0, 1000)); }
 
 std::string Formats(const Model& m) {
   if (IsAbsent(m.b)) return absl::StrCat(m.d.name, " of ", m.a.name);
@@ -29,21 +28,13 @@ std::string Formats(const Model& m) {
 Racer RacerOf(const Operation& op) { return {op.name, &op, op.model}; }
 
 absl::StatusOr<Racer> ParseRacer(absl::string_view text) {
-  const size_t colon = text.find(':');
-  const std::string name(text.substr(0, colon));
-  const Operation* op = FindOperation(name, Models::kOptional);
-  if (op == nullptr) return absl::InvalidArgumentError(WhyNoOperation(Escaped(name)));
+  const Operation* op = FindOperation({text.data(), text.size()}, Models::kOptional);
+  if (op == nullptr) return absl::InvalidArgumentError(WhyNoOperation(Escaped(text)));
   if (!IsModelled(*op)) {
     return absl::NotFoundError(absl::StrCat(
         op->name, " has no model (", op->numerics->evidence.text, ") and cannot be compared"));
   }
-  Racer racer = RacerOf(*op);
-  if (colon == text.npos) return racer;
-  // Escaped for messages: changes that can be applied have no such characters.
-  const std::string why = ApplyChanges(absl::CHexEscape(text.substr(colon + 1)), racer.model);
-  if (!why.empty()) return absl::InvalidArgumentError(absl::StrCat(racer.op->name, ": ", why));
-  absl::StrAppend(&racer.name, text.substr(colon));
-  return racer;
+  return RacerOf(*op);
 }
 
 Racer ChainedRacer(const Racer& racer, int k) {

@@ -1,0 +1,59 @@
+#include "fuzz/cli/own_models.h"
+
+#include <filesystem>
+#include <optional>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "corpus/durable_file.h"
+#include "device/status_macros.h"
+#include "sim/own_model.h"
+#include "sim/tree/model_text.h"
+
+namespace mmadiff {
+namespace {
+
+std::vector<const Operation*>& Read() {
+  static auto& ops = *new std::vector<const Operation*>;
+  return ops;
+}
+
+// "own/NAME": letters, digits, '_', '-' and '.' of the file's name.
+std::string NameOf(const std::string& file) {
+  std::string name = std::filesystem::path(file).stem().string();
+  for (char& c : name) {
+    if (!absl::ascii_isalnum(c) && c != '_' && c != '-' && c != '.') c = '_';
+  }
+  return name;
+}
+
+absl::Status ReadModel(const std::string& file) {
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(file, kMaxModelText));
+  TextError error;
+  const std::optional<Model> model = ParseModel(text, &error);
+  if (!model) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(file, ":", error.line, ":", error.column, ": ", absl::CHexEscape(error.what)));
+  }
+  const std::string name = NameOf(file);
+  for (const Operation* op : Read()) {
+    if (op->name == absl::StrCat("own/", name)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--model: two files give ", op->name, ", the second is ", file));
+    }
+  }
+  Read().push_back(AddOwnModel(name, *model));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status ReadModels(const std::vector<std::string>& files) {
+  for (const std::string& file : files) RETURN_IF_ERROR(ReadModel(file));
+  return absl::OkStatus();
+}
+
+const std::vector<const Operation*>& ReadOperations() { return Read(); }
+
+}  // namespace mmadiff

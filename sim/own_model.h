@@ -1,0 +1,21 @@
+// Operations whose model is a user's own: "ROW:NAME=VALUE,..." is a row of the tables with changed
+// parameters; "unlisted/...:FAMILY,NAME=VALUE,..." an algorithm for formats outside the tables, where
+// output_fraction_bits is by default all of the output; "own/NAME" a model of AddOwnModel().
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "sim/operation.h"
+
+namespace mmadiff {
+
+// nullptr if the name has none of these forms, with the reason if it tries to. Their grade is kOwn; a
+// row's promise of NaN bits holds. Calls with the same name return the same operation. Thread-safe.
+const Operation* FindOwn(std::string_view name, std::string* why = nullptr);
+
+// The operation "own/NAME" with the shape of one dot product; the model must be valid. A second model of
+// that name replaces the first for later calls of FindOwn().
+const Operation* AddOwnModel(std::string_view name, const Model& model);
+
+}  // namespace mmadiff
