@@ -10,7 +10,7 @@ from . import html
 # Members that the program leaves out if they have no value (`mmadiff help VERB --schema`): they are None.
 _PERHAPS_ABSENT = frozenset((
     'tree', 'row', 'same_rows', 'near', 'nan_bits_unknown', 'also', 'nodes', 'nearest', 'nearest_misses', 'refuting',
-    'operands',
+    'model_lines', 'operands',
     'b', 'c', 'd', 'scale_a', 'scale_b', 'failure', 'said', 'against'))
 
 # Tables of each verb: the member that is a list, and the columns.
