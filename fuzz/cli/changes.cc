@@ -1,5 +1,6 @@
 // mmadiff changes: lists the operations whose models or answers have changed since
 // corpus/model_digests.txt was written.
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -7,6 +8,7 @@
 #include "corpus/durable_file.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/replay/model_digests.h"
+#include "sim/parameter.h"
 
 namespace mmadiff {
 
@@ -27,6 +29,8 @@ struct ModelText {
 
 Json ModelParameters(const ModelText& model) {
   Json parameters = Json::object();
+  // The nodes of a tree are in the text alone.
+  if (absl::StrContains(model.text, absl::StrCat(Name(Family::kTree), "("))) return parameters;
   const absl::string_view algorithm = model.text.substr(0, model.text.find(')'));
   for (const absl::string_view part :
        absl::StrSplit(algorithm.substr(algorithm.find('(') + 1), ", ")) {
