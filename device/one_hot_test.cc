@@ -136,8 +136,7 @@ absl::Status ProbeSparse(const Operation& op, const std::function<void(Words&)>&
 }
 
 TEST(ProbeLayout, SparseInstructions) {
-  Operation op = *FindUnmodelled("gfx1200/v_swmmac_i32_16x16x32_iu8.s8.u8");
-  op.model.algorithm = FindOperation("gfx942/v_mfma_i32_16x16x32_i8")->model.algorithm;
+  const Operation& op = *FindOperation("gfx1200/v_swmmac_i32_16x16x32_iu8.s8.u8");
   const auto none = [](Words&) {};
   EXPECT_TRUE(ProbeSparse(op, none, none).ok()) << ProbeSparse(op, none, none);
   std::mt19937 random(1);
@@ -152,8 +151,7 @@ TEST(ProbeLayout, SparseInstructions) {
 
 // Bit `bit` of the positions of a pair (0 and 1: of the first) read from bit `from`, or, with 4, 0.
 TEST(ProbeLayout, BitsOfPositions) {
-  Operation op = *FindUnmodelled("gfx1200/v_swmmac_i32_16x16x32_iu8.s8.u8");
-  op.model.algorithm = FindOperation("gfx942/v_mfma_i32_16x16x32_i8")->model.algorithm;
+  const Operation& op = *FindOperation("gfx1200/v_swmmac_i32_16x16x32_iu8.s8.u8");
   for (const int pair : {0, 5, 127}) {
     for (int bit = 0; bit < 4; ++bit) {
       for (int from = 0; from <= 4; ++from) {

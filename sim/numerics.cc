@@ -82,17 +82,16 @@ constexpr char kRdnaFolder[] = "corpus/observations/amd_rdna";
 constexpr Evidence kRdna3Captured = {
     kPublished,
     "AMD's emulator rocjitsu; answers of a Radeon Pro W7900 in its tests, read on 2026-11: all "
-    "match. "
-    "Open: the sign of a sum of zeros, the floor of f16 results for an addend of zero",
+    "match. changes.tsv lists the changes of a parameter that they leave open",
     kRdnaFolder};
 constexpr Evidence kRdna35 = {kAssumed,
                               "as gfx1100; a user's model of it agreed with his gfx1151 on 1.2e7 "
-                              "cases (rocm-systems #12056), "
-                              "whose answers are not stored"};
+                              "cases (rocm-systems #12056), whose answers are not stored"};
 constexpr Evidence kRdna4Captured = {
     kPublished,
     "AMD's emulator rocjitsu; answers of a Radeon AI Pro R9700 (gfx1201) in its tests, read on "
-    "2026-11: all match. Open: the exact floor, f16 results rounded once or through f32",
+    "2026-11: all match. Open: f16 results rounded once or through f32; changes.tsv lists the "
+    "changes of a parameter that they leave open",
     kRdnaFolder};
 constexpr Evidence kRdna4Dot4 = {kAssumed,
                                  "AMD's emulator rocjitsu, whose source calls it characterized on "
@@ -100,8 +99,7 @@ constexpr Evidence kRdna4Dot4 = {kAssumed,
 constexpr Evidence kRdna4Integer = {
     kPublished,
     "digests of matrices of a gfx1201 (bjacob/goc, 2026-10-09): all match; signed, unsigned, "
-    "dense, "
-    "sparse, with clamp (saturated after each half of the lanes) and without",
+    "dense, sparse, with clamp (saturated after each half of the lanes) and without",
     kRdnaFolder};
 constexpr Evidence kRdna3Integer = {
     kAssumed,
@@ -611,7 +609,7 @@ constexpr Hypothesis kHypotheses[] = {
     {"gfx942 gfx950", "v_smfmac_f32_*_{f16,bf16}", Sparse<TwoStage<8>>, kAsDense},
     {"gfx942 gfx950", "v_smfmac_f32_*_{fp8,bf8}_{fp8,bf8}", Sparse<TwoStageFp8>, kAsDense},
     {"gfx942 gfx950", "v_smfmac_i32_*", kWrap, kAsDense},
-    {"gfx1200", "v_swmmac_{f32,f16,bf16}_*", Sparse<PairsOfGrid>, kAsDense},
+    {"gfx1200", "v_swmmac_{f32,f16,bf16}_*", Sparse<PairsOfGrid>, "two selected products and the addend on one grid (rocm-systems #12056) with 24 fraction bits, in ascending k"},
 };
 #undef MMADIFF_FP8
 #undef MMADIFF_F8F6F4

@@ -4,10 +4,12 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "sim/change_text.h"
+#include "sim/parameter.h"
 #include "sim/unlisted.h"
 
 namespace mmadiff {
@@ -54,26 +56,15 @@ const Operation* Add(std::string_view name, const Operation& base, const char* a
   return &at->op;
 }
 
-// The colon before the changes; PTX names contain colons too, always in pairs.
-size_t ColonOf(std::string_view name) {
-  size_t colon = name.find(':');
-  while (colon != name.npos && name.substr(colon).starts_with("::")) {
-    colon = name.find(':', colon + 2);
-  }
-  return colon;
-}
-
 // Takes "FAMILY" or "FAMILY," from the changes.
 bool TakeFamily(std::string_view& changes, Model& model) {
   const std::string_view word = changes.substr(0, changes.find(','));
-  for (int family = 0; family < kFamilyCount; ++family) {
-    if (word != Name(static_cast<Family>(family))) continue;
-    model.algorithm = {.family = static_cast<Family>(family)};
-    model.algorithm.output_fraction_bits = model.d.fraction_bits;
-    changes.remove_prefix(std::min(changes.size(), word.size() + 1));
-    return true;
-  }
-  return false;
+  const std::optional<Family> family = FindFamily(word);
+  if (!family) return false;
+  model.algorithm = {.family = *family};
+  model.algorithm.output_fraction_bits = model.d.fraction_bits;
+  changes.remove_prefix(std::min(changes.size(), word.size() + 1));
+  return true;
 }
 
 std::string Families() {
@@ -86,6 +77,14 @@ std::string Families() {
 
 }  // namespace
 
+size_t ChangesAt(std::string_view name) {
+  size_t colon = name.find(':');
+  while (colon != name.npos && name.substr(colon).starts_with("::")) {
+    colon = name.find(':', colon + 2);
+  }
+  return colon;
+}
+
 const Operation* FindOwn(std::string_view name, std::string* why) {
   std::string ignored;
   std::string& reason = why == nullptr ? ignored : *why;
@@ -95,7 +94,7 @@ const Operation* FindOwn(std::string_view name, std::string* why) {
         "no model '" + std::string(name) + "' was given; --model=FILE reads FILE.model as own/FILE";
     return nullptr;
   }
-  const size_t colon = ColonOf(name);
+  const size_t colon = ChangesAt(name);
   if (colon == name.npos) return nullptr;
   const Operation* const base = FindOperation(name.substr(0, colon), Models::kOptional);
   if (base == nullptr) {

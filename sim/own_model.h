@@ -14,8 +14,13 @@ namespace mmadiff {
 // row's promise of NaN bits holds. Calls with the same name return the same operation. Thread-safe.
 const Operation* FindOwn(std::string_view name, std::string* why = nullptr);
 
+// Where the changes of "NAME:CHANGES" begin: at their colon, or npos. Names of PTX contain colons too,
+// always in pairs.
+size_t ChangesAt(std::string_view name);
+
 // The operation "own/NAME" with the shape of one dot product; the model must be valid. A second model of
-// that name replaces the first for later calls of FindOwn().
+// that name replaces the first for later calls of FindOwn(). nullptr if sim/unlisted.h has no operation of
+// these formats.
 const Operation* AddOwnModel(std::string_view name, const Model& model);
 
 }  // namespace mmadiff

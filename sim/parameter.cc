@@ -497,7 +497,11 @@ std::optional<std::vector<Change>> ParseChanges(Family family, std::string_view 
   return changes;
 }
 
-std::vector<Change> ChangesBetween(const Algorithm& from, const Algorithm& to) {
+std::optional<std::vector<Change>> ChangesBetween(const Algorithm& from, const Algorithm& to) {
+  if (from.family != to.family) return std::nullopt;
+  if (from.family == Family::kTree && !DifferInFieldsOnly(*from.tree, *to.tree)) {
+    return std::nullopt;
+  }
   std::vector<Change> changes;
   for (const Parameter* p : ParametersOf(to)) {
     const int value = p->get(to);
@@ -507,7 +511,7 @@ std::vector<Change> ChangesBetween(const Algorithm& from, const Algorithm& to) {
 }
 
 Neighbour NeighbourOf(const Algorithm& from, const Algorithm& to) {
-  return {ChangesBetween(from, to), to};
+  return {ChangesBetween(from, to).value(), to};
 }
 
 Algorithm WithChanges(Algorithm algorithm, std::span<const Change> changes) {
@@ -516,6 +520,13 @@ Algorithm WithChanges(Algorithm algorithm, std::span<const Change> changes) {
 }
 
 const char* Name(Family family) { return kFamilies[static_cast<int>(family)]; }
+
+std::optional<Family> FindFamily(std::string_view name) {
+  for (int family = 0; family < kFamilyCount; ++family) {
+    if (name == Name(static_cast<Family>(family))) return static_cast<Family>(family);
+  }
+  return std::nullopt;
+}
 
 bool HasUnusual(const Algorithm& a) {
   return a.family == Family::kTree || std::ranges::any_of(Table(), [&](const Parameter& p) {
@@ -595,10 +606,9 @@ std::string DescribeTree(const Algorithm& a) {
     const int value = p.get(a);
     if ((p.families & kTrees) && value != 0) text += Name(Change{&p, value}) + "; ";
   }
-  for (size_t i = 0; i < a.tree->nodes.size(); ++i) {
-    text += NodeText(*a.tree, static_cast<int>(i)) + "; ";
-  }
-  return text + ShapeText(*a.tree) + ")";
+  for (const std::string& line : TreeLines(*a.tree)) text += line + "; ";
+  text.resize(text.size() - 2);
+  return text + ")";
 }
 
 }  // namespace

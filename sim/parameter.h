@@ -67,12 +67,14 @@ std::string Name(std::span<const Change> changes);  // "terms=8 fraction_bits=24
 // Parses exactly the output of Name(). nullopt for other text, for a parameter that the family does
 // not read, or for a value that the parameter cannot have.
 std::optional<std::vector<Change>> ParseChanges(Family family, std::string_view text);
-// The parameters whose values differ, with their values in `to`, in table order. Both algorithms
-// must be of one family.
-std::vector<Change> ChangesBetween(const Algorithm& from, const Algorithm& to);
+// The parameters whose values differ, with their values in `to`, in table order. nullopt if more
+// than parameters differs: the family, or the shape of a tree, or the formats or NaNs of its nodes.
+std::optional<std::vector<Change>> ChangesBetween(const Algorithm& from, const Algorithm& to);
 Algorithm WithChanges(Algorithm algorithm, std::span<const Change> changes);
 
 const char* Name(Family family);  // "fused_sum"; "no model"
+// The family of that name among those with parameters.
+std::optional<Family> FindFamily(std::string_view name);
 // The parameters that the algorithm's family reads, with their values, in table order; without
 // unusual ones whose value is 0.
 std::vector<Change> AlgorithmFields(const Algorithm& algorithm);

@@ -155,10 +155,21 @@ TEST(Change, ParseRefusesOtherText) {
 TEST(Change, BetweenNamesAllThatDiffer) {
   const Algorithm from = {.family = Family::kFusedSum, .terms = 16, .fraction_bits = 25};
   const Algorithm to = {.family = Family::kFusedSum, .terms = 8, .fraction_bits = 24};
-  const std::vector<Change> changes = ChangesBetween(from, to);
+  const std::vector<Change> changes = *ChangesBetween(from, to);
   EXPECT_EQ(Name(changes), "fraction_bits=24 terms=8");  // in table order
   EXPECT_EQ(WithChanges(from, changes), to);
-  EXPECT_EQ(Name(ChangesBetween(to, to)), "");
+  EXPECT_EQ(Name(*ChangesBetween(to, to)), "");
+}
+
+TEST(Change, NoneBetweenTreesOfOtherShapeOrFormats) {
+  const auto algorithm = [](const char* name) { return FindOperation(name)->model.algorithm; };
+  const Algorithm wave32 = algorithm("gfx1200/v_wmma_f32_16x16x16_f16");
+  EXPECT_EQ(ChangesBetween(wave32, wave32), std::vector<Change>());
+  for (const char* other : {"gfx1200/v_wmma_f32_16x16x16_f16.wave64",  // order
+                            "gfx1200/v_wmma_f16_16x16x16_f16",         // formats of nodes
+                            "sm_90/mma.m16n8k16.f32.f16.f16.f32"}) {   // family
+    EXPECT_EQ(ChangesBetween(wave32, algorithm(other)), std::nullopt) << other;
+  }
 }
 
 TEST(WhyInvalid, NamesWhatIsWrong) {

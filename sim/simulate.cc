@@ -150,8 +150,8 @@ void Simulate(const Model& m, const Batch& batch, std::span<uint64_t> d) {
     std::ranges::fill(with.c, NeutralAddend(m));
     return Simulate(WithNeutralAddend(m), with, d);
   }
-  if (m.algorithm.family == Family::kTree && m.executions == 1) return SimulateTrees(m, batch, d);
   if (const LaneTarget* target = LanesFor(m, batch)) return target->Simulate(m, batch, d);
+  if (m.algorithm.family == Family::kTree && m.executions == 1) return SimulateTrees(m, batch, d);
   SimulateScalar(m, batch, d);
 }
 

@@ -10,6 +10,7 @@
 #include "fuzz/cli/cli.h"
 #include "fuzz/output/next_command.h"
 #include "fuzz/output/shared_fields.h"
+#include "sim/tree/tree_text.h"
 #include "triage/infer/inference_text.h"
 #include "triage/infer/summation_tree.h"
 

@@ -43,7 +43,12 @@ absl::Status ReadModel(const std::string& file) {
           absl::StrCat("--model: two files give ", op->name, ", the second is ", file));
     }
   }
-  Read().push_back(AddOwnModel(name, *model));
+  const Operation* const op = AddOwnModel(name, *model);
+  if (op == nullptr) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(file, ": no operation can have these formats together"));
+  }
+  Read().push_back(op);
   return absl::OkStatus();
 }
 

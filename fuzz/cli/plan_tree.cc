@@ -55,7 +55,7 @@ absl::Status PrintPlanTree(const std::string& text, const MatrixFlags& matrices,
   if (!tree) {
     return absl::InvalidArgumentError(absl::StrCat("no tree at k = ", k, ": ", why));
   }
-  const PlanTree result = {PlanText(*plan), k, ModelText(*tree)};
+  const PlanTree result = {PlanText(*plan), k, ModelFileText(*tree)};
   call.Print(result, [&] { return result.model; });
   return absl::OkStatus();
 }

@@ -60,6 +60,7 @@ std::string CountsText(const ReplayOutcome& outcome) {
   if (outcome.units + outcome.flaky_units + outcome.unsupported_units > 0) {
     absl::StrAppend(&text, outcome.units - outcome.differing_units, " of ",
                     CountText(outcome.units, "unit"), " of digests equal the model's",
+                    Counted(", recorded with all NaNs as one word: ", outcome.units_of_nans),
                     Counted(", flaky: ", outcome.flaky_units),
                     Counted(", left out: ", outcome.unsupported_units), "\n");
   }
@@ -167,6 +168,7 @@ Fields<ReplayOutcome> FieldsOf(const ReplayOutcome*) {
       {"differing", &O::differing},
       {"units", &O::units, "number of compared digest units"},
       {"differing_units", &O::differing_units},
+      {"units_of_nans", &O::units_of_nans},
       {"answered", &O::answered,
        "number of compared dot products and units; with --device, those that it answered"},
       {"recorded", &O::recorded, "number of raw dot products of recording folders"},

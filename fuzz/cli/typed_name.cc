@@ -11,6 +11,7 @@
 #include "device/status_macros.h"
 #include "fuzz/output/console.h"
 #include "sim/operation.h"
+#include "sim/own_model.h"
 #include "sim/product.h"
 #include "sim/quoted_name.h"
 #include "triage/race/architectures.h"
@@ -91,6 +92,10 @@ absl::StatusOr<std::string> TypedArchitecture(const std::string& text) {
 
 absl::StatusOr<std::string> TypedName(const std::string& text, const Device* device) {
   if (FindOperation(text, Models::kOptional) != nullptr) return text;
+  if (const size_t colon = ChangesAt(text); colon != text.npos) {
+    ASSIGN_OR_RETURN(const std::string row, TypedName(text.substr(0, colon), device));
+    return absl::StrCat(row, text.substr(colon));
+  }
   absl::StatusOr<std::string> name = WithArchitecture(text);
   if (!name.ok() || IsGlob(text)) return name;
   if (*name != text && FindOperation(*name, Models::kOptional) != nullptr) return Said(text, *name);
@@ -108,10 +113,8 @@ absl::StatusOr<Plan> TypedPlan(const std::string& text) {
 }
 
 absl::StatusOr<Racer> TypedRacer(const std::string& text) {
-  size_t colon = text.find(':');  // PTX and CUTLASS names contain colons too, always in pairs
-  while (colon != text.npos && text.compare(colon, 2, "::") == 0) colon = text.find(':', colon + 2);
-  ASSIGN_OR_RETURN(const std::string name, TypedName(text.substr(0, colon)));
-  return ParseRacer(absl::StrCat(name, colon == text.npos ? "" : text.substr(colon)));
+  ASSIGN_OR_RETURN(const std::string name, TypedName(text));
+  return ParseRacer(name);
 }
 
 absl::StatusOr<Racer> TypedRacer(const std::string& text, const Operation& like) {

@@ -16,6 +16,16 @@ uint64_t MostUnitCases(const Operation& op) {
   return std::max<uint64_t>(1, kMaxRecordedDotProducts / op.shape().d_words());
 }
 
+// The model's digest if all NaNs count as the same word.
+Digest DigestOfAnyNan(CaseStream stream, uint64_t first, uint64_t cases) {
+  Numerics numerics = *stream.op->numerics;
+  numerics.nan_verdict = NanVerdict::kAnyNan;
+  Operation op = *stream.op;
+  op.numerics = &numerics;
+  stream.op = &op;
+  return *AnswerDigest(stream, first, cases, nullptr);
+}
+
 }  // namespace
 
 absl::Status Recomputation::Add(const RecordedDigests& d, const std::string& where) {
@@ -48,7 +58,11 @@ absl::Status Recomputation::Run(
     const RecordedDigests& d = of->recorded;
     const uint64_t first = d.first + u * d.unit_cases;
     units[i] = {of->stream, first, d.unit_cases, d.identity, d.digests[u], {}};
-    if (IsModelled(*d.op)) units[i].model = *AnswerDigest(of->stream, first, d.unit_cases, nullptr);
+    if (IsModelled(*d.op)) {
+      units[i].model = *AnswerDigest(of->stream, first, d.unit_cases, nullptr);
+      units[i].nans_only = units[i].model != d.digests[u] &&
+                           DigestOfAnyNan(of->stream, first, d.unit_cases) == d.digests[u];
+    }
     if (options.also != nullptr) options.also(units[i], thread);
   };
   return InOrder(chosen.size(), options.threads, compute, [&](size_t i) {

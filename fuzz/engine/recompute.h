@@ -21,7 +21,10 @@ struct RecomputedUnit {
   uint64_t first = 0, cases = 0;
   std::string identity;  // identity of the recorded device
   Digest recorded = 0;
-  std::optional<Digest> model;                       // nothing if the operation has no model
+  std::optional<Digest> model;  // nothing if the operation has no model
+  // The recorded digest is not `model`, but the model's if all NaNs count as the same word: digests
+  // were recorded like that before the tables promised NaN bits of the operation.
+  bool nans_only = false;
   std::vector<absl::StatusOr<Digest>> answers = {};  // a device's, set by RecomputeOptions::also
 };
 

@@ -47,6 +47,7 @@ struct ReplayTally {
 struct ReplayOutcome {
   uint64_t compared = 0, differing = 0;     // dot products, excluding flaky ones
   uint64_t units = 0, differing_units = 0;  // units of digests, excluding flaky ones
+  uint64_t units_of_nans = 0;               // of `units`: RecomputedUnit::nans_only
   uint64_t answered() const { return compared + units; }
   uint64_t flaky = 0, flaky_units = 0;  // dot products; units of digests
   int unsupported = 0;  // cases of folders and vectors whose instructions the device lacks

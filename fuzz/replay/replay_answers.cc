@@ -236,7 +236,9 @@ absl::Status CompareUnit(const RecomputedUnit& unit, ReplayState& replay) {
     replay.outcome.unmodelled_ops.insert(op.name);
   }
   if (device == nullptr) {
-    if (modelled) AddUnit(unit, unit.recorded, false, unit.identity, replay);
+    if (!modelled) return absl::OkStatus();
+    replay.outcome.units_of_nans += unit.nans_only;
+    AddUnit(unit, unit.nans_only ? *unit.model : unit.recorded, false, unit.identity, replay);
     return absl::OkStatus();
   }
   if (device->Lacks(op)) {

@@ -15,7 +15,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   Check(model.has_value() == error.what.empty());
   if (!model) return 0;
   Check(WhyInvalid(*model).empty());
-  const std::optional<mmadiff::Model> again = mmadiff::ParseModel(ModelText(*model), &error);
+  const std::optional<mmadiff::Model> again = mmadiff::ParseModel(ModelFileText(*model), &error);
   Check(again.has_value() && SameModel(*model, *again));
   mmadiff::reference::Random random(size);
   for (int i = 0; i < 4; ++i) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "fuzz/testing/class_properties.h"
+#include "sim/tree/tree.h"
 
 namespace mmadiff {
 
@@ -21,14 +22,19 @@ inline int LeastProduct(const Instruction& in) { return Lowest(*in.a) + Lowest(*
 inline bool ReachesSubnormals(const Operation& op) {
   return std::min(LeastProduct(*op.instruction), Lowest(C(op))) < D(op).min_exponent;
 }
-inline bool KeepsSubnormals(const Operation& op) {
-  return ReachesSubnormals(op) && op.model.algorithm.output_subnormals == Subnormals::kKeep;
+inline bool IsTree(const Operation& op) { return op.model.algorithm.family == Family::kTree; }
+inline bool Flushes(const Operation& op) {
+  const Algorithm& a = op.model.algorithm;
+  const auto flushes = [](const Node& n) { return n.output_subnormals != Subnormals::kKeep; };
+  return IsTree(op) ? a.input_subnormals != Subnormals::kKeep ||
+                          std::ranges::any_of(a.tree->nodes, flushes)
+                    : a.output_subnormals != Subnormals::kKeep;
 }
-inline bool FlushesSubnormals(const Operation& op) {
-  return ReachesSubnormals(op) && op.model.algorithm.output_subnormals != Subnormals::kKeep;
-}
+inline bool KeepsSubnormals(const Operation& op) { return ReachesSubnormals(op) && !Flushes(op); }
+inline bool FlushesSubnormals(const Operation& op) { return ReachesSubnormals(op) && Flushes(op); }
 inline bool DifferencesAreSubnormal(const Operation& op) {
-  return LeastProduct(*op.instruction) - C(op).fraction_bits < D(op).min_exponent;
+  return LeastProduct(*op.instruction) - C(op).fraction_bits < D(op).min_exponent &&
+         !(IsTree(op) && op.model.algorithm.input_subnormals != Subnormals::kKeep);
 }
 
 // An f32 addend of the largest size plus products of f16 never carries into the exponent; what is

@@ -53,10 +53,12 @@ constexpr Bounds kNone = {0, 0}, kAll = {kDotProducts, kDotProducts};
 // clang-format off
 std::vector<Requirement> WideRows() {
   return {
-      {"cancel", {"cancels", Cancels}, {2000}},
-      {"cancel", Seen(StageEvent::kFullCancellation), {50}},
-      {"tie", Seen(StageEvent::kTie), {200}, KeepsHalfAnUlp},
+      {"cancel", {"cancels", Cancels}, {2000}, Not(IsTree)},
+      {"cancel", {"cancels", Cancels}, {1600}, IsTree},
+      {"cancel", Seen(StageEvent::kFullCancellation), {50}, Not(IsTree)},
+      {"tie", Seen(StageEvent::kTie), {200}, [](const Operation& op) { return KeepsHalfAnUlp(op) && !IsTree(op); }},
       {"tie", Seen(StageEvent::kTie), {150}, Not(KeepsHalfAnUlp)},
+      {"tie", Seen(StageEvent::kTie), {100}, IsTree},
       {"band", Seen(StageEvent::kBitsLost), {1000}, IsFused},
       {"band", Seen(StageEvent::kInexact), {1000}, Not(IsFused)},
       {"borrow", {"falls below a power of two", FallsBelowAPowerOfTwo}, {300}},

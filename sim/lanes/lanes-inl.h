@@ -180,7 +180,8 @@ class FloatRounding {
       case Rounding::kUp:
         return FE_UPWARD;
       case Rounding::kNearestEven:
-      case Rounding::kToOdd:  // no processor has it
+      case Rounding::kNearestAway:  // no processor has it
+      case Rounding::kToOdd:
         break;
     }
     return FE_TONEAREST;
@@ -344,6 +345,8 @@ MMADIFF_LANES Lanes RoundedShift(Rounding rounding, Lanes magnitude, Lanes shift
       return kept | ((half | lost) & All(1));
     case Rounding::kNearestEven:
       return kept + (half & (kept | lost));
+    case Rounding::kNearestAway:
+      return kept + half;
   }
   return kept;
 }

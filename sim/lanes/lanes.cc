@@ -18,11 +18,13 @@
 
 #include "sim/exact_sum.h"
 #include "sim/integer_dot.h"
+#include "sim/lanes/float_tree-inl.h"
 #include "sim/lanes/fma_chain-inl.h"
 #include "sim/lanes/fused_sum-inl.h"
 #include "sim/lanes/integer_dot-inl.h"
 #include "sim/lanes/pairwise_sum-inl.h"
 #include "sim/lanes/simulation-inl.h"
+#include "sim/lanes/tree_lanes.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mmadiff {
@@ -58,6 +60,8 @@ auto WithFamily(const Model& m, const Use& use) {
                               : use.template operator()<PairwiseSumLanes>();
     case Family::kIntegerDot:
       return use.template operator()<IntegerDotLanes>();
+    case Family::kTree:
+      return use.template operator()<FloatTreeLanes>();
     default:
       using enum FusedFloats;
       if (HasSmallExponents(m)) return use.template operator()<FusedSumLanes<kSmallNumbers>>();
@@ -149,7 +153,7 @@ bool HasNarrowSums(const Model& m) {
 }
 
 bool HasLanesOf32(const Model& m) {
-  if (m.algorithm.family == Family::kTree) return false;
+  if (m.algorithm.family == Family::kTree) return IsFloatTree(m);
   if (m.algorithm.family == Family::kIntegerDot) {
     return HasNarrowIntegers(m) && m.c.bits == 32 && m.d.bits == 32;
   }
@@ -180,6 +184,8 @@ bool HasLanesOf64(const Model& m) {
       return HasWideGroups(m);
     case Family::kExactSum:
       return IsNarrow(m) && FitsLimbs(m);
+    case Family::kTree:
+      return MakeTreeLanePlan(m) != nullptr;
     case Family::kTwoStageSum:
       // Elements of A are shifted up within 32 bits.
       return m.a.fraction_bits + 1 + NarrowUp(m) <= 32 && IsLaneResult(m.d) &&

@@ -26,6 +26,7 @@ namespace mmadiff {
 //   kExactSum: operands and results of at most 32 bits, and at most some 100 products per step (62
 //     bits hold their sum and 31 more bits).
 //   kTwoStageSum: products that align toward zero by their operands' exponents.
+//   kTree: those with a plan (sim/lanes/tree_lanes.h); 64-bit lanes, or 32-bit ones if IsFloatTree().
 //   kIntegerDot: elements of at most 16 bits. 32-bit lanes if elements have at most 8 bits and
 //     results have 32.
 enum class LaneWidth { kNone, k32, k64 };
@@ -122,8 +123,9 @@ struct LaneTarget {
   LaneWidth WidthFor(const Model& m) const {
     const LaneWidth width = LaneWidthOf(m);
     const bool floats = multiplies_floats && HasSubnormalFloats<float>();
-    if (floats || !NeedsFloats(m)) return width;
-    return m.algorithm.family == Family::kFmaChain ? LaneWidth::k64 : LaneWidth::kNone;
+    const bool tree = m.algorithm.family == Family::kTree;
+    if (floats || !(tree ? width == LaneWidth::k32 : NeedsFloats(m))) return width;
+    return tree || m.algorithm.family == Family::kFmaChain ? LaneWidth::k64 : LaneWidth::kNone;
   }
   // As Simulate(). There must be lanes for the model, and at least as many rows of A in the batch.
   void Simulate(const Model& m, const Batch& batch, std::span<uint64_t> d) const {

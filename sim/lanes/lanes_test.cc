@@ -271,7 +271,7 @@ TEST(Lanes, EveryModelAndNeighbour) {
   std::set<Family> families;
   int models = 0, wide = 0;
   for (const Operation* op : DistinctOperations()) {
-    if (!HasLanes(op->model)) continue;
+    if (!HasLanes(op->model) || HasReadings(op->model)) continue;
     families.insert(op->model.algorithm.family);
     const auto check = [&](const Model& m, int64_t words, const std::string& what) {
       ++models;
@@ -280,9 +280,9 @@ TEST(Lanes, EveryModelAndNeighbour) {
       ExpectScalarWords(m, RandomBatch(m, Shaped(m, op->shape(), 32), tall, random), what);
       ExpectScalarWords(m, RandomBatch(m, Shaped(m, op->shape(), 3), flat, random), what);
       ExpectScalarWords(m, RandomBatch(m, Shaped(m, op->shape(), 1), flat, random), what);
-      const bool pairs = m.algorithm.family == Family::kFmaChain ||
-                         m.algorithm.family == Family::kTwoStageSum ||
-                         m.algorithm.family == Family::kExactSum;
+      const bool pairs =
+          m.algorithm.family == Family::kFmaChain || m.algorithm.family == Family::kTwoStageSum ||
+          m.algorithm.family == Family::kTree || m.algorithm.family == Family::kExactSum;
       if (pairs && m.a.has_zero && m.b.has_zero) {
         const Shape one = {.m = 1, .n = 1, .k = m.k, .blocks = 1};
         ExpectScalarWords(m, PairBatch(m, one, 2 * words, random), what + ", pair");
@@ -298,7 +298,7 @@ TEST(Lanes, EveryModelAndNeighbour) {
   if (LaneTargets().empty()) GTEST_SKIP() << "built without Highway";
   EXPECT_EQ(families, (std::set<Family>{Family::kFmaChain, Family::kPairwiseSum, Family::kFusedSum,
                                         Family::kScaledSum, Family::kExactSum, Family::kTwoStageSum,
-                                        Family::kIntegerDot}));
+                                        Family::kIntegerDot, Family::kTree}));
   EXPECT_GT(models, 1500);
   EXPECT_GT(wide, 300);
 }

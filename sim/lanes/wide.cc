@@ -18,6 +18,7 @@
 #include "sim/lanes/pairwise_sum-inl.h"
 #include "sim/lanes/scaled_sum-inl.h"
 #include "sim/lanes/simulation-inl.h"
+#include "sim/lanes/tree_sum-inl.h"
 #include "sim/lanes/two_stage_sum-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -37,6 +38,8 @@ auto WithFamily(const Model& m, const Use& use) {
       return use.template operator()<ScaledSumLanes>();
     case Family::kExactSum:
       return use.template operator()<ExactSumLanes>();
+    case Family::kTree:
+      return use.template operator()<TreeSumLanes>();
     case Family::kTwoStageSum:
       return use.template operator()<TwoStageSumLanes>();
     default:

@@ -70,7 +70,7 @@ void Compare(const Plan& plan, const Model& tree, int64_t rows, int64_t k, Rando
   for (size_t i = 0; i < want.size(); ++i) {
     ASSERT_EQ(got[i], want[i]) << std::hex << got[i] << " for " << want[i] << ' ' << std::dec << i
                                << ' ' << name << '\n'
-                               << ModelText(tree);
+                               << ModelFileText(tree);
     count->nans += IsNan(tree.d, want[i]);
   }
   count->elements += std::ssize(want);
@@ -370,7 +370,7 @@ std::string ShapeOf(const std::string& text, int64_t k, const PlanFactors& facto
   const std::optional<Model> tree = TreeOfPlan(PlanOf(text), k, &why, factors);
   if (!tree) return why;
   TextError error;
-  const std::string file = ModelText(*tree);
+  const std::string file = ModelFileText(*tree);
   const std::optional<Model> read = ParseModel(file, &error);
   EXPECT_TRUE(read && SameModel(*read, *tree)) << file << error.what;
   return file.substr(file.find("\nd ") + 1);

@@ -274,6 +274,7 @@ Dyadic ComplementSum(const Node& node, const std::vector<Term>& terms, long alig
   Dyadic sum;
   for (const Term& term : terms) {
     const long unit = UnitOf(node, term, alignment);
+    if (IsDropped(node, term, unit)) continue;
     sum = sum + RoundToMultiple(term.value, unit, node.align_rounding);
     if (term.negative != frame) sum = sum + Dyadic{frame ? 1 : -1, unit};
   }

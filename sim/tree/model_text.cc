@@ -34,10 +34,7 @@ std::vector<Word> WordsOf(std::string_view line) {
 std::string Quoted(std::string_view text) { return "'" + std::string(text.substr(0, 40)) + "'"; }
 
 // Parameters of trees that are not of a node.
-bool IsOfOperands(const Parameter& p) {
-  return IsReading(p) || p.name == std::string_view("input_subnormals") ||
-         p.name == std::string_view("bit_operation");
-}
+bool IsOfOperands(const Parameter& p) { return p.field == nullptr; }
 
 class Reader {
  public:
@@ -131,14 +128,9 @@ class Reader {
 
   bool ReadFamily(const std::vector<Word>& words) {
     if (words.size() < 2) return Count(words, 2);
-    for (int family = 0; family < kFamilyCount; ++family) {
-      if (words[1].text == Name(static_cast<Family>(family))) {
-        family_ = {.family = static_cast<Family>(family)};
-      }
-    }
-    if (family_.family == Family::kNone) {
-      return Fail("there is no family " + Quoted(words[1].text), words[1].column);
-    }
+    const std::optional<Family> family = FindFamily(words[1].text);
+    if (!family) return Fail("there is no family " + Quoted(words[1].text), words[1].column);
+    family_ = {.family = *family};
     return ReadParameters(words, 2, family_);
   }
 
@@ -228,7 +220,7 @@ std::optional<Model> ParseModel(std::string_view text, TextError* error) {
   return reader.model();
 }
 
-std::string ModelText(const Model& m) {
+std::string ModelFileText(const Model& m) {
   std::string text = std::string(kFirstLine) + "\nk " + std::to_string(m.k) + "\na " + m.a.name +
                      "\nb " + m.b.name + "\nc " + m.c.name + "\nd " + m.d.name + "\n";
   if (m.scale_block > 0) {
@@ -242,10 +234,8 @@ std::string ModelText(const Model& m) {
   std::erase_if(fields,
                 [](const Change& c) { return !IsOfOperands(*c.parameter) || c.value == 0; });
   if (!fields.empty()) text += "operands" + ParametersText(fields) + "\n";
-  for (size_t i = 0; i < a.tree->nodes.size(); ++i) {
-    text += NodeText(*a.tree, static_cast<int>(i)) + "\n";
-  }
-  return text + ShapeText(*a.tree) + "\n";
+  for (const std::string& line : TreeLines(*a.tree)) text += line + "\n";
+  return text;
 }
 
 }  // namespace mmadiff

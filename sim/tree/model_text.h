@@ -31,6 +31,6 @@ inline constexpr size_t kMaxModelText = 1 << 20;
 std::optional<Model> ParseModel(std::string_view text, TextError* error);
 
 // The text that ParseModel() reads.
-std::string ModelText(const Model& model);
+std::string ModelFileText(const Model& model);
 
 }  // namespace mmadiff

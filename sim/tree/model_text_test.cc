@@ -26,10 +26,10 @@ TEST(ModelText, EveryRowIsReadAsItIsPrinted) {
   for (const Operation* op : DistinctOperations()) {
     const Model m = OneExecution(op->model);
     TextError error;
-    const std::optional<Model> read = ParseModel(ModelText(m), &error);
+    const std::optional<Model> read = ParseModel(ModelFileText(m), &error);
     ASSERT_TRUE(read) << op->name << " " << error.line << ": " << error.what << "\n"
-                      << ModelText(m);
-    EXPECT_TRUE(SameModel(m, *read)) << ModelText(m) << ModelText(*read);
+                      << ModelFileText(m);
+    EXPECT_TRUE(SameModel(m, *read)) << ModelFileText(m) << ModelFileText(*read);
   }
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdlib>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -58,7 +57,16 @@ struct Met {
   int least = kNever;        // of all terms
   int zero_word = -kNever;   // the largest that a zero word would offer
   bool renames_nans = true;  // every node that takes the result gives NaNs of its own
+  bool one_word = true;      // the only term
+  bool copies = true;        // a word that is already a number of the node's format
+  bool all_ones = true;      // a word of which the only NaN is NodeNan::kAllOnes
 };
+
+// Whether every number of `f` is one of `to`.
+bool Holds(const Format& to, const Format& f) {
+  return to.fraction_bits >= f.fraction_bits && to.min_exponent <= f.min_exponent &&
+         MaxExponent(to) >= MaxExponent(f) && HasInfinity(to);
+}
 
 std::vector<Terms> TermsOf(const Tree& tree) {
   std::vector<Terms> terms(tree.nodes.size());
@@ -140,10 +148,11 @@ std::vector<Met> MetIn(const Tree& tree, const Model& m) {
     int least, zero;
     int node;  // that gave it; -1: a leaf
     bool word;
+    const Format* format = nullptr;  // of a word
   };
   const auto of_format = [](const Format& f, int node) {
     const int least = IsInteger(f) ? 0 : LeastExponent(f);
-    return Term{least, least, node, true};
+    return Term{least, least, node, true, &f};
   };
   std::vector<Met> met(tree.nodes.size());
   std::vector<Term> stack;
@@ -157,6 +166,13 @@ std::vector<Met> MetIn(const Tree& tree, const Model& m) {
     } else {
       const Node& n = tree.nodes[code.node];
       Met& of = met[code.node];
+      const Term& first = *(stack.end() - code.index);
+      const Node* const from = first.node < 0 ? nullptr : &tree.nodes[first.node];
+      of.one_word &= code.index == 1 && first.format != nullptr;
+      of.copies &= of.one_word && n.to != nullptr && Holds(*n.to, *first.format);
+      of.all_ones &= of.one_word && n.to != nullptr && HasInfinity(*n.to) && from != nullptr &&
+                     HasInfinity(*from->to) && from->to->fraction_bits >= n.to->fraction_bits &&
+                     from->nan_rule == NodeNan::kAllOnes;
       int least = kNever;
       for (int i = 0; i < code.index; ++i, stack.pop_back()) {
         const Term& t = stack.back();
@@ -196,6 +212,17 @@ Node NormalNode(Node n, const Terms& terms, const Met& met, const Model& m) {
   // Such a word is cut to zero, and agrees with its own sign.
   const bool cut = n.align_rounding == Rounding::kTowardZero;
   if (cut && (!n.ones_complement || terms.most_words <= 1)) n.small_word = SmallWord::kCut;
+  const bool whole = n.to != nullptr && (n.output_fraction_bits == kAllBits ||
+                                         n.output_fraction_bits == n.to->fraction_bits);
+  if (met.copies && n.fraction_bits == kExact && whole) {
+    n.output_rounding = Rounding::kNearestEven;
+    n.overflow = NodeOverflow::kInfinity;
+    n.tininess = Tininess::kAfterRounding;
+  }
+  const bool propagates = n.nan_rule == NodeNan::kPropagate || n.nan_rule == NodeNan::kPropagateBca;
+  if (met.one_word && propagates) {
+    n.nan_rule = met.all_ones ? NodeNan::kAllOnes : NodeNan::kPropagate;
+  }
   if (met.renames_nans && n.to != nullptr && n.to->nonfinite != Nonfinite::kNone) {
     n.nan_rule = NodeNan::kAllOnes;
     n.factor_nan = n.invalid_nan = 0;
@@ -258,11 +285,12 @@ std::string WhyInvalidNode(const Model& m, const Node& n) {
 }
 
 // The code of the join that is step `step` of an evaluation.
+// The steps of an execution are the joins of the tree, in a chain of executions again and again.
 const TreeCode& JoinOf(const Tree& tree, int step) {
-  for (const TreeCode& code : tree.code) {
-    if (code.push == Push::kJoin && step-- == 0) return code;
-  }
-  std::abort();  // programmer error
+  const int joins = static_cast<int>(std::ranges::count(tree.code, Push::kJoin, &TreeCode::push));
+  step %= joins;
+  const auto is_it = [&](const TreeCode& c) { return c.push == Push::kJoin && step-- == 0; };
+  return *std::ranges::find_if(tree.code, is_it);
 }
 
 }  // namespace
@@ -352,8 +380,12 @@ const Format* ResultFormat(const Model& m, int step) {
   return m.algorithm.tree->nodes[JoinOf(*m.algorithm.tree, step).node].to;
 }
 
-const std::string& NodeName(const Tree& tree, int step) {
-  return tree.names[JoinOf(tree, step).node];
+bool DifferInFieldsOnly(const Tree& x, const Tree& y) {
+  const auto fixed = [](const Node& n, const Node& other) {
+    return n.to == other.to && n.factor_nan == other.factor_nan &&
+           n.invalid_nan == other.invalid_nan;
+  };
+  return x.code == y.code && x.names == y.names && std::ranges::equal(x.nodes, y.nodes, fixed);
 }
 
 const Tree* InternTree(Tree tree) {

@@ -67,7 +67,7 @@ struct Node {
   int exponent_floor = kNoFloor;  // least alignment exponent
   Rounding align_rounding = Rounding::kTowardZero;
   // Terms with another sign than the first word, zeros too, are added as the complement of their
-  // magnitude, the negative minus one unit (AMD RDNA3).
+  // magnitude, the negative minus one unit (AMD RDNA3). A dropped word still adds nothing.
   bool ones_complement = false;
   ProductExponent product_exponent = ProductExponent::kRaw;
   ZeroOffers zero_product = ZeroOffers::kNothing;
@@ -141,8 +141,9 @@ const Format* NodeFormat(std::string_view name);
 
 // The format of the word that a step of a trace rounds to: in a tree the node's, else the output's.
 const Format* ResultFormat(const Model& model, int step);
-// The name of the node of a step.
-const std::string& NodeName(const Tree& tree, int step);
+
+// Whether values of NodeFields() are all that differs.
+bool DifferInFieldsOnly(const Tree& x, const Tree& y);
 
 // Trees in models live forever; equal ones are the same. Thread-safe.
 const Tree* InternTree(Tree tree);

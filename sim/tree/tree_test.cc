@@ -253,12 +253,10 @@ TEST(Tree, EquivalentChangesChangeNothing) {
 TEST(Tree, IsReadAsItIsPrinted) {
   const auto expect_same = [](const Tree& tree, int k) {
     std::string text;
-    for (size_t i = 0; i < tree.nodes.size(); ++i) {
-      text += NodeText(tree, static_cast<int>(i)) + "\n";
-    }
-    const Tree read = TreeFromText(text + ShapeText(tree), k);
-    EXPECT_EQ(read.nodes, tree.nodes) << text << ShapeText(tree);
-    EXPECT_EQ(read.code, tree.code) << text << ShapeText(tree);
+    for (const std::string& line : TreeLines(tree)) text += line + "\n";
+    const Tree read = TreeFromText(text, k);
+    EXPECT_EQ(read.nodes, tree.nodes) << text;
+    EXPECT_EQ(read.code, tree.code) << text;
   };
   Random random(2);
   for (const auto& [formats, k] : RandomFormats()) {

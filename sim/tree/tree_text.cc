@@ -608,4 +608,13 @@ std::string NodeText(const Tree& tree, int index) {
 
 std::string ShapeText(const Tree& tree) { return "tree " + ShapePrinter(tree).Text(RootOf(tree)); }
 
+std::vector<std::string> TreeLines(const Tree& tree) {
+  std::vector<std::string> lines;
+  for (size_t i = 0; i < tree.nodes.size(); ++i) {
+    lines.push_back(NodeText(tree, static_cast<int>(i)));
+  }
+  lines.push_back(ShapeText(tree));
+  return lines;
+}
+
 }  // namespace mmadiff

@@ -19,6 +19,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "sim/tree/tree.h"
 
@@ -55,6 +56,8 @@ bool IsTreeOf(std::string_view text, int k);
 std::string NodeText(const Tree& tree, int node);
 // "tree ...", with runs of k, `fold` and /n where they fit.
 std::string ShapeText(const Tree& tree);
+// Both: the lines of the nodes, then that of the tree.
+std::vector<std::string> TreeLines(const Tree& tree);
 
 // The text of a field's value. ParseField() reads it; false if it is none.
 std::string ValueText(const NodeField& field, int value);

@@ -210,9 +210,7 @@ void AddRefuted(const Inference& inference, Lines& lines) {
 std::string TableText(const Operation& op, const Inference& inference) {
   const Algorithm& own = op.model.algorithm;
   std::vector<Change> changes;
-  if (inference.algorithm && inference.algorithm->family == own.family) {
-    changes = ChangesBetween(*inference.algorithm, own);
-  }
+  if (inference.algorithm) changes = ChangesBetween(*inference.algorithm, own).value_or(changes);
   return absl::StrCat("mmadiff's own model of this instruction ", changes.empty() ? "is " : "has ",
                       changes.empty() ? Describe(own) : Name(changes));
 }
@@ -262,15 +260,6 @@ std::vector<const Operation*> SameRows(const Operation& op, const Algorithm& alg
   return same;
 }
 
-std::vector<std::string> TreeLines(const Tree& tree) {
-  std::vector<std::string> lines;
-  for (size_t i = 0; i < tree.nodes.size(); ++i) {
-    lines.push_back(NodeText(tree, static_cast<int>(i)));
-  }
-  lines.push_back(ShapeText(tree));
-  return lines;
-}
-
 std::string NearestRow(const Operation& op, const Algorithm& algorithm) {
   if (algorithm.family == Family::kTree) return "";  // nodes of other trees are not its own
   const Model model = WithAlgorithm(op, algorithm);
@@ -279,7 +268,7 @@ std::string NearestRow(const Operation& op, const Algorithm& algorithm) {
   for (const Operation& other : Operations()) {
     if (other.model.algorithm.family != algorithm.family) continue;
     if (!SameModel(model, WithAlgorithm(other, algorithm))) continue;  // other formats
-    const std::vector<Change> changes = ChangesBetween(other.model.algorithm, algorithm);
+    const std::vector<Change> changes = *ChangesBetween(other.model.algorithm, algorithm);
     if (changes.size() >= least) continue;
     least = changes.size();
     nearest = absl::StrCat(other.name, ":", absl::StrReplaceAll(Name(changes), {{" ", ","}}));
@@ -333,10 +322,9 @@ std::string InferenceClue(const Operation& op, const Inference& inference) {
                         inference.spent ? " within the budget" : "");
   }
   const Algorithm& a = *inference.algorithm;
-  const std::vector<Change> changes =
-      a.family == own.family ? ChangesBetween(own, a) : std::vector<Change>();
-  if (a.family == own.family && changes.empty()) return "";
-  return absl::StrCat(text, then, changes.empty() ? Describe(a) : Name(changes), " reproduces all ",
+  const std::optional<std::vector<Change>> changes = ChangesBetween(own, a);
+  if (changes && changes->empty()) return "";
+  return absl::StrCat(text, then, changes ? Name(*changes) : Describe(a), " reproduces all ",
                       inference.answers.size(), " answers",
                       inference.validated == 0
                           ? ""

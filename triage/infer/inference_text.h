@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "sim/operation.h"
-#include "sim/tree/tree.h"
 #include "triage/infer/infer.h"
 #include "triage/text_table.h"
 
@@ -28,9 +27,6 @@ std::string NearestRow(const Operation& op, const Algorithm& algorithm);
 
 // Whether the table has a model for the operation and an answer contradicts it.
 bool ContradictsTable(const Operation& op, const Inference& inference);
-
-// The tree as lines of a model: its nodes, then its shape.
-std::vector<std::string> TreeLines(const Tree& tree);
 
 // The width and rounding of a node of the tree, in a few words: as measured, otherwise according to
 // the algorithm.

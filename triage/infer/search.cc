@@ -282,7 +282,7 @@ std::vector<Candidate> FindCandidates(const Operation& op, std::span<const Obser
   if (!std::ranges::all_of(fitting, is_tree)) std::erase_if(fitting, is_tree);
   if (!fitting.empty()) return fitting;
   for (const Algorithm& start : starts) {
-    if (start.family == Family::kTree) continue;  // TreeSearch finds those
+    if (start.family == Family::kTree) continue;  // tree_search.h searches those
     for (const Algorithm& a : Agreeing(op, start, structure, mask_answers, stop)) {
       if (stop()) break;
       const auto known = [&](const Candidate& c) { return c.algorithm == a; };

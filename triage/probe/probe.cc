@@ -147,7 +147,7 @@ ProbeAnswer Answer(const Operation& op, const Asked& asked, std::span<const Aske
   }
   // For the whole model everything that was found; for any other question the parameters that it
   // asks for.
-  std::vector<Change> changed = ChangesBetween(op.model.algorithm, model.algorithm);
+  std::vector<Change> changed = *ChangesBetween(op.model.algorithm, model.algorithm);
   if (!whole_model) changed = AskedFor(q, op.model, std::move(changed));
   std::vector<Change> found = changed;
   if (!whole_model) found = AskedFor(q, op.model, AlgorithmFields(model.algorithm));
@@ -178,7 +178,7 @@ ProbeAnswer Answer(const Operation& op, const Asked& asked, std::span<const Aske
                     : !fits && others.empty() ? Decision::kNothingFits
                                               : Decision::kContradicts;
   if (fits) {
-    std::vector<Change> table = ChangesBetween(model.algorithm, op.model.algorithm);
+    std::vector<Change> table = *ChangesBetween(model.algorithm, op.model.algorithm);
     if (!whole_model) table = AskedFor(q, op.model, std::move(table));
     answer.detail = Name(table);
     return answer;

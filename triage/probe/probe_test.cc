@@ -181,7 +181,7 @@ TEST(Probe, TwoChanges) {
     ASSERT_TRUE(planted.has_value());
     OtherModel device(WithAlgorithm(op, WithChanges(op.model.algorithm, *planted)));
     const OperationAnswers answers = Probe(device, op);
-    EXPECT_EQ(Name(ChangesBetween(op.model.algorithm, answers.model.algorithm)), changes);
+    EXPECT_EQ(Name(*ChangesBetween(op.model.algorithm, answers.model.algorithm)), changes);
     EXPECT_EQ(AnswerOf(answers, "model").agreement, Agreement::kContradicts);
     for (const ProbeAnswer& a : answers.answers) {
       EXPECT_FALSE(a.refuting.has_value()) << name << " " << a.question->id << ": " << a.decides;

@@ -76,7 +76,7 @@ std::optional<std::vector<ProofStep>> Proof(const Racer& x, const Racer& y) {
   same.algorithm.nan_rule = rule;
   std::optional<std::vector<ProofStep>> proof = WhyChainsSame(x.model, same);
   if (proof) {
-    proof->push_back({ChangesBetween(same.algorithm, y.model.algorithm).front(),
+    proof->push_back({ChangesBetween(same.algorithm, y.model.algorithm)->front(),
                       "the row does not promise NaN bits"});
   }
   return proof;
@@ -124,8 +124,8 @@ absl::StatusOr<PairRace> Races::Find(const Racer& x, const Racer& y) {
   } else if (SameModel(x.model, y.model)) {
     pair.verdict = PairRace::kSame;
   } else {
-    if (x.model.algorithm.family == y.model.algorithm.family) {
-      pair.changes = ChangesBetween(x.model.algorithm, y.model.algorithm);
+    if (const auto changes = ChangesBetween(x.model.algorithm, y.model.algorithm)) {
+      pair.changes = *changes;
     }
     if (std::optional<std::vector<ProofStep>> proof = Proof(x, y)) {
       pair.verdict = PairRace::kProved;

@@ -15,7 +15,7 @@ constexpr size_t kMaxChanges = 12;  // 2^12 models between the two
 class Steps {
  public:
   Steps(const Model& x, const Model& y)
-      : x_(x), differing_(ChangesBetween(x.algorithm, y.algorithm)) {}
+      : x_(x), differing_(*ChangesBetween(x.algorithm, y.algorithm)) {}
 
   bool Find() {
     return differing_.size() <= kMaxChanges && Follow(x_, (1u << differing_.size()) - 1);
@@ -50,6 +50,10 @@ class Steps {
 
 std::optional<std::vector<ProofStep>> WhySame(const Model& x, const Model& y) {
   if (x.algorithm.family != y.algorithm.family) return std::nullopt;
+  if (!ChangesBetween(x.algorithm, y.algorithm)) {  // trees may be written differently
+    if (WhyEquivalent(x, y.algorithm).empty()) return std::nullopt;
+    return std::vector<ProofStep>();
+  }
   Steps chain(x, y);
   if (!chain.Find()) return std::nullopt;
   return std::move(chain.steps);

@@ -16,8 +16,8 @@ struct ProofStep {
 };
 
 // A chain of one-parameter changes from `x` to `y`, each proved equivalent to the model before it.
-// Empty for identical models; nullopt if no chain was found, though they may still be equal. The
-// models have equal formats, k and scales.
+// Empty for identical models, and for trees that are identical without what cannot act; nullopt if
+// no chain was found, though they may still be equal. The models have equal formats, k and scales.
 std::optional<std::vector<ProofStep>> WhySame(const Model& x, const Model& y);
 
 // "the same model", or "no input distinguishes them: NAME=VALUE: why; ...".

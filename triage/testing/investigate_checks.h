@@ -110,7 +110,7 @@ inline bool FirstMismatch(const Operation& op, const Model& changed, uint64_t se
 inline void CheckPlanted(const Operation& op, const Algorithm& planted,
                          const std::vector<Batch>& dots, const std::vector<Batch>& others,
                          InvestigateFigures& figures) {
-  const std::string name = op.name + " " + Name(ChangesBetween(op.model.algorithm, planted));
+  const std::string name = op.name + " " + Name(*ChangesBetween(op.model.algorithm, planted));
   const Model changed = WithAlgorithm(op, planted);
   ++figures.planted;
   Mismatch mismatch;
