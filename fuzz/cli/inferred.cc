@@ -42,6 +42,72 @@ Fields<UndeterminedValues> FieldsOf(const UndeterminedValues*) {
   };
 }
 
+namespace {
+
+struct RateAtPosition {
+  const char* position;  // name
+  bool negative;
+  RoundingRate rate;
+};
+
+std::vector<std::string> PositionNames() {
+  std::vector<std::string> names;
+  for (const RoundingPosition& p : kRoundingPositions) names.push_back(p.name);
+  return names;
+}
+
+std::vector<RateAtPosition> RatesOf(const StochasticRounding& s) {
+  std::vector<RateAtPosition> rates;
+  for (const bool negative : {false, true}) {
+    for (size_t i = 0; i < std::size(kRoundingPositions); ++i) {
+      rates.push_back(
+          {kRoundingPositions[i].name, negative, (negative ? s.negative : s.positive)[i]});
+    }
+  }
+  return rates;
+}
+
+Fields<RateAtPosition> FieldsOf(const RateAtPosition*) {
+  using R = RateAtPosition;
+  return {
+      {"position", [](const R& r) { return std::string(r.position); },
+       Detail{.what = "of the exact value between its neighbors, from the one nearer to zero",
+              .words = PositionNames()}},
+      {"negative", &R::negative},
+      {"answers", [](const R& r) { return r.rate.answers; }},
+      {"farther", [](const R& r) { return r.rate.farther; },
+       "answers that are the neighbor farther from zero"},
+  };
+}
+
+}  // namespace
+
+Fields<StochasticRounding> FieldsOf(const StochasticRounding*) {
+  using S = StochasticRounding;
+  return {
+      {"of", &S::of, Prose("questions that round once")},
+      {"fraction_bits", &S::fraction_bits},
+      {"rates", RatesOf},
+      {"exact", &S::exact, "answers to exactly representable results; all are exact"},
+      {"changed", &S::changed, "answers that were the other neighbor when asked again"},
+      {"without_rule", &S::without_rule,
+       "least number of answers that a rounding mode does not reproduce"},
+  };
+}
+
+Fields<SharedExponent> FieldsOf(const SharedExponent*) {
+  using S = SharedExponent;
+  return {
+      {"operand",
+       [](const S& s) { return std::string(s.of_b ? "b" : "a"); },
+       {.words = {"a", "b"}}},
+      {"group", &S::group, "consecutive elements that share an exponent"},
+      {"kept_bits", &S::kept_bits,
+       "an element that is a power of two is unchanged up to so many bits below the largest of its "
+       "group"},
+  };
+}
+
 Fields<Refuted> FieldsOf(const Refuted*) {
   using R = Refuted;
   return {
@@ -160,6 +226,10 @@ Fields<InferredInstruction> FieldsOf(const InferredInstruction*) {
       {"operands", [](const R& r) { return If(!Found(r), r.inference.operands); },
        Absent(Prose("if no model was found: how operands are read or paired otherwise; empty if "
                     "they are not"))},
+      {"stochastic", [](const R& r) { return r.inference.stochastic; },
+       "sums or products that are rounded stochastically"},
+      {"shared_exponents", [](const R& r) { return r.inference.shared_exponents; },
+       "operands whose elements share exponents; `tree` may show their groups"},
       {"refuting", Refuting, Absent({.what = "dot product whose answer rules out the model"})},
       {"fixed", [](const R& r) { return r.inference.fixed; }},
       {"undetermined", [](const R& r) { return Summary(r.inference); }},

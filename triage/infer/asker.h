@@ -38,7 +38,12 @@ class Asker {
   // answers() and added to flaky(). Returns how many changed.
   absl::StatusOr<size_t> AskAgain(std::span<const DotProductCase> dots);
 
-  // The same for dot products whose answers differ when asked alone and among others.
+  // The words that the device gives now; they are not stored.
+  absl::StatusOr<std::vector<uint64_t>> Repeat(std::span<const DotProductCase> dots) {
+    return Run({dots.begin(), dots.end()});
+  }
+
+  // As AskAgain() for dot products whose answers differ when asked alone and among others.
   void AddFlaky(std::span<const DotProductCase> dots);
 
   // Adds a given answer, from a recording.

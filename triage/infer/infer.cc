@@ -42,6 +42,8 @@ constexpr size_t kMaxAgain = 256;            // answers to ask for again
 constexpr int64_t kMaxToShrink = 2000;       // questions for shrinking a refuting case
 constexpr int64_t kMaxOfSlow = 300;          // on a slow device
 constexpr int64_t kShareOfNodes = 20;        // nodes get 1/N of the budget left
+constexpr int64_t kShareOfRounding = 2;      // stochastic rounding gets 1/N of the budget left
+constexpr int64_t kShareOfExponents = 4;     // shared exponents get 1/N of the budget left
 constexpr int64_t kShareOfExperiments = 2;   // experiments get 1/N of the budget left
 
 // Answers of one experiment; "" means all.
@@ -64,7 +66,7 @@ class Inferrer {
 
   Inference Ask() {
     absl::Status s = AskExperiments();
-    if (s.ok()) s = Search();
+    if (s.ok() && !IsOutsideFamilies()) s = Search();
     for (int round = 0; s.ok() && round < kRounds && !found_.empty() && found_[0].missed == 0;
          ++round) {
       s = TellApart();
@@ -76,7 +78,8 @@ class Inferrer {
     }
     result_.spent = absl::IsResourceExhausted(s);
     asks_ = false;
-    if (!s.ok() && !Stop()) (void)Search();  // without asking, so it cannot fail
+    if (!s.ok() && !IsOutsideFamilies() && !Stop())
+      (void)Search();  // without asking, so it cannot fail
     if (!result_.spent) result_.status = s;
     if (result_.status.ok() && Stop()) result_.status = absl::CancelledError("stopped");
     Inference result = Result();
@@ -108,6 +111,10 @@ class Inferrer {
       Tell("measuring the nodes of the tree");
       ASSIGN_OR_RETURN(auto nodes, MeasureNodes(asker_, structure, asker_.left() / kShareOfNodes));
       result_.nodes = std::move(nodes);
+      if (std::ranges::any_of(result_.nodes, &NodeWidth::unknown_rounding)) {
+        RETURN_IF_ERROR(AskOutsideFamilies());
+      }
+      if (IsOutsideFamilies()) return absl::OkStatus();
     }
     std::vector<std::pair<const char*, std::vector<DotProductCase>>> all;
     size_t count = 0;
@@ -130,6 +137,30 @@ class Inferrer {
     return absl::OkStatus();
   }
 
+  // Arithmetic that no family has, and that has no model either.
+  bool IsOutsideFamilies() const {
+    return !result_.stochastic.empty() || !result_.shared_exponents.empty();
+  }
+
+  // Asks once about arithmetic that no family has.
+  absl::Status AskOutsideFamilies() {
+    if (!asks_ || std::exchange(asked_outside_, true)) return absl::OkStatus();
+    Tell("asking whether the rounding is stochastic");
+    ASSIGN_OR_RETURN(auto stochastic,
+                     AskStochasticRounding(asker_, asker_.left() / kShareOfRounding));
+    result_.stochastic = std::move(stochastic);
+    if (!result_.stochastic.empty()) {
+      for (NodeWidth& node : result_.nodes) node.rounding.clear();  // of few answers, by chance
+      return absl::OkStatus();
+    }
+    Tell("asking whether elements share exponents");
+    ASSIGN_OR_RETURN(auto shared, AskSharedExponents(asker_, asker_.left() / kShareOfExponents));
+    result_.shared_exponents = std::move(shared);
+    if (!result_.shared_exponents.empty())
+      result_.nodes.clear();  // bits were lost before the nodes
+    return absl::OkStatus();
+  }
+
   // Searches. If nothing reproduces all answers and a device is present, it first repeats the
   // answers that the nearest misses.
   absl::Status Search() {
@@ -147,6 +178,8 @@ class Inferrer {
         found_ = FindCandidates(op_, observed, tree ? &*result_.structure : nullptr, masks, stop);
       }
       if (found_.empty() || found_[0].missed == 0) return absl::OkStatus();
+      RETURN_IF_ERROR(AskOutsideFamilies());
+      if (IsOutsideFamilies()) return absl::OkStatus();
       ASSIGN_OR_RETURN(const size_t other, asks_ ? AskMissedAgain(observed) : size_t{0});
       if (other > 0) continue;
       ASSIGN_OR_RETURN(const bool changed, asks_ ? HasChanged(observed) : false);
@@ -444,6 +477,7 @@ class Inferrer {
     result_.flaky = asker_.flaky();
     result_.flaky_cases = asker_.flaky_cases();
     result_.answers = asker_.answers();
+    if (IsOutsideFamilies()) found_.clear();
     if (found_.empty()) return std::move(result_);
     const std::vector<Observed> observed = ObservedOf(result_.answers);
     result_.nearest = found_[0];
@@ -574,7 +608,7 @@ class Inferrer {
       }
     }
     // Without an algorithm, the fault may be in the operands. Without misses, see Inference::also.
-    const bool excluded = result_.algorithm || result_.operands.empty();
+    const bool excluded = result_.algorithm || (result_.operands.empty() && !IsOutsideFamilies());
     if (excluded && refuted.missed > 0) result_.refuted.push_back(std::move(refuted));
   }
 
@@ -595,7 +629,7 @@ class Inferrer {
   uint64_t pool_ = 0;     // tiles of each class that questions were chosen from
   uint64_t wide_ = 0;     // more of them, starting at kFirstWide
   int64_t compared_ = 0;  // in validations
-  bool asks_ = true, asked_readings_ = false;
+  bool asks_ = true, asked_readings_ = false, asked_outside_ = false;
   std::optional<TreeFinder> tree_finder_;
   bool found_tree_ = false;  // found_[0] is its tree
 };

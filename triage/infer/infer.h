@@ -19,6 +19,8 @@
 #include "triage/infer/masks.h"
 #include "triage/infer/nodes.h"
 #include "triage/infer/search.h"
+#include "triage/infer/shared_exponent.h"
+#include "triage/infer/stochastic_rounding.h"
 
 namespace mmadiff {
 
@@ -64,6 +66,10 @@ struct Inference {
   // Asked if no algorithm was found: how the operands are paired or read differently; empty if they are
   // not.
   std::string operands = {};
+  // Asked if no algorithm was found. If there are some, there is no nearest algorithm, and nodes have
+  // no rounding (stochastic) or are not known (shared exponents, which may also have shaped the tree).
+  std::vector<StochasticRounding> stochastic = {};
+  std::vector<SharedExponent> shared_exponents = {};
   std::vector<Refuted> refuted;           // empty if only the operands may be to blame: `operands`
   std::vector<ExperimentAnswer> answers;  // to every question, except answers that did not repeat
   int64_t asked = 0;                      // dot products, without those of validations

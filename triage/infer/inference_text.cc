@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -42,10 +43,14 @@ std::string Ranges(const Parameter& p, std::vector<int> values) {
   return absl::StrJoin(parts, ", ");
 }
 
-std::string TreeLine(const Operation& op, const Structure& structure) {
+std::string TreeLine(const Operation& op, const Inference& inference) {
+  const Structure& structure = *inference.structure;
   if (!structure.tree) return absl::StrCat("not observed: ", structure.why_not);
   return absl::StrCat(TreeText(*structure.tree, op.model.k),
-                      structure.sampled ? " (not all pairs of terms were tested)" : "");
+                      structure.sampled ? " (not all pairs of terms were tested)" : "",
+                      inference.shared_exponents.empty()
+                          ? ""
+                          : " (may show the groups that share exponents instead of the additions)");
 }
 
 struct ExperimentWords {
@@ -58,6 +63,8 @@ constexpr ExperimentWords kOtherExperiments[] = {
     {"tree leaves", "each term with all of its bits"},
     {"tree sums", "some or all terms of any bits"},
     {"tree smaller", "cases that an earlier tree did not give, made smaller"},
+    {"rounding", "sums and products that round once"},
+    {"shared exponents", "small elements beside a large one that is multiplied by zero"},
     {"recorded", "the recorded answers"}};
 
 // Describes an experiment; a name not listed here is a class of the generator.
@@ -173,11 +180,23 @@ void AddNotFound(const Operation& op, const Inference& inference, Lines& lines) 
   const size_t answers = inference.answers.size();
   const bool searched = inference.nearest.algorithm.family != Family::kNone;
   lines.Add("row      ",
-            answers == 0 ? "none: there are no answers"
-            : !searched  ? "none: stopped before the search began"
-                         : "none: no algorithm of any family reproduces all answers that repeat");
+            answers == 0                    ? "none: there are no answers"
+            : !inference.stochastic.empty() ? "none: no family of algorithms rounds stochastically"
+            : !inference.shared_exponents.empty()
+                ? "none: no family of algorithms has shared exponents"
+            : !searched ? "none: stopped before the search began"
+                        : "none: no algorithm of any family reproduces all answers that repeat");
   for (const std::string& line : NodeLines(inference.nodes, op.model.k)) {
     lines.Add("node     ", absl::StrCat("sums, ", line));
+  }
+  for (const StochasticRounding& rounding : inference.stochastic) {
+    const char* label = "rounding ";
+    for (const std::string& line : StochasticLines(rounding)) {
+      lines.Add(std::exchange(label, "         "), line);
+    }
+  }
+  for (const SharedExponent& shared : inference.shared_exponents) {
+    lines.Add("exponent ", SharedExponentText(shared));
   }
   if (!inference.operands.empty()) lines.Add("operands ", inference.operands);
   if (!searched) return;
@@ -317,6 +336,12 @@ std::string InferenceClue(const Operation& op, const Inference& inference) {
   }
   const char* const then = text.empty() ? "" : "; ";
   if (!inference.algorithm) {
+    if (!inference.stochastic.empty()) {
+      return absl::StrCat(text, then, "the rounding is stochastic");
+    }
+    if (!inference.shared_exponents.empty()) {
+      return absl::StrCat(text, then, "operands share exponents");
+    }
     if (!inference.status.ok()) return text;
     return absl::StrCat(text, then, "no algorithm that was tried reproduces all answers",
                         inference.spent ? " within the budget" : "");
@@ -334,7 +359,7 @@ std::string InferenceClue(const Operation& op, const Inference& inference) {
 std::string InferenceText(const Operation& op, const Inference& inference, const TextStyle& style) {
   Lines lines(style.width);
   lines.Append(absl::StrCat(op.name, "\n"));
-  if (inference.structure) lines.Add("tree     ", TreeLine(op, *inference.structure));
+  if (inference.structure) lines.Add("tree     ", TreeLine(op, inference));
   if (inference.algorithm) {
     AddFound(op, inference, lines);
   } else {

@@ -93,7 +93,8 @@ class Nodes {
       }
       if (rounded == quarters) node.rounding = r.name;
     }
-    if (node.rounding.empty()) node.rounding = "in an unknown way";
+    node.unknown_rounding = node.rounding.empty();
+    if (node.unknown_rounding) node.rounding = "in an unknown way";
     return absl::OkStatus();
   }
 

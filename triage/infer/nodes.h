@@ -18,8 +18,9 @@ struct NodeWidth {
   SummationTree node;
   // Bits below the leading one of a large operand that reach the result; none if not observed.
   std::optional<int> kept = {};
-  bool at_least = false;      // the formats have no smaller operand to try
-  std::string rounding = {};  // applied to the bits below; empty if not observed
+  bool at_least = false;          // the formats have no smaller operand to try
+  bool unknown_rounding = false;  // observed, but it fits no rounding mode
+  std::string rounding = {};      // applied to the bits below; empty if not observed
 };
 
 // Measures every node of structure.tree, or only some of them if that takes more than `most`

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "device/line_protocol.h"
 #include "sim/reading.h"
 #include "sim/word.h"
 #include "triage/number_text.h"
