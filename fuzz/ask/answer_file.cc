@@ -9,6 +9,8 @@
 #include "corpus/line_checksum.h"
 #include "corpus/regression_case.h"
 #include "device/line_protocol.h"
+#include "device/plain_text.h"
+#include "sim/tree/model_text.h"
 
 namespace mmadiff {
 namespace {
@@ -41,8 +43,18 @@ void AnswerFile::AddNotRepeated(const DotProductCase& dot) {
 }
 
 absl::Status AnswerFile::Write(const std::string& folder) const {
-  const std::string name = absl::StrReplaceAll(op_.name, {{"/", "."}});
-  return Durable(WriteFileDurably(absl::StrCat(folder, "/", name, ".txt"), WithAnswersHash(text_)));
+  return Durable(WriteFileDurably(PathOf(folder, ".txt"), WithAnswersHash(text_)));
+}
+
+absl::Status AnswerFile::WriteModel(const std::string& folder, const Model& model) const {
+  std::string text = ModelFileText(model);
+  text.insert(text.find('\n') + 1, absl::StrCat("# inferred from answers of ",
+                                                PlainLine(device_.name()), ", ", date_, "\n"));
+  return Durable(WriteFileDurably(PathOf(folder, ".model"), text));
+}
+
+std::string AnswerFile::PathOf(const std::string& folder, absl::string_view extension) const {
+  return absl::StrCat(folder, "/", absl::StrReplaceAll(op_.name, {{"/", "."}}), extension);
 }
 
 absl::Status AnswerFile::WriteRefuting(const std::string& folder, const Observed& refuting,

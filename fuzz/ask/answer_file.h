@@ -25,12 +25,17 @@ class AnswerFile {
 
   // Writes FOLDER/ARCH.INSTRUCTION.txt. kDataLoss: it could not be written.
   absl::Status Write(const std::string& folder) const;
+  // Writes FOLDER/ARCH.INSTRUCTION.model (sim/tree/model_text.h). Errors as Write().
+  absl::Status WriteModel(const std::string& folder, const Model& model) const;
   // Writes a regression case that refutes the model below the folder; nothing if the operation has
   // no model. Errors as Write().
   absl::Status WriteRefuting(const std::string& folder, const Observed& refuting, std::string slug,
                              std::string why, std::string source) const;
 
  private:
+  // FOLDER/ARCH.INSTRUCTION, then the extension.
+  std::string PathOf(const std::string& folder, absl::string_view extension) const;
+
   const Operation& op_;
   const Device& device_;
   const std::string date_;

@@ -190,7 +190,11 @@ absl::Status FileInference(const std::string& folder, Device& device, const Oper
     file.Add(experiment, "", observed);
   }
   for (const DotProductCase& dot : inference.flaky_cases) file.AddNotRepeated(dot);
-  if (absl::Status s = file.Write(folder); !s.ok() || !inference.refuting) return s;
+  RETURN_IF_ERROR(file.Write(folder));
+  if (inference.algorithm) {
+    RETURN_IF_ERROR(file.WriteModel(folder, WithAlgorithm(op, *inference.algorithm)));
+  }
+  if (!inference.refuting) return absl::OkStatus();
   return file.WriteRefuting(
       folder, *inference.refuting, "infer",
       "no algorithm of any family reproduces all answers; the nearest does not reproduce this one",

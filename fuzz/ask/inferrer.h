@@ -51,8 +51,8 @@ class InferAgenda : public Agenda {
   bool cancelled_ = false;
 };
 
-// Writes FOLDER/ARCH.INSTRUCTION.txt in the line protocol with every question and answer. If no
-// algorithm reproduces all answers and the table has a model, also writes the smallest refuting
+// Writes FOLDER/ARCH.INSTRUCTION.txt in the line protocol with every question and answer, and the
+// model that was found as FOLDER/ARCH.INSTRUCTION.model. If no algorithm reproduces all answers and the table has a model, also writes the smallest refuting
 // case. kDataLoss: a file could not be written.
 absl::Status FileInference(const std::string& folder, Device& device, const Operation& op,
                            const Inference& inference);

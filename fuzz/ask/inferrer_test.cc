@@ -5,10 +5,12 @@
 #include <fstream>
 
 #include "absl/strings/str_replace.h"
+#include "corpus/durable_file.h"
 #include "corpus/recordings/recording.h"
 #include "corpus/testing/folder.h"
 #include "fuzz/unit/devices.h"
 #include "gtest/gtest.h"
+#include "sim/tree/model_text.h"
 #include "triage/infer/search.h"
 #include "triage/testing/device.h"
 
@@ -146,6 +148,11 @@ TEST_F(FiledInferenceTest, IsARecording) {
       EXPECT_EQ(read[i].dot, inference.answers[i].observed.dot);
       EXPECT_EQ(read[i].d, inference.answers[i].observed.d);
     }
+    const auto text = ReadFile(Path(absl::StrReplaceAll(name, {{"/", "."}}) + ".model"));
+    TextError error;
+    const auto model = ParseModel(*text, &error);
+    ASSERT_TRUE(model.has_value()) << error.what;
+    EXPECT_TRUE(SameModel(*model, WithAlgorithm(asked, *inference.algorithm)));
   }
 }
 

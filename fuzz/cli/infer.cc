@@ -180,8 +180,10 @@ Action AddInfer(CLI::App& command) {
       .Count()
       .TypeName("N");
   AddDuration(command, "--max_total_time", flags->max_total_time, "stop after this time");
-  AddOption(command, "--out", flags->out,
-            "output folder for every question with its answer (for replay and recorded:)")
+  AddOption(
+      command, "--out", flags->out,
+      "output folder for every question with its answer (for replay and recorded:), and for the "
+      "model that was found (for --model)")
       .TypeName("FOLDER");
   AddOption(command, "--svg", flags->svg, "file for a drawing of the summation tree")
       .TypeName("FILE");
