@@ -26,7 +26,7 @@ struct Own {
 struct OwnModels {
   std::mutex mutex;
   std::map<std::string, std::unique_ptr<Own>, std::less<>> made;
-  std::vector<std::unique_ptr<Own>> replaced;  // operations live forever
+  std::map<std::string, std::string, std::less<>> last;  // full names, by "own/NAME"
 };
 OwnModels& AllModels() {
   static OwnModels& models = *new OwnModels;
@@ -36,7 +36,8 @@ OwnModels& AllModels() {
 const Operation* Made(std::string_view name) {
   OwnModels& models = AllModels();
   const std::lock_guard lock(models.mutex);
-  const auto found = models.made.find(name);
+  const auto last = models.last.find(name);
+  const auto found = models.made.find(last == models.last.end() ? name : last->second);
   return found == models.made.end() ? nullptr : &found->second->op;
 }
 
@@ -50,10 +51,7 @@ const Operation* Add(std::string_view name, const Operation& base, const char* a
   own->op = {base.instruction, &own->numerics, model, std::string(name)};
   OwnModels& models = AllModels();
   const std::lock_guard lock(models.mutex);
-  std::unique_ptr<Own>& at = models.made[std::string(name)];
-  if (at != nullptr) models.replaced.push_back(std::move(at));
-  at = std::move(own);
-  return &at->op;
+  return &models.made.try_emplace(std::string(name), std::move(own)).first->second->op;
 }
 
 // Takes "FAMILY" or "FAMILY," from the changes.
@@ -89,18 +87,22 @@ const Operation* FindOwn(std::string_view name, std::string* why) {
   std::string ignored;
   std::string& reason = why == nullptr ? ignored : *why;
   if (const Operation* made = Made(name)) return made;
-  if (name.starts_with(kOwn)) {
-    reason =
-        "no model '" + std::string(name) + "' was given; --model=FILE reads FILE.model as own/FILE";
+  const size_t colon = ChangesAt(name);
+  if (name.starts_with(kOwn) && colon == name.npos) {
+    const Operation* const other = Made(name.substr(0, name.rfind('~')));
+    reason = "no model '" + std::string(name) + "' was given; " +
+             (other == nullptr ? "--model=FILE reads FILE.model as own/FILE"
+                               : "the model given is " + other->name + ", of a different text");
     return nullptr;
   }
-  const size_t colon = ChangesAt(name);
   if (colon == name.npos) return nullptr;
   const Operation* const base = FindOperation(name.substr(0, colon), Models::kOptional);
   if (base == nullptr) {
     reason = WhyNoOperation(name.substr(0, colon));
     return nullptr;
   }
+  const std::string full = base->name + std::string(name.substr(colon));
+  if (const Operation* made = Made(full)) return made;
   Model model = base->model;
   std::string_view changes = name.substr(colon + 1);
   const bool given = TakeFamily(changes, model);
@@ -114,19 +116,24 @@ const Operation* FindOwn(std::string_view name, std::string* why) {
     reason = base->name + ": " + reason;
     return nullptr;
   }
-  return Add(name, *base, base->numerics->arch, model, "your own: a row with changed parameters");
+  return Add(full, *base, base->numerics->arch, model, "your own: a row with changed parameters");
 }
 
-const Operation* AddOwnModel(std::string_view name, const Model& m) {
+const Operation* AddOwnModel(std::string_view name, std::string_view version, const Model& m) {
   std::string like = "unlisted/k" + std::to_string(m.k) + "." + m.d.name + "." + m.a.name + "." +
                      m.b.name + "." + m.c.name;
   if (m.scale_block > 0) {
     like += "." + std::string(m.scale.name) + "." + std::to_string(m.scale_block);
   }
   const Operation* const base = FindUnlisted(like);
-  return base == nullptr
-             ? nullptr
-             : Add(std::string(kOwn) + std::string(name), *base, "own", m, "your own model");
+  if (base == nullptr) return nullptr;
+  const std::string short_name = std::string(kOwn) + std::string(name);
+  const std::string full = short_name + "~" + std::string(version);
+  const Operation* const op = Add(full, *base, "own", m, "your own model");
+  OwnModels& models = AllModels();
+  const std::lock_guard lock(models.mutex);
+  models.last[short_name] = full;
+  return op;
 }
 
 }  // namespace mmadiff

@@ -71,16 +71,24 @@ TEST(OwnModel, AGivenModel) {
       "mmadiff model 1\nk 4\na f16\nb f16\nc f32\nd f32\nnode add to=f32\ntree add(c k0..)",
       &error);
   ASSERT_TRUE(model) << error.what;
-  const Operation* const op = AddOwnModel("mine", *model);
+  const Operation* const op = AddOwnModel("mine", "1a", *model);
   ASSERT_NE(op, nullptr);
+  EXPECT_EQ(op->name, "own/mine~1a");
   EXPECT_EQ(FindOperation("own/mine"), op);
+  EXPECT_EQ(FindOperation("own/mine~1a"), op);
+  const Operation* const changed = FindOperation("own/mine:add.output_rounding=up");
+  ASSERT_NE(changed, nullptr);
+  EXPECT_EQ(changed->name, "own/mine~1a:add.output_rounding=up");
+  EXPECT_EQ(FindOperation(changed->name), changed);
+  EXPECT_THAT(WhyNot("own/mine~2b"), HasSubstr("the model given is own/mine~1a"));
   EXPECT_EQ(op->arch(), "own");
   EXPECT_EQ(
       Simulate(op->model,
                {{0x3c00, 0x3c00, 0x3c00, 0x3c00}, {0x3c00, 0x3c00, 0x3c00, 0x3c00}, 0x3f800000}),
       0x40a00000u);
-  const Operation* const other = AddOwnModel("mine", FindOperation(kRow)->model);
+  const Operation* const other = AddOwnModel("mine", "2b", FindOperation(kRow)->model);
   EXPECT_EQ(FindOperation("own/mine"), other);
+  EXPECT_EQ(FindOperation("own/mine~1a"), op);
   EXPECT_EQ(op->model.k, 4);  // still there
 }
 

@@ -8,6 +8,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "sim/parameter.h"
 #include "sim/simulate.h"
 #include "sim/stages.h"
 #include "sim/tree/tree.h"
@@ -77,9 +79,10 @@ std::string StageText(const Model& model, const Key& key) {
   return Name(key.stage) + number;
 }
 
-// "step 1 product k=3"; the addend of an aligned sum has k = -1.
-std::string LineName(const Model& model, const Key& key, bool steps) {
+// "step 1 product k=3", of a tree "step 1 (NODE) product k=3"; the addend of an aligned sum has k = -1.
+std::string LineName(const Model& model, const Key& key, bool steps, absl::string_view nodes) {
   std::string name = steps ? absl::StrCat("step ", key.step, " ") : "";
+  if (!nodes.empty()) absl::StrAppend(&name, "(", nodes, ") ");
   absl::StrAppend(&name, StageText(model, key));
   if (key.k >= 0) absl::StrAppend(&name, " ", TermText(model, key.k));
   if (key.k < 0 && key.stage == Stage::kAlignedTerm) absl::StrAppend(&name, " addend");
@@ -128,8 +131,8 @@ struct Divergence {
 
 std::optional<Divergence> FindDivergence(const std::vector<Column>& columns) {
   if (columns.size() < 2) return std::nullopt;
-  // Different families have different stages in different orders.
-  if (columns[0].model.algorithm.family != columns[1].model.algorithm.family) return std::nullopt;
+  // Different families, and trees of different shape, have different stages in different orders.
+  if (!ChangesBetween(columns[0].model.algorithm, columns[1].model.algorithm)) return std::nullopt;
   const Event* event = FirstDivergence(columns[0].events, columns[1].events);
   for (const Column& c : columns) {
     for (size_t i = 0; i < c.events.size(); ++i) {
@@ -144,12 +147,17 @@ StageTable::Row MakeRow(const std::vector<Column>& columns, const Key& key, bool
   row.step = key.step;
   row.stage = key.stage;
   row.zero = true;
+  std::vector<std::string> nodes;  // of this step, different ones
+  for (const Column& column : columns) {
+    const std::string node = column.Find(key) == nullptr ? "" : NodeAt(column.model, key.step);
+    if (!node.empty() && std::ranges::count(nodes, node) == 0) nodes.push_back(node);
+  }
   for (const Column& column : columns) {
     const Event* e = column.Find(key);
     row.values.push_back(e == nullptr ? "-" : ValueOf(column.model, *e));
     row.zero &= e == nullptr || (e->stage == Stage::kProduct && e->k >= 0 && e->magnitude == 0);
     if (e == nullptr || !row.name.empty()) continue;
-    row.name = LineName(column.model, key, steps);
+    row.name = LineName(column.model, key, steps, absl::StrJoin(nodes, " or "));
     row.term = TermText(column.model, key.k);
   }
   return row;

@@ -22,6 +22,7 @@
 #include "fuzz/schedule/class_schedule.h"
 #include "fuzz/unit/devices.h"
 #include "fuzz/verdict/error_meaning.h"
+#include "sim/pattern.h"
 #include "sim/quoted_name.h"
 
 namespace mmadiff {
@@ -239,7 +240,10 @@ absl::StatusOr<Filtered<const Operation*>> Matching(const std::vector<std::strin
     ASSIGN_OR_RETURN(const std::string resolved, TypedGlob(text, device));
     const std::string& glob = resolved;
     const bool names = glob.find_first_of("*?[") == glob.npos;
-    const std::vector<const Operation*> matched = MatchOperations(glob, Models::kOptional);
+    std::vector<const Operation*> matched = MatchOperations(glob, Models::kOptional);
+    for (const Operation* op : ReadOperations()) {
+      if (!names && MatchesAny(glob.c_str(), op->name)) matched.push_back(op);
+    }
     const std::vector<std::string> unknown = MatchUnknown(glob);
     if (matched.empty() && unknown.empty()) return OneOperation(glob).status();
     for (const Operation* op : matched) exact[{!IsModelled(*op), op}] |= names;

@@ -10,7 +10,8 @@ namespace mmadiff {
 namespace {
 
 void AppendFlags(const CLI::App& app, const std::set<std::string>& without, std::string& text) {
-  static const std::set<std::string> shown = {"--json", "--quiet", "--color", "--stats"};
+  static const std::set<std::string> shown = {"--json", "--quiet", "--color", "--stats",
+                                              "--model"};  // of Program()
   for (const CLI::Option* option : app.get_options()) {
     const std::string name = "--" + option->get_single_name();
     if (option->count() == 0 || shown.contains(name) || without.contains(name)) continue;

@@ -86,6 +86,7 @@ Fields<StochasticRounding> FieldsOf(const StochasticRounding*) {
   using S = StochasticRounding;
   return {
       {"of", &S::of, Prose("questions that round once")},
+      {"terms", &S::terms, "k of the product, in different questions"},
       {"fraction_bits", &S::fraction_bits},
       {"rates", RatesOf},
       {"exact", &S::exact, "answers to exactly representable results; all are exact"},

@@ -4,12 +4,17 @@
 #include <optional>
 
 #include "absl/strings/ascii.h"
-#include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "corpus/durable_file.h"
+#include "device/plain_text.h"
 #include "device/status_macros.h"
+#include "fuzz/output/next_command.h"
 #include "sim/own_model.h"
 #include "sim/tree/model_text.h"
+#define XXH_INLINE_ALL
+#include "xxhash.h"
 
 namespace mmadiff {
 namespace {
@@ -19,7 +24,7 @@ std::vector<const Operation*>& Read() {
   return ops;
 }
 
-// "own/NAME": letters, digits, '_', '-' and '.' of the file's name.
+// NAME of "own/NAME~VERSION": letters, digits, '_', '-' and '.' of the file's name.
 std::string NameOf(const std::string& file) {
   std::string name = std::filesystem::path(file).stem().string();
   for (char& c : name) {
@@ -34,21 +39,26 @@ absl::Status ReadModel(const std::string& file) {
   const std::optional<Model> model = ParseModel(text, &error);
   if (!model) {
     return absl::InvalidArgumentError(
-        absl::StrCat(file, ":", error.line, ":", error.column, ": ", absl::CHexEscape(error.what)));
+        absl::StrCat(file, ":", error.line, ":", error.column, ": ", PlainLine(error.what)));
   }
   const std::string name = NameOf(file);
   for (const Operation* op : Read()) {
-    if (op->name == absl::StrCat("own/", name)) {
+    if (absl::StartsWith(op->name, absl::StrCat("own/", name, "~"))) {
       return absl::InvalidArgumentError(
           absl::StrCat("--model: two files give ", op->name, ", the second is ", file));
     }
   }
-  const Operation* const op = AddOwnModel(name, *model);
+  // Without comments.
+  const std::string plain = ModelFileText(*model);
+  const std::string version =
+      absl::StrFormat("%08x", XXH3_64bits(plain.data(), plain.size()) >> 32);
+  const Operation* const op = AddOwnModel(name, version, *model);
   if (op == nullptr) {
     return absl::InvalidArgumentError(
         absl::StrCat(file, ": no operation can have these formats together"));
   }
   Read().push_back(op);
+  AddProgramFlag(absl::StrCat("--model=", ShellWord(file)));
   return absl::OkStatus();
 }
 

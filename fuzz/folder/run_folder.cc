@@ -17,6 +17,7 @@
 #include "corpus/stored_files.h"
 #include "device/status_macros.h"
 #include "fuzz/folder/workdir.h"
+#include "sim/operation.h"
 
 namespace mmadiff {
 namespace {
@@ -42,7 +43,13 @@ absl::StatusOr<RunManifest> ReadManifest(const std::string& path) {
                   : " is not the folder of a run: it has no manifest.txtpb"));
   }
   RETURN_IF_ERROR(text.status());
-  return ParseManifest(*text, ManifestPath(path));
+  ASSIGN_OR_RETURN(RunManifest manifest, ParseManifest(*text, ManifestPath(path)));
+  for (const auto& i : manifest.instructions) {
+    if (absl::StartsWith(i.name, "own/") && FindOperation(i.name, Models::kOptional) == nullptr) {
+      return absl::InvalidArgumentError(absl::StrCat(path, ": ", WhyNoOperation(i.name)));
+    }
+  }
+  return manifest;
 }
 
 bool HasNotBegun(const std::string& path) {

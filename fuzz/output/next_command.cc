@@ -45,6 +45,8 @@ std::vector<std::string> ShellWords(absl::string_view command) {
 
 void SetProgram(absl::string_view word_0) { ProgramWord() = ShellWord(word_0); }
 
+void AddProgramFlag(absl::string_view flag) { absl::StrAppend(&ProgramWord(), " ", flag); }
+
 std::string Program() { return ProgramWord(); }
 
 std::string ShellWord(absl::string_view word) {

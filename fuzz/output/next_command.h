@@ -10,7 +10,9 @@ namespace mmadiff {
 // The word that started the program: "./mmadiff" unless main() sets it. Printed commands begin with
 // it, so that they work in the same place.
 void SetProgram(absl::string_view word_0);
-std::string Program();  // a word of a shell
+// Every printed command has the flag too.
+void AddProgramFlag(absl::string_view flag);
+std::string Program();  // words of a shell
 
 // One word of a POSIX shell, quoted if necessary.
 std::string ShellWord(absl::string_view word);

@@ -48,6 +48,8 @@ class FloatTreeLanes : public FloatWordLanes {
 
  private:
   struct Term {
+    MMADIFF_LANES Term() {}
+    MMADIFF_LANES Term(int of, Floats word) : k(of), value(word) {}
     int k;  // of a product; -1: a word
     Floats value;
   };

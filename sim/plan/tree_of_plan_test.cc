@@ -330,7 +330,7 @@ std::string OwnTree(const std::string& name, const std::string& lines) {
   const std::optional<Model> model =
       ParseModel("mmadiff model 1\nk 4\na bf16\nb bf16\nc f32\nd f32\n" + lines, &error);
   EXPECT_TRUE(model) << error.what;
-  return model ? AddOwnModel(name, *model)->name : "";
+  return model ? AddOwnModel(name, "1", *model)->name : "";
 }
 
 // Missing products where they act, as in no row of the tables.

@@ -8,6 +8,7 @@
 
 #include "sim/operation.h"
 #include "sim/parameter.h"
+#include "sim/quoted_name.h"
 
 namespace mmadiff {
 namespace {
@@ -66,7 +67,13 @@ class Reader {
     const std::string_view key = words[0].text;
     if (!began_) {
       began_ = line == kFirstLine;
-      return began_ || Fail("the first line is not '" + std::string(kFirstLine) + "'");
+      if (began_) return true;
+      if (line.starts_with("\xef\xbb\xbf")) {
+        return Fail("the file begins with a byte order mark; save it as UTF-8 without one");
+      }
+      const bool other = words.size() == 3 && key == "mmadiff" && words[1].text == "model";
+      return Fail("the first line is not '" + std::string(kFirstLine) + "'" +
+                  (other ? ": this program does not read version " + Quoted(words[2].text) : ""));
     }
     if (key == "node") {
       return line.starts_with("node") ? tree_.ReadNode(line, line_, error_)
@@ -114,7 +121,14 @@ class Reader {
   }
 
   bool ReadFormat(const Word& word, Format& format) {
-    const Format* const found = FindFormat(word.text);
+    const Format* found = FindFormat(word.text);
+    const std::vector<std::string> meant = QuotedFormats(word.text);
+    if (found == nullptr && meant.size() == 1) found = FindFormat(meant[0]);
+    if (found == nullptr && meant.size() > 1) {
+      std::string all;
+      for (const std::string& name : meant) all += (all.empty() ? "" : ", ") + name;
+      return Fail(Quoted(word.text) + " may mean " + all, word.column);
+    }
     if (found == nullptr) {
       std::vector<std::string> names;
       for (const Format* f : kFormats) names.push_back(f->name);
@@ -129,7 +143,13 @@ class Reader {
   bool ReadFamily(const std::vector<Word>& words) {
     if (words.size() < 2) return Count(words, 2);
     const std::optional<Family> family = FindFamily(words[1].text);
-    if (!family) return Fail("there is no family " + Quoted(words[1].text), words[1].column);
+    if (!family) {
+      std::vector<std::string> names;
+      for (int f = 0; f < kFamilyCount; ++f) names.push_back(Name(static_cast<Family>(f)));
+      return Fail("there is no family " + Quoted(words[1].text) +
+                      NearestText("; similar: ", words[1].text, names, 3),
+                  words[1].column);
+    }
     family_ = {.family = *family};
     return ReadParameters(words, 2, family_);
   }
@@ -172,6 +192,7 @@ class Reader {
                          : "there is neither a line 'tree' nor a line 'family'");
     }
     if (family) {
+      if (!tree_.tree().nodes.empty()) return Fail("nodes belong to a tree, not to a family");
       if (seen_.contains("operands")) {
         line_ = seen_["operands"];
         return Fail("with a family these parameters belong to the line 'family'");
@@ -181,6 +202,13 @@ class Reader {
         model_.algorithm.output_fraction_bits = model_.d.fraction_bits;
       }
     } else {
+      for (size_t i = 0; i < tree_.tree().nodes.size(); ++i) {
+        const bool used = std::ranges::any_of(tree_.tree().code, [&](const TreeCode& c) {
+          return c.push == Push::kJoin && c.node == i;
+        });
+        line_ = seen_["tree"];
+        if (!used) return Fail("the tree has no node " + Quoted(tree_.tree().names[i]));
+      }
       model_.algorithm = operands_;
       model_.algorithm.tree = &tree_.tree();
     }

@@ -185,10 +185,11 @@ std::vector<Met> MetIn(const Tree& tree, const Model& m) {
         if (t.node >= 0 && n.to == nullptr) met[t.node].renames_nans = false;
       }
       of.least = std::min(of.least, least);
-      if (n.scale != NodeScale::kNone) least = -kNever;
-      stack.push_back(n.to == nullptr
-                          ? Term{std::max(least, n.exponent_floor), kNever, code.node, false}
-                          : of_format(*n.to, code.node));
+      // Scales move the exponent after the floor has acted.
+      const bool scaled = n.scale != NodeScale::kNone;
+      least = scaled ? -kNever : std::max(least, n.exponent_floor);
+      stack.push_back(n.to == nullptr ? Term{least, kNever, code.node, false}
+                                      : of_format(*n.to, code.node));
     }
   }
   met[tree.code.back().node].renames_nans = false;  // of the result
@@ -378,6 +379,11 @@ const Format* NodeFormat(std::string_view name) {
 const Format* ResultFormat(const Model& m, int step) {
   if (m.algorithm.family != Family::kTree) return &m.d;
   return m.algorithm.tree->nodes[JoinOf(*m.algorithm.tree, step).node].to;
+}
+
+std::string NodeAt(const Model& m, int step) {
+  if (m.algorithm.family != Family::kTree) return "";
+  return m.algorithm.tree->names[JoinOf(*m.algorithm.tree, step).node];
 }
 
 bool DifferInFieldsOnly(const Tree& x, const Tree& y) {

@@ -141,6 +141,8 @@ const Format* NodeFormat(std::string_view name);
 
 // The format of the word that a step of a trace rounds to: in a tree the node's, else the output's.
 const Format* ResultFormat(const Model& model, int step);
+// The name of the node that is a step of a trace; "" if the model is not a tree.
+std::string NodeAt(const Model& model, int step);
 
 // Whether values of NodeFields() are all that differs.
 bool DifferInFieldsOnly(const Tree& x, const Tree& y);

@@ -196,6 +196,8 @@ const std::vector<std::pair<Formats, int>>& RandomFormats() {
                                                 {{kE2m1, kE2m3, kF32, kE2m1}, 6},
                                                 {{kE2m1, kE2m1, kF32, kF32, kUe4m3, 16}, 64},
                                                 {{kE4m3, kE4m3, kF32, kF32, kUe8m0, 32}, 64},
+                                                {{kE4m3, kE4m3, kF16, kF32, kUe8m0, 4}, 8},
+                                                {{kE2m1, kE2m1, kF32, kF32, kUe4m3, 4}, 8},
                                                 {{kU8, kS8, kS32, kS32}, 16},
                                                 {{kBf16, kF32, kF32, kTf32}, 5},
                                                 {kHalf, 256},
@@ -239,7 +241,7 @@ TEST(Tree, EquivalentChangesChangeNothing) {
       Model changed = m;
       changed.algorithm = WithChanges(m.algorithm, {&n.change, 1});
       ++changes;
-      for (int i = 0; i < 30; ++i) {
+      for (int i = 0; i < 60; ++i) {
         const DotProductCase dot = reference::RandomDot(m, random);
         ASSERT_EQ(Simulate(changed, dot), Simulate(m, dot))
             << Name(n.change) << " " << Describe(m.algorithm);
@@ -288,7 +290,7 @@ TEST(TreeText, SaysWhereAndWhatIsWrong) {
       {"node a fraction_bits", "2:8 'fraction_bits' is not FIELD=VALUE"},
       {"node a fracton_bits=3", "2:8 a node has no field 'fracton_bits'; similar: fraction_bits"},
       {"node a fraction_bits=65", "2:8 fraction_bits: 1 to 64 or exact; not '65'"},
-      {"node a fraction_bits=", "2:8 fraction_bits: 1 to 64 or exact; not the end"},
+      {"node a fraction_bits=", "2:8 'fraction_bits=' has no value"},
       {"node a output_rounding=nearest", "2:8 output_rounding: nearest_even, toward_zero"},
       {"node a nan_rule=constants", "2:8 nan_rule: all_ones, quiet_positive"},
       {"node a nan_rule=7fff,xyz", "2:8 nan_rule: two NaNs in hex, FACTOR,INVALID"},

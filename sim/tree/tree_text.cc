@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
+#include <set>
 #include <span>
 #include <utility>
 #include <vector>
@@ -504,6 +505,7 @@ bool TreeReader::ReadNode(std::string_view text, int line, TextError& error) {
   };
   Node node;
   std::string name;
+  std::set<std::string_view> fields;
   for (size_t at = text.find_first_not_of(" \t", 4); at < text.size();
        at = text.find_first_not_of(" \t", at)) {
     const size_t end = std::min(text.size(), text.find_first_of(" \t", at));
@@ -522,6 +524,10 @@ bool TreeReader::ReadNode(std::string_view text, int line, TextError& error) {
     } else {
       const size_t equals = word.find('=');
       if (equals == word.npos) return fail(Quoted(word) + " is not FIELD=VALUE", at);
+      if (equals + 1 == word.size()) return fail(Quoted(word) + " has no value", at);
+      if (!fields.insert(word.substr(0, equals)).second) {
+        return fail(Quoted(word.substr(0, equals)) + " is there already", at);
+      }
       std::string why;
       if (!SetField(node, word.substr(0, equals), word.substr(equals + 1), &why)) {
         return fail(why, at);

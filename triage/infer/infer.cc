@@ -592,6 +592,8 @@ class Inferrer {
   // The best of each family except the family of the algorithm found.
   void AddRefuted(const Candidate& c, const std::vector<Observed>& observed) {
     if (result_.algorithm && result_.algorithm->family == c.algorithm.family) return;
+    const auto fits = [&](const Algorithm& a) { return a.family == c.algorithm.family; };
+    if (std::ranges::any_of(result_.also, fits)) return;
     const auto same = [&](const Refuted& r) { return r.family == c.algorithm.family; };
     if (std::ranges::any_of(result_.refuted, same)) return;
     Refuted refuted = {c.algorithm.family, c.algorithm, 0, ""};

@@ -181,7 +181,7 @@ void AddNotFound(const Operation& op, const Inference& inference, Lines& lines) 
   const bool searched = inference.nearest.algorithm.family != Family::kNone;
   lines.Add("row      ",
             answers == 0                    ? "none: there are no answers"
-            : !inference.stochastic.empty() ? "none: no family of algorithms rounds stochastically"
+            : !inference.stochastic.empty() ? "none: no family of algorithms rounds like this"
             : !inference.shared_exponents.empty()
                 ? "none: no family of algorithms has shared exponents"
             : !searched ? "none: stopped before the search began"
@@ -337,7 +337,10 @@ std::string InferenceClue(const Operation& op, const Inference& inference) {
   const char* const then = text.empty() ? "" : "; ";
   if (!inference.algorithm) {
     if (!inference.stochastic.empty()) {
-      return absl::StrCat(text, then, "the rounding is stochastic");
+      const bool changes = std::ranges::any_of(
+          inference.stochastic, [](const StochasticRounding& r) { return r.changed > 0; });
+      return absl::StrCat(text, then, "the rounding is stochastic",
+                          changes ? "" : " or follows an unknown rule");
     }
     if (!inference.shared_exponents.empty()) {
       return absl::StrCat(text, then, "operands share exponents");

@@ -205,6 +205,12 @@ std::vector<Algorithm> Agreeing(const Operation& op, const Algorithm& start,
   return agreeing;
 }
 
+// How many parameters differ from the family's plain algorithm.
+size_t ParametersSet(const Operation& op, const Algorithm& a) {
+  const std::vector<Algorithm> plain = PlainOf(op, a.family);
+  return plain.empty() ? 0 : ChangesBetween(plain.front(), a)->size();
+}
+
 }  // namespace
 
 std::vector<Algorithm> StartsOf(const Operation& op) {
@@ -313,7 +319,10 @@ std::vector<Candidate> FindCandidates(const Operation& op, std::span<const Obser
       if (found[i].missed == 0) std::swap(found[0], found[i]);
     }
   }
-  std::ranges::stable_sort(found, {}, &Candidate::missed);
+  // Of those that reproduce all answers, the one with the fewest parameters that are not plain.
+  std::ranges::stable_sort(found, {}, [&](const Candidate& c) {
+    return std::pair(c.missed, c.missed > 0 || IsModelled(op) ? 0 : ParametersSet(op, c.algorithm));
+  });
   return found;
 }
 

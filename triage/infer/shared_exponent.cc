@@ -17,9 +17,10 @@ constexpr int kMinGap = 4;      // formats with less range show nothing
 constexpr int kRaised = 1;      // the other operand's second size, in bits above the first
 constexpr int kAboveZeros = 4;  // bits from the exponent of a zero product to the small product
 
-// The large element is at `large`, the small one at `small`, `gap` bits below it.
+// The large element is at `large`, the small one at `small`, `gap` bits below it. If `last` is not 0, the small
+// element has a second one so many bits below the first.
 struct LargeAndSmall {
-  int large, small, gap;
+  int large, small, gap, last = 0;
 };
 
 class OperandExponents {
@@ -53,7 +54,7 @@ class OperandExponents {
 
  private:
   // Each pair takes four.
-  int64_t Questions() const { return 4ll * (m_.k + max_gap_ + 6 * m_.k); }
+  int64_t Questions() const { return 4ll * (m_.k + max_gap_ + 8 * m_.k); }
 
   std::vector<LargeAndSmall> Neighbors() const {
     std::vector<LargeAndSmall> pairs;
@@ -81,21 +82,23 @@ class OperandExponents {
     return static_cast<int>(first - changed.begin()) - 1;
   }
 
-  // Whether every element changes the first and the last of its group, no element of the groups beside
-  // it, and none within `kept` bits.
+  // Whether every element changes the first and the last of its group, also where only their last bit is
+  // too small, no element of the groups beside it, and none within `kept` bits.
   absl::StatusOr<bool> Holds(int group, int kept) {
     std::vector<LargeAndSmall> pairs;
     std::vector<bool> wanted;
-    const auto add = [&](int large, int small, int gap, bool changes) {
+    const auto add = [&](int large, int small, int gap, bool changes, int last = 0) {
       if (small < 0 || small >= m_.k || small == large) return;
-      pairs.push_back({large, small, gap});
+      pairs.push_back({large, small, gap, last});
       wanted.push_back(changes);
     };
+    const int bits = std::min(own_.fraction_bits, kept);  // that an element alone keeps
     for (int large = 0; large < m_.k; ++large) {
       const int first = large - large % group, last = std::min(first + group, m_.k) - 1;
       for (const int small : {first, last}) {
         add(large, small, kept, false);
         add(large, small, kept + 1, true);
+        if (bits > 0) add(large, small, kept + 1 - bits, true, bits);
       }
       add(large, first - 1, max_gap_, false);
       add(large, last + 1, max_gap_, false);
@@ -117,15 +120,21 @@ class OperandExponents {
     ASSIGN_OR_RETURN(const auto words, asker_.Ask(kExponentExperiment, dots));
     std::vector<bool> changed;
     for (size_t i = 0; i < words.size(); i += 4) {
-      const bool exact = words[i] == Product(factor_) && words[i + 2] == Product(factor_ + kRaised);
+      const LargeAndSmall& p = pairs[i / 4];
+      const bool exact =
+          words[i] == Product(p, factor_) && words[i + 2] == Product(p, factor_ + kRaised);
       changed.push_back(exact && words[i + 1] != words[i] && words[i + 3] != words[i + 2]);
     }
     return changed;
   }
 
-  uint64_t Product(int factor) const {
+  // The small element's value, times 2^factor.
+  static Value SmallValue(const LargeAndSmall& p, int exponent) {
+    return {Value::Class::kFinite, false, exponent, p.last == 0 ? 0 : 1ull << (64 - p.last)};
+  }
+  uint64_t Product(const LargeAndSmall& p, int factor) const {
     uint64_t word = 0;
-    (void)EncodePowerOfTwo(m_.d, false, small_ + factor, &word);
+    (void)EncodeValue(m_.d, SmallValue(p, small_ + factor), &word);
     return word;
   }
 
@@ -133,7 +142,7 @@ class OperandExponents {
     DotProductCase dot = NeutralDotProduct(m_);
     auto& own = of_b_ ? dot.b : dot.a;
     auto& other = of_b_ ? dot.a : dot.b;
-    (void)EncodePowerOfTwo(own_, false, small_, &own[p.small]);
+    (void)EncodeValue(own_, SmallValue(p, small_), &own[p.small]);
     (void)EncodePowerOfTwo(other_, false, factor, &other[p.small]);
     if (with_large) (void)EncodePowerOfTwo(own_, false, small_ + p.gap, &own[p.large]);
     return dot;

@@ -30,6 +30,7 @@ struct Blocks {
   int group = 1, bits = 7;
   bool nearest = false;  // else toward zero
   int single = 0;        // so many elements before the first group have exponents of their own
+  bool prunes = false;   // small elements are dropped, others keep all bits
 };
 
 // Sums in f32 of products of rows whose groups share exponents.
@@ -71,6 +72,10 @@ class BlockDevice : public ModelDevice {
     if (largest == 0) return;
     const int last = std::ilogb(largest) - (blocks.bits - 1);
     for (long double& x : group) {
+      if (blocks.prunes) {
+        if (std::abs(x) < std::ldexp(1.0L, last)) x = 0;
+        continue;
+      }
       const long double scaled = std::ldexp(x, -last);
       x = std::ldexp(blocks.nearest ? std::nearbyint(scaled) : std::trunc(scaled), last);
     }
@@ -101,6 +106,13 @@ TEST(SharedExponentTest, Groups) {
       }
     }
   }
+}
+
+// An element that is not too small keeps its last bits.
+TEST(SharedExponentTest, PrunedElements) {
+  const Operation& op = *FindUnlisted(kHalf);
+  BlockDevice device(op, {.group = 4, .bits = 8, .prunes = true}, {});
+  EXPECT_TRUE(Ask(device, op).empty());
 }
 
 TEST(SharedExponentTest, BothOperands) {

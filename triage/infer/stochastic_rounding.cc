@@ -5,6 +5,7 @@
 #include <cmath>
 #include <compare>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <random>
 #include <utility>
@@ -53,7 +54,6 @@ int FractionBitsOf(const Format& f, uint64_t word) {
 
 // A rule may depend on the signs and on the last bit.
 struct RoundingGroup {
-  int term;
   bool negative, subtracts, odd;  // odd: the last bit of the neighbor nearer to zero
   auto operator<=>(const RoundingGroup&) const = default;
 };
@@ -68,8 +68,10 @@ struct RoundingQuestion {
 
 class OneRounding {
  public:
-  OneRounding(Asker& asker, const char* of) : asker_(asker), m_(asker.op().model) {
+  OneRounding(Asker& asker, const char* of, int term)
+      : asker_(asker), m_(asker.op().model), term_(term) {
     result_.of = of;
+    result_.terms = {term};
   }
   virtual ~OneRounding() = default;
 
@@ -116,6 +118,7 @@ class OneRounding {
 
   Asker& asker_;
   const Model& m_;
+  const int term_;  // k of the product
   std::mt19937_64 random_{1};
   StochasticRounding result_;
 
@@ -210,36 +213,33 @@ class OneRounding {
 // A large term whose last bit is at most that of the result, and a small one below that bit.
 class Sums : public OneRounding {
  public:
-  explicit Sums(Asker& asker)
-      : OneRounding(asker, HasNoAddend(asker.op().model) ? "one product plus another"
-                                                         : "c plus one product"),
+  Sums(Asker& asker, int term)
+      : OneRounding(
+            asker,
+            HasNoAddend(asker.op().model) ? "product k0 plus one product" : "c plus one product",
+            term),
         large_(HasNoAddend(m_) ? 0 : m_.k),
         large_bits_(HasNoAddend(m_) ? m_.a.fraction_bits : m_.c.fraction_bits),
         position_bits_(std::min(kPositionBits, m_.a.fraction_bits + 1)) {}
 
  protected:
   void AddQuestions(int bits) override {
-    if (IsAbsent(m_.b)) return;  // a conversion
-    const int first = HasNoAddend(m_) ? 1 : 0;
-    if (first >= m_.k) return;
-    for (const int small : {first, m_.k - 1}) {
-      const std::optional<int> exponent = LargeExponent(small, bits);
-      for (int signs = 0; exponent && signs < 4; ++signs) {
-        AddGroup({small, (signs & 1) != 0, (signs & 2) != 0, false}, *exponent, bits);
-      }
-      if (m_.k - 1 == first) break;
+    if (IsAbsent(m_.b) || term_ == large_) return;  // a conversion, or the large term
+    const std::optional<int> exponent = LargeExponent(bits);
+    for (int signs = 0; exponent && signs < 4; ++signs) {
+      AddGroup({(signs & 1) != 0, (signs & 2) != 0, false}, *exponent, bits);
     }
   }
 
  private:
   // Nearest to 0 such that the formats hold every small term.
-  std::optional<int> LargeExponent(int small, int bits) const {
+  std::optional<int> LargeExponent(int bits) const {
     for (int distance = 0; distance <= kSearched; ++distance) {
       for (const int exponent : {distance, -distance}) {
         const int last = exponent - bits - position_bits_;
         DotProductCase dot = NeutralDotProduct(m_);
-        const bool fits = PutTerm(m_, small, ValueOf(false, 1, last), dot) &&
-                          PutTerm(m_, small, ValueOf(false, 3, exponent - bits), dot) &&
+        const bool fits = PutTerm(m_, term_, ValueOf(false, 1, last), dot) &&
+                          PutTerm(m_, term_, ValueOf(false, 3, exponent - bits), dot) &&
                           PutTerm(m_, large_, ValueOf(false, 3, exponent), dot);
         if (fits) return exponent;
       }
@@ -266,7 +266,7 @@ class Sums : public OneRounding {
     DotProductCase dot = NeutralDotProduct(m_);
     const bool subtracts = group.subtracts;
     if (PutTerm(m_, large_, ValueOf(group.negative, large, last), dot) &&
-        PutTerm(m_, group.term, ValueOf(group.negative != subtracts, small, last), dot)) {
+        PutTerm(m_, term_, ValueOf(group.negative != subtracts, small, last), dot)) {
       Add(std::move(dot), subtracts ? large - small : large + small, last, group);
     }
   }
@@ -277,37 +277,77 @@ class Sums : public OneRounding {
 // A product that has more bits than the result, or a converted operand.
 class Products : public OneRounding {
  public:
-  explicit Products(Asker& asker)
-      : OneRounding(asker, IsAbsent(asker.op().model.b) ? "a conversion" : "one product alone") {}
+  Products(Asker& asker, int term)
+      : OneRounding(asker, IsAbsent(asker.op().model.b) ? "a conversion" : "one product alone",
+                    term) {}
 
  protected:
   void AddQuestions(int bits) override {
     const int of_b = IsAbsent(m_.b) ? 0 : m_.b.fraction_bits;
-    for (const int term : {0, m_.k - 1}) {
-      for (const bool negative : {false, true}) {
-        for (int i = 0; i < 2 * kOfGroup; ++i) {
-          AddProduct(term, negative, m_.a.fraction_bits, of_b);
-        }
-        for (int i = 0; i < kExactOfGroup; ++i) {
-          AddProduct(term, negative, std::min(m_.a.fraction_bits, bits / 2),
-                     std::min(of_b, bits / 2 - 1));
-        }
+    for (const bool negative : {false, true}) {
+      for (int i = 0; i < 2 * kOfGroup; ++i) AddProduct(negative, m_.a.fraction_bits, of_b);
+      for (int i = 0; i < kExactOfGroup; ++i) {
+        AddProduct(negative, std::min(m_.a.fraction_bits, bits / 2), std::min(of_b, bits / 2 - 1));
       }
-      if (m_.k == 1) break;
     }
   }
 
  private:
   // +-1.x * 1.y with random x of `of_a` bits and y of `of_b` bits.
-  void AddProduct(int term, bool negative, int of_a, int of_b) {
+  void AddProduct(bool negative, int of_a, int of_b) {
     if (of_b < 0) return;
     const uint64_t a = 1ull << of_a | RandomBits(of_a), b = 1ull << of_b | RandomBits(of_b);
     DotProductCase dot = NeutralDotProduct(m_);
-    if (!EncodeValue(m_.a, ValueOf(negative, a, -of_a), &dot.a[term])) return;
-    if (!IsAbsent(m_.b) && !EncodeValue(m_.b, ValueOf(false, b, -of_b), &dot.b[term])) return;
-    Add(std::move(dot), static_cast<Wide>(a) * b, -of_a - of_b, {term, negative, false, false});
+    if (!EncodeValue(m_.a, ValueOf(negative, a, -of_a), &dot.a[term_])) return;
+    if (!IsAbsent(m_.b) && !EncodeValue(m_.b, ValueOf(false, b, -of_b), &dot.b[term_])) return;
+    Add(std::move(dot), static_cast<Wide>(a) * b, -of_a - of_b, {negative, false, false});
   }
 };
+
+// k of the products that are queried, each alone: all of few, some of many.
+std::vector<int> AskedTerms(int k) {
+  if (k <= 4) {
+    std::vector<int> all(k);
+    std::iota(all.begin(), all.end(), 0);
+    return all;
+  }
+  return {0, 1, k / 2, k - 1};
+}
+
+void Merge(const StochasticRounding& other, StochasticRounding& into) {
+  into.terms.insert(into.terms.end(), other.terms.begin(), other.terms.end());
+  for (size_t i = 0; i < into.positive.size(); ++i) {
+    into.positive[i].Add(other.positive[i]);
+    into.negative[i].Add(other.negative[i]);
+  }
+  into.exact += other.exact;
+  into.changed += other.changed;
+  into.without_rule += other.without_rule;
+}
+
+template <class Questions>
+absl::Status AskOfEachTerm(Asker& asker, int64_t most, std::vector<StochasticRounding>& found) {
+  const int64_t limit = asker.asked() + most;
+  std::vector<StochasticRounding> of_terms;
+  const std::vector<int> terms = AskedTerms(asker.op().model.k);
+  for (const int term : terms) {
+    Questions questions(asker, term);
+    ASSIGN_OR_RETURN(auto rounding, questions.Ask(limit - asker.asked()));
+    if (rounding) of_terms.push_back(*std::move(rounding));
+  }
+  // Terms that round alike are one result.
+  for (StochasticRounding& of_term : of_terms) {
+    const auto alike = std::ranges::find_if(found, [&](const StochasticRounding& r) {
+      return r.of == of_term.of && r.fraction_bits == of_term.fraction_bits;
+    });
+    if (alike == found.end()) {
+      found.push_back(std::move(of_term));
+    } else {
+      Merge(of_term, *alike);
+    }
+  }
+  return absl::OkStatus();
+}
 
 std::string PercentText(int64_t part, int64_t of) {
   return absl::StrCat((100 * part + of / 2) / std::max<int64_t>(1, of), "%");
@@ -383,14 +423,9 @@ absl::StatusOr<std::vector<StochasticRounding>> AskStochasticRounding(Asker& ask
   std::vector<StochasticRounding> found;
   const Model& m = asker.op().model;
   if (IsInteger(m.d) || IsInteger(m.a)) return found;
-  Sums sums(asker);
-  Products products(asker);
   const int64_t limit = asker.asked() + most;
-  for (OneRounding* questions :
-       {static_cast<OneRounding*>(&sums), static_cast<OneRounding*>(&products)}) {
-    ASSIGN_OR_RETURN(auto rounding, questions->Ask(limit - asker.asked()));
-    if (rounding) found.push_back(*std::move(rounding));
-  }
+  RETURN_IF_ERROR(AskOfEachTerm<Sums>(asker, most, found));
+  RETURN_IF_ERROR(AskOfEachTerm<Products>(asker, limit - asker.asked(), found));
   return found;
 }
 
@@ -398,16 +433,18 @@ std::vector<std::string> StochasticLines(const StochasticRounding& r) {
   const RoundingRates both = BothOf(r);
   const RoundingRate all = TotalOf(both);
   std::vector<std::string> lines = {absl::StrCat(
-      "stochastic: ", r.of, " is rounded to ", r.fraction_bits, " fraction bits; each of ",
-      all.answers, " inexact results is one of the two neighbors of the exact value, and ",
-      all.farther, " are the neighbor farther from zero; ",
+      r.changed == 0 ? "stochastic, or by an unknown rule: " : "stochastic: ", r.of, " (",
+      absl::StrJoin(r.terms, ", ", [](std::string* out, int k) { absl::StrAppend(out, "k", k); }),
+      ") is rounded to ", r.fraction_bits, " fraction bits; each of ", all.answers,
+      " inexact results is one of the two neighbors of the exact value, and ", all.farther,
+      " are the neighbor farther from zero; ",
       r.exact == 0 ? "no exactly representable result was queried"
                    : absl::StrCat("all ", r.exact, " exactly representable results are exact"))};
   lines.push_back(
       r.changed == 0
-          ? absl::StrCat("repeated questions give the same neighbor, but no rounding mode chooses "
-                         "these neighbors: any rule of the exact value's sign, last bit and "
-                         "position misses at least ",
+          ? absl::StrCat("repeated questions give the same neighbor: a hash or a generator "
+                         "chooses it, or other bits of the operands; any rule of the exact value's "
+                         "sign, last bit and position misses at least ",
                          r.without_rule, " of them")
           : absl::StrCat("when asked again, ", r.changed, " of ", all.answers,
                          " questions gave the other neighbor"));

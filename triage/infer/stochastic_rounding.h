@@ -1,5 +1,6 @@
 // Recognizes stochastic rounding: each answer is one of the two neighbors of the exact value, and no
-// rule of the exact value decides which. The questions round once: a large term plus a small one, or
+// rule of its sign, last bit and position decides which. If repeated questions give the same neighbor,
+// the device may also follow another rule. The questions round once: a large term plus a small one, or
 // one product alone; all other terms are zero.
 #pragma once
 
@@ -36,6 +37,7 @@ using RoundingRates = std::array<RoundingRate, std::size(kRoundingPositions)>;
 
 struct StochasticRounding {
   std::string of;                    // the questions: "c plus one product"
+  std::vector<int> terms;            // k of that product, in different questions
   int fraction_bits = 0;             // of the neighbors, after the leading one
   RoundingRates positive, negative;  // by the sign of the exact value
   int64_t exact = 0;                 // answers to exactly representable values, all of them exact

@@ -81,7 +81,7 @@ std::vector<int> TreeSearch::UnitsWith(int rule) const {
 }
 
 // One rule for all sums, with a conversion of the result, and one for all products, if they give most
-// answers.
+// answers. An accumulator may round twice, and begin with the rounded addend.
 void TreeSearch::StartAlike() {
   const Indices some(all_.begin(), all_.begin() + std::min(kEvidence, all_.size()));
   const UnitTree open = tree_;
@@ -92,23 +92,37 @@ void TreeSearch::StartAlike() {
   for (const UnitRule& rule : plain) {
     if (rule[0].output_rounding == Rounding::kNearestEven) of_products.push_back(rule);
   }
-  for (const UnitRule& rule : plain) {
+  std::vector<UnitRule> of_sums = plain;
+  for (const UnitRule& twice : TwiceRoundedRules(op_.model)) {
+    const bool nearest = std::ranges::all_of(
+        twice, [](const Node& n) { return n.output_rounding == Rounding::kNearestEven; });
+    if (nearest && twice[0].to != twice[1].to) of_sums.push_back(twice);
+  }
+  for (const UnitRule& rule : of_sums) {
+    const Format& to = *rule.back().to;
+    const bool rounds_addend = to.fraction_bits < op_.model.c.fraction_bits;
+    std::vector<UnitRule> of_addend = {{}};
+    if (rounds_addend) of_addend.push_back({Node{.to = &to}});
     std::vector<UnitRule> of_root = ConvertedRules(op_.model, {rule});
     of_root.insert(of_root.begin(), rule);
     std::erase_if(of_root, [&](const UnitRule& r) { return !Fits({root()}, r); });
     for (const UnitRule& last : of_root) {
       for (const UnitRule& product : of_products) {
-        if (least == 0 || (*stop_)()) break;
-        tree_ = open;
-        for (int u = 0; u <= root(); ++u) {
-          if (tree_.units[u].leaf != op_.model.k) {
-            Assign(u, u == root() ? last : IsSum(u) ? rule : product);
+        for (const UnitRule& addend : of_addend) {
+          if (least == 0 || (*stop_)()) break;
+          if (rule.size() > 1 && !product.empty()) continue;
+          tree_ = open;
+          for (int u = 0; u <= root(); ++u) {
+            Assign(u, u == root()                          ? last
+                      : IsSum(u)                           ? rule
+                      : tree_.units[u].leaf == op_.model.k ? addend
+                                                           : product);
           }
+          const size_t missed = answers_.Missed(tree_, some, least - 1);
+          if (missed >= least) continue;
+          least = missed;
+          best = tree_;
         }
-        const size_t missed = answers_.Missed(tree_, some, least - 1);
-        if (missed >= least) continue;
-        least = missed;
-        best = tree_;
       }
     }
   }
