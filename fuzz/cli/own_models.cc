@@ -33,6 +33,18 @@ std::string NameOf(const std::string& file) {
   return name;
 }
 
+// A hash of what is simulated: of neither comments nor the way in which the tree is written.
+std::string VersionOf(const Model& model) {
+  std::string text = ModelFileText(model);
+  if (const Tree* const tree = model.algorithm.tree; tree != nullptr) {
+    text.resize(text.rfind("\ntree "));
+    for (const TreeCode& c : tree->code) {
+      absl::StrAppend(&text, " ", static_cast<int>(c.push), ",", c.node, ",", c.index);
+    }
+  }
+  return absl::StrFormat("%08x", XXH3_64bits(text.data(), text.size()) >> 32);
+}
+
 absl::Status ReadModel(const std::string& file) {
   ASSIGN_OR_RETURN(const std::string text, ReadFile(file, kMaxModelText));
   TextError error;
@@ -48,11 +60,7 @@ absl::Status ReadModel(const std::string& file) {
           absl::StrCat("--model: two files give ", op->name, ", the second is ", file));
     }
   }
-  // Without comments.
-  const std::string plain = ModelFileText(*model);
-  const std::string version =
-      absl::StrFormat("%08x", XXH3_64bits(plain.data(), plain.size()) >> 32);
-  const Operation* const op = AddOwnModel(name, version, *model);
+  const Operation* const op = AddOwnModel(name, VersionOf(*model), *model);
   if (op == nullptr) {
     return absl::InvalidArgumentError(
         absl::StrCat(file, ": no operation can have these formats together"));

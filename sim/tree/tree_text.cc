@@ -66,6 +66,29 @@ size_t SizeOf(const Branch& branch) {
   return size;
 }
 
+// A node for every `count` terms; alone, the last is left as it is if `keeps`.
+std::vector<Branch> Joined(int node, std::vector<Branch> terms, int count, bool keeps) {
+  std::vector<Branch> joined;
+  for (size_t i = 0; i < terms.size(); i += count) {
+    const auto first = terms.begin() + i;
+    const auto last = terms.begin() + std::min(terms.size(), i + count);
+    if (keeps && last - first == 1) {
+      joined.push_back(std::move(*first));
+      continue;
+    }
+    Branch branch = {Push::kJoin, node};
+    branch.terms.assign(std::make_move_iterator(first), std::make_move_iterator(last));
+    joined.push_back(std::move(branch));
+  }
+  return joined;
+}
+
+// Joined again and again until one is left.
+Branch Reduced(int node, std::vector<Branch> terms, int count) {
+  while (terms.size() > 1) terms = Joined(node, std::move(terms), count, true);
+  return std::move(terms[0]);
+}
+
 class ShapeParser {
  public:
   ShapeParser(std::string_view text, int line, int k, const std::vector<std::string>& names,
@@ -180,10 +203,7 @@ class ShapeParser {
     const int node = static_cast<int>(at - names_.begin());
     if (reduce) {
       if (list.group < 2) return Fail("'reduce' needs /n with n of at least 2", start);
-      while (list.terms.size() > 1) {
-        list.terms = Joined(node, std::move(list.terms), list.group, true);
-      }
-      terms.push_back(std::move(list.terms[0]));
+      terms.push_back(Reduced(node, std::move(list.terms), list.group));
       return true;
     }
     const size_t count = list.terms.size();
@@ -191,23 +211,6 @@ class ShapeParser {
         node, std::move(list.terms), list.group == 0 ? static_cast<int>(count) : list.group, false);
     std::ranges::move(joined, std::back_inserter(terms));
     return true;
-  }
-
-  // A node for every `count` terms; alone, the last is left as it is if `keeps`.
-  static std::vector<Branch> Joined(int node, std::vector<Branch> terms, int count, bool keeps) {
-    std::vector<Branch> joined;
-    for (size_t i = 0; i < terms.size(); i += count) {
-      const auto first = terms.begin() + i;
-      const auto last = terms.begin() + std::min(terms.size(), i + count);
-      if (keeps && last - first == 1) {
-        joined.push_back(std::move(*first));
-        continue;
-      }
-      Branch branch = {Push::kJoin, node};
-      branch.terms.assign(std::make_move_iterator(first), std::make_move_iterator(last));
-      joined.push_back(std::move(branch));
-    }
-    return joined;
   }
 
   bool ReadProducts(int first, std::vector<Branch>& terms) {
@@ -379,6 +382,7 @@ class ShapePrinter {
       case Push::kJoin:
         break;
     }
+    if (std::string reduce = ReduceText(b); !reduce.empty()) return reduce;
     if (std::string fold = FoldText(b); !fold.empty()) return fold;
     return tree_.names[b.index] + "(" + ListText(b.terms) + ")";
   }
@@ -431,12 +435,34 @@ class ShapePrinter {
 
   static bool AsStep(const Branch& b, int node, int position, Step& step) {
     if (b.push != Push::kJoin || b.index != node || b.terms.size() < 2) return false;
+    if (position >= static_cast<int>(b.terms.size())) return false;
     step = {node, position};
     step.inner = Through(&b.terms[position], step.through);
     for (int i = 0; i < static_cast<int>(b.terms.size()); ++i) {
       if (i != position) step.rest.push_back(b.terms[i]);
     }
     return true;
+  }
+
+  // Terms of the sums of one node below others of that node, and the most that one of these sums has.
+  static void AddReduced(const Branch& b, int node, std::vector<Branch>& terms, size_t& most) {
+    if (b.push != Push::kJoin || b.index != node || b.terms.size() < 2) {
+      terms.push_back(b);
+      return;
+    }
+    most = std::max(most, b.terms.size());
+    for (const Branch& term : b.terms) AddReduced(term, node, terms, most);
+  }
+
+  std::string ReduceText(const Branch& b) const {
+    std::vector<Branch> terms;
+    size_t most = 0;
+    AddReduced(b, b.index, terms, most);
+    if (terms.size() < 4 || terms.size() <= most || terms.size() % most != 0) return "";
+    const int count = static_cast<int>(most);
+    if (CodeOf(Reduced(b.index, terms, count)) != CodeOf(b)) return "";
+    return "reduce " + tree_.names[b.index] + "(" + ListText(terms) + " /" + std::to_string(count) +
+           ")";
   }
 
   std::string FoldText(const Branch& b) const {
@@ -446,7 +472,8 @@ class ShapePrinter {
       if (!AsStep(b, b.index, position, first)) continue;
       std::vector<Step> steps = {first};
       Step next;
-      while (AsStep(*steps.back().inner, b.index, position, next) &&
+      while (ReduceText(*steps.back().inner).empty() &&
+             AsStep(*steps.back().inner, b.index, position, next) &&
              next.rest.size() == first.rest.size() && next.through == first.through) {
         steps.push_back(next);
       }

@@ -86,7 +86,7 @@ void TreeSearch::StartAlike() {
   const Indices some(all_.begin(), all_.begin() + std::min(kEvidence, all_.size()));
   const UnitTree open = tree_;
   UnitTree best = open;
-  size_t least = some.size() / 4;
+  size_t least = some.size() / 4, least_of_all = all_.size();
   const std::vector<UnitRule> plain = PlainRules(op_.model);
   std::vector<UnitRule> of_products = {{}};
   for (const UnitRule& rule : plain) {
@@ -109,7 +109,7 @@ void TreeSearch::StartAlike() {
     for (const UnitRule& last : of_root) {
       for (const UnitRule& product : of_products) {
         for (const UnitRule& addend : of_addend) {
-          if (least == 0 || (*stop_)()) break;
+          if (least_of_all == 0 || (*stop_)()) break;
           if (rule.size() > 1 && !product.empty()) continue;
           tree_ = open;
           for (int u = 0; u <= root(); ++u) {
@@ -118,9 +118,13 @@ void TreeSearch::StartAlike() {
                       : tree_.units[u].leaf == op_.model.k ? addend
                                                            : product);
           }
-          const size_t missed = answers_.Missed(tree_, some, least - 1);
-          if (missed >= least) continue;
+          // Rules that differ in few answers are told apart by all of them.
+          const size_t missed = answers_.Missed(tree_, some, least);
+          if (missed > least) continue;
+          const size_t of_all = answers_.Missed(tree_, all_, least_of_all - 1);
+          if (of_all >= least_of_all) continue;
           least = missed;
+          least_of_all = of_all;
           best = tree_;
         }
       }

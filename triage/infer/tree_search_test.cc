@@ -126,6 +126,19 @@ TEST(TreeSearchTest, ChainRoundedAgain) {
   EXPECT_TRUE(IsFound(op, hidden, 20000, &text)) << text;
 }
 
+// Every sum is rounded to f32, then to the accumulator's bf16.
+TEST(TreeSearchTest, AccumulatorRoundedTwice) {
+  for (const char* name : {"unlisted/k4.f32.f16.f16.f32", "unlisted/k8.f32.f16.f16.f32"}) {
+    const Operation& op = *FindUnlisted(name);
+    const Tree hidden = TreeFromText(
+        "node add to=f32\nnode acc to=bf16\nnode out to=f32\n"
+        "tree out(fold acc(add(_ @)) over k0.. from acc(c))",
+        op.model.k);
+    std::string text;
+    EXPECT_TRUE(IsFound(op, hidden, 20000, &text)) << text;
+  }
+}
+
 // The tree found has no node that changes no answer: one rule for all sums.
 TEST(TreeSearchTest, SmallestTree) {
   const Operation& op = *FindUnlisted("unlisted/k8.f32.f16.f16.f32");
