@@ -33,15 +33,9 @@ std::string NameOf(const std::string& file) {
   return name;
 }
 
-// A hash of what is simulated: of neither comments nor the way in which the tree is written.
+// A hash of the model. Comments and the form of the tree's text do not change it.
 std::string VersionOf(const Model& model) {
-  std::string text = ModelFileText(model);
-  if (const Tree* const tree = model.algorithm.tree; tree != nullptr) {
-    text.resize(text.rfind("\ntree "));
-    for (const TreeCode& c : tree->code) {
-      absl::StrAppend(&text, " ", static_cast<int>(c.push), ",", c.node, ",", c.index);
-    }
-  }
+  const std::string text = ModelKey(model);
   return absl::StrFormat("%08x", XXH3_64bits(text.data(), text.size()) >> 32);
 }
 

@@ -266,4 +266,15 @@ std::string ModelFileText(const Model& m) {
   return text;
 }
 
+std::string ModelKey(const Model& m) {
+  std::string text = ModelFileText(m);
+  if (m.algorithm.family != Family::kTree) return text;
+  text.resize(text.rfind("\ntree "));
+  for (const TreeCode& c : m.algorithm.tree->code) {
+    text += " " + std::to_string(static_cast<int>(c.push)) + "," + std::to_string(c.node) + "," +
+            std::to_string(c.index);
+  }
+  return text;
+}
+
 }  // namespace mmadiff

@@ -33,4 +33,7 @@ std::optional<Model> ParseModel(std::string_view text, TextError* error);
 // The text that ParseModel() reads.
 std::string ModelFileText(const Model& model);
 
+// Different for every model, whatever the text of its tree.
+std::string ModelKey(const Model& model);
+
 }  // namespace mmadiff

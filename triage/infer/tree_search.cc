@@ -80,57 +80,68 @@ std::vector<int> TreeSearch::UnitsWith(int rule) const {
   return units;
 }
 
+// One rule for all sums, another for the root, one for all products, and one for the addend.
+void TreeSearch::AssignAlike(const UnitRule& sum, const UnitRule& last, const UnitRule& product,
+                             const UnitRule& addend) {
+  for (int u = 0; u <= root(); ++u) {
+    const bool is_addend = tree_.units[u].leaf == op_.model.k;
+    Assign(u, u == root() ? last : IsSum(u) ? sum : is_addend ? addend : product);
+  }
+}
+
+// The rule of a sum, perhaps with a conversion, as that of the root.
+std::vector<UnitRule> TreeSearch::RootRules(const UnitRule& sum) const {
+  std::vector<UnitRule> rules = ConvertedRules(op_.model, {sum});
+  rules.insert(rules.begin(), sum);
+  std::erase_if(rules, [&](const UnitRule& r) { return !Fits({root()}, r); });
+  return rules;
+}
+
 // One rule for all sums, with a conversion of the result, and one for all products, if they give most
-// answers. An accumulator may round twice, and begin with the rounded addend.
+// answers.
 void TreeSearch::StartAlike() {
   const Indices some(all_.begin(), all_.begin() + std::min(kEvidence, all_.size()));
   const UnitTree open = tree_;
   UnitTree best = open;
-  size_t least = some.size() / 4, least_of_all = all_.size();
+  size_t least = some.size() / 4;
   const std::vector<UnitRule> plain = PlainRules(op_.model);
   std::vector<UnitRule> of_products = {{}};
   for (const UnitRule& rule : plain) {
     if (rule[0].output_rounding == Rounding::kNearestEven) of_products.push_back(rule);
   }
-  std::vector<UnitRule> of_sums = plain;
-  for (const UnitRule& twice : TwiceRoundedRules(op_.model)) {
-    const bool nearest = std::ranges::all_of(
-        twice, [](const Node& n) { return n.output_rounding == Rounding::kNearestEven; });
-    if (nearest && twice[0].to != twice[1].to) of_sums.push_back(twice);
-  }
-  for (const UnitRule& rule : of_sums) {
-    const Format& to = *rule.back().to;
-    const bool rounds_addend = to.fraction_bits < op_.model.c.fraction_bits;
-    std::vector<UnitRule> of_addend = {{}};
-    if (rounds_addend) of_addend.push_back({Node{.to = &to}});
-    std::vector<UnitRule> of_root = ConvertedRules(op_.model, {rule});
-    of_root.insert(of_root.begin(), rule);
-    std::erase_if(of_root, [&](const UnitRule& r) { return !Fits({root()}, r); });
-    for (const UnitRule& last : of_root) {
+  for (const UnitRule& rule : plain) {
+    for (const UnitRule& last : RootRules(rule)) {
       for (const UnitRule& product : of_products) {
-        for (const UnitRule& addend : of_addend) {
-          if (least_of_all == 0 || (*stop_)()) break;
-          if (rule.size() > 1 && !product.empty()) continue;
-          tree_ = open;
-          for (int u = 0; u <= root(); ++u) {
-            Assign(u, u == root()                          ? last
-                      : IsSum(u)                           ? rule
-                      : tree_.units[u].leaf == op_.model.k ? addend
-                                                           : product);
-          }
-          // Rules that differ in few answers are told apart by all of them.
-          const size_t missed = answers_.Missed(tree_, some, least);
-          if (missed > least) continue;
-          const size_t of_all = answers_.Missed(tree_, all_, least_of_all - 1);
-          if (of_all >= least_of_all) continue;
-          least = missed;
-          least_of_all = of_all;
-          best = tree_;
-        }
+        if (least == 0 || (*stop_)()) break;
+        tree_ = open;
+        AssignAlike(rule, last, product, {});
+        const size_t missed = answers_.Missed(tree_, some, least - 1);
+        if (missed >= least) continue;
+        least = missed;
+        best = tree_;
       }
     }
   }
-  tree_ = best;
+  tree_ = open;
+  if (!StartAccumulator()) tree_ = best;
+}
+
+// An accumulator: every sum is rounded, then to a narrower format, with which it also begins. Whether it
+// reproduces all answers.
+bool TreeSearch::StartAccumulator() {
+  for (const UnitRule& rule : TwiceRoundedRules(op_.model)) {
+    const bool nearest = std::ranges::all_of(
+        rule, [](const Node& n) { return n.output_rounding == Rounding::kNearestEven; });
+    if (!nearest || rule[0].to == rule[1].to) continue;
+    for (const UnitRule& last : RootRules(rule)) {
+      for (const UnitRule& addend : {UnitRule(), UnitRule{Node{.to = rule[1].to}}}) {
+        if ((*stop_)()) return false;
+        AssignAlike(rule, last, {}, addend);
+        if (answers_.Missed(tree_, all_, 0) == 0) return true;
+      }
+    }
+  }
+  return false;
 }
 
 // Whether only the unit, if it is a sum, and those above it add anything, and a leaf alone has many

@@ -43,6 +43,10 @@ class TreeSearch {
 
   // ---- One node after the other.
   void StartAlike();
+  bool StartAccumulator();
+  void AssignAlike(const UnitRule& sum, const UnitRule& last, const UnitRule& product,
+                   const UnitRule& addend);
+  std::vector<UnitRule> RootRules(const UnitRule& sum) const;
   void FitSums(bool plain);
   void FitLeaves();
   Indices EvidenceOf(int unit, bool plain) const;
