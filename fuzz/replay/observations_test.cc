@@ -69,6 +69,13 @@ TEST_P(MeasuredOperation, ModelGivesTheRecordedAnswers) {
   EXPECT_TRUE(stats->damage.empty());
 }
 
+// Operations that were recorded before they had models: digests have all their NaNs as one word.
+bool HadNoModel(const Operation& op) {
+  return op.name.starts_with("sm_90/") &&
+         (op.name.ends_with(".f16.f16.f16.f32") ||
+          (op.name.find("m8n8k4") != op.name.npos && op.name.ends_with(".f16.f16.f16")));
+}
+
 // Of every folder of recordings a share of the records and of the units of digests that takes
 // seconds; `mmadiff replay` does all.
 constexpr uint64_t kRecords = 300, kUnits = 20;
@@ -100,8 +107,12 @@ TEST(Observations, EveryFolderIsTheModels) {
     const auto damage =
         VerifyDigests(folder, {.every = units / kUnits + 1}, [](const RecomputedUnit& unit) {
           if (!unit.model.has_value()) return absl::OkStatus();
-          EXPECT_TRUE(unit.recorded == *unit.model || unit.nans_only)
-              << unit.stream.name() << ":" << unit.first;
+          const std::string where = absl::StrCat(unit.stream.name(), ":", unit.first);
+          if (unit.nans_only) {
+            EXPECT_TRUE(HadNoModel(*unit.stream.op)) << where;
+          } else {
+            EXPECT_EQ(unit.recorded, *unit.model) << where;
+          }
           return absl::OkStatus();
         });
     ASSERT_TRUE(damage.ok()) << damage.status();
