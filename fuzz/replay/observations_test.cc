@@ -120,6 +120,23 @@ TEST(Observations, EveryFolderIsTheModels) {
   }
 }
 
+// All their units, not a share.
+TEST(Observations, DigestsFromBeforeTheModels) {
+  for (const char* folder :
+       {"corpus/observations/nvidia_h100", "corpus/observations/nvidia_h200"}) {
+    int units = 0;
+    const auto expect = [&](const RecomputedUnit& unit) {
+      ++units;
+      EXPECT_TRUE(unit.nans_only) << unit.stream.name() << ":" << unit.first;
+      return absl::OkStatus();
+    };
+    RecomputeOptions options;
+    options.passes_over = [](const RecordedDigests& d) { return !HadNoModel(*d.op); };
+    ASSERT_TRUE(VerifyDigests(folder, options, expect).ok());
+    EXPECT_EQ(units, 20) << folder;
+  }
+}
+
 float OfHalf(uint64_t word) {
   const Unpacked x = Decode(kF16, word);
   if (x.kind == Kind::kNan) return std::nanf("");
