@@ -263,6 +263,7 @@ std::vector<Masks::Level> Masks::Levels(std::vector<Leaves> inside) {
   inside.erase(std::unique(inside.begin(), inside.end()), inside.end());
   std::vector<Level> levels;
   for (const Leaves& set : inside) {
+    if (!levels.empty() && set == levels.back().leaves) continue;
     if (levels.empty() || std::ranges::includes(set, levels.back().leaves)) {
       levels.push_back({set, {set}});
       continue;

@@ -1,6 +1,7 @@
 // Hidden trees are found from their answers.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <ctime>
 #include <string>
@@ -114,6 +115,25 @@ int Found(int count, int most, size_t cases) {
 TEST(TreeSearchTest, HiddenTrees) { EXPECT_GE(Found(20, 16, 20000), 19); }
 
 TEST(TreeSearchTest, DISABLED_ManyHiddenTrees) { EXPECT_GE(Found(300, 64, 100000), 290); }
+
+bool EveryNodeAdds(const SummationTree& tree) {
+  return tree.leaf >= 0 ||
+         (tree.children.size() > 1 && std::ranges::all_of(tree.children, EveryNodeAdds));
+}
+
+// In trees with sums that lose nothing, the leaves inside different nodes may be the same.
+TEST(TreeSearchTest, NodesOfOneTerm) {
+  for (int n = 0; n < 150; ++n) {
+    std::mt19937_64 random(1000 + n);
+    const Operation& op = RandomOperation(64, random);
+    const Tree hidden = HiddenTree(op, random);
+    ModelDevice device(ModelOf(op, hidden));
+    Asker asker(device, op, kBudget);
+    const auto structure = FindStructure(asker);
+    ASSERT_TRUE(structure.ok()) << structure.status();
+    EXPECT_TRUE(!structure->tree || EveryNodeAdds(*structure->tree)) << n;
+  }
+}
 
 // A tree written by hand: products rounded, a chain in f32, the result rounded to bf16.
 TEST(TreeSearchTest, ChainRoundedAgain) {
