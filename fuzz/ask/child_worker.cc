@@ -74,7 +74,7 @@ bool IsStopped() { return StopSignal() != 0; }
 
 }  // namespace
 
-StartProcess InChild(const char* verb, absl::Duration timeout) {
+StartProcess InChild(const std::string& verb, absl::Duration timeout) {
   // Runs this same program, even if its file has been replaced. The time limit also applies to a
   // command or a kernel that the child waits for.
   const double limit = absl::ToDoubleSeconds(timeout);

@@ -31,8 +31,8 @@ class AskProcess {
 };
 using StartProcess = std::function<absl::StatusOr<std::unique_ptr<AskProcess>>()>;
 
-// Starts a child that is killed after no output for `timeout`. `verb`: the program's verb.
-StartProcess InChild(const char* verb, absl::Duration timeout);
+// Starts a child that is killed after no output for `timeout`. `verb`: the program's verb and flags.
+StartProcess InChild(const std::string& verb, absl::Duration timeout);
 
 // The child's side; returns when stdin is closed. kDataLoss for a malformed request.
 absl::Status ServeTasks();

@@ -13,6 +13,7 @@
 #include "device/status_macros.h"
 #include "device/stop.h"
 #include "fuzz/cli/cli.h"
+#include "fuzz/cli/own_models.h"
 #include "fuzz/cli/version.h"
 #include "sim/lanes/lanes.h"
 #include "sim/numerics.h"
@@ -371,7 +372,7 @@ void RunBench(const BenchFlags& flags, Call& call) {
   const absl::StatusOr<absl::Duration> time = ParseDuration("--time", flags.time);
   if (!time.ok()) return call.Say(time.status());
   Ledger not_named;
-  const bool chosen = flags.instr.empty();
+  const bool chosen = flags.instr.empty() && ReadOperations().empty();
   const auto ops = ChooseOperations(chosen ? BenchedRows() : flags.instr, Models::kRequired,
                                     nullptr, chosen ? not_named : call.ledger());
   if (!ops.ok()) return call.Say(ops.status());

@@ -226,13 +226,17 @@ std::vector<std::string> WithWholeChanges(const std::vector<std::string>& split)
   return globs;
 }
 
+bool IsAny(const std::vector<std::string>& globs) {
+  return globs.empty() || globs == std::vector<std::string>{"*"};
+}
+
 // `named`: those that match without a wildcard.
 absl::StatusOr<Filtered<const Operation*>> Matching(const std::vector<std::string>& typed,
                                                     const Device* device,
                                                     std::set<const Operation*>& named) {
   std::map<std::pair<bool, const Operation*>, bool> exact;  // in table order
   Filtered<const Operation*> ops(Thing::kOperation);
-  if (typed == std::vector<std::string>{"*"} && !ReadOperations().empty()) {
+  if (IsAny(typed) && !ReadOperations().empty()) {
     for (const Operation* op : ReadOperations()) ops.Keep(op, op->name, true);
     return ops;
   }
@@ -262,8 +266,7 @@ absl::StatusOr<Filtered<const Operation*>> Matching(const std::vector<std::strin
 
 absl::StatusOr<std::vector<const Operation*>> ChooseOperations(
     const std::vector<std::string>& globs, Models models, const Device* device, Ledger& ledger) {
-  const bool any = globs == std::vector<std::string>{"*"} && ReadOperations().empty();
-  if (any && device != nullptr && device->SupportsAny()) {
+  if (IsAny(globs) && ReadOperations().empty() && device != nullptr && device->SupportsAny()) {
     return absl::InvalidArgumentError(absl::StrCat(
         device->name(),
         ": which instruction does the program compute? Name it: --instr=ARCH/INSTRUCTION"));

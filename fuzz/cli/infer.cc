@@ -10,6 +10,7 @@
 #include "fuzz/ask/inferrer.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/cli/inferred.h"
+#include "fuzz/cli/own_models.h"
 #include "fuzz/output/next_command.h"
 #include "fuzz/output/progress.h"
 #include "triage/infer/inference_text.h"
@@ -96,7 +97,8 @@ class Inferring {
   }
 
   absl::Status CheckFlags() const {
-    if (flags_.instr.empty() == flags_.formats.empty()) {
+    const bool named = !flags_.instr.empty(), described = !flags_.formats.empty();
+    if (named == described && (named || ReadOperations().empty())) {
       return absl::InvalidArgumentError(
           "write either --instr=ARCH/INSTRUCTION or, for an instruction outside the tables, "
           "--formats=A,B,C,D --k=K");

@@ -12,6 +12,7 @@
 #include "device/plain_text.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/cli/list_items.h"
+#include "fuzz/cli/own_models.h"
 #include "fuzz/cli/pager.h"
 #include "fuzz/cli/typed_name.h"
 #include "fuzz/folder/finding_life.h"
@@ -133,7 +134,8 @@ void RunList(const ListFlags& flags, Call& call) {
                     absl::StrCat("list ", flags.what, " takes one glob, in quotes: 'x86/*'"));
   }
   const bool instructions = flags.what == Lists().front().name;
-  std::string wanted = flags.names.empty() ? "*" : flags.names.front();
+  const bool own = instructions && !ReadOperations().empty();
+  std::string wanted = !flags.names.empty() ? flags.names.front() : own ? "own/*" : "*";
   std::vector<std::string> meant;  // all names, if a typed name has several meanings
   if (instructions) meant = QuotedOperations(wanted);
   if (meant.size() < 2) {

@@ -14,6 +14,7 @@
 #include "corpus/vector_file.h"
 #include "device/line_protocol.h"
 #include "fuzz/cli/counts.h"
+#include "fuzz/cli/own_models.h"
 #include "fuzz/output/shared_fields.h"
 #include "fuzz/schedule/class_schedule.h"
 #include "fuzz/unit/devices.h"
@@ -211,6 +212,7 @@ namespace {
 
 std::vector<Entry> ListInstructions() {
   std::vector<Entry> entries;
+  for (const Operation* op : ReadOperations()) entries.push_back(EntryOf(*op));
   for (const Operation& op : Operations()) entries.push_back(EntryOf(op));
   for (const UnknownNumerics& u : AllUnknown()) {
     const std::string name = absl::StrCat(u.arch, "/", u.instruction);

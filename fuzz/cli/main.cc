@@ -9,6 +9,7 @@
 #include <exception>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -365,8 +366,8 @@ void AddGlobals(CLI::App& app, Globals& globals) {
 // A model of the user's own is the instruction if none is named.
 void MakeInstructionOptional(CLI::App& verb) {
   for (CLI::Option* option : verb.get_options()) {
-    const bool instruction = option->get_name() == "instruction" || option->get_name() == "case";
-    if (option->get_positional() && instruction) option->required(false);
+    static const std::set<std::string> taken = {"instruction", "case", "rows"};
+    if (option->get_positional() && taken.contains(option->get_name())) option->required(false);
   }
 }
 

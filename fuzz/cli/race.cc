@@ -12,6 +12,7 @@
 #include "device/line_protocol.h"
 #include "device/status_macros.h"
 #include "fuzz/cli/cli.h"
+#include "fuzz/cli/own_models.h"
 #include "fuzz/cli/race_plans.h"
 #include "fuzz/cli/typed_name.h"
 #include "fuzz/output/next_command.h"
@@ -529,8 +530,12 @@ void RunPlanRace(const RaceFlags& flags, Call& call) {
   if (pair->race.found) call.Say(Verdict::kDiffers);
 }
 
-void RunRace(const RaceFlags& flags, Call& call) {
-  if (ArePlans(flags.rows)) return RunPlanRace(flags, call);
+void RunRace(const RaceFlags& typed, Call& call) {
+  if (ArePlans(typed.rows)) return RunPlanRace(typed, call);
+  RaceFlags flags = typed;
+  if (flags.rows.size() < 2 && !flags.all) {
+    for (const Operation* op : ReadOperations()) flags.rows.push_back(op->name);
+  }
   const absl::StatusOr<Report> report = Race(flags, call.console.style(), call.ledger());
   if (!report.ok()) return call.Say(report.status());
   call.PrintWithLeftOut(*report, [&] { return report->text; });

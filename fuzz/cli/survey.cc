@@ -11,6 +11,8 @@
 #include "fuzz/ask/child_worker.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/cli/inferred.h"
+#include "fuzz/cli/own_models.h"
+#include "fuzz/output/next_command.h"
 #include "fuzz/output/progress.h"
 #include "fuzz/survey/compare.h"
 #include "fuzz/survey/fields.h"
@@ -135,7 +137,7 @@ void RunSurvey(const SurveyFlags& flags, Call& call) {
   SurveyOptions options = {.folder = flags.out,
                            .device = flags.device,
                            .shared = call.globals.shared,
-                           .globs = flags.instr,
+                           .globs = ReadOperations().empty() ? flags.instr : NamesOf(*asked),
                            .asked = ledger,
                            .seed = flags.seed,
                            .cases = flags.cases,
@@ -145,7 +147,8 @@ void RunSurvey(const SurveyFlags& flags, Call& call) {
   options.on_progress = [&flags](const SurveyOutcome& so_far) {
     return WriteSurveyPages(flags.out, Summarize(so_far));
   };
-  const auto outcome = RunSurvey(options, InChild(kAskVerb, *timeout), call.console);
+  const auto outcome =
+      RunSurvey(options, InChild(kAskVerb + ProgramFlags(), *timeout), call.console);
   if (!outcome.ok()) return call.Say(outcome.status(), Verdict::kNotWritten);
   Enter(*asked, flags.instr, *outcome, ledger);
   for (const std::string& warning : outcome->warnings) call.console.Warn(warning);

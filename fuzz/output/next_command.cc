@@ -16,6 +16,11 @@ std::string& ProgramWord() {
   return word;
 }
 
+std::string& Flags() {
+  static std::string flags;
+  return flags;
+}
+
 // Whether the path is the only one in its folder whose name contains the text.
 bool IsOnly(const std::filesystem::path& path, absl::string_view text) {
   int with = 0;
@@ -45,9 +50,11 @@ std::vector<std::string> ShellWords(absl::string_view command) {
 
 void SetProgram(absl::string_view word_0) { ProgramWord() = ShellWord(word_0); }
 
-void AddProgramFlag(absl::string_view flag) { absl::StrAppend(&ProgramWord(), " ", flag); }
+void AddProgramFlag(absl::string_view flag) { absl::StrAppend(&Flags(), " ", flag); }
 
-std::string Program() { return ProgramWord(); }
+std::string ProgramFlags() { return Flags(); }
+
+std::string Program() { return ProgramWord() + Flags(); }
 
 std::string ShellWord(absl::string_view word) {
   constexpr absl::string_view kPlain =

@@ -12,7 +12,8 @@ namespace mmadiff {
 void SetProgram(absl::string_view word_0);
 // Every printed command has the flag too.
 void AddProgramFlag(absl::string_view flag);
-std::string Program();  // words of a shell
+std::string ProgramFlags();  // of all of them, each after a space
+std::string Program();       // words of a shell
 
 // One word of a POSIX shell, quoted if necessary.
 std::string ShellWord(absl::string_view word);

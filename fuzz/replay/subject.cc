@@ -53,6 +53,7 @@ absl::StatusOr<Subject> LoadSubject(const std::string& argument, Device* device)
     subject.stream = name.stream;
     return subject;
   }
+  if (argument.empty()) return absl::InvalidArgumentError("no case was named");
   const absl::StatusOr<RegressionCase> c = ReadCase(argument, true);
   if (FindOperation(argument) != nullptr) {
     return absl::InvalidArgumentError(absl::StrCat(argument,

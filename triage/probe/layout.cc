@@ -6,6 +6,7 @@
 #include "device/clock.h"
 #include "device/one_hot.h"
 #include "device/status_macros.h"
+#include "triage/model_device.h"
 #include "triage/probe/pairing.h"
 
 namespace mmadiff {
@@ -44,18 +45,27 @@ absl::StatusOr<bool> AskWith(Device& device, const Operation& op, LayoutCode cod
   return AskShapes(device, op, LayoutDotProducts(op, one), LayoutDotProducts(op, op.shape()), ask);
 }
 
+// Ones where the model's own sums lose bits of the code's words: a narrow accumulator.
+LayoutCode CodeFor(const Operation& op) {
+  if (!IsModelled(op)) return LayoutCode::kWords;
+  ModelDevice model(op.model);
+  return ProbeDotProduct(model, op).ok() ? LayoutCode::kWords : LayoutCode::kOnes;
+}
+
 }  // namespace
 
 absl::StatusOr<ProbeAnswer> AskLayout(Device& device, const Operation& op,
                                       const Question& question) {
-  const auto asked = AskWith(device, op, LayoutCode::kWords);
+  const LayoutCode code = CodeFor(op);
+  const auto asked = AskWith(device, op, code);
   // If the device found the error first, it has disabled the instruction.
   const bool wrong = absl::IsFailedPrecondition(asked.status()) || !device.Supports(op).ok();
   if (!asked.ok() && !wrong) return asked.status();
   ProbeAnswer answer = {.question = &question, .decides = "agrees"};
   if (asked.ok()) {
     answer.scope = *asked ? Scope::kWholeExecutions : Scope::kDotProducts;
-    answer.answer = *asked ? "as the tables say" : "as the tables say, for dot products alone";
+    answer.answer = absl::StrCat("as the tables say", *asked ? "" : ", for dot products alone",
+                                 code == LayoutCode::kOnes ? ", for zeros and ones" : "");
     return answer;
   }
   if (device.Supports(op).ok()) {

@@ -22,6 +22,7 @@
 #include "device/threads.h"
 #include "sim/parameter.h"
 #include "sim/simulate.h"
+#include "triage/model_device.h"
 #include "triage/probe/candidates.h"
 #include "triage/probe/operand_sweep.h"
 
@@ -315,6 +316,16 @@ TEST(Probe, PlacesThatDiffer) {
   EXPECT_THAT(AnswerOf(answers, "repeat").answer, HasSubstr("block 0, row 9, column 5, run 0"));
   EXPECT_EQ(AnswerOf(answers, "repeat").agreement, Agreement::kContradicts);
   EXPECT_EQ(AnswerOf(answers, "layout").agreement, Agreement::kContradicts);
+}
+
+// A model whose sums lose bits of the words that name elements.
+TEST(Probe, LayoutOfNarrowSums) {
+  const Operation& op =
+      *FindOperation("unlisted/k8.f32.f16.f16.f32:fused_sum,fraction_bits=3,terms=8");
+  ModelDevice device(op.model);
+  const OperationAnswers answers = Probe(device, op, {FindQuestion("layout")});
+  EXPECT_EQ(AnswerOf(answers, "layout").agreement, Agreement::kAgrees);
+  EXPECT_THAT(AnswerOf(answers, "layout").answer, HasSubstr("zeros and ones"));
 }
 
 // Payloads of all operands where the table promises none.
