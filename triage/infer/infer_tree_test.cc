@@ -84,7 +84,7 @@ INSTANTIATE_TEST_SUITE_P(Trees, DevicesTest, testing::ValuesIn(kDevices));
 
 // The text has the lines of the tree, what is fixed and by what, and what is open.
 TEST(InferTreeTest, Text) {
-  const Known& known = kDevices[2];
+  const Known& known = kDevices[3];
   const Operation& op = *FindUnlisted(known.op);
   const Tree hidden = TreeFromText(known.tree, op.model.k);
   Model model = op.model;

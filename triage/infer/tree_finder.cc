@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "device/status_macros.h"
-#include "sim/absent_addend.h"
 #include "sim/simulate.h"
 #include "sim/word.h"
 #include "triage/infer/tree_questions.h"
@@ -19,17 +18,14 @@ constexpr size_t kShrunk = 16;  // missed questions that are made smaller in a r
 constexpr int kSteps = 120;     // of making them smaller
 constexpr int kQuiet = 2;       // rounds of fresh questions without a miss
 
-bool IsZero(const Format& f, uint64_t word) {
-  return DecodeValue(f, word).kind == Value::Class::kZero;
-}
-
-// The terms that are not zero.
+// The terms that are not absent: -0 is one, because nodes add it.
 std::vector<int> TermsOf(const Model& m, const DotProductCase& dot) {
+  const DotProductCase neutral = NeutralDotProduct(m);
   std::vector<int> terms;
   for (int k = 0; k < m.k; ++k) {
-    if (!IsZero(m.a, dot.a[k]) && !IsZero(m.b, dot.b[k])) terms.push_back(k);
+    if (dot.a[k] != neutral.a[k] || dot.b[k] != neutral.b[k]) terms.push_back(k);
   }
-  if (!HasNoAddend(m) && !IsZero(m.c, dot.c)) terms.push_back(m.k);
+  if (dot.c != neutral.c) terms.push_back(m.k);
   return terms;
 }
 
@@ -79,7 +75,12 @@ std::vector<DotProductCase> TreeFinder::Smaller(const Shrinking& from) const {
     DotProductCase dot = from.dot;
     for (size_t i = first; i < std::min(terms.size(), first + from.chunk); ++i) {
       const int term = terms[i];
-      (term == m.k ? dot.c : dot.a[term]) = term == m.k ? neutral.c : neutral.a[term];
+      if (term == m.k) {
+        dot.c = neutral.c;
+      } else {
+        dot.a[term] = neutral.a[term];
+        dot.b[term] = neutral.b[term];
+      }
     }
     smaller.push_back(std::move(dot));
   }
@@ -102,13 +103,14 @@ std::vector<DotProductCase> TreeFinder::Smaller(const Shrinking& from) const {
   return smaller;
 }
 
-absl::Status TreeFinder::Shrink(std::vector<DotProductCase> missed) {
-  Model model = op_.model;
-  model.algorithm = search_.algorithm();
-  std::vector<Shrinking> all;
-  for (DotProductCase& dot : missed) {
-    const int terms = static_cast<int>(TermsOf(op_.model, dot).size());
-    all.push_back({std::move(dot), std::max(1, terms / 2)});
+absl::Status TreeFinder::Shrink(const Model& model, std::vector<DotProductCase> missed) {
+  std::ranges::stable_sort(
+      missed, {}, [&](const DotProductCase& dot) { return TermsOf(op_.model, dot).size(); });
+  std::vector<Shrinking> all;  // of all sizes
+  const size_t every = std::max<size_t>(1, missed.size() / kShrunk);
+  for (size_t i = 0; i < missed.size(); i += every) {
+    const int terms = static_cast<int>(TermsOf(op_.model, missed[i]).size());
+    all.push_back({std::move(missed[i]), std::max(1, terms / 2)});
   }
   for (int step = 0; step < kSteps; ++step) {
     std::vector<DotProductCase> dots;
@@ -133,14 +135,21 @@ absl::Status TreeFinder::Shrink(std::vector<DotProductCase> missed) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<size_t> TreeFinder::AskMissed() {
-  Model model = op_.model;
-  model.algorithm = search_.algorithm();
+std::vector<DotProductCase> TreeFinder::Missed(const Model& model) const {
   std::vector<DotProductCase> missed;
   for (const ExperimentAnswer& a : asker_.answers()) {
     if (!Gives(model, a.observed.dot, a.observed.d)) missed.push_back(a.observed.dot);
   }
-  if (missed.empty()) {
+  return missed;
+}
+
+absl::StatusOr<size_t> TreeFinder::AskMissed() {
+  const Model model = WithAlgorithm(op_, search_.algorithm());
+  std::vector<DotProductCase> missed = Missed(model);
+  if (!missed.empty()) {
+    const Model fitted = WithAlgorithm(op_, search_.fitted());
+    RETURN_IF_ERROR(Shrink(fitted, Missed(fitted)));
+  } else {
     const auto fresh = MixedQuestions(op_, structure_, kMixed, seed_++);
     ASSIGN_OR_RETURN(const auto words, asker_.Ask("tree sums", fresh));
     for (size_t i = 0; i < fresh.size(); ++i) {
@@ -148,12 +157,7 @@ absl::StatusOr<size_t> TreeFinder::AskMissed() {
     }
   }
   const size_t count = missed.size();
-  std::ranges::stable_sort(
-      missed, {}, [&](const DotProductCase& dot) { return TermsOf(op_.model, dot).size(); });
-  std::vector<DotProductCase> some;  // of all sizes
-  const size_t every = std::max<size_t>(1, missed.size() / kShrunk);
-  for (size_t i = 0; i < missed.size(); i += every) some.push_back(std::move(missed[i]));
-  RETURN_IF_ERROR(Shrink(std::move(some)));
+  RETURN_IF_ERROR(Shrink(model, std::move(missed)));
   return count;
 }
 

@@ -35,9 +35,11 @@ class TreeFinder {
   };
 
   absl::Status AskFirst();
-  // Questions that were missed, smaller ones among them.
+  // The number of questions that the tree missed before it asked smaller ones.
   absl::StatusOr<size_t> AskMissed();
-  absl::Status Shrink(std::vector<DotProductCase> missed);
+  std::vector<DotProductCase> Missed(const Model& model) const;
+  // Asks smaller questions that the model misses.
+  absl::Status Shrink(const Model& model, std::vector<DotProductCase> missed);
   std::vector<DotProductCase> Smaller(const Shrinking& from) const;
   std::vector<Observed> Answers() const;
 

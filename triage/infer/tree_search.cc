@@ -13,6 +13,7 @@ namespace {
 constexpr int64_t kMaxWork = 300'000'000;  // results of units in one search
 constexpr size_t kEvidence = 400;          // answers for one node
 constexpr size_t kTogether = 6;            // sums that may change with those next to them
+constexpr size_t kOddLeaves = 24;          // leaves that may change with the sum above them
 constexpr size_t kStarts = 3;              // searched downhill for one node
 constexpr size_t kMissedTogether = 24, kGivenTogether = 600;
 constexpr int kWorse = 3;       // rounds that do not improve the tree
@@ -21,12 +22,12 @@ constexpr size_t kGroups = 24;  // single units in a round
 }  // namespace
 
 TreeSearch::TreeSearch(const Operation& op, const SummationTree& tree)
-    : op_(op), tree_(UnitsOf(tree, op.model.d)), answers_(op.model, tree_, true) {}
+    : op_(op), tree_(UnitsOf(tree, op.model.d)), fitted_(tree_), answers_(op.model, tree_, true) {}
 
-Algorithm TreeSearch::algorithm() const {
+Algorithm TreeSearch::AlgorithmOf(const UnitTree& tree) const {
   Algorithm a = {.family = Family::kTree};
   CopyReadings(op_.model.algorithm, a);
-  a.tree = InternTree(TreeOfUnits(tree_, op_.model));
+  a.tree = InternTree(TreeOfUnits(tree, op_.model));
   return a;
 }
 
@@ -47,6 +48,7 @@ size_t TreeSearch::Find(std::span<const Observed> answers, absl::FunctionRef<boo
     FitSums(false);
     FitLeaves();
     FitSums(false);
+    fitted_ = tree_;
     together_ = true;
     while (answers_.Missed(tree_, all_, 0) > 0 && !(*stop_)() && FitTogether()) {
     }
@@ -302,8 +304,14 @@ bool TreeSearch::FitTogether() {
     if (!answers_.Gives(tree_, i)) missed.push_back(i);
   }
   std::ranges::stable_sort(missed, {}, [&](uint32_t i) { return answers_.Touched(i).size(); });
-  std::vector<int> sums;
+  std::vector<int> sums, odd;  // leaves that may be converted
+  for (int u = 0; u <= root(); ++u) {
+    if (!IsSum(u) && tree_.units[u].rule != kLeafRule) odd.push_back(u);
+  }
   for (const uint32_t i : missed) {
+    for (const int u : answers_.Touched(i)) {
+      if (!IsSum(u) && odd.size() < kOddLeaves && std::ranges::count(odd, u) == 0) odd.push_back(u);
+    }
     for (const int u : answers_.Adding(i)) {
       const bool known = std::ranges::find(sums, u) != sums.end();
       if (!known && sums.size() < kTogether) sums.push_back(u);
@@ -316,8 +324,7 @@ bool TreeSearch::FitTogether() {
     }
     if (FitBeside(unit, leaves) || FitBeside(unit, below)) return true;
     for (const int leaf : leaves) {
-      const bool odd = tree_.units[leaf].rule != kLeafRule;
-      if (odd && FitBeside(unit, {leaf})) return true;
+      if (std::ranges::count(odd, leaf) > 0 && FitBeside(unit, {leaf})) return true;
     }
     for (const int sum : below) {
       if (FitBeside(unit, {sum})) return true;

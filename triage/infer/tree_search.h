@@ -26,7 +26,9 @@ class TreeSearch {
   size_t Find(std::span<const Observed> answers, absl::FunctionRef<bool()> stop);
 
   // An algorithm of the family kTree, interned.
-  Algorithm algorithm() const;
+  Algorithm algorithm() const { return AlgorithmOf(tree_); }
+  // The same before all nodes were searched together, which may hide the fault of one in another.
+  Algorithm fitted() const { return AlgorithmOf(fitted_); }
 
  private:
   using Indices = std::vector<uint32_t>;
@@ -35,6 +37,7 @@ class TreeSearch {
     UnitRule rule;
   };
 
+  Algorithm AlgorithmOf(const UnitTree& tree) const;
   bool IsSum(int unit) const { return tree_.units[unit].leaf < 0; }
   int root() const { return static_cast<int>(tree_.units.size()) - 1; }
   bool Fits(const std::vector<int>& units, const UnitRule& rule) const;
@@ -79,7 +82,7 @@ class TreeSearch {
   void DropUnusedRules();
 
   const Operation& op_;
-  UnitTree tree_;
+  UnitTree tree_, fitted_;
   UnitAnswers answers_;
   Indices all_;    // in a mixed order
   Indices first_;  // those that refuted simpler trees, the latest first
