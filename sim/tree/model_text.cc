@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/change_text.h"
 #include "sim/operation.h"
 #include "sim/parameter.h"
 #include "sim/quoted_name.h"
@@ -173,8 +174,7 @@ class Reader {
       }
       int value = 0;
       if (equals == text.size() || !ParseValue(*p, text.substr(equals + 1), &value)) {
-        return Fail(std::string("write ") + p->name + "=VALUE with a value that it can have, not " +
-                        Quoted(text),
+        return Fail(Quoted(text) + ": write " + p->name + "=VALUE; allowed: " + AllowedValues(*p),
                     column);
       }
       p->set(algorithm, value);

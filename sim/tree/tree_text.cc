@@ -220,7 +220,10 @@ class ShapeParser {
     if (Peek() == "..") {
       Take();
       last = k_ - 1;
-      if (ParseInt(Peek(), &last)) Take();
+      if (!Peek().empty() && Peek()[0] >= '0' && Peek()[0] <= '9') {
+        if (!ParseInt(Peek(), &last)) last = k_;  // too large
+        Take();
+      }
     }
     if (Peek() == ":") {
       Take();
