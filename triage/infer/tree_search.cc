@@ -1,6 +1,7 @@
 #include "triage/infer/tree_search.h"
 
 #include <algorithm>
+#include <numeric>
 #include <random>
 #include <utility>
 
@@ -16,8 +17,9 @@ constexpr size_t kTogether = 6;            // sums that may change with those ne
 constexpr size_t kOddLeaves = 24;          // leaves that may change with the sum above them
 constexpr size_t kStarts = 3;              // searched downhill for one node
 constexpr size_t kMissedTogether = 24, kGivenTogether = 600;
-constexpr int kWorse = 3;       // rounds that do not improve the tree
-constexpr size_t kGroups = 24;  // single units in a round
+constexpr size_t kRefuters = 1000;  // answers that refute a simpler tree, tried first
+constexpr int kWorse = 3;           // rounds that do not improve the tree
+constexpr size_t kGroups = 24;      // single units in a round
 
 }  // namespace
 
@@ -36,10 +38,11 @@ size_t TreeSearch::Find(std::span<const Observed> answers, absl::FunctionRef<boo
   absl::FunctionRef<bool()> either = stops;
   stop_ = &either;
   answers_ = UnitAnswers(op_.model, tree_, true);
-  for (const Observed& o : answers) answers_.Add(o);
   all_.resize(answers.size());
-  for (size_t i = 0; i < all_.size(); ++i) all_[i] = static_cast<uint32_t>(i);
-  std::ranges::shuffle(all_, std::mt19937_64(1));
+  std::iota(all_.begin(), all_.end(), 0);
+  Indices mixed = all_;
+  std::ranges::shuffle(mixed, std::mt19937_64(1));
+  for (const uint32_t i : mixed) answers_.Add(answers[i]);  // in the order in which they are read
   first_.clear();
   if (answers_.Missed(tree_, all_, all_.size()) > 0) {
     if (std::exchange(fresh_, false)) StartAlike();
@@ -478,7 +481,7 @@ bool TreeSearch::TakeIfAllGiven(const UnitTree& simpler) {
   for (const uint32_t i : all_) {
     if (answers_.Gives(simpler, i)) continue;
     first_.insert(first_.begin(), i);
-    if (first_.size() > 64) first_.pop_back();
+    if (first_.size() > kRefuters) first_.pop_back();
     return false;
   }
   tree_ = simpler;

@@ -84,7 +84,7 @@ class TreeSearch {
   const Operation& op_;
   UnitTree tree_, fitted_;
   UnitAnswers answers_;
-  Indices all_;    // in a mixed order
+  Indices all_;    // the answers are in a mixed order
   Indices first_;  // those that refuted simpler trees, the latest first
   bool together_ = false;
   bool fresh_ = true;  // nothing was searched before
