@@ -231,7 +231,7 @@ def numpy_tree(session):
     if importlib.util.find_spec('numpy') is None:
         raise Unavailable('needs NumPy')
     return session.drawing("./mmadiff infer --device='exec:python3 docs/example/numpy_sum.py,restart=never' "
-                           '--formats=f32,f32,f32,f32 --k=32')
+                           '--formats=f32,f32,f32,f32 --k=32 --budget=2000 --validate=100')
 
 
 def unit(_):

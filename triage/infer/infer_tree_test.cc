@@ -16,6 +16,7 @@ namespace mmadiff {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 struct Known {
   const char *name, *op, *tree;
@@ -98,6 +99,8 @@ TEST(InferTreeTest, Text) {
     EXPECT_THAT(text, HasSubstr(line.substr(0, 40)));
   }
   EXPECT_THAT(text, HasSubstr("fixed"));
+  const auto label = [&](const SummationTree& node) { return NodeText(inference, node); };
+  EXPECT_THAT(TreeSvg(*inference.structure->tree, op.model.k, "", label), Not(HasSubstr("? bits")));
 }
 
 }  // namespace

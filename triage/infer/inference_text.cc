@@ -304,7 +304,7 @@ bool ContradictsTable(const Operation& op, const Inference& inference) {
 std::string NodeText(const Inference& inference, const SummationTree& node) {
   const auto measured = std::ranges::find(inference.nodes, node, &NodeWidth::node);
   if (measured != inference.nodes.end() && measured->kept) return WidthText(*measured);
-  if (!inference.algorithm) return "";
+  if (!inference.algorithm || inference.algorithm->family == Family::kTree) return "";
   const Algorithm& a = *inference.algorithm;
   const auto value = [&](const char* name, const char* other) {
     const Parameter* p = FindParameter(a.family, name);

@@ -29,7 +29,7 @@ std::string NearestRow(const Operation& op, const Algorithm& algorithm);
 bool ContradictsTable(const Operation& op, const Inference& inference);
 
 // The width and rounding of a node of the tree, in a few words: as measured, otherwise according to
-// the algorithm.
+// the algorithm; empty if that is a tree.
 std::string NodeText(const Inference& inference, const SummationTree& node);
 
 // One line: the tree if it is not the model's, and an algorithm that reproduces all answers by its
