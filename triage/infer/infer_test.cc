@@ -244,7 +244,7 @@ TEST(InferTest, FixedAndOpen) {
 // Bit 2 of every sum of two products and more is wrong: no family has that.
 TEST(InferTest, NoFamily) {
   CountingDevice device;
-  const Inference inference = Infer(device, F16(), kQuick);
+  const Inference inference = Infer(device, F16(), {3000, 1000, {}});
   EXPECT_FALSE(inference.algorithm);
   ASSERT_TRUE(inference.refuting);
   const Model nearest = WithAlgorithm(F16(), inference.nearest.algorithm);
