@@ -20,7 +20,7 @@ TEST(Investigate, SomeOfEachFamily) {
         CheckPlanted(*op, neighbours[i].algorithm, dots, others, figures);
       }
     };
-    plant(Neighbours(op->model), 3);
+    plant(Neighbours(op->model), op->model.algorithm.family == Family::kTree ? 12 : 3);
     plant(Misreadings(op->model, true), 12);
   }
   Print(figures);
