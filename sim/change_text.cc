@@ -1,6 +1,7 @@
 #include "sim/change_text.h"
 
 #include <algorithm>
+#include <set>
 
 #include "sim/tree/tree.h"
 
@@ -43,9 +44,13 @@ std::string AllowedValues(const Parameter& p) {
 
 std::string ApplyChanges(std::string_view changes, Model& model) {
   Model changed = model;
+  std::set<std::string_view> names;
   for (size_t at = 0; at <= changes.size();) {
     const size_t end = std::min(changes.find(',', at), changes.size());
-    const std::string why = ApplyChange(changes.substr(at, end - at), changed);
+    const std::string_view change = changes.substr(at, end - at);
+    const std::string_view name = change.substr(0, change.find('='));
+    if (!names.insert(name).second) return "'" + std::string(name) + "' is changed twice";
+    const std::string why = ApplyChange(change, changed);
     if (!why.empty()) return why;
     at = end + 1;
   }

@@ -97,6 +97,7 @@ class Clues {
   }
 
   absl::StatusOr<std::string> Readings() {
+    if (LosesBitsOfWords(op_)) return "";
     ASSIGN_OR_RETURN(const Decoding decoding, AskDecoding(device_, op_, op_));
     if (decoding.AsTheModel()) return "";
     named_ |= !decoding.result.empty();

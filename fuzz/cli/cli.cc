@@ -148,6 +148,10 @@ EngineOpener OpenerOf(const std::string& spec) {
 absl::StatusOr<const Operation*> OneOperation(const std::string& typed, Models models) {
   const std::vector<const Operation*>& own = ReadOperations();
   if (typed.empty() && own.size() == 1) return own.front();
+  if (typed.empty() && !own.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("several models were given; name one: ", absl::StrJoin(NamesOf(own), ", ")));
+  }
   ASSIGN_OR_RETURN(const std::string resolved, TypedName(typed));
   const std::string& name = resolved;
   if (const Operation* op = FindOperation(name, models)) return op;

@@ -51,7 +51,7 @@ absl::Status ReadModel(const std::string& file) {
   for (const Operation* op : Read()) {
     if (absl::StartsWith(op->name, absl::StrCat("own/", name, "~"))) {
       return absl::InvalidArgumentError(
-          absl::StrCat("--model: two files give ", op->name, ", the second is ", file));
+          absl::StrCat("--model: two files are named ", name, "; rename ", file));
     }
   }
   const Operation* const op = AddOwnModel(name, VersionOf(*model), *model);

@@ -118,7 +118,19 @@ def a_fault_is_found(folder):
         assert done.returncode == 1 and FULL.search(done.stdout), (command, done)
 
 
+def two_models(folder):
+    other = pathlib.Path(folder, 'other.model')
+    other.write_text(pathlib.Path(MODEL).read_text().replace('acc to=bf16', 'acc to=bf16 output_rounding=up'))
+    second = f'--model={other}'
+    for rows in ([], ['own/*'], [NAME], ['own/other']):
+        printed = mmadiff('race', second, *rows, code=1)
+        assert len(set(re.findall(r'own/[a-z0-9_]+~', printed))) == 2, printed
+    assert '2 rows' in mmadiff('race', '--set', second, 'own/*')
+    assert 'name one: own/' in mmadiff('gen', second, code=2)
+
+
 with tempfile.TemporaryDirectory() as scratch:
+    two_models(scratch)
     results_are_those_of_the_page()
     every_verb_takes_it(scratch)
     a_fault_is_found(f'{scratch}/run')

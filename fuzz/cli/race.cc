@@ -1,5 +1,7 @@
 // mmadiff race: finds the smallest case that distinguishes two models, compares the architectures
 // of an instruction in a matrix, and finds the fewest cases that distinguish several rows.
+#include <fnmatch.h>
+
 #include <algorithm>
 #include <optional>
 
@@ -530,12 +532,29 @@ void RunPlanRace(const RaceFlags& flags, Call& call) {
   if (pair->race.found) call.Say(Verdict::kDiffers);
 }
 
+// The typed rows, with the names of the models of the user's own that a glob matches; after fewer than
+// two rows the other models.
+std::vector<std::string> WithOwnModels(const std::vector<std::string>& typed) {
+  std::vector<std::string> rows;
+  for (const std::string& text : typed) {
+    const size_t before = rows.size();
+    for (const Operation* op : ReadOperations()) {
+      if (fnmatch(text.c_str(), op->name.c_str(), 0) == 0) rows.push_back(op->name);
+    }
+    if (rows.size() == before) rows.push_back(text);
+  }
+  if (rows.size() >= 2) return rows;
+  for (const Operation* op : ReadOperations()) {
+    const bool named = !rows.empty() && FindOperation(rows[0]) == op;
+    if (!named) rows.push_back(op->name);
+  }
+  return rows;
+}
+
 void RunRace(const RaceFlags& typed, Call& call) {
   if (ArePlans(typed.rows)) return RunPlanRace(typed, call);
   RaceFlags flags = typed;
-  if (flags.rows.size() < 2 && !flags.all) {
-    for (const Operation* op : ReadOperations()) flags.rows.push_back(op->name);
-  }
+  if (!flags.all) flags.rows = WithOwnModels(typed.rows);
   const absl::StatusOr<Report> report = Race(flags, call.console.style(), call.ledger());
   if (!report.ok()) return call.Say(report.status());
   call.PrintWithLeftOut(*report, [&] { return report->text; });

@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "fuzz/output/next_command.h"
 #include "triage/probe/probe.h"
 
 namespace mmadiff {
@@ -78,8 +79,8 @@ std::vector<SurveyTask> NotReached(const SurveyOutcome& outcome) {
 }
 
 std::string CheckCommand(const SurveyContradiction& c) {
-  return absl::StrCat("echo '", c.finding->cases.front().line, "' | ./mmadiff check --expect=1 ",
-                      c.op);
+  return absl::StrCat("echo '", c.finding->cases.front().line, "' | ./mmadiff", ProgramFlags(),
+                      " check --expect=1 ", c.op);
 }
 
 }  // namespace mmadiff

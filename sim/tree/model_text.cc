@@ -6,7 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "sim/absent_addend.h"
 #include "sim/change_text.h"
+#include "sim/described_format.h"
 #include "sim/operation.h"
 #include "sim/parameter.h"
 #include "sim/quoted_name.h"
@@ -125,6 +127,7 @@ class Reader {
     const Format* found = FindFormat(word.text);
     const std::vector<std::string> meant = QuotedFormats(word.text);
     if (found == nullptr && meant.size() == 1) found = FindFormat(meant[0]);
+    if (found == nullptr && meant.empty()) found = DescribedFormat(word.text);
     if (found == nullptr && meant.size() > 1) {
       std::string all;
       for (const std::string& name : meant) all += (all.empty() ? "" : ", ") + name;
@@ -209,6 +212,10 @@ class Reader {
         line_ = seen_["tree"];
         if (!used) return Fail("the tree has no node " + Quoted(tree_.tree().names[i]));
       }
+      const bool adds_c = std::ranges::any_of(
+          tree_.tree().code, [](const TreeCode& c) { return c.push == Push::kAddend; });
+      line_ = seen_["tree"];
+      if (IsAbsent(model_.c) && adds_c) return Fail("there is no addend c");
       model_.algorithm = operands_;
       model_.algorithm.tree = &tree_.tree();
     }

@@ -41,6 +41,17 @@ TEST(ModelText, ReadsCommentsAndSpaces) {
   EXPECT_EQ(ErrorOf(std::string(kBegin) + "family fma_chain"), "");
 }
 
+TEST(ModelText, DescribedFormats) {
+  TextError error;
+  const std::string text =
+      "mmadiff model 1\nk 2\na e5m10\nb e4m3b11fnuz\nc f32\nd f32\n"
+      "node s to=f32\ntree s(k0.. c)\n";
+  const std::optional<Model> model = ParseModel(text, &error);
+  ASSERT_TRUE(model) << error.what;
+  EXPECT_EQ(std::string(model->a.name), "f16");
+  EXPECT_EQ(std::string(model->b.name), "e4m3b11fnuz");
+}
+
 TEST(ModelText, SaysWhereAndWhatIsWrong) {
   const std::string begin = kBegin, node = "node step to=f32\n", tree = "tree step(k0.. c)\n";
   const std::pair<std::string, const char*> kWrong[] = {
@@ -66,6 +77,9 @@ TEST(ModelText, SaysWhereAndWhatIsWrong) {
       {begin + "operands terms=8", "7:10 there is no parameter 'terms'"},
       {begin + node + "tree step(k0..6 c)", "8:1 k7 is nowhere"},
       {begin + node + "tree step(k0..4000000000 c)", "8:11 there are 8 products, k0 to k7"},
+      {begin + "node step output_rounding=up\n", "7:1 'output_rounding' needs to=FORMAT"},
+      {"mmadiff model 1\nk 8\na f16\nb f16\nc -\nd f32\n" + node + tree,
+       "8:1 there is no addend c"},
       {begin + node + "tree step(k0..)", "8:1 the addend c is nowhere"},
       {begin + node + "tree step(k0.. k0 c)", "8:1 k0 is added twice"},
       {begin + "node step to=f16\n" + tree, "8:1 the last node has to=f16, but d is f32"},

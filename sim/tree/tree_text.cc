@@ -566,6 +566,12 @@ bool TreeReader::ReadNode(std::string_view text, int line, TextError& error) {
     at = end;
   }
   if (name.empty()) return fail("the node has no name", text.size());
+  for (const char* field :
+       {"output_fraction_bits", "output_rounding", "output_subnormals", "overflow", "tininess"}) {
+    if (node.to == nullptr && fields.contains(field)) {
+      return fail(Quoted(field) + " needs to=FORMAT: without it, nothing is rounded", 0);
+    }
+  }
   if (tree_.nodes.size() == kMaxTreeNodes) {
     return fail("a tree has at most " + std::to_string(kMaxTreeNodes) + " nodes", 0);
   }

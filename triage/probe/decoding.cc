@@ -15,6 +15,7 @@
 #include "triage/number_text.h"
 #include "triage/probe/decoding_text.h"
 #include "triage/probe/decoding_words.h"
+#include "triage/probe/layout.h"
 #include "triage/probe/twice.h"
 
 namespace mmadiff {
@@ -403,6 +404,13 @@ ProbeAnswer DecodingAnswer(const Operation& op, const Question& question, Decodi
                         .cases = decoding.observed.size(),
                         .observed = std::move(decoding.observed)};
   if (decoding.AsTheModel()) return answer;
+  if (LosesBitsOfWords(op)) {
+    answer.answer = "not known: the model's own sums lose bits of single words";
+    answer.decides = "see `model`";
+    answer.table = {};
+    answer.agreement = Agreement::kOpen;
+    return answer;
+  }
   answer.agreement = Agreement::kContradicts;
   answer.decision = Decision::kContradicts;
   for (const OperandDecoding& o : decoding.operands) {

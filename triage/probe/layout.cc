@@ -1,5 +1,6 @@
 #include "triage/probe/layout.h"
 
+#include <algorithm>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -45,18 +46,18 @@ absl::StatusOr<bool> AskWith(Device& device, const Operation& op, LayoutCode cod
   return AskShapes(device, op, LayoutDotProducts(op, one), LayoutDotProducts(op, op.shape()), ask);
 }
 
-// Ones where the model's own sums lose bits of the code's words: a narrow accumulator.
-LayoutCode CodeFor(const Operation& op) {
-  if (!IsModelled(op)) return LayoutCode::kWords;
-  ModelDevice model(op.model);
-  return ProbeDotProduct(model, op).ok() ? LayoutCode::kWords : LayoutCode::kOnes;
-}
-
 }  // namespace
+
+bool LosesBitsOfWords(const Operation& op) {
+  if (!IsModelled(op)) return false;
+  ModelDevice model(op.model);
+  return !ProbeDotProduct(model, op).ok();
+}
 
 absl::StatusOr<ProbeAnswer> AskLayout(Device& device, const Operation& op,
                                       const Question& question) {
-  const LayoutCode code = CodeFor(op);
+  const bool narrow = LosesBitsOfWords(op);
+  const LayoutCode code = narrow ? LayoutCode::kOnes : LayoutCode::kWords;
   const auto asked = AskWith(device, op, code);
   // If the device found the error first, it has disabled the instruction.
   const bool wrong = absl::IsFailedPrecondition(asked.status()) || !device.Supports(op).ok();
@@ -65,20 +66,22 @@ absl::StatusOr<ProbeAnswer> AskLayout(Device& device, const Operation& op,
   if (asked.ok()) {
     answer.scope = *asked ? Scope::kWholeExecutions : Scope::kDotProducts;
     answer.answer = absl::StrCat("as the tables say", *asked ? "" : ", for dot products alone",
-                                 code == LayoutCode::kOnes ? ", for zeros and ones" : "");
+                                 narrow ? ", for zeros and ones" : "");
     return answer;
   }
   if (device.Supports(op).ok()) {
     const bool ones = AskWith(device, op, LayoutCode::kOnes).ok();
     Pairing pairing;
+    bool lost = false;  // perhaps a number that the accumulator is too narrow for
     if (!ones) {
       ASSIGN_OR_RETURN(pairing, AskPairing(device, op));
+      lost = narrow && std::ranges::any_of(pairing.b_of_a, [](int k) { return k < 0; });
     }
-    answer.answer = pairing.Text();
+    if (!lost) answer.answer = pairing.Text();
     // A program answers dot products one by one, so that nothing else can be misplaced.
     if (ones || (device.SupportsAny() && answer.answer.empty())) {
-      answer.answer = ones              ? "as the tables say, for zeros and ones"
-                      : pairing.IsOwn() ? "each k meets its own"
+      answer.answer = ones                       ? "as the tables say, for zeros and ones"
+                      : !lost && pairing.IsOwn() ? "each k meets its own"
                       : IsAbsent(op.model.b)
                           ? "not known: 1 does not become 1"
                           : "not known: products of ones do not show which k meet";

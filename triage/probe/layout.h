@@ -23,4 +23,7 @@ absl::StatusOr<bool> AskShapes(const Device& device, const Operation& op, int64_
 absl::StatusOr<ProbeAnswer> AskLayout(Device& device, const Operation& op,
                                       const Question& question);
 
+// Whether the model's own sums lose bits of the words that name elements: a narrow accumulator.
+bool LosesBitsOfWords(const Operation& op);
+
 }  // namespace mmadiff

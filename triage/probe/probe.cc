@@ -157,7 +157,9 @@ ProbeAnswer Answer(const Operation& op, const Asked& asked, std::span<const Aske
                                     : absl::StrCat("the model with ", Name(changed));
   answer.facts = Facts(fits, found, others);
   if (fits && !others.empty()) {
-    absl::StrAppend(&answer.answer, " (or ", absl::StrJoin(others, ", "), ")");
+    const bool besides = whole_model && !changed.empty();
+    absl::StrAppend(&answer.answer, besides ? " (or also with " : " (or ",
+                    absl::StrJoin(others, ", "), ")");
   } else if (!fits) {
     answer.answer = others.empty() ? "none" : absl::StrJoin(others, " or ");
   }
@@ -333,8 +335,9 @@ absl::StatusOr<OperationAnswers> ProbeOperation(Device& device, const Operation&
                       hypothesis != nullptr ? "the supposed model" : "the table's model");
     } else if (q->method == Method::kDecoding) {
       ASSIGN_OR_RETURN(Decoding decoding, AskDecoding(device, of, found));
-      if (!decoding.AsTheModel()) read = WithRules(found, decoding);
+      const Algorithm rules = WithRules(found, decoding);
       answer = DecodingAnswer(found, *q, std::move(decoding));
+      if (answer->agreement == Agreement::kContradicts) read = rules;
     } else {
       answer = AskAlone(device, of, op, *q);
     }

@@ -25,12 +25,14 @@
 #include "triage/model_device.h"
 #include "triage/probe/candidates.h"
 #include "triage/probe/operand_sweep.h"
+#include "triage/testing/device.h"
 
 namespace mmadiff {
 namespace {
 
 using testing::Contains;
 using testing::HasSubstr;
+using testing::Not;
 
 std::vector<const Question*> AllQuestions() {
   std::vector<const Question*> all;
@@ -326,6 +328,17 @@ TEST(Probe, LayoutOfNarrowSums) {
   const OperationAnswers answers = Probe(device, op, {FindQuestion("layout")});
   EXPECT_EQ(AnswerOf(answers, "layout").agreement, Agreement::kAgrees);
   EXPECT_THAT(AnswerOf(answers, "layout").answer, HasSubstr("zeros and ones"));
+  // Another rounding of sums is no other reading, and a product too small for them is not ignored.
+  ModelDevice rounding(
+      FindOperation("unlisted/k8.f32.f16.f16.f32:fused_sum,fraction_bits=3,terms=8,"
+                    "align_rounding=nearest_even")
+          ->model);
+  const OperationAnswers read = Probe(rounding, op, {FindQuestion("decoding")});
+  EXPECT_EQ(AnswerOf(read, "decoding").agreement, Agreement::kOpen);
+  ChangedOperands small(op,
+                        [](DotProductCase& dot) { dot.b[3] = dot.b[3] == 0x3c00 ? 1 : dot.b[3]; });
+  const OperationAnswers places = Probe(small, op, {FindQuestion("layout")});
+  EXPECT_THAT(AnswerOf(places, "layout").answer, Not(HasSubstr("ignored")));
 }
 
 // Payloads of all operands where the table promises none.
