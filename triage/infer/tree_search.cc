@@ -307,13 +307,11 @@ bool TreeSearch::FitTogether() {
     if (!answers_.Gives(tree_, i)) missed.push_back(i);
   }
   std::ranges::stable_sort(missed, {}, [&](uint32_t i) { return answers_.Touched(i).size(); });
-  std::vector<int> sums, odd;  // leaves that may be converted
-  for (int u = 0; u <= root(); ++u) {
-    if (!IsSum(u) && tree_.units[u].rule != kLeafRule) odd.push_back(u);
-  }
+  std::vector<int> sums, touched;  // leaves that may be converted too
   for (const uint32_t i : missed) {
     for (const int u : answers_.Touched(i)) {
-      if (!IsSum(u) && odd.size() < kOddLeaves && std::ranges::count(odd, u) == 0) odd.push_back(u);
+      const bool known = IsSum(u) || std::ranges::find(touched, u) != touched.end();
+      if (!known && touched.size() < kOddLeaves) touched.push_back(u);
     }
     for (const int u : answers_.Adding(i)) {
       const bool known = std::ranges::find(sums, u) != sums.end();
@@ -327,12 +325,17 @@ bool TreeSearch::FitTogether() {
     }
     if (FitBeside(unit, leaves) || FitBeside(unit, below)) return true;
     for (const int leaf : leaves) {
-      if (std::ranges::count(odd, leaf) > 0 && FitBeside(unit, {leaf})) return true;
+      const bool odd = tree_.units[leaf].rule != kLeafRule;
+      if (odd && FitBeside(unit, {leaf})) return true;
     }
     for (const int sum : below) {
       if (FitBeside(unit, {sum})) return true;
     }
     if (unit != root() && FitBeside(unit, {tree_.units[unit].parent})) return true;
+  }
+  for (const int leaf : touched) {
+    if (std::ranges::count(sums, tree_.units[leaf].parent) == 0) continue;
+    if (FitBeside(tree_.units[leaf].parent, {leaf})) return true;
   }
   return false;
 }
