@@ -62,6 +62,8 @@ TEST(OwnModel, SaysWhatIsWrong) {
   EXPECT_THAT(WhyNot("unlisted/k4.f32.f16.f16.f32:terms=4"), HasSubstr("FAMILY,NAME=VALUE"));
   EXPECT_THAT(WhyNot("gfx1100/v_wmma_f32_16x16x16_f16:stp.fraction_bits=23"),
               HasSubstr("no node 'stp'"));
+  EXPECT_THAT(WhyNot(row + ":fraction_bits=24,fraction_bits=25"),
+              HasSubstr("'fraction_bits' is changed twice"));
   EXPECT_THAT(WhyNot("own/nothing"), HasSubstr("--model=FILE"));
 }
 

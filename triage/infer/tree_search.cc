@@ -17,9 +17,8 @@ constexpr size_t kTogether = 6;            // sums that may change with those ne
 constexpr size_t kOddLeaves = 24;          // leaves that may change with the sum above them
 constexpr size_t kStarts = 3;              // searched downhill for one node
 constexpr size_t kMissedTogether = 24, kGivenTogether = 600;
-constexpr size_t kRefuters = 1000;  // answers that refute a simpler tree, tried first
-constexpr int kWorse = 3;           // rounds that do not improve the tree
-constexpr size_t kGroups = 24;      // single units in a round
+constexpr int kWorse = 3;       // rounds that do not improve the tree
+constexpr size_t kGroups = 24;  // single units in a round
 
 }  // namespace
 
@@ -484,7 +483,7 @@ bool TreeSearch::TakeIfAllGiven(const UnitTree& simpler) {
   for (const uint32_t i : all_) {
     if (answers_.Gives(simpler, i)) continue;
     first_.insert(first_.begin(), i);
-    if (first_.size() > kRefuters) first_.pop_back();
+    if (first_.size() > 64) first_.pop_back();
     return false;
   }
   tree_ = simpler;

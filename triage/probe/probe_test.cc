@@ -24,6 +24,7 @@
 #include "sim/simulate.h"
 #include "triage/model_device.h"
 #include "triage/probe/candidates.h"
+#include "triage/probe/layout.h"
 #include "triage/probe/operand_sweep.h"
 #include "triage/testing/device.h"
 
@@ -318,6 +319,11 @@ TEST(Probe, PlacesThatDiffer) {
   EXPECT_THAT(AnswerOf(answers, "repeat").answer, HasSubstr("block 0, row 9, column 5, run 0"));
   EXPECT_EQ(AnswerOf(answers, "repeat").agreement, Agreement::kContradicts);
   EXPECT_EQ(AnswerOf(answers, "layout").agreement, Agreement::kContradicts);
+}
+
+// Else the layout and the reading of words would be asked less strictly.
+TEST(Probe, ModelsOfTheTablesKeepTheBitsOfWords) {
+  for (const Operation& op : Operations()) EXPECT_FALSE(LosesBitsOfWords(op)) << op.name;
 }
 
 // A model whose sums lose bits of the words that name elements.
