@@ -48,7 +48,8 @@ void FillEmpty(T& stored, const T& added) {
 
 bool SameInputs(const RegressionCase& x, const RegressionCase& y) {
   return x.op == y.op && x.inputs.shape == y.inputs.shape && x.inputs.a == y.inputs.a &&
-         x.inputs.b == y.inputs.b && x.inputs.c == y.inputs.c;
+         x.inputs.b == y.inputs.b && x.inputs.c == y.inputs.c &&
+         x.inputs.metadata == y.inputs.metadata;
 }
 
 }  // namespace

@@ -73,10 +73,12 @@ Batch Execution(const Instruction& in, std::span<const Register> registers, int 
   batch.Resize(s, 1);
   for (const Element& e : Elements(in, Operand::kA)) {
     int k = e.column;
-    if (in.sparse) {
-      Place place = PlaceOf(in, Operand::kAIndex, e);
+    if (in.sparse()) {
+      Place place = PlaceOf(in, Operand::kMetadata, {0, e.row, e.column / 2});
       place.bit += 16 * key;
-      k = e.column / 2 * 4 + static_cast<int>(read(kIndex, place, 2));
+      const uint64_t metadata = read(kIndex, place, 4);
+      batch.metadata[e.row * s.groups + e.column / 2] = metadata;
+      k = e.column / 2 * 4 + StoredPosition(4, metadata, e.column % 2);
     }
     batch.a[e.row * s.k + k] = read(kA, PlaceOf(in, Operand::kA, e), in.a->bits);
   }
@@ -92,7 +94,7 @@ Batch Execution(const Instruction& in, std::span<const Register> registers, int 
 uint64_t DigestOfModel(const Operation& op, std::span<const Register> inputs, int key) {
   const Instruction& in = *op.instruction;
   const Batch batch = Execution(in, inputs, key);
-  EXPECT_EQ(WhyNotSparse(in, batch.a), "");
+  EXPECT_EQ(WhyNotSparse(in, batch.a, batch.metadata), "");
   std::vector<uint64_t> d(batch.dot_products());
   Simulate(op.model, batch, d);
   std::vector<Register> registers(ExtentOf(in, Operand::kD).registers);

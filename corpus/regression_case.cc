@@ -18,6 +18,7 @@
 #include "device/little_endian.h"
 #include "device/status_macros.h"
 #include "proto/case.pb.h"
+#include "sim/sparsity.h"
 
 namespace mmadiff {
 namespace {
@@ -54,14 +55,15 @@ struct RowLayout {
 };
 
 struct Layouts {
-  RowLayout a, b, c, d;
+  RowLayout a, b, c, d, metadata;
 };
 
 Layouts LayoutsOf(const Instruction& i, const Shape& s) {
   return {{s.row_words(), i.a, s.k, i.scale},
           {s.row_words(), i.b, s.k, i.scale},
           {s.n, i.c, s.n, nullptr},
-          {s.n, i.d, s.n, nullptr}};
+          {s.n, i.d, s.n, nullptr},
+          {s.groups, &kMetadataFormat, s.groups, nullptr}};
 }
 
 // An absent operand has no rows.
@@ -189,7 +191,25 @@ class Parser {
     if (s.ok()) s = ParseWords("c", layouts.c, message_.c(), case_.inputs.c);
     case_.inputs.b.resize(shape.b_words());  // the words of absent operands
     case_.inputs.c.resize(shape.d_words());
-    return s;
+    return s.ok() && instruction.sparse() ? ParseMetadata(layouts) : s;
+  }
+
+  // Without metadata, those that A's zeros give.
+  absl::Status ParseMetadata(const Layouts& layouts) {
+    const Shape& shape = case_.inputs.shape;
+    std::vector<uint64_t>& metadata = case_.inputs.metadata;
+    if (message_.metadata_size() != 0 && message_.metadata_size() != message_.a_size()) {
+      return Error("metadata: ", message_.metadata_size(), " rows, expected ", message_.a_size(),
+                   " like a");
+    }
+    RETURN_IF_ERROR(ParseWords("metadata", layouts.metadata, message_.metadata(), metadata));
+    const Instruction& instruction = *case_.op->instruction;
+    std::string why = WhyUndefined(instruction, metadata);
+    if (why.empty()) why = WhyNotSparse(instruction, case_.inputs.a, metadata);
+    if (!why.empty()) return Error("metadata: ", why);
+    metadata.resize(shape.metadata_words());
+    metadata = StoredMetadata(case_.inputs);
+    return absl::OkStatus();
   }
 
   absl::Status ParseAnswers() {
@@ -271,13 +291,15 @@ class Parser {
 };
 
 // Operation name and a zero byte; m n k blocks in 4 bytes each; the words of a, b and c in 8 bytes
-// each, all little-endian; scales are words of a and b, their number follows from the operation.
+// each, all little-endian; scales are words of a and b, their number follows from the operation;
+// metadata follow c.
 // Changing this renames every stored case.
 std::string CanonicalInputs(const RegressionCase& c) {
   std::string bytes = c.op->name + '\0';
   const Shape& s = c.inputs.shape;
   for (int size : {s.m, s.n, s.k, s.blocks}) AppendLittleEndian(size, 4, bytes);
-  for (const std::vector<uint64_t>* words : {&c.inputs.a, &c.inputs.b, &c.inputs.c}) {
+  const std::vector<uint64_t> metadata = StoredMetadata(c.inputs);
+  for (const std::vector<uint64_t>* words : {&c.inputs.a, &c.inputs.b, &c.inputs.c, &metadata}) {
     for (uint64_t word : *words) AppendLittleEndian(word, 8, bytes);
   }
   return bytes;
@@ -413,6 +435,7 @@ std::string FormatCase(const RegressionCase& c, absl::string_view folder) {
   FormatRows(layouts.a, c.inputs.a, *message.mutable_a());
   FormatRows(layouts.b, c.inputs.b, *message.mutable_b());
   FormatRows(layouts.c, c.inputs.c, *message.mutable_c());
+  FormatRows(layouts.metadata, StoredMetadata(c.inputs), *message.mutable_metadata());
   for (const Answer& answer : c.answers) {
     proto::Answer& added = *message.add_answers();
     added.set_device(answer.device);

@@ -94,13 +94,18 @@ absl::Status ReadWords(absl::string_view text, const Format& f, std::span<uint64
   return absl::OkStatus();
 }
 
-// Reads `k` elements and `scales` scales.
+// Reads `k` elements, `scales` scales and, after one more '|', `groups` words of metadata.
 absl::StatusOr<DotProductCase> ReadOperands(const Vector& v, absl::string_view line, size_t k,
-                                            size_t scales) {
-  const std::vector<absl::string_view> parts = absl::StrSplit(line, '|');
-  if (parts.size() != 3 && !(v.scale != nullptr && parts.size() == 5)) {
+                                            size_t scales, size_t groups) {
+  std::vector<absl::string_view> parts = absl::StrSplit(line, '|');
+  const bool sparse = parts.size() % 2 == 0;
+  const absl::string_view metadata = sparse ? parts.back() : "";
+  if (sparse) parts.pop_back();
+  if ((parts.size() != 3 && !(v.scale != nullptr && parts.size() == 5)) ||
+      (sparse && groups == 0)) {
     return absl::InvalidArgumentError(
-        absl::StrCat(parts.size(), " parts; write a | b | c", v.scale ? " | sa | sb" : ""));
+        absl::StrCat(parts.size() + sparse, " parts; write a | b | c", v.scale ? " | sa | sb" : "",
+                     groups == 0 ? "" : ", and for a sparse instruction | metadata"));
   }
   DotProductCase dot;
   dot.a.assign(k + scales, 0);
@@ -113,6 +118,8 @@ absl::StatusOr<DotProductCase> ReadOperands(const Vector& v, absl::string_view l
   if (s.ok()) s = ReadWords(parts[2], *v.c, {&dot.c, 1});
   if (s.ok() && parts.size() == 5) s = ReadWords(parts[3], *v.scale, a.subspan(k));
   if (s.ok() && parts.size() == 5) s = ReadWords(parts[4], *v.scale, b.subspan(k));
+  if (sparse) dot.metadata.resize(groups);
+  if (s.ok() && sparse) s = ReadWords(metadata, kMetadataFormat, dot.metadata);
   RETURN_IF_ERROR(s);
   return dot;
 }
@@ -242,7 +249,7 @@ class Parser {
 
   absl::Status Operands(absl::string_view text) {
     if (vector_->d == nullptr) return Error("operands: 'formats: ' comes first");
-    const auto dot = ReadOperands(*vector_, text, kMaxWords, kMaxWords);
+    const auto dot = ReadOperands(*vector_, text, kMaxWords, kMaxWords, kMaxWords);
     if (!dot.ok()) return Error("operands: ", dot.status().message());
     vector_->operands.emplace_back(text);
     return absl::OkStatus();
@@ -406,11 +413,14 @@ absl::StatusOr<DotProductCase> DotProductOf(const Vector& v, absl::string_view o
         absl::StrCat(op.name, " has the formats ", in.d->name, " ", in.a->name, " ", in.b->name,
                      " ", in.c->name, in.scale ? absl::StrCat(" ", in.scale->name) : ""));
   }
-  absl::StatusOr<DotProductCase> dot = ReadOperands(v, operands, in.shape.k, in.shape.scales);
+  absl::StatusOr<DotProductCase> dot =
+      ReadOperands(v, operands, in.shape.k, in.shape.scales, in.shape.groups);
   if (!dot.ok())
     return absl::InvalidArgumentError(absl::StrCat(op.name, ": ", dot.status().message()));
-  if (const std::string why = WhyNotSparse(in, dot->a); !why.empty())
-    return absl::InvalidArgumentError(why);
+  std::string why = WhyUndefined(in, dot->metadata);
+  if (why.empty()) why = WhyNotSparse(in, dot->a, dot->metadata);
+  if (!why.empty()) return absl::InvalidArgumentError(why);
+  if (in.sparse()) dot->metadata = StoredMetadata(in.shape, *dot);
   return dot;
 }
 

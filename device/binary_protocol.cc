@@ -3,6 +3,7 @@
 #include <span>
 
 #include "device/little_endian.h"
+#include "sim/sparsity.h"
 
 namespace mmadiff {
 namespace {
@@ -13,7 +14,8 @@ int BytesOf(const Format& format) { return HexDigits(format) / 2; }
 
 int RequestBytes(const Instruction& i) {
   const int scale = i.shape.scales > 0 ? BytesOf(*i.scale) : 0;
-  return i.shape.k * (BytesOf(*i.a) + BytesOf(*i.b)) + BytesOf(*i.c) + 2 * i.shape.scales * scale;
+  return i.shape.k * (BytesOf(*i.a) + BytesOf(*i.b)) + BytesOf(*i.c) + 2 * i.shape.scales * scale +
+         i.shape.groups * BytesOf(kMetadataFormat);
 }
 
 std::string RequestFrame(const Instruction& instruction, const Batch& batch, int64_t first,
@@ -33,9 +35,13 @@ std::string RequestFrame(const Instruction& instruction, const Batch& batch, int
     add(a.first(k), *instruction.a);
     add(b.first(k), *instruction.b);
     add({&dot.c, 1}, *instruction.c);
-    if (instruction.shape.scales == 0) continue;
-    add(a.subspan(k), *instruction.scale);
-    add(b.subspan(k), *instruction.scale);
+    if (instruction.shape.scales > 0) {
+      add(a.subspan(k), *instruction.scale);
+      add(b.subspan(k), *instruction.scale);
+    }
+    if (instruction.sparse()) {
+      add(StoredMetadata(instruction.shape, dot), kMetadataFormat);
+    }
   }
   return frame;
 }

@@ -21,8 +21,8 @@ absl::Status CheckBatch(const Operation& op, const Batch& batch) {
     return static_cast<int64_t>(words.size()) == batch.count * each;
   };
   if (batch.count >= 0 && has(batch.a, s.a_words()) && has(batch.b, s.b_words()) &&
-      has(batch.c, s.d_words())) {
-    const std::string why = WhyNotSparse(*op.instruction, batch.a);
+      has(batch.c, s.d_words()) && has(batch.metadata, s.metadata_words())) {
+    const std::string why = WhyNotSparse(*op.instruction, batch.a, batch.metadata);
     return why.empty() ? absl::OkStatus() : absl::InvalidArgumentError(why);
   }
   return absl::InvalidArgumentError(absl::StrCat("a batch for ", op.name, " of ", batch.count,

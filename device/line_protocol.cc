@@ -97,19 +97,20 @@ struct Segment {
 // The segments in the order of the line. Rows hold k elements and then the scales; the words of an
 // absent operand are left out.
 template <class Word, class Dot>
-std::array<Segment<Word>, 5> SegmentsOf(const Instruction& i, Dot& dot) {
+std::array<Segment<Word>, 6> SegmentsOf(const Instruction& i, Dot& dot) {
   const int k = i.shape.k, scales = i.shape.scales;
   return {{{"a", i.a, dot.a.data(), k},
            {"b", i.b, dot.b.data(), IsAbsent(*i.b) ? 0 : k},
            {"c", i.c, &dot.c, IsAbsent(*i.c) ? 0 : 1, false},
            {"sa", i.scale, dot.a.data() + k, scales},
-           {"sb", i.scale, dot.b.data() + k, scales}}};
+           {"sb", i.scale, dot.b.data() + k, scales},
+           {"e", &kMetadataFormat, dot.metadata.data(), i.shape.groups}}};
 }
 
 // "a0..a15 b0..b15 c sa0 sb0", and the number of these words.
 std::string OperandNames(const Instruction& instruction, int* words) {
   const std::vector<uint64_t> row(instruction.shape.row_words());
-  const DotProductCase none = {row, row, 0};
+  const DotProductCase none = {row, row, 0, std::vector<uint64_t>(instruction.shape.groups)};
   std::string text;
   *words = 0;
   for (const auto& s : SegmentsOf<const uint64_t>(instruction, none)) {
@@ -159,6 +160,15 @@ class WordReader {
   int number_ = 0;
 };
 
+// A line without metadata has two words less than with them, at most: e0 and e1 at least are missing,
+// d may be there.
+bool HasMetadata(const Instruction& instruction, absl::string_view line) {
+  if (!instruction.sparse()) return false;
+  int words;
+  OperandNames(instruction, &words);
+  return CountWords(line) > static_cast<size_t>(words - instruction.shape.groups + 1);
+}
+
 bool IsUnknownDigit(char c) {
   return absl::string_view("xXzZuUwW?-").find(c) != absl::string_view::npos;
 }
@@ -188,15 +198,18 @@ absl::StatusOr<ProtocolLine> ParseLine(const Instruction& instruction, absl::str
   ProtocolLine parsed;
   parsed.dot.a.resize(instruction.shape.row_words());
   parsed.dot.b.resize(instruction.shape.row_words());
+  if (HasMetadata(instruction, line)) parsed.dot.metadata.resize(instruction.shape.groups);
   WordReader reader(instruction, line);
   for (const auto& s : SegmentsOf<uint64_t>(instruction, parsed.dot)) {
-    for (int i = 0; i < s.count; ++i) {
+    for (int i = 0; i < s.count && s.words != nullptr; ++i) {
       RETURN_IF_ERROR(reader.Read(*s.format, s.name, s.numbered ? i : -1, &s.words[i]));
     }
   }
-  if (const std::string why = WhyNotSparse(instruction, parsed.dot.a); !why.empty()) {
-    return absl::InvalidArgumentError(why);
-  }
+  const std::vector<uint64_t>& metadata = parsed.dot.metadata;
+  std::string why = WhyUndefined(instruction, metadata);
+  if (why.empty()) why = WhyNotSparse(instruction, parsed.dot.a, metadata);
+  if (!why.empty()) return absl::InvalidArgumentError(why);
+  if (instruction.sparse()) parsed.dot.metadata = StoredMetadata(instruction.shape, parsed.dot);
   if (reader.AtEnd()) return parsed;
   RETURN_IF_ERROR(reader.Read(*instruction.d, "d", -1, &parsed.d.emplace()));
   if (!reader.AtEnd()) return WordCountError(instruction, line);
@@ -232,7 +245,13 @@ absl::StatusOr<AnswerLine> ParseAnswer(const Instruction& instruction, absl::str
 std::string FormatLine(const Instruction& instruction, const DotProductCase& dot,
                        std::optional<uint64_t> d) {
   std::string line;
-  for (const auto& s : SegmentsOf<const uint64_t>(instruction, dot)) {
+  DotProductCase given;
+  if (instruction.sparse()) {
+    given = dot;
+    given.metadata = StoredMetadata(instruction.shape, dot);
+  }
+  for (const auto& s :
+       SegmentsOf<const uint64_t>(instruction, instruction.sparse() ? given : dot)) {
     for (int i = 0; i < s.count; ++i) {
       if (!line.empty()) line += ' ';
       AppendHex(*s.format, s.words[i], line);

@@ -1,7 +1,8 @@
 // The line protocol: one dot product per line, `a0 .. a(K-1) b0 .. b(K-1) c [d]`, words in
 // hexadecimal in the operand's own width (HexDigits: whole bytes), written in lower case, read in
 // either case. For a block-scaled instruction, c is followed by the scales of a and then those of
-// b: `a0 .. b(K-1) c sa0 .. sa(S-1) sb0 .. sb(S-1) [d]`. Blank lines and lines that start with '#'
+// b: `a0 .. b(K-1) c sa0 .. sa(S-1) sb0 .. sb(S-1) [d]`. For a sparse instruction, its metadata come
+// last (sim/sparsity.h): `.. e0 .. e(G-1) [d]`; a line that is read may leave them out. Blank lines and lines that start with '#'
 // are comments.
 #pragma once
 
@@ -26,7 +27,7 @@ bool IsComment(absl::string_view line);
 
 // kInvalidArgument names the word and its column ("word 3 (a2), column 11: ..."): a wrong number of
 // words (with the expected number), a character that is not a hex digit, too many digits or bits
-// for the format. Also a dense A of a sparse instruction (sim/sparsity.h).
+// for the format. Also metadata that do not fit A, or a dense A (sim/sparsity.h).
 absl::StatusOr<ProtocolLine> ParseLine(const Instruction& instruction, absl::string_view line);
 
 // Without a line end. `d` is appended when present.

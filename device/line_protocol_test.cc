@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "sim/operation.h"
+#include "sim/sparsity.h"
 
 namespace mmadiff {
 namespace {
@@ -107,10 +108,13 @@ TEST(LineProtocol, RoundTripOfEveryInstruction) {
   for (const Instruction& i : Instructions()) {
     DotProductCase dot;
     for (int k = 0; k < i.shape.row_words(); ++k) {
-      dot.a.push_back(i.sparse && k % 4 < 2 ? 0 : random() & LowBits(i.a_format(k).bits));
+      const int group = i.sparse() ? i.shape.k / i.shape.groups : 1;
+      const bool stored = !i.sparse() || IsStored(group, 0xe, k % group);
+      dot.a.push_back(stored ? random() & LowBits(i.a_format(k).bits) : 0);
       dot.b.push_back(random() & LowBits(i.b_format(k).bits));
     }
     dot.c = random() & LowBits(i.c->bits);
+    dot.metadata.assign(i.shape.groups, 0xe);
     const uint64_t d = random() & LowBits(i.d->bits);
     const auto without = ParseLine(i, FormatLine(i, dot));
     ASSERT_TRUE(without.ok()) << without.status();

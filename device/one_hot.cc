@@ -11,6 +11,7 @@
 #include "device/line_protocol.h"
 #include "device/status_macros.h"
 #include "sim/absent_addend.h"
+#include "sim/sparsity.h"
 #include "sim/word.h"
 
 namespace mmadiff {
@@ -29,14 +30,15 @@ struct Probed {
   const char* name;
   int first, count;
   uint64_t low, high;  // values of the code
-  int positions = 15;  // bit p: word p of each four can be high
+  int group = 1;
+  uint64_t metadata = 0;  // if not 0: only elements that it stores can be high
 
-  bool MayBeHigh(int x) const { return positions >> x % 4 & 1; }
+  bool MayBeHigh(int x) const { return metadata == 0 || IsStored(group, metadata, x % group); }
 };
 
-// A sparse A holds two of four at a time. In these sets every bit of both positions takes both
-// values, and no two bits are equal in all of them.
-constexpr int kSparsePositions[] = {3, 6, 12};
+// A sparse A holds half of each group at a time; its codes give the metadata. In groups of more than
+// two elements, every bit of these words takes both values, and no two bits are equal in all of them.
+constexpr uint64_t kProbedMetadata[] = {0x4, 0x9, 0xe};
 
 // Bits needed to number `count` things, at least one because code 0 must have a complement.
 int CodeBits(int64_t count) {
@@ -141,11 +143,13 @@ class LayoutProbe {
   // The partner has a one in one k of each line: D is the elements of that k.
   absl::Status ProbeElements(const Side& side, const Side& partner) {
     Probed probed = {side.name, 0, shape_.k, 0, HighOf(*side.format)};
-    if (!op_.instruction->sparse || side.words != &Batch::a) {
+    if (!op_.instruction->sparse() || side.words != &Batch::a) {
       return ProbeCode(side, partner, probed, 1);
     }
-    for (const int positions : kSparsePositions) {
-      probed.positions = positions;
+    probed.group = shape_.k / shape_.groups;
+    for (const uint64_t metadata : kProbedMetadata) {
+      if (!IsLegalMetadata(probed.group, metadata)) continue;
+      probed.metadata = metadata;
       RETURN_IF_ERROR(ProbeCode(side, partner, probed, 1));
     }
     return absl::OkStatus();
@@ -203,7 +207,7 @@ class LayoutProbe {
   // Runs the executions or, while there is no device, collects them.
   absl::Status Check(const Batch& values, const std::string& operand) {
     operands_.push_back({all_.dot_products(), operand});
-    for (const auto words : {&Batch::a, &Batch::b, &Batch::c}) {
+    for (const auto words : {&Batch::a, &Batch::b, &Batch::c, &Batch::metadata}) {
       (all_.*words).insert((all_.*words).end(), (values.*words).begin(), (values.*words).end());
     }
     all_.count += values.count;

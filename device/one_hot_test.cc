@@ -40,7 +40,9 @@ class Misplacing : public Device {
       Batch one = Slice(batch, i);
       if (in_) in_(one);
       Words d(one.dot_products());
-      Simulate(op.model, one, d);
+      Model model = op.model;
+      if (one.shape.groups == 0) model.sparse_group = 0;
+      Simulate(model, one, d);
       if (out_) out_(d);
       all.insert(all.end(), d.begin(), d.end());
     }
@@ -115,19 +117,20 @@ TEST(ProbeLayout, WithoutAnAddend) {
 }
 
 // A device of a sparse instruction: stores two of each four words of A with their positions, moves
-// these, and multiplies what they mean. The codes must be such that it can.
+// these, and multiplies what they mean.
 absl::Status ProbeSparse(const Operation& op, const std::function<void(Words&)>& move_stored,
                          const std::function<void(Words&)>& move_positions) {
   const auto sparse = [&](Batch& one) {
     Words stored, positions;
     for (size_t i = 0; i < one.a.size(); i += 4) {
-      const auto pair = StoredPositions(std::span(one.a).subspan(i).first<4>());
-      ASSERT_TRUE(pair.has_value());
-      for (const int p : *pair) {
+      const uint64_t metadata = StoredMetadata(one)[i / 4];
+      for (const uint64_t p : {metadata & 3, metadata >> 2}) {
         positions.push_back(p);
         stored.push_back(std::exchange(one.a[i + p], 0));
       }
     }
+    one.metadata.clear();
+    one.shape.groups = 0;
     move_stored(stored);
     move_positions(positions);
     for (size_t i = 0; i < stored.size(); ++i) one.a[i / 2 * 4 + positions[i]] += stored[i];
@@ -135,17 +138,54 @@ absl::Status ProbeSparse(const Operation& op, const std::function<void(Words&)>&
   return ProbeWith(op, sparse);
 }
 
+// The stored elements of A under `before`, where the metadata now put them.
+void MoveStored(const Words& before, Batch& one) {
+  const int group = one.shape.k / one.shape.groups;
+  const Words a = std::exchange(one.a, Words(one.a.size()));
+  for (size_t g = 0; g < before.size(); ++g) {
+    for (int n = 0; n < group / 2; ++n) {
+      one.a[g * group + StoredPosition(group, one.metadata[g], n)] =
+          a[g * group + StoredPosition(group, before[g], n)];
+    }
+  }
+}
+
 TEST(ProbeLayout, SparseInstructions) {
-  const Operation& op = *FindOperation("gfx1200/v_swmmac_i32_16x16x32_iu8.s8.u8");
-  const auto none = [](Words&) {};
-  EXPECT_TRUE(ProbeSparse(op, none, none).ok()) << ProbeSparse(op, none, none);
-  std::mt19937 random(1);
-  for (int i = 0; i < 60; ++i) {
-    const int size = op.shape().a_words() / 2, x = random() % size;
-    const int y = i < 20 ? x ^ 1 : (x + 1 + random() % (size - 1)) % size;
-    const auto swap = [x, y](Words& words) { std::swap(words[x], words[y]); };
-    EXPECT_EQ(ProbeSparse(op, swap, none).code(), StatusCode::kFailedPrecondition) << x << " " << y;
-    EXPECT_EQ(ProbeSparse(op, none, swap).code(), StatusCode::kFailedPrecondition) << x << " " << y;
+  for (const char* name :
+       {"gfx1200/v_swmmac_i32_16x16x32_iu8.s8.u8", "sm_80/mma.sp.m16n8k32.s32.s8.u8.s32"}) {
+    const Operation& op = *FindOperation(name);
+    const auto none = [](Words&) {};
+    EXPECT_TRUE(ProbeSparse(op, none, none).ok()) << ProbeSparse(op, none, none);
+    std::mt19937 random(1);
+    for (int i = 0; i < 60; ++i) {
+      const int size = op.shape().a_words() / 2, x = random() % size;
+      const int y = i < 20 ? x ^ 1 : (x + 1 + random() % (size - 1)) % size;
+      const auto swap = [x, y](Words& words) { std::swap(words[x], words[y]); };
+      EXPECT_EQ(ProbeSparse(op, swap, none).code(), StatusCode::kFailedPrecondition)
+          << x << " " << y;
+      EXPECT_EQ(ProbeSparse(op, none, swap).code(), StatusCode::kFailedPrecondition)
+          << x << " " << y;
+    }
+  }
+}
+
+// Two metadata words exchanged, in groups of 2, 4 and 8 elements.
+TEST(ProbeLayout, ExchangedMetadata) {
+  for (const char* name :
+       {"sm_80/mma.sp.m16n8k8.f32.tf32.tf32.f32", "sm_90/mma.sp.m16n8k32.f32.f16.f16.f32",
+        "sm_80/mma.sp.m16n8k64.s32.s4.u4.s32"}) {
+    const Operation& op = *FindOperation(name);
+    EXPECT_TRUE(ProbeWith(op, nullptr).ok()) << name;
+    const int size = op.shape().metadata_words();
+    for (int x = 0; x < size; x += 3) {
+      const int y = (x + 1) % size;
+      const auto swap = [&](Batch& one) {
+        const Words before = one.metadata = StoredMetadata(one);
+        std::swap(one.metadata[x], one.metadata[y]);
+        MoveStored(before, one);
+      };
+      EXPECT_EQ(ProbeWith(op, swap).code(), StatusCode::kFailedPrecondition) << name << " " << x;
+    }
   }
 }
 

@@ -97,6 +97,13 @@ enum class GroupExponent : uint8_t { kProducts, kScales };
 // kScaledSum: whether a group whose products cancel to zero, without all being zero, offers its
 // exponent.
 enum class ZeroGroup : uint8_t { kCounts, kIgnored };
+// Sparse instructions: which products are added, and in which order. `terms` counts stored products.
+enum class Selection : uint8_t {
+  kStored,             // those that the metadata select, in ascending k
+  kFirstsThenSeconds,  // first the first stored quarter of every group, then the second ones
+  kInPlace,            // all, with +0 for the elements of a that are not stored
+  kZerosInPlace,       // the same, and with +0 for the elements of b beside those
+};
 // "Product" of two 1-bit operands.
 enum class BitOperation : uint8_t { kAnd, kXor };
 enum class Overflow : uint8_t { kWrap, kSaturate };  // kIntegerDot
@@ -183,6 +190,7 @@ struct Algorithm {
   Overflow overflow = Overflow::kWrap;
   MultiplyAdd multiply_add = MultiplyAdd::kFused;
   FarProduct far_product = FarProduct::kExact;
+  Selection selection = Selection::kStored;
   Ties ties = Ties::kEven;
   Saturation saturation = Saturation::kNone;
   Relu relu = Relu::kNone;
@@ -207,7 +215,9 @@ struct Model {
   // Executions in a chain (sim/chain.h), each with k / executions products; the result of one is
   // the addend of the next.
   int executions = 1;
+  int sparse_group = 0;  // consecutive k of A that share a metadata word; 0: not sparse
 
+  MMADIFF_HD constexpr int groups() const { return sparse_group == 0 ? 0 : k / sparse_group; }
   // Scales per row of A and per column of B; they follow its k elements.
   MMADIFF_HD constexpr int scales() const { return scale_block == 0 ? 0 : k / scale_block; }
 };

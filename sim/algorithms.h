@@ -112,7 +112,7 @@ inline Algorithm ArmExtendedBfdot(const Instruction& i) {
 template <Overflow overflow, BitOperation operation = BitOperation::kAnd>
 Algorithm Integer(const Instruction& i) {
   return {.family = Family::kIntegerDot,
-          .terms = i.shape.k,
+          .terms = i.products(),
           .bit_operation = operation,
           .overflow = overflow};
 }
@@ -153,7 +153,7 @@ Algorithm NarrowFp8(const Instruction& i) {
 // FP8 that ptxas compiles to f16 instructions: two f16 steps over interleaved k, then one addition.
 inline Algorithm EmulatedFp8(const Instruction& i) {
   Algorithm a = TruncatedFusedSum<16, 25>(i);
-  a.terms = i.shape.k / 2;
+  a.terms = i.products() / 2;
   a.product_exponent = ProductExponent::kAsF16;
   a.grouping = Grouping::kPairsOfFour;
   a.addend_joins = AddendJoins::kLastAdd;
@@ -277,20 +277,11 @@ inline Algorithm X86Bf16(const Instruction& i) {
   return a;
 }
 
-// A sparse instruction. Unselected products stay in place as zeros, so a step of twice the terms
-// has as many selected products as a dense step has products.
-template <Algorithm (*dense)(const Instruction&)>
-Algorithm Sparse(const Instruction& i) {
-  Algorithm a = dense(i);
-  a.terms *= 2;
-  return a;
-}
-
 // A tree in the text of sim/tree/tree_text.h. `infer` tries it for any instruction: no model if the
 // tree does not fit its k.
 inline Algorithm OfTree(const Instruction& i, std::string_view text) {
-  if (!IsTreeOf(text, i.shape.k)) return {.family = Family::kNone};
-  return {.family = Family::kTree, .tree = InternTree(TreeFromText(text, i.shape.k))};
+  if (!IsTreeOf(text, i.products())) return {.family = Family::kNone};
+  return {.family = Family::kTree, .tree = InternTree(TreeFromText(text, i.products()))};
 }
 
 // Steps with f32 results, whatever the addend; then one conversion to f16.
@@ -362,8 +353,8 @@ inline Algorithm Rdna4(const Instruction& i) {
                           : cuts ? "fffd0000,ffc00000"
                           : fp8  ? "ffc00a3d,ffc00a3d"
                                  : "ffc00a3d,ffc00000";
-  const std::string ks = i.shape.k < 16 || wave64 ? "k0.." : "k0..3 k8..11 k4..7 k12..15";
-  const int pairs = i.shape.k == 2 || fp8 ? 1 : 2;
+  const std::string ks = i.products() < 16 || wave64 ? "k0.." : "k0..3 k8..11 k4..7 k12..15";
+  const int pairs = i.products() == 2 || fp8 ? 1 : 2;
   std::string text =
       "node pair fraction_bits=24 align_rounding=down\n"
       "node step fraction_bits=24 align_rounding=down word_shift=2 zero_sign=positive "
@@ -380,7 +371,8 @@ inline Algorithm Rdna4(const Instruction& i) {
 
 // Integers that saturate after the products of lanes 0 to 15, and again after those of lanes 16 to 31.
 inline Algorithm Rdna4Clamp(const Instruction& i) {
-  return {.family = Family::kIntegerDot, .terms = i.shape.k / 2, .overflow = Overflow::kSaturate};
+  return {
+      .family = Family::kIntegerDot, .terms = i.products() / 2, .overflow = Overflow::kSaturate};
 }
 
 }  // namespace mmadiff

@@ -10,6 +10,7 @@ void Batch::Append(const Batch& more) {
   a.insert(a.end(), more.a.begin(), more.a.end());
   b.insert(b.end(), more.b.begin(), more.b.end());
   c.insert(c.end(), more.c.begin(), more.c.end());
+  metadata.insert(metadata.end(), more.metadata.begin(), more.metadata.end());
   stream.clear();
 }
 
@@ -29,7 +30,9 @@ DotProductCase Extract(const Batch& batch, int64_t index) {
   const int words = s.row_words();
   const uint64_t* a = &batch.a[((execution * s.blocks + p.block) * s.m + p.i) * words];
   const uint64_t* b = &batch.b[((execution * s.blocks + p.block) * s.n + p.j) * words];
-  return {{a, a + words}, {b, b + words}, batch.c[index]};
+  const auto metadata =
+      batch.metadata.begin() + ((execution * s.blocks + p.block) * s.m + p.i) * s.groups;
+  return {{a, a + words}, {b, b + words}, batch.c[index], {metadata, metadata + s.groups}};
 }
 
 Batch Slice(const Batch& batch, int64_t execution) {
@@ -44,7 +47,8 @@ Batch Slice(const Batch& batch, int64_t execution) {
           part(batch.b, s.b_words()),
           part(batch.c, s.d_words()),
           batch.stream,
-          batch.first + execution};
+          batch.first + execution,
+          part(batch.metadata, s.metadata_words())};
 }
 
 void Insert(const DotProductCase& dot, int64_t execution, const Position& p, Batch& batch) {
@@ -53,6 +57,10 @@ void Insert(const DotProductCase& dot, int64_t execution, const Position& p, Bat
   std::ranges::copy(dot.a, &batch.a[(block * s.m + p.i) * s.row_words()]);
   std::ranges::copy(dot.b, &batch.b[(block * s.n + p.j) * s.row_words()]);
   batch.c[execution * s.d_words() + IndexOf(s, p)] = dot.c;
+  if (s.groups == 0) return;
+  const auto metadata = batch.metadata.begin() + (block * s.m + p.i) * s.groups;
+  std::fill_n(metadata, s.groups, 0);
+  std::ranges::copy(dot.metadata, metadata);
 }
 
 Batch MakeDotProductBatch(const Shape& shape, const std::vector<DotProductCase>& dots) {

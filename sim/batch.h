@@ -23,6 +23,10 @@ struct Batch {
   std::string stream;
   uint64_t first = 0;
 
+  // The metadata of a sparse A (sim/sparsity.h). A word 0 is not given: StoredMetadata() takes it from
+  // the words of A.
+  std::vector<uint64_t> metadata;  // [count][blocks][m][groups]
+
   int64_t dot_products() const { return count * shape.d_words(); }
   // Adds the executions of `more`, of the same shape if there are others. The name is lost.
   void Append(const Batch& more);
@@ -32,6 +36,7 @@ struct Batch {
     a.resize(executions * s.a_words());
     b.resize(executions * s.b_words());
     c.resize(executions * s.d_words());
+    metadata.resize(executions * s.metadata_words());
   }
 };
 
@@ -39,6 +44,7 @@ struct Batch {
 struct DotProductCase {
   std::vector<uint64_t> a, b;  // k elements, then the scales
   uint64_t c = 0;
+  std::vector<uint64_t> metadata = {};  // of a sparse a: [groups], or empty: not given
 
   friend auto operator<=>(const DotProductCase&, const DotProductCase&) = default;
 };

@@ -4,11 +4,16 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "sim/sparsity.h"
+
 namespace mmadiff {
 namespace {
 
 // Whether steps of the algorithm follow one another across executions as they do within one.
 bool HasEqualSteps(const Model& one) {
+  if (IsSparse(one)) {
+    return one.algorithm.selection == Selection::kStored && HasEqualSteps(SelectedModel(one));
+  }
   const Algorithm& alg = one.algorithm;
   const bool consecutive = alg.grouping == Grouping::kConsecutive;
   if (alg.family == Family::kNone || alg.family == Family::kTree) return false;

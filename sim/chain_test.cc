@@ -33,6 +33,11 @@ std::vector<uint64_t> Part(const Model& one, const std::vector<uint64_t>& row, i
   return part;
 }
 
+std::vector<uint64_t> MetadataPart(const Model& one, const std::vector<uint64_t>& metadata, int i) {
+  const auto first = metadata.begin() + i * one.groups();
+  return {first, first + one.groups()};
+}
+
 TEST(Chain, IsOneExecutionAfterAnother) {
   reference::Random random(1);
   for (const Operation* op : Chainable()) {
@@ -43,7 +48,8 @@ TEST(Chain, IsOneExecutionAfterAnother) {
       uint64_t d = dot.c;
       for (int i = 0; i < kExecutions; ++i) {
         d = Simulate(op->model, DotProductCase{Part(op->model, dot.a, kExecutions, i),
-                                               Part(op->model, dot.b, kExecutions, i), d});
+                                               Part(op->model, dot.b, kExecutions, i), d,
+                                               MetadataPart(op->model, dot.metadata, i)});
       }
       EXPECT_EQ(Simulate(chain, dot), d) << op->name << ' ' << reference::Line(chain, dot);
     }

@@ -6,6 +6,7 @@
 #include "sim/format.h"
 #include "sim/reading.h"
 #include "sim/same_conversion.h"
+#include "sim/sparsity.h"
 #include "sim/tree/tree.h"
 
 namespace mmadiff {
@@ -340,9 +341,55 @@ std::string WhyEquivalentRead(const Model& m, const Algorithm& changed) {
   return WhyEquivalent(WithoutReadings(m), WithoutReadings(other).algorithm);
 }
 
+// Whether sums do not depend on the order of the products of a step, and on +0 among them.
+bool IgnoresOrderAndZeros(const Model& selected) {
+  const Algorithm& alg = selected.algorithm;
+  if (alg.family == Family::kIntegerDot) return true;
+  const bool aligned = alg.family == Family::kFusedSum || alg.family == Family::kExactSum ||
+                       alg.family == Family::kTwoStageSum;
+  return aligned && alg.grouping == Grouping::kConsecutive && alg.zero_term == ZeroTerm::kIgnored &&
+         alg.zero_sign != ZeroSign::kIeee;
+}
+
+// The first of the selections that give the same results.
+Selection FirstAlike(const Model& m) {
+  const Model selected = SelectedModel(m);
+  const Selection selection = m.algorithm.selection;
+  const bool ignores = IgnoresOrderAndZeros(selected);
+  const bool integers = m.algorithm.family == Family::kIntegerDot;
+  const bool any_order = ignores && (m.algorithm.terms >= m.k / 2 ||
+                                     (integers && m.algorithm.overflow == Overflow::kWrap));
+  switch (selection) {
+    case Selection::kStored:
+      return selection;
+    case Selection::kFirstsThenSeconds:
+      return m.sparse_group < 4 || any_order ? Selection::kStored : selection;
+    case Selection::kInPlace:
+    case Selection::kZerosInPlace:
+      break;
+  }
+  // Steps of whole groups have the same products as in ascending k.
+  const bool same_steps = any_order || 2 * m.algorithm.terms % m.sparse_group == 0;
+  const bool numbers = integers || m.b.nonfinite == Nonfinite::kNone;
+  const bool zeros = selection == Selection::kZerosInPlace || numbers;
+  return ignores && same_steps && zeros ? Selection::kStored : selection;
+}
+
+std::string WhyEquivalentSparse(const Model& m, const Algorithm& changed) {
+  Model other = m;
+  other.algorithm = changed;
+  if (changed.selection == m.algorithm.selection) {
+    return WhyEquivalent(SelectedModel(m), SelectedModel(other).algorithm);
+  }
+  return FirstAlike(m) == FirstAlike(other)
+             ? "neither the order of a step's products nor zeros among them change its sum"
+             : "";
+}
+
 }  // namespace
 
 std::string WhyEquivalent(const Model& m, const Algorithm& changed) {
+  if (IsSparse(m)) return WhyEquivalentSparse(m, changed);
   if (HasReadings(m)) return WhyEquivalentRead(m, changed);
   if (HasNoAddend(m)) {
     const std::string why = SameWithoutAddend(m, changed);

@@ -27,7 +27,7 @@ constexpr Rule kRules[] = {
     {Grade::kMeasured,
      "x86/vdpbf16ps x86/vfmadd231s{s,d} x86/vpdpbusd{,s} x86/vpdpwssd{,s} x86/tdpbf16ps "
      "x86/tdpb{s,u}{s,u}d "
-     "sm_90/{fma,mma,wmma,wgmma}.*",
+     "sm_90/{fma,wmma}.* sm_90/{mma,wgmma}.m*",
      "recorded by this project"},
     {Grade::kContested, "sm_70/wmma.*.{f32,f16}.f16.f16.$1", "Hickmann and Bradford's order"},
     {Grade::kAssumed, "sm_86/* sm_103/*", "taken from a relative"},
@@ -42,6 +42,11 @@ constexpr Rule kRules[] = {
      "sm_100/tcgen05.mma.m64n8k32.*.{e3m2,e2m3,e2m1}.e*",
      "results nowhere stated"},
     {Grade::kAssumed, "*nvf4*ue8m0.4x", "results nowhere stated"},
+    {Grade::kAssumed,
+     "sm_{80,89,90,120}/mma.sp.*.{f32,f16}.* sm_100/mma.sp.*.{f32,f16}.* "
+     "sm_90/wgmma.sp.*.{f32,f16}.* gfx*/v_smfmac_* gfx1200/v_swmmac_{f32,f16,bf16}_*",
+     "nobody has published its sums"},
+    {Grade::kAssumed, "sm_90/*.sp.*.satfinite.*", "when the clamp acts is open"},
     {Grade::kAssumed, "gfx1151/v_{dot2,wmma}_* gfx1100/v_wmma_i32_* gfx1200/v_dot4_*",
      "no answers of it are stored"},
     {Grade::kAssumed,
@@ -54,7 +59,7 @@ constexpr Rule kRules[] = {
 // What is published of instructions that MMA-Sim 2.1.1 does not have: manuals and recordings.
 constexpr char kOtherSources[] =
     "*/fma.* arm/* x86/tdpfp16ps x86/tmmultf32ps "
-    "sm_*/{mma,wgmma}.*.s32.* */{mma,wmma}.*.f64.f64.f64.f64 "
+    "sm_100/tcgen05.mma.sp.* sm_*/{mma,wgmma}.*.s32.* */{mma,wmma}.*.f64.f64.f64.f64 "
     "sm_{90,100}/wmma.m16n16k16.{f32.f16,f16.f16,f32.bf16}.* "
     "x86/vcvt* sm_*/cvt.* ocp/cvt.* gfx*/v_cvt_* "
     "gfx{1100,1200}/v_{dot2,wmma}_{f32,f16,bf16}_* gfx1200/v_{wmma,swmmac}_i32_* "
@@ -200,8 +205,7 @@ TEST(Evidence, UnknownInstructions) {
        {"x86/tdpbf8ps", "x86/tdpbhf8ps", "x86/tdphbf8ps", "x86/tdphf8ps",
         "tpu_v3/mxu.f32.bf16.bf16.f32", "gfx950/v_mfma_f32_16x16x128_f8f6f4.e4m3.e2m1",
         "gfx950/v_mfma_scale_f32_32x32x64_f8f6f4.e2m3.e2m3.ue8m0",
-        "gfx942/v_smfmac_f32_16x16x32_f16", "gfx1200/v_wmma_f32_16x16x16_fp8_bf8",
-        "gfx1200/v_swmmac_bf16_16x16x32_bf16", "sm_80/mma.sp.m16n8k32.f32.f16.f16.f32",
+        "gfx1200/v_wmma_f32_16x16x16_fp8_bf8",
         "sm_103/tcgen05.mma.m128n8k96.mxf4.f32.e2m1.e2m1.ue8m0",
         "sm_100/cvt.rs.relu.satfinite.e4m3x4.f32", "gfx942/v_cvt_sr_fp8_f32"}) {
     EXPECT_TRUE(names.contains(name)) << name;

@@ -16,6 +16,9 @@ constexpr char kIse[] = "Intel Architecture Instruction Set Extensions, AMX";
 constexpr char kArm[] = "Arm ARM (DDI 0487), A64 SIMD&FP instructions";
 constexpr char kFmaPage[] = "PTX ISA 9.0, 9.7.3 and 9.7.4 fma";
 constexpr char kMmaPage[] = "PTX ISA 9.0, 9.7.14.5 mma";
+constexpr char kMmaSpPage[] = "PTX ISA 9.0, 9.7.14.6 mma.sp";
+constexpr char kWgmmaSpPage[] = "PTX ISA 9.0, 9.7.15.6 wgmma.mma_async.sp";
+constexpr char kTcgen05SpPage[] = "PTX ISA 9.0, 9.7.16.10 tcgen05.mma.sp";
 constexpr char kWmmaPage[] = "PTX ISA 9.0, 9.7.14.4 wmma";
 constexpr char kWgmmaPage[] = "PTX ISA 9.0, 9.7.15 wgmma";
 constexpr char kTcgen05Page[] = "PTX ISA 9.0, 9.7.16 tcgen05";
@@ -138,6 +141,15 @@ constexpr Entry kEntries[] = {
     {"mma.m16n8k{128,256}.s32.b1.b1.s32.xor.popc", kNamed, "s32 b1 b1 s32", kMma, kAmpereToAda, kMmaPage},
     {"mma.m16n8k{128,256}.s32.b1.b1.s32.and.popc", kNamed, "s32 b1 b1 s32", kMma, kAmpereToHopper, kMmaPage},
 
+    // k is that of B; half as many elements of A are stored.
+    {"mma.sp.m16n8k{16,32}.{f32,f16}.f16.f16.$2", kNamed, "$2 f16 f16 $2", kMma, kFromAmpere, kMmaSpPage, {}, true},
+    {"mma.sp.m16n8k{16,32}.f32.bf16.bf16.f32", kNamed, "f32 bf16 bf16 f32", kMma, kFromAmpere, kMmaSpPage, {}, true},
+    {"mma.sp.m16n8k{8,16}.f32.tf32.tf32.f32", kNamed, "f32 tf32 tf32 f32", kMma, kFromAmpere, kMmaSpPage, {}, true},
+    {"mma.sp.m16n8k64.f32.{e4m3,e5m2}.{e4m3,e5m2}.f32", kNamed, "f32 $1 $2 f32", kMma, kFp8, kMmaSpPage, {}, true},
+    {"mma.sp.m16n8k64.f16.{e4m3,e5m2}.{e4m3,e5m2}.f16", kNamed, "f16 $1 $2 f16", kMma, kRtxBlackwell, kMmaSpPage, {}, true},
+    {"mma.sp.m16n8k{32,64}{,.satfinite}.s32.{s8,u8}.{s8,u8}.s32", kNamed, "s32 $3 $4 s32", kMma, kFromAmpere, kMmaSpPage, {}, true},
+    {"mma.sp.m16n8k{64,128}{,.satfinite}.s32.{s4,u4}.{s4,u4}.s32", kNamed, "s32 $3 $4 s32", kMma, kAmpereToAda, kMmaSpPage, {}, true},
+
     {"wmma.{m16n16,m32n8,m8n32}k16.{f32,f16}.f16.f16.$2", kNamed, "$2 f16 f16 $2", kMatrices, kNone, kWmmaPage},
     {"wmma.{m16n16,m32n8,m8n32}k16.f32.f16.f16.f16", kNamed, "f32 f16 f16 f16", kMatrices, kNone, kWmmaPage},
     {"wmma.{m16n16,m32n8,m8n32}k16.f16.f16.f16.f32", kNamed, "f16 f16 f16 f32", kMatrices, kNone, kWmmaPage},
@@ -156,6 +168,12 @@ constexpr Entry kEntries[] = {
     {"wgmma.m64n8k32{,.satfinite}.s32.{s8,u8}.{s8,u8}", kNamed, "s32 $2 $3 s32", kWarpgroup, kHopper, kWgmmaPage, kWgmmaInteger},
     {"wgmma.m64n8k256.s32.b1.b1.and.popc", kNamed, "s32 b1 b1 s32", kWarpgroup, kHopper, kWgmmaPage, kWgmmaInteger},
 
+    {"wgmma.sp.m64n8k32.{f32,f16}.f16.f16", kNamed, "$1 f16 f16 $1", kNoLanes, kHopper, kWgmmaSpPage, kWgmma, true},
+    {"wgmma.sp.m64n8k32.f32.bf16.bf16", kNamed, "f32 bf16 bf16 f32", kNoLanes, kHopper, kWgmmaSpPage, kWgmma, true},
+    {"wgmma.sp.m64n8k16.f32.tf32.tf32", kNamed, "f32 tf32 tf32 f32", kNoLanes, kHopper, kWgmmaSpPage, kWgmma, true},
+    {"wgmma.sp.m64n8k64.{f32,f16}.{e4m3,e5m2}.{e4m3,e5m2}", kNamed, "$1 $2 $3 $1", kNoLanes, kHopper, kWgmmaSpPage, kWgmma, true},
+    {"wgmma.sp.m64n8k64{,.satfinite}.s32.{s8,u8}.{s8,u8}", kNamed, "s32 $2 $3 s32", kNoLanes, kHopper, kWgmmaSpPage, kWgmmaInteger, true},
+
     {"tcgen05.mma.m64n8k16.f32.{f16,bf16}.{f16,bf16}", kNamed, "f32 $1 $2 f32", kTensorMemory, kBlackwell, kTcgen05Page, kTcgen05},
     {"tcgen05.mma.m64n8k16.f16.f16.f16", kNamed, "f16 f16 f16 f16", kTensorMemory, kBlackwell, kTcgen05Page, kTcgen05},
     {"tcgen05.mma.m64n8k8.f32.tf32.tf32", kNamed, "f32 tf32 tf32 f32", kTensorMemory, kBlackwell, kTcgen05Page, kTcgen05},
@@ -165,6 +183,10 @@ constexpr Entry kEntries[] = {
     {"tcgen05.mma.m128n8k64.mxf4.f32.e2m1.e2m1.ue8m0", Scaled(2), "f32 e2m1 e2m1 f32 ue8m0", kTensorMemory, kBlackwell, kTcgen05Page, kTcgen05Scaled},
     {"tcgen05.mma.m128n8k64.mxf4nvf4.f32.e2m1.e2m1.ue8m0.2x", Scaled(2), "f32 e2m1 e2m1 f32 ue8m0", kTensorMemory, kBlackwell, kTcgen05Page, kTcgen05Scaled},
     {"tcgen05.mma.m128n8k64.mxf4nvf4.f32.e2m1.e2m1.{ue8m0,ue4m3}.4x", Scaled(4), "f32 e2m1 e2m1 f32 $1", kTensorMemory, kBlackwell, kTcgen05Page, kTcgen05Scaled},
+
+    {"tcgen05.mma.sp.m64n8k32.f32.{f16,bf16}.$1", kNamed, "f32 $1 $1 f32", kNoLanes, kBlackwell, kTcgen05SpPage, kTcgen05, true},
+    {"tcgen05.mma.sp.m64n8k16.f32.tf32.tf32", kNamed, "f32 tf32 tf32 f32", kNoLanes, kBlackwell, kTcgen05SpPage, kTcgen05, true},
+    {"tcgen05.mma.sp.m64n8k64.{f32,f16}.{e4m3,e5m2}.{e4m3,e5m2}", kNamed, "$1 $2 $3 $1", kNoLanes, kBlackwell, kTcgen05SpPage, kTcgen05, true},
 
     // In the x2 forms with two operands, block 0 is the second, b, and block 1 the first, a.
     {"cvt.{rn,rz,rm,rp}.f16.f32", kOne, "f16 f32 - -", kNoLanes, kCuda, kCvtPage},
@@ -321,6 +343,14 @@ const Format* FormatNamed(std::string name) {
   return format;
 }
 
+// Elements of A that a metadata word is about. NVIDIA's selects two of four elements, of four pairs
+// of 4-bit elements, or one of two elements of 32 bits (PTX ISA, "Sparse matrix storage"); AMD's
+// selects two of four elements of any width.
+int GroupOf(const Format& a, Layout layout) {
+  const bool amd = layout == Layout::kAmdMfma || layout == Layout::kAmdWmma12;
+  return amd ? 4 : a.bits == 32 ? 2 : a.bits == 4 ? 8 : 4;
+}
+
 // m, n and k from "m16n8k32" or "16x16x32" in a name.
 Shape NamedShape(const std::string& name, Shape shape) {
   for (size_t i = 0; i < name.size(); ++i) {
@@ -342,7 +372,11 @@ std::vector<Instruction> MakeInstructions() {
                      FormatNamed(formats[0]), FormatNamed(formats[1]), FormatNamed(formats[2]),
                      FormatNamed(formats[3]),
                      formats.size() == 5 ? FormatNamed(formats[4]) : nullptr, entry.layout,
-                     entry.native_on, entry.source, entry.sizes, entry.sparse});
+                     entry.native_on, entry.source, entry.sizes});
+      if (entry.sparse) {
+        Shape& shape = all.back().shape;
+        shape.groups = shape.k / GroupOf(*all.back().a, entry.layout);
+      }
     }
   }
   return all;

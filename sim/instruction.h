@@ -17,6 +17,9 @@ namespace mmadiff {
 struct Shape {
   int m, n, k, blocks;
   int scales = 0;  // per row of A and per column of B; k / scales elements share one
+  // Metadata words per row of a sparse A, whose k is that of B: one for each group of k / groups
+  // elements, of which half are stored (sim/sparsity.h).
+  int groups = 0;
 
   // Words of a row of A or a column of B; scales come last.
   MMADIFF_HD constexpr int row_words() const { return k + scales; }
@@ -24,11 +27,12 @@ struct Shape {
   MMADIFF_HD constexpr int b_words() const { return blocks * n * row_words(); }
   // Also the words of c, and the dot products of one execution.
   MMADIFF_HD constexpr int d_words() const { return blocks * m * n; }
+  MMADIFF_HD constexpr int metadata_words() const { return blocks * m * groups; }
   friend bool operator==(const Shape&, const Shape&) = default;
 };
 
 // The shape of a single dot product of an instruction.
-inline Shape DotProductShape(const Shape& s) { return {1, 1, s.k, 1, s.scales}; }
+inline Shape DotProductShape(const Shape& s) { return {1, 1, s.k, 1, s.scales, s.groups}; }
 
 // Arrangement of matrix elements in registers (sim/layout.h).
 enum class Layout : uint8_t {
@@ -51,6 +55,9 @@ struct Sizes {
   int m, n_min, n_max, n_step;
 };
 
+// A metadata word of a sparse instruction (sim/sparsity.h).
+inline constexpr Format kMetadataFormat = {"metadata", 4, 0, 0, 0, 0, Nonfinite::kNone, false};
+
 struct Instruction {
   std::string name;  // NVIDIA: field order of PTX, shape.d.a.b.c; others: the vendor's mnemonic,
                      // then, after dots, the formats of A, B and scales that its modifiers select
@@ -66,10 +73,12 @@ struct Instruction {
   const char* native_on;
   const char* source;  // manual and section
   std::span<const Sizes> sizes;
-  bool sparse = false;  // two of each four k of A are stored, with their positions (sim/sparsity.h)
-
   // Whether it converts A to D and has no B and no C.
   bool is_conversion() const { return IsAbsent(*b); }
+  // Whether half of the elements of A are stored, with metadata that says which (sim/sparsity.h).
+  bool sparse() const { return shape.groups > 0; }
+  // Products that a dot product adds.
+  int products() const { return sparse() ? shape.k / 2 : shape.k; }
   // Format of word `index` of a row of A or a column of B.
   const Format& a_format(int index) const { return index < shape.k ? *a : *scale; }
   const Format& b_format(int index) const { return index < shape.k ? *b : *scale; }

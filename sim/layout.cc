@@ -28,6 +28,7 @@ Place NvidiaMma(const Instruction& in, Operand operand, const Element& e) {
   // row g + 8, and thread 0 those of column g of B; in bytes, from the lowest on.
   if (operand == Operand::kScaleA) return {e.row % 8 * 4 + e.row / 8, 0, e.column * 8};
   if (operand == Operand::kScaleB) return {e.column * 4, 0, e.row * 8};
+  if (operand == Operand::kMetadata) return MmaMetadata(in, e);
   const Container container = ContainerOf(in, operand);
   Place p = MmaFragment(operand, in.shape.m, container.bits, e);
   p.bit += container.shift;
@@ -59,7 +60,7 @@ Place VectorLane(const Instruction& in, Operand operand, const Element& e) {
 
 const char* Name(Operand operand) {
   constexpr const char* kNames[] = {"A",       "B",     "C",     "D",     "SA",    "SB",
-                                    "A_lanes", "A_col", "B_row", "C_col", "D_col", "A_index"};
+                                    "A_lanes", "A_col", "B_row", "C_col", "D_col", "metadata"};
   return kNames[static_cast<int>(operand)];
 }
 
@@ -72,7 +73,9 @@ Extent ExtentOf(const Instruction& instruction, Operand operand) {
   if (instruction.layout == Layout::kNvidiaWgmma) {
     return WgmmaExtent(instruction, operand, elements);
   }
-  if (operand == Operand::kScaleA || operand == Operand::kScaleB) return {32, 1};
+  if (operand == Operand::kScaleA || operand == Operand::kScaleB || operand == Operand::kMetadata) {
+    return {32, 1};
+  }
   return {32, elements * ContainerOf(instruction, operand).bits / (32 * 32)};
 }
 

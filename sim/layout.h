@@ -11,8 +11,8 @@ namespace mmadiff {
 // kALanes: A in registers (wgmma) or tensor memory (tcgen05) instead of shared memory.
 // kAColumns, kBRows, kCColumns, kDColumns: wmma operands in memory in the opposite order: A, C and
 // D by columns instead of rows, B by rows instead of columns.
-// kAIndex: for sparse instructions, the position (0 to 3) of each stored element of A within its
-// group of four k. Their kA holds only the stored elements, two per group.
+// kMetadata: the metadata words of a sparse A, m x groups (sim/sparsity.h). The kA of sparse
+// instructions holds only the stored elements, m x k / 2.
 enum class Operand {
   kA,
   kB,
@@ -25,9 +25,9 @@ enum class Operand {
   kBRows,
   kCColumns,
   kDColumns,
-  kAIndex
+  kMetadata
 };
-// "A", "B", "C", "D", "SA", "SB", "A_lanes", "A_col", "B_row", "C_col", "D_col", "A_index"
+// "A", "B", "C", "D", "SA", "SB", "A_lanes", "A_col", "B_row", "C_col", "D_col", "metadata"
 const char* Name(Operand operand);
 
 // Row and column in the mathematical matrix: A is m x k, B is k x n, C and D are m x n; scales are

@@ -19,7 +19,7 @@ Runs RunsOf(const Instruction& in, int bits, int words) {
     case Layout::kAmdWmma11:
       return {1, 1};
     case Layout::kAmdWmma12:
-      return {2, bits == 16 && in.sparse ? 2 : 1};
+      return {2, bits == 16 && in.sparse() ? 2 : 1};
     default:
       break;
   }
@@ -27,7 +27,7 @@ Runs RunsOf(const Instruction& in, int bits, int words) {
   // gfx950's sparse instructions: assumed here as on gfx942, but AMD's emulator rocjitsu has
   // different runs.
   const int groups = 64 / (s.m * s.blocks);
-  return {groups, bits == 8 && words / groups > 16 && !in.sparse ? 2 : 1};
+  return {groups, bits == 8 && words / groups > 16 && !in.sparse() ? 2 : 1};
 }
 
 Place Factor(const Instruction& in, Operand operand, const Element& e) {
@@ -35,9 +35,7 @@ Place Factor(const Instruction& in, Operand operand, const Element& e) {
   const int k = column ? e.row : e.column, line = column ? e.column : e.row;
   const Matrix matrix = MatrixOf(in, operand);
   const int words = column ? matrix.rows : matrix.columns;
-  // An element's index is placed like the element itself, in 2 bits.
-  const Operand like = operand == Operand::kAIndex ? Operand::kA : operand;
-  const auto [groups, runs] = RunsOf(in, FormatOf(in, like).bits, words);
+  const auto [groups, runs] = RunsOf(in, FormatOf(in, operand).bits, words);
   const int run = words / groups / runs, number = k / run;
   const int bit = (number / groups * run + k % run) * FormatOf(in, operand).bits;
   return {line + in.shape.m * (e.block + in.shape.blocks * (number % groups)), bit / 32, bit % 32};
@@ -74,9 +72,14 @@ Place AmdPlace(const Instruction& in, Operand operand, const Element& e) {
   const int bits = FormatOf(in, operand).bits;
   switch (operand) {
     case Operand::kA:
-    case Operand::kAIndex:
     case Operand::kB:
       return Factor(in, operand, e);
+    // Two bits for each stored element, in the order of the elements in the lane.
+    case Operand::kMetadata: {
+      const Place first = Factor(in, Operand::kA, {e.block, e.row, 2 * e.column});
+      const int number = (first.reg * 32 + first.bit) / in.a->bits;
+      return {first.lane, number * 2 / 32, number * 2 % 32};
+    }
     // Contested. A scale is in the same lane as the elements that it scales, in the byte that
     // op_sel = 0 selects (AMD's blog; Modular). AMD's emulator rocjitsu instead reads the scale in
     // the lane of the result.

@@ -33,13 +33,13 @@ struct Part {
 std::vector<Part> PartsOf(const Instruction& i, const std::string& operand) {
   if (operand == "A") return {{Operand::kA, i.a->bits}};
   if (operand == "B") return {{Operand::kB, i.b->bits}};
-  if (operand == "k") return {{Operand::kAIndex, 2}};
+  if (operand == "k") return {{Operand::kMetadata, 4}};
   return {{Operand::kC, i.c->bits}, {Operand::kD, i.d->bits}};
 }
 
 // Where the line has an element, its copy last.
 std::vector<Place> Wanted(const Stated& s, const Instruction& i, const Part& part, Element e) {
-  const bool pairs = i.sparse && (part.operand == Operand::kA || part.operand == Operand::kAIndex);
+  const bool pairs = i.sparse() && part.operand == Operand::kA;
   const int second = pairs ? e.column % 2 * part.bits : 0;
   if (pairs) e.column /= 2;
   Place place = s.PlaceOf(e);
@@ -95,7 +95,7 @@ TEST(AmdLayout, SpotValuesOfCdna4) {
   EXPECT_EQ(place(sparse, Operand::kB, {0, 31, 2}), (Place{2, 7, 24}));
   EXPECT_EQ(place(sparse, Operand::kB, {0, 32, 2}), (Place{18, 0, 0}));
   EXPECT_EQ(place(sparse, Operand::kA, {0, 2, 17}), (Place{18, 0, 8}));
-  EXPECT_EQ(place(sparse, Operand::kAIndex, {0, 2, 17}), (Place{18, 0, 2}));
+  EXPECT_EQ(place(sparse, Operand::kMetadata, {0, 2, 8}), (Place{18, 0, 0}));
   EXPECT_EQ(place("v_mfma_i32_16x16x64_i8", Operand::kA, {0, 3, 16}), (Place{19, 0, 0}));
   EXPECT_EQ(place("v_mfma_f32_16x16x32_f16", Operand::kB, {0, 9, 3}), (Place{19, 0, 16}));
 }

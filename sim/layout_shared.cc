@@ -1,12 +1,6 @@
 #include "sim/layout_shared.h"
 
 namespace mmadiff {
-namespace {
-
-constexpr Format kPosition = {"u2", 2, 0, 0, 0, 0, Nonfinite::kNone, false};
-
-}  // namespace
-
 const Format& FormatOf(const Instruction& i, Operand operand) {
   switch (operand) {
     case Operand::kA:
@@ -25,10 +19,10 @@ const Format& FormatOf(const Instruction& i, Operand operand) {
     case Operand::kScaleA:
     case Operand::kScaleB:
       return *i.scale;
-    case Operand::kAIndex:
+    case Operand::kMetadata:
       break;
   }
-  return kPosition;
+  return kMetadataFormat;
 }
 
 Matrix MatrixOf(const Instruction& in, Operand operand) {
@@ -37,8 +31,9 @@ Matrix MatrixOf(const Instruction& in, Operand operand) {
     case Operand::kA:
     case Operand::kALanes:
     case Operand::kAColumns:
-    case Operand::kAIndex:
-      return {s.m, in.sparse ? s.k / 2 : s.k};
+      return {s.m, in.sparse() ? s.k / 2 : s.k};
+    case Operand::kMetadata:
+      return {s.m, s.groups};
     case Operand::kB:
     case Operand::kBRows:
       return {s.k, s.n};
@@ -69,6 +64,12 @@ Place MmaFragment(Operand operand, int m, int bits, const Element& e) {
   const int chunk = k / (4 * per);  // four threads side by side cover 4 * per elements of k
   const int reg = operand == Operand::kA && m == 16 ? chunk * 2 + e.row / 8 : chunk;
   return {group * 4 + k % (4 * per) / per, bits == 64 ? 2 * reg : reg, k % per * bits};
+}
+
+Place MmaMetadata(const Instruction& in, const Element& e) {
+  const int group = e.column, quad = e.row % 8 * 4, half = e.row % 16 / 8;
+  if (in.a->bits >= 16) return {quad + group / 4, 0, 16 * half + group % 4 * 4};
+  return {quad + half + group / 8 * 2, 0, group % 8 * 4};
 }
 
 }  // namespace mmadiff

@@ -21,9 +21,9 @@ constexpr Operand kOperands[] = {Operand::kA, Operand::kB, Operand::kC, Operand:
 const Instruction& Find(const char* name) { return *FindInstruction(name); }
 
 const Format& FormatOf(const Instruction& i, Operand operand) {
-  static constexpr Format kPosition = {"u2", 2, 0, 0, 0, 0, Nonfinite::kNone, false};
+  static constexpr Format kMetadata = {"u4", 4, 0, 0, 0, 0, Nonfinite::kNone, false};
   const Format* formats[] = {i.a, i.b, i.c, i.d, i.scale, i.scale,
-                             i.a, i.a, i.b, i.c, i.d,     &kPosition};
+                             i.a, i.a, i.b, i.c, i.d,     &kMetadata};
   return *formats[static_cast<int>(operand)];
 }
 
@@ -128,13 +128,48 @@ TEST(Layout, SmallOperandsOfAmdLieInOneRegister) {
                 "")
           << i.name;
     };
-    sparse += i.sparse;
+    sparse += i.sparse();
     scaled += i.scale != nullptr;
-    if (i.sparse) fills_one(Operand::kAIndex);
+    if (i.sparse()) fills_one(Operand::kMetadata);
     if (i.scale != nullptr) fills_one(Operand::kScaleA), fills_one(Operand::kScaleB);
   }
   EXPECT_EQ(sparse, 14 + 22 + 4 + 4 + 2 * (4 + 8));
   EXPECT_EQ(scaled, 50);
+}
+
+// mma.sp: with every selector that PTX ISA defines for a form, its metadata fill a register of each
+// lane; selector 0 alone a part of them. Words of one row lie in one quad.
+TEST(Layout, MetadataOfMmaSp) {
+  int seen = 0;
+  for (const Instruction& i : Instructions()) {
+    if (!i.sparse() || i.layout != Layout::kNvidiaMma) continue;
+    ++seen;
+    const int selectors = 32 * 32 / (i.shape.m * i.shape.groups * 4);
+    EXPECT_EQ(NoBijection(PlaceOf, i, Operand::kMetadata, 32, 1, 32),
+              selectors == 1 ? "" : "places without an element")
+        << i.name;
+    for (const Element& e : Elements(i, Operand::kMetadata)) {
+      const Place p = PlaceOf(i, Operand::kMetadata, e);
+      EXPECT_EQ(p.lane / 4, e.row % 8) << i.name;
+      EXPECT_LT(p.lane % 4, 4 / selectors) << i.name;
+    }
+  }
+  EXPECT_GE(seen, 40);
+}
+
+// PTX ISA, "Matrix fragments for sparse mma": the first and the last word of rows 3 and 11.
+TEST(Layout, MetadataOfMmaSpByHand) {
+  const auto place = [](const char* name, int row, int group) {
+    return PlaceOf(Find(name), Operand::kMetadata, {0, row, group});
+  };
+  EXPECT_EQ(place("mma.sp.m16n8k16.f32.f16.f16.f32", 3, 0), (Place{12, 0, 0}));
+  EXPECT_EQ(place("mma.sp.m16n8k16.f32.f16.f16.f32", 11, 3), (Place{12, 0, 28}));
+  EXPECT_EQ(place("mma.sp.m16n8k32.f32.bf16.bf16.f32", 3, 7), (Place{13, 0, 12}));
+  EXPECT_EQ(place("mma.sp.m16n8k16.f32.tf32.tf32.f32", 11, 4), (Place{13, 0, 16}));
+  EXPECT_EQ(place("mma.sp.m16n8k32.s32.s8.u8.s32", 3, 7), (Place{12, 0, 28}));
+  EXPECT_EQ(place("mma.sp.m16n8k32.s32.s8.u8.s32", 11, 7), (Place{13, 0, 28}));
+  EXPECT_EQ(place("mma.sp.m16n8k64.f32.e4m3.e5m2.f32", 3, 8), (Place{14, 0, 0}));
+  EXPECT_EQ(place("mma.sp.m16n8k128.s32.s4.u4.s32", 11, 15), (Place{15, 0, 28}));
 }
 
 // gfx11: A and B fill all registers of the 32 lanes with their copies; results of 16 bits leave the
@@ -283,7 +318,7 @@ TEST(Layout, ElementsCountEachElementOnce) {
   for (const Instruction& i : Instructions()) {
     const Shape& s = i.shape;
     EXPECT_EQ(static_cast<int>(Elements(i, Operand::kA).size()),
-              s.blocks * s.m * s.k / (i.sparse ? 2 : 1))
+              s.blocks * s.m * s.k / (i.sparse() ? 2 : 1))
         << i.name;
     EXPECT_EQ(static_cast<int>(Elements(i, Operand::kB).size()), s.blocks * s.n * s.k) << i.name;
     EXPECT_EQ(static_cast<int>(Elements(i, Operand::kC).size()), s.d_words()) << i.name;

@@ -157,6 +157,36 @@ constexpr Evidence kIntegerText = {
 constexpr Evidence kIntegerLike = {
     kAssumed,
     "exact products and sums that wrap, as mma; its own page does not state that sums wrap"};
+constexpr Evidence kSparse = {
+    kAssumed,
+    "the dense instruction's sum over the products that the metadata select, as sf-tensor/tcgen05 "
+    "reports of a B200; this instruction's sum is unpublished (searched 2026-11-30). Open: which "
+    "products share a step, and whether infinities and NaNs beside unstored elements show"};
+constexpr Evidence kSparseB200 = {
+    kPublished,
+    "sf-tensor/tcgen05 (8fce64d, 2026-07-11): the dense sum over the products that the metadata "
+    "select, in one step; its author claims that a B200 gave the same on 1e6 cases. This project "
+    "replayed no answers"};
+constexpr Evidence kSparseAmd = {
+    kAssumed,
+    "the dense instruction's sum over the products that the metadata select; the arithmetic of "
+    "AMD's sparse instructions is unpublished (searched 2026-11-30). Open: which products share a "
+    "step, and whether infinities and NaNs beside unstored elements show"};
+constexpr Evidence kSparseRdna4Fp8 = {
+    kAssumed,
+    "the steps of v_dot4_f32 over the products that the metadata select; the arithmetic of this "
+    "instruction and of dense 8-bit WMMA is unpublished (searched 2026-11-30)"};
+constexpr Evidence kSparseCdna4 = {kAssumed,
+                                   "as gfx942; the arithmetic of AMD's sparse instructions, and "
+                                   "CDNA4's, is unpublished (searched 2026-11-30)"};
+constexpr Evidence kSparseCompiled = {
+    kAssumed,
+    "made of two sparse f16 instructions and an addition by ptxas (machine code, read), whose own "
+    "sums are assumed"};
+constexpr Evidence kSparseInteger = {
+    kPublished,
+    "PTX ISA: exact products of the elements that the metadata select, and 32-bit sums that wrap; "
+    "neither order nor rounding can differ"};
 constexpr Evidence kSaturated = {
     kAssumed,
     "PTX ISA: the accumulated value is clamped; assumed to be clamped once per instruction. "
@@ -397,6 +427,16 @@ constexpr NumericsEntry kEntries[] = {
     {kFromAmpere, "mma.m16n8k{128,256}.*.xor.popc", kXor, kIntegerText},
     {kFromAmpere, "mma.m16n8k{128,256}.*.and.popc", kWrap, kIntegerText},
 
+    {"sm_80 sm_89", "mma.sp.*." MMADIFF_HALF, TruncatedFusedSum<8, 24>, kSparse},
+    {"sm_80 sm_89", "mma.sp.*.f32.tf32.tf32.f32", TruncatedFusedSum<4, 24>, kSparse},
+    {kFromHopper, "mma.sp.*." MMADIFF_HALF, TruncatedFusedSum<16, 25>, kSparse},
+    {kFromHopper, "mma.sp.*.f32.tf32.tf32.f32", TruncatedFusedSum<8, 25>, kSparse},
+    {"sm_89", "mma.sp.m16n8k64.f32." MMADIFF_FP8 "." MMADIFF_FP8 ".f32", NarrowFp8<16, 24>, kSparse},
+    {"sm_90 sm_100", "mma.sp.m16n8k64.f32." MMADIFF_FP8 "." MMADIFF_FP8 ".f32", EmulatedFp8, kSparseCompiled},
+    {"sm_120", "mma.sp.m16n8k64.{f32,f16}." MMADIFF_FP8 "." MMADIFF_FP8 ".$1", TruncatedFusedSum<32, 25>, kSparse},
+    {kFromAmpere, "mma.sp.*.{s8,u8,s4,u4}.s32", kWrap, kSparseInteger},
+    {kFromAmpere, "mma.sp.*.satfinite.s32.*", kSaturate, kSaturated, kNanBits, "mma.sp.*.{s8,u8,s4,u4}.s32"},
+
     {"sm_70", "wmma.*.{f32,f16}.f16.f16.$1", TruncatedFusedSum<4, 23>, kWmmaVolta},
     {"sm_75", "wmma.*.{f32,f16}.f16.f16.$1", TruncatedFusedSum<8, 24>, kCompiled},
     {"sm_80 sm_86 sm_89", "wmma.m16n16k16." MMADIFF_HALF, TruncatedFusedSum<8, 24>, Recorded(kWmmaFirst, kAssumed)},
@@ -423,6 +463,12 @@ constexpr NumericsEntry kEntries[] = {
     {"sm_90", "wgmma.m64n8k{32,256}.s32.*", kWrap, kIntegerText},
     {"sm_90", "wgmma.m64n8k32.satfinite.*", kSaturate, kSaturated},
 
+    {"sm_90", "wgmma.sp.*.{f32.f16.f16,f16.f16.f16,f32.bf16.bf16}", TruncatedFusedSum<16, 25>, kSparse},
+    {"sm_90", "wgmma.sp.*.f32.tf32.tf32", TruncatedFusedSum<8, 25>, kSparse},
+    {"sm_90", "wgmma.sp.*.e?m?.e?m?", NarrowFp8<32, 25>, kSparse},
+    {"sm_90", "wgmma.sp.m64n8k64.s32.*", kWrap, kSparseInteger},
+    {"sm_90", "wgmma.sp.m64n8k64.satfinite.*", kSaturate, kSaturated},
+
     {"sm_100", "tcgen05.mma.m64n8k16.{f32.f16.f16,f16.f16.f16,f32.bf16.bf16}", TruncatedFusedSum<16, 25>, kMmaSim},
     {"sm_100", "tcgen05.mma.m64n8k16.f32.{f16.bf16,bf16.f16}", TruncatedFusedSum<16, 25>, kMixedTypes},
     {"sm_100", "tcgen05.mma.m64n8k8.f32.tf32.tf32", TruncatedFusedSum<8, 25>, kMmaSim},
@@ -432,6 +478,9 @@ constexpr NumericsEntry kEntries[] = {
     {"sm_100", "tcgen05.mma.m128n8k32.mxf8f6f4.f32." MMADIFF_FP8 ".$1.*", ScaledProducts, kMmaSim, kNanBits, "tcgen05.mma.m128n8k32.mxf8f6f4.*"},
     {"sm_100", "tcgen05.mma.m128n8k64.mxf4.* tcgen05.mma.m128n8k64.mxf4nvf4.*.{ue8m0.2x,ue4m3.4x}", ScaledGroups, kScaledGroups},
     {"sm_100", "tcgen05.mma.m128n8k64.mxf4nvf4.*.ue8m0.4x", ScaledGroups, kScaledLike},
+    {"sm_100", "tcgen05.mma.sp.*.f32.{f16.f16,bf16.bf16}", TruncatedFusedSum<16, 25>, kSparseB200},
+    {"sm_100", "tcgen05.mma.sp.*.f32.tf32.tf32", TruncatedFusedSum<8, 25>, kSparseB200},
+    {"sm_100", "tcgen05.mma.sp.*.e?m?.e?m?", TruncatedFusedSum<32, 25>, kSparseB200},
     {"sm_100", "tcgen05.mma.m64n8k32.s32.*", kWrap, kIntegerLike},
     {"sm_100", "tcgen05.mma.m64n8k32.satfinite.*", kSaturate, kSaturated},
 
@@ -448,10 +497,17 @@ constexpr NumericsEntry kEntries[] = {
     {"gfx942", "v_mfma_f32_32x32x16_fp8_fp8 v_mfma_f32_*_{fp8_bf8,bf8_fp8}", TwoStageFp8, kCdna3Fp8, kAnyNan},
     {"gfx942", "v_mfma_f32_*_bf8_bf8", TwoStageFp8, kCdna3Bf8, kAnyNan},
     {"gfx908 gfx90a gfx942 gfx950", "v_mfma_i32_*", kWrap, kAmdInteger},
+    {"gfx942", "v_smfmac_f32_*_{f16,bf16}", TwoStage<8>, kSparseAmd, kAnyNan},
+    {"gfx942", "v_smfmac_f32_*_{fp8,bf8}_{fp8,bf8}", TwoStageFp8, kSparseAmd, kAnyNan},
+    {"gfx950", "v_smfmac_f32_*_{f16,bf16}", TwoStage<8>, kSparseCdna4, kAnyNan},
+    {"gfx950", "v_smfmac_f32_*_{fp8,bf8}_{fp8,bf8}", TwoStageFp8, kSparseCdna4, kAnyNan},
+    {"gfx942 gfx950", "v_smfmac_i32_*", kWrap, kAmdInteger},
     {"gfx1100", "v_dot2_f32_* v_wmma_{f32,f16,bf16}_*", Rdna3, kRdna3Captured},
     {"gfx1151", "v_dot2_f32_* v_wmma_{f32,f16,bf16}_*", Rdna3, kRdna35},
     {"gfx1200", "v_dot2_f32_* v_wmma_f32_16x16x16_{f16,bf16}* v_wmma_{f16,bf16}_16x16x16_$1*", Rdna4, kRdna4Captured},
     {"gfx1200", "v_dot4_f32_*", Rdna4, kRdna4Dot4},
+    {"gfx1200", "v_swmmac_f32_16x16x32_{f16,bf16} v_swmmac_{f16,bf16}_16x16x32_$1", Rdna4, kSparseAmd},
+    {"gfx1200", "v_swmmac_f32_16x16x32_{fp8,bf8}_{fp8,bf8}", Rdna4, kSparseRdna4Fp8},
     {"gfx1200", "v_{wmma,swmmac}_i32_*.??.??", kWrap, kRdna4Integer},
     {"gfx1200", "v_{wmma,swmmac}_i32_*.clamp", Rdna4Clamp, kRdna4Integer},
     {"gfx1100 gfx1151", "v_wmma_i32_*.??.??", kWrap, kRdna3Integer},
@@ -540,16 +596,16 @@ constexpr char kLowerings[] = "corpus/lowerings";
 constexpr Measurement kMeasurements[] = {
     {"sm_80 sm_89 sm_100 sm_120", "mma.m8n8k4.f32.f16.f16.f32", kLowered, kLowerings, kPublished},
     {"sm_100", "mma.m16n8k16.{f32,f16}." MMADIFF_FP8 "." MMADIFF_FP8 ".$1 mma.m16n8k32.{f32,f16}." MMADIFF_MIXED_FP8 ".$1", kLowered, kLowerings, kPublished},
-    {"sm_100 sm_120", "mma.m16n8k32.f8f6f4.{f32,f16}." MMADIFF_FP8 "." MMADIFF_FP8 ".$1 mma.m16n8k{4,8,16}.f64.* {mma,wmma}.*.satfinite.s32.{s4,u4}.{s4,u4}.s32", kLowered, kLowerings, kPublished},
+    {"sm_100 sm_120", "mma.m16n8k32.f8f6f4.{f32,f16}." MMADIFF_FP8 "." MMADIFF_FP8 ".$1 mma.m16n8k{4,8,16}.f64.* {mma,wmma}.m*.satfinite.s32.{s4,u4}.{s4,u4}.s32", kLowered, kLowerings, kPublished},
     {"sm_75 sm_80 sm_89 sm_100 sm_120", "wmma.{m32n8k16,m8n32k16}.{f32,f16}.f16.f16.$2 wmma.*.f32.f16.f16.f16 wmma.{m16n16k16,m32n8k16,m8n32k16}.s32.* wmma.m8n8k32.s32.*", kLowered, kLowerings, kPublished},
     {"sm_80 sm_89 sm_100 sm_120", "wmma.{m32n8k16,m8n32k16}.f32.bf16.* wmma.*.f32.tf32.*", kLowered, kLowerings, kPublished},
     {"sm_75 sm_80 sm_89 sm_120", "wmma.m16n16k16.{f32,f16}.f16.f16.$1", kLowered, kLowerings, kPublished},
     {"sm_80 sm_89 sm_120", "wmma.m16n16k16.f32.bf16.*", kLowered, kLowerings, kPublished},
     {"sm_75 sm_80 sm_89", "wmma.*.b1.*.xor.popc", kLowered, kLowerings, kPublished},
     {"sm_80 sm_89", "wmma.*.b1.*.and.popc", kLowered, kLowerings, kPublished},
-    {"sm_90", "fma.* wgmma.* mma.m16n8k{4,8,16}.{f32,f16}.{f16,bf16,tf32}.* {mma,wmma}.*.f64.* mma.*.{s8,u8}.{s8,u8}.s32 {mma,wmma}.*.and.popc", MMADIFF_H200, kH200},
-    {"sm_90", "mma.*.e?m?.e?m?.*", kEmulatedFp8OnH200, kH200},
-    {"sm_90", "mma.m8n8k4.f32.f16.f16.f32 mma.*.{s4,u4}.* {mma,wmma}.*.xor.popc wmma.*.f32.* wmma.*.f16.f16.f16.f16 wmma.{m16n16k16,m32n8k16,m8n32k16,m8n8k32}.{s32,satfinite}.*", kEmulatedOnH200, kH200},
+    {"sm_90", "fma.* wgmma.m* mma.m16n8k{4,8,16}.{f32,f16}.{f16,bf16,tf32}.* {mma,wmma}.*.f64.* mma.m*.{s8,u8}.{s8,u8}.s32 {mma,wmma}.*.and.popc", MMADIFF_H200, kH200},
+    {"sm_90", "mma.m*.e?m?.e?m?.*", kEmulatedFp8OnH200, kH200},
+    {"sm_90", "mma.m8n8k4.f32.f16.f16.f32 mma.m*.{s4,u4}.* {mma,wmma}.*.xor.popc wmma.*.f32.* wmma.*.f16.f16.f16.f16 wmma.{m16n16k16,m32n8k16,m8n32k16,m8n8k32}.{s32,satfinite}.*", kEmulatedOnH200, kH200},
     {"sm_90", "mma.m8n8k4.{f32,f16}.f16.f16.f16 wmma.*.f16.f16.f16.f32", kStoredOnH200, kH200},
 };
 #undef MMADIFF_H200
@@ -561,35 +617,20 @@ struct UnknownEntry {
   Evidence evidence;
 };
 
-constexpr char kSparse[] = "the numerics of sparse instructions are unpublished; likely the dense sum over the selected products";
 constexpr char kCdna4Text[] = "CDNA4's arithmetic is unpublished; AMD's own emulator tickets (rocm-systems #10330, #10344) call it unknown";
 constexpr char kRdnaText[] = "RDNA's arithmetic is unpublished except for parts of a user's model of gfx1151 (rocm-systems #12056): two products and the addend on one grid, "
     "terms that oppose the addend's sign as one's complement, subnormal bf16 factors flushed; the grid's width and the order of k are in files that its text only names";
 constexpr char kStochastic[] = "rounds by random bits, which a second operand or the hardware supplies";
 constexpr char kTpuText[] = "bf16 operands, f32 sums, bf16 subnormals flushed (cloud.google.com/tpu/docs/bfloat16); rounding, order and width are undocumented";
 constexpr UnknownEntry kUnknowns[] = {
-    {"sm_80 sm_86 sm_89 sm_90 sm_100 sm_103 sm_120",
-     "mma.sp.m16n8k{16,32}.{f32,f16}.f16.f16.$2 mma.sp.m16n8k{16,32}.f32.bf16.bf16.f32 mma.sp.m16n8k{8,16}.f32.tf32.tf32.f32 "
-     "mma.sp.m16n8k{32,64}{,.satfinite}.s32.{s8,u8}.{s8,u8}.s32 mma.sp.m16n8k{64,128}{,.satfinite}.s32.{s4,u4}.{s4,u4}.s32",
-     {kUnknown, kSparse}},
-    {"sm_89 sm_90 sm_100 sm_103 sm_120", "mma.sp.m16n8k64.{f32,f16}." MMADIFF_FP8 "." MMADIFF_FP8 ".$1", {kUnknown, kSparse}},
-    {"sm_90", "wgmma.sp.m64n8k32.{f32,f16}.f16.f16 wgmma.sp.m64n8k32.f32.bf16.bf16 wgmma.sp.m64n8k16.f32.tf32.tf32 "
-     "wgmma.sp.m64n8k64.{f32,f16}." MMADIFF_FP8 "." MMADIFF_FP8 " wgmma.sp.m64n8k64.s32.{s8,u8}.{s8,u8}", {kUnknown, kSparse}},
-    {"sm_100 sm_103", "tcgen05.mma.sp.m64n8k32.f32.{f16,bf16}.$1 tcgen05.mma.sp.m64n8k16.f32.tf32.tf32 "
-     "tcgen05.mma.sp.m64n8k64.{f32,f16}." MMADIFF_FP8 "." MMADIFF_FP8, {kUnknown, kSparse}},
     {"sm_103", "tcgen05.mma.m128n8k96.{mxf4,mxf4nvf4}.f32.e2m1.e2m1.ue8m0 tcgen05.mma.m128n8k96.mxf4nvf4.f32.e2m1.e2m1.ue4m3",
      {kUnknown, "k = 96 exists only on sm_103a; its steps are unpublished"}},
-    {"gfx942", "v_smfmac_f32_{16x16x32,32x32x16}_{f16,bf16} v_smfmac_i32_{16x16x64,32x32x32}_i8 "
-     "v_smfmac_f32_{16x16x64,32x32x32}_{fp8,bf8}_{fp8,bf8}", {kUnknown, kSparse}},
     {"gfx950", "v_mfma_f32_{32x32x1_2b,16x16x1_4b,4x4x1_16b,32x32x2,16x16x4}_f32 v_mfma_f64_{16x16x4,4x4x4_4b}_f64 "
      "v_mfma_f32_{32x32x4_2b,16x16x4_4b,4x4x4_16b,32x32x8,16x16x16,16x16x32,32x32x16}_{f16,bf16} "
      "v_mfma_f32_{16x16x32,32x32x16}_{fp8,bf8}_{fp8,bf8} "
      "v_mfma_f32_{16x16x128,32x32x64}_f8f6f4." MMADIFF_F8F6F4 "." MMADIFF_F8F6F4 " "
-     "v_mfma_scale_f32_{16x16x128,32x32x64}_f8f6f4." MMADIFF_F8F6F4 "." MMADIFF_F8F6F4 ".ue8m0 "
-     "v_smfmac_f32_{16x16x32,32x32x16,16x16x64,32x32x32}_{f16,bf16} v_smfmac_i32_{16x16x64,32x32x32,16x16x128,32x32x64}_i8 "
-     "v_smfmac_f32_{16x16x64,32x32x32,16x16x128,32x32x64}_{fp8,bf8}_{fp8,bf8}", {kUnknown, kCdna4Text}},
+     "v_mfma_scale_f32_{16x16x128,32x32x64}_f8f6f4." MMADIFF_F8F6F4 "." MMADIFF_F8F6F4 ".ue8m0", {kUnknown, kCdna4Text}},
     {"gfx1200", "v_wmma_f32_16x16x16_{fp8,bf8}_{fp8,bf8}", {kUnknown, kRdnaText}},
-    {"gfx1200", "v_swmmac_f32_16x16x32_{f16,bf16} v_swmmac_{f16,bf16}_16x16x32_$1 v_swmmac_f32_16x16x32_{fp8,bf8}_{fp8,bf8}", {kUnknown, kSparse}},
     {"x86", "tdpbf8ps tdpbhf8ps tdphbf8ps tdphf8ps",
      {kUnknown, "AMX-FP8: exact sums of products and one addition, according to the compiler's header, which does not describe rounding, NaN and subnormals"}},
     {"tpu_v2 tpu_v3", "mxu.f32.bf16.bf16.f32", {kUnknown, kTpuText}},
@@ -599,17 +640,12 @@ constexpr UnknownEntry kUnknowns[] = {
 };
 
 constexpr char kAsCdna3[] = "as CDNA3";
-constexpr char kAsDense[] = "as the dense instruction, each step with as many selected products";
 constexpr char kScaledText[] = "each product is aligned by its own and its scales' exponents, as published for NVIDIA; AMD's blog describes a scale after the sum of 32";
 constexpr Hypothesis kHypotheses[] = {
     {"gfx950", "v_mfma_f32_*_f32 v_mfma_f64_*_f64", kNearest, kAsCdna3},
     {"gfx950", "v_mfma_f32_*_{f16,bf16}", TwoStage<8>, kAsCdna3},
     {"gfx950", "v_mfma_f32_*_{fp8,bf8}_{fp8,bf8} v_mfma_f32_*_f8f6f4.*", TwoStageFp8, kAsCdna3},
     {"gfx950", "v_mfma_scale_*", ScaledProducts, kScaledText},
-    {"gfx942 gfx950", "v_smfmac_f32_*_{f16,bf16}", Sparse<TwoStage<8>>, kAsDense},
-    {"gfx942 gfx950", "v_smfmac_f32_*_{fp8,bf8}_{fp8,bf8}", Sparse<TwoStageFp8>, kAsDense},
-    {"gfx942 gfx950", "v_smfmac_i32_*", kWrap, kAsDense},
-    {"gfx1200", "v_swmmac_{f32,f16,bf16}_*", Sparse<PairsOfGrid>, "two selected products and the addend on one grid (rocm-systems #12056) with 24 fraction bits, in ascending k"},
 };
 #undef MMADIFF_FP8
 #undef MMADIFF_F8F6F4

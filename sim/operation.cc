@@ -24,6 +24,7 @@ Operation MakeOperation(const Numerics& n, const Instruction& i) {
     model.scale = *i.scale;
     model.scale_block = i.shape.k / i.shape.scales;
   }
+  if (i.sparse()) model.sparse_group = i.shape.k / i.shape.groups;
   return {&i, &n, model, std::string(n.arch) + "/" + i.name};
 }
 
@@ -357,7 +358,7 @@ bool SameModel(const Model& x, const Model& y) {
   };
   return same(x.a, y.a) && same(x.b, y.b) && same(x.c, y.c) && same(x.d, y.d) && x.k == y.k &&
          x.executions == y.executions && x.algorithm == y.algorithm && same(x.scale, y.scale) &&
-         x.scale_block == y.scale_block;
+         x.scale_block == y.scale_block && x.sparse_group == y.sparse_group;
 }
 
 }  // namespace mmadiff

@@ -125,6 +125,7 @@ const Operation* AddOwnModel(std::string_view name, std::string_view version, co
   if (m.scale_block > 0) {
     like += "." + std::string(m.scale.name) + "." + std::to_string(m.scale_block);
   }
+  if (m.sparse_group > 0) like += ".sparse" + std::to_string(m.sparse_group);
   const Operation* const base = FindUnlisted(like);
   if (base == nullptr) return nullptr;
   const std::string short_name = std::string(kOwn) + std::string(name);

@@ -13,6 +13,7 @@
 #include "sim/equivalence.h"
 #include "sim/exact_sum.h"
 #include "sim/reading.h"
+#include "sim/sparsity.h"
 #include "sim/tree/tree.h"
 #include "sim/tree/tree_text.h"
 
@@ -49,6 +50,8 @@ constexpr const char* kSaturations[] = {"none", "numbers", "all"};
 constexpr const char* kRelus[] = {"none", "clamp"};
 constexpr const char* kMultiplyAdds[] = {"fused", "separate"};
 constexpr const char* kFarProducts[] = {"exact", "dropped", "one_ulp", "opposite_one_ulp"};
+constexpr const char* kSelections[] = {"stored", "firsts_then_seconds", "in_place",
+                                       "zeros_in_place"};
 constexpr const char* kPairSums[] = {"exact", "wrap_16", "saturate_16"};
 
 // Range of exponent floors in OtherValues(): the exponents of products and of f32, and some more.
@@ -148,6 +151,8 @@ const std::vector<Parameter>& Table() {
       Make<&A::far_product>("far_product", Stage::kProduct, kChain, kFarProducts, 0, 0, false,
                             kChain),
       Make<&A::pair_sum>("pair_sum", Stage::kProduct, kInteger, kPairSums, 0, 0, false, kInteger),
+      Make<&A::selection>("selection", Stage::kProduct, kFloat | kInteger | kTrees, kSelections, 0,
+                          0, true, kFloat | kInteger | kTrees),
       MakeReading<0>(kFloat | kInteger | kTrees),
       MakeReading<1>(kFloat | kInteger | kConvert | kTrees),
       MakeReading<2>(kFloat | kInteger | kTrees),
@@ -553,6 +558,24 @@ std::vector<Change> SearchedFields(const Algorithm& a) {
   return fields;
 }
 
+namespace {
+
+std::string WhyInvalidSparse(const Model& m) {
+  if (m.sparse_group != 2 && m.sparse_group != 4 && m.sparse_group != 8) {
+    return "2, 4 or 8 elements of a share a metadata word";
+  }
+  if (m.k % m.sparse_group != 0) return "k must be a multiple of the group of a metadata word";
+  const Selection selection = m.algorithm.selection;
+  const bool in_place = selection == Selection::kInPlace || selection == Selection::kZerosInPlace;
+  if (in_place && m.algorithm.family == Family::kTree) {
+    return "a tree adds the stored products, half of k";
+  }
+  if (in_place && m.algorithm.terms > 512) return "terms in place must be at most 512";
+  return WhyInvalid(SelectedModel(m));
+}
+
+}  // namespace
+
 std::string WhyInvalid(const Model& m) {
   if (m.algorithm.family == Family::kNone) return "there is no model";
   if (m.k < 1 || m.k > kMaxK) return "k must be 1.." + std::to_string(kMaxK);
@@ -565,6 +588,9 @@ std::string WhyInvalid(const Model& m) {
              std::to_string(p.max);
     }
   }
+  if (IsSparse(m)) return WhyInvalidSparse(m);
+  if (m.algorithm.selection != Selection::kStored)
+    return "only a sparse instruction has a selection";
   if (std::string why = WhyUnreadable(m); !why.empty()) return why;
   if (HasReadings(m)) return WhyInvalid(WithoutReadings(m));
   if (m.algorithm.family == Family::kConversion) return InvalidConversion(m);

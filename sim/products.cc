@@ -138,9 +138,9 @@ void TurnColumns(const TileModel& model, const Products& p, int64_t e, int64_t c
 void RunBatch(const Model& m, const Products& p, const Part& part) {
   Batch batch;
   const int row = m.k + m.scales();
-  batch.Resize(
-      Shape{static_cast<int>(part.rows), static_cast<int>(part.columns), m.k, 1, m.scales()},
-      part.count);
+  batch.Resize(Shape{static_cast<int>(part.rows), static_cast<int>(part.columns), m.k, 1,
+                     m.scales(), m.groups()},
+               part.count);
   const auto read = [&](const Stack<Words>& from, int64_t column, int64_t columns,
                         int64_t row_words, uint64_t* to) {
     Read(From(from, part.first, part.row, column), part.count, part.rows, columns, row_words, to);
@@ -209,8 +209,8 @@ std::string WhyNotStack(const char* name, const Format& format, const Stack<Word
 }
 
 std::string WhyNotSparseRows(const Instruction& instruction, const Products& p) {
-  if (!instruction.sparse) return "";
-  std::vector<uint64_t> row(instruction.shape.k);
+  if (!instruction.sparse()) return "";
+  std::vector<uint64_t> row(instruction.shape.row_words());
   for (int64_t e = 0; e < p.count; ++e) {
     for (int64_t i = 0; i < p.m; ++i) {
       Read({p.a.At(e).From(i, 0), 0}, 1, 1, instruction.shape.k, instruction.shape.k, row.data());

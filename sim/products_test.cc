@@ -117,7 +117,7 @@ TEST(Products, NothingToDo) {
 // What the tables do not have yet: an instruction with two stored elements of each four.
 TEST(Products, SparseRows) {
   Instruction sparse = *FindOperation("sm_90/mma.m16n8k16.f32.f16.f16.f32")->instruction;
-  sparse.sparse = true;
+  sparse.shape.groups = sparse.shape.k / 4;
   std::vector<uint16_t> a(16 * 16), b(16 * 8);
   std::vector<uint32_t> d(16 * 8);
   const auto bytes = [](auto& words) { return reinterpret_cast<unsigned char*>(words.data()); };

@@ -8,6 +8,7 @@
 #include "sim/dot_product.h"
 #include "sim/lanes/lanes.h"
 #include "sim/reading.h"
+#include "sim/sparsity.h"
 #include "sim/tree/tree_sum.h"
 
 namespace mmadiff {
@@ -144,6 +145,7 @@ void RequireModel(const Model& m) {
 
 void Simulate(const Model& m, const Batch& batch, std::span<uint64_t> d) {
   RequireModel(m);
+  if (IsSparse(m)) return Simulate(SelectedModel(m), Selected(m, batch), d);
   if (HasReadings(m)) return Simulate(WithoutReadings(m), WordsRead(m, batch), d);
   if (HasNoAddend(m)) {
     Batch with = batch;
@@ -157,6 +159,7 @@ void Simulate(const Model& m, const Batch& batch, std::span<uint64_t> d) {
 
 uint64_t Simulate(const Model& m, const DotProductCase& dot) {
   RequireModel(m);
+  if (IsSparse(m)) return Simulate(SelectedModel(m), Selected(m, dot));
   if (HasReadings(m)) return Simulate(WithoutReadings(m), WordsRead(m, dot));
   NullTrace trace;
   return DotProduct(m, dot.a.data(), dot.b.data(), dot.c, trace);

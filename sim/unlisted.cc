@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "sim/sparsity.h"
+
 namespace mmadiff {
 namespace {
 
@@ -49,11 +51,19 @@ std::unique_ptr<Unlisted> Make(std::string_view name) {
     if (dot == rest.npos) break;
     rest.remove_prefix(dot + 1);
   }
+  constexpr std::string_view kSparse = "sparse";
+  int group = 0;
+  if (parts.back().starts_with(kSparse)) {
+    group = NumberOf(parts.back().substr(kSparse.size()), kMaxGroup);
+    if (group != 2 && group != 4 && group != 8) return nullptr;
+    parts.pop_back();
+  }
   const bool scaled = parts.size() == 7;
   if (parts.size() != 5 && !scaled) return nullptr;
   const int k = NumberOf(parts[0], kMaxK);
   const int block = scaled ? NumberOf(parts[6], k) : 0;
   if (k == 0 || (scaled && (block == 0 || k % block != 0))) return nullptr;
+  if (group != 0 && k % group != 0) return nullptr;
   const Format* formats[5] = {};  // d, a, b, c, scale
   for (size_t i = 0; i < (scaled ? 5 : 4); ++i) {
     formats[i] = FindFormat(parts[i + 1]);
@@ -61,23 +71,24 @@ std::unique_ptr<Unlisted> Make(std::string_view name) {
   }
   if (!AreTogether(formats, k, scaled)) return nullptr;
   const auto& [d, a, b, c, scale] = formats;
-  auto made = std::make_unique<Unlisted>(Unlisted{{std::string(name.substr(kPrefix.size() - 1)),
-                                                   {1, 1, k, 1, scaled ? k / block : 0},
-                                                   d,
-                                                   a,
-                                                   b,
-                                                   c,
-                                                   scale,
-                                                   Layout::kNoLanes,
-                                                   "",
-                                                   "",
-                                                   {}},
-                                                  {"unlisted",
-                                                   nullptr,
-                                                   {.family = Family::kNone},
-                                                   {Grade::kUnknown, "no table has it"},
-                                                   NanVerdict::kBits},
-                                                  {}});
+  auto made = std::make_unique<Unlisted>(
+      Unlisted{{std::string(name.substr(kPrefix.size() - 1)),
+                {1, 1, k, 1, scaled ? k / block : 0, group == 0 ? 0 : k / group},
+                d,
+                a,
+                b,
+                c,
+                scale,
+                Layout::kNoLanes,
+                "",
+                "",
+                {}},
+               {"unlisted",
+                nullptr,
+                {.family = Family::kNone},
+                {Grade::kUnknown, "no table has it"},
+                NanVerdict::kBits},
+               {}});
   made->numerics.instruction = &made->instruction;
   Model model = {
       .a = *a, .b = *b, .c = *c, .d = *d, .k = k, .algorithm = {.family = Family::kNone}};
@@ -85,6 +96,7 @@ std::unique_ptr<Unlisted> Make(std::string_view name) {
     model.scale = *scale;
     model.scale_block = block;
   }
+  model.sparse_group = group;
   made->op = {&made->instruction, &made->numerics, model, std::string(name)};
   return made;
 }

@@ -1,6 +1,7 @@
 // Operations outside the tables: only their formats and k are known. Their architecture is
 // "unlisted"; their name spells out the rest: "unlisted/kK.D.A.B.C" or
-// "unlisted/kK.D.A.B.C.SCALE.BLOCK", where BLOCK consecutive k share a scale.
+// "unlisted/kK.D.A.B.C.SCALE.BLOCK", where BLOCK consecutive k share a scale. If A is sparse
+// (sim/sparsity.h), ".sparseG" follows: G elements share a metadata word.
 #pragma once
 
 #include <string_view>

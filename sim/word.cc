@@ -117,7 +117,7 @@ uint64_t NeutralWord(const Model& m, int index) {
 }
 
 DotProductCase NeutralDotProduct(const Model& m) {
-  return Extract(NeutralBatch(m, {1, 1, m.k, 1, m.scales()}, 1), 0);
+  return Extract(NeutralBatch(m, {1, 1, m.k, 1, m.scales(), m.groups()}, 1), 0);
 }
 
 Batch NeutralBatch(const Model& m, const Shape& shape, int64_t count) {

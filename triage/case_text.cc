@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "device/line_protocol.h"
+#include "sim/sparsity.h"
 #include "sim/word.h"
 #include "triage/number_text.h"
 
@@ -95,11 +96,25 @@ std::string OtherOperandsText(const Operation& op, const Batch& inputs, int64_t 
   return absl::StrCat(counts[0], " of A, ", counts[1], " of B and ", counts[2], " of C are not +0");
 }
 
+namespace {
+
+// A digit for each group.
+std::string MetadataText(const Instruction& i, const DotProductCase& dot) {
+  std::string text;
+  for (const uint64_t word : StoredMetadata(i.shape, dot)) {
+    absl::StrAppend(&text, text.empty() ? "" : " ", absl::Hex(word));
+  }
+  return text;
+}
+
+}  // namespace
+
 std::string CaseText(const Operation& op, const DotProductCase& dot, size_t indent, size_t width) {
   const Instruction& i = *op.instruction;
   const int k = i.shape.k, scales = i.shape.scales;
   std::vector<Line> lines;
   const int zero = AddPairs(op, dot, 0, k, 1, "", lines);
+  if (i.sparse()) lines.push_back({"metadata", MetadataText(i, dot), ""});
   if (!IsAbsent(*i.c)) lines.push_back({"c", HexWord(*i.c, dot.c), NumberText(*i.c, dot.c)});
   const int one = scales == 0 ? 0 : AddPairs(op, dot, k, k + scales, k / scales, "scales ", lines);
   size_t labels = 0, words = 0;

@@ -11,6 +11,7 @@
 #include "absl/strings/string_view.h"
 #include "sim/absent_addend.h"
 #include "sim/operation.h"
+#include "sim/sparsity.h"
 #include "sim/tree/tree.h"
 #include "sim/tree/tree_text.h"
 
@@ -251,6 +252,22 @@ const Phrase* FindPhrase(Family family, const Parameter& parameter) {
   return found == std::end(kPhrases) ? nullptr : found;
 }
 
+const char* SelectionInWords(Selection selection) {
+  switch (selection) {
+    case Selection::kStored:
+      return "Only the products of stored elements count, in ascending k.";
+    case Selection::kFirstsThenSeconds:
+      return "Only the products of stored elements count, those that are first in their groups "
+             "before "
+             "the others.";
+    case Selection::kInPlace:
+      return "Elements of a that are not stored count as +0.";
+    case Selection::kZerosInPlace:
+      return "Products of elements that are not stored count as +0.";
+  }
+  return "?";
+}
+
 // The most common value in the family.
 int UsualValue(Family family, const Parameter& p) {
   static const auto& usual = *[] {
@@ -258,6 +275,7 @@ int UsualValue(Family family, const Parameter& p) {
     std::array<std::map<const Parameter*, std::map<int, int>>, kFamilyCount> counts;
     for (const Operation& op : Operations()) {
       if (op.model.algorithm.family == Family::kTree) continue;
+      if (IsSparse(op.model)) continue;  // as the dense ones
       for (const Change& field : AlgorithmFields(op.model.algorithm)) {
         ++counts[static_cast<int>(op.model.algorithm.family)][field.parameter][field.value];
       }
@@ -278,6 +296,10 @@ int UsualValue(Family family, const Parameter& p) {
 }  // namespace
 
 std::string ModelInWords(const Model& model) {
+  if (IsSparse(model)) {
+    return absl::StrCat(SelectionInWords(model.algorithm.selection), " ",
+                        ModelInWords(SelectedModel(model)));
+  }
   const Sentence words(model);
   switch (model.algorithm.family) {
     case Family::kFmaChain:

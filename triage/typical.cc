@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <random>
 
+#include "sim/sparsity.h"
 #include "sim/word.h"
 
 namespace mmadiff {
@@ -47,6 +48,7 @@ DotProductCase TypicalDotProduct(const Model& model, uint64_t index) {
     dot.b[k] = numbers.Of(model.b);
   }
   dot.c = numbers.Of(model.c);
+  Prune({1, 1, model.k, 1, model.scales(), model.groups()}, index, dot);
   return dot;
 }
 

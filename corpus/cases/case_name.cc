@@ -14,6 +14,7 @@
 #include "absl/strings/str_split.h"
 #include "corpus/cases/generate.h"
 #include "sim/absent_addend.h"
+#include "sim/sparsity.h"
 
 namespace mmadiff {
 namespace {
@@ -38,12 +39,25 @@ bool ParseNumber(absl::string_view text, uint64_t* number) {
   return digits && absl::SimpleAtoi(text, number);
 }
 
-// In A, sets two of each four neighbors of k to +0.
-void MakeSparse(const Tile& t, Random& random) {
-  for (int row = 0; row < t.rows(); ++row) {
-    for (int k = 0; k < t.k(); k += 4) {
-      const int first = random.Below(4), second = (first + 1 + random.Below(3)) % 4;
-      for (const int p : {first, second}) t.a[row * t.stride() + k + p] = 0;
+// Drops two quarters of a group.
+uint64_t RandomMetadata(int group, Random& random) {
+  if (group < 4) return LegalMetadata(group)[random.Below(2)];
+  const int first = random.Below(4), second = (first + 1 + random.Below(3)) % 4;
+  const auto dropped_by = [=](uint64_t m) {
+    const auto stores = [m](uint64_t quarter) { return (m & 3) == quarter || m >> 2 == quarter; };
+    return !stores(first) && !stores(second);
+  };
+  return *std::ranges::find_if(LegalMetadata(group), dropped_by);
+}
+
+// Chooses the metadata, and sets the elements of A that are not stored to +0.
+void MakeSparse(const Tile& t, Random& random, uint64_t* metadata) {
+  const int groups = t.instruction.shape.groups, group = t.k() / groups;
+  for (int i = 0; i < t.rows() * groups; ++i) {
+    metadata[i] = RandomMetadata(group, random);
+    const TileWords words = t.a + (i / groups * t.stride() + i % groups * group);
+    for (int p = 0; p < group; ++p) {
+      if (!IsStored(group, metadata[i], p)) words[p] = 0;
     }
   }
 }
@@ -194,7 +208,7 @@ void Generate(const CaseStream& stream, uint64_t first, int64_t count, Batch& ba
       Random random = of_case != 0 ? Random(stream.seed, id, first + i, blocks.Of(first + i))
                                    : Random(stream.seed, id, first + i);
       input_class.fill(tile, random);
-      if (instruction.sparse) MakeSparse(tile, random);
+      if (instruction.sparse()) MakeSparse(tile, random, &batch.metadata[i * s.metadata_words()]);
     }
   }
   if (without_addend) std::ranges::fill(batch.c, 0);

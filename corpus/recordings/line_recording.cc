@@ -323,13 +323,18 @@ class LineRecordingReader {
     inputs.a.insert(inputs.a.end(), parsed->dot.a.begin(), parsed->dot.a.end());
     inputs.b.insert(inputs.b.end(), parsed->dot.b.begin(), parsed->dot.b.end());
     inputs.c.push_back(parsed->dot.c);
+    inputs.metadata.insert(inputs.metadata.end(), parsed->dot.metadata.begin(),
+                           parsed->dot.metadata.end());
     portion_.d.push_back(*parsed->d);
     const int64_t words = static_cast<int64_t>(portion_.d.size()) * WordsOfLine();
     return words < kPortionWords ? absl::OkStatus() : Deliver();
   }
 
   // Includes the answer.
-  int WordsOfLine() const { return 2 * portion_.op->shape().row_words() + 2; }
+  int WordsOfLine() const {
+    const Shape& s = portion_.op->shape();
+    return 2 * s.row_words() + s.groups + 2;
+  }
 
   absl::Status Deliver() {
     if (portion_.d.empty()) return absl::OkStatus();

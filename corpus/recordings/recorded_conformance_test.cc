@@ -58,6 +58,7 @@ class Recordings : public TestFolder {
       c.inputs.a = part(batch.a, s.a_words());
       c.inputs.b = part(batch.b, s.b_words());
       c.inputs.c = part(batch.c, s.d_words());
+      c.inputs.metadata = part(batch.metadata, s.metadata_words());
       c.answers = {{"cuda:0", "A100", "", part(d, s.d_words())}};
       Put(absl::StrCat("cases/", cases_++, ".txtpb"), FormatCase(c));
     }

@@ -43,6 +43,7 @@ OperandKey KeyOf(const DotProductCase& dot) {
   std::vector<uint64_t> words = dot.a;
   words.insert(words.end(), dot.b.begin(), dot.b.end());
   words.push_back(dot.c);
+  words.insert(words.end(), dot.metadata.begin(), dot.metadata.end());
   return HashWords(words);
 }
 
@@ -56,6 +57,7 @@ OperandKey KeyOf(const Batch& batch, int64_t execution) {
   add(batch.a, s.a_words());
   add(batch.b, s.b_words());
   add(batch.c, s.d_words());
+  add(batch.metadata, s.metadata_words());
   return HashWords(words);
 }
 

@@ -38,7 +38,7 @@ constexpr char kMultiprocessor[] = R"(  {
   }
 )";
 
-std::string Body(const Instruction& i, const Variant& variant) {
+std::string Body(const Instruction& i, const Variant& variant, const PtxTarget& target) {
   switch (i.layout) {
     case Layout::kNvidiaTcgen05:
       return Tcgen05Body(i, variant.a);
@@ -49,7 +49,7 @@ std::string Body(const Instruction& i, const Variant& variant) {
     case Layout::kVectorLanes:
       return FmaBody(i);
     default:
-      return MmaBody(i, variant);
+      return MmaBody(i, variant, target);
   }
 }
 
@@ -61,6 +61,10 @@ absl::Status HasKernel(const Instruction& i, const PtxTarget& target) {
   if (i.is_conversion()) {
     return absl::NotFoundError(
         absl::StrCat(i.name, " is a conversion; cuda: and sass: do not run conversions yet"));
+  }
+  if (i.sparse() && i.layout != Layout::kNvidiaMma) {
+    return absl::NotFoundError(
+        absl::StrCat(i.name, " is sparse; cuda: and sass: do not run it yet"));
   }
   switch (i.layout) {
     case Layout::kNvidiaMma:
@@ -130,7 +134,8 @@ std::string ModuleOf(const PtxTarget& target, std::span<const ModuleEntry> entri
   for (const auto& [i, variant] : entries) {
     absl::StrAppend(&text, ".visible .entry ", KernelName(i, variant),
                     "(.param .u64 pa, .param .u64 pb, .param .u64 pc, .param .u64 pd, ",
-                    ".param .u64 pm)\n{\n", Body(i, variant), kMultiprocessor, "  ret;\n}\n");
+                    ".param .u64 pm)\n{\n", Body(i, variant, target), kMultiprocessor,
+                    "  ret;\n}\n");
   }
   return text;
 }

@@ -21,7 +21,7 @@ std::string Loads(absl::string_view name, int registers, bool wide, int words) {
   return text;
 }
 
-// Loads the lane's scales, which follow the registers of all lanes.
+// Loads the lane's scales or metadata, which follow the registers of all lanes.
 std::string LoadScale(absl::string_view name, int registers) {
   return absl::StrCat(LaneBase(name, 32 * (registers + 1), 1), "  ld.global.b32 %s", name,
                       ", [%base+", 4 * 32 * registers, "];\n");
@@ -30,12 +30,17 @@ std::string LoadScale(absl::string_view name, int registers) {
 }  // namespace
 
 // "mma.m16n8k32.mxf8f6f4.f32..." to "mma.sync.aligned.m16n8k32.row.col.kind::mxf8f6f4....".
-std::string MmaMnemonic(const Instruction& i) {
+std::string MmaMnemonic(const Instruction& i, bool ordered) {
   std::vector<std::string> parts = absl::StrSplit(i.name, '.');
+  if (i.sparse()) parts.erase(parts.begin() + 1);  // "sp"
   const std::string shape = parts[1];
   parts.erase(parts.begin(), parts.begin() + 2);
   const std::string kind = parts[0];
-  std::string prefix = absl::StrCat("mma.sync.aligned.", shape, ".row.col.");
+  std::string prefix = absl::StrCat("mma.",
+                                    !i.sparse() ? ""
+                                    : ordered   ? "sp::ordered_metadata."
+                                                : "sp.",
+                                    "sync.aligned.", shape, ".row.col.");
   if (i.scale != nullptr) {
     const char last = parts.back().back();
     if (last == 'x') parts.pop_back();
@@ -52,12 +57,14 @@ RegisterCounts MmaRegisters(const Instruction& i) {
   return {count(Operand::kA), count(Operand::kB), count(Operand::kC), count(Operand::kD)};
 }
 
-std::string MmaBody(const Instruction& i, const Variant& variant) {
+std::string MmaBody(const Instruction& i, const Variant& variant, const PtxTarget& target) {
+  const bool ordered =
+      target.major >= 9 || target.minor >= 9;  // earlier targets have PTX before 8.5
   const auto registers = [&i](Operand operand) { return ExtentOf(i, operand).registers; };
   const int a = registers(Operand::kA), b = registers(Operand::kB), c = registers(Operand::kC),
             d = registers(Operand::kD);
   const bool wide = i.d->bits == 64;
-  const int scales = i.scale == nullptr ? 0 : 1;
+  const int scales = i.scale == nullptr ? 0 : 1, metadata = i.sparse() ? 1 : 0;
   // f64 operands pair two 32-bit registers.
   const AssignedRegisters assigned = (variant.copied ? CopiedRegisters : AssignRegisters)(
       variant.overlap, MmaRegisters(i), wide ? "w" : "", wide ? 2 : 1, wide ? 64 : 32);
@@ -65,12 +72,14 @@ std::string MmaBody(const Instruction& i, const Variant& variant) {
       absl::StrCat("  .reg .b32 %a<17>, %b<9>, %c<9>, %d<9>, %sa, %sb, %lane, %execution;\n",
                    "  .reg .b64 %wa<17>, %wb<17>, %wc<9>, %wd<9>, %base;\n",
                    "  mov.u32 %execution, %ctaid.x;\n  mov.u32 %lane, %tid.x;\n",
-                   Loads("a", a, wide, 32 * (a + scales)), Loads("b", b, wide, 32 * (b + scales)),
-                   Loads("c", c, wide, 32 * c));
-  if (scales > 0) absl::StrAppend(&text, LoadScale("a", a), LoadScale("b", b));
+                   Loads("a", a, wide, 32 * (a + scales + metadata)),
+                   Loads("b", b, wide, 32 * (b + scales)), Loads("c", c, wide, 32 * c));
+  if (scales + metadata > 0) absl::StrAppend(&text, LoadScale("a", a));
+  if (scales > 0) absl::StrAppend(&text, LoadScale("b", b));
   const auto instruction = [&](const AssignedRegisters& r) {
-    return absl::StrCat(MmaMnemonic(i), " ", r.d, ", ", r.a, ", ", r.b, ", ", r.c,
-                        scales > 0 ? ", %sa, {0, 0}, %sb, {0, 0}" : "");
+    return absl::StrCat(MmaMnemonic(i, ordered), " ", r.d, ", ", r.a, ", ", r.b, ", ", r.c,
+                        scales > 0 ? ", %sa, {0, 0}, %sb, {0, 0}" : "",
+                        metadata > 0 ? ", %sa, 0x0" : "");
   };
   absl::StrAppend(&text, Surrounded(variant.around, assigned, wide ? 64 : 32, instruction));
   for (int r = 0; wide && r < d; r += 2) {

@@ -45,7 +45,7 @@ absl::StatusOr<MnemonicKernel> KernelWithMnemonic(absl::string_view mnemonic,
   for (const auto& ops : {Operations(), UnmodelledOperations()}) {
     for (const Operation& op : ops) {
       const Instruction& i = *op.instruction;
-      if (op.arch() != target.arch || !HasFragments(i)) continue;
+      if (op.arch() != target.arch || !HasFragments(i) || i.sparse()) continue;
       for (const Variant& v : VariantsOf(i)) {
         const bool wmma = i.layout == Layout::kNvidiaWmma;
         if (WithoutDefaults(wmma ? WmmaMnemonic(i, v) : MmaMnemonic(i)) != wanted) continue;

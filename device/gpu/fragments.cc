@@ -1,7 +1,6 @@
 #include "device/gpu/fragments.h"
 
 #include <algorithm>
-#include <array>
 #include <span>
 
 #include "sim/sparsity.h"
@@ -19,10 +18,6 @@ uint64_t Get(const uint32_t* words, int bits, int word, int bit) {
   uint64_t value = words[word] >> bit;
   if (bit + bits > 32) value |= static_cast<uint64_t>(words[word + 1]) << (32 - bit);
   return value & LowBits(bits);
-}
-
-std::span<const uint64_t, 4> FourOf(const uint64_t* words) {
-  return std::span<const uint64_t, 4>(words, 4);
 }
 
 // Copies the words that an operand needs twice, in all executions.
@@ -56,23 +51,26 @@ PackedOperands Fragments::Pack(const Batch& batch, int64_t first, int64_t count)
     }
   };
   // The same for a sparse A; half of `words` are stored.
-  const auto put_sparse = [&](const uint64_t* from, int words, int slot, uint32_t* to) {
-    for (int w = 0; w < words; w += 4) {
-      const auto positions = StoredPositions(FourOf(from + w)).value_or(std::array<int, 2>{});
-      for (int n = 0; n < 2; ++n) {
-        const int at = (slot + w) / 2 + n;
-        const Slot &value = kernel_.a.slots[at], &position = kernel_.a.positions[at];
-        Put(from[w + positions[n]], in.a->bits, value.word, value.bit, to);
-        Put(positions[n], 2, position.word, position.bit, to);
+  const int group = in.sparse() ? shape_.k / shape_.groups : 1;
+  const std::vector<uint64_t> all_metadata = StoredMetadata(batch);
+  const auto put_sparse = [&](int64_t first_row, int rows, int slot, uint32_t* to) {
+    for (int g = 0; g < rows * shape_.groups; ++g) {
+      const uint64_t metadata = all_metadata[first_row * shape_.groups + g];
+      const uint64_t* const from = &batch.a[first_row * row + g * group];
+      for (int n = 0; n < group / 2; ++n) {
+        const Slot& value = kernel_.a.slots[(slot + g * group) / 2 + n];
+        Put(from[StoredPosition(group, metadata, n)], in.a->bits, value.word, value.bit, to);
       }
+      const Slot& word = kernel_.a.metadata[slot / group + g];
+      Put(metadata, kMetadataFormat.bits, word.word, word.bit, to);
     }
   };
   const Format& scale = in.scale == nullptr ? *in.a : *in.scale;
   for (int64_t i = 0; i < count; ++i) {
     const auto put_all = [&](int64_t x, int rows, int columns, int results, int at_a, int at_b,
                              int at_c) {
-      if (in.sparse) {
-        put_sparse(&batch.a[x * rows * row], rows * row, at_a, &p.a[i * kernel_.a.words]);
+      if (in.sparse()) {
+        put_sparse(x * rows, rows, at_a, &p.a[i * kernel_.a.words]);
       } else {
         put(kernel_.a, *in.a, scale, shape_.k, &batch.a[x * rows * row], rows * row, at_a, i,
             p.a.data());

@@ -44,7 +44,7 @@ OperandWords WordsOf(const Instruction& i, Operand operand) {
     return all;
   };
   words.slots = slots(operand);
-  if (i.sparse && operand == Operand::kA) words.positions = slots(Operand::kAIndex);
+  if (i.sparse() && operand == Operand::kA) words.metadata = slots(Operand::kMetadata);
   std::ranges::sort(words.copies);
   // clang 14 with this library has no std::ranges::unique, nor other subranges and views.
   words.copies.erase(std::unique(words.copies.begin(), words.copies.end()), words.copies.end());

@@ -16,9 +16,9 @@ namespace mmadiff {
 struct OperandWords {
   int words = 0;
   std::vector<Slot> slots;
-  // For A of sparse instructions, `slots` are for the stored elements, two of each four, and these,
-  // equally many, for their two-bit positions (sim/sparsity.h).
-  std::vector<Slot> positions;
+  // For A of sparse instructions, `slots` are for the stored elements, and these for the metadata
+  // (sim/sparsity.h).
+  std::vector<Slot> metadata;
   // Words that must be equal because the instruction needs elements twice.
   struct Copy {
     int from, to;
@@ -28,7 +28,7 @@ struct OperandWords {
 };
 
 // The words of an operand in the layout's order (sim/layout.h), lane after lane: A and B are
-// followed by their scales, or by the positions of a sparse A.
+// followed by their scales, or by the metadata of a sparse A.
 OperandWords WordsOf(const Instruction& instruction, Operand operand);
 
 struct Kernel {

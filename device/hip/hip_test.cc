@@ -47,6 +47,7 @@ TEST_F(HipTest, DenseFactorsOfASparseInstruction) {
   const Operation& op = *FindOperation("gfx942/v_smfmac_f32_16x16x32_f16", Models::kOptional);
   Batch batch = RandomBits(op, op.shape(), 1);
   std::fill_n(&batch.a[36], 3, 0x3c00);
+  std::ranges::fill(batch.metadata, 0);
   const absl::Status s = Open("gfx942")->Run(op, batch).status();
   EXPECT_EQ(s.code(), StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(s.message()), HasSubstr("too many differ: a4 to a7 in row 1"));

@@ -188,7 +188,7 @@ void MatrixInstruction(const Instruction& i, const Registers& r, Text& text) {
                          : absl::StrCat(", v", r.scale_a, ", v", r.scale_b, " op_sel_hi:[0,0,0]");
   // A sparse instruction adds to its result.
   const std::string modifiers = FormatModifiers(i) + SignModifiers(i, text.target());
-  if (i.sparse) {
+  if (i.sparse()) {
     for (int n = 0; n < r.nc; ++n) text.Line("v_mov_b32 v", r.d + n, ", v", r.c + n);
     text.Wait();
     text.Line(Mnemonic(i), " ", d, ", ", a, ", ", b, ", v", r.positions, modifiers);
@@ -204,7 +204,7 @@ void MatrixInstruction(const Instruction& i, const Registers& r, Text& text) {
 
 std::string Body(const Instruction& i, const HipTarget& target) {
   const Registers r = RegistersOf(i);
-  const int lanes = target.wave, scales = i.scale == nullptr ? 0 : 1, sparse = i.sparse ? 1 : 0;
+  const int lanes = target.wave, scales = i.scale == nullptr ? 0 : 1, sparse = i.sparse() ? 1 : 0;
   Text text(target);
   text.Begin();
   text.SetAddress(8, lanes * (r.na + scales + sparse));

@@ -29,7 +29,7 @@ std::string RoundingOf(absl::string_view name) {
 std::string Upper(const Format& format) { return absl::AsciiStrToUpper(format.name); }
 
 std::string GroupFormOf(const mmadiff::Instruction& i) {
-  if (i.sparse) return "";
+  if (i.sparse()) return "";
   const Shape& s = i.shape;
   const std::string shape = absl::StrCat("GMMA.", s.m, "x", s.n, "x", s.k, ".");
   const std::string types = absl::StrCat(Upper(*i.a), ".", Upper(*i.b));
@@ -68,7 +68,7 @@ std::string FormOf(const mmadiff::Instruction& i, std::string_view arch) {
   }
   if (i.layout == Layout::kNvidiaWgmma) return GroupFormOf(i);
   const bool fragments = i.layout == Layout::kNvidiaMma || i.layout == Layout::kNvidiaMmaBytes;
-  if (!fragments || i.sparse || s.blocks != 1) return "";
+  if (!fragments || i.sparse() || s.blocks != 1) return "";
   const std::string shape = absl::StrCat(".", s.m, s.n, s.k);
   const std::string types = absl::StrCat(".", Upper(*i.a), ".", Upper(*i.b));
   if (i.scale != nullptr) {  // ".E8", ".UE4M3.4X"

@@ -229,7 +229,8 @@ Sass::Answered Sass::CachedAnswers(const sass::KernelCode& code, const Operation
   Module* const module = source_.shared.get();
   if (module == nullptr) return Answers(code, op, batch);
   Batch& last = module->batch;
-  if (batch.count != last.count || batch.a != last.a || batch.b != last.b || batch.c != last.c) {
+  if (batch.count != last.count || batch.a != last.a || batch.b != last.b || batch.c != last.c ||
+      batch.metadata != last.metadata) {
     last = batch;
     module->answers.clear();
   }

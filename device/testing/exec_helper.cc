@@ -100,6 +100,7 @@ class Program {
         dot.c = take(*i.c);
         for (int n = 0; n < scales; ++n) dot.a.push_back(take(*i.scale));
         for (int n = 0; n < scales; ++n) dot.b.push_back(take(*i.scale));
+        for (int n = 0; n < i.shape.groups; ++n) dot.metadata.push_back(take(kMetadataFormat));
         const uint64_t d = Result(dot);
         if (answer.empty() || Is("frame_each")) Put(bytes, kHeadBytes, answer);
         Put(d, bytes, answer);

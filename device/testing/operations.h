@@ -3,12 +3,14 @@
 
 #include <map>
 #include <random>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "sim/batch.h"
 #include "sim/operation.h"
+#include "sim/sparsity.h"
 
 namespace mmadiff {
 
@@ -25,8 +27,8 @@ inline std::vector<const Operation*> OperationsOfEachFamily(int count) {
   return ops;
 }
 
-// A batch of the operation with each word from `word`, a function of its format. For a sparse A two
-// of four are +0, in every pair of positions.
+// A batch of the operation with each word from `word`, a function of its format. Metadata of a sparse A
+// are legal, and elements that they do not store are +0.
 template <class Word>
 Batch FillBatch(const Operation& op, const Shape& shape, int64_t executions, Word word) {
   const Instruction& instruction = *op.instruction;
@@ -36,9 +38,14 @@ Batch FillBatch(const Operation& op, const Shape& shape, int64_t executions, Wor
   for (size_t i = 0; i < batch.a.size(); ++i) batch.a[i] = word(instruction.a_format(i % words));
   for (size_t i = 0; i < batch.b.size(); ++i) batch.b[i] = word(instruction.b_format(i % words));
   for (uint64_t& w : batch.c) w = word(*instruction.c);
-  constexpr int kKept[] = {3, 5, 9, 6, 10, 12};  // bits of positions
-  for (size_t i = 0; instruction.sparse && i < batch.a.size(); ++i) {
-    if ((kKept[i / 4 % 6] >> i % 4 & 1) == 0) batch.a[i] = 0;
+  for (size_t i = 0; i < batch.metadata.size(); ++i) {
+    const int group = shape.k / shape.groups;
+    const std::span<const uint64_t> legal = LegalMetadata(group);
+    batch.metadata[i] = legal[i * 5 % legal.size()];
+    for (int p = 0; p < group; ++p) {
+      if (IsStored(group, batch.metadata[i], p)) continue;
+      batch.a[i / shape.groups * words + i % shape.groups * group + p] = 0;
+    }
   }
   return batch;
 }

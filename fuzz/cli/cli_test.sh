@@ -65,7 +65,7 @@ expect 0 layout $mma --csv; says 'matrix,block,row,column,lane,register,bit'; sa
 expect 0 layout sm_90/wgmma.m64n8k16.f32.f16.f16 --csv; says 'A,0,0,8,0,32,0'; says 'A_lanes,0,16,0,32,0,0'
 expect 0 layout sm_120/mma.m16n8k32.mxf8f6f4.f32.e4m3.e2m1.f32.ue8m0 --csv; says 'SA,0,10,0,9,0,0'
 expect 0 layout rdna3/v_wmma_f32_16x16x16_f16 --csv; says 'A,0,3,2,3,1,0'; says 'A,0,3,2,19,1,0'
-expect 0 layout gfx942/v_smfmac_f32_16x16x32_f16 --csv; says 'A_index,0,1,6,17,0,4'
+expect 0 layout gfx942/v_smfmac_f32_16x16x32_f16 --csv; says 'metadata,0,1,3,17,0,4'
 expect 0 layout hopper/mma.m16n8k16.f32.f16.f16.f32
 expect 2 layout sm_90/mma.m16n8k16.f32.f16.f16.f33; warns "nearest names: $mma"; silent "$out"
 expect 2 layout; expect 2 layout --json --csv $mma; warns 'either --csv or --json'

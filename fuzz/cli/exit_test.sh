@@ -53,7 +53,7 @@ for verb in 'run --cases=9 --workdir=absent' 'probe --question=order' "replay $m
   expect 4 $verb --instr=$mma --device=recorded:one_case.log; warns ': the recording has no answers for it ('
   rm -rf absent
 done
-expect 0 list instructions 'sm_100/*tcgen05*'; warns 'left out: this version has no operand formats for them'
+expect 0 list instructions 'sm_103/*tcgen05*'; warns 'left out: this version has no operand formats for them'
 expect 4 run --device=host --instr="$fma,$mma" --cases=100 --workdir=left; warns "$lacks"
 expect 4 run --device=host --instr="$fma,$mma" --cases=100 --workdir=left --json; says '"reason":"device_lacks","named":true,"count":1,"of":2'
 expect 4 run --device=host --instr="$fma,$mma" --cases=100 --workdir=left --dry_run; warns "$lacks"
@@ -72,7 +72,7 @@ expect 2 verify left --device=faulty:none=0; warns 'comparing the model with its
 unknown=gfx950/v_mfma_f32_16x16x32_f16
 for verb in mutants coverage bench; do expect 4 $verb --instr=$unknown; warns 'although named: no model is known for it'; done
 expect 0 mutants --instr='gfx950/*' --cases=2000; warns 'left out: no model is known for them'
-expect 4 run --device=faulty:none=0 --instr=$fma,sm_90/mma.sp.m16n8k128.s32.s4.s4.s32 --cases=50; warns 'this version has no operand formats for it'
+expect 4 run --device=faulty:none=0 --instr=$fma,x86/tdpbf8ps --cases=50; warns 'this version has no operand formats for it'
 # A shard without a unit of one of its instructions is whole.
 for shard in 0 1 2; do
   expect 0 run --device=faulty:none=0 --instr=$fma,$mma --cases=20000 --shard=$shard/3 --workdir=of_three$shard
@@ -110,7 +110,7 @@ expect 5 run --device=recorded:mixed --instr=$mma --workdir=none; warns my_answe
 rm mixed/my_answers.txt; expect 0 identify --device=recorded:mixed --instr='sm_90/*'; warns '2 of 4 files left out: not mmadiff files'
 expect 0 record --device=faulty:none=0 --instr='x86/vfmadd231s?' --cases=5 --max_total_time=0 two_units
 expect 0 replay two_units --every=4; warns '1 of 2 units left out: not in the sample'
-expect 4 list instructions 'gfx942/v_smfmac*'; warns 'no model is known for them: --evidence lists them too'
+expect 4 list instructions 'gfx950/v_mfma_scale*'; warns 'no model is known for them: --evidence lists them too'
 expect 3 run --device=faulty:none=0 --instr=$fma --cases=10 --shard=7/16 --workdir=empty_shard; warns 'shard 7/16 has no unit'
 expect 0 probe --device=faulty:none=0 --instr=$mma --question=pairs --max_total_time=0; says 'agrees so far'; warns 'until --max_total_time=0'
 expect 75 probe --device=faulty:none=0 --instr=$mma,$fma --question=floor --max_total_time=0; warns 'choose fewer with --instr'

@@ -172,7 +172,7 @@ absl::StatusOr<ProtocolLine> DotProductOf(const Operation& op, const OwnNumbers&
     RETURN_IF_ERROR(s);
   }
   if (numbers.d) line.d = d;
-  const std::string dense = WhyNotSparse(*op.instruction, std::span(dot.a).first(k));
+  const std::string dense = WhyNotSparse(*op.instruction, dot.a);
   if (!dense.empty()) return absl::InvalidArgumentError(dense);
   return line;
 }

@@ -19,7 +19,7 @@ struct LayoutFlags {
 std::vector<Operand> OperandsOf(const Instruction& i) {
   std::vector<Operand> operands = {Operand::kA, Operand::kB, Operand::kC, Operand::kD};
   if (i.scale != nullptr) operands.insert(operands.end(), {Operand::kScaleA, Operand::kScaleB});
-  if (i.sparse) operands.insert(operands.begin() + 1, Operand::kAIndex);
+  if (i.sparse()) operands.insert(operands.begin() + 1, Operand::kMetadata);
   if (i.layout == Layout::kNvidiaWgmma || i.layout == Layout::kNvidiaTcgen05) {
     operands.insert(operands.begin() + 1, Operand::kALanes);
   }
@@ -44,7 +44,7 @@ Fields<PlacedElement> FieldsOf(const PlacedElement*) {
   return {
       {"matrix",
        [](const P& p) { return Name(p.operand); },
-       {.words = {"A", "B", "C", "D", "SA", "SB", "A_lanes", "A_index", "A_col", "B_row", "C_col",
+       {.words = {"A", "B", "C", "D", "SA", "SB", "A_lanes", "metadata", "A_col", "B_row", "C_col",
                   "D_col"}}},
       {"block", [](const P& p) { return p.element.block; }},
       {"row", [](const P& p) { return p.element.row; }},

@@ -118,7 +118,7 @@ bool GpuCounter::Supports(const CaseStream& stream) {
   const Model& model = stream.op->model;
   const Shape& shape = stream.op->shape();
   const Family family = model.algorithm.family;
-  return stream.version == kGeneratorVersion && !stream.op->instruction->sparse &&
+  return stream.version == kGeneratorVersion && !stream.op->instruction->sparse() &&
          std::max({shape.a_words(), shape.b_words(), shape.d_words()}) <= kMaxPacked &&
          (family == Family::kFmaChain || PathOf(model) != Path::kFmaChain) &&
          (family != Family::kIntegerDot || HasNarrowIntegers(model));

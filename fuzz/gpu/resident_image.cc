@@ -8,15 +8,6 @@
 #include "sim/operation.h"
 
 #if defined(MMADIFF_RESIDENT_IMAGE)
-__asm__(
-    ".section .rodata\n"
-    ".balign 64\n"
-    "mmadiff_resident_image:\n"
-    ".incbin \"" MMADIFF_RESIDENT_IMAGE
-    "\"\n"
-    "mmadiff_resident_image_end:\n"
-    ".byte 0\n"
-    ".text\n");
 extern "C" const char mmadiff_resident_image[], mmadiff_resident_image_end[];
 #endif
 

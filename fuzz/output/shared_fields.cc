@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "device/line_protocol.h"
+#include "sim/sparsity.h"
 
 namespace mmadiff {
 namespace {
@@ -32,6 +33,12 @@ std::optional<std::vector<std::string>> Scales(const DotProductWords& w, bool b)
   const Instruction& i = w.instruction;
   if (i.scale == nullptr) return std::nullopt;
   return HexWords(*i.scale, b ? w.dot.b : w.dot.a, i.shape.k, i.shape.row_words());
+}
+
+std::optional<std::vector<std::string>> Metadata(const DotProductWords& w) {
+  const Instruction& i = w.instruction;
+  if (!i.sparse()) return std::nullopt;
+  return HexWords(kMetadataFormat, StoredMetadata(i.shape, w.dot), 0, i.shape.groups);
 }
 
 }  // namespace
@@ -65,6 +72,7 @@ Fields<DotProductWords> FieldsOf(const DotProductWords*) {
       {"c", Addend, Absent(HexDigits())},
       {"scale_a", [](const W& w) { return Scales(w, false); }, Absent(HexDigits())},
       {"scale_b", [](const W& w) { return Scales(w, true); }, Absent(HexDigits())},
+      {"metadata", Metadata, Absent(HexDigits())},
       {"d",
        [](const W& w) {
          return w.d ? std::optional(HexWord(*w.instruction.d, *w.d)) : std::nullopt;

@@ -19,6 +19,7 @@
 #include "fuzz/targets/input.h"
 #include "fuzz/unit/devices.h"
 #include "sim/dot_product.h"
+#include "sim/sparsity.h"
 #include "sim/trace.h"
 #include "sim/tree/tree_sum.h"
 #include "triage/verdict.h"
@@ -64,6 +65,21 @@ void ForEachWord(const Operation& op, DotProductCase& dot, Visit visit) {
     for (int k = 0; k < m.k + m.scales(); ++k) visit(k < m.k ? *format : m.scale, (*row)[k]);
   }
   visit(m.c, dot.c);
+  dot.metadata.resize(m.groups());
+  for (uint64_t& word : dot.metadata) visit(kMetadataFormat, word);
+}
+
+// Replaces undefined metadata, and by +0 the elements of a that the metadata do not store.
+void MakeStorable(const Model& m, DotProductCase& dot) {
+  const int group = m.sparse_group;
+  for (int g = 0; g < m.groups(); ++g) {
+    uint64_t& metadata = dot.metadata[g];
+    const std::span<const uint64_t> legal = LegalMetadata(group);
+    if (!IsLegalMetadata(group, metadata)) metadata = legal[metadata % legal.size()];
+    for (int p = 0; p < group; ++p) {
+      if (!IsStored(group, metadata, p)) dot.a[g * group + p] = 0;
+    }
+  }
 }
 
 bool Reachable(const Bin& bin) { return bin.unreachable.empty(); }
@@ -134,6 +150,7 @@ DotInput ReadDot(const uint8_t* data, size_t size) {
     for (int b = 0; b < (f.bits + 7) / 8; ++b) word |= byte() << 8 * b;
     word &= LowBits(f.bits);
   });
+  MakeStorable(input.op->model, input.dot);
   return input;
 }
 
@@ -208,7 +225,7 @@ DotInput MutateDot(DotInput input, uint64_t seed) {
       std::swap(input.dot.a[x], input.dot.a[y]);
       break;
     default: {  // one word: a flipped bit, a different exponent, an edge value
-      const uint64_t words = 2 * (m.k + m.scales()) + 1, which = random() % words;
+      const uint64_t words = 2 * (m.k + m.scales()) + 1 + m.groups(), which = random() % words;
       uint64_t at = 0;
       ForEachWord(*input.op, input.dot, [&](const Format& f, uint64_t& word) {
         if (at++ != which || IsAbsent(f)) return;
@@ -233,6 +250,7 @@ DotInput MutateDot(DotInput input, uint64_t seed) {
       });
     }
   }
+  MakeStorable(m, input.dot);
   return input;
 }
 

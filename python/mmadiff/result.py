@@ -11,7 +11,7 @@ from . import html
 _PERHAPS_ABSENT = frozenset((
     'tree', 'row', 'same_rows', 'near', 'nan_bits_unknown', 'also', 'nodes', 'nearest', 'nearest_misses', 'refuting',
     'model_lines', 'operands',
-    'b', 'c', 'd', 'scale_a', 'scale_b', 'failure', 'said', 'against'))
+    'b', 'c', 'd', 'scale_a', 'scale_b', 'metadata', 'failure', 'said', 'against'))
 
 # Tables of each verb: the member that is a list, and the columns.
 _TABLES: dict[str, dict[str, tuple[str, ...]]] = {

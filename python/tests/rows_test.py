@@ -4,6 +4,7 @@ import itertools
 import os
 import pathlib
 import pickle
+import re
 import subprocess
 import sys
 import threading
@@ -69,6 +70,8 @@ def one_of_each():
     """A row of each kind of operands and arithmetic."""
     kinds = {}
     for row in mm.rows('*'):
+        if re.search(r'mma\.sp\.|_smfmac_|_swmmac_', row.name):
+            continue  # A has zeros
         family = row.algorithm.split('(')[0]
         kinds.setdefault((tuple(row.formats.items()), row.scales, family, row.m % 16 == 0), row)
     return list(kinds.values())

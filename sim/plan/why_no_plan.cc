@@ -25,7 +25,8 @@ std::string WhyNoOperationOf(const Plan& plan) {
   if (std::string why = WhyNoChain(m, 2); !why.empty() && m.k < kMaxK) {
     return name + " cannot be chained along k: " + why;
   }
-  if (plan.operation->instruction->sparse) return name + " is sparse; plans are for dense matrices";
+  if (plan.operation->instruction->sparse())
+    return name + " is sparse; plans are for dense matrices";
   const auto unfused_tail = [](const PlanStage& s) { return s.tail_unfused; };
   const bool unfuses = plan.unfused || std::ranges::any_of(plan.stages, unfused_tail);
   if (unfuses && (m.algorithm.family != Family::kFmaChain || m.k != 1)) {

@@ -54,7 +54,8 @@ TEST_P(Agreement, OfBatchesAndTraces) {
   const Shape& own = GetParam()->shape();
   Random random(kSeed);
   Batch batch;
-  batch.Resize({.m = 3, .n = 5, .k = own.k, .blocks = 2, .scales = own.scales}, 2);
+  batch.Resize(
+      {.m = 3, .n = 5, .k = own.k, .blocks = 2, .scales = own.scales, .groups = own.groups}, 2);
   for (int execution = 0; execution < 2; ++execution) {
     for (int i = 0; i < batch.shape.d_words(); ++i) {
       Insert(RandomDot(model, random), execution, PositionOf(batch.shape, i), batch);

@@ -219,7 +219,36 @@ DotProductCase RandomWords(const Model& m, Random& random) {
   return dot;
 }
 
+namespace {
+
+// Metadata at random, and +0 for the elements of a that they do not store.
+void MakeSparse(const Model& m, Random& random, DotProductCase& dot) {
+  const int group = m.sparse_group;
+  for (int first = 0; first < m.k; first += group) {
+    const uint64_t low = random() % 3, high = low + 1 + random() % (3 - low);
+    const uint64_t half = random() % 2 * 2;
+    const uint64_t metadata = group == 2 ? half + 4 * (half + 1) : low + 4 * high;
+    dot.metadata.push_back(metadata);
+    for (int p = 0; p < group; ++p) {
+      const uint64_t quarter = p * 4 / group;
+      if (quarter != metadata % 4 && quarter != metadata / 4) dot.a[first + p] = 0;
+    }
+  }
+}
+
+DotProductCase RandomOperands(const Model& m, Random& random);
+
+}  // namespace
+
 DotProductCase RandomDot(const Model& m, Random& random) {
+  DotProductCase dot = RandomOperands(m, random);
+  if (m.sparse_group != 0) MakeSparse(m, random, dot);
+  return dot;
+}
+
+namespace {
+
+DotProductCase RandomOperands(const Model& m, Random& random) {
   if (m.algorithm.family == Family::kConversion) return Operand(m, random);
   if (IsInteger(m.a)) return Integers(m, random);
   switch (random() % 10) {
@@ -242,6 +271,8 @@ DotProductCase RandomDot(const Model& m, Random& random) {
       return CancellingAddend(m, random);
   }
 }
+
+}  // namespace
 
 std::string FamilyName(Family family) {
   constexpr const char* kNames[] = {"FmaChain", "PairwiseSum", "FusedSum",   "ScaledSum",

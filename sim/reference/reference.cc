@@ -5,6 +5,7 @@
 
 #include "sim/reference/families.h"
 #include "sim/reference/reading.h"
+#include "sim/reference/sparsity.h"
 
 namespace mmadiff {
 
@@ -36,6 +37,7 @@ uint64_t OfChain(const Model& chain, const DotProductCase& dot) {
 uint64_t ReferenceDotProduct(const Model& given, const DotProductCase& words) {
   Model model = given;
   DotProductCase dot = words;
+  reference::Select(model, dot);
   reference::Read(model, dot);
   if (model.executions > 1) return OfChain(model, dot);
   switch (model.algorithm.family) {

@@ -12,6 +12,7 @@
 #include "sim/operation.h"
 #include "sim/parameter.h"
 #include "sim/quoted_name.h"
+#include "sim/sparsity.h"
 
 namespace mmadiff {
 namespace {
@@ -87,7 +88,8 @@ class Reader {
     }
     if (key == "tree") {
       if (model_.k == 0) return Fail("the line 'k' must come before the tree");
-      return line.starts_with("tree") ? tree_.ReadTree(line, line_, model_.k, error_)
+      const int products = model_.sparse_group > 0 ? model_.k / 2 : model_.k;
+      return line.starts_with("tree") ? tree_.ReadTree(line, line_, products, error_)
                                       : Fail("a line begins without spaces");
     }
     if (key == "family") return ReadFamily(words);
@@ -97,10 +99,15 @@ class Reader {
       return Count(words, 3) && ReadFormat(words[1], model_.scale) &&
              Number(words[2], kMaxK, model_.scale_block);
     }
+    if (key == "sparse") {
+      if (seen_.contains("tree")) return Fail("the line 'sparse' must come before the tree");
+      return Count(words, 2) && Number(words[1], kMaxGroup, model_.sparse_group);
+    }
     Format* const formats[] = {&model_.a, &model_.b, &model_.c, &model_.d};
     const size_t operand = key.size() == 1 ? std::string_view("abcd").find(key) : key.npos;
     if (operand == key.npos) {
-      const std::vector<std::string> keys = {"k", "scale", "operands", "node", "tree", "family"};
+      const std::vector<std::string> keys = {"k",    "scale", "sparse", "operands",
+                                             "node", "tree",  "family"};
       return Fail("no line begins with " + Quoted(key) + NearestText("; similar: ", key, keys, 2),
                   words[0].column);
     }
@@ -261,6 +268,7 @@ std::string ModelFileText(const Model& m) {
   if (m.scale_block > 0) {
     text += "scale " + std::string(m.scale.name) + " " + std::to_string(m.scale_block) + "\n";
   }
+  if (m.sparse_group > 0) text += "sparse " + std::to_string(m.sparse_group) + "\n";
   const Algorithm& a = m.algorithm;
   std::vector<Change> fields = AlgorithmFields(a);
   if (a.family != Family::kTree) {

@@ -7,6 +7,7 @@
 
 #include "sim/fused_sum.h"
 #include "sim/reading.h"
+#include "sim/sparsity.h"
 
 namespace mmadiff {
 namespace {
@@ -304,6 +305,12 @@ class Builder {
 }  // namespace
 
 Model TreeOf(const Model& m) {
+  if (IsSparse(m)) {
+    Model sparse = m;
+    sparse.algorithm = TreeOf(SelectedModel(m)).algorithm;
+    sparse.algorithm.selection = m.algorithm.selection;
+    return sparse;
+  }
   Model tree = m;
   tree.algorithm = {.family = Family::kTree,
                     .input_subnormals = m.algorithm.input_subnormals,

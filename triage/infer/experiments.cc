@@ -224,7 +224,7 @@ constexpr Experiment kExperiments[] = {
 };
 
 bool IsOperand(const Operation& op, const DotProductCase& dot) {
-  return WhyNotSparse(*op.instruction, std::span(dot.a).first(op.model.k)).empty();
+  return WhyNotSparse(*op.instruction, dot.a, dot.metadata).empty();
 }
 
 }  // namespace

@@ -127,7 +127,7 @@ absl::StatusOr<bool> Masks::Works(int one, int mask) {
 absl::StatusOr<std::string> Masks::Choose() {
   if (IsInteger(m_.a) || IsInteger(m_.d)) return "integer sums mask nothing";
   if (IsAbsent(m_.b)) return "a conversion adds nothing";
-  if (asker_.op().instruction->sparse) return "a sparse instruction has too few terms";
+  if (asker_.op().instruction->sparse()) return "a sparse instruction has too few terms";
   const Format& c = HasNoAddend(m_) ? m_.d : m_.c;
   const int highest = std::min(
       {HighestExponent(m_.a) + HighestExponent(m_.b), HighestExponent(c), HighestExponent(m_.d)});

@@ -161,7 +161,7 @@ absl::StatusOr<std::vector<SharedExponent>> AskSharedExponents(Asker& asker, int
   std::vector<SharedExponent> found;
   const Model& m = asker.op().model;
   if (IsInteger(m.a) || IsInteger(m.b) || IsInteger(m.d)) return found;
-  if (asker.op().instruction->sparse) return found;
+  if (asker.op().instruction->sparse()) return found;
   for (const bool of_b : {false, true}) {
     ASSIGN_OR_RETURN(const auto shared, OperandExponents(asker, of_b).Ask(most / 2));
     if (shared) found.push_back(*shared);

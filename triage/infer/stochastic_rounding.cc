@@ -101,7 +101,7 @@ class OneRounding {
   // neighbor.
   void Add(DotProductCase dot, Wide significand, int exponent, RoundingGroup group) {
     const Operation& op = asker_.op();
-    if (!WhyNotSparse(*op.instruction, std::span(dot.a).first(m_.k)).empty()) return;
+    if (!WhyNotSparse(*op.instruction, dot.a, dot.metadata).empty()) return;
     const int cut = std::max(0, WidthOf(significand) - (result_.fraction_bits + 1));
     const auto kept = static_cast<uint64_t>(significand >> cut);
     const Wide rest = significand - (static_cast<Wide>(kept) << cut);

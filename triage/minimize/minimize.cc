@@ -155,7 +155,7 @@ absl::StatusOr<Mismatch> Place(Runner& runner, const Target& target, const Misma
 }  // namespace
 
 bool SameWords(const Batch& x, const Batch& y) {
-  return x.shape == y.shape && x.a == y.a && x.b == y.b && x.c == y.c;
+  return x.shape == y.shape && x.a == y.a && x.b == y.b && x.c == y.c && x.metadata == y.metadata;
 }
 
 absl::Status Check(const Mismatch& mismatch) {

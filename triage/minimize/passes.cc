@@ -404,6 +404,18 @@ void ScaleForWord(const Model& m, const DotProductCase& current, Offer offer) {
   }
 }
 
+// The least metadata with which all elements of a other than +0 are stored, in all groups and in one.
+void Metadata(const Model&, const DotProductCase& current, Offer offer) {
+  DotProductCase dot = current;
+  std::ranges::fill(dot.metadata, 0);
+  if (current.metadata.empty() || offer(dot)) return;
+  for (size_t g = 0; g < current.metadata.size(); ++g) {
+    dot = current;
+    dot.metadata[g] = 0;
+    if (offer(dot)) return;
+  }
+}
+
 constexpr Pass kPasses[] = {
     {"drop_terms", DropTerms},
     {"drop_addend", DropAddend},
@@ -421,6 +433,7 @@ constexpr Pass kPasses[] = {
     {"shift_terms", ShiftTerms},
     {"significands", Significands},
     {"signs_and_order", SignsAndOrder},
+    {"metadata", Metadata},
 };
 
 }  // namespace

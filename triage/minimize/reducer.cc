@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "device/status_macros.h"
+#include "sim/sparsity.h"
 #include "triage/minimize/leap_passes.h"
 #include "triage/minimize/terms.h"
 #include "triage/minimize/wide_passes.h"
@@ -100,7 +101,9 @@ bool Reducer::Apply(const Pass& pass) {
   return taken_;
 }
 
-bool Reducer::Offer(const DotProductCase& dot) {
+bool Reducer::Offer(const DotProductCase& proposed) {
+  DotProductCase dot = proposed;
+  if (!FitMetadata(runner_.op().shape(), dot)) return false;
   if (++offers_ % 256 == 0 && runner_.StopRequested()) status_ = absl::CancelledError("stopped");
   if (!status_.ok()) return true;
   const Complexity complexity = ComplexityOf(runner_.op().model, dot);

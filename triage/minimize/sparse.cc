@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sim/simulate.h"
+#include "sim/sparsity.h"
 
 namespace mmadiff {
 namespace {
@@ -26,7 +27,7 @@ int ShortestK(const Model& m, int active) {
 }  // namespace
 
 uint64_t SimulateSparse(const Model& model, const DotProductCase& dot) {
-  if (model.executions > 1) return Simulate(model, dot);
+  if (model.executions > 1 || IsSparse(model)) return Simulate(model, dot);
   int active = model.k;
   while (active > 0 && dot.a[active - 1] == 0 && dot.b[active - 1] == 0) --active;
   const int k = ShortestK(model, active);

@@ -5,6 +5,7 @@
 #include <random>
 #include <tuple>
 
+#include "sim/sparsity.h"
 #include "sim/word.h"
 #include "triage/number_text.h"
 
@@ -113,6 +114,11 @@ std::vector<uint64_t> WordsForEachK(const Format& f, const std::vector<uint64_t>
   return each;
 }
 
+// Whether an element of a sparse a is stored if all are in their groups as the first ones can be.
+bool CanBeRead(const Model& m, int k) {
+  return !IsSparse(m) || IsStored(m.sparse_group, 0x4, k % m.sparse_group);
+}
+
 // The word in place of one element of the operand, for k among zeros, or of all scales. The partner has a
 // one for every k, so that the answer does not depend on which k meet; or a power of two if the
 // product would be near the least or the largest result.
@@ -142,8 +148,7 @@ DotProductCase DotOf(const Operation& op, ReadOperand operand, int k, uint64_t w
   std::vector<uint64_t>& other = of_b ? dot.a : dot.b;
   own[k] = IntegerWord(of_b ? m.b : m.a, 1);
   for (int i = 0; i < m.k && !IsAbsent(m.b); ++i) {
-    const bool pruned = of_b && op.instruction->sparse && i % 4 > 1;
-    if (!pruned) other[i] = one;
+    if (!of_b || CanBeRead(m, i)) other[i] = one;
   }
   Replace(m, operand, k, word, dot);
   return dot;
@@ -155,8 +160,7 @@ std::vector<int> OtherKs(const Operation& op, ReadOperand operand) {
   if (operand == ReadOperand::kAddend) return ks;
   const bool scales = operand == ReadOperand::kScaleOfA || operand == ReadOperand::kScaleOfB;
   for (int k = 1; k < op.model.k; ++k) {
-    const bool read =
-        scales ? k % op.model.scale_block == 0 : !op.instruction->sparse || k % 4 <= 1;
+    const bool read = scales ? k % op.model.scale_block == 0 : CanBeRead(op.model, k);
     if (read) ks.push_back(k);
   }
   return ks;

@@ -183,7 +183,7 @@ absl::StatusOr<Pairing> AskPairing(Device& device, const Operation& op) {
   if (IsAbsent(m.b) || m.algorithm.bit_operation == BitOperation::kXor) return pairing;
   PairingAsker asker(device, op);
   ASSIGN_OR_RETURN(pairing.b_of_a, asker.Elements());
-  if (m.scale_block == 0 || op.instruction->sparse) return pairing;
+  if (m.scale_block == 0 || op.instruction->sparse()) return pairing;
   pairing.block = m.scale_block;
   ASSIGN_OR_RETURN(pairing.scale_of_a,
                    asker.Scales(&DotProductCase::a, m.a, &DotProductCase::b, m.b));

@@ -547,9 +547,8 @@ TEST(Probe, Readings) {
 
 // Without a model: what is supposed is confirmed or not, and nothing agrees or contradicts.
 TEST(Probe, Hypotheses) {
-  for (const char* const name :
-       {"gfx942/v_smfmac_f32_16x16x32_f16", "gfx950/v_mfma_f32_16x16x32_f16",
-        "gfx950/v_mfma_scale_f32_16x16x128_f8f6f4.e4m3.e4m3.ue8m0"}) {
+  for (const char* const name : {"gfx950/v_mfma_f32_16x16x32_f16",
+                                 "gfx950/v_mfma_scale_f32_16x16x128_f8f6f4.e4m3.e4m3.ue8m0"}) {
     SCOPED_TRACE(name);
     const Operation& op = *FindUnmodelled(name);
     Operation supposed = op;

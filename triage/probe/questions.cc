@@ -99,6 +99,12 @@ constexpr Question kQuestions[] = {
      .parameters = "order grouping addend_joins",
      .classes = "cancel band borrow",
      .vectors = kSteps},
+    {.id = "selection",
+     .text = "Which products does a sparse instruction add, and in which order?",
+     .parameters = "selection",
+     .classes = "infinities specials band cancel small",
+     .vectors = "questions/sparse_{infinity,nan}_not_stored questions/sparse_infinity_beside_zero "
+                "questions/sparse_steps"},
     {.id = "zero_exponent",
      .text = "Does zero times a huge number move the alignment exponent?",
      .parameters = "zero_term zero_addend zero_group",

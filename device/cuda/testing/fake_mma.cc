@@ -68,6 +68,30 @@ std::vector<uint64_t> NarrowRow(const Operation& op, bool a, int index, const ui
   return words;
 }
 
+// mma.sp with selector 0: the words of each lane's metadata register, nibble by nibble, and the stored
+// elements that they place.
+void ReadSparse(const Operation& op, const uint32_t* a, Batch& batch) {
+  const Shape& s = op.shape();
+  const std::vector<uint64_t> stored = Read(op, Operand::kA, op.model.a, a);
+  const uint32_t* const metadata = a + 32 * ExtentOf(*op.instruction, Operand::kA).registers;
+  const int bits = op.model.a.bits, group = s.k / s.groups, each = group / 2;
+  for (int lane = 0; lane < 32; ++lane) {
+    for (int n = 0; n < 8; ++n) {
+      const int word = lane % 4;
+      const int row = lane / 4 + 8 * (bits >= 16 ? n / 4 : word % 2);
+      const int g = bits >= 16 ? 4 * word + n % 4 : 8 * (word / 2) + n;
+      if (g >= s.groups) continue;
+      const uint32_t nibble = metadata[lane] >> 4 * n & 15;
+      batch.metadata[row * s.groups + g] = nibble;
+      for (int e = 0; e < each; ++e) {
+        const uint32_t quarter = e < (each + 1) / 2 ? nibble & 3 : nibble >> 2;
+        const int place = static_cast<int>(quarter) * group / 4 + (each == 4 ? e % 2 : 0);
+        batch.a[row * s.k + g * group + place] = stored[row * s.k / 2 + g * each + e];
+      }
+    }
+  }
+}
+
 void ReadFactors(const Operation& op, bool narrow, const uint32_t* a, const uint32_t* b,
                  Batch& batch) {
   const Shape& s = op.shape();
@@ -80,7 +104,11 @@ void ReadFactors(const Operation& op, bool narrow, const uint32_t* a, const uint
     }
     return;
   }
-  batch.a = Read(op, Operand::kA, op.model.a, a);
+  if (op.instruction->sparse()) {
+    ReadSparse(op, a, batch);
+  } else {
+    batch.a = Read(op, Operand::kA, op.model.a, a);
+  }
   const std::vector<uint64_t> b_rows = Read(op, Operand::kB, op.model.b, b);
   for (int i = 0; i < s.b_words(); ++i) {  // [block][k][n] to [block][n][k]
     const int block = i / (s.k * s.n), k = i / s.n % s.k, j = i % s.n;
@@ -111,14 +139,14 @@ void Execute(const Operation& op, bool narrow, const uint32_t* a, const uint32_t
 FakeKernel FakeMma(const Operation& op) {
   const Instruction& in = *op.instruction;
   const bool narrow = in.scale != nullptr || in.name.find("f8f6f4") != in.name.npos;
-  const int scales = in.scale == nullptr ? 0 : 32;
-  return {&op, 32, [&op, narrow, scales](unsigned x, const uint64_t* addresses) {
+  const int scales = in.scale == nullptr ? 0 : 32, metadata = in.sparse() ? 32 : 0;
+  return {&op, 32, [&op, narrow, scales, metadata](unsigned x, const uint64_t* addresses) {
             const auto words = [&](Operand operand, int more) {
               const int index = static_cast<int>(operand);
               const int count = 32 * ExtentOf(*op.instruction, operand).registers + more;
               return reinterpret_cast<uint32_t*>(addresses[index]) + x * count;
             };
-            Execute(op, narrow, words(Operand::kA, scales), words(Operand::kB, scales),
+            Execute(op, narrow, words(Operand::kA, scales + metadata), words(Operand::kB, scales),
                     words(Operand::kC, 0), words(Operand::kD, 0));
             return true;
           }};

@@ -89,7 +89,7 @@ At OfGfx950(const Operation& op, char operand, const Element& e, int bits) {
     return {e.column + s.m * (s.m == 16 ? e.row / 4 : e.row / 4 % 2), 32 * row};
   }
   const int line = operand == 'B' ? e.column : e.row, k = operand == 'B' ? e.row : e.column;
-  const bool pairs = op.instruction->sparse && operand != 'B';
+  const bool pairs = op.instruction->sparse() && operand != 'B';
   const int in_lane = s.k / (pairs ? 2 : 1) * s.m / 64;
   if (bits == 8 && absl::StrContains(op.name, "f8f6f4")) {
     const int run = k / 16, groups = 64 / s.m;
@@ -115,10 +115,10 @@ const Stated* StatedOf(const Operation& op, char operand) {
 class Lanes {
  public:
   Lanes(const Operation& op, char operand, int bits) : bits_(bits) {
-    if (operand == 'k' && !op.instruction->sparse) return;
+    if (operand == 'k' && !op.instruction->sparse()) return;
     const Stated* stated = StatedOf(op, operand);
     const std::string swaps = Text("FAKE_HIP_SWAPS");
-    const bool pairs = op.instruction->sparse && (operand == 'A' || operand == 'k');
+    const bool pairs = op.instruction->sparse() && (operand == 'A' || operand == 'k');
     const Shape& s = op.shape();
     const int rows = operand == 'B' ? s.k : s.m;
     const int columns = operand == 'A' || operand == 'k' ? s.k / (pairs ? 2 : 1) : s.n;
@@ -185,18 +185,22 @@ struct FakeKernel {
   int lanes() const { return Gpu().wave; }
   int words(const Lanes& l) const { return lanes() * l.words(); }
   int more() const {  // words behind those of A and B
-    return lanes() * (op->instruction->scale != nullptr || op->instruction->sparse ? 1 : 0);
+    return lanes() * (op->instruction->scale != nullptr || op->instruction->sparse() ? 1 : 0);
   }
   int a_words() const { return words(a) + more(); }
   int b_words() const { return words(b) + (op->instruction->scale != nullptr ? more() : 0); }
 
-  // Rows of a batch: A, and behind each row its scales.
-  bool ReadA(const uint32_t* from, std::vector<uint64_t>& rows) const {
+  // Rows of a batch: A, and behind each row its scales; and the metadata of a sparse A.
+  bool ReadA(const uint32_t* from, std::vector<uint64_t>& rows,
+             std::vector<uint64_t>& metadata) const {
     std::vector<uint64_t> elements, indexes;
     if (!a.Read(from, elements)) return false;
     const Shape& s = op->shape();
-    if (op->instruction->sparse) {
+    if (op->instruction->sparse()) {
       positions.Read(from + words(a), indexes);
+      for (size_t i = 0; i < indexes.size(); i += 2) {
+        metadata.push_back(indexes[i] | indexes[i + 1] << 2);
+      }
       std::vector<uint64_t> dense(elements.size() * 2);
       for (size_t i = 0; i < elements.size(); ++i) dense[i / 2 * 4 + indexes[i]] |= elements[i];
       elements = dense;
@@ -283,8 +287,9 @@ bool Execute(const FakeKernel& k, const uint32_t* a, const uint32_t* b, const ui
              uint32_t* d, uint32_t mode) {
   Batch batch;
   batch.Resize(k.op->shape(), 1);
-  batch.a.clear(), batch.b.clear(), batch.c.clear();
-  if (!k.ReadA(a, batch.a) || !k.ReadB(b, batch.b) || !k.c.Read(c, batch.c)) return false;
+  batch.a.clear(), batch.b.clear(), batch.c.clear(), batch.metadata.clear();
+  if (!k.ReadA(a, batch.a, batch.metadata) || !k.ReadB(b, batch.b) || !k.c.Read(c, batch.c))
+    return false;
   const bool flush = Setting("FAKE_HIP_READS_MODE") != nullptr && (mode & 0xf0) != 0xf0;
   FlushIf(flush, *k.op->instruction->a, batch.a);
   std::vector<uint64_t> results(k.op->shape().d_words());
@@ -322,8 +327,8 @@ absl::Status Multiply(const FakeKernel& k, uint32_t wanted_mode, const FakeMatri
   std::vector<uint32_t> a, b, c, d(k.words(k.d));
   registers.Read(m.a, k.a.words(), a);
   registers.Read(m.b, k.b.words(), b);
-  registers.Read(i.sparse ? m.d : m.c, k.c.words(), c);
-  if (i.sparse) registers.Read(m.c, 1, a);
+  registers.Read(i.sparse() ? m.d : m.c, k.c.words(), c);
+  if (i.sparse()) registers.Read(m.c, 1, a);
   if (i.scale != nullptr) registers.Read(m.scale_a, 1, a), registers.Read(m.scale_b, 1, b);
   if (!Execute(k, a.data(), b.data(), c.data(), d.data(), mode)) {
     return absl::InternalError("elements that must be the same twice are not");
