@@ -168,11 +168,11 @@ constexpr Entry kEntries[] = {
     {"wgmma.m64n8k32{,.satfinite}.s32.{s8,u8}.{s8,u8}", kNamed, "s32 $2 $3 s32", kWarpgroup, kHopper, kWgmmaPage, kWgmmaInteger},
     {"wgmma.m64n8k256.s32.b1.b1.and.popc", kNamed, "s32 b1 b1 s32", kWarpgroup, kHopper, kWgmmaPage, kWgmmaInteger},
 
-    {"wgmma.sp.m64n8k32.{f32,f16}.f16.f16", kNamed, "$1 f16 f16 $1", kNoLanes, kHopper, kWgmmaSpPage, kWgmma, true},
-    {"wgmma.sp.m64n8k32.f32.bf16.bf16", kNamed, "f32 bf16 bf16 f32", kNoLanes, kHopper, kWgmmaSpPage, kWgmma, true},
-    {"wgmma.sp.m64n8k16.f32.tf32.tf32", kNamed, "f32 tf32 tf32 f32", kNoLanes, kHopper, kWgmmaSpPage, kWgmma, true},
-    {"wgmma.sp.m64n8k64.{f32,f16}.{e4m3,e5m2}.{e4m3,e5m2}", kNamed, "$1 $2 $3 $1", kNoLanes, kHopper, kWgmmaSpPage, kWgmma, true},
-    {"wgmma.sp.m64n8k64{,.satfinite}.s32.{s8,u8}.{s8,u8}", kNamed, "s32 $2 $3 s32", kNoLanes, kHopper, kWgmmaSpPage, kWgmmaInteger, true},
+    {"wgmma.sp.m64n8k32.{f32,f16}.f16.f16", kNamed, "$1 f16 f16 $1", kWarpgroup, kHopper, kWgmmaSpPage, kWgmma, true},
+    {"wgmma.sp.m64n8k32.f32.bf16.bf16", kNamed, "f32 bf16 bf16 f32", kWarpgroup, kHopper, kWgmmaSpPage, kWgmma, true},
+    {"wgmma.sp.m64n8k16.f32.tf32.tf32", kNamed, "f32 tf32 tf32 f32", kWarpgroup, kHopper, kWgmmaSpPage, kWgmma, true},
+    {"wgmma.sp.m64n8k64.{f32,f16}.{e4m3,e5m2}.{e4m3,e5m2}", kNamed, "$1 $2 $3 $1", kWarpgroup, kHopper, kWgmmaSpPage, kWgmma, true},
+    {"wgmma.sp.m64n8k64{,.satfinite}.s32.{s8,u8}.{s8,u8}", kNamed, "s32 $2 $3 s32", kWarpgroup, kHopper, kWgmmaSpPage, kWgmmaInteger, true},
 
     {"tcgen05.mma.m64n8k16.f32.{f16,bf16}.{f16,bf16}", kNamed, "f32 $1 $2 f32", kTensorMemory, kBlackwell, kTcgen05Page, kTcgen05},
     {"tcgen05.mma.m64n8k16.f16.f16.f16", kNamed, "f16 f16 f16 f16", kTensorMemory, kBlackwell, kTcgen05Page, kTcgen05},

@@ -24,9 +24,9 @@ inline Place CoreMatrixPlace(int row, int k_byte, int k_bytes) {
   return {0, byte / 4, byte % 4 * 8};
 }
 
-// A metadata word of mma.sp with sparsity selector 0, in a register of each lane that has some (PTX
-// ISA, mma.sp; CUTLASS's SM120 layouts; machine code in which ptxas moves them). Rows 16 and higher
-// are like row % 16.
+// A metadata word of mma.sp, or of a warp of wgmma.sp, with sparsity selector 0, in a register of each
+// lane that has some (PTX ISA; CUTLASS's layouts for sm_90 and SM120; machine code in which ptxas moves
+// them). Rows 16 and higher are like row % 16.
 Place MmaMetadata(const Instruction& instruction, const Element& element);
 
 }  // namespace mmadiff

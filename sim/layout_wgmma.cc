@@ -12,6 +12,7 @@ bool InSharedMemory(Operand operand) { return operand == Operand::kA || operand 
 }  // namespace
 
 Extent WgmmaExtent(const Instruction& in, Operand operand, int elements) {
+  if (operand == Operand::kMetadata) return {128, 1};
   const int lanes = InSharedMemory(operand) ? 1 : 128;
   return {lanes, elements * FormatOf(in, operand).bits / (32 * lanes)};
 }
@@ -21,11 +22,17 @@ Place WgmmaPlace(const Instruction& in, Operand operand, const Element& e) {
   if (InSharedMemory(operand)) {
     const int row = operand == Operand::kA ? e.row : e.column;
     const int k = operand == Operand::kA ? e.column : e.row;
-    Place p = CoreMatrixPlace(row, k * bits / 8, in.shape.k * bits / 8);
+    const int stored = operand == Operand::kA ? in.products() : in.shape.k;
+    Place p = CoreMatrixPlace(row, k * bits / 8, stored * bits / 8);
     p.bit += k * bits % 8;
     return p;
   }
   // Warp w holds rows 16w to 16w + 15, in the layout of mma.m16n8.
+  if (operand == Operand::kMetadata) {
+    Place p = MmaMetadata(in, e);
+    p.lane += e.row / 16 * 32;
+    return p;
+  }
   const bool a = operand == Operand::kALanes;
   const Element in_warp = {0, e.row % 16, a ? e.column : e.column % 8};
   Place p = MmaFragment(a ? Operand::kA : operand, 16, bits, in_warp);

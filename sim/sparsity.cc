@@ -123,6 +123,16 @@ std::vector<uint64_t> StoredMetadata(const Batch& batch) {
   return all;
 }
 
+void PutStored(std::span<const uint64_t> stored, Batch& batch) {
+  const Shape& s = batch.shape;
+  const int group = s.k / s.groups, each = group / 2;
+  for (size_t i = 0; i < stored.size(); ++i) {
+    const size_t word = i / each, row = word / s.groups;
+    const int position = StoredPosition(group, batch.metadata[word], static_cast<int>(i) % each);
+    batch.a[row * s.row_words() + word % s.groups * group + position] = stored[i];
+  }
+}
+
 bool FitMetadata(const Shape& s, DotProductCase& dot) {
   const size_t group = s.k / std::max(s.groups, 1);
   for (int g = 0; g < s.groups; ++g) {

@@ -43,6 +43,10 @@ uint64_t StoredMetadata(std::span<const uint64_t> words, uint64_t metadata);
 std::vector<uint64_t> StoredMetadata(const Shape& shape, const DotProductCase& dot);
 std::vector<uint64_t> StoredMetadata(const Batch& batch);
 
+// Sets the stored elements of A of a batch whose metadata are given, row by row, two or more for each
+// group: the order in which instructions have them.
+void PutStored(std::span<const uint64_t> stored, Batch& batch);
+
 // Replaces metadata that do not store all elements of a that differ from +0; false if none do.
 bool FitMetadata(const Shape& shape, DotProductCase& dot);
 

@@ -106,7 +106,7 @@ TEST_F(CudaTest, WgmmaOfOtherSizesAndSources) {
   EXPECT_EQ(lanes->name(), "cuda:0,a=registers");
   int ops = 0;
   for (const Operation& op : Operations()) {
-    if (!op.name.starts_with("sm_90/wgmma.m")) continue;
+    if (!op.name.starts_with("sm_90/wgmma.")) continue;
     ++ops;
     ExpectTheModel(*lanes, op);
     std::string name = op.name;

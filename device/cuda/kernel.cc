@@ -62,7 +62,7 @@ absl::Status HasKernel(const Instruction& i, const PtxTarget& target) {
     return absl::NotFoundError(
         absl::StrCat(i.name, " is a conversion; cuda: and sass: do not run conversions yet"));
   }
-  if (i.sparse() && i.layout != Layout::kNvidiaMma) {
+  if (i.sparse() && i.layout == Layout::kNvidiaTcgen05) {
     return absl::NotFoundError(
         absl::StrCat(i.name, " is sparse; cuda: and sass: do not run it yet"));
   }

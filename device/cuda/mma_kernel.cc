@@ -51,6 +51,10 @@ std::string MmaMnemonic(const Instruction& i, bool ordered) {
   return prefix + absl::StrJoin(parts, ".");
 }
 
+bool UsesOrderedMetadata(const PtxTarget& target) {
+  return 10 * target.major + target.minor >= 89;  // the PTX versions of targets.inc
+}
+
 RegisterCounts MmaRegisters(const Instruction& i) {
   const int per_element = i.d->bits == 64 ? 2 : 1;
   const auto count = [&](Operand operand) { return ExtentOf(i, operand).registers / per_element; };
@@ -58,8 +62,7 @@ RegisterCounts MmaRegisters(const Instruction& i) {
 }
 
 std::string MmaBody(const Instruction& i, const Variant& variant, const PtxTarget& target) {
-  const bool ordered =
-      target.major >= 9 || target.minor >= 9;  // earlier targets have PTX before 8.5
+  const bool ordered = UsesOrderedMetadata(target);
   const auto registers = [&i](Operand operand) { return ExtentOf(i, operand).registers; };
   const int a = registers(Operand::kA), b = registers(Operand::kB), c = registers(Operand::kC),
             d = registers(Operand::kD);

@@ -45,17 +45,21 @@ absl::StatusOr<MnemonicKernel> KernelWithMnemonic(absl::string_view mnemonic,
   for (const auto& ops : {Operations(), UnmodelledOperations()}) {
     for (const Operation& op : ops) {
       const Instruction& i = *op.instruction;
-      if (op.arch() != target.arch || !HasFragments(i) || i.sparse()) continue;
+      if (op.arch() != target.arch || !HasFragments(i)) continue;
       for (const Variant& v : VariantsOf(i)) {
         const bool wmma = i.layout == Layout::kNvidiaWmma;
-        if (WithoutDefaults(wmma ? WmmaMnemonic(i, v) : MmaMnemonic(i)) != wanted) continue;
+        const std::string own =
+            wmma ? WmmaMnemonic(i, v) : MmaMnemonic(i, UsesOrderedMetadata(target));
+        if (WithoutDefaults(own) != wanted) continue;
         return MnemonicKernel{&op, v};
       }
     }
   }
-  return absl::NotFoundError(absl::StrCat(
-      "no instruction of ", target.arch, " in the tables ",
-      absl::StrContains(mnemonic, ".sp") ? "is a sparse mma with a kernel" : "has this mnemonic"));
+  return absl::NotFoundError(
+      absl::StrCat("no instruction of ", target.arch, " in the tables has this mnemonic",
+                   absl::StrContains(mnemonic, ".sp.")
+                       ? "; kernels of sparse instructions have mma.sp::ordered_metadata"
+                       : ""));
 }
 
 }  // namespace mmadiff

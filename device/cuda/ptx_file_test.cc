@@ -181,7 +181,12 @@ TEST(Mnemonic, NamesAKernelOfTheTarget) {
             "sm_120/mma.m16n8k64.mxf4nvf4.f32.e2m1.e2m1.f32.ue4m3.4x");
   EXPECT_THAT(found("sm_75", kMma), HasSubstr("sm_75 in the tables has this mnemonic"));
   EXPECT_THAT(found("sm_90a", "mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"),
-              HasSubstr("sparse mma with a kernel"));
+              HasSubstr("have mma.sp::ordered_metadata"));
+  EXPECT_EQ(
+      found("sm_90a", "mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.f32.e4m3.e5m2.f32"),
+      "sm_90/mma.sp.m16n8k64.f32.e4m3.e5m2.f32");
+  EXPECT_EQ(found("sm_80", "mma.sp.sync.aligned.m16n8k32.row.col.s32.s8.u8.s32"),
+            "sm_80/mma.sp.m16n8k32.s32.s8.u8.s32");
   EXPECT_THAT(found("sm_110a", kMma), HasSubstr("no target 'sm_110a'"));
 }
 

@@ -19,6 +19,8 @@ std::vector<Element> InOrderOfBatch(const Instruction& i, Operand operand) {
   return elements;
 }
 
+bool IsA(Operand operand) { return operand == Operand::kA || operand == Operand::kALanes; }
+
 Operand ScalesOf(Operand operand) {
   return operand == Operand::kB ? Operand::kScaleB : Operand::kScaleA;
 }
@@ -44,7 +46,7 @@ OperandWords WordsOf(const Instruction& i, Operand operand) {
     return all;
   };
   words.slots = slots(operand);
-  if (i.sparse() && operand == Operand::kA) words.metadata = slots(Operand::kMetadata);
+  if (i.sparse() && IsA(operand)) words.metadata = slots(Operand::kMetadata);
   std::ranges::sort(words.copies);
   // clang 14 with this library has no std::ranges::unique, nor other subranges and views.
   words.copies.erase(std::unique(words.copies.begin(), words.copies.end()), words.copies.end());

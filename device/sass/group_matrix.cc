@@ -7,6 +7,7 @@
 #include "sim/batch.h"
 #include "sim/layout.h"
 #include "sim/simulate.h"
+#include "sim/sparsity.h"
 
 namespace mmadiff::sass {
 namespace {
@@ -78,20 +79,21 @@ absl::StatusOr<GroupMatrix::Words> GroupMatrix::SharedWords(const Instruction& i
                                                             Lanes& warp) const {
   const mmadiff::Instruction& i = *op_.instruction;
   Words words;
-  const auto add = [&](const Operand& o, int first_row, int rows, int bits,
+  const auto add = [&](const Operand& o, int first_row, int rows, int k, int bits,
                        std::vector<uint32_t>& to) -> absl::Status {
     ASSIGN_OR_RETURN(const SharedMatrix matrix, SharedMatrixAt(in, o, warp));
     for (int row = first_row; row < first_row + rows; ++row) {
-      for (int byte = 0; byte < i.shape.k * bits / 8; byte += 4) {
+      for (int byte = 0; byte < k * bits / 8; byte += 4) {
         to.push_back(matrix.AddressOf(row, byte) / 4);
       }
     }
     return absl::OkStatus();
   };
   if (in.sources[0].kind == Operand::kDescriptor) {
-    RETURN_IF_ERROR(add(in.sources[0], FirstRow(warp), kRowsOfWarp, i.a->bits, words.a));
+    RETURN_IF_ERROR(
+        add(in.sources[0], FirstRow(warp), kRowsOfWarp, i.products(), i.a->bits, words.a));
   }
-  RETURN_IF_ERROR(add(in.sources[1], 0, columns_, i.b->bits, words.b));
+  RETURN_IF_ERROR(add(in.sources[1], 0, columns_, i.shape.k, i.b->bits, words.b));
   return words;
 }
 
@@ -115,7 +117,7 @@ absl::Status GroupMatrix::Execute(const Instruction& in, Lanes& warp) const {
   RETURN_IF_ERROR(CheckRegisters(in));
   const mmadiff::Instruction& i = *op_.instruction;
   const Operand &a = in.sources[0], &d = in.results[0];
-  const int k = i.shape.k;
+  const int k = i.shape.k, stored = i.products();
   Batch batch;
   Shape shape = i.shape;
   shape.m = kRowsOfWarp;
@@ -124,15 +126,30 @@ absl::Status GroupMatrix::Execute(const Instruction& in, Lanes& warp) const {
   const auto element = [&warp](const Operand& o, const Place& p, int bits) {
     return warp.Register(WordOf(o, p.reg).index, p.lane) >> p.bit & LowBits(bits);
   };
+  std::vector<uint64_t> rows(kRowsOfWarp * stored);
   if (a.kind == Operand::kRegister) {
-    for (int e = 0; e < kRowsOfWarp * k; ++e) {
-      const Place p = PlaceOf(i, Matrix::kALanes, {0, e / k, e % k});
-      batch.a[e] = element(a, p, i.a->bits);
+    for (int e = 0; e < kRowsOfWarp * stored; ++e) {
+      const Place p = PlaceOf(i, Matrix::kALanes, {0, e / stored, e % stored});
+      rows[e] = element(a, p, i.a->bits);
     }
   } else {
     ASSIGN_OR_RETURN(const SharedMatrix matrix, SharedMatrixAt(in, a, warp));
     RETURN_IF_ERROR(
-        LoadShared(in, matrix, FirstRow(warp), kRowsOfWarp, k, i.a->bits, warp, batch.a));
+        LoadShared(in, matrix, FirstRow(warp), kRowsOfWarp, stored, i.a->bits, warp, rows));
+  }
+  if (sparse()) {
+    const bool selects = in.sources.size() > 4 && in.sources[4].kind == Operand::kImmediate;
+    if (selects && in.sources[4].offset != 0) return NotExecuted(in, "a sparsity selector");
+    for (size_t word = 0; word < batch.metadata.size(); ++word) {
+      const int row = static_cast<int>(word) / shape.groups, group = word % shape.groups;
+      batch.metadata[word] =
+          element(in.sources[3], PlaceOf(i, Matrix::kMetadata, {0, row, group}), 4);
+    }
+    const std::string why = WhyUndefined(i, batch.metadata);
+    if (!why.empty()) return NotExecuted(in, why);
+    PutStored(rows, batch);
+  } else {
+    batch.a = std::move(rows);
   }
   ASSIGN_OR_RETURN(const SharedMatrix matrix, SharedMatrixAt(in, in.sources[1], warp));
   RETURN_IF_ERROR(LoadShared(in, matrix, 0, columns_, k, i.b->bits, warp, batch.b));

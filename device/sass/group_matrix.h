@@ -35,6 +35,7 @@ class GroupMatrix {
  public:
   GroupMatrix(const Operation& op, int columns) : op_(op), columns_(columns) {}
 
+  bool sparse() const { return op_.instruction->sparse(); }  // source 3 is the metadata
   int RegistersOfA() const;
   int RegistersOfD() const;
   // The 32-bit words of shared memory that the warp reads, by number, row by row of A and column by

@@ -55,7 +55,8 @@ absl::Status Execute(const KernelCode& code, const Natives& natives, Arrays& arr
 size_t SharedBytes(const Kernel& kernel, const mmadiff::Instruction& i, const Variant& variant) {
   if (i.layout != Layout::kNvidiaWgmma) return 0;
   const bool a = variant.a == SourceOfA::kShared;
-  return sizeof(uint32_t) * (kernel.b.words + (a ? kernel.a.words : 0));
+  const int a_words = kernel.a.words - (i.sparse() ? kernel.threads : 0);  // metadata follow
+  return sizeof(uint32_t) * (kernel.b.words + (a ? a_words : 0));
 }
 
 double NumberOf(const std::string& version) { return std::strtod(version.c_str(), nullptr); }

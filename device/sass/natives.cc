@@ -10,6 +10,7 @@
 #include "absl/strings/str_split.h"
 #include "sim/batch.h"
 #include "sim/simulate.h"
+#include "sim/sparsity.h"
 
 namespace mmadiff::sass {
 namespace {
@@ -29,9 +30,9 @@ std::string RoundingOf(absl::string_view name) {
 std::string Upper(const Format& format) { return absl::AsciiStrToUpper(format.name); }
 
 std::string GroupFormOf(const mmadiff::Instruction& i) {
-  if (i.sparse()) return "";
   const Shape& s = i.shape;
-  const std::string shape = absl::StrCat("GMMA.", s.m, "x", s.n, "x", s.k, ".");
+  const std::string shape =
+      absl::StrCat(i.sparse() ? "GMMA.SP." : "GMMA.", s.m, "x", s.n, "x", s.k, ".");
   const std::string types = absl::StrCat(Upper(*i.a), ".", Upper(*i.b));
   if (i.a->bits == 1) return absl::StrCat("B", shape, "AND.POPC");
   if (IsInteger(*i.a)) {
@@ -42,14 +43,20 @@ std::string GroupFormOf(const mmadiff::Instruction& i) {
   return absl::StrCat("H", shape, Upper(*i.d), half ? "" : "." + Upper(*i.a));
 }
 
-constexpr std::string_view kGroupRows = "GMMA.64x";  // behind a letter
+// The place of the columns of D in "HGMMA.64x40x16.F32" or "HGMMA.SP.64x40x32.F32"; npos for other forms.
+size_t ColumnsAt(std::string_view form) {
+  for (const std::string_view rows : {"GMMA.64x", "GMMA.SP.64x"}) {  // behind a letter
+    if (form.find(rows) == 1) return 1 + rows.size();
+  }
+  return form.npos;
+}
 
 // Replaces the columns of D in "HGMMA.64x40x16.F32" by 8, the least. Returns them, or 0 if the form has
 // no valid number.
 int ReplaceColumns(std::string& form) {
   constexpr int kLeast = 8, kMost = 256;  // PTX ISA 9.0, 9.7.15
   int columns = 0;
-  const size_t at = 1 + kGroupRows.size();
+  const size_t at = ColumnsAt(form);
   const size_t end = std::min(form.find('x', at), form.size());
   const bool number = absl::SimpleAtoi(form.substr(at, end - at), &columns) &&
                       absl::StrCat(columns) == form.substr(at, end - at);
@@ -68,8 +75,8 @@ std::string FormOf(const mmadiff::Instruction& i, std::string_view arch) {
   }
   if (i.layout == Layout::kNvidiaWgmma) return GroupFormOf(i);
   const bool fragments = i.layout == Layout::kNvidiaMma || i.layout == Layout::kNvidiaMmaBytes;
-  if (!fragments || i.sparse() || s.blocks != 1) return "";
-  const std::string shape = absl::StrCat(".", s.m, s.n, s.k);
+  if (!fragments || s.blocks != 1) return "";
+  const std::string shape = absl::StrCat(i.sparse() ? ".SP." : ".", s.m, s.n, s.k);
   const std::string types = absl::StrCat(".", Upper(*i.a), ".", Upper(*i.b));
   if (i.scale != nullptr) {  // ".E8", ".UE4M3.4X"
     const bool e8 = absl::string_view(i.scale->name) == "ue8m0";
@@ -118,8 +125,9 @@ Natives::Natives(std::string_view arch) {
       native.d = WordsOf(i, Matrix::kD);
       const OperandWords* const all[] = {&native.a, &native.b, &native.c, &native.d};
       for (int o = 0; o < 4; ++o) {
-        const bool scaled = i.scale != nullptr && o < 2;  // a register more, after all others
-        native.registers[o] = all[o]->words / 32 - (scaled ? 1 : 0);
+        // A register more, after all others: scales, or the metadata of A.
+        const bool more = (i.scale != nullptr && o < 2) || (i.sparse() && o == 0);
+        native.registers[o] = all[o]->words / 32 - (more ? 1 : 0);
       }
     }
     natives_.emplace(form, std::move(native));
@@ -127,7 +135,7 @@ Natives::Natives(std::string_view arch) {
 }
 
 std::optional<GroupMatrix> Natives::GroupMatrixOf(const std::string& form) const {
-  if (form.find(kGroupRows) != 1) return std::nullopt;
+  if (ColumnsAt(form) == form.npos) return std::nullopt;
   std::string least = form;
   const int columns = ReplaceColumns(least);
   const auto found = groups_.find(least);
@@ -150,7 +158,8 @@ std::optional<Natives::Registers> Natives::RegistersOf(const std::string& form) 
     return Registers{true, words, words, words, words, true};
   }
   const int* r = native.registers;
-  return Registers{false, r[0], r[1], r[2], r[3], i.c->bits == i.d->bits, i.scale != nullptr};
+  const int more = i.scale != nullptr ? 2 : i.sparse() ? 1 : 0;
+  return Registers{false, r[0], r[1], r[2], r[3], i.c->bits == i.d->bits, more};
 }
 
 absl::Status Natives::Execute(const Instruction& in, uint32_t lanes, Lanes& warp) const {
@@ -164,10 +173,17 @@ absl::Status Natives::Execute(const Instruction& in, uint32_t lanes, Lanes& warp
   const auto found = natives_.find(in.form);
   if (found == natives_.end()) return error("no row of the architecture is this instruction");
   const Native& native = found->second;
-  if (in.sources.size() != (native.op->instruction->scale == nullptr ? 3 : 6)) {
-    return error("metadata is not supported");
+  const mmadiff::Instruction& i = *native.op->instruction;
+  if (in.sources.size() != (i.scale != nullptr ? 6 : i.sparse() ? 5 : 3)) {
+    return error("its operands are not known");
   }
   for (const sass::Operand& o : in.sources) {
+    if (i.sparse() && &o - in.sources.data() == 4) {
+      if (o.kind != sass::Operand::kImmediate || o.offset < 0 || o.offset > 3) {
+        return error("a sparsity selector");
+      }
+      continue;
+    }
     if (&o - in.sources.data() == 5) {  // which bytes of which lanes are scales
       if (o.kind != sass::Operand::kUniform || o.index != kZeroUniform) return error("a selector");
       continue;
@@ -183,7 +199,6 @@ absl::Status Natives::Execute(const Instruction& in, uint32_t lanes, Lanes& warp
       return error("an operand of several registers begins with an odd one");
     }
   }
-  const mmadiff::Instruction& i = *native.op->instruction;
   Batch batch;
   batch.Resize(i.shape, 1);
   std::vector<uint64_t> d(i.shape.d_words());
@@ -225,7 +240,23 @@ absl::Status Natives::Execute(const Instruction& in, uint32_t lanes, Lanes& warp
       to[e] = bits >> slot.bit & LowBits(width);
     }
   };
-  load(0, native.a, *i.a, batch.a);
+  if (i.sparse()) {
+    std::vector<uint64_t> stored(native.a.slots.size());
+    load(0, native.a, *i.a, stored);
+    // The slots are those of selector 0; each other one is as many lanes further on as one needs.
+    const int lanes_of_one = i.a->bits >= 16 ? i.shape.groups / 4 : 2;
+    const int shift = static_cast<int>(in.sources[4].offset) * lanes_of_one;
+    for (size_t e = 0; e < native.a.metadata.size(); ++e) {
+      const Slot& slot = native.a.metadata[e];
+      const int lane = slot.word - 32 * native.registers[0] + shift;
+      if (lane / 4 != (lane - shift) / 4) return error("a sparsity selector");
+      batch.metadata[e] = warp.Register(in.sources[3].index, lane) >> slot.bit & 15;
+    }
+    if (const std::string why = WhyUndefined(i, batch.metadata); !why.empty()) return error(why);
+    PutStored(stored, batch);
+  } else {
+    load(0, native.a, *i.a, batch.a);
+  }
   load(1, native.b, *i.b, batch.b);
   load(2, native.c, *i.c, batch.c);
   Simulate(native.op->model, batch, d);

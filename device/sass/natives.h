@@ -32,8 +32,9 @@ class Natives {
   struct Registers {
     bool lanes;
     int a, b, c, d;
-    bool c_as_d;          // register i of C holds the elements of register i of D
-    bool scaled = false;  // sources 3 and 4 are the scales of A and B, a register each
+    bool c_as_d;  // register i of C holds the elements of register i of D
+    int more =
+        0;  // sources from 3 on, a register each: the scales of A and B, or the metadata of A
   };
   // nullopt if no row has the form.
   std::optional<Registers> RegistersOf(const std::string& form) const;

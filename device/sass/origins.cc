@@ -218,8 +218,8 @@ void Origins::Matrix(const Instruction& in, const Natives::Registers& registers)
             b = pool_.Computed("", 0, AllLanes(in.sources[1], registers.b));
   const std::vector<int> c = AllLanes(in.sources[2], registers.c);
   std::vector<int> of = {a, b, registers.c_as_d ? kZero : pool_.Computed("", 0, c)};
-  for (int scale = 3; registers.scaled && scale < 5; ++scale) {
-    of.push_back(pool_.Computed("", 0, AllLanes(in.sources[scale], 1)));
+  for (int more = 3; more < 3 + registers.more; ++more) {
+    of.push_back(pool_.Computed("", 0, AllLanes(in.sources[more], 1)));
   }
   for (int at = 0; at < 32 * registers.d; ++at) {
     const int lane = at / registers.d;
@@ -251,6 +251,7 @@ absl::Status Origins::MatrixOfGroup(const Instruction& in, const GroupMatrix& ma
                              ? pool_.Computed("", 0, AllLanes(in.sources[0], matrix.RegistersOfA()))
                              : all(words.a),
                          all(words.b), kZero};
+  if (matrix.sparse()) of.push_back(pool_.Computed("", 0, AllLanes(in.sources[3], 1)));
   const bool accumulates = in.conditions.empty() || warp.Condition(in.conditions[0], 0);
   const int d = matrix.RegistersOfD();
   const std::vector<int> c = AllLanes(in.sources[2], d);

@@ -242,7 +242,7 @@ struct Reads {
 
 Reads ReadsOf(const Instruction& in) {
   const auto has = [&in](uint64_t bit) { return size_t{(in.has & bit) != 0}; };
-  const bool three = absl::StrContains(in.name, '3');
+  const bool three = absl::StrContains(in.name, '3'), sparse = absl::StrContains(in.form, ".SP.");
   switch (Opcodes()[in.opcode].op) {
     case Op::kAdd3:
       return {.sources = three ? 3u : 2u,
@@ -263,10 +263,12 @@ Reads ReadsOf(const Instruction& in) {
     case Op::kShuffle:
       return {.sources = 3};
     case Op::kNative:
-      return {.sources = absl::StrContains(in.form, ".SF.") ? 6u : 3u,
+      return {.sources = absl::StrContains(in.form, ".SF.") ? 6u
+                         : sparse                           ? 5u
+                                                            : 3u,
               .negates = in.name == "FFMA" || in.name == "DFMA"};
-    case Op::kGroupMatrix:
-      return {.sources = 3, .most_conditions = 1};
+    case Op::kGroupMatrix:  // of sparse ones, HGMMA has a selector
+      return {.sources = !sparse ? 3u : in.name == "HGMMA" ? 5u : 4u, .most_conditions = 1};
     case Op::kCompare:
       return {.sources = 2, .conditions = 1 + has(kEx)};
     case Op::kSelect:
@@ -327,7 +329,11 @@ std::optional<Operand::Kind> KindOf(Op op, size_t source) {
   if (op == Op::kMoveMatrix || (source == 0 && op == Op::kReturn)) return Operand::kRegister;
   const bool waits = op == Op::kSetBarrier || op == Op::kWaitBarrier || op == Op::kLeaveBarrier;
   if (source == 0 && waits) return Operand::kBarrier;
-  if (op == Op::kGroupMatrix) return source == 1 ? Operand::kDescriptor : Operand::kRegister;
+  if (op == Op::kGroupMatrix) {
+    return source == 1   ? Operand::kDescriptor
+           : source == 4 ? Operand::kImmediate
+                         : Operand::kRegister;
+  }
   if (op == Op::kWarpgroup) {
     return source == 0 ? Operand::kGroupScoreboard : Operand::kImmediate;
   }

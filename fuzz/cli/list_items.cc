@@ -127,6 +127,7 @@ Fields<ComputedBy> FieldsOf(const ComputedBy*) {
       {"c", [](const C& c) { return c.i().c->name; }},
       {"scale", [](const C& c) { return c.i().scale == nullptr ? "" : c.i().scale->name; }},
       {"scales", [](const C& c) { return c.i().shape.scales; }},
+      {"groups", [](const C& c) { return c.i().shape.groups; }},
       {"algorithm", [](const C& c) { return Describe(c.n().algorithm); }, Prose()},
       {"parameters", [](const C& c) { return ParametersJson(AlgorithmFields(c.n().algorithm)); },
        ParameterValues()},

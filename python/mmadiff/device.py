@@ -90,7 +90,7 @@ class Device:
     """Answers the program's questions by a function, in a thread of its own, until the program ends.
 
     The function gets a batch of N dot products as matrices: a (N, 1, k), b (N, k, 1), c (N, 1, 1), with block scales
-    also scale_a= (N, 1, s), scale_b= (N, s, 1). A conversion gets only a (N,). The function returns the N results d in
+    also scale_a= (N, 1, s), scale_b= (N, s, 1), with a sparse a also metadata= (N, 1, groups). A conversion gets only a (N,). The function returns the N results d in
     the format of d, in any shape. Meanwhile NumPy does not warn of overflow and NaNs: the questions contain them.
     any_nan: the program gets one NaN in place of all NaNs.
     """

@@ -19,7 +19,8 @@ _DIGITS = np.frombuffer(b'0123456789abcdef', np.uint8)
 class Operation:
     """d = c + a0 * b0 + .. with formats, or a conversion of a to d (b and c have the format '-').
 
-    k products; with block scales: `scales` words of the format `scale` for each of a and b.
+    k products; with block scales: `scales` words of the format `scale` for each of a and b. If a is sparse: `groups` words
+    of metadata.
     """
     a: str
     b: str
@@ -28,6 +29,7 @@ class Operation:
     k: int = 1
     scale: str = ''
     scales: int = 0
+    groups: int = 0
     name: str = ''
     per_case: int = 1  # dot products of an execution
 
@@ -43,6 +45,8 @@ class Operation:
         all = {'a': (self.a, self.k), 'b': (self.b, self.k), 'c': (self.c, 1)}
         if self.scales:
             all |= {'scale_a': (self.scale, self.scales), 'scale_b': (self.scale, self.scales)}
+        if self.groups:
+            all |= {'metadata': ('u4', self.groups)}
         return all
 
     def shape(self, name: str, count: int) -> tuple[int, ...]:
@@ -68,13 +72,16 @@ class Operation:
 
     def read(self, given: Mapping[str, ArrayLike | None], d: ArrayLike | None = None) -> list[NDArray[Any]]:
         """[(N, number of words)] of arrays by name, and of the results d if there are any."""
-        fields = [_flat(given.get(name), format, words, name) for name, (format, words) in self.inputs.items()]
+        inputs = self.inputs
+        if given.get('metadata') is None:
+            inputs.pop('metadata', None)  # the zeros of a give it
+        fields = [_flat(given.get(name), format, words, name) for name, (format, words) in inputs.items()]
         if d is not None:
             fields.append(_flat(d, self.d, 1, 'd'))
         unknown = [name for name, x in given.items() if x is not None and name not in self.inputs]
         if unknown:
             raise ValueError(f"{self.name or 'the instruction'} has no {' and no '.join(unknown)}")
-        names = [*self.inputs, 'd']
+        names = [*inputs, 'd']
         for name, field in zip(names, fields):
             if len(field) != len(fields[0]):
                 raise ValueError(f'a has the words of {len(fields[0])} dot products, {name} those of {len(field)}')
@@ -165,7 +172,7 @@ def of_instruction(instr: object) -> list[Operation]:
     known = [row for row in _listed(program.checked(), str(instr)) if 'k' in row]
     if not known:
         raise ValueError(f'the formats of {instr} are unknown: give them, with `formats=` and `k=`')
-    return [Operation(**{name: row[name] for name in ('a', 'b', 'c', 'd', 'k', 'scale', 'scales', 'name')},
+    return [Operation(**{name: row[name] for name in ('a', 'b', 'c', 'd', 'k', 'scale', 'scales', 'groups', 'name')},
                       per_case=row['m'] * row['n'] * row['blocks']) for row in known]
 
 

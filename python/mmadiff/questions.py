@@ -288,7 +288,7 @@ def generate(instr: str | Row, count: int = 1024, *, seed: int = 1, strategy: st
     """Operands that the program's generator makes for an instruction: {'a': .., 'b': .., 'c': ..}, and scales.
 
     The arrays are those that a function gets as a device: a (N, 1, k), b (N, k, 1), c (N, 1, 1), scale_a (N, 1, s),
-    scale_b (N, s, 1); N is `count`, the number of dot products. So `f(**generate(instr))` is a batch of results.
+    scale_b (N, s, 1), metadata (N, 1, groups); N is `count`, the number of dot products. So `f(**generate(instr))` is a batch of results.
     first: number of the first execution; like: a tensor of PyTorch on the device of the wanted tensors
 
     >>> generate('x86/vdpbf16ps', 100)['b'].shape

@@ -131,7 +131,8 @@ INSTANTIATE_TEST_SUITE_P(Operations, Agreement, testing::ValuesIn(DistinctOperat
 // Every field of a model; a format is known by its name.
 std::string Text(const Model& m) {
   const char* scale = m.scale_block > 0 ? m.scale.name : "none";
-  std::string text = std::to_string(m.k) + " " + std::to_string(m.scale_block);
+  std::string text = std::to_string(m.k) + " " + std::to_string(m.scale_block) + " " +
+                     std::to_string(m.sparse_group);
   for (const char* name : {m.a.name, m.b.name, m.c.name, m.d.name, scale}) {
     text += std::string(" ") + name;
   }

@@ -21,16 +21,18 @@ constexpr char kWidth[] =
 constexpr char kOutput[] =
     "expected/{rounding_1,rounding_2} "
     "fasi_2021/carry_rounding "
-    "expected/f16_tie_{to_even,and_straggler,up_to_even}";
+    "expected/f16_tie_{to_even,and_straggler,up_to_even} "
+    "questions/f16_result_of_f32_addend";
 constexpr char kProductExponent[] =
     "valpey_2025/{raw_product_exponent,exponent_of_the_factors} "
     "khattak_mikaitis_2025/{raw_product_exponent,exponent_of_the_factors} "
-    "expected/raw_exponent_{12_24,18_16}";
+    "expected/raw_exponent_{12_24,18_16} "
+    "questions/subnormal_factor_beside_e5m2";
 constexpr char kSteps[] =
     "mma_sim_2/equation_10 "
     "expected/chain_{f32_rounds_between_steps,f16_rounds_between_steps,f16_small_terms_together} "
     "isa_texts/{order_of_f64,chain_of_f64,satfinite_granularity} "
-    "questions/satfinite_granularity_low "
+    "questions/{satfinite_granularity_low,last_two_products} "
     "hickmann_bradford_2019/order_{first,last}_pair";
 constexpr char kZeroSign[] =
     "expected/cancellation_is_plus_zero "

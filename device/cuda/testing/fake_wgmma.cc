@@ -147,13 +147,13 @@ class Block {
 
   // The PTX ISA's meaning of a descriptor, K-major without swizzle: core matrices of 8 rows of 16
   // bytes, those adjacent in K `leading` bytes apart, those adjacent in M or N `stride`.
-  Matrix FromShared(uint64_t descriptor, int rows) {
+  Matrix FromShared(uint64_t descriptor, int rows, int columns) {
     const auto field = [descriptor](int bit) { return (descriptor >> bit & 0x3fff) * 16; };
     const uint64_t start = field(0) - kSharedStart, leading = field(16), stride = field(32);
     const int bits = op_.model.a.bits;
-    Matrix matrix(rows, std::vector<uint64_t>(op_.shape().k));
+    Matrix matrix(rows, std::vector<uint64_t>(columns));
     for (int row = 0; row < rows; ++row) {
-      for (int k = 0; k < op_.shape().k; ++k) {
+      for (int k = 0; k < columns; ++k) {
         const int byte = k * bits / 8;
         const uint64_t address =
             start + row / 8 * stride + row % 8 * 16 + byte / 16 * leading + byte % 16;
@@ -167,7 +167,7 @@ class Block {
   // Four registers of a lane: rows g, g + 8, and the same with the second half of k.
   Matrix FromLanes(absl::string_view vector) {
     const std::vector<uint32_t> words = LaneWords(vector);
-    const int k = op_.shape().k, bits = op_.model.a.bits, per = 32 / bits;
+    const int k = stored_k(), bits = op_.model.a.bits, per = 32 / bits;
     Matrix matrix(64, std::vector<uint64_t>(k));
     for (int lane = 0; lane < kLanes; ++lane) {
       for (int v = 0; v < 4 * per; ++v) {
@@ -180,16 +180,48 @@ class Block {
     return matrix;
   }
 
+  int stored_k() const { return op_.shape().k / (op_.instruction->sparse() ? 2 : 1); }
+
+  // The metadata of row `row`, group `g`, with selector 0 (PTX ISA, wgmma.mma_async.sp): for 16 and 32
+  // bits, a lane has four groups of two rows; for 8 bits, eight groups of a row.
+  uint64_t Metadata(const Lanes& lanes, int row, int g) const {
+    const int quad = row / 16 * 32 + row % 8 * 4, lower = row / 8 % 2;
+    return op_.model.a.bits >= 16 ? lanes[quad + g / 4] >> (lower * 16 + g % 4 * 4) & 15
+                                  : lanes[quad + lower + 2 * (g / 8)] >> g % 8 * 4 & 15;
+  }
+
+  // Rows of A with all k, from the stored elements.
+  void Spread(const Lanes& lanes, const Matrix& stored, Batch& batch) const {
+    const Shape& s = op_.shape();
+    const int group = s.k / s.groups, each = group / 2;
+    for (int row = 0; row < 64; ++row) {
+      for (int g = 0; g < s.groups; ++g) {
+        const uint64_t nibble = Metadata(lanes, row, g);
+        batch.metadata[row * s.groups + g] = nibble;
+        for (int e = 0; e < each; ++e) {
+          const uint64_t quarter = e == 0 ? nibble & 3 : nibble >> 2;
+          batch.a[row * s.k + g * group + quarter * group / 4] = stored[row][g * each + e];
+        }
+      }
+    }
+  }
+
   void Multiply(const Statement& s) {
-    const Matrix a = s.arguments[1][0] == '{' ? FromLanes(s.arguments[1])
-                                              : FromShared(Register(s.arguments[1])[0], 64);
-    const Matrix b = FromShared(Register(s.arguments[2])[0], op_.shape().n);
-    const bool accumulate = Register(s.arguments[3])[0] != 0;
+    const Matrix a = s.arguments[1][0] == '{'
+                         ? FromLanes(s.arguments[1])
+                         : FromShared(Register(s.arguments[1])[0], 64, stored_k());
+    const Matrix b = FromShared(Register(s.arguments[2])[0], op_.shape().n, op_.shape().k);
+    const bool sparse = op_.instruction->sparse();
+    const bool accumulate = Register(s.arguments[sparse ? 5 : 3])[0] != 0;
     const std::vector<uint32_t> c = LaneWords(s.arguments[0]);
     const int n = op_.shape().n, bits = op_.model.d.bits, values = n / 2;  // of a lane
     Batch batch;
     batch.Resize(op_.shape(), 1);
-    for (int i = 0; i < 64; ++i) std::ranges::copy(a[i], &batch.a[i * op_.shape().k]);
+    if (sparse) {
+      Spread(Register(s.arguments[3]), a, batch);
+    } else {
+      for (int i = 0; i < 64; ++i) std::ranges::copy(a[i], &batch.a[i * op_.shape().k]);
+    }
     for (int j = 0; j < n; ++j) std::ranges::copy(b[j], &batch.b[j * op_.shape().k]);
     const auto element = [n](int lane, int v) {  // of the matrix
       const int i = lane / 32 * 16 + lane % 32 / 4 + v / 2 % 2 * 8;
@@ -214,17 +246,19 @@ class Block {
 
   const Operation& op_;
   std::map<std::string, Lanes> registers_;
-  std::vector<uint32_t> shared_ = std::vector<uint32_t>((4096 + 256 * 32) / 4);
+  std::vector<uint32_t> shared_ = std::vector<uint32_t>((4096 + 256 * 64) / 4);
 };
 
 }  // namespace
 
 FakeKernel FakeWgmma(const std::string& ptx) {
-  const std::string mark = "wgmma.mma_async.sync.aligned.";
+  const std::string mark = "wgmma.mma_async.", aligned = "sync.aligned.";
   const std::vector<Statement> statements = Parse(ptx);
   for (const Statement& s : statements) {
     if (!absl::StartsWith(s.opcode, mark)) continue;
-    const Operation* op = FindOperation("sm_90/wgmma." + s.opcode.substr(mark.size()));
+    std::string name = "sm_90/wgmma." + s.opcode.substr(mark.size());
+    if (const size_t at = name.find(aligned); at != name.npos) name.erase(at, aligned.size());
+    const Operation* op = FindOperation(name);
     if (op == nullptr) return {};
     return {op, kLanes, [op, statements](unsigned x, const uint64_t* addresses) {
               Block block(*op, x, addresses);
