@@ -184,9 +184,9 @@ constexpr Entry kEntries[] = {
     {"tcgen05.mma.m128n8k64.mxf4nvf4.f32.e2m1.e2m1.ue8m0.2x", Scaled(2), "f32 e2m1 e2m1 f32 ue8m0", kTensorMemory, kBlackwell, kTcgen05Page, kTcgen05Scaled},
     {"tcgen05.mma.m128n8k64.mxf4nvf4.f32.e2m1.e2m1.{ue8m0,ue4m3}.4x", Scaled(4), "f32 e2m1 e2m1 f32 $1", kTensorMemory, kBlackwell, kTcgen05Page, kTcgen05Scaled},
 
-    {"tcgen05.mma.sp.m64n8k32.f32.{f16,bf16}.$1", kNamed, "f32 $1 $1 f32", kNoLanes, kBlackwell, kTcgen05SpPage, kTcgen05, true},
-    {"tcgen05.mma.sp.m64n8k16.f32.tf32.tf32", kNamed, "f32 tf32 tf32 f32", kNoLanes, kBlackwell, kTcgen05SpPage, kTcgen05, true},
-    {"tcgen05.mma.sp.m64n8k64.{f32,f16}.{e4m3,e5m2}.{e4m3,e5m2}", kNamed, "$1 $2 $3 $1", kNoLanes, kBlackwell, kTcgen05SpPage, kTcgen05, true},
+    {"tcgen05.mma.sp.m64n8k32.f32.{f16,bf16}.$1", kNamed, "f32 $1 $1 f32", kTensorMemory, kBlackwell, kTcgen05SpPage, kTcgen05, true},
+    {"tcgen05.mma.sp.m64n8k16.f32.tf32.tf32", kNamed, "f32 tf32 tf32 f32", kTensorMemory, kBlackwell, kTcgen05SpPage, kTcgen05, true},
+    {"tcgen05.mma.sp.m64n8k64.{f32,f16}.{e4m3,e5m2}.{e4m3,e5m2}", kNamed, "$1 $2 $3 $1", kTensorMemory, kBlackwell, kTcgen05SpPage, kTcgen05, true},
 
     // In the x2 forms with two operands, block 0 is the second, b, and block 1 the first, a.
     {"cvt.{rn,rz,rm,rp}.f16.f32", kOne, "f16 f32 - -", kNoLanes, kCuda, kCvtPage},

@@ -10,11 +10,13 @@
 namespace mmadiff {
 namespace {
 
-constexpr Operand kOperands[] = {Operand::kA,      Operand::kB,      Operand::kC,     Operand::kD,
-                                 Operand::kScaleA, Operand::kScaleB, Operand::kALanes};
+constexpr Operand kOperands[] = {Operand::kA,      Operand::kB,       Operand::kC,
+                                 Operand::kD,      Operand::kScaleA,  Operand::kScaleB,
+                                 Operand::kALanes, Operand::kMetadata};
 
 int BitsOf(const Instruction& i, Operand operand) {
   const Format* formats[] = {i.a, i.b, i.c, i.d, i.scale, i.scale, i.a};
+  if (operand == Operand::kMetadata) return i.sparse() ? 4 : 0;
   const Format* format = formats[static_cast<int>(operand)];
   return format == nullptr ? 0 : format->bits;
 }
@@ -47,12 +49,12 @@ TEST(LayoutTcgen05, EveryElementHasAPlaceOfItsOwn) {
     const int n = i.shape.n;
     for (const Instruction& sized : {i, WithSize(i, i.shape.m, 64), WithSize(i, 128, n + 128)}) {
       for (const Operand operand : kOperands) {
-        if (BitsOf(i, operand) == 0) continue;  // no scales
+        if (BitsOf(i, operand) == 0) continue;  // no scales, no metadata
         EXPECT_EQ(Wrong(sized, operand), "") << sized.name << " " << Name(operand);
       }
     }
   }
-  EXPECT_EQ(seen, 93);
+  EXPECT_EQ(seen, 93 + 11);
 }
 
 TEST(LayoutTcgen05, CoreMatrices) {
@@ -78,6 +80,9 @@ constexpr char kMixed[] = "tcgen05.mma.m64n8k32.f32.e3m2.e2m1";
 constexpr char kFp4Fp8[] = "tcgen05.mma.m64n8k32.f32.e2m1.e4m3";
 constexpr char kMxf8[] = "tcgen05.mma.m128n8k32.mxf8f6f4.f32.e4m3.e4m3.ue8m0";
 constexpr char kNvf4[] = "tcgen05.mma.m128n8k64.mxf4nvf4.f32.e2m1.e2m1.ue4m3.4x";
+
+constexpr char kSparseF16[] = "tcgen05.mma.sp.m64n8k32.f32.f16.f16";
+constexpr char kSparseFp8[] = "tcgen05.mma.sp.m64n8k64.f32.e4m3.e5m2";
 
 constexpr Spot kSpots[] = {
     // f16 in shared memory: 8 elements of k in 16 bytes; columns of B are rows.
@@ -107,6 +112,12 @@ constexpr Spot kSpots[] = {
     {kNvf4, 128, 8, Operand::kA, {0, 0, 31}, {0, 3, 28}},
     {kNvf4, 128, 8, Operand::kA, {0, 9, 33}, {0, 64 + 32 + 4, 4}},
     {kNvf4, 128, 8, Operand::kALanes, {0, 77, 63}, {77, 7, 28}},
+    // Sparse: 32 bytes of a row of A are stored, 64 of a column of B; metadata by rows of 16.
+    {kSparseF16, 64, 8, Operand::kA, {0, 2, 9}, {0, 32 + 8, 16}},
+    {kSparseF16, 64, 16, Operand::kB, {0, 26, 9}, {0, 128 + 96 + 5, 0}},
+    {kSparseF16, 128, 16, Operand::kMetadata, {0, 27, 6}, {27, 0, 24}},
+    {kSparseF16, 64, 8, Operand::kMetadata, {0, 17, 3}, {33, 0, 12}},
+    {kSparseFp8, 64, 8, Operand::kMetadata, {0, 17, 9}, {33, 1, 4}},
     // Scales: byte = index in K, lane = row % 32, column = row / 32.
     {kMxf8, 128, 8, Operand::kScaleA, {0, 127, 0}, {31, 3, 0}},
     {kNvf4, 128, 8, Operand::kScaleA, {0, 33, 2}, {1, 1, 16}},

@@ -62,10 +62,6 @@ absl::Status HasKernel(const Instruction& i, const PtxTarget& target) {
     return absl::NotFoundError(
         absl::StrCat(i.name, " is a conversion; cuda: and sass: do not run conversions yet"));
   }
-  if (i.sparse() && i.layout == Layout::kNvidiaTcgen05) {
-    return absl::NotFoundError(
-        absl::StrCat(i.name, " is sparse; cuda: and sass: do not run it yet"));
-  }
   switch (i.layout) {
     case Layout::kNvidiaMma:
       // The only mma of the table that PTX 9.0 does not have.

@@ -76,7 +76,8 @@ std::vector<ModuleEntry> OtherEntries(const PtxTarget& target) {
     const ModuleEntry entry = {i, {source}};
     if (!seen.insert(NameOf(entry)).second) return;
     if (i.layout == Layout::kNvidiaTcgen05) {
-      const std::string descriptor = absl::StrCat("%desc_b, ", Tcgen05Descriptor(i), ",");
+      const std::string descriptor =
+          absl::StrCat(i.sparse() ? "[%metadata], " : "%desc_b, ", Tcgen05Descriptor(i), ",");
       const std::string text = Tcgen05Body(i, source);
       EXPECT_TRUE(absl::StrContains(text, descriptor)) << i.name;
       if (!seen.insert(absl::StrReplaceAll(text, {{descriptor, ""}})).second) return;

@@ -31,7 +31,7 @@ uint32_t CodeOf(const Code (&codes)[size], const Format* format) {
 }
 
 bool Has(const Instruction& i, const char* part) { return i.name.find(part) != i.name.npos; }
-bool IsFp4Only(const Instruction& i) { return i.shape.k == 64; }  // mxf4, mxf4nvf4
+bool IsFp4Only(const Instruction& i) { return i.products() == 64; }  // mxf4, mxf4nvf4
 
 // ".kind::f16"; with scales ".kind::mxf4.block_scale.scale_vec::2X".
 std::string Kind(const Instruction& i) {
@@ -43,23 +43,27 @@ std::string Kind(const Instruction& i) {
   return i.a->bits == 32 ? ".kind::tf32" : i.a->bits == 16 ? ".kind::f16" : ".kind::f8f6f4";
 }
 
-// Columns of tensor memory, counted from the allocated one: D, A, the scales of A and of B.
+// Columns of tensor memory, counted from the allocated one: D, A, the metadata of a sparse A or the
+// scales of A and of B.
 struct Columns {
-  int a, scale_a, scale_b, allocated;
+  int a, metadata, scale_a, scale_b, allocated;
 };
+constexpr int kMetadataColumns = 4;
+int MetadataWords(const Instruction& i) { return i.sparse() ? 128 * kMetadataColumns : 0; }
+int WordsOfB(const Instruction& i) { return i.shape.n * (i.sparse() ? 16 : 8); }  // without scales
 
 Columns ColumnsOf(const Instruction& i, SourceOfA source) {
   const int a = i.shape.n;  // a multiple of 8
   const int scale_a =
       a + (source == SourceOfA::kLanes ? ExtentOf(i, Operand::kALanes).registers : 0);
-  int scale_b = scale_a, end = scale_a;
+  int scale_b = scale_a, end = scale_a + (i.sparse() ? kMetadataColumns : 0);
   if (i.scale != nullptr) {
     scale_b += ExtentOf(i, Operand::kScaleA).registers;
     end = scale_b + ExtentOf(i, Operand::kScaleB).registers;
   }
   int allocated = 32;  // a power of two, at least 32
   while (allocated < end) allocated *= 2;
-  return {a, scale_a, scale_b, allocated};
+  return {a, scale_a, scale_a, scale_b, allocated};
 }
 
 // Sets %base to the words of an operand of this execution.
@@ -120,22 +124,23 @@ std::string Scales(const Instruction& i, Operand operand, int first, int column)
   return ToTensorMemory(Name(operand), "%lane", first, column, ExtentOf(i, operand).registers, 4);
 }
 
-// Shared memory descriptor (9.7.16.4.1) of a matrix of 32-byte rows: no swizzle, 128 bytes to the
-// next core matrix in K, 256 bytes in M or N, constant 1 in bits 46 to 48. Sets %desc_NAME.
-std::string SharedDescriptor(const std::string& name) {
-  constexpr uint64_t kConstant = uint64_t{128 >> 4} << 16 | uint64_t{256 >> 4} << 32 | 1ull << 46;
+// Shared memory descriptor (9.7.16.4.1) of a matrix of rows of 32 or 64 bytes: no swizzle, 128 bytes to
+// the next core matrix in K, `stride` bytes in M or N, constant 1 in bits 46 to 48. Sets %desc_NAME.
+std::string SharedDescriptor(const std::string& name, uint64_t stride) {
+  const uint64_t constant = uint64_t{128 >> 4} << 16 | stride >> 4 << 32 | 1ull << 46;
   return absl::Substitute(R"(  mov.u32 %to, $0;
   bfe.u32 %to, %to, 4, 14;
   cvt.u64.u32 %desc_$0, %to;
   or.b64 %desc_$0, %desc_$0, $1;
 )",
-                          name, kConstant);
+                          name, constant);
 }
 
 std::string Load(const Instruction& i, SourceOfA source, const Columns& columns) {
   const bool lanes = source == SourceOfA::kLanes;
-  const int a = lanes ? 128 * 8 : i.shape.m * 8, b = i.shape.n * 8;  // words, scales not counted
-  const int scales_a = i.scale == nullptr ? 0 : 32 * ExtentOf(i, Operand::kScaleA).registers;
+  const int a = lanes ? 128 * 8 : i.shape.m * 8, b = WordsOfB(i);  // words, scales not counted
+  const int scales_a =
+      i.scale == nullptr ? MetadataWords(i) : 32 * ExtentOf(i, Operand::kScaleA).registers;
   const int scales_b = i.scale == nullptr ? 0 : 32 * ExtentOf(i, Operand::kScaleB).registers;
   // Shared memory is written through the generic proxy and read through the async proxy; all
   // threads have the allocated address after the barrier.
@@ -151,7 +156,10 @@ std::string Load(const Instruction& i, SourceOfA source, const Columns& columns)
                    Base('c', 128 * i.shape.n), ToTensorMemory("c", "%thread", 0, 0, i.shape.n, 8));
   if (lanes || scales_a > 0) absl::StrAppend(&text, Base('a', a + scales_a));
   if (lanes) absl::StrAppend(&text, ToTensorMemory("a", "%thread", 0, columns.a, 8, 8));
-  if (scales_a > 0) {
+  if (i.sparse()) {
+    absl::StrAppend(
+        &text, ToTensorMemory("metadata", "%thread", a, columns.metadata, kMetadataColumns, 4));
+  } else if (scales_a > 0) {
     absl::StrAppend(&text, Scales(i, Operand::kScaleA, a, columns.scale_a), Base('b', b + scales_b),
                     Scales(i, Operand::kScaleB, b, columns.scale_b));
   }
@@ -172,12 +180,14 @@ std::string Issue(const Instruction& i, SourceOfA source, const Columns& columns
   @!%elected bra issued;
 )",
       lanes ? absl::StrCat("  add.u32 %a_column, %tmem, ", columns.a, ";\n")
-            : SharedDescriptor("a"),
-      SharedDescriptor("b"), "  add.u32 %scale_a, %tmem, ", columns.scale_a,
-      ";\n  add.u32 %scale_b, %tmem, ", columns.scale_b,
-      ";\n  setp.eq.u32 %accumulate, 0, 0;\n  tcgen05.mma.cta_group::1", Kind(i), " [%tmem], ",
-      lanes ? "[%a_column]" : "%desc_a", ", %desc_b, ", Tcgen05Descriptor(i),
-      i.scale == nullptr ? "" : ", [%scale_a], [%scale_b]", R"(, %accumulate;
+            : SharedDescriptor("a", 256),
+      SharedDescriptor("b", 4 * 8 * WordsOfB(i) / i.shape.n),
+      i.sparse() ? absl::StrCat("  add.u32 %metadata, %tmem, ", columns.metadata, ";\n") : "",
+      "  add.u32 %scale_a, %tmem, ", columns.scale_a, ";\n  add.u32 %scale_b, %tmem, ",
+      columns.scale_b, ";\n  setp.eq.u32 %accumulate, 0, 0;\n  tcgen05.mma",
+      i.sparse() ? ".sp" : "", ".cta_group::1", Kind(i), " [%tmem], ",
+      lanes ? "[%a_column]" : "%desc_a", ", %desc_b, ", i.sparse() ? "[%metadata], " : "",
+      Tcgen05Descriptor(i), i.scale == nullptr ? "" : ", [%scale_a], [%scale_b]", R"(, %accumulate;
   tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [done];
 issued:
   bar.warp.sync 0xffffffff;
@@ -221,18 +231,19 @@ uint32_t Tcgen05Descriptor(const Instruction& i) {
                         static_cast<uint32_t>(i.shape.n / 8) << 17 |
                         static_cast<uint32_t>(i.shape.m / 16) << 24;
   if (i.scale != nullptr) return both | CodeOf(kScaleCodes, i.scale) << 23;  // scale ids 0
-  return both | CodeOf(kResultCodes, i.d) << 4 | (Has(i, ".satfinite.") ? 1u << 3 : 0);
+  const uint32_t sparse = i.sparse() ? 1u << 2 : 0;                          // selector 0
+  return both | sparse | CodeOf(kResultCodes, i.d) << 4 | (Has(i, ".satfinite.") ? 1u << 3 : 0);
 }
 
 std::string Tcgen05Body(const Instruction& i, SourceOfA source) {
   const Columns columns = ColumnsOf(i, source);
   return absl::StrCat("  .shared .align 128 .b32 a[",
                       source == SourceOfA::kLanes ? 1 : i.shape.m * 8,
-                      "];\n  .shared .align 128 .b32 b[", i.shape.n * 8, R"(];
+                      "];\n  .shared .align 128 .b32 b[", WordsOfB(i), R"(];
   .shared .align 8 .b64 done;
   .shared .align 4 .b32 address;
   .reg .b32 %execution, %thread, %warp, %lane, %tmem, %lanes, %column, %i, %to, %v<8>;
-  .reg .b32 %a_column, %scale_a, %scale_b;
+  .reg .b32 %a_column, %metadata, %scale_a, %scale_b;
   .reg .b64 %base, %at, %desc_a, %desc_b;
   .reg .pred %first, %first_warp, %elected, %accumulate, %more, %end;
   mov.u32 %execution, %ctaid.x;

@@ -55,6 +55,7 @@ TEST(Tcgen05, Descriptors) {
   EXPECT_EQ(of("tcgen05.mma.m64n8k32.f16.e5m2.e2m3", 64, 8), 0x04020c80u);
   EXPECT_EQ(of("tcgen05.mma.m64n8k32.s32.u8.s8", 64, 8), 0x04020420u);
   EXPECT_EQ(of("tcgen05.mma.m64n8k32.satfinite.s32.s8.u8", 64, 32), 0x040800a8u);
+  EXPECT_EQ(of("tcgen05.mma.sp.m64n8k32.f32.f16.f16", 64, 8), 0x04020014u);  // 2: sparse
   EXPECT_EQ(of("tcgen05.mma.m128n8k32.mxf8f6f4.f32.e4m3.e5m2.ue8m0", 128, 8), 0x08820400u);
   EXPECT_EQ(of("tcgen05.mma.m128n8k64.mxf4.f32.e2m1.e2m1.ue8m0", 128, 8), 0x08820480u);
   EXPECT_EQ(of("tcgen05.mma.m128n8k64.mxf4nvf4.f32.e2m1.e2m1.ue8m0.2x", 128, 8), 0x08820480u);
@@ -84,6 +85,7 @@ TEST(Tcgen05, TensorMemory) {
   EXPECT_EQ(allocated(kF16Kind, 64, SourceOfA::kShared), 64);
   EXPECT_EQ(allocated(kF16Kind, 64, SourceOfA::kLanes), 128);
   EXPECT_EQ(allocated(kF16Kind, 256, SourceOfA::kShared), 256);
+  EXPECT_EQ(allocated("tcgen05.mma.sp.m64n8k32.f32.f16.f16", 32, SourceOfA::kShared), 64);
   EXPECT_EQ(allocated(kScaledKind, 24, SourceOfA::kShared), 32);
   EXPECT_EQ(allocated(kScaledKind, 24, SourceOfA::kLanes), 64);
   EXPECT_EQ(allocated(kScaledKind, 256, SourceOfA::kLanes), 512);

@@ -35,12 +35,14 @@ void AppendElements(const std::vector<uint8_t>& half, int elements, int bits,
 
 // The shared memory descriptor: rows of a core matrix follow each other, the leading dimension byte
 // offset is from a core matrix to its neighbour in K, the stride to the next eight rows.
-std::vector<uint64_t> SharedRow(const std::vector<uint8_t>& memory, int row, int k, int bits) {
-  constexpr int kLeading = 128, kStride = 256;
+std::vector<uint64_t> SharedRow(const std::vector<uint8_t>& memory, int row, int k, int bits,
+                                int parts) {
+  constexpr int kLeading = 128;
+  const int stride = parts * kLeading;
   std::vector<uint64_t> elements;
-  for (int half = 0; half < 2; ++half) {
-    const auto from = memory.begin() + row / 8 * kStride + half * kLeading + row % 8 * 16;
-    AppendElements({from, from + 16}, k / 2, bits, elements);
+  for (int part = 0; part < parts; ++part) {
+    const auto from = memory.begin() + row / 8 * stride + part * kLeading + row % 8 * 16;
+    AppendElements({from, from + 16}, k / parts, bits, elements);
   }
   return elements;
 }
@@ -72,30 +74,59 @@ void AppendScales(const uint32_t* words, int columns, int row, int scales,
   for (int i = 0; i < scales; ++i) elements.push_back(word >> 8 * i & 255);
 }
 
+// The stored elements of A in the places that the metadata give them, four columns of 128 lanes: with
+// 16 and 32 bits, the nibbles of a lane are four groups of a row and of the row 8 after it; with 8
+// bits, two columns are sixteen groups of a row.
+void Spread(const uint32_t* metadata, const std::vector<std::vector<uint64_t>>& stored, int bits,
+            Batch& batch) {
+  const Shape& s = batch.shape;
+  const int group = s.k / s.groups, each = group / 2, of_rows = s.m == 64 ? 32 : 16;
+  for (int lane = 0; lane < 128; ++lane) {
+    if (lane % of_rows >= 16) continue;
+    for (int n = 0; n < (bits == 8 ? 16 : 8); ++n) {
+      const int first = lane / of_rows * 16;
+      const int row = first + (bits == 8 ? lane % of_rows : lane % 8 + 8 * (n / 4));
+      const int g = bits == 8 ? n : lane % 16 / 8 * 4 + n % 4;
+      const uint32_t nibble = metadata[lane * 4 + n / 8] >> 4 * (n % 8) & 15;
+      batch.metadata[row * s.groups + g] = nibble;
+      for (int e = 0; e < each; ++e) {
+        const uint32_t quarter = e == 0 ? nibble & 3 : nibble >> 2;
+        batch.a[row * s.k + g * group + quarter * group / 4] = stored[row][g * each + e];
+      }
+    }
+  }
+}
+
 }  // namespace
 
 void ExecuteTcgen05(const Operation& op, SourceOfA source, const uint32_t* a, const uint32_t* b,
                     const uint32_t* c, uint32_t* d) {
   const Shape& s = op.shape();
-  const int a_words = source == SourceOfA::kLanes ? 128 * 8 : s.m * 8, b_words = s.n * 8;
+  const int a_words = source == SourceOfA::kLanes ? 128 * 8 : s.m * 8,
+            b_words = s.n * (s.groups > 0 ? 16 : 8);
   const std::vector<uint8_t> a_bytes = Bytes(a, a_words), b_bytes = Bytes(b, b_words);
   Batch batch;
   batch.Resize(s, 1);
   for (int j = 0; j < s.n; ++j) {
-    std::vector<uint64_t> column = SharedRow(b_bytes, j, s.k, op.instruction->b->bits);
+    std::vector<uint64_t> column =
+        SharedRow(b_bytes, j, s.k, op.instruction->b->bits, s.groups > 0 ? 4 : 2);
     if (s.scales > 0) AppendScales(b + b_words, s.n > 128 ? 8 : 4, j, s.scales, column);
     std::ranges::copy(column, &batch.b[j * s.row_words()]);
   }
   const uint64_t low = LowBits(op.instruction->d->bits);  // the low half of the word of an f16
+  const int stored_k = s.groups > 0 ? s.k / 2 : s.k;
+  std::vector<std::vector<uint64_t>> stored;
   for (int i = 0; i < s.m; ++i) {
     const int lane = LaneOfRow(i, s.m), bits = op.instruction->a->bits;
     std::vector<uint64_t> a_op = source == SourceOfA::kLanes
-                                     ? LaneRow(Bytes(a + lane * 8, 8), s.k, bits)
-                                     : SharedRow(a_bytes, i, s.k, bits);
+                                     ? LaneRow(Bytes(a + lane * 8, 8), stored_k, bits)
+                                     : SharedRow(a_bytes, i, stored_k, bits, 2);
     if (s.scales > 0) AppendScales(a + a_words, 4, i, s.scales, a_op);
-    std::ranges::copy(a_op, &batch.a[i * s.row_words()]);
+    if (s.groups == 0) std::ranges::copy(a_op, &batch.a[i * s.row_words()]);
+    stored.push_back(a_op);
     for (int j = 0; j < s.n; ++j) batch.c[i * s.n + j] = c[lane * s.n + j] & low;
   }
+  if (s.groups > 0) Spread(a + a_words, stored, op.instruction->a->bits, batch);
   std::vector<uint64_t> words(s.d_words());
   Simulate(op.model, batch, words);
   std::fill_n(d, 128 * s.n, 0u);
