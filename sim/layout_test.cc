@@ -234,7 +234,8 @@ TEST(Layout, ScalesLieInTheirRegisters) {
   EXPECT_EQ(seen, 29);
 }
 
-// Shared memory: 32 bytes of each row of A and column of B. Registers: of 128 lanes.
+// Shared memory: 32 bytes of each row of A and column of B, 64 of a column beside a sparse A.
+// Registers: of 128 lanes.
 TEST(Layout, EveryWgmmaFillsItsPlaces) {
   int seen = 0;
   for (const Instruction& least : Instructions()) {
@@ -244,8 +245,11 @@ TEST(Layout, EveryWgmmaFillsItsPlaces) {
       const Instruction i = WithSize(least, 64, n);
       const int d = n / 2 * i.d->bits / 32;
       const std::tuple<Operand, int, int> extents[] = {
-          {Operand::kA, 1, 64 * 8}, {Operand::kALanes, 128, 4}, {Operand::kB, 1, n * 8},
-          {Operand::kC, 128, d},    {Operand::kD, 128, d},
+          {Operand::kA, 1, 64 * 8},
+          {Operand::kALanes, 128, 4},
+          {Operand::kB, 1, n * (i.sparse() ? 16 : 8)},
+          {Operand::kC, 128, d},
+          {Operand::kD, 128, d},
       };
       for (const auto& [operand, lanes, registers] : extents) {
         EXPECT_EQ(ExtentOf(i, operand).lanes, lanes) << i.name << " " << Name(operand);
@@ -253,9 +257,13 @@ TEST(Layout, EveryWgmmaFillsItsPlaces) {
         EXPECT_EQ(NoBijection(PlaceOf, i, operand, lanes, registers, 32), "")
             << i.name << " " << Name(operand);
       }
+      if (!i.sparse()) continue;
+      EXPECT_EQ(NoBijection(PlaceOf, i, Operand::kMetadata, 128, 1, 32),
+                i.a->bits == 8 ? "" : "places without an element")
+          << i.name;
     }
   }
-  EXPECT_EQ(seen, 21);
+  EXPECT_EQ(seen, 21 + 20);
 }
 
 // Rows or columns of 32 bytes or more: narrow ones leave words free. An execution begins where the

@@ -120,7 +120,7 @@ TEST_F(CudaTest, WgmmaOfOtherSizesAndSources) {
       ExpectTheModel(*device, other);
     }
   }
-  EXPECT_EQ(ops, 21);
+  EXPECT_EQ(ops, 21 + 20);
   ExpectTheModel(*lanes, *FindOperation("sm_90/mma.m16n8k16.f32.f16.f16.f32"));
 }
 

@@ -121,9 +121,9 @@ TEST_P(Native, MachineCodeInTheBinary) {
   }
   EXPECT_GE(entries, 17);
   EXPECT_EQ(scalars, 8);
-  // 21 of wgmma; 93 of tcgen05, 8 of them integer.
-  const int major = GetParam().major, with_sources = GetParam().minor == 3 ? 85 : 93;
-  EXPECT_EQ(sources, major == 9 ? 2 * 21 : major == 10 ? 2 * with_sources : 0);
+  // 21 of wgmma and 20 of wgmma.sp; 93 of tcgen05, 8 of them integer, and 11 of tcgen05.mma.sp.
+  const int major = GetParam().major, with_sources = (GetParam().minor == 3 ? 85 : 93) + 11;
+  EXPECT_EQ(sources, major == 9 ? 2 * (21 + 20) : major == 10 ? 2 * with_sources : 0);
 }
 
 TEST_P(Native, MachineCodeOfAllElse) {
@@ -140,9 +140,10 @@ TEST_P(Native, MachineCodeOfAllElse) {
     sizes += found[x].has_value() && !IsBuiltEntry(entries[x].instruction);
   }
   EXPECT_GE(refused, 8);
-  // Two sizes with two sources of 21 instructions; of 8 kinds and scale counts, one integer.
-  const int major = GetParam().major, kinds = GetParam().minor == 3 ? 7 : 8;
-  EXPECT_EQ(sizes, major == 9 ? 2 * 2 * 21 : major == 10 ? 2 * 2 * kinds : 0);
+  // Two sizes with two sources of 21 instructions and 20 sparse ones; of 8 kinds and scale counts, one
+  // integer, and of 3 sparse kinds.
+  const int major = GetParam().major, kinds = (GetParam().minor == 3 ? 7 : 8) + 3;
+  EXPECT_EQ(sizes, major == 9 ? 2 * 2 * (21 + 20) : major == 10 ? 2 * 2 * kinds : 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, Native, testing::ValuesIn(TargetsOfPtxas()),
