@@ -313,6 +313,16 @@ inline Algorithm EmulatedFfmaToF16(const Instruction& i) {
                 "tree half(ffma(ffma(ffma(k1 ffma(k0)) c) ffma(k3 ffma(k2))))");
 }
 
+// AMX-FP8: the exact sum of all products, rounded once; then an addition whose subnormal results are
+// flushed. Every NaN is the negative default NaN.
+inline Algorithm AmxFp8(const Instruction& i) {
+  return OfTree(i,
+                "node sum to=f32 zero_sign=positive nan_rule=ffc00000,ffc00000\n"
+                "node add to=f32 overflow=ieee output_subnormals=flush zero_sign=ieee754 "
+                "nan_rule=ffc00000,ffc00000\n"
+                "tree add(c sum(k0..))");
+}
+
 // RDNA3 and RDNA4 (AMD's emulator rocjitsu, whose tests have answers of both): NaN factors give one
 // constant, invalid operations another. 16-bit results overflow to infinity, with FP16_OVFL to the
 // largest number.

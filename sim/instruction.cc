@@ -13,6 +13,7 @@ namespace {
 
 constexpr char kSdm[] = "Intel SDM vol. 2";
 constexpr char kIse[] = "Intel Architecture Instruction Set Extensions, AMX";
+constexpr char kIseFp8[] = "Intel Architecture Instruction Set Extensions (319433-057), AMX-FP8";
 constexpr char kArm[] = "Arm ARM (DDI 0487), A64 SIMD&FP instructions";
 constexpr char kFmaPage[] = "PTX ISA 9.0, 9.7.3 and 9.7.4 fma";
 constexpr char kMmaPage[] = "PTX ISA 9.0, 9.7.14.5 mma";
@@ -106,6 +107,10 @@ constexpr Entry kEntries[] = {
     {"tdpbf16ps", {16, 16, 32, 1}, "f32 bf16 bf16 f32", kNoLanes, "x86", kSdm},
     {"tdpfp16ps", {16, 16, 32, 1}, "f32 f16 f16 f32", kNoLanes, "x86", kSdm},
     {"tmmultf32ps", {16, 16, 16, 1}, "f32 tf32_amx tf32_amx f32", kNoLanes, "x86", kIse},
+    {"tdpbf8ps", {16, 16, 64, 1}, "f32 bf8 bf8 f32", kNoLanes, "x86", kIseFp8},
+    {"tdpbhf8ps", {16, 16, 64, 1}, "f32 bf8 fp8 f32", kNoLanes, "x86", kIseFp8},
+    {"tdphbf8ps", {16, 16, 64, 1}, "f32 fp8 bf8 f32", kNoLanes, "x86", kIseFp8},
+    {"tdphf8ps", {16, 16, 64, 1}, "f32 fp8 fp8 f32", kNoLanes, "x86", kIseFp8},
     {"tdpb{s,u}{s,u}d", {16, 16, 64, 1}, "s32 $18 $28 s32", kNoLanes, "x86", kSdm},
 
     {"bfdot{,.ebf}", {1, 1, 2, 4}, "f32 bf16 bf16 f32", kLanes, "arm", kArm},

@@ -37,13 +37,27 @@ constexpr Evidence kAmxText = {
     kPublished,
     "Intel's pseudo-code. The chains, order, NaN rule and flushing were measured for TDPBF16PS, "
     "not for this instruction"};
+constexpr Evidence kAmxTf32 = {
+    kPublished,
+    "Intel's pseudo-code before ISE 319433-062 (2026), which withdraws AMX-TF32. The chains, "
+    "order, NaN "
+    "rule and flushing were measured for TDPBF16PS, not for this instruction"};
+constexpr Evidence kAmxFp8 = {
+    kPublished,
+    "Intel's ISE 319433-057, as two emulators independent of each other read it: the exact sum of "
+    "all "
+    "products is rounded once to nearest even, then added to the addend; results are flushed, "
+    "addends "
+    "not. Upstream Bochs (783b58fd, 2026-08-22) has other steps. Open: addends flushed or not, on "
+    "which the text contradicts itself; no processor has it (searched 2026-11-30)"};
 constexpr Evidence kArmText = {
     kPublished,
     "Arm's pseudo-code BFDotAdd with FPCR.EBF = 0: round to odd, flushed, default NaN; "
     "matches QEMU 7.2 (-cpu max, an emulator) on 1e6 dot products (answers not stored)"};
 constexpr Evidence kArmExtended = {
     kPublished,
-    "Arm's pseudo-code BFDotAdd with FPCR.EBF = 1, RMode nearest, FZ = FIZ = 0; no second source"};
+    "Arm's pseudo-code BFDotAdd with FPCR.EBF = 1, RMode nearest, FZ = FIZ = AH = 0; QEMU 10.0.2 "
+    "(2025-05-29) has the same steps (read, not run)"};
 constexpr Evidence kArmInteger = {
     kPublished,
     "Arm's pseudo-code: exact, modulo 2^32; matches QEMU 7.2 on 1e6 dot products (answers not "
@@ -347,7 +361,8 @@ constexpr NumericsEntry kEntries[] = {
     {"x86", "tdpbusd", kWrap, {kMeasured, kTiles, MMADIFF_INTEL("tdpbusd")}},
     {"x86", "tdpbuud", kWrap, {kMeasured, kTiles, MMADIFF_INTEL("tdpbuud")}},
     {"x86", "tdpfp16ps", AmxF16, kAmxText},
-    {"x86", "tmmultf32ps", AmxTf32, kAmxText},
+    {"x86", "tmmultf32ps", AmxTf32, kAmxTf32},
+    {"x86", "tdpbf8ps tdpbhf8ps tdphbf8ps tdphf8ps", AmxFp8, kAmxFp8},
     {"arm", "bfdot bfmmla", ArmBfdot, kArmText},
     {"arm", "bfdot.ebf bfmmla.ebf", ArmExtendedBfdot, kArmExtended},
     {"arm", "{s,u,us}{dot,mmla}", kWrap, kArmInteger},
@@ -631,8 +646,6 @@ constexpr UnknownEntry kUnknowns[] = {
      "v_mfma_f32_{16x16x128,32x32x64}_f8f6f4." MMADIFF_F8F6F4 "." MMADIFF_F8F6F4 " "
      "v_mfma_scale_f32_{16x16x128,32x32x64}_f8f6f4." MMADIFF_F8F6F4 "." MMADIFF_F8F6F4 ".ue8m0", {kUnknown, kCdna4Text}},
     {"gfx1200", "v_wmma_f32_16x16x16_{fp8,bf8}_{fp8,bf8}", {kUnknown, kRdnaText}},
-    {"x86", "tdpbf8ps tdpbhf8ps tdphbf8ps tdphf8ps",
-     {kUnknown, "AMX-FP8: exact sums of products and one addition, according to the compiler's header, which does not describe rounding, NaN and subnormals"}},
     {"tpu_v2 tpu_v3", "mxu.f32.bf16.bf16.f32", {kUnknown, kTpuText}},
     {"sm_100 sm_103", "cvt.rs{,.relu}{,.satfinite}.{f16,bf16}x2.f32 cvt.rs{,.relu}.satfinite.{e4m3,e5m2,e2m3,e3m2,e2m1}x4.f32",
      {kUnknown, kStochastic}},

@@ -200,7 +200,7 @@ TEST(Unmodelled, AliasesAndGlobs) {
 
 // What has no line has no shape.
 TEST(Unmodelled, NotWithoutALineOfTheArchitecture) {
-  for (const char* name : {"gfx950/v_mfma_f32_16x16x8_xf32", "x86/tdpbf8ps",
+  for (const char* name : {"gfx950/v_mfma_f32_16x16x8_xf32", "tpu_v2/mxu.f32.bf16.bf16.f32",
                            "sm_80/mma.sp.m16n8k32.f32.f16.f16.f32", "sm_90/none", "nowhere"}) {
     EXPECT_EQ(FindUnmodelled(name), nullptr) << name;
   }

@@ -72,7 +72,7 @@ expect 2 verify left --device=faulty:none=0; warns 'comparing the model with its
 unknown=gfx950/v_mfma_f32_16x16x32_f16
 for verb in mutants coverage bench; do expect 4 $verb --instr=$unknown; warns 'although named: no model is known for it'; done
 expect 0 mutants --instr='gfx950/*' --cases=2000; warns 'left out: no model is known for them'
-expect 4 run --device=faulty:none=0 --instr=$fma,x86/tdpbf8ps --cases=50; warns 'this version has no operand formats for it'
+expect 4 run --device=faulty:none=0 --instr=$fma,tpu_v2/mxu.f32.bf16.bf16.f32 --cases=50; warns 'this version has no operand formats for it'
 # A shard without a unit of one of its instructions is whole.
 for shard in 0 1 2; do
   expect 0 run --device=faulty:none=0 --instr=$fma,$mma --cases=20000 --shard=$shard/3 --workdir=of_three$shard
