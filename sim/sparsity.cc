@@ -116,6 +116,7 @@ std::vector<uint64_t> StoredMetadata(const Shape& s, const DotProductCase& dot) 
 std::vector<uint64_t> StoredMetadata(const Batch& batch) {
   const Shape& s = batch.shape;
   std::vector<uint64_t> all = batch.metadata;
+  all.resize(batch.count * s.metadata_words());
   for (size_t i = 0; i < all.size(); ++i) {
     const size_t row = i / s.groups, g = i % s.groups, group = s.k / s.groups;
     all[i] = StoredMetadata({&batch.a[row * s.row_words() + g * group], group}, all[i]);
@@ -233,7 +234,7 @@ Batch Selected(const Model& m, const Batch& batch) {
   uint64_t *a = selected.a.data(), *b = selected.b.data();
   for (int64_t row = 0; row < batch.count * s.blocks * s.m; ++row) {
     const uint64_t* const from = &batch.a[row * s.row_words()];
-    selector.Read(from, &batch.metadata[row * s.groups]);
+    selector.Read(from, batch.metadata.empty() ? nullptr : &batch.metadata[row * s.groups]);
     for (int column = 0; column < s.n; ++column, a += words, b += words) {
       selector.Put(from, false, a);
       selector.Put(&batch.b[(row / s.m * s.n + column) * s.row_words()], true, b);
