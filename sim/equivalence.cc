@@ -94,12 +94,14 @@ std::string SameSteps(const Model& m, const Algorithm& changed) {
   return "";
 }
 
+bool OnlyGrows(const Model& integers) { return !integers.a.is_signed && !integers.b.is_signed; }
+
 std::string SameIntegers(const Model& m, const Algorithm& changed) {
   if (changed.terms == m.algorithm.terms) return "";
   if (m.algorithm.overflow == Overflow::kWrap) {
     return "an integer sum that wraps is the same in any number of steps";
   }
-  return m.a.is_signed || m.b.is_signed ? "" : "a sum that only grows never comes back into range";
+  return OnlyGrows(m) ? "a sum that only grows never comes back into range" : "";
 }
 
 std::string SameFloor(const Model& m, const Algorithm& changed) {
@@ -357,8 +359,8 @@ Selection FirstAlike(const Model& m) {
   const Selection selection = m.algorithm.selection;
   const bool ignores = IgnoresOrderAndZeros(selected);
   const bool integers = m.algorithm.family == Family::kIntegerDot;
-  const bool any_order = ignores && (m.algorithm.terms >= m.k / 2 ||
-                                     (integers && m.algorithm.overflow == Overflow::kWrap));
+  const bool any_steps = integers && (m.algorithm.overflow == Overflow::kWrap || OnlyGrows(m));
+  const bool any_order = ignores && (m.algorithm.terms >= m.k / 2 || any_steps);
   switch (selection) {
     case Selection::kStored:
       return selection;

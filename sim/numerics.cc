@@ -40,16 +40,14 @@ constexpr Evidence kAmxText = {
 constexpr Evidence kAmxTf32 = {
     kPublished,
     "Intel's pseudo-code before ISE 319433-062 (2026), which withdraws AMX-TF32. The chains, "
-    "order, NaN "
-    "rule and flushing were measured for TDPBF16PS, not for this instruction"};
+    "order, NaN rule and flushing were measured for TDPBF16PS, not for this instruction"};
 constexpr Evidence kAmxFp8 = {
     kPublished,
-    "Intel's ISE 319433-057, as two emulators independent of each other read it: the exact sum of "
-    "all "
-    "products is rounded once to nearest even, then added to the addend; results are flushed, "
-    "addends "
-    "not. Upstream Bochs (783b58fd, 2026-08-22) has other steps. Open: addends flushed or not, on "
-    "which the text contradicts itself; no processor has it (searched 2026-11-30)"};
+    "Intel's ISE 319433-057, as two emulators read it, whose repositories are not identified: the "
+    "exact sum of all products is rounded once to nearest even, then added to the addend; results "
+    "are flushed, addends not. Upstream Bochs (783b58fd, 2026-08-22) has other steps. Open: "
+    "addends flushed or not, on which the text contradicts itself; no processor has it (searched "
+    "2026-11-30)"};
 constexpr Evidence kArmText = {
     kPublished,
     "Arm's pseudo-code BFDotAdd with FPCR.EBF = 0: round to odd, flushed, default NaN; "
@@ -604,7 +602,7 @@ constexpr NumericsEntry kEntries[] = {
 constexpr char kH200[] = "corpus/observations/nvidia_h200";
 constexpr char kEmulatedFp8OnH200[] = MMADIFF_H200 ". Not native: ptxas of CUDA 13.0 compiles it to two f16 steps, each with half the k, and an addition";
 constexpr char kEmulatedOnH200[] = MMADIFF_H200 ". Not native: as compiled by ptxas of CUDA 13.0";
-constexpr char kStoredOnH200[] = "all stored answers of an H200 and of an H100, driver 580.159.04, match. Not native: as compiled by ptxas of CUDA 13.0";
+constexpr char kStoredOnH200[] = "all stored answers and digests of an H200 and of an H100, driver 580.159.04, match. Not native: as compiled by ptxas of CUDA 13.0";
 // mmadiff lowerings, 2026-11-29: the folder has what the machine code of each version of ptxas computes.
 constexpr char kLowered[] = "every ptxas tried compiles it to instructions of this architecture with published results, combined as in the model (machine code, executed). Open: the open questions of these instructions";
 constexpr char kLowerings[] = "corpus/lowerings";

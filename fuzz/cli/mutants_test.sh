@@ -11,7 +11,9 @@ sm_90/mma.m16n8k32.f16.e4m3.e5m2.f16 product_exponent=raw
 sm_90/mma.m16n8k32.f16.e5m2.e4m3.f16 product_exponent=raw
 sm_120/mma.m16n8k32.f16.e4m3.e4m3.f16 product_exponent=as_f16
 sm_120/mma.m16n8k32.f16.e4m3.e5m2.f16 product_exponent=as_f16
-sm_120/mma.m16n8k16.f16.e4m3.e4m3.f16 product_exponent=as_f16'
+sm_120/mma.m16n8k16.f16.e4m3.e4m3.f16 product_exponent=as_f16
+sm_120/mma.sp.m16n8k64.f16.e4m3.e4m3.f16 product_exponent=as_f16
+sm_120/mma.sp.m16n8k64.f16.e4m3.e5m2.f16 product_exponent=as_f16'
 # An infinity in place of the NaN of a ue8m0 scale: visible if all 32 products have one sign.
 for row in mma.m16n8k32.mxf8f6f4.f32.{e4m3,e5m2,e3m2,e2m3,e2m1}.{e4m3,e5m2,e3m2,e2m3,e2m1}.f32.ue8m0 \
   mma.m16n8k64.mxf4.f32.e2m1.e2m1.f32.ue8m0 mma.m16n8k64.mxf4nvf4.f32.e2m1.e2m1.f32.ue8m0.4x; do
