@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -17,14 +16,12 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "corpus/durable_file.h"
 #include "corpus/recordings/line_recording.h"
 #include "corpus/recordings/recording.h"
 #include "corpus/recordings/recording_folder.h"
 #include "device/status_macros.h"
 #include "fuzz/engine/recompute.h"
 #include "sim/operation.h"
-#include "sim/parameter.h"
 #include "sim/simulate.h"
 #include "triage/verdict.h"
 
@@ -255,41 +252,6 @@ TEST(AmdGpus, EveryRecordingIsTheModels) {
   for (const std::string& file : files) dot_products += ExpectRecorded(file, OfTheModel);
   EXPECT_EQ(files.size(), 19u);
   EXPECT_EQ(dot_products, 7899u);
-}
-
-// Which of the changes of one parameter the recorded answers refute.
-std::string Refuted(const Operation& op,
-                    const std::vector<std::pair<DotProductCase, uint64_t>>& all) {
-  std::string text;
-  for (const Neighbour& n : Neighbours(op.model)) {
-    const Model changed = WithAlgorithm(op, n.algorithm);
-    const bool fits = std::ranges::all_of(
-        all, [&](const auto& answer) { return Simulate(changed, answer.first) == answer.second; });
-    absl::StrAppend(&text, op.name, "\t", fits ? "open" : "refuted", "\t", Name(n), "\n");
-  }
-  return text;
-}
-
-// The evidence of these rows names the list. MMADIFF_WRITE=1 writes it.
-TEST(AmdGpus, ChangesThatRecordingsRefute) {
-  constexpr char kList[] = "corpus/observations/amd_rdna/changes.tsv";
-  std::string text;
-  const std::vector<std::string> files = *LineRecordingsBelow("corpus/observations/amd_rdna");
-  for (const std::string& file : files) {
-    const Operation* op = nullptr;
-    std::vector<std::pair<DotProductCase, uint64_t>> all;
-    const auto add = [&](const Recording& r) {
-      op = r.op;
-      for (size_t i = 0; i < r.d.size(); ++i) all.emplace_back(Extract(r.inputs, i), r.d[i]);
-      return absl::OkStatus();
-    };
-    ASSERT_TRUE(ReadRecordings(file, "", add).ok()) << file;
-    text += Refuted(*op, all);
-  }
-  if (std::getenv("MMADIFF_WRITE") != nullptr) {
-    ASSERT_TRUE(WriteFileDurably(kList, text).ok());
-  }
-  EXPECT_EQ(*ReadFile(kList), text);
 }
 
 // The wmma operation whose step an mma operation of f16, bf16 or tf32 is; nullptr if there is none.

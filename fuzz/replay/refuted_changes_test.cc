@@ -1,6 +1,5 @@
-// "measured" means refuted: of every change of one parameter of a measured row of sm_90, a stored
-// answer or a stored digest of a GPU says that it is wrong. The list has the changes that no answer
-// refutes: "digests" refute them, or they are "open". MMADIFF_WRITE=1 writes it.
+// Which changes of one parameter of a recorded row the hardware refutes. A list has the changes that no
+// stored answer refutes: stored "digests" refute them, or they are "open". MMADIFF_WRITE=1 writes it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -27,28 +26,28 @@
 namespace mmadiff {
 namespace {
 
-constexpr char kList[] = "corpus/observations/sm_90_changes.tsv";
-constexpr const char* kFolders[] = {"corpus/observations/nvidia_h200",
-                                    "corpus/observations/nvidia_h100"};
-constexpr char kQuestions[] = "corpus/observations/nvidia_h100_questions";
+// Recordings of the rows of some architectures, and the list of their changes.
+struct Source {
+  const char* list;
+  std::vector<const char*> folders;  // as `record` writes them
+  const char* lines;                 // a folder of line recordings
+};
+const Source kSources[] = {
+    {"corpus/observations/sm_90_changes.tsv",
+     {"corpus/observations/nvidia_h200", "corpus/observations/nvidia_h100"},
+     "corpus/observations/nvidia_h100_questions"},
+    {"corpus/observations/amd_rdna/changes.tsv", {}, "corpus/observations/amd_rdna"},
+};
 
-// The changes of each row that nothing has refuted yet.
+// The changes of each recorded row that nothing has refuted yet.
 using Unrefuted = std::map<const Operation*, std::vector<Neighbour>>;
 
-Unrefuted AllChanges() {
-  Unrefuted all;
-  for (const Operation& op : Operations()) {
-    if (!op.name.starts_with("sm_90/")) continue;
-    if (op.numerics->evidence.grade == Grade::kMeasured) all[&op] = AllNeighbours(op.model);
-  }
-  return all;
-}
-
-void RefuteByAnswers(Unrefuted& left) {
+void RefuteByAnswers(const Source& source, Unrefuted& left) {
   const auto compare = [&left](const Recording& recording) -> absl::Status {
-    const auto found = left.find(recording.op);
-    if (found == left.end()) return absl::OkStatus();
     const Operation& op = *recording.op;
+    if (!IsModelled(op)) return absl::OkStatus();
+    const auto [found, first] = left.try_emplace(&op);
+    if (first) found->second = AllNeighbours(op.model);
     ASSIGN_OR_RETURN(const Batch inputs, InputsOf(recording));
     std::vector<uint64_t> answers(inputs.dot_products());
     std::erase_if(found->second, [&](const Neighbour& n) {
@@ -57,13 +56,13 @@ void RefuteByAnswers(Unrefuted& left) {
     });
     return absl::OkStatus();
   };
-  for (const char* folder : kFolders) {
+  for (const char* folder : source.folders) {
     RecordingStats stats;
     ASSERT_TRUE(ReadRecordingFolder(folder, compare, stats).ok()) << folder;
   }
-  const auto questions = LineRecordingsBelow(kQuestions);
-  ASSERT_TRUE(questions.ok() && !questions->empty()) << kQuestions;
-  for (const std::string& file : *questions) {
+  const auto files = LineRecordingsBelow(source.lines);
+  ASSERT_TRUE(files.ok() && !files->empty()) << source.lines;
+  for (const std::string& file : *files) {
     ASSERT_TRUE(ReadRecordings(file, "", compare).ok()) << file;
   }
 }
@@ -82,8 +81,8 @@ Digest DigestOfFaulty(const RecomputedUnit& unit, const std::string& fault) {
   return *AnswerDigest(stream, unit.first, unit.cases, device.get());
 }
 
-void RefuteByDigests(Unrefuted& left) {
-  for (const char* folder : kFolders) {
+void RefuteByDigests(const Source& source, Unrefuted& left) {
+  for (const char* folder : source.folders) {
     RecomputeOptions options;
     options.passes_over = [&](const RecordedDigests& d) {
       const auto found = left.find(d.op);
@@ -100,24 +99,26 @@ void RefuteByDigests(Unrefuted& left) {
   }
 }
 
-TEST(Measured, ChangesThatStoredAnswersRefute) {
-  Unrefuted by_answers = AllChanges();
-  ASSERT_GE(by_answers.size(), 100u);
-  RefuteByAnswers(by_answers);
-  Unrefuted open = by_answers;
-  RefuteByDigests(open);
-  std::string text;
-  for (const Operation& op : Operations()) {
-    for (const Neighbour& n : by_answers[&op]) {
-      const bool is_open =
-          std::ranges::find(open[&op], n.changes, &Neighbour::changes) != open[&op].end();
-      absl::StrAppend(&text, op.name, "\t", is_open ? "open" : "digests", "\t", Name(n), "\n");
+TEST(Recorded, ChangesThatNoStoredAnswerRefutes) {
+  for (const Source& source : kSources) {
+    SCOPED_TRACE(source.list);
+    Unrefuted by_answers;
+    RefuteByAnswers(source, by_answers);
+    Unrefuted open = by_answers;
+    RefuteByDigests(source, open);
+    std::string text;
+    for (const Operation& op : Operations()) {
+      for (const Neighbour& n : by_answers[&op]) {
+        const bool is_open =
+            std::ranges::find(open[&op], n.changes, &Neighbour::changes) != open[&op].end();
+        absl::StrAppend(&text, op.name, "\t", is_open ? "open" : "digests", "\t", Name(n), "\n");
+      }
     }
+    if (std::getenv("MMADIFF_WRITE") != nullptr) {
+      ASSERT_TRUE(WriteFileDurably(source.list, text).ok());
+    }
+    EXPECT_EQ(*ReadFile(source.list), text);
   }
-  if (std::getenv("MMADIFF_WRITE") != nullptr) {
-    ASSERT_TRUE(WriteFileDurably(kList, text).ok());
-  }
-  EXPECT_EQ(*ReadFile(kList), text);
 }
 
 }  // namespace
