@@ -36,7 +36,13 @@ const Source kSources[] = {
     {"corpus/observations/sm_90_changes.tsv",
      {"corpus/observations/nvidia_h200", "corpus/observations/nvidia_h100"},
      "corpus/observations/nvidia_h100_questions"},
+    {"corpus/observations/x86_changes.tsv",
+     {"corpus/observations/amd_epyc_zen4", "corpus/observations/amd_epyc_zen3"},
+     "corpus/observations/intel_avx512_bf16_model167"},
     {"corpus/observations/amd_rdna/changes.tsv", {}, "corpus/observations/amd_rdna"},
+    {"corpus/observations/khattak_mikaitis/changes.tsv",
+     {},
+     "corpus/observations/khattak_mikaitis"},
 };
 
 // The changes of each recorded row that nothing has refuted yet.
