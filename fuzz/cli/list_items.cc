@@ -19,6 +19,7 @@
 #include "fuzz/schedule/class_schedule.h"
 #include "fuzz/unit/devices.h"
 #include "sim/lanes/lanes.h"
+#include "sim/open_changes.h"
 #include "sim/parameter.h"
 #include "sim/product.h"
 #include "sim/simulate.h"
@@ -86,6 +87,11 @@ std::optional<List> IfAny(const List& list) {
 
 std::string FileText(const Evidence& e) {
   return *e.file == '\0' ? "" : absl::StrCat(" [", e.file, "]");
+}
+
+std::string OpenText(const Operation& op) {
+  const int open = OpenChanges(op);
+  return open == 0 ? "" : absl::StrCat(", ", open, " open (corpus/observations/sm_90_changes.tsv)");
 }
 
 std::vector<StoredLowering> StoredOf(const Operation& op) {
@@ -177,6 +183,13 @@ Fields<InstructionItem> FieldsOf(const InstructionItem*) {
        {.words = NamesOf<Grade>(static_cast<int>(Grade::kOwn) + 1)}},
       {"evidence", [](const I& i) { return i.evidence.text; }, Prose()},
       {"file", [](const I& i) { return i.evidence.file; }},
+      {"open",
+       [](const I& i) {
+         const bool measured = i.op && i.evidence.grade == Grade::kMeasured;
+         return measured ? std::optional(OpenChanges(*i.op)) : std::nullopt;
+       },
+       Absent({.what = "changes of one parameter of a measured model that no stored answer or "
+                       "digest refutes"})},
       Field<I>::Flat(
           [](const I& i) { return i.op ? std::optional(KnownFrom{*i.op}) : std::nullopt; }),
   };
@@ -199,9 +212,10 @@ Entry EntryOf(const Operation& op) {
       op.name,
       absl::StrCat(
           op.name, "\n  ", Name(TypeOf(i)), "\n  ", words, "\n  ", Describe(op.numerics->algorithm),
-          any_nan ? "; the bits of a NaN are unspecified" : "", "\n  ", Name(e.grade), ": ", e.text,
-          FileText(e), *e.others == '\0' ? "" : absl::StrCat("\n  others: ", e.others),
-          "\n  native on ", *i.native_on ? i.native_on : "nothing (made of other instructions)",
+          any_nan ? "; the bits of a NaN are unspecified" : "", "\n  ", Name(e.grade), OpenText(op),
+          ": ", e.text, FileText(e),
+          *e.others == '\0' ? "" : absl::StrCat("\n  others: ", e.others), "\n  native on ",
+          *i.native_on ? i.native_on : "nothing (made of other instructions)",
           "; formats and layout: ", i.source, LoweringsText(op), "\n  mmadiff simulates ",
           HasLanes(op.model) ? "several dot products at a time (SIMD)"
                              : "one dot product at a time",
