@@ -88,6 +88,13 @@ TEST_F(AllPairs, GroupsHaveEqualFormatsAndOneVerdict) {
     for (const FormatGroup& group : race.groups) {
       EXPECT_TRUE(formats.insert(group.formats()).second) << group.formats();
       EXPECT_FALSE(group.verdict.empty());
+      std::set<bool> sparse;
+      for (const std::vector<RowClass>* classes : {&group.x, &group.y}) {
+        for (const RowClass& c : *classes) {
+          for (const Operation* row : c.rows) sparse.insert(row->instruction->sparse());
+        }
+      }
+      EXPECT_EQ(sparse.size(), 1u) << group.formats();
       const bool told = std::ranges::any_of(
           group.pairs, [](const ClassPair& pair) { return pair.race.verdict == PairRace::kTold; });
       EXPECT_FALSE(told && group.verdict.ends_with("agree")) << group.formats();
