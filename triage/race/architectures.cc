@@ -47,7 +47,8 @@ FormatGroup GroupOf(const Operation& op) {
   }
   if (i.scale != nullptr)
     also.push_back(absl::StrCat(i.scale->name, " scale for ", op.model.scale_block));
-  if (i.sparse()) also.push_back("sparse");
+  const int of = op.model.sparse_group;
+  if (i.sparse()) also.push_back(absl::StrCat(of / 2, ":", of, " sparse"));
   const std::string mode = ModeOf(i);
   if (!mode.empty()) also.push_back(mode);
   if (mode.empty() && Saturates(op)) also.push_back("satfinite");

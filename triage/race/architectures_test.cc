@@ -178,10 +178,11 @@ TEST(ArchitecturesTest, HopperAndBlackwell) {
   const ArchitectureRace race = Race(RowsOf("sm_90"), RowsOf("sm_100"), {});
   const std::string text = VerdictLines(race);
   EXPECT_THAT(text, testing::EndsWith(
-                        "{e4m3, e5m2} x {e4m3, e5m2} to f32: sm_90 wgmma keeps 13 bits, sm_100 "
-                        "tcgen05 keeps 25 bits; they also differ in output_fraction_bits\n"
-                        "{e4m3, e5m2} x {e4m3, e5m2} to f16: sm_90 wgmma keeps 13 bits, sm_100 "
-                        "tcgen05 keeps 25 bits\n"));
+                        "{e4m3, e5m2} x {e4m3, e5m2} to f32; {e4m3, e5m2} x {e4m3, e5m2} to f32 "
+                        "(2:4 sparse): sm_90 wgmma keeps 13 bits, sm_100 tcgen05 keeps 25 bits; "
+                        "they also differ in output_fraction_bits\n"
+                        "{e4m3, e5m2} x {e4m3, e5m2} to f16; {e4m3, e5m2} x {e4m3, e5m2} to f16 "
+                        "(2:4 sparse): sm_90 wgmma keeps 13 bits, sm_100 tcgen05 keeps 25 bits\n"));
   const FormatGroup& f16 =
       *std::ranges::find_if(race.groups, [](const auto& g) { return g.formats() == "f16 to f32"; });
   EXPECT_EQ(f16.verdict,
