@@ -258,8 +258,7 @@ const char* SelectionInWords(Selection selection) {
       return "Only the products of stored elements count, in ascending k.";
     case Selection::kFirstsThenSeconds:
       return "Only the products of stored elements count, those that are first in their groups "
-             "before "
-             "the others.";
+             "before the others.";
     case Selection::kInPlace:
       return "Elements of a that are not stored count as +0.";
     case Selection::kZerosInPlace:

@@ -91,7 +91,9 @@ std::string FileText(const Evidence& e) {
 
 std::string OpenText(const Operation& op) {
   const int open = OpenChanges(op);
-  return open == 0 ? "" : absl::StrCat(", ", open, " open (corpus/observations/sm_90_changes.tsv)");
+  return open == 0 ? ""
+                   : absl::StrCat(", ", open, " open (corpus/observations/", std::string(op.arch()),
+                                  "_changes.tsv)");
 }
 
 std::vector<StoredLowering> StoredOf(const Operation& op) {
@@ -188,8 +190,8 @@ Fields<InstructionItem> FieldsOf(const InstructionItem*) {
          const bool measured = i.op && i.evidence.grade == Grade::kMeasured;
          return measured ? std::optional(OpenChanges(*i.op)) : std::nullopt;
        },
-       Absent({.what = "changes of one parameter of a measured model that no stored answer or "
-                       "digest refutes"})},
+       Absent({.what = "changes of one parameter of a measured model to a neighboring value that "
+                       "no stored answer or digest refutes"})},
       Field<I>::Flat(
           [](const I& i) { return i.op ? std::optional(KnownFrom{*i.op}) : std::nullopt; }),
   };

@@ -1,4 +1,4 @@
-// Which changes of one parameter of a recorded row the hardware refutes. A list has the changes that no
+// Which changes of one parameter of a recorded row, to a neighboring value, the hardware refutes. A list has the changes that no
 // stored answer refutes: stored "digests" refute them, or they are "open". MMADIFF_WRITE=1 writes it.
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 namespace mmadiff {
 
 // A model of the family kTree with the same results. The model must be valid, of a family other than
-// kConversion, and of a single execution; no tree describes far_product, pair_sum
+// kConversion, and of a single execution; no tree describes far_product, pair_sum,
 // and the products in place of a sparse model.
 Model TreeOf(const Model& model);
 

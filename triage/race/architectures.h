@@ -41,8 +41,8 @@ struct ArchitectureRace {
       only_in_one;  // x or y is empty: the other architecture has no such formats
 };
 
-// Whether they multiply the same formats, sparse or not, and saturate, round and scale alike; RaceAll() then puts
-// them into one group.
+// Whether they multiply the same formats, sparse or not, and saturate, round and scale alike;
+// RaceAll() then puts them into one group.
 bool HaveEqualFormats(const Operation& x, const Operation& y);
 
 // Puts each row into one group.
