@@ -230,16 +230,6 @@ inline Algorithm TwoStageFp8(const Instruction& i) {
   return a;
 }
 
-// For each pair of products in turn: two products and the addend are aligned, cut, added and
-// rounded to nearest even.
-inline Algorithm PairsOfGrid(const Instruction& i) {
-  Algorithm a = TruncatedFusedSum<2, 24>(i);
-  a.exponent_floor = kNoFloor;
-  a.output_rounding = Rounding::kNearestEven;
-  a.nan_rule = NanRule::kQuietPositive;
-  return a;
-}
-
 // A conversion: rounded once, subnormals kept, NaNs without a payload.
 template <Rounding rounding = Rounding::kNearestEven, Saturation saturation = Saturation::kNone,
           Relu relu = Relu::kNone, Ties ties = Ties::kEven>

@@ -31,7 +31,7 @@ Matrix MatrixOf(const Instruction& in, Operand operand) {
     case Operand::kA:
     case Operand::kALanes:
     case Operand::kAColumns:
-      return {s.m, in.sparse() ? s.k / 2 : s.k};
+      return {s.m, in.products()};
     case Operand::kMetadata:
       return {s.m, s.groups};
     case Operand::kB:
@@ -71,5 +71,7 @@ Place MmaMetadata(const Instruction& in, const Element& e) {
   if (in.a->bits >= 16) return {quad + group / 4, 0, 16 * half + group % 4 * 4};
   return {quad + half + group / 8 * 2, 0, group % 8 * 4};
 }
+
+int LanesOfSelector(const Instruction& in) { return in.a->bits >= 16 ? in.shape.groups / 4 : 2; }
 
 }  // namespace mmadiff

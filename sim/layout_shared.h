@@ -28,5 +28,7 @@ inline Place CoreMatrixPlace(int row, int k_byte, int k_bytes) {
 // lane that has some (PTX ISA; CUTLASS's layouts for sm_90 and SM120; machine code in which ptxas moves
 // them). Rows 16 and higher are like row % 16.
 Place MmaMetadata(const Instruction& instruction, const Element& element);
+// With sparsity selector s they are s times so many lanes further on, within four lanes.
+int LanesOfSelector(const Instruction& instruction);
 
 }  // namespace mmadiff

@@ -147,15 +147,20 @@ bool FitMetadata(const Shape& s, DotProductCase& dot) {
   return true;
 }
 
+void DropUnstored(uint64_t metadata, std::span<uint64_t> words) {
+  const int group = static_cast<int>(words.size());
+  for (int p = 0; p < group; ++p) {
+    if (!IsStored(group, metadata, p)) words[p] = 0;
+  }
+}
+
 void Prune(const Shape& s, uint64_t first, DotProductCase& dot) {
   dot.metadata.resize(s.groups);
   for (int g = 0; g < s.groups; ++g) {
     const int group = s.k / s.groups;
     const std::span<const uint64_t> legal = LegalMetadata(group);
     dot.metadata[g] = legal[(first + g) % legal.size()];
-    for (int p = 0; p < group; ++p) {
-      if (!IsStored(group, dot.metadata[g], p)) dot.a[g * group + p] = 0;
-    }
+    DropUnstored(dot.metadata[g], std::span(dot.a).subspan(g * group, group));
   }
 }
 

@@ -50,6 +50,9 @@ void PutStored(std::span<const uint64_t> stored, Batch& batch);
 // Replaces metadata that do not store all elements of a that differ from +0; false if none do.
 bool FitMetadata(const Shape& shape, DotProductCase& dot);
 
+// Sets the words of a group that the metadata do not store to +0.
+void DropUnstored(uint64_t metadata, std::span<uint64_t> words);
+
 // Gives legal metadata, one after another from number `first` on, and sets the elements of a that they
 // do not store to +0. Changes nothing if the shape is not sparse.
 void Prune(const Shape& shape, uint64_t first, DotProductCase& dot);

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "sim/batch.h"
+#include "sim/layout_shared.h"
 #include "sim/simulate.h"
 #include "sim/sparsity.h"
 
@@ -243,9 +244,7 @@ absl::Status Natives::Execute(const Instruction& in, uint32_t lanes, Lanes& warp
   if (i.sparse()) {
     std::vector<uint64_t> stored(native.a.slots.size());
     load(0, native.a, *i.a, stored);
-    // The slots are those of selector 0; each other one is as many lanes further on as one needs.
-    const int lanes_of_one = i.a->bits >= 16 ? i.shape.groups / 4 : 2;
-    const int shift = static_cast<int>(in.sources[4].offset) * lanes_of_one;
+    const int shift = static_cast<int>(in.sources[4].offset) * LanesOfSelector(i);
     for (size_t e = 0; e < native.a.metadata.size(); ++e) {
       const Slot& slot = native.a.metadata[e];
       const int lane = slot.word - 32 * native.registers[0] + shift;

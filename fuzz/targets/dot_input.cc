@@ -76,9 +76,7 @@ void MakeStorable(const Model& m, DotProductCase& dot) {
     uint64_t& metadata = dot.metadata[g];
     const std::span<const uint64_t> legal = LegalMetadata(group);
     if (!IsLegalMetadata(group, metadata)) metadata = legal[metadata % legal.size()];
-    for (int p = 0; p < group; ++p) {
-      if (!IsStored(group, metadata, p)) dot.a[g * group + p] = 0;
-    }
+    DropUnstored(metadata, std::span(dot.a).subspan(g * group, group));
   }
 }
 
