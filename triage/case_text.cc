@@ -98,11 +98,11 @@ std::string OtherOperandsText(const Operation& op, const Batch& inputs, int64_t 
 
 namespace {
 
-// A digit for each group.
+// A word for each group.
 std::string MetadataText(const Instruction& i, const DotProductCase& dot) {
   std::string text;
   for (const uint64_t word : StoredMetadata(i.shape, dot)) {
-    absl::StrAppend(&text, text.empty() ? "" : " ", absl::Hex(word));
+    absl::StrAppend(&text, text.empty() ? "" : " ", HexWord(kMetadataFormat, word));
   }
   return text;
 }

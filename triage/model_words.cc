@@ -255,10 +255,10 @@ const Phrase* FindPhrase(Family family, const Parameter& parameter) {
 const char* SelectionInWords(Selection selection) {
   switch (selection) {
     case Selection::kStored:
-      return "Only the products of stored elements count, in ascending k.";
+      return "Only the products of stored elements count; k numbers them from 0.";
     case Selection::kFirstsThenSeconds:
       return "Only the products of stored elements count, those that are first in their groups "
-             "before the others.";
+             "before the others; k numbers them from 0.";
     case Selection::kInPlace:
       return "Elements of a that are not stored count as +0.";
     case Selection::kZerosInPlace:
