@@ -13,6 +13,7 @@
 #include "corpus/path_kind.h"
 #include "corpus/text_proto.h"
 #include "device/status_macros.h"
+#include "sim/sparsity.h"
 
 namespace mmadiff {
 namespace {
@@ -49,7 +50,7 @@ void FillEmpty(T& stored, const T& added) {
 bool SameInputs(const RegressionCase& x, const RegressionCase& y) {
   return x.op == y.op && x.inputs.shape == y.inputs.shape && x.inputs.a == y.inputs.a &&
          x.inputs.b == y.inputs.b && x.inputs.c == y.inputs.c &&
-         x.inputs.metadata == y.inputs.metadata;
+         StoredMetadata(x.inputs) == StoredMetadata(y.inputs);
 }
 
 }  // namespace

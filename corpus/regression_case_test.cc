@@ -10,6 +10,7 @@
 #include "corpus/case_folder.h"
 #include "corpus/testing/folder.h"
 #include "device/testing/operations.h"
+#include "sim/sparsity.h"
 
 namespace mmadiff {
 namespace {
@@ -73,6 +74,7 @@ void ExpectSame(const RegressionCase& x, const RegressionCase& y) {
   EXPECT_EQ(x.inputs.a, y.inputs.a);
   EXPECT_EQ(x.inputs.b, y.inputs.b);
   EXPECT_EQ(x.inputs.c, y.inputs.c);
+  EXPECT_EQ(StoredMetadata(x.inputs), StoredMetadata(y.inputs));
   EXPECT_EQ(std::tie(x.slug, x.why, x.bucket, x.source, x.position),
             std::tie(y.slug, y.why, y.bucket, y.source, y.position));
   ASSERT_EQ(x.answers.size(), y.answers.size());
@@ -427,6 +429,26 @@ TEST_F(CaseFolder, MergesAnswersOfAnotherDevice) {
   expected.answers.push_back(second.answers[0]);
   ExpectSame(*ReadCase(path), expected);
   EXPECT_THAT(*ListCases(Path("cases")), ElementsAre(path));
+}
+
+// Metadata that are not given are those that the zeros of A say: a file has them always.
+TEST_F(CaseFolder, MetadataAreGivenOrSaidByZeros) {
+  RegressionCase c;
+  c.op = FindOperation("gfx1200/v_swmmac_f32_16x16x32_f16");
+  c.inputs.Resize(DotProductShape(c.op->shape()), 1);
+  c.inputs.a[3] = 0x3c00;
+  c.answers = {{"model", "", "", {0}}};
+  c.slug = "sparse";
+  c.inputs.metadata.clear();
+  const std::string path = Write(c);
+  c.inputs.metadata.assign(8, 0);
+  EXPECT_EQ(Write(c), path);
+  c.inputs.metadata.assign(8, 0x4);
+  c.inputs.metadata[0] = 0xc;
+  EXPECT_EQ(Write(c), path);
+  ExpectSame(*ReadCase(path), c);
+  c.inputs.metadata[0] = 0xd;
+  EXPECT_NE(Write(c), path);
 }
 
 // Two findings may show themselves in the same operands.

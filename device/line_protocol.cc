@@ -160,13 +160,14 @@ class WordReader {
   int number_ = 0;
 };
 
-// A line without metadata has two words less than with them, at most: e0 and e1 at least are missing,
-// d may be there.
+// A line without metadata is at least one word shorter, even with d. A single word of metadata cannot be
+// left out before d.
 bool HasMetadata(const Instruction& instruction, absl::string_view line) {
   if (!instruction.sparse()) return false;
   int words;
   OperandNames(instruction, &words);
-  return CountWords(line) > static_cast<size_t>(words - instruction.shape.groups + 1);
+  const int left_out = instruction.shape.groups, d = left_out > 1 ? 1 : 0;
+  return CountWords(line) > static_cast<size_t>(words - left_out + d);
 }
 
 bool IsUnknownDigit(char c) {

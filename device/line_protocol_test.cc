@@ -156,6 +156,21 @@ TEST(LineProtocol, DenseFactorsOfASparseInstruction) {
   EXPECT_TRUE(ParseLine(Find("v_smfmac_f32_16x16x32_f16"), "0 0 1 1" + zeros + " 0").ok());
 }
 
+// Without e the metadata are what the zeros say; with one group e cannot be left out before d.
+TEST(LineProtocol, OneWordOfMetadataIsGivenBeforeD) {
+  Instruction in = Find("v_smfmac_f32_16x16x32_f16");
+  in.shape.k = 4;
+  in.shape.groups = 1;
+  const std::string factors = "3c00 0000 0000 3c00 3c00 3c00 3c00 3c00";
+  const auto metadata = [&](const std::string& rest) {
+    return ParseLine(in, factors + rest)->dot.metadata;
+  };
+  EXPECT_EQ(metadata(" 00000001"), std::vector<uint64_t>{0xc});
+  EXPECT_EQ(metadata(" 00000001 0c 40000000"), std::vector<uint64_t>{0xc});
+  EXPECT_THAT(std::string(ParseLine(in, factors + " 00000001 40000000").status().message()),
+              HasSubstr("word 10 (e0)"));
+}
+
 TEST(LineProtocol, AnyByteButADigitIsRefused) {
   for (int byte = 1; byte < 256; ++byte) {
     const char c = static_cast<char>(byte);

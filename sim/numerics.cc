@@ -46,8 +46,8 @@ constexpr Evidence kAmxFp8 = {
     "Intel's ISE 319433-057, as two emulators read it, whose repositories are not identified: the "
     "exact sum of all products is rounded once to nearest even, then added to the addend; results "
     "are flushed, addends not. Upstream Bochs (783b58fd, 2026-08-22) has other steps. Open: "
-    "addends flushed or not, on which the text contradicts itself; no processor has it (searched "
-    "2026-11-30)"};
+    "addends flushed or not, on which the text contradicts itself, and the payload of a NaN "
+    "addend; no processor has it (searched 2026-11-30)"};
 constexpr Evidence kArmText = {
     kPublished,
     "Arm's pseudo-code BFDotAdd with FPCR.EBF = 0: round to odd, flushed, default NaN; "

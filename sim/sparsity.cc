@@ -205,6 +205,10 @@ std::string WhyNotSparse(const Instruction& instruction, std::span<const uint64_
   return "";
 }
 
+std::string SparsityText(const Model& sparse) {
+  return std::to_string(sparse.sparse_group / 2) + ":" + std::to_string(sparse.sparse_group);
+}
+
 Model SelectedModel(const Model& m) {
   Model selected = m;
   selected.sparse_group = 0;

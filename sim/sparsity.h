@@ -68,6 +68,7 @@ std::string WhyNotSparse(const Instruction& instruction, std::span<const uint64_
 // A model of a sparse instruction adds the products that its `selection` names: these functions give
 // them as dot products of a dense model.
 inline bool IsSparse(const Model& m) { return m.sparse_group != 0; }
+std::string SparsityText(const Model& sparse);  // "2:4", two of each four are stored
 Model SelectedModel(const Model& m);
 DotProductCase Selected(const Model& m, const DotProductCase& dot);
 Batch Selected(const Model& m, const Batch& batch);  // of single dot products

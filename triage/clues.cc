@@ -20,7 +20,8 @@ namespace {
 constexpr int64_t kInferBudget = 30000, kInferValidation = 30000;  // dot products
 
 // Questions whose vectors show more than the decoding of single words.
-constexpr const char* kVectorQuestions[] = {"low_bits", "special_addends", "scales", "payloads"};
+constexpr const char* kVectorQuestions[] = {"selection", "low_bits", "special_addends", "scales",
+                                            "payloads"};
 
 // Until it is destroyed, the device is to stop at the limit.
 class StopAt {

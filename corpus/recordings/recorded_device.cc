@@ -17,6 +17,7 @@
 #include "device/absence.h"
 #include "device/line_protocol.h"
 #include "device/status_macros.h"
+#include "sim/sparsity.h"
 #include "xxhash.h"
 
 namespace mmadiff {
@@ -39,11 +40,12 @@ OperandKey HashWords(std::span<const uint64_t> words) {
   return {hash.low64, hash.high64};
 }
 
-OperandKey KeyOf(const DotProductCase& dot) {
+OperandKey KeyOf(const Shape& shape, const DotProductCase& dot) {
   std::vector<uint64_t> words = dot.a;
   words.insert(words.end(), dot.b.begin(), dot.b.end());
   words.push_back(dot.c);
-  words.insert(words.end(), dot.metadata.begin(), dot.metadata.end());
+  const std::vector<uint64_t> metadata = StoredMetadata(shape, dot);
+  words.insert(words.end(), metadata.begin(), metadata.end());
   return HashWords(words);
 }
 
@@ -57,7 +59,10 @@ OperandKey KeyOf(const Batch& batch, int64_t execution) {
   add(batch.a, s.a_words());
   add(batch.b, s.b_words());
   add(batch.c, s.d_words());
-  add(batch.metadata, s.metadata_words());
+  if (s.groups > 0) {
+    const std::vector<uint64_t> metadata = StoredMetadata(Slice(batch, execution));
+    words.insert(words.end(), metadata.begin(), metadata.end());
+  }
   return HashWords(words);
 }
 
@@ -178,7 +183,7 @@ class RecordedAnswers {
   absl::Status AddDotProducts(const Recording& r, Table& table) {
     for (int64_t i = 0; i < r.inputs.count; ++i) {
       const DotAnswer answer = {r.d[i], PlaceOf(r, i)};
-      const OperandKey key = KeyOf(Extract(r.inputs, i));
+      const OperandKey key = KeyOf(r.inputs.shape, Extract(r.inputs, i));
       const auto [it, added] = table.dots.try_emplace(key, answer);
       if (added) AddToContents(*r.op, Text("dot product", key), {&answer.d, 1});
       if (!added && it->second.d != answer.d) {
@@ -201,7 +206,8 @@ class RecordedAnswers {
         return Conflict(*r.op, it->second.place, *differ.first, answer.place, *differ.second);
       }
       for (int64_t i = e * words; i < (e + 1) * words; ++i) {
-        const auto [part, fresh] = table.parts.try_emplace(KeyOf(Extract(r.inputs, i)), r.d[i]);
+        const OperandKey of_part = KeyOf(r.inputs.shape, Extract(r.inputs, i));
+        const auto [part, fresh] = table.parts.try_emplace(of_part, r.d[i]);
         if (!fresh && part->second != r.d[i]) part->second.reset();
       }
     }
@@ -273,7 +279,7 @@ class RecordedAnswers {
     const int words = batch.shape.d_words();
     for (int64_t index = i * words; index < (i + 1) * words; ++index) {
       const DotProductCase dot = Extract(batch, index);
-      const OperandKey key = KeyOf(dot);
+      const OperandKey key = KeyOf(batch.shape, dot);
       if (const auto it = table.dots.find(key); it != table.dots.end()) {
         d.push_back(it->second.d);
         continue;

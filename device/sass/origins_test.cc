@@ -5,6 +5,8 @@
 
 #include <memory>
 #include <string>
+#include <tuple>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "device/sass/difference.h"
@@ -134,6 +136,27 @@ TEST(Origins, ShufflesTakeTheWordOfTheOtherLane) {
   Expressions pool;
   const Executed x(pool, "/*0100*/ SHFL.BFLY PT, R8, R6, 0x1, 0x1f ;\n");
   EXPECT_EQ(pool.Text(x.word(6), 2), "in[7]");
+}
+
+// Lane 6, in segments of 4 lanes; beyond its end, a lane keeps its own word (PTX ISA, shfl).
+TEST(Origins, ShufflesStayInTheirSegment) {
+  Expressions pool;
+  for (const auto& [form, other, limits, from] :
+       std::vector<std::tuple<std::string, int, std::string, int>>{{"IDX", 3, "0x1c03", 7},
+                                                                   {"IDX", 9, "0x1c03", 5},
+                                                                   {"IDX", 3, "0x1c02", 6},
+                                                                   {"DOWN", 1, "0x1c03", 7},
+                                                                   {"DOWN", 2, "0x1c03", 6},
+                                                                   {"DOWN", 1, "0x1f00", 6},
+                                                                   {"BFLY", 4, "0x1c03", 2},
+                                                                   {"BFLY", 8, "0x1c03", 6},
+                                                                   {"UP", 2, "0x1c00", 4},
+                                                                   {"UP", 3, "0x1c00", 6},
+                                                                   {"UP", 3, "RZ", 3}}) {
+    const std::string shuffle = absl::StrCat("SHFL.", form, " PT, R8, R6, ", other, ", ", limits);
+    const Executed x(pool, absl::StrCat("/*0100*/ ", shuffle, " ;\n"));
+    EXPECT_EQ(pool.Text(x.word(6), 2), absl::StrCat("in[", from, "]")) << shuffle;
+  }
 }
 
 TEST(Differences, NameTheReaderAndBothWords) {

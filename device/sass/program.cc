@@ -406,13 +406,11 @@ std::string WhyNot(const Instruction& in) {
   for (size_t i = 0; i < in.sources.size(); ++i) {
     if (std::string why = WhyNotSource(in, i, reads); !why.empty()) return why;
   }
-  if (info.op == Op::kShuffle) {  // of a whole warp, the last lane or the first
+  if (info.op == Op::kShuffle) {
     const Operand& o = in.sources[2];
-    const bool last = (in.has & (kIndex | kButterfly | kDown)) != 0;
     const bool zero = o.kind == Operand::kRegister && o.index == kZeroRegister;
-    const bool whole =
-        o.kind == Operand::kImmediate ? o.offset == (last ? 0x1f : 0) : zero && !last;
-    if (!whole) return "segments of a warp";
+    const bool constant = o.kind == Operand::kImmediate ? (o.offset & ~0x1f1f) == 0 : zero;
+    if (!constant) return "segments of a warp";
   }
   if (info.op == Op::kScoreboard && in.sources[1].offset != 0) {
     return "a count of a scoreboard";

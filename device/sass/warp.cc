@@ -16,13 +16,18 @@ absl::Status Unknown(const Instruction& in) {
 
 }  // namespace
 
+// shfl of the PTX ISA: bits 12:8 of the third operand are equal in all lanes of a segment, bits 4:0 are
+// the last lane of each segment, for UP the first.
 std::optional<int> ShuffledFrom(const Instruction& in, int lane, const Lanes& warp) {
   const int with = static_cast<int>(warp.Source(in.sources[1], lane, false)) & 31;
-  const int from = (in.has & kIndex) != 0       ? with
+  const int limits = static_cast<int>(warp.Source(in.sources[2], lane, false));
+  const int mask = limits >> 8 & 31, end = (lane & mask) | (limits & 31 & ~mask);
+  const int from = (in.has & kIndex) != 0       ? (lane & mask) | (with & ~mask)
                    : (in.has & kButterfly) != 0 ? lane ^ with
                    : (in.has & kDown) != 0      ? lane + with
                                                 : lane - with;
-  return from >= 0 && from < 32 ? std::optional(from) : std::nullopt;
+  const bool up = (in.has & (kIndex | kButterfly | kDown)) == 0;
+  return (up ? from >= end : from <= end) ? std::optional(from) : std::nullopt;
 }
 
 Warp::Warp(Block& block, int first_thread, int threads) : Lanes(block, first_thread) {

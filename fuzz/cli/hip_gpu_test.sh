@@ -35,7 +35,7 @@ grep -q 'hardware: GPU-0102' "$out" || fail "the first GPU is not named"
 for error in 214 700 702 710 719 999; do
   advice="HIP error $error.*run the same command again.*dmesg .amdgpu. and rocm-smi"
   failing=(FAKE_HIP_FAILS=hipDeviceSynchronize FAKE_HIP_RESULT=$error)
-  expect_text 3 "$advice" "${failing[@]}" -- run --device=hip:0 --instr=$f16 --cases=20
+  expect_text 3 "$advice" "${failing[@]}" -- run --device=hip:0 --instr=$f16 --cases=20 --workdir=first$error
   expect_text 75 "$advice" "${failing[@]}" FAKE_HIP_AFTER=40 FAKE_NO_RESIDENT=1 -- run --device=hip:0 --instr=$f16 --cases=2000 --threads=1 --workdir=lost$error
 done
 expect_text 75 'memory is full: check rocm-smi' FAKE_HIP_FAILS=hipMalloc FAKE_HIP_RESULT=2 FAKE_HIP_AFTER=90 FAKE_NO_RESIDENT=1 \

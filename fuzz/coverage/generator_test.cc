@@ -61,7 +61,9 @@ constexpr const char* kSample[] = {
     "v_mfma_f32_16x16x32_fp8_bf8",
 };
 
-bool SameInputs(const Batch& x, const Batch& y) { return x.a == y.a && x.b == y.b && x.c == y.c; }
+bool SameInputs(const Batch& x, const Batch& y) {
+  return x.a == y.a && x.b == y.b && x.c == y.c && x.metadata == y.metadata;
+}
 
 // ---- Golden digests
 

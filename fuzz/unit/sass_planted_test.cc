@@ -84,6 +84,8 @@ constexpr Unnoticed kUnnoticed[] = {
      "R8 to R11 are zero before the first step"},
     {kSmall, "0x420 constant: IADD3 R29, R17, 0x4000002, RZ",
      "the number of a lane, of which SHFL.IDX reads five bits"},
+    {kSmall, "0x430 constant: SHFL.IDX PT, R5, R0, R17, 0x41f",
+     "segments by bit 2 of a lane, which is that of the lane in R17"},
     {kBytes, "0x390 constant: PRMT R12, R25, 0x4005410, R20", "PRMT reads 16 bits of it"},
     {kBytes, "0x410 constant: PRMT R15, R16, 0x8005410, R15", "PRMT reads 16 bits of it"},
 };

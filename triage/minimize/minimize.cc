@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "device/status_macros.h"
+#include "sim/sparsity.h"
 #include "sim/word.h"
 #include "triage/minimize/reducer.h"
 #include "triage/minimize/simplicity.h"
@@ -155,7 +156,8 @@ absl::StatusOr<Mismatch> Place(Runner& runner, const Target& target, const Misma
 }  // namespace
 
 bool SameWords(const Batch& x, const Batch& y) {
-  return x.shape == y.shape && x.a == y.a && x.b == y.b && x.c == y.c && x.metadata == y.metadata;
+  return x.shape == y.shape && x.a == y.a && x.b == y.b && x.c == y.c &&
+         StoredMetadata(x) == StoredMetadata(y);
 }
 
 absl::Status Check(const Mismatch& mismatch) {

@@ -6,8 +6,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "device/line_protocol.h"
 #include "device/status_macros.h"
 #include "sim/simulate.h"
+#include "sim/sparsity.h"
 #include "sim/word.h"
 #include "triage/probe/runs.h"
 #include "triage/probe/twice.h"
@@ -53,18 +55,27 @@ class PairingAsker {
  public:
   PairingAsker(Device& device, const Operation& op) : device_(device), op_(op), m_(op.model) {}
 
-  absl::StatusOr<std::vector<int>> Elements() {
+  absl::StatusOr<std::vector<int>> Elements(const std::vector<uint64_t>& metadata = {}) {
+    const auto stored = [&](int k) {
+      return metadata.empty() ||
+             IsStored(m_.sparse_group, metadata[k / m_.sparse_group], k % m_.sparse_group);
+    };
     Codes codes(m_.k);
     for (int i = 0; i < m_.k; ++i) {
       for (int code = 0; code < codes.count(); ++code) {
         DotProductCase& dot = codes.dots.emplace_back(NeutralDotProduct(m_));
-        dot.a[i] = IntegerWord(m_.a, 1);
+        dot.a[i] = IntegerWord(m_.a, stored(i) ? 1 : 0);
+        dot.metadata = metadata;
         for (int j = 0; j < m_.k; ++j) {
           if (codes.At(j, code)) dot.b[j] = IntegerWord(m_.b, 1);
         }
       }
     }
-    return Numbers(codes, m_.k);
+    ASSIGN_OR_RETURN(std::vector<int> numbers, Numbers(codes, m_.k));
+    for (int i = 0; i < m_.k; ++i) {
+      if (!stored(i)) numbers[i] = i;
+    }
+    return numbers;
   }
 
   // One element under test meets ones; the code is in its scales: 2 and 1.
@@ -132,10 +143,12 @@ std::string Moved(const std::vector<int>& numbers, int block, const Phrase& phra
   std::vector<std::string> texts;
   const bool unknown = std::ranges::count(numbers, kUnknown) > 0;
   if (unknown || std::ranges::all_of(numbers, [](int n) { return n < 0; })) return "";
-  for (const auto& [run, last] :
-       RunsOf(numbers.size(), [&](size_t k) { return numbers[k] == numbers[k - 1]; })) {
+  const auto own = [&](size_t k) { return numbers[k] == static_cast<int>(k) / block; };
+  for (const auto& [run, last] : RunsOf(numbers.size(), [&](size_t k) {
+         return numbers[k] == numbers[k - 1] && own(k) == own(k - 1);
+       })) {
     const int k = static_cast<int>(run);
-    if (numbers[k] == k / block && numbers[last] == static_cast<int>(last) / block) continue;
+    if (own(k)) continue;
     std::string text = RunText(k, last);
     const bool first = texts.empty(), none = numbers[k] < 0;
     if (first) text = absl::StrCat("k = ", text, " of ", phrase.of);
@@ -159,6 +172,22 @@ bool AreOwn(const std::vector<int>& numbers, int block) {
   return true;
 }
 
+// "with metadata e0 = 04, e3 = 09: ": the words of the groups that have elements out of place.
+std::string WithMetadata(const std::vector<uint64_t>& metadata, const std::vector<int>& b_of_a) {
+  std::vector<std::string> words;
+  const size_t group = metadata.empty() ? 1 : b_of_a.size() / metadata.size();
+  for (size_t g = 0; g < metadata.size(); ++g) {
+    for (size_t k = g * group; k < (g + 1) * group; ++k) {
+      if (b_of_a[k] == static_cast<int>(k)) continue;
+      words.push_back(absl::StrCat("e", g, " = ", HexWord(kMetadataFormat, metadata[g])));
+      break;
+    }
+  }
+  return words.empty()
+             ? ""
+             : absl::StrCat("with metadata ", JoinSome(std::move(words), kListedOfRule), ": ");
+}
+
 }  // namespace
 
 std::string Pairing::Text() const {
@@ -169,7 +198,7 @@ std::string Pairing::Text() const {
       Moved(scale_of_b, block,
             {"b", "has", "scale ", " of b", "has no scale", "has a constant scale"})};
   std::erase(moved, "");
-  return absl::StrJoin(moved, "; ");
+  return moved.empty() ? "" : WithMetadata(metadata, b_of_a) + absl::StrJoin(moved, "; ");
 }
 
 bool Pairing::IsOwn() const {
@@ -182,8 +211,17 @@ absl::StatusOr<Pairing> AskPairing(Device& device, const Operation& op) {
   const Model& m = op.model;
   if (IsAbsent(m.b) || m.algorithm.bit_operation == BitOperation::kXor) return pairing;
   PairingAsker asker(device, op);
+  // Every group has each word once.
+  const std::span<const uint64_t> legal = LegalMetadata(m.sparse_group);
+  for (size_t first = 0; IsSparse(m) && first < legal.size(); ++first) {
+    pairing.metadata.resize(m.groups());
+    for (int g = 0; g < m.groups(); ++g) pairing.metadata[g] = legal[(first + g) % legal.size()];
+    ASSIGN_OR_RETURN(pairing.b_of_a, asker.Elements(pairing.metadata));
+    if (!AreOwn(pairing.b_of_a, 1)) break;
+  }
+  if (IsSparse(m)) return pairing;
   ASSIGN_OR_RETURN(pairing.b_of_a, asker.Elements());
-  if (m.scale_block == 0 || op.instruction->sparse()) return pairing;
+  if (m.scale_block == 0) return pairing;
   pairing.block = m.scale_block;
   ASSIGN_OR_RETURN(pairing.scale_of_a,
                    asker.Scales(&DotProductCase::a, m.a, &DotProductCase::b, m.b));

@@ -32,9 +32,26 @@ TEST(Pairing, NamesAPermutation) {
                    }),
             "k = 0 of a meets k = 2 of b, 1 meets 3, 2 meets 0, 3 meets 1");
   EXPECT_EQ(TextOf(kHalf, [](DotProductCase& dot) { dot.b[5] = dot.b[4]; }),
-            "k = 4..5 of a meets k = 4 of b");
+            "k = 5 of a meets k = 4 of b");
   EXPECT_THAT(TextOf("x86/vpdpbusd", [](DotProductCase& dot) { std::swap(dot.a[3], dot.a[0]); }),
               StartsWith("k = 0 of a meets k = 3 of b, 3 meets 0"));
+}
+
+TEST(Pairing, NamesMetadata) {
+  constexpr char kSparse[] = "sm_90/mma.sp.m16n8k32.s32.s8.s8.s32";
+  // The elements of B as if word 9 were c, in the last group alone.
+  EXPECT_EQ(TextOf(kSparse,
+                   [](DotProductCase& dot) {
+                     if (dot.metadata[7] != 9) return;
+                     dot.b[29] = dot.b[28];
+                     dot.b[30] = dot.b[31];
+                   }),
+            "with metadata e7 = 09: k = 29 of a meets k = 28 of b, 30 meets 31");
+  EXPECT_EQ(
+      TextOf(kSparse, [](DotProductCase& dot) { std::swap(dot.metadata[0], dot.metadata[1]); }),
+      "with metadata e0 = 04, e1 = 08: k = 1 of a is ignored, 6 is ignored");
+  EXPECT_EQ(TextOf(kSparse, [](DotProductCase& dot) { std::swap(dot.b[0], dot.b[4]); }),
+            "with metadata e0 = 04, e1 = 08: k = 0 of a meets k = 4 of b, 4 meets 0");
 }
 
 TEST(Pairing, NamesARule) {
@@ -67,7 +84,7 @@ TEST(Pairing, NamesTheScales) {
   EXPECT_EQ(TextOf(kScaled, [](DotProductCase& dot) { std::swap(dot.a[64], dot.a[65]); }),
             "k = 0..31 of a has scale 1 of a, 32..63 has 0");
   EXPECT_EQ(TextOf(kScaled, [](DotProductCase& dot) { dot.b[65] = dot.b[64]; }),
-            "k = 0..63 of b has scale 0 of b");
+            "k = 32..63 of b has scale 0 of b");
 }
 
 // A device that reads words otherwise still shows which k meet.

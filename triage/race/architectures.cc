@@ -11,6 +11,7 @@
 #include "absl/strings/str_split.h"
 #include "device/status_macros.h"
 #include "sim/chain.h"
+#include "sim/sparsity.h"
 #include "triage/model_words.h"
 
 namespace mmadiff {
@@ -47,8 +48,7 @@ FormatGroup GroupOf(const Operation& op) {
   }
   if (i.scale != nullptr)
     also.push_back(absl::StrCat(i.scale->name, " scale for ", op.model.scale_block));
-  const int of = op.model.sparse_group;
-  if (i.sparse()) also.push_back(absl::StrCat(of / 2, ":", of, " sparse"));
+  if (i.sparse()) also.push_back(SparsityText(op.model) + " sparse");
   const std::string mode = ModeOf(i);
   if (!mode.empty()) also.push_back(mode);
   if (mode.empty() && Saturates(op)) also.push_back("satfinite");

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "device/status_macros.h"
 #include "sim/chain.h"
+#include "sim/sparsity.h"
 #include "triage/verdict.h"
 
 namespace mmadiff {
@@ -20,6 +21,7 @@ std::string Formats(const Model& m) {
   if (m.scale_block > 0) {
     absl::StrAppend(&text, ", ", m.scale.name, " scales of ", m.scale_block);
   }
+  if (IsSparse(m)) absl::StrAppend(&text, ", ", SparsityText(m), " sparse");
   return text;
 }
 
