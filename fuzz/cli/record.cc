@@ -6,6 +6,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "corpus/cases/case_name.h"
 #include "corpus/recordings/recording.h"
 #include "corpus/recordings/recording_folder.h"
@@ -14,6 +15,7 @@
 #include "fuzz/cli/cli.h"
 #include "fuzz/engine/engine.h"
 #include "fuzz/output/progress.h"
+#include "fuzz/record/record_run.h"
 
 namespace mmadiff {
 namespace {
@@ -22,6 +24,7 @@ struct RecordFlags {
   std::vector<std::string> instr = {"*"};
   std::string device = "auto", out, strategy = "mixed", max_total_time = "8m";
   std::string regressions = "corpus/regressions";
+  std::vector<std::string> runs;
   uint64_t cases = 4096, seed = 1, max_bytes = 8 * kMaxRecordingFileBytes;
   int threads = 0;
 };
@@ -31,7 +34,7 @@ struct RecordResult {
   const RecordFlags& flags;
   std::string device_identity;
   const RecordOutcome& outcome;
-  std::optional<size_t> instructions = {};
+  std::optional<size_t> instructions = {};  // nothing for a log
 
   // A member that only a folder has.
   template <class T>
@@ -65,6 +68,11 @@ Fields<RecordResult> FieldsOf(const RecordResult*) {
 
 std::string Text(const RecordResult& r) {
   const RecordOutcome& o = r.outcome;
+  if (!r.flags.runs.empty()) {
+    return absl::StrCat(r.flags.out, ": ", CountText(*r.instructions, "instruction"),
+                        ", digests of ", o.digest_dot_products,
+                        " dot products; device: ", r.device_identity, "\n");
+  }
   if (!r.instructions) {
     return absl::StrCat(r.flags.out, ": ", o.raw_dot_products, " dot products, ", o.repeated,
                         " queried twice, with equal answers; device: ", r.device_identity, "\n");
@@ -97,7 +105,21 @@ absl::Status SetFolderOptions(const RecordFlags& flags, RecordOptions& options, 
   return absl::OkStatus();
 }
 
+void RecordOfRun(const RecordFlags& flags, Call& call) {
+  const auto recorded =
+      RecordRun(flags.runs, absl::StrJoin(flags.instr, " "), flags.out, call.ledger());
+  if (!recorded.ok()) return call.Say(recorded.status(), Verdict::kNotWritten);
+  for (const std::string& what : recorded->damage) call.Say(Verdict::kHarmed, what);
+  for (const Operation* op : recorded->outcome.recorded) {
+    call.ledger().Compare(Thing::kOperation, op->name);
+  }
+  const RecordResult result = {flags, Name(recorded->manifest.device_identity), recorded->outcome,
+                               recorded->outcome.recorded.size()};
+  call.PrintWithLeftOut(result, [&] { return Wrap(Text(result), call.console.style().width, 2); });
+}
+
 void RunRecord(const RecordFlags& flags, Call& call) {
+  if (!flags.runs.empty()) return RecordOfRun(flags, call);
   const EngineOr engine = OpenEngineAndWarn(flags.device, call.console);
   if (!engine.ok()) return call.Say(engine.status());
   const auto ops =
@@ -142,21 +164,28 @@ Action AddRecord(CLI::App& command) {
             "folder to create, or one block log if the name ends in .log")
       .Required();
   AddInstr(command, flags->instr);
-  AddDevice(command, flags->device, "device to record");
-  AddOption(command, "--cases", flags->cases,
-            "cases per instruction; in a folder, at most this many from each strategy")
-      .Count();
-  AddSeed(command, flags->seed);
-  AddStrategy(command, flags->strategy,
-              "; in a folder, only for its digests, hashes of further answers");
-  AddDuration(command, "--max_total_time", flags->max_total_time,
-              "time for the digests of a folder");
-  AddThreads(command, flags->threads);
-  AddOption(command, "--max_bytes", flags->max_bytes, "maximum size of a folder").Count();
-  AddOption(command, "--regressions", flags->regressions,
-            "if `out` is a folder: also record the answers to the cases in FOLDER "
-            "[corpus/regressions if it exists]")
-      .TypeName("FOLDER");
+  const Flag of_device[] = {
+      AddDevice(command, flags->device, "device to record"),
+      AddOption(command, "--cases", flags->cases,
+                "cases per instruction; in a folder, at most this many from each strategy")
+          .Count(),
+      AddSeed(command, flags->seed),
+      AddStrategy(command, flags->strategy,
+                  "; in a folder, only for its digests, hashes of further answers"),
+      AddDuration(command, "--max_total_time", flags->max_total_time,
+                  "time for the digests of a folder"),
+      AddThreads(command, flags->threads),
+      AddOption(command, "--max_bytes", flags->max_bytes, "maximum size of a folder").Count(),
+      AddOption(command, "--regressions", flags->regressions,
+                "if `out` is a folder: also record the answers to the cases in FOLDER "
+                "[corpus/regressions if it exists]")
+          .TypeName("FOLDER")};
+  Flag run =
+      AddOption(command, "--run", flags->runs,
+                "do not query a device: record a finished run from its folder, as one digest "
+                "per instruction; repeat the flag for all its shards");
+  run.TypeName("FOLDER");
+  for (const Flag& flag : of_device) run.Excludes(flag);
   return {RunRecord, flags, {SchemaOf<WithLeftOut<RecordResult>>}};
 }
 

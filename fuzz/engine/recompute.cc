@@ -1,10 +1,13 @@
 #include "fuzz/engine/recompute.h"
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 #include <utility>
 
 #include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
 #include "device/status_macros.h"
 #include "device/threads.h"
 #include "fuzz/unit/unit_runner.h"
@@ -12,18 +15,38 @@
 namespace mmadiff {
 namespace {
 
-uint64_t MostUnitCases(const Operation& op) {
-  return std::max<uint64_t>(1, kMaxRecordedDotProducts / op.shape().d_words());
+// A digest can cover a whole run. Without a model it must be small, as it is recomputed in one piece.
+constexpr uint64_t kMaxDotProducts = uint64_t{1} << 50;
+
+uint64_t CasesWith(const Operation& op, uint64_t dot_products) {
+  return std::max<uint64_t>(1, dot_products / op.shape().d_words());
 }
 
-// The model's digest if all NaNs count as the same word.
-Digest DigestOfAnyNan(CaseStream stream, uint64_t first, uint64_t cases) {
-  Numerics numerics = *stream.op->numerics;
+uint64_t MostUnitCases(const Operation& op) {
+  return CasesWith(op, IsModelled(op) ? kMaxDotProducts : kMaxRecordedDotProducts);
+}
+
+// Compares with the model's digest if all NaNs count as the same word.
+void SetNansOnly(RecomputedUnit& unit, int threads) {
+  if (!unit.model.has_value() || unit.model == unit.recorded) return;
+  Numerics numerics = *unit.stream.op->numerics;
   numerics.nan_verdict = NanVerdict::kAnyNan;
-  Operation op = *stream.op;
+  Operation op = *unit.stream.op;
   op.numerics = &numerics;
+  CaseStream stream = unit.stream;
   stream.op = &op;
-  return *AnswerDigest(stream, first, cases, nullptr);
+  const uint64_t most = CasesWith(op, kMaxRecordedDotProducts);
+  const size_t parts = (unit.cases - 1) / most + 1;
+  absl::Mutex mutex;
+  Digest sum = 0;
+  const auto add = [&](size_t i, int) {
+    const uint64_t skipped = i * most, cases = std::min(most, unit.cases - skipped);
+    const Digest digest = *AnswerDigest(stream, unit.first + skipped, cases, nullptr);
+    absl::MutexLock lock(&mutex);
+    sum += digest;
+  };
+  (void)InOrder(parts, threads, add, [](size_t) { return absl::OkStatus(); });
+  unit.nans_only = sum == unit.recorded;
 }
 
 }  // namespace
@@ -43,30 +66,62 @@ absl::Status Recomputation::Add(const RecordedDigests& d, const std::string& whe
 absl::Status Recomputation::Run(
     const RecomputeOptions& options,
     absl::FunctionRef<absl::Status(const RecomputedUnit&)> deliver) const {
-  std::vector<std::pair<const Digests*, uint64_t>> chosen;
+  struct Chosen {
+    const Digests* of;
+    uint64_t unit;
+    size_t begin;  // its first part among those of all units
+  };
+  std::vector<Chosen> chosen;
+  size_t parts = 0;
   uint64_t number = 0;
   for (const Digests& d : all_) {
     if (options.passes_over && options.passes_over(d.recorded)) continue;
     for (uint64_t u = 0; u < d.recorded.digests.size(); ++u) {
-      if (number++ % options.every == 0) chosen.emplace_back(&d, u);
+      if (number++ % options.every != 0) continue;
+      chosen.push_back({&d, u, parts});
+      const uint64_t most = CasesWith(*d.recorded.op, kMaxRecordedDotProducts);
+      parts += (d.recorded.unit_cases - 1) / most + 1;
     }
   }
   if (options.not_sampled != nullptr) *options.not_sampled += number - chosen.size();
-  std::vector<RecomputedUnit> units(chosen.size());
-  const auto compute = [&](size_t i, int thread) {
-    const auto& [of, u] = chosen[i];
-    const RecordedDigests& d = of->recorded;
-    const uint64_t first = d.first + u * d.unit_cases;
-    units[i] = {of->stream, first, d.unit_cases, d.identity, d.digests[u], {}};
-    if (IsModelled(*d.op)) {
-      units[i].model = *AnswerDigest(of->stream, first, d.unit_cases, nullptr);
-      units[i].nans_only = units[i].model != d.digests[u] &&
-                           DigestOfAnyNan(of->stream, first, d.unit_cases) == d.digests[u];
-    }
-    if (options.also != nullptr) options.also(units[i], thread);
+  absl::Mutex mutex;
+  std::map<size_t, RecomputedUnit> done;  // parts that are not delivered
+  const auto chosen_of = [&](size_t part) -> const Chosen& {
+    return *std::prev(std::ranges::upper_bound(chosen, part, {}, &Chosen::begin));
   };
-  return InOrder(chosen.size(), options.threads, compute, [&](size_t i) {
-    return deliver(std::exchange(units[i], {}));  // frees the memory of the unit
+  const auto compute = [&](size_t i, int thread) {
+    const Chosen& c = chosen_of(i);
+    const RecordedDigests& d = c.of->recorded;
+    const uint64_t most = CasesWith(*d.op, kMaxRecordedDotProducts), skipped = (i - c.begin) * most;
+    RecomputedUnit part = {c.of->stream, d.first + c.unit * d.unit_cases + skipped,
+                           std::min(most, d.unit_cases - skipped), d.identity};
+    if (part.cases == d.unit_cases) part.recorded = d.digests[c.unit];
+    if (IsModelled(*d.op)) part.model = *AnswerDigest(part.stream, part.first, part.cases, nullptr);
+    if (part.recorded.has_value()) SetNansOnly(part, 1);
+    if (options.also != nullptr) options.also(part, thread);
+    absl::MutexLock lock(&mutex);
+    done[i] = std::move(part);
+  };
+  RecomputedUnit unit;  // whose first parts are delivered
+  return InOrder(parts, options.threads, compute, [&](size_t i) -> absl::Status {
+    RecomputedUnit part;
+    {
+      absl::MutexLock lock(&mutex);
+      part = std::move(done.extract(i).mapped());
+    }
+    if (part.recorded.has_value() || options.also != nullptr) return deliver(part);
+    const Chosen& c = chosen_of(i);
+    const RecordedDigests& d = c.of->recorded;
+    if (i == c.begin) {
+      unit = std::move(part);
+    } else {
+      unit.cases += part.cases;
+      *unit.model += *part.model;
+    }
+    if (unit.cases < d.unit_cases) return absl::OkStatus();
+    unit.recorded = d.digests[c.unit];
+    SetNansOnly(unit, options.threads);
+    return deliver(unit);
   });
 }
 

@@ -15,13 +15,14 @@
 
 namespace mmadiff {
 
-// One recorded unit of digests with its recomputed digest.
+// One recorded unit of digests with its recomputed digest; with RecomputeOptions::also, part of one if it
+// has more than kMaxRecordedDotProducts.
 struct RecomputedUnit {
   CaseStream stream;
   uint64_t first = 0, cases = 0;
-  std::string identity;  // identity of the recorded device
-  Digest recorded = 0;
-  std::optional<Digest> model;  // nothing if the operation has no model
+  std::string identity;                 // identity of the recorded device
+  std::optional<Digest> recorded = {};  // nothing for a part of a unit
+  std::optional<Digest> model = {};     // nothing if the operation has no model
   // The recorded digest is not `model`, but the model's if all NaNs count as the same word: digests
   // were recorded like that before the tables promised NaN bits of the operation.
   bool nans_only = false;

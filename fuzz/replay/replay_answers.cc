@@ -138,7 +138,7 @@ void AddUnit(const RecomputedUnit& unit, Digest answer, bool flaky, const std::s
              ReplayState& replay) {
   ReplayOutcome& outcome = replay.outcome;
   const bool modelled = unit.model.has_value();
-  const bool equal = answer == unit.model.value_or(unit.recorded);
+  const bool equal = answer == (modelled ? *unit.model : *unit.recorded);
   const std::string cases =
       absl::StrCat(FormatCaseName({unit.stream, unit.first}), " to ", unit.first + unit.cases - 1);
   ReplayRow row = {.kind = flaky      ? "flaky"
@@ -156,7 +156,7 @@ void AddUnit(const RecomputedUnit& unit, Digest answer, bool flaky, const std::s
     ++(flaky ? outcome.flaky_units : outcome.units);
     outcome.differing_units += !flaky && !equal;
   } else {
-    row.recorded = Hex(unit.recorded);
+    row.recorded = Hex(*unit.recorded);
     row.recorded_by = PlainLine(unit.identity);
     text = absl::StrCat("CHANGED DIGEST ", cases, "\n  recorded  ", *row.recorded, "  ",
                         *row.recorded_by, "\n  now       ", *row.digest, "  ", device, "\n");
@@ -238,7 +238,7 @@ absl::Status CompareUnit(const RecomputedUnit& unit, ReplayState& replay) {
   if (device == nullptr) {
     if (!modelled) return absl::OkStatus();
     replay.outcome.units_of_nans += unit.nans_only;
-    AddUnit(unit, unit.nans_only ? *unit.model : unit.recorded, false, unit.identity, replay);
+    AddUnit(unit, unit.nans_only ? *unit.model : *unit.recorded, false, unit.identity, replay);
     return absl::OkStatus();
   }
   if (device->Lacks(op)) {
