@@ -9,6 +9,7 @@
 
 #include "sim/operation.h"
 #include "sim/pattern.h"
+#include "sim/sources.h"
 
 namespace mmadiff {
 namespace {
@@ -29,19 +30,19 @@ constexpr Rule kRules[] = {
      "x86/tdpb{s,u}{s,u}d "
      "sm_90/{fma,wmma}.* sm_90/{mma,wgmma}.m*",
      "recorded by this project"},
-    {Grade::kContested, "sm_70/wmma.*.{f32,f16}.f16.f16.$1", "Hickmann and Bradford's order"},
+    {Grade::kContested,
+     "sm_70/wmma.*.{f32,f16}.f16.f16.$1 sm_100/tcgen05.mma.m128n8k64.mxf4nvf4.*.ue4m3.4x",
+     "two sources contradict each other"},
     {Grade::kAssumed, "sm_86/* sm_103/*", "taken from a relative"},
     {Grade::kAssumed,
-     "sm_{70,75,80,86,89,103}/*mma.*.satfinite.* sm_{100,120}/*.satfinite.s32.{s8,u8}.* "
-     "sm_100/tcgen05.*.satfinite.*",
+     "sm_{70,75,80,86,89,103}/*mma.*.satfinite.* sm_{100,120}/mma.*.satfinite.s32.{s8,u8}.* "
+     "sm_100/wmma.*.satfinite.s32.{s8,u8}.*",
      "when the clamp acts is open"},
     {Grade::kAssumed, OTHERS "*mma.*.r{z,m,p}.f64.*", "nobody has measured directed rounding"},
     {Grade::kAssumed, "gfx*/v_mfma_i32_*", "no manual read here says what an overflow does"},
     {Grade::kAssumed,
-     "*f8f6f4*.{e3m2,e2m3,e2m1}.* sm_100/tcgen05.mma.m64n8k32.*.{e3m2,e2m3,e2m1} "
-     "sm_100/tcgen05.mma.m64n8k32.*.{e3m2,e2m3,e2m1}.e*",
+     "sm_120/*f8f6f4*.{e3m2,e2m3,e2m1}.* sm_103/*f8f6f4*.{e3m2,e2m3,e2m1}.* sm_120/*nvf4*ue8m0.4x",
      "results nowhere stated"},
-    {Grade::kAssumed, "*nvf4*ue8m0.4x", "results nowhere stated"},
     {Grade::kAssumed,
      "sm_{80,89,90,120}/mma.sp.*.{f32,f16}.* sm_100/mma.sp.*.{f32,f16}.* "
      "sm_90/wgmma.sp.*.{f32,f16}.* gfx*/v_smfmac_* gfx1200/v_swmmac_{f32,f16,bf16}_*",
@@ -56,14 +57,17 @@ constexpr Rule kRules[] = {
 };
 #undef OTHERS
 
-// What is published of instructions that MMA-Sim 2.1.1 does not have: manuals and recordings.
-constexpr char kOtherSources[] =
-    "*/fma.* arm/* x86/tdpfp16ps x86/tmmultf32ps x86/tdp*f8ps "
-    "sm_100/tcgen05.mma.sp.* sm_*/{mma,wgmma}.*.s32.* */{mma,wmma}.*.f64.f64.f64.f64 "
-    "sm_{90,100}/wmma.m16n16k16.{f32.f16,f16.f16,f32.bf16}.* "
-    "x86/vcvt* sm_*/cvt.* ocp/cvt.* gfx*/v_cvt_* "
-    "gfx{1100,1200}/v_{dot2,wmma}_{f32,f16,bf16}_* gfx1200/v_{wmma,swmmac}_i32_* "
-    "sm_90/mma.m16n8k32.f16.{e4m3,e5m2}.$1.f16 sm_100/mma.m16n8k32.{f32,f16}.{e4m3,e5m2}.$2.$1";
+// What a source of a published operation must state: its arithmetic, not only its operands.
+constexpr char kOfNamesOnly[] = "ptxas ptxas_12_9 search";
+// The manuals whose text decides the arithmetic, and of what.
+constexpr struct {
+  const char *source, *ops;
+} kManuals[] = {
+    {"ptx_isa",
+     "*/fma.* */{mma,wmma,wgmma,tcgen05.mma,mma.sp,wgmma.sp}.*.s32* */{mma,wmma}.*.f64.* "
+     "sm_*/cvt.*"},
+    {"amd_isa", "gfx*/v_cvt_*"},
+};
 
 const std::set<std::string>& MmaSimOperations() {
   static const auto& ops = *[] {
@@ -90,30 +94,45 @@ int LoweringsOf(const std::string& op) {
   return found;
 }
 
-std::vector<std::string> BrokenClaims(const std::string& op, const Evidence& e, NanVerdict nan) {
+// Whether the source states the arithmetic of the operation.
+bool States(const Source& source, const std::string& op) {
+  const std::string id = source.id;
+  if (!MatchesAny(source.covers, op) || MatchesAny(kOfNamesOnly, id)) return false;
+  if (id == "mma_sim" || id == "mma_sim_paper") return MmaSimOperations().contains(op);
+  if (id == "lowerings") return LoweringsOf(op) == 1;
+  for (const auto& manual : kManuals) {
+    if (id == manual.source) return MatchesAny(manual.ops, op);
+  }
+  return true;
+}
+
+std::vector<std::string> BrokenClaims(const std::string& op, const Evidence& e) {
   std::vector<std::string> broken;
   const auto claim = [&](bool holds, const std::string& what) {
     if (!holds) broken.push_back(op + ": " + what);
   };
-  const std::string text = e.text;
-  const bool models = MmaSimOperations().contains(op),
-             cites = text.find("MMA-Sim 2.1.1") != text.npos;
   for (const Rule& rule : kRules) {
     claim(!MatchesAny(rule.ops, op) || e.grade == rule.grade,
           std::string(Name(e.grade)) + ", but " + rule.why);
   }
   claim(e.grade != Grade::kMeasured || MatchesAny(kRules[0].ops, op), "measured by nobody here");
   claim(e.grade != Grade::kContested || MatchesAny(kRules[1].ops, op), "contested by nobody");
-  const bool compiled = e.file == std::string("corpus/lowerings");
-  claim(e.grade != Grade::kPublished || models || compiled || MatchesAny(kOtherSources, op),
-        "published nowhere");
-  claim(!compiled || LoweringsOf(op) == 1, "no machine code, or not that of the model");
-  claim(!compiled || text.find("Open: the open questions of these instructions") != text.npos,
-        "the open questions of its instructions are its own");
-  claim(!cites || models, "MMA-Sim 2.1.1 does not have it");
-  // Its hardware test leaves out what the hardware made NaN where no NaN bits are promised.
-  claim(!cites || nan == NanVerdict::kBits || text.find("hardware made NaN") != text.npos,
-        "no NaN was compared");
+  const bool of_relative = e.grade == Grade::kAssumed;
+  int state = 0;
+  for (const Source* source : SourcesOf(e.sources)) {
+    const std::string id = source->id;
+    const bool mma_sim = id == "mma_sim" || id == "mma_sim_paper";
+    claim(of_relative || MatchesAny(source->covers, op), id + " does not cover it");
+    claim(of_relative || !mma_sim || MmaSimOperations().contains(op), id + " does not have it");
+    claim((e.grade == Grade::kMeasured) == (id.rfind("own_", 0) == 0) || id == "ptxas",
+          id + ": a measurement by others, or a publication by this project");
+    claim(id != "lowerings" || LoweringsOf(op) == 1, "no machine code, or not that of the model");
+    claim(id != "lowerings" || *e.open != '\0',
+          "the open questions of its instructions are its own");
+    state += States(*source, op);
+  }
+  claim(e.grade != Grade::kPublished || state > 0, "published nowhere");
+  claim(e.grade != Grade::kContested || state > 1, "contested by nobody else");
   return broken;
 }
 
@@ -122,21 +141,50 @@ TEST(Evidence, ClaimsNoMoreThanItsSources) {
   for (const std::string& name : MmaSimOperations())
     EXPECT_NE(FindOperation(name), nullptr) << name;
   for (const Operation& op : Operations()) {
-    const Numerics& n = *op.numerics;
-    EXPECT_THAT(BrokenClaims(op.name, n.evidence, n.nan_verdict), IsEmpty());
+    EXPECT_THAT(BrokenClaims(op.name, op.numerics->evidence), IsEmpty());
   }
 }
 
-// What a GPU does not have is what ptxas makes of it, and the evidence says so.
-TEST(Evidence, MeasuredEmulationIsCalledSo) {
+// What a GPU does not have is what ptxas makes of it: a source, too.
+TEST(Evidence, MeasuredEmulationCitesItsCompiler) {
   for (const Operation& op : Operations()) {
     const Evidence& e = op.numerics->evidence;
     if (e.grade != Grade::kMeasured) continue;
-    const std::vector<std::string> native = SplitWords(op.instruction->native_on);
-    EXPECT_EQ(std::string(e.text).find("Not native") == std::string::npos,
-              std::ranges::count(native, op.arch()) > 0)
+    const std::vector<std::string> native = SplitWords(op.instruction->native_on),
+                                   sources = SplitWords(e.sources);
+    EXPECT_EQ(std::ranges::count(sources, "ptxas"), std::ranges::count(native, op.arch()) == 0)
         << op.name;
   }
+}
+
+// That nobody has published something was searched for, once, on a day.
+TEST(Evidence, WhatIsUnpublishedWasSearched) {
+  for (const UnknownNumerics& u : AllUnknown()) {
+    EXPECT_THAT(SplitWords(u.evidence.sources), Contains("search")) << u.instruction;
+  }
+  EXPECT_STRNE(FindSource("search")->date, "");
+}
+
+TEST(Sources, AreWellFormed) {
+  std::set<std::string> ids;
+  for (const Source& s : Sources()) {
+    EXPECT_TRUE(ids.insert(s.id).second) << s.id;
+    EXPECT_THAT(s.date, testing::MatchesRegex("|[0-9]{4}(-[0-9]{2}(-[0-9]{2})?)?")) << s.id;
+    EXPECT_STRNE(s.says, "") << s.id;
+    for (const std::string& word : SplitWords(s.covers)) {
+      const auto covers = [&](const Operation& op) { return MatchesAny(word.c_str(), op.name); };
+      const auto covers_unknown = [&](const UnknownNumerics& u) {
+        return MatchesAny(word.c_str(), u.arch + ("/" + u.instruction));
+      };
+      EXPECT_TRUE(std::ranges::any_of(Operations(), covers) ||
+                  std::ranges::any_of(AllUnknown(), covers_unknown))
+          << s.id << ": " << word;
+    }
+  }
+  EXPECT_EQ(FindSource("none"), nullptr);
+  EXPECT_EQ(Citation(*FindSource("mma_sim"), false), "MMA-Sim 2.1.1 (2026-10-22)");
+  EXPECT_EQ(Citation(*FindSource("tpu_bfloat16"), true), "Google Cloud, page on bfloat16");
+  EXPECT_EQ(Citation(*FindSource("qemu_7_2"), true), "QEMU 7.2 (its answers are not stored)");
 }
 
 // A measurement of this project does not hide that others recorded answers of another GPU.
@@ -151,7 +199,10 @@ TEST(Evidence, WhatOthersRecordedIsSaid) {
     name = "sm_90/" + name.substr(kPrefix.size(), name.size() - kPrefix.size() - kSuffix.size());
     const Operation* op = FindOperation(name);
     ASSERT_NE(op, nullptr) << name;
-    EXPECT_THAT(op->numerics->evidence.others, HasSubstr("recorded on H100")) << name;
+    const Evidence* others = op->numerics->evidence.others;
+    ASSERT_NE(others, nullptr) << name;
+    EXPECT_THAT(SplitWords(others->sources), Contains("khattak_mikaitis")) << name;
+    EXPECT_THAT(others->gpus, HasSubstr("H100")) << name;
   }
   EXPECT_GE(recordings, 8);
 }
@@ -166,34 +217,44 @@ TEST(Evidence, EveryRuleIsForAOperation) {
 }
 
 TEST(Evidence, PlantedOverclaimsAreFound) {
-  const auto claims = [](const char* op, Grade grade, const char* text,
-                         NanVerdict nan = NanVerdict::kAnyNan) {
-    return BrokenClaims(op, {grade, text}, nan);
+  const auto claims = [](const char* op, Grade grade, const char* sources, const char* open = "") {
+    return BrokenClaims(op, {grade, sources, "", open});
   };
   const Grade published = Grade::kPublished;
-  EXPECT_THAT(claims("sm_100/mma.m16n8k4.rz.f64.f64.f64.f64", published, "PTX ISA"),
+  EXPECT_THAT(claims("sm_100/mma.m16n8k4.rz.f64.f64.f64.f64", published, "ptx_isa"),
               Contains(HasSubstr("directed rounding")));
-  EXPECT_THAT(claims("gfx90a/v_mfma_i32_4x4x4i8", published, "AMD ISA"),
+  EXPECT_THAT(claims("gfx90a/v_mfma_i32_4x4x4i8", published, "amd_isa"),
               Contains(HasSubstr("overflow")));
-  EXPECT_THAT(claims("gfx90a/v_mfma_f32_4x4x4f16", published, "MMA-Sim 2.1.1: every NaN compared"),
-              Contains(HasSubstr("no NaN was compared")));
-  EXPECT_THAT(claims("sm_100/wmma.m16n16k16.f32.f16.f16.f32", published, "the rest: MMA-Sim 2.1.1"),
+  EXPECT_THAT(claims("gfx90a/v_mfma_i32_4x4x4i8", published, "amd_isa"),
+              Contains(HasSubstr("published nowhere")));
+  EXPECT_THAT(claims("sm_100/wmma.m16n16k16.f32.f16.f16.f32", published, "mma_sim"),
               Contains(HasSubstr("does not have it")));
+  EXPECT_THAT(claims("sm_90/mma.m16n8k16.f32.f16.f16.f32", published, "sf_tensor"),
+              Contains(HasSubstr("does not cover it")));
+  EXPECT_THAT(claims("sm_90/mma.m16n8k16.f32.f16.f16.f32", Grade::kMeasured, "mma_sim"),
+              Contains(HasSubstr("by others")));
+  EXPECT_THAT(claims("sm_80/mma.m16n8k16.f32.f16.f16.f32", published, "own_h200"),
+              Contains(HasSubstr("by this project")));
   EXPECT_THAT(claims("sm_70/wmma.m16n16k16.f32.f16.f16.f32", Grade::kAssumed, ""),
-              Contains(HasSubstr("order")));
-  EXPECT_THAT(claims("sm_86/mma.m16n8k16.f32.f16.f16.f32", published, ""),
+              Contains(HasSubstr("contradict")));
+  EXPECT_THAT(claims("sm_70/wmma.m16n16k16.f32.f16.f16.f32", Grade::kContested, "hickmann_2019"),
+              Contains(HasSubstr("nobody else")));
+  EXPECT_THAT(claims("sm_86/mma.m16n8k16.f32.f16.f16.f32", published, "mma_sim"),
               Contains(HasSubstr("relative")));
   EXPECT_THAT(claims("sm_100/mma.m16n8k16.f32.f16.f16.f32", Grade::kMeasured, ""),
               Contains(HasSubstr("measured by nobody")));
-  EXPECT_THAT(claims("sm_120/mma.m16n8k32.f8f6f4.f32.e2m1.e4m3.f32", published, ""),
+  EXPECT_THAT(claims("sm_120/mma.m16n8k32.f8f6f4.f32.e2m1.e4m3.f32", published, "mma_sim"),
               Contains(HasSubstr("nowhere stated")));
-  EXPECT_THAT(claims("sm_100/mma.m16n8k16.f32.e4m3.e4m3.f32", published, "recorded"),
-              Contains(HasSubstr("published nowhere")));
+  for (const char* sources : {"ptx_isa", "ptxas", "search", ""}) {
+    EXPECT_THAT(claims("sm_100/mma.m16n8k16.f32.e4m3.e4m3.f32", published, sources),
+                Contains(HasSubstr("published nowhere")));
+  }
   for (const char* op :
        {"sm_90/mma.m16n8k32.f32.e4m3.e4m3.f32", "sm_103/mma.m8n8k4.f32.f16.f16.f32"}) {
-    EXPECT_THAT(BrokenClaims(op, {published, "executed", "corpus/lowerings"}, NanVerdict::kBits),
-                Contains(HasSubstr("no machine code")));
+    EXPECT_THAT(claims(op, published, "lowerings", "much"), Contains(HasSubstr("no machine code")));
   }
+  EXPECT_THAT(claims("sm_80/mma.m8n8k4.f32.f16.f16.f32", published, "lowerings"),
+              Contains(HasSubstr("its own")));
 }
 
 // That nobody can simulate them is a claim too.

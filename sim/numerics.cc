@@ -15,299 +15,307 @@ constexpr Grade kMeasured = Grade::kMeasured, kPublished = Grade::kPublished,
                 kAssumed = Grade::kAssumed, kUnknown = Grade::kUnknown;
 
 // From `mmadiff run`, strategy mixed, seed 1, 2026-11-20. Each operation's file holds recorded
-// answers.
+// answers; the others were compared when they were made.
 #define MMADIFF_INTEL(instruction) \
   "corpus/observations/intel_avx512_bf16_model167/x86." instruction ".txt.gz"
-// Each file holds some of these answers; the others were compared when they were made.
+constexpr Evidence OnX86(const char* text, const char* file) {
+  return {kMeasured, "own_xeon own_epyc", text, "", file};
+}
+constexpr Evidence OnXeon(const char* text, const char* file) {
+  return {kMeasured, "own_xeon", text, "", file};
+}
 constexpr char kDots[] =
-    "0 of 1.6e9 dot products differ on an Intel Xeon with AVX512_BF16 (model 167 according to its "
-    "virtual machine), and 0 of 1.6e8 on an AMD EPYC, Zen 4 [corpus/observations/amd_epyc_zen4]";
+    "0 of 1.6e9 dot products differ on the Xeon, 0 of 1.6e8 on a Zen 4 "
+    "(corpus/observations/amd_epyc_zen4)";
 constexpr char kFmas[] =
-    "0 of 2e7 dot products differ on an Intel Xeon (model 167 according to its virtual machine), "
-    "0 of 3.0e7 on an AMD EPYC, Zen 3 [corpus/observations/amd_epyc_zen3], and 0 of 6.2e7 on a "
-    "Zen 4 [corpus/observations/amd_epyc_zen4]";
+    "0 of 2e7 dot products differ on the Xeon, 0 of 3.0e7 on a Zen 3 "
+    "(corpus/observations/amd_epyc_zen3), 0 of 6.2e7 on a Zen 4 "
+    "(corpus/observations/amd_epyc_zen4)";
 constexpr char kIntegers[] =
-    "0 of 3.2e8 dot products differ on an Intel Xeon (model 167 according to its virtual machine), "
-    "and 0 of 1.2e8 on an AMD EPYC, Zen 4 [corpus/observations/amd_epyc_zen4]";
-constexpr char kTiles[] =
-    "0 of 2.56e8 dot products differ on an Intel Xeon with AMX-BF16 and AMX-INT8 (model 167 "
-    "according to its virtual machine)";
+    "0 of 3.2e8 dot products differ on the Xeon, 0 of 1.2e8 on a Zen 4 "
+    "(corpus/observations/amd_epyc_zen4)";
+constexpr char kTiles[] = "0 of 2.56e8 dot products differ";
 
 constexpr Evidence kAmxText = {
-    kPublished,
-    "Intel's pseudo-code. The chains, order, NaN rule and flushing were measured for TDPBF16PS, "
-    "not for this instruction"};
+    kPublished, "intel_ise",
+    "pseudo-code; the chains, order, NaN rule and flushing were measured for TDPBF16PS",
+    "whether they are the same for this instruction"};
 constexpr Evidence kAmxTf32 = {
-    kPublished,
-    "Intel's pseudo-code before ISE 319433-062 (2026), which withdraws AMX-TF32. The chains, "
-    "order, NaN rule and flushing were measured for TDPBF16PS, not for this instruction"};
+    kPublished, "intel_ise intel_ise_062",
+    "withdrawn; pseudo-code; the chains, order, NaN rule and flushing were measured for TDPBF16PS",
+    "no processor has it"};
 constexpr Evidence kAmxFp8 = {
-    kPublished,
-    "Intel's ISE 319433-057, as two emulators read it, whose repositories are not identified: the "
-    "exact sum of all products is rounded once to nearest even, then added to the addend; results "
-    "are flushed, addends not. Upstream Bochs (783b58fd, 2026-08-22) has other steps. Open: "
-    "addends flushed or not, on which the text contradicts itself, and the payload of a NaN "
-    "addend; no processor has it (searched 2026-11-30)"};
+    kPublished, "intel_ise_057 amx_fp8_emulators bochs search",
+    "ISE 319433-057 as the two emulators read it: the exact sum of all products is rounded once to "
+    "nearest even, then added to the addend; results are flushed, addends not; Bochs has other "
+    "steps",
+    "addends flushed or not, on which the text contradicts itself; the payload of a NaN addend; no "
+    "processor has it"};
 constexpr Evidence kArmText = {
-    kPublished,
-    "Arm's pseudo-code BFDotAdd with FPCR.EBF = 0: round to odd, flushed, default NaN; "
-    "matches QEMU 7.2 (-cpu max, an emulator) on 1e6 dot products (answers not stored)"};
+    kPublished, "arm_arm qemu_7_2",
+    "BFDotAdd with FPCR.EBF = 0: round to odd, flushed, default NaN; QEMU gives the same"};
 constexpr Evidence kArmExtended = {
-    kPublished,
-    "Arm's pseudo-code BFDotAdd with FPCR.EBF = 1, RMode nearest, FZ = FIZ = AH = 0; QEMU 10.0.2 "
-    "(2025-05-29) has the same steps (read, not run)"};
-constexpr Evidence kArmInteger = {
-    kPublished,
-    "Arm's pseudo-code: exact, modulo 2^32; matches QEMU 7.2 on 1e6 dot products (answers not "
-    "stored)"};
+    kPublished, "arm_arm qemu_10_0_2",
+    "BFDotAdd with FPCR.EBF = 1, RMode nearest, FZ = FIZ = AH = 0; QEMU has the same steps"};
+constexpr Evidence kArmInteger = {kPublished, "arm_arm qemu_7_2",
+                                  "exact, modulo 2^32; QEMU gives the same"};
 
 constexpr Evidence kFmaF32 = {
-    kPublished,
-    "PTX ISA: one rounding in the named mode, subnormals kept; CUDA Programming Guide: NaN "
-    "operands give 7fffffff. Open: the NaN of an invalid operation"};
-constexpr Evidence kFmaF64 = {kPublished,
-                              "PTX ISA: one rounding in the named mode, subnormals kept. NaNs "
-                              "as on an H200. Open: NaN payload on this architecture"};
+    kPublished, "ptx_isa cuda_guide",
+    "one rounding in the named mode, subnormals kept; NaN operands give 7fffffff",
+    "the NaN of an invalid operation"};
+constexpr Evidence kFmaF64 = {kPublished, "ptx_isa",
+                              "one rounding in the named mode, subnormals kept; NaNs as on an H200",
+                              "NaN payload on this architecture"};
 // Recordings by Khattak & Mikaitis (MATLAB-tensor-core, model_validation). The folder's README
 // explains what they decide. The f16, bf16 and tf32 recordings were made through wmma and use no
 // more of k than one step has.
-constexpr char kRecordings[] = "corpus/observations/khattak_mikaitis";
-constexpr Evidence Recorded(const char* text, Grade grade = kPublished) {
-  return {grade, text, kRecordings};
+constexpr Evidence Recorded(Evidence evidence, const char* gpus = "") {
+  evidence.file = "corpus/observations/khattak_mikaitis";
+  evidence.gpus = gpus;
+  return evidence;
 }
-#define MMADIFF_RECORDED(gpus) \
-  "recorded on " gpus          \
-  " by Khattak & Mikaitis with values like N(0, 1): all match; the rest: MMA-Sim 2.1.1"
-#define MMADIFF_STEP(gpus)                        \
-  "MMA-Sim 2.1.1; its step was recorded on " gpus \
-  " by Khattak & Mikaitis through wmma with values like N(0, 1): all match"
-#define MMADIFF_WMMA(gpus)                                                        \
-  "recorded on " gpus                                                             \
-  " by Khattak & Mikaitis with values like N(0, 1): all match; the rest as mma, " \
-  "which is the same machine instruction (ptxas 13.0)"
-constexpr char kLikeAmpere[] =
-    "as sm_80; its step was recorded on A2 by Khattak & Mikaitis through wmma with values like "
-    "N(0, 1): all match";
+constexpr char kAdaAndL40s[] = "RTX 1000 Ada, L40S", kHoppers[] = "H100, H200";
+constexpr Evidence kAnswers = {kPublished, "khattak_mikaitis mma_sim",
+                               "all match; the rest as MMA-Sim"};
+constexpr Evidence kWgmmaAnswers = {
+    kPublished, "khattak_mikaitis mma_sim",
+    "all match (assumed to be through this instruction, because the addends are zero); the rest as "
+    "MMA-Sim"};
+constexpr Evidence kStep = {kPublished, "mma_sim mma_sim_paper khattak_mikaitis",
+                            "its step, through wmma: all match; the rest as MMA-Sim"};
+constexpr Evidence kLikeMma = {kPublished, "khattak_mikaitis ptxas",
+                               "all match; the rest as mma, which is the same machine instruction"};
+constexpr Evidence kLikeAmpere = {kAssumed, "khattak_mikaitis mma_sim",
+                                  "its step, through wmma: all match; the rest as sm_80"};
 
 // Its README describes the sources of the answers.
 constexpr char kRdnaFolder[] = "corpus/observations/amd_rdna";
+constexpr char kOpenRdna[] = "the changes of a parameter that changes.tsv lists";
 constexpr Evidence kRdna3Captured = {
-    kPublished,
-    "AMD's emulator rocjitsu; answers of a Radeon Pro W7900 in its tests, read on 2026-11: all "
-    "match. changes.tsv lists the changes of a parameter that they leave open",
-    kRdnaFolder};
-constexpr Evidence kRdna35 = {kAssumed,
-                              "as gfx1100; a user's model of it agreed with his gfx1151 on 1.2e7 "
-                              "cases (rocm-systems #12056), whose answers are not stored"};
+    kPublished, "rocjitsu",
+    "the emulator's model, which reproduces all captured answers of a "
+    "Radeon Pro W7900",
+    kOpenRdna, kRdnaFolder};
+constexpr Evidence kRdna35 = {
+    kAssumed, "rocm_12056",
+    "as gfx1100; a user's model of it agreed with his gfx1151 on 1.2e7 cases"};
 constexpr Evidence kRdna4Captured = {
-    kPublished,
-    "AMD's emulator rocjitsu; answers of a Radeon AI Pro R9700 (gfx1201) in its tests, read on "
-    "2026-11: all match. Open: f16 results rounded once or through f32; changes.tsv lists the "
-    "changes of a parameter that they leave open",
+    kPublished, "rocjitsu",
+    "the emulator's model, which reproduces all captured answers of a Radeon AI Pro R9700 "
+    "(gfx1201)",
+    "f16 results rounded once or through f32; the changes of a parameter that changes.tsv lists",
     kRdnaFolder};
-constexpr Evidence kRdna4Dot4 = {kAssumed,
-                                 "AMD's emulator rocjitsu, whose source calls it characterized on "
-                                 "hardware; no answers are stored"};
+constexpr Evidence kRdna4Dot4 = {
+    kAssumed, "rocjitsu", "the emulator's model, which its source calls characterized on hardware",
+    "no answers are stored"};
 constexpr Evidence kRdna4Integer = {
-    kPublished,
-    "digests of matrices of a gfx1201 (bjacob/goc, 2026-10-09): all match; signed, unsigned, "
-    "dense, sparse, with clamp (saturated after each half of the lanes) and without",
-    kRdnaFolder};
-constexpr Evidence kRdna3Integer = {
-    kAssumed,
-    "exact products and sums that wrap, as on gfx1201; no answers are stored. Open: overflow"};
+    kPublished, "goc",
+    "all match; signed, unsigned, dense, sparse, with clamp (saturated after each half of the "
+    "lanes) and without",
+    "", kRdnaFolder};
+constexpr Evidence kRdna3Integer = {kAssumed, "amd_isa",
+                                    "exact products and sums that wrap, as on gfx1201", "overflow"};
 
-constexpr char kWmmaFirst[] =
-    "the architecture's mma steps in ascending k; Khattak & Mikaitis recorded the first step, the "
-    "others were never recorded";
+constexpr Evidence kWmmaFirst = {
+    kAssumed, "khattak_mikaitis mma_sim",
+    "the architecture's mma steps in ascending k; of these the first was recorded",
+    "the order of k"};
 // Each operation with f16, bf16 or tf32 inputs matches MMA-Sim 2.1.1 on at least 40,960 dot
 // products of all classes, each native FP8 operation on 16,384 (`mmadiff run --device=exec:`,
 // 2026-11-20). Two models agree there; no hardware was involved.
 constexpr Evidence kMmaSim = {
-    kPublished,
-    "MMA-Sim 2.1.1; its authors claim that it equals hardware on 1e6 random bit patterns (arXiv "
-    "2511.10909v2, with different f16 floors), which reach neither floors nor zero sums; this "
-    "project replayed no recording"};
+    kPublished, "mma_sim mma_sim_paper",
+    "as MMA-Sim (the paper has different f16 floors); this project replayed no recording"};
 constexpr Evidence kMmaSimLike = {
-    kAssumed,
-    "MMA-Sim 2.1.1 models it like FP8, with a kernel for hardware but no stated result; it "
-    "ignores the containers' padding bits"};
-constexpr Evidence kMixedTypes = {
-    kAssumed,
-    "PTX ISA: f16 and bf16 may be mixed; assumed to compute as the forms with one type. Open: no "
-    "published tests"};
+    kAssumed, "mma_sim",
+    "modeled like FP8, with a kernel for hardware but no stated result; padding bits of the "
+    "containers are ignored"};
+constexpr Evidence kLikeB200 = {
+    kPublished, "sf_tensor",
+    "as sf-tensor, MMA-Sim and the published words of a B200; padding bits of the containers are "
+    "ignored"};
+constexpr Evidence kMixedTypes = {kAssumed, "ptx_isa search",
+                                  "f16 and bf16 may be mixed; as the forms with one type",
+                                  "no published tests"};
 constexpr Evidence kMixedAddend = {
-    kPublished,
-    "MMA-Sim 2.1.1: an f16 addend is aligned with its own exponent (version 1 first widened it to "
-    "f32; the two differ for subnormal addends); this project replayed no recording"};
-constexpr Evidence kTuring884 = {
-    kPublished,
-    "MMA-Sim 2.1.1: Turing runs m8n8k4 with Volta's numbers (version 1 had F=24); this project "
-    "replayed no recording"};
+    kPublished, "mma_sim",
+    "an f16 addend is aligned with its own exponent (version 1 first widened it to f32; the two "
+    "differ for subnormal addends); this project replayed no recording"};
+constexpr Evidence kTuring884 = {kPublished, "mma_sim",
+                                 "Turing runs m8n8k4 with Volta's numbers (version 1 had F=24); "
+                                 "this project replayed no recording"};
 // ptxas emulates, not the chip: recordings and recipe hold for one version of ptxas.
-#define MMADIFF_EMULATED(gpus)                          \
-  "emulated by ptxas with f16 steps; recorded on " gpus \
-  " by Khattak & Mikaitis with values "                 \
-  "like N(0, 1): all match; the rest as the f16 steps"
+constexpr Evidence kEmulated = {kPublished, "khattak_mikaitis ptxas",
+                                "f16 steps made by ptxas: all match; the rest as the f16 steps"};
 // kMeasurements has the evidence on every architecture.
-constexpr Evidence kCompiled = {kAssumed, "made of other instructions by ptxas"};
-constexpr Evidence kF64 = {
-    kPublished,
-    "PTX ISA: as fma.rn; MMA-Sim 2.1.1, whose hardware test skips results that the hardware made "
-    "NaN. NaNs and order of k as on an H200. Open: both on this architecture"};
-constexpr Evidence kWmmaF64 = {
-    kPublished,
-    "PTX ISA: as fma.rn; Fasi et al. 2021 saw round to nearest even after each addition on A100, "
-    "through wmma. NaNs and order of k as on an H200. Open: both on this architecture"};
+constexpr Evidence kCompiled = {kAssumed, "ptxas", "made of other instructions by ptxas"};
+constexpr Evidence kF64 = {kPublished, "ptx_isa mma_sim",
+                           "as fma.rn; NaNs and order of k as on an H200",
+                           "both on this architecture"};
+constexpr Evidence kWmmaF64 = {kPublished, "ptx_isa",
+                               "as fma.rn; NaNs and order of k as on an H200",
+                               "both on this architecture"};
+constexpr Evidence kWmmaF64OfA100 = {
+    kPublished, "ptx_isa fasi_2021",
+    "as fma.rn; an A100 rounds to nearest even after each addition; NaNs and order of k as on an "
+    "H200",
+    "both on this architecture"};
 constexpr Evidence kF64Rounded = {
-    kAssumed,
-    "PTX ISA: rounding modes exist; on an H200 they apply to each fma, with IEEE 754's overflow. "
-    "Open: never measured on this architecture"};
+    kAssumed, "ptx_isa",
+    "rounding modes exist; on an H200 they apply to each fma, with IEEE 754's overflow",
+    "never measured on this architecture"};
 constexpr Evidence kIntegerText = {
-    kPublished,
-    "PTX ISA: exact products and 32-bit sums that wrap; neither order nor rounding can differ"};
-constexpr Evidence kIntegerLike = {
-    kAssumed,
-    "exact products and sums that wrap, as mma; its own page does not state that sums wrap"};
+    kPublished, "ptx_isa",
+    "exact products and 32-bit sums that wrap; neither order nor rounding can differ"};
+constexpr Evidence kIntegerLike = {kAssumed, "ptx_isa", "exact products and sums that wrap, as mma",
+                                   "its own page does not state that sums wrap"};
+constexpr Evidence kIntegerB200 = {
+    kPublished, "ptx_isa sf_tensor",
+    "exact products and sums that wrap, or are clamped once, as in the published words of a B200"};
+constexpr char kOpenSparse[] =
+    "which products share a step; whether infinities and NaNs beside unstored elements show";
 constexpr Evidence kSparse = {
-    kAssumed,
-    "the dense instruction's sum over the products that the metadata select, as sf-tensor/tcgen05 "
-    "reports of a B200; this instruction's sum is unpublished (searched 2026-11-30). Open: which "
-    "products share a step, and whether infinities and NaNs beside unstored elements show"};
+    kAssumed, "search sf_tensor",
+    "the dense instruction's sum over the products that the metadata select, as sf-tensor reports "
+    "for tcgen05.mma.sp; this instruction's sum is unpublished",
+    kOpenSparse};
 constexpr Evidence kSparseB200 = {
-    kPublished,
-    "sf-tensor/tcgen05 (8fce64d, 2026-07-11): the dense sum over the products that the metadata "
-    "select, in one step; its author claims that a B200 gave the same on 1e6 cases. This project "
-    "replayed no answers"};
+    kPublished, "sf_tensor",
+    "the dense sum over the products that the metadata select, in one step; this project replayed "
+    "no answers"};
 constexpr Evidence kSparseAmd = {
-    kAssumed,
+    kAssumed, "search",
     "the dense instruction's sum over the products that the metadata select; the arithmetic of "
-    "AMD's sparse instructions is unpublished (searched 2026-11-30). Open: which products share a "
-    "step, and whether infinities and NaNs beside unstored elements show"};
+    "AMD's sparse instructions is unpublished",
+    kOpenSparse};
 constexpr Evidence kSparseRdna4Fp8 = {
-    kAssumed,
+    kAssumed, "search",
     "the steps of v_dot4_f32 over the products that the metadata select; the arithmetic of this "
-    "instruction and of dense 8-bit WMMA is unpublished (searched 2026-11-30)"};
-constexpr Evidence kSparseCdna4 = {kAssumed,
+    "instruction and of dense 8-bit WMMA is unpublished",
+    kOpenSparse};
+constexpr Evidence kSparseCdna4 = {kAssumed, "search",
                                    "as gfx942; the arithmetic of AMD's sparse instructions, and "
-                                   "CDNA4's, is unpublished (searched 2026-11-30)"};
+                                   "CDNA4's, is unpublished",
+                                   kOpenSparse};
 constexpr Evidence kSparseCompiled = {
-    kAssumed,
-    "made of two sparse f16 instructions and an addition by ptxas (machine code, read), whose own "
-    "sums are assumed"};
+    kAssumed, "ptxas search",
+    "two sparse f16 instructions and an addition, whose own sums are assumed", kOpenSparse};
 constexpr Evidence kSparseInteger = {
-    kPublished,
-    "PTX ISA: exact products of the elements that the metadata select, and 32-bit sums that wrap; "
-    "neither order nor rounding can differ"};
-constexpr Evidence kSaturated = {
-    kAssumed,
-    "PTX ISA: the accumulated value is clamped; assumed to be clamped once per instruction. "
-    "Open: hardware, or ptxas where it emulates, may clamp after each step"};
+    kPublished, "ptx_isa",
+    "exact products of the elements that the metadata select, and 32-bit sums that wrap; neither "
+    "order nor rounding can differ"};
+constexpr Evidence kSaturated = {kAssumed, "ptx_isa",
+                                 "the accumulated value is clamped; assumed to be clamped once",
+                                 "hardware, or ptxas where it emulates, may clamp after each step"};
 constexpr Evidence kWmmaVolta = {
-    Grade::kContested,
-    "the mma steps start from C, in ascending k, as ptxas 12.9 chains them. Hickmann & Bradford "
-    "2019 report for m16n16k16 on V100: the order (C + (T0 + T1)) + (T2 + T3); C added to nearest "
-    "even; f32 subnormals flushed. Recordings of one step and Fasi et al. 2021 refute the last "
-    "two. Open: the order of the four steps"};
+    Grade::kContested, "ptxas_12_9 hickmann_2019 khattak_mikaitis fasi_2021",
+    "the mma steps start from C, in ascending k, as ptxas chains them. Hickmann & Bradford report "
+    "for m16n16k16: the order (C + (T0 + T1)) + (T2 + T3); C added to nearest even; f32 subnormals "
+    "flushed. Recordings of one step and Fasi et al. refute the last two",
+    "the order of the four steps"};
 constexpr Evidence kWmmaMixedVolta = {
-    kAssumed, "the architecture's mma steps, the first with the f16 addend (ptxas 12.9)"};
+    kAssumed, "ptxas_12_9", "the architecture's mma steps, the first with the f16 addend"};
 constexpr Evidence kScaledLike = {
-    kAssumed,
-    "MMA-Sim 2.1.1 models it, with a kernel for hardware but no stated result; width as the "
-    "others"};
+    kAssumed, "mma_sim",
+    "modeled, with a kernel for hardware but no stated result; width as the others"};
 constexpr Evidence kScaledGroups = {
-    kPublished,
-    "MMA-Sim 2.1.1, as for FP8; users of a B200 could not decide between 34 and 37 fraction bits, "
-    "and another project says 25 (`mmadiff list differences`)"};
-#define MMADIFF_NO_NAN "Results that the hardware made NaN were never compared"
-constexpr Evidence kChained = {kPublished,
-                               "MMA-Sim 2.1.1: chain of fma in ascending k, subnormals kept; 1e6 "
-                               "random tests. " MMADIFF_NO_NAN ". Open: MODE register"};
-constexpr Evidence kCdna1 = {
-    kPublished, "MMA-Sim 2.1.1 and Khattak & Mikaitis: exact sum, rounded once. " MMADIFF_NO_NAN
-                ". Open: zero sign"};
-constexpr Evidence kCdna2 = {kPublished,
-                             "MMA-Sim, paper and 2.1.1: operands and addend are flushed to +0 "
-                             "once; f32 products and pairwise sums are flushed to zeros of their "
-                             "sign. " MMADIFF_NO_NAN};
-constexpr Evidence kCdna3 = {kPublished, "MMA-Sim 2.1.1 (TR-FDPA). " MMADIFF_NO_NAN
-                                         ". Open: exponent of a zero addend, zero sign"};
-constexpr Evidence kCdna3Fp8 = {kPublished, "MMA-Sim 2.1.1 (GTR-FDPA). " MMADIFF_NO_NAN};
-constexpr Evidence kCdna3Recorded = {
-    kPublished,
-    "MMA-Sim 2.1.1 (GTR-FDPA) and its recorded MI300X answers, which all match "
-    "(corpus/vectors/mi300x_notebook.txt). " MMADIFF_NO_NAN};
+    kPublished, "mma_sim mma_sim_paper huweim",
+    "as for FP8; another project says 25 fraction bits (`mmadiff list differences`)"};
+constexpr Evidence kScaledGroupsB200 = {
+    kPublished, "mma_sim mma_sim_paper sf_tensor deepgemm_176",
+    "both models agree, and with the published words of a B200"};
+constexpr Evidence kContestedGroups = {
+    Grade::kContested, "mma_sim mma_sim_paper sf_tensor",
+    "sums of 16 products, as MMA-Sim; sf-tensor adds 4 at a time, and cuts an addend between the "
+    "scales' exponent and the largest product elsewhere (`mmadiff list differences`); the "
+    "published "
+    "words of a B200 agree with both",
+    "which of the two"};
+constexpr Evidence kChained = {kPublished, "mma_sim mma_sim_paper",
+                               "chain of fma in ascending k, subnormals kept; 1e6 random tests",
+                               "MODE register"};
+constexpr Evidence kCdna1 = {kPublished, "mma_sim khattak_mikaitis_paper",
+                             "exact sum, rounded once", "zero sign"};
+constexpr Evidence kCdna2 = {
+    kPublished, "mma_sim mma_sim_paper",
+    "operands and addend are flushed to +0 once; f32 products and pairwise sums are flushed to "
+    "zeros of their sign"};
+constexpr Evidence kCdna3 = {kPublished, "mma_sim mma_sim_paper", "TR-FDPA",
+                             "exponent of a zero addend, zero sign"};
+constexpr Evidence kCdna3Fp8 = {kPublished, "mma_sim mma_sim_paper", "GTR-FDPA"};
+constexpr Evidence kCdna3Recorded = {kPublished, "mma_sim mma_sim_paper mi300x_notebook",
+                                     "GTR-FDPA; all recorded answers match"};
 constexpr Evidence kCdna3Bf8 = {
-    kPublished,
-    "MMA-Sim 2.1.1 (GTR-FDPA), except that it drops an infinite or NaN addend beside products "
-    "above 2^24 (`mmadiff list differences`). " MMADIFF_NO_NAN};
-constexpr Evidence kAmdInteger = {
-    kAssumed, "exact, sums modulo 2^32: no manual that this project read describes overflow"};
+    kPublished, "mma_sim mma_sim_paper",
+    "GTR-FDPA, except that MMA-Sim drops an infinite or NaN addend beside products above 2^24 "
+    "(`mmadiff list differences`)"};
+constexpr Evidence kAmdInteger = {kAssumed, "amd_isa", "exact, sums modulo 2^32",
+                                  "no manual read here describes overflow"};
 
-#define MMADIFF_CVT                                                                                \
-  "PTX ISA: one rounding in the named mode, subnormals kept, .satfinite gives the largest number " \
-  "also for infinity. "
-constexpr Evidence kCvt = {kPublished, MMADIFF_CVT "Open: NaN bits"};
-constexpr Evidence kCvtRelu = {kPublished, MMADIFF_CVT
-                               ".relu makes negative results 0. Open: the sign of that zero, which "
-                               "is taken to be +; NaN bits"};
-constexpr Evidence kCvtNoNan = {
-    kPublished,
-    "PTX ISA: rounded to nearest even, NaN becomes the largest positive number, other "
-    "numbers beyond the range the largest of their sign"};
-constexpr Evidence kCvtNoNanRelu = {
-    kPublished,
-    "PTX ISA: rounded to nearest even, NaN becomes the largest positive number, negative results "
-    "become 0. Open: the sign of that zero, which is taken to be +"};
-constexpr Evidence kCvtScale = {
-    kPublished,
-    "PTX ISA for rounding and .satfinite; that the sign is ignored and that small numbers become "
-    "2^-127: description of the conversion in cuda_fp8.h of CUDA 13.0"};
-constexpr Evidence kCvtExact = {kPublished,
-                                "PTX ISA; every operand is represented. Open: NaN bits"};
+#define MMADIFF_CVT                                                                       \
+  "one rounding in the named mode, subnormals kept, .satfinite gives the largest number " \
+  "also for infinity"
+constexpr Evidence kCvt = {kPublished, "ptx_isa", MMADIFF_CVT, "NaN bits"};
+constexpr Evidence kCvtRelu = {kPublished, "ptx_isa",
+                               MMADIFF_CVT ", .relu makes negative results 0",
+                               "the sign of that zero, which is taken to be +; NaN bits"};
 #undef MMADIFF_CVT
-constexpr Evidence kAmdCvt = {kPublished,
-                              "AMD's manuals: rounding and subnormals by MODE, here to nearest "
-                              "even and kept, and FP16_OVFL = "
-                              "0. Open: NaN bits"};
-constexpr Evidence kAmdFnuz = {
-    kAssumed,
-    "to nearest even; beyond the range NaN, as the host conversion without clipping in HIP's "
-    "headers, with FP16_OVFL = 0. Open: hardware; NaN is 80, the only one"};
-constexpr Evidence kAmdOcp = {
-    kAssumed,
-    "as RDNA4's instruction of that name, for which a public project reports NaN beyond the range "
-    "(e4m3) after it tried all operands. Open: hardware, NaN bits, e5m2"};
-constexpr Evidence kRdna4Fp8 = {kPublished,
-                                "a public project compared all 2^32 operands on gfx1201: to "
-                                "nearest even, e4m3 gives NaN beyond "
-                                "the range with FP16_OVFL = 0. Open: NaN bits"};
-constexpr Evidence kRdna4Bf8 = {
-    kAssumed, "as v_cvt_pk_fp8_f32; e5m2 has an infinity. Open: hardware, NaN bits"};
-constexpr Evidence kAmdBf16 = {
-    kAssumed,
-    "to nearest even, subnormals kept (the name and the compiler's use). Open: hardware, "
+constexpr Evidence kCvtNoNan = {
+    kPublished, "ptx_isa",
+    "rounded to nearest even, NaN becomes the largest positive number, other numbers beyond the "
+    "range the largest of their sign"};
+constexpr Evidence kCvtNoNanRelu = {
+    kPublished, "ptx_isa",
+    "rounded to nearest even, NaN becomes the largest positive number, negative results become 0",
+    "the sign of that zero, which is taken to be +"};
+constexpr Evidence kCvtScale = {
+    kPublished, "ptx_isa cuda_fp8_h",
+    "rounding and .satfinite by the ISA; that the sign is ignored and that small numbers become "
+    "2^-127 by the header"};
+constexpr Evidence kCvtExact = {kPublished, "ptx_isa", "every operand is represented", "NaN bits"};
+constexpr Evidence kAmdCvt = {
+    kPublished, "amd_isa",
+    "rounding and subnormals by MODE, here to nearest even and kept, and FP16_OVFL = 0",
     "NaN bits"};
-constexpr Evidence kX86Cvt = {kPublished,
-                              "Intel's pseudo-code and text: rounding by the immediate, MXCSR.FTZ "
-                              "is ignored, a NaN is quieted "
-                              "and loses its low payload bits; with MXCSR.DAZ = 0"};
-constexpr Evidence kX86Neps = {
-    kPublished, "Intel's pseudo-code: to nearest even, subnormals are zeros, a NaN is quieted"};
+constexpr Evidence kAmdFnuz = {kAssumed, "hip_headers",
+                               "to nearest even; beyond the range NaN, as the host conversion "
+                               "without clipping, with FP16_OVFL "
+                               "= 0; NaN is 80, the only one",
+                               "hardware"};
+constexpr Evidence kAmdOcp = {
+    kAssumed, "gfx1201_conversions",
+    "as RDNA4's instruction of that name, for which NaN beyond the range (e4m3) is reported",
+    "hardware, NaN bits, e5m2"};
+constexpr Evidence kRdna4Fp8 = {kPublished, "gfx1201_conversions",
+                                "all 2^32 operands compared: to nearest even, e4m3 gives NaN "
+                                "beyond the range with FP16_OVFL = 0",
+                                "NaN bits"};
+constexpr Evidence kRdna4Bf8 = {kAssumed, "gfx1201_conversions",
+                                "as v_cvt_pk_fp8_f32; e5m2 has an infinity", "hardware, NaN bits"};
+constexpr Evidence kAmdBf16 = {kAssumed, "amd_isa",
+                               "to nearest even, subnormals kept (the name and the compiler's use)",
+                               "hardware, NaN bits"};
+constexpr Evidence kX86Cvt = {
+    kPublished, "intel_sdm",
+    "rounding by the immediate, MXCSR.FTZ is ignored, a NaN is quieted and loses its low payload "
+    "bits; with MXCSR.DAZ = 0"};
+constexpr Evidence kX86Neps = {kPublished, "intel_sdm",
+                               "to nearest even, subnormals are zeros, a NaN is quieted"};
 constexpr Evidence kOfp8 = {
-    kPublished,
-    "OFP8 1.0, table 3: saturating conversions give the largest number for larger ones and for "
-    "infinity, others infinity, or NaN in E4M3. Open: the sign of a NaN"};
+    kPublished, "ofp8",
+    "table 3: saturating conversions give the largest number for larger ones and for infinity, "
+    "others infinity, or NaN in E4M3",
+    "the sign of a NaN"};
 constexpr Evidence kMxElement = {
-    kPublished,
-    "MX 1.0: to nearest even, larger numbers become the largest. Open: NaN operands, which the "
-    "specification leaves to the implementation; here the largest positive number, as in PTX"};
+    kPublished, "mx", "to nearest even, larger numbers become the largest",
+    "NaN operands, which the specification leaves to the implementation; here the largest positive "
+    "number, as in PTX"};
 constexpr Evidence kMxScale = {
-    kAssumed,
-    "MX 1.0 takes the exponent of the largest magnitude, rounded down; it describes no conversion. "
+    kAssumed, "mx ptx_isa",
+    "MX takes the exponent of the largest magnitude, rounded down; it describes no conversion. "
     "Negative numbers, small numbers and .satfinite are as in PTX"};
-constexpr Evidence kOcpExact = {kPublished,
-                                "the specification's formats; every operand is represented"};
+constexpr Evidence kOcpExact = {kPublished, "ofp8 mx", "every operand is represented"};
 
 constexpr char kCuda[] = "sm_70 sm_75 sm_80 sm_89 sm_90 sm_100 sm_120";
 constexpr char kFromTuring[] = "sm_75 sm_80 sm_89 sm_90 sm_100 sm_120";
@@ -346,18 +354,18 @@ constexpr auto kConvertedFinite = Converted<Rounding::kNearestEven, kFinite>;
 
 // clang-format off
 constexpr NumericsEntry kEntries[] = {
-    {"x86", "vdpbf16ps", X86Dot, {kMeasured, kDots, MMADIFF_INTEL("vdpbf16ps")}},
-    {"x86", "vfmadd231ss", X86Fma, {kMeasured, kFmas, MMADIFF_INTEL("vfmadd231ss")}},
-    {"x86", "vfmadd231sd", X86Fma, {kMeasured, kFmas, MMADIFF_INTEL("vfmadd231sd")}},
-    {"x86", "vpdpbusd", kWrap, {kMeasured, kIntegers, MMADIFF_INTEL("vpdpbusd")}},
-    {"x86", "vpdpbusds", kSaturate, {kMeasured, kIntegers, MMADIFF_INTEL("vpdpbusds")}},
-    {"x86", "vpdpwssd", kWrap, {kMeasured, kIntegers, MMADIFF_INTEL("vpdpwssd")}},
-    {"x86", "vpdpwssds", kSaturate, {kMeasured, kIntegers, MMADIFF_INTEL("vpdpwssds")}},
-    {"x86", "tdpbf16ps", AmxDot, {kMeasured, kTiles, MMADIFF_INTEL("tdpbf16ps")}},
-    {"x86", "tdpbssd", kWrap, {kMeasured, kTiles, MMADIFF_INTEL("tdpbssd")}},
-    {"x86", "tdpbsud", kWrap, {kMeasured, kTiles, MMADIFF_INTEL("tdpbsud")}},
-    {"x86", "tdpbusd", kWrap, {kMeasured, kTiles, MMADIFF_INTEL("tdpbusd")}},
-    {"x86", "tdpbuud", kWrap, {kMeasured, kTiles, MMADIFF_INTEL("tdpbuud")}},
+    {"x86", "vdpbf16ps", X86Dot, OnX86(kDots, MMADIFF_INTEL("vdpbf16ps"))},
+    {"x86", "vfmadd231ss", X86Fma, OnX86(kFmas, MMADIFF_INTEL("vfmadd231ss"))},
+    {"x86", "vfmadd231sd", X86Fma, OnX86(kFmas, MMADIFF_INTEL("vfmadd231sd"))},
+    {"x86", "vpdpbusd", kWrap, OnX86(kIntegers, MMADIFF_INTEL("vpdpbusd"))},
+    {"x86", "vpdpbusds", kSaturate, OnX86(kIntegers, MMADIFF_INTEL("vpdpbusds"))},
+    {"x86", "vpdpwssd", kWrap, OnX86(kIntegers, MMADIFF_INTEL("vpdpwssd"))},
+    {"x86", "vpdpwssds", kSaturate, OnX86(kIntegers, MMADIFF_INTEL("vpdpwssds"))},
+    {"x86", "tdpbf16ps", AmxDot, OnXeon(kTiles, MMADIFF_INTEL("tdpbf16ps"))},
+    {"x86", "tdpbssd", kWrap, OnXeon(kTiles, MMADIFF_INTEL("tdpbssd"))},
+    {"x86", "tdpbsud", kWrap, OnXeon(kTiles, MMADIFF_INTEL("tdpbsud"))},
+    {"x86", "tdpbusd", kWrap, OnXeon(kTiles, MMADIFF_INTEL("tdpbusd"))},
+    {"x86", "tdpbuud", kWrap, OnXeon(kTiles, MMADIFF_INTEL("tdpbuud"))},
     {"x86", "tdpfp16ps", AmxF16, kAmxText},
     {"x86", "tmmultf32ps", AmxTf32, kAmxTf32},
     {"x86", "tdpbf8ps tdpbhf8ps tdphbf8ps tdphf8ps", AmxFp8, kAmxFp8},
@@ -374,36 +382,36 @@ constexpr NumericsEntry kEntries[] = {
     {kCuda, "fma.rm.f64", kF64Down, kFmaF64, kAnyNan},
     {kCuda, "fma.rp.f64", kF64Up, kFmaF64, kAnyNan},
 
-    {"sm_70", "mma.m8n8k4.{f32,f16}.f16.f16.$1", TruncatedFusedSum<4, 23>, Recorded(MMADIFF_STEP("V100"))},
+    {"sm_70", "mma.m8n8k4.{f32,f16}.f16.f16.$1", TruncatedFusedSum<4, 23>, Recorded(kStep, "V100")},
     {"sm_75", "mma.m8n8k4.{f32,f16}.f16.f16.$1", TruncatedFusedSum<4, 23>, kTuring884},
     {"sm_70 sm_75", "mma.m8n8k4.f32.f16.f16.f16", TruncatedFusedSum<4, 23>, kMixedAddend},
     {kFromAmpere, "mma.m8n8k4.f32.f16.f16.f32", EmulatedFfma, kCompiled},
     {kFromAmpere, "mma.m8n8k4.f32.f16.f16.f16", EmulatedFfmaOfF16, kCompiled},
     {kFromAmpere, "mma.m8n8k4.f16.f16.f16.f16", EmulatedFfmaToF16, kCompiled},
     {"sm_75", "mma.m16n8k8.{f32,f16}.f16.f16.$1", TruncatedFusedSum<8, 24>, kMmaSim},
-    {"sm_80", "mma.m16n8k8." MMADIFF_HALF, TruncatedFusedSum<8, 24>, Recorded(MMADIFF_STEP("A100"))},
-    {"sm_86", "mma.m16n8k8." MMADIFF_HALF, TruncatedFusedSum<8, 24>, Recorded(kLikeAmpere, kAssumed)},
-    {"sm_89", "mma.m16n8k8." MMADIFF_HALF, TruncatedFusedSum<8, 24>, Recorded(MMADIFF_STEP("RTX 1000 Ada and L40S"))},
-    {"sm_80", "mma.m16n8k4.f32.tf32.tf32.f32", TruncatedFusedSum<4, 24>, Recorded(MMADIFF_STEP("A100"))},
-    {"sm_86", "mma.m16n8k4.f32.tf32.tf32.f32", TruncatedFusedSum<4, 24>, Recorded(kLikeAmpere, kAssumed)},
-    {"sm_89", "mma.m16n8k4.f32.tf32.tf32.f32", TruncatedFusedSum<4, 24>, Recorded(MMADIFF_STEP("RTX 1000 Ada and L40S"))},
+    {"sm_80", "mma.m16n8k8." MMADIFF_HALF, TruncatedFusedSum<8, 24>, Recorded(kStep, "A100")},
+    {"sm_86", "mma.m16n8k8." MMADIFF_HALF, TruncatedFusedSum<8, 24>, Recorded(kLikeAmpere, "A2")},
+    {"sm_89", "mma.m16n8k8." MMADIFF_HALF, TruncatedFusedSum<8, 24>, Recorded(kStep, kAdaAndL40s)},
+    {"sm_80", "mma.m16n8k4.f32.tf32.tf32.f32", TruncatedFusedSum<4, 24>, Recorded(kStep, "A100")},
+    {"sm_86", "mma.m16n8k4.f32.tf32.tf32.f32", TruncatedFusedSum<4, 24>, Recorded(kLikeAmpere, "A2")},
+    {"sm_89", "mma.m16n8k4.f32.tf32.tf32.f32", TruncatedFusedSum<4, 24>, Recorded(kStep, kAdaAndL40s)},
     {"sm_80 sm_89", "mma.m16n8k16." MMADIFF_HALF, TruncatedFusedSum<8, 24>, kMmaSim},
     {"sm_80 sm_89", "mma.m16n8k8.f32.tf32.tf32.f32", TruncatedFusedSum<4, 24>, kMmaSim},
     {kFromHopper, "mma.m16n8k8." MMADIFF_HALF, TruncatedFusedSum<8, 25>, kMmaSim},
-    {"sm_90", "mma.m16n8k16." MMADIFF_HALF, TruncatedFusedSum<16, 25>, Recorded(MMADIFF_STEP("H100 and H200"))},
-    {"sm_100", "mma.m16n8k16." MMADIFF_HALF, TruncatedFusedSum<16, 25>, Recorded(MMADIFF_STEP("B200"))},
+    {"sm_90", "mma.m16n8k16." MMADIFF_HALF, TruncatedFusedSum<16, 25>, Recorded(kStep, kHoppers)},
+    {"sm_100", "mma.m16n8k16." MMADIFF_HALF, TruncatedFusedSum<16, 25>, Recorded(kStep, "B200")},
     {"sm_120", "mma.m16n8k16." MMADIFF_HALF, TruncatedFusedSum<16, 25>, kMmaSim},
-    {"sm_90", "mma.m16n8k4.f32.tf32.tf32.f32", TruncatedFusedSum<4, 25>, Recorded(MMADIFF_STEP("H100 and H200"))},
-    {"sm_100", "mma.m16n8k4.f32.tf32.tf32.f32", TruncatedFusedSum<4, 25>, Recorded(MMADIFF_STEP("B200"))},
+    {"sm_90", "mma.m16n8k4.f32.tf32.tf32.f32", TruncatedFusedSum<4, 25>, Recorded(kStep, kHoppers)},
+    {"sm_100", "mma.m16n8k4.f32.tf32.tf32.f32", TruncatedFusedSum<4, 25>, Recorded(kStep, "B200")},
     {"sm_120", "mma.m16n8k4.f32.tf32.tf32.f32", TruncatedFusedSum<4, 25>, kMmaSim},
     {kFromHopper, "mma.m16n8k8.f32.tf32.tf32.f32", TruncatedFusedSum<8, 25>, kMmaSim},
 
-    {"sm_89", "mma.m16n8k32.f32." MMADIFF_FP8 ".$1.f32", NarrowFp8<16, 24>, Recorded(MMADIFF_RECORDED("RTX 1000 Ada and L40S"))},
-    {"sm_89", "mma.m16n8k32.f16." MMADIFF_FP8 ".$1.f16", NarrowFp8<16, 24>, Recorded(MMADIFF_RECORDED("RTX 1000 Ada"))},
+    {"sm_89", "mma.m16n8k32.f32." MMADIFF_FP8 ".$1.f32", NarrowFp8<16, 24>, Recorded(kAnswers, kAdaAndL40s)},
+    {"sm_89", "mma.m16n8k32.f16." MMADIFF_FP8 ".$1.f16", NarrowFp8<16, 24>, Recorded(kAnswers, "RTX 1000 Ada")},
     {"sm_89", "mma.m16n8k32.{f32,f16}." MMADIFF_MIXED_FP8 ".$1", NarrowFp8<16, 24>, kMmaSim},
     {"sm_89", "mma.m16n8k16.{f32,f16}." MMADIFF_FP8 "." MMADIFF_FP8 ".$1", NarrowFp8<16, 24>, kMmaSim},
-    {"sm_90", "mma.m16n8k32.f16." MMADIFF_FP8 ".$1.f16", EmulatedFp8, Recorded(MMADIFF_EMULATED("H100 and H200"))},
-    {"sm_100", "mma.m16n8k32.{f32,f16}." MMADIFF_FP8 ".$2.$1", EmulatedFp8, Recorded(MMADIFF_EMULATED("B200"))},
+    {"sm_90", "mma.m16n8k32.f16." MMADIFF_FP8 ".$1.f16", EmulatedFp8, Recorded(kEmulated, kHoppers)},
+    {"sm_100", "mma.m16n8k32.{f32,f16}." MMADIFF_FP8 ".$2.$1", EmulatedFp8, Recorded(kEmulated, "B200")},
     {"sm_90", "mma.m16n8k32.f32." MMADIFF_FP8 ".$1.f32", EmulatedFp8, kCompiled},
     {"sm_90 sm_100", "mma.m16n8k32.{f32,f16}." MMADIFF_MIXED_FP8 ".$1", EmulatedFp8, kCompiled},
     {"sm_90 sm_100", "mma.m16n8k16.{f32,f16}." MMADIFF_FP8 "." MMADIFF_FP8 ".$1", EmulatedFp8, kCompiled},
@@ -417,7 +425,8 @@ constexpr NumericsEntry kEntries[] = {
     {"sm_120", "mma.m16n8k64.mxf4nvf4.*.ue8m0.4x", ScaledGroups, kScaledLike},
 
     {kFromAmpere, "mma.m8n8k4.f64.*", kF64Nearest, kF64, kAnyNan},
-    {kFromAmpere, "wmma.m8n8k4.f64.*", kF64Nearest, kWmmaF64, kAnyNan},
+    {"sm_80", "wmma.m8n8k4.f64.*", kF64Nearest, kWmmaF64OfA100, kAnyNan},
+    {"sm_89 sm_90 sm_100 sm_120", "wmma.m8n8k4.f64.*", kF64Nearest, kWmmaF64, kAnyNan},
     {kFromAmpere, "{mma,wmma}.m8n8k4.rz.*", kF64TowardZero, kF64Rounded, kAnyNan},
     {kFromAmpere, "{mma,wmma}.m8n8k4.rm.*", kF64Down, kF64Rounded, kAnyNan},
     {kFromAmpere, "{mma,wmma}.m8n8k4.rp.*", kF64Up, kF64Rounded, kAnyNan},
@@ -452,14 +461,14 @@ constexpr NumericsEntry kEntries[] = {
 
     {"sm_70", "wmma.*.{f32,f16}.f16.f16.$1", TruncatedFusedSum<4, 23>, kWmmaVolta},
     {"sm_75", "wmma.*.{f32,f16}.f16.f16.$1", TruncatedFusedSum<8, 24>, kCompiled},
-    {"sm_80 sm_86 sm_89", "wmma.m16n16k16." MMADIFF_HALF, TruncatedFusedSum<8, 24>, Recorded(kWmmaFirst, kAssumed)},
+    {"sm_80 sm_86 sm_89", "wmma.m16n16k16." MMADIFF_HALF, TruncatedFusedSum<8, 24>, Recorded(kWmmaFirst)},
     {"sm_80 sm_89", "wmma.{m32n8k16,m8n32k16}." MMADIFF_HALF, TruncatedFusedSum<8, 24>, kCompiled},
-    {"sm_90", "wmma.m16n16k16." MMADIFF_HALF, TruncatedFusedSum<16, 25>, Recorded(MMADIFF_WMMA("H100 and H200"))},
-    {"sm_100", "wmma.m16n16k16." MMADIFF_HALF, TruncatedFusedSum<16, 25>, Recorded(MMADIFF_WMMA("B200"))},
+    {"sm_90", "wmma.m16n16k16." MMADIFF_HALF, TruncatedFusedSum<16, 25>, Recorded(kLikeMma, kHoppers)},
+    {"sm_100", "wmma.m16n16k16." MMADIFF_HALF, TruncatedFusedSum<16, 25>, Recorded(kLikeMma, "B200")},
     {"sm_120", "wmma.m16n16k16." MMADIFF_HALF, TruncatedFusedSum<16, 25>, kCompiled},
     {kFromHopper, "wmma.{m32n8k16,m8n32k16}." MMADIFF_HALF, TruncatedFusedSum<16, 25>, kCompiled},
-    {"sm_80 sm_86 sm_89", "wmma.m16n16k8.f32.tf32.tf32.f32", TruncatedFusedSum<4, 24>, Recorded(kWmmaFirst, kAssumed)},
-    {"sm_90 sm_100", "wmma.m16n16k8.f32.tf32.tf32.f32", TruncatedFusedSum<4, 25>, Recorded(kWmmaFirst, kAssumed)},
+    {"sm_80 sm_86 sm_89", "wmma.m16n16k8.f32.tf32.tf32.f32", TruncatedFusedSum<4, 24>, Recorded(kWmmaFirst)},
+    {"sm_90 sm_100", "wmma.m16n16k8.f32.tf32.tf32.f32", TruncatedFusedSum<4, 25>, Recorded(kWmmaFirst)},
     {"sm_120", "wmma.m16n16k8.f32.tf32.tf32.f32", TruncatedFusedSum<4, 25>, kCompiled},
     {"sm_70", "wmma.*.f32.f16.f16.f16", TruncatedFusedSum<4, 23>, kWmmaMixedVolta},
     {"sm_75 sm_80 sm_89", "wmma.*.f32.f16.f16.f16", WidenedAddend<8, 24>, kCompiled},
@@ -470,7 +479,7 @@ constexpr NumericsEntry kEntries[] = {
 
     {"sm_90", "wgmma.m64n8k16.{f32.f16.f16,f16.f16.f16,f32.bf16.bf16}", TruncatedFusedSum<16, 25>, kMmaSim},
     {"sm_90", "wgmma.m64n8k8.f32.tf32.tf32", TruncatedFusedSum<8, 25>, kMmaSim},
-    {"sm_90", "wgmma.m64n8k32.f32." MMADIFF_FP8 ".$1", NarrowFp8<32, 25>, Recorded(MMADIFF_RECORDED("H100 and H200 (assumed to be through this instruction, because the addends are zero)"))},
+    {"sm_90", "wgmma.m64n8k32.f32." MMADIFF_FP8 ".$1", NarrowFp8<32, 25>, Recorded(kWgmmaAnswers, kHoppers)},
     {"sm_90", "wgmma.m64n8k32.f32." MMADIFF_MIXED_FP8, NarrowFp8<32, 25>, kMmaSim},
     {"sm_90", "wgmma.m64n8k32.f16." MMADIFF_FP8 "." MMADIFF_FP8, NarrowFp8<32, 25>, kMmaSim},
     {"sm_90", "wgmma.m64n8k{32,256}.s32.*", kWrap, kIntegerText},
@@ -486,16 +495,19 @@ constexpr NumericsEntry kEntries[] = {
     {"sm_100", "tcgen05.mma.m64n8k16.f32.{f16.bf16,bf16.f16}", TruncatedFusedSum<16, 25>, kMixedTypes},
     {"sm_100", "tcgen05.mma.m64n8k8.f32.tf32.tf32", TruncatedFusedSum<8, 25>, kMmaSim},
     {"sm_100", "tcgen05.mma.m64n8k32.{f32,f16}.e?m?.e?m?", TruncatedFusedSum<32, 25>, kMmaSimLike},
+    {"sm_100", "tcgen05.mma.m64n8k32.f32.{e3m2,e2m3,e2m1}.$1 tcgen05.mma.m64n8k32.{f32.e4m3.e2m1,f16.e2m1.e4m3}", TruncatedFusedSum<32, 25>, kLikeB200, kNanBits, "tcgen05.mma.m64n8k32.{f32,f16}.e?m?.e?m?"},
     {"sm_100", "tcgen05.mma.m64n8k32.{f32,f16}." MMADIFF_FP8 "." MMADIFF_FP8, TruncatedFusedSum<32, 25>, kMmaSim, kNanBits, "tcgen05.mma.m64n8k32.{f32,f16}.e?m?.e?m?"},
     {"sm_100", "tcgen05.mma.m128n8k32.mxf8f6f4.*", ScaledProducts, kMmaSimLike},
+    {"sm_100", "tcgen05.mma.m128n8k32.mxf8f6f4.f32.{e3m2,e2m3,e2m1}.$1.*", ScaledProducts, kLikeB200, kNanBits, "tcgen05.mma.m128n8k32.mxf8f6f4.*"},
     {"sm_100", "tcgen05.mma.m128n8k32.mxf8f6f4.f32." MMADIFF_FP8 ".$1.*", ScaledProducts, kMmaSim, kNanBits, "tcgen05.mma.m128n8k32.mxf8f6f4.*"},
-    {"sm_100", "tcgen05.mma.m128n8k64.mxf4.* tcgen05.mma.m128n8k64.mxf4nvf4.*.{ue8m0.2x,ue4m3.4x}", ScaledGroups, kScaledGroups},
-    {"sm_100", "tcgen05.mma.m128n8k64.mxf4nvf4.*.ue8m0.4x", ScaledGroups, kScaledLike},
+    {"sm_100", "tcgen05.mma.m128n8k64.{mxf4,mxf4nvf4}.*.ue8m0*", ScaledGroups, kScaledGroupsB200},
+    {"sm_100", "tcgen05.mma.m128n8k64.mxf4nvf4.*.ue4m3.4x", ScaledGroups, kContestedGroups},
     {"sm_100", "tcgen05.mma.sp.*.f32.{f16.f16,bf16.bf16}", TruncatedFusedSum<16, 25>, kSparseB200},
     {"sm_100", "tcgen05.mma.sp.*.f32.tf32.tf32", TruncatedFusedSum<8, 25>, kSparseB200},
-    {"sm_100", "tcgen05.mma.sp.*.e?m?.e?m?", TruncatedFusedSum<32, 25>, kSparseB200},
-    {"sm_100", "tcgen05.mma.m64n8k32.s32.*", kWrap, kIntegerLike},
-    {"sm_100", "tcgen05.mma.m64n8k32.satfinite.*", kSaturate, kSaturated},
+    {"sm_100", "tcgen05.mma.sp.*.e?m?.e?m?", TruncatedFusedSum<32, 25>, kSparse},
+    {"sm_100", "tcgen05.mma.sp.*.f32.{e4m3,e5m2}.$1", TruncatedFusedSum<32, 25>, kSparseB200, kNanBits, "tcgen05.mma.sp.*.e?m?.e?m?"},
+    {"sm_100", "tcgen05.mma.m64n8k32.s32.*", kWrap, kIntegerB200},
+    {"sm_100", "tcgen05.mma.m64n8k32.satfinite.*", kSaturate, kIntegerB200},
 
     {"gfx908 gfx90a", "v_mfma_f32_*x{1,2,4}f32", kNearest, kChained, kAnyNan},
     {"gfx90a", "v_mfma_f64_*f64", kNearest, kChained, kAnyNan},
@@ -598,30 +610,29 @@ constexpr NumericsEntry kEntries[] = {
 // From `mmadiff run`, strategy mixed, seed 1; each answer was compared when it was made. 7.2e11 dot
 // products on an H200, 2026-11-26; 1e9 of each operation on an H100, 2026-11-27. The folder holds
 // answers and digests from a `mmadiff survey` of the H200; nvidia_h100 holds the H100's.
-#define MMADIFF_H200 "0 of at least 8e8 dot products differ on an H200, 0 of 1e9 on an H100, driver 580.159.04; some of their answers and digests are stored"
-constexpr char kH200[] = "corpus/observations/nvidia_h200";
-constexpr char kEmulatedFp8OnH200[] = MMADIFF_H200 ". Not native: ptxas of CUDA 13.0 compiles it to two f16 steps, each with half the k, and an addition";
-constexpr char kEmulatedOnH200[] = MMADIFF_H200 ". Not native: as compiled by ptxas of CUDA 13.0";
-constexpr char kStoredOnH200[] = "all stored answers and digests of an H200 and of an H100, driver 580.159.04, match. Not native: as compiled by ptxas of CUDA 13.0";
+constexpr char kHopperText[] = "0 of at least 8e8 dot products differ on the H200, 0 of 1e9 on the H100; some of their answers and digests are stored";
+constexpr char kH200[] = "corpus/observations/nvidia_h200", kBoth[] = "own_h200 own_h100", kBothCompiled[] = "own_h200 own_h100 ptxas";
+constexpr Evidence kOnHopper = {kMeasured, kBoth, kHopperText, "", kH200};
+constexpr Evidence kFp8OnHopper = {kMeasured, kBothCompiled, "two f16 steps, each with half the k, and an addition, made by ptxas: 0 of at least 8e8 dot products differ on the H200, 0 of 1e9 on the H100; some of their answers and digests are stored", "", kH200};
+constexpr Evidence kCompiledOnHopper = {kMeasured, kBothCompiled, kHopperText, "", kH200};
+constexpr Evidence kStoredOnHopper = {kMeasured, kBothCompiled, "all stored answers and digests match", "", kH200};
 // mmadiff lowerings, 2026-11-29: the folder has what the machine code of each version of ptxas computes.
-constexpr char kLowered[] = "every ptxas tried compiles it to instructions of this architecture with published results, combined as in the model (machine code, executed). Open: the open questions of these instructions";
-constexpr char kLowerings[] = "corpus/lowerings";
+constexpr Evidence kLowered = {kPublished, "lowerings", "every ptxas tried makes it of instructions of this architecture with published results, combined as in the model", "the open questions of these instructions", "corpus/lowerings"};
 constexpr Measurement kMeasurements[] = {
-    {"sm_80 sm_89 sm_100 sm_120", "mma.m8n8k4.f32.f16.f16.f32", kLowered, kLowerings, kPublished},
-    {"sm_100", "mma.m16n8k16.{f32,f16}." MMADIFF_FP8 "." MMADIFF_FP8 ".$1 mma.m16n8k32.{f32,f16}." MMADIFF_MIXED_FP8 ".$1", kLowered, kLowerings, kPublished},
-    {"sm_100 sm_120", "mma.m16n8k32.f8f6f4.{f32,f16}." MMADIFF_FP8 "." MMADIFF_FP8 ".$1 mma.m16n8k{4,8,16}.f64.* {mma,wmma}.m*.satfinite.s32.{s4,u4}.{s4,u4}.s32", kLowered, kLowerings, kPublished},
-    {"sm_75 sm_80 sm_89 sm_100 sm_120", "wmma.{m32n8k16,m8n32k16}.{f32,f16}.f16.f16.$2 wmma.*.f32.f16.f16.f16 wmma.{m16n16k16,m32n8k16,m8n32k16}.s32.* wmma.m8n8k32.s32.*", kLowered, kLowerings, kPublished},
-    {"sm_80 sm_89 sm_100 sm_120", "wmma.{m32n8k16,m8n32k16}.f32.bf16.* wmma.*.f32.tf32.*", kLowered, kLowerings, kPublished},
-    {"sm_75 sm_80 sm_89 sm_120", "wmma.m16n16k16.{f32,f16}.f16.f16.$1", kLowered, kLowerings, kPublished},
-    {"sm_80 sm_89 sm_120", "wmma.m16n16k16.f32.bf16.*", kLowered, kLowerings, kPublished},
-    {"sm_75 sm_80 sm_89", "wmma.*.b1.*.xor.popc", kLowered, kLowerings, kPublished},
-    {"sm_80 sm_89", "wmma.*.b1.*.and.popc", kLowered, kLowerings, kPublished},
-    {"sm_90", "fma.* wgmma.m* mma.m16n8k{4,8,16}.{f32,f16}.{f16,bf16,tf32}.* {mma,wmma}.*.f64.* mma.m*.{s8,u8}.{s8,u8}.s32 {mma,wmma}.*.and.popc", MMADIFF_H200, kH200},
-    {"sm_90", "mma.m*.e?m?.e?m?.*", kEmulatedFp8OnH200, kH200},
-    {"sm_90", "mma.m8n8k4.f32.f16.f16.f32 mma.m*.{s4,u4}.* {mma,wmma}.*.xor.popc wmma.*.f32.* wmma.*.f16.f16.f16.f16 wmma.{m16n16k16,m32n8k16,m8n32k16,m8n8k32}.{s32,satfinite}.*", kEmulatedOnH200, kH200},
-    {"sm_90", "mma.m8n8k4.{f32,f16}.f16.f16.f16 wmma.*.f16.f16.f16.f32", kStoredOnH200, kH200},
+    {"sm_80 sm_89 sm_100 sm_120", "mma.m8n8k4.f32.f16.f16.f32", kLowered},
+    {"sm_100", "mma.m16n8k16.{f32,f16}." MMADIFF_FP8 "." MMADIFF_FP8 ".$1 mma.m16n8k32.{f32,f16}." MMADIFF_MIXED_FP8 ".$1", kLowered},
+    {"sm_100 sm_120", "mma.m16n8k32.f8f6f4.{f32,f16}." MMADIFF_FP8 "." MMADIFF_FP8 ".$1 mma.m16n8k{4,8,16}.f64.* {mma,wmma}.m*.satfinite.s32.{s4,u4}.{s4,u4}.s32", kLowered},
+    {"sm_75 sm_80 sm_89 sm_100 sm_120", "wmma.{m32n8k16,m8n32k16}.{f32,f16}.f16.f16.$2 wmma.*.f32.f16.f16.f16 wmma.{m16n16k16,m32n8k16,m8n32k16}.s32.* wmma.m8n8k32.s32.*", kLowered},
+    {"sm_80 sm_89 sm_100 sm_120", "wmma.{m32n8k16,m8n32k16}.f32.bf16.* wmma.*.f32.tf32.*", kLowered},
+    {"sm_75 sm_80 sm_89 sm_120", "wmma.m16n16k16.{f32,f16}.f16.f16.$1", kLowered},
+    {"sm_80 sm_89 sm_120", "wmma.m16n16k16.f32.bf16.*", kLowered},
+    {"sm_75 sm_80 sm_89", "wmma.*.b1.*.xor.popc", kLowered},
+    {"sm_80 sm_89", "wmma.*.b1.*.and.popc", kLowered},
+    {"sm_90", "fma.* wgmma.m* mma.m16n8k{4,8,16}.{f32,f16}.{f16,bf16,tf32}.* {mma,wmma}.*.f64.* mma.m*.{s8,u8}.{s8,u8}.s32 {mma,wmma}.*.and.popc", kOnHopper},
+    {"sm_90", "mma.m*.e?m?.e?m?.*", kFp8OnHopper},
+    {"sm_90", "mma.m8n8k4.f32.f16.f16.f32 mma.m*.{s4,u4}.* {mma,wmma}.*.xor.popc wmma.*.f32.* wmma.*.f16.f16.f16.f16 wmma.{m16n16k16,m32n8k16,m8n32k16,m8n8k32}.{s32,satfinite}.*", kCompiledOnHopper},
+    {"sm_90", "mma.m8n8k4.{f32,f16}.f16.f16.f16 wmma.*.f16.f16.f16.f32", kStoredOnHopper},
 };
-#undef MMADIFF_H200
 #undef MMADIFF_MIXED_FP8
 
 struct UnknownEntry {
@@ -630,24 +641,24 @@ struct UnknownEntry {
   Evidence evidence;
 };
 
-constexpr char kCdna4Text[] = "CDNA4's arithmetic is unpublished; AMD's own emulator tickets (rocm-systems #10330, #10344) call it unknown";
-constexpr char kRdnaText[] = "RDNA's arithmetic is unpublished except for parts of a user's model of gfx1151 (rocm-systems #12056): two products and the addend on one grid, "
+constexpr char kCdna4Text[] = "CDNA4's arithmetic is unpublished; AMD's own emulator tickets call it unknown";
+constexpr char kRdnaText[] = "RDNA's arithmetic is unpublished except for parts of a user's model of gfx1151: two products and the addend on one grid, "
     "terms that oppose the addend's sign as one's complement, subnormal bf16 factors flushed; the grid's width and the order of k are in files that its text only names";
 constexpr char kStochastic[] = "rounds by random bits, which a second operand or the hardware supplies";
-constexpr char kTpuText[] = "bf16 operands, f32 sums, bf16 subnormals flushed (cloud.google.com/tpu/docs/bfloat16); rounding, order and width are undocumented";
+constexpr char kTpuText[] = "bf16 operands, f32 sums, bf16 subnormals flushed; rounding, order and width are undocumented";
 constexpr UnknownEntry kUnknowns[] = {
     {"sm_103", "tcgen05.mma.m128n8k96.{mxf4,mxf4nvf4}.f32.e2m1.e2m1.ue8m0 tcgen05.mma.m128n8k96.mxf4nvf4.f32.e2m1.e2m1.ue4m3",
-     {kUnknown, "k = 96 exists only on sm_103a; its steps are unpublished"}},
+     {kUnknown, "search", "k = 96 exists only on sm_103a; its steps are unpublished"}},
     {"gfx950", "v_mfma_f32_{32x32x1_2b,16x16x1_4b,4x4x1_16b,32x32x2,16x16x4}_f32 v_mfma_f64_{16x16x4,4x4x4_4b}_f64 "
      "v_mfma_f32_{32x32x4_2b,16x16x4_4b,4x4x4_16b,32x32x8,16x16x16,16x16x32,32x32x16}_{f16,bf16} "
      "v_mfma_f32_{16x16x32,32x32x16}_{fp8,bf8}_{fp8,bf8} "
      "v_mfma_f32_{16x16x128,32x32x64}_f8f6f4." MMADIFF_F8F6F4 "." MMADIFF_F8F6F4 " "
-     "v_mfma_scale_f32_{16x16x128,32x32x64}_f8f6f4." MMADIFF_F8F6F4 "." MMADIFF_F8F6F4 ".ue8m0", {kUnknown, kCdna4Text}},
-    {"gfx1200", "v_wmma_f32_16x16x16_{fp8,bf8}_{fp8,bf8}", {kUnknown, kRdnaText}},
-    {"tpu_v2 tpu_v3", "mxu.f32.bf16.bf16.f32", {kUnknown, kTpuText}},
+     "v_mfma_scale_f32_{16x16x128,32x32x64}_f8f6f4." MMADIFF_F8F6F4 "." MMADIFF_F8F6F4 ".ue8m0", {kUnknown, "search rocm_10330", kCdna4Text}},
+    {"gfx1200", "v_wmma_f32_16x16x16_{fp8,bf8}_{fp8,bf8}", {kUnknown, "search rocm_12056", kRdnaText}},
+    {"tpu_v2 tpu_v3", "mxu.f32.bf16.bf16.f32", {kUnknown, "tpu_bfloat16 search", kTpuText}},
     {"sm_100 sm_103", "cvt.rs{,.relu}{,.satfinite}.{f16,bf16}x2.f32 cvt.rs{,.relu}.satfinite.{e4m3,e5m2,e2m3,e3m2,e2m1}x4.f32",
-     {kUnknown, kStochastic}},
-    {"gfx942 gfx950 gfx1200", "v_cvt_sr_{fp8,bf8}_f32", {kUnknown, kStochastic}},
+     {kUnknown, "search", kStochastic}},
+    {"gfx942 gfx950 gfx1200", "v_cvt_sr_{fp8,bf8}_f32", {kUnknown, "search", kStochastic}},
 };
 
 constexpr char kAsCdna3[] = "as CDNA3";
@@ -668,7 +679,11 @@ constexpr Architecture kArchitectures[] = {
     {"sm_70", "volta", true},
     {"sm_75", "turing", true},
     {"sm_80", "ampere", true},
-    {"sm_86", "", true, "sm_80", {kAssumed, "as sm_80 (GA10x shares its tensor core ISA)"}},
+    {"sm_86",
+     "",
+     true,
+     "sm_80",
+     {kAssumed, "ptx_isa", "as sm_80 (GA10x shares its tensor core ISA)"}},
     {"sm_89", "ada", true},
     {"sm_90", "hopper", true},
     {"sm_100", "blackwell", true},
@@ -676,7 +691,7 @@ constexpr Architecture kArchitectures[] = {
      "",
      true,
      "sm_100",
-     {kAssumed, "as sm_100; the arithmetic of sm_103 is unpublished"}},
+     {kAssumed, "search", "as sm_100; the arithmetic of sm_103 is unpublished"}},
     {"sm_120", "rtx_blackwell", true},
     {"gfx908", "cdna1"},
     {"gfx90a", "cdna2"},
@@ -744,6 +759,13 @@ bool IsAlias(const Architecture& a, std::string_view name) {
 }
 
 std::span<const Architecture> Architectures() { return kArchitectures; }
+
+std::string Text(const Evidence& e) {
+  std::string text = *e.gpus == '\0' ? "" : std::string("recorded on ") + e.gpus + ": ";
+  text += e.text;
+  if (*e.open != '\0') text += std::string(". Open: ") + e.open;
+  return text;
+}
 
 const char* Name(Grade grade) {
   switch (grade) {

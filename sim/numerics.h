@@ -23,10 +23,15 @@ enum class Grade : uint8_t {
 
 struct Evidence {
   Grade grade;
-  const char* text;
-  const char* file = "";    // below the repository root; required for kMeasured
-  const char* others = "";  // replaced evidence: others recorded answers
+  const char* sources;    // ids of sim/sources.h, separated by spaces; empty for kOwn
+  const char* text;       // their claims about the operation, and how this project used them
+  const char* open = "";  // questions without an answer
+  const char* file = "";  // below the repository root; required for kMeasured
+  const char* gpus = "";  // whose answers others recorded: "H100, H200"
+  const Evidence* others = nullptr;  // replaced evidence with recordings by others
 };
+// "recorded on H100, H200: all match; the rest as MMA-Sim. Open: ...": all but grade and sources.
+std::string Text(const Evidence& evidence);
 
 // Which bits of a NaN result are promised.
 enum class NanVerdict : uint8_t {
@@ -60,9 +65,7 @@ std::span<const NumericsEntry> NumericsEntries();
 struct Measurement {
   const char* archs;         // separated by spaces; does not extend to their relatives
   const char* instructions;  // as NumericsEntry::instructions
-  const char* text;
-  const char* file;
-  Grade grade = Grade::kMeasured;
+  Evidence evidence;
 };
 std::span<const Measurement> Measurements();
 
@@ -94,7 +97,7 @@ struct Architecture {
   const char* aliases = "";  // separated by spaces
   bool emulates = false;     // ptxas compiles instructions that are not native to others
   const char* like = "";
-  Evidence evidence = {Grade::kAssumed, ""};  // for `like`
+  Evidence evidence = {Grade::kAssumed, "", ""};  // for `like`
 };
 std::span<const Architecture> Architectures();
 bool IsAlias(const Architecture& architecture, std::string_view name);

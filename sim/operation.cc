@@ -290,7 +290,7 @@ std::string WhyNoOperation(std::string_view name) {
   };
   for (const UnknownNumerics& u : AllUnknown()) {
     if (u.arch + ("/" + u.instruction) == resolved) {
-      return "'" + resolved + "' exists, but cannot be simulated: " + u.evidence.text;
+      return "'" + resolved + "' exists, but cannot be simulated: " + Text(u.evidence);
     }
   }
   if (std::string why; FindOwn(resolved, &why) == nullptr && !why.empty()) return why;

@@ -132,7 +132,7 @@ TEST(Numerics, UnknownOperationsRefuse) {
     const std::string name = std::string(u.arch) + "/" + u.instruction;
     EXPECT_EQ(FindOperation(name), nullptr) << name;
     EXPECT_EQ(WhyNoOperation(name),
-              "'" + name + "' exists, but cannot be simulated: " + u.evidence.text);
+              "'" + name + "' exists, but cannot be simulated: " + Text(u.evidence));
   }
 }
 

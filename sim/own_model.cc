@@ -47,7 +47,7 @@ const Operation* Add(std::string_view name, const Operation& base, const char* a
   own->numerics = *base.numerics;
   own->numerics.arch = arch;
   own->numerics.algorithm = model.algorithm;
-  own->numerics.evidence = {Grade::kOwn, text};
+  own->numerics.evidence = {Grade::kOwn, "", text};
   own->op = {base.instruction, &own->numerics, model, std::string(name)};
   OwnModels& models = AllModels();
   const std::lock_guard lock(models.mutex);

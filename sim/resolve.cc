@@ -89,7 +89,8 @@ class Resolver {
     for (const std::string& pattern : SplitWords(m.instructions)) {
       for (Expansion& e : Expand(pattern)) globs.push_back(std::move(e));
     }
-    for (Numerics& n : table_.numerics) {
+    for (size_t i = 0; i < table_.numerics.size(); ++i) {
+      Numerics& n = table_.numerics[i];
       const char* name = n.instruction->name.c_str();
       const auto matches = [name](const Expansion& e) {
         return fnmatch(e.text.c_str(), name, 0) == 0;
@@ -98,12 +99,13 @@ class Resolver {
       ++measured;
       const std::string op = std::string(n.arch) + "/" + n.instruction->name;
       if (n.evidence.grade == Grade::kMeasured) Error(op + ": measured twice");
-      if (m.grade != Grade::kMeasured && n.evidence.grade != Grade::kAssumed) {
+      const bool own = m.evidence.grade == Grade::kMeasured;
+      if (!own && n.evidence.grade != Grade::kAssumed) {
         Error(op + ": machine code replaces evidence that is not assumed");
       }
-      const bool recorded = *n.evidence.file != '\0';
-      n.evidence = {m.grade, m.text, m.file, recorded ? n.evidence.text : ""};
-      if (m.grade == Grade::kMeasured) n.nan_verdict = NanVerdict::kBits;
+      n.evidence = m.evidence;
+      if (*evidence_[i]->file != '\0') n.evidence.others = evidence_[i];
+      if (own) n.nan_verdict = NanVerdict::kBits;
     }
     if (measured == 0) {
       Error(std::string(m.archs) + ": the measurement's pattern matches nothing: '" +
@@ -178,8 +180,9 @@ class Resolver {
     }
     const bool own = Lists((*winner)->archs, arch.name);
     (*winner)->unused.erase(own ? arch.name : arch.like);
-    table_.numerics.push_back({arch.name, &i, entry.algorithm(i),
-                               own ? entry.evidence : arch.evidence, entry.nan_verdict});
+    evidence_.push_back(own ? &entry.evidence : &arch.evidence);
+    table_.numerics.push_back(
+        {arch.name, &i, entry.algorithm(i), *evidence_.back(), entry.nan_verdict});
   }
 
   const std::span<const Architecture> architectures_;
@@ -188,6 +191,7 @@ class Resolver {
   std::vector<std::vector<std::string>> native_on_;  // by instruction
   std::set<std::pair<std::string_view, const Instruction*>> unknown_;
   NumericsTable table_;
+  std::vector<const Evidence*> evidence_;  // of the lines that gave table_.numerics
 };
 
 }  // namespace

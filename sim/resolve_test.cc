@@ -13,7 +13,7 @@ using testing::IsEmpty;
 Algorithm One(const Instruction&) { return {.family = Family::kFmaChain, .terms = 1}; }
 Algorithm Two(const Instruction&) { return {.family = Family::kFmaChain, .terms = 2}; }
 
-constexpr Evidence kText = {Grade::kAssumed, "text"};
+constexpr Evidence kText = {Grade::kAssumed, "", "text"};
 constexpr NanVerdict kBits = NanVerdict::kBits;
 
 // The errors of the table with lines added to it.
@@ -66,7 +66,7 @@ TEST(Resolve, MachineCodeReplacesAssumptionsOnly) {
   const std::vector<NumericsEntry> assumed = {
       {"x86", "vdpbf16ps", One, kText, NanVerdict::kAnyNan}};
   const auto with = [](const std::vector<NumericsEntry>& entries, Grade grade) {
-    const Measurement m = {"x86", "vdpbf16ps", "executed", "folder", grade};
+    const Measurement m = {"x86", "vdpbf16ps", {grade, "own_xeon", "executed", "", "folder"}};
     return Resolve(entries, Architectures(), std::span(&m, 1));
   };
   for (const Grade grade : {Grade::kPublished, Grade::kMeasured}) {

@@ -86,7 +86,7 @@ std::unique_ptr<Unlisted> Make(std::string_view name) {
                {"unlisted",
                 nullptr,
                 {.family = Family::kNone},
-                {Grade::kUnknown, "no table has it"},
+                {Grade::kUnknown, "", "no table has it"},
                 NanVerdict::kBits},
                {}});
   made->numerics.instruction = &made->instruction;

@@ -1,6 +1,7 @@
 #include "fuzz/cli/list_items.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 
 #include "absl/strings/match.h"
@@ -15,14 +16,17 @@
 #include "device/line_protocol.h"
 #include "fuzz/cli/counts.h"
 #include "fuzz/cli/own_models.h"
+#include "fuzz/output/progress.h"
 #include "fuzz/output/shared_fields.h"
 #include "fuzz/schedule/class_schedule.h"
 #include "fuzz/unit/devices.h"
 #include "sim/lanes/lanes.h"
 #include "sim/open_changes.h"
 #include "sim/parameter.h"
+#include "sim/pattern.h"
 #include "sim/product.h"
 #include "sim/simulate.h"
+#include "sim/sources.h"
 #include "triage/model_words.h"
 
 namespace mmadiff {
@@ -89,6 +93,13 @@ std::string FileText(const Evidence& e) {
   return *e.file == '\0' ? "" : absl::StrCat(" [", e.file, "]");
 }
 
+// "\n  sources: MMA-Sim 2.1.1 (2026-10-22); ..."; empty without sources.
+std::string SourcesText(const Evidence& e) {
+  std::vector<std::string> cited;
+  for (const Source* source : SourcesOf(e.sources)) cited.push_back(Citation(*source, true));
+  return cited.empty() ? "" : absl::StrCat("\n  sources: ", absl::StrJoin(cited, "; "));
+}
+
 std::string OpenText(const Operation& op) {
   const int open = OpenChanges(op);
   return open == 0 ? ""
@@ -149,7 +160,11 @@ Fields<ComputedBy> FieldsOf(const ComputedBy*) {
 Fields<KnownFrom> FieldsOf(const KnownFrom*) {
   using K = KnownFrom;
   return {
-      {"others", [](const K& k) { return k.op.numerics->evidence.others; },
+      {"others",
+       [](const K& k) {
+         const Evidence* others = k.op.numerics->evidence.others;
+         return others == nullptr ? "" : Text(*others);
+       },
        Prose("evidence that others published or recorded")},
       {"lowerings", [](const K& k) { return StoredOf(k.op); },
        "its computations in the machine code of versions of ptxas (corpus/lowerings)"},
@@ -183,7 +198,9 @@ Fields<InstructionItem> FieldsOf(const InstructionItem*) {
       {"grade",
        [](const I& i) { return Name(i.evidence.grade); },
        {.words = NamesOf<Grade>(static_cast<int>(Grade::kOwn) + 1)}},
-      {"evidence", [](const I& i) { return i.evidence.text; }, Prose()},
+      {"evidence", [](const I& i) { return Text(i.evidence); }, Prose()},
+      {"sources", [](const I& i) { return SplitWords(i.evidence.sources); },
+       "sources of the evidence, by the ids of `list sources`"},
       {"file", [](const I& i) { return i.evidence.file; }},
       {"open",
        [](const I& i) {
@@ -215,9 +232,11 @@ Entry EntryOf(const Operation& op) {
       absl::StrCat(
           op.name, "\n  ", Name(TypeOf(i)), "\n  ", words, "\n  ", Describe(op.numerics->algorithm),
           any_nan ? "; the bits of a NaN are unspecified" : "", "\n  ", Name(e.grade), OpenText(op),
-          ": ", e.text, FileText(e),
-          *e.others == '\0' ? "" : absl::StrCat("\n  others: ", e.others), "\n  native on ",
-          *i.native_on ? i.native_on : "nothing (made of other instructions)",
+          ": ", Text(e), FileText(e), SourcesText(e),
+          e.others == nullptr
+              ? ""
+              : absl::StrCat("\n  others: ", Text(*e.others), SourcesText(*e.others)),
+          "\n  native on ", *i.native_on ? i.native_on : "nothing (made of other instructions)",
           "; formats and layout: ", i.source, LoweringsText(op), "\n  mmadiff simulates ",
           HasLanes(op.model) ? "several dot products at a time (SIMD)"
                              : "one dot product at a time",
@@ -234,8 +253,8 @@ std::vector<Entry> ListInstructions() {
   for (const UnknownNumerics& u : AllUnknown()) {
     const std::string name = absl::StrCat(u.arch, "/", u.instruction);
     entries.push_back({name,
-                       absl::StrCat(name, "\n  ", Name(u.evidence.grade), ": ", u.evidence.text,
-                                    FileText(u.evidence)),
+                       absl::StrCat(name, "\n  ", Name(u.evidence.grade), ": ", Text(u.evidence),
+                                    FileText(u.evidence), SourcesText(u.evidence)),
                        JsonOf(InstructionItem{name, u.evidence}), false, ""});
   }
   return entries;
@@ -536,6 +555,52 @@ std::vector<Entry> ListDifferences() {
   return entries;
 }
 
+// A source, and the operations whose evidence cites it.
+struct SourceItem {
+  const Source& source;
+  std::vector<std::string> cited_by = {};
+};
+
+Fields<SourceItem> FieldsOf(const SourceItem*) {
+  using S = SourceItem;
+  return {
+      {"id", [](const S& s) { return s.source.id; }},
+      {"name", [](const S& s) { return s.source.name; }},
+      {"revision", [](const S& s) { return s.source.revision; }, "empty if it has none"},
+      {"date", [](const S& s) { return s.source.date; },
+       "of that revision or measurement: a day, a month or a year; empty if unknown"},
+      {"covers", [](const S& s) { return SplitWords(s.source.covers); },
+       "globs of the instructions in its claims"},
+      {"says", [](const S& s) { return s.source.says; }, Prose()},
+      {"limits", [](const S& s) { return s.source.limits; }, Prose("limits of its claims")},
+      {"withdrawn", [](const S& s) { return s.source.withdrawn; },
+       Prose("the source that withdraws or replaces it")},
+      {"cited_by", &S::cited_by, "instructions whose evidence cites it"},
+  };
+}
+
+std::vector<Entry> ListSources() {
+  std::map<std::string_view, std::vector<std::string>> cited;
+  const auto cite = [&](const std::string& op, const Evidence& e) {
+    for (const Source* source : SourcesOf(e.sources)) cited[source->id].push_back(op);
+  };
+  for (const Operation& op : Operations()) cite(op.name, op.numerics->evidence);
+  for (const UnknownNumerics& u : AllUnknown()) {
+    cite(absl::StrCat(u.arch, "/", u.instruction), u.evidence);
+  }
+  std::vector<Entry> entries;
+  for (const Source& s : Sources()) {
+    const std::vector<std::string>& by = cited[s.id];
+    std::string line = absl::StrCat(s.id, "\n  ", Citation(s, false), "\n  ", s.says);
+    if (*s.limits != '\0') absl::StrAppend(&line, "\n  limits: ", s.limits);
+    if (*s.withdrawn != '\0') absl::StrAppend(&line, "\n  withdrawn: ", s.withdrawn);
+    absl::StrAppend(&line, "\n  covers ", s.covers, "; cited by ",
+                    CountText(by.size(), "instruction"));
+    entries.push_back({s.id, line, JsonOf(SourceItem{s, by})});
+  }
+  return entries;
+}
+
 std::vector<Entry> ListPlans() {
   std::vector<Entry> entries;
   for (const StoredPlan& p : StoredPlans()) {
@@ -555,6 +620,7 @@ constexpr List kLists[] = {
     {"products", ListProducts, SchemaOf<std::vector<Product>>},
     {"vectors", ListVectors, SchemaOf<std::vector<VectorItem>>},
     {"differences", ListDifferences, SchemaOf<std::vector<DifferenceItem>>},
+    {"sources", ListSources, SchemaOf<std::vector<SourceItem>>},
     {"plans", ListPlans, SchemaOf<std::vector<StoredPlan>>},
     {"counts", ListCounts, SchemaOf<std::vector<Count>>}};
 

@@ -15,7 +15,7 @@ struct mmadiff_row {
   const mmadiff::Operation* operation;
   std::string name;
   mmadiff::Model model;
-  std::string algorithm;
+  std::string algorithm, evidence;
 };
 
 namespace mmadiff {
@@ -36,7 +36,7 @@ Products ProductsOf(const mmadiff_product& p) {
 }
 
 mmadiff_row* RowOf(const Operation& op, const Model& model, const std::string& name) {
-  return new mmadiff_row{&op, name, model, Describe(model.algorithm)};
+  return new mmadiff_row{&op, name, model, Describe(model.algorithm), Text(op.numerics->evidence)};
 }
 
 // NAME, or NAME:PARAMETER=VALUE,...
@@ -144,7 +144,7 @@ void mmadiff_row_describe(const mmadiff_row* row, mmadiff_row_info* info, size_t
       .is_native = IsNative(op),
       .nan_bits = op.numerics->nan_verdict == NanVerdict::kBits,
       .grade = is_changed ? "changed" : Name(op.numerics->evidence.grade),
-      .evidence = is_changed ? "parameters of the model are changed" : op.numerics->evidence.text,
+      .evidence = is_changed ? "parameters of the model are changed" : row->evidence.c_str(),
       .algorithm = row->algorithm.c_str(),
   };
   Describe(all, info, size);

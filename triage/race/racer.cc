@@ -34,7 +34,7 @@ absl::StatusOr<Racer> ParseRacer(absl::string_view text) {
   if (op == nullptr) return absl::InvalidArgumentError(WhyNoOperation(Escaped(text)));
   if (!IsModelled(*op)) {
     return absl::NotFoundError(absl::StrCat(
-        op->name, " has no model (", op->numerics->evidence.text, ") and cannot be compared"));
+        op->name, " has no model (", Text(op->numerics->evidence), ") and cannot be compared"));
   }
   return RacerOf(*op);
 }
