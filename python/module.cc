@@ -143,7 +143,7 @@ class Row {
   // a [count][m][k], b [count][k][n]; scales [count][m][scales] and [count][scales][n].
   void Execute(const Array& a, const std::optional<Array>& b, const std::optional<Array>& c,
                const std::optional<Array>& scale_a, const std::optional<Array>& scale_b,
-               const Result& d, int threads) const {
+               const std::optional<Array>& metadata, const Result& d, int threads) const {
     mmadiff_product p = {};
     p.count = Size(a, 0), p.m = Size(a, 1), p.k = Size(a, 2), p.n = b ? Size(*b, 2) : 1;
     p.a = WordsOf(a, p.count, p.m, p.k, "a");
@@ -152,9 +152,28 @@ class Row {
     if (scale_a) p.block_scale_a.words = WordsOf(*scale_a, p.count, p.m, info_.scales, "scale_a");
     if (scale_b) p.block_scale_b.words = WordsOf(*scale_b, p.count, info_.scales, p.n, "scale_b");
     p.d = WordsOf(d, p.count, p.m, p.n, "d");
+    mmadiff_words words = {};
+    if (metadata) words = WordsOf(*metadata, p.count, p.m, info_.groups, "metadata");
     Check(Unlocked(threads, [&](const mmadiff_work* work) {
-      return mmadiff_row_execute(row_.get(), &p, work);
+      return metadata ? mmadiff_row_execute_sparse(row_.get(), &p, &words, work)
+                      : mmadiff_row_execute(row_.get(), &p, work);
     }));
+  }
+
+  // Writes metadata [count][m][groups] of a [count][m][k].
+  void Metadata(const Array& a, const Result& metadata) const {
+    mmadiff_product p = {};
+    p.count = Size(a, 0), p.m = Size(a, 1), p.k = Size(a, 2);
+    p.a = WordsOf(a, p.count, p.m, p.k, "a");
+    const mmadiff_words words = WordsOf(metadata, p.count, p.m, info_.groups, "metadata");
+    Check(mmadiff_row_metadata(row_.get(), &p, &words));
+  }
+
+  // The places within a group of the elements that a metadata word stores.
+  std::vector<int32_t> Stored(uint64_t metadata) const {
+    std::vector<int32_t> places(info_.groups == 0 ? 1 : info_.k / info_.groups / 2);
+    Check(mmadiff_row_stored(row_.get(), metadata, places.data()));
+    return places;
   }
 
  private:
@@ -355,11 +374,14 @@ NB_MODULE(_core, m) {
   Member(row, "c", &R::c), Member(row, "d", &R::d), Member(row, "scale", &R::scale);
   Member(row, "m", &R::m), Member(row, "n", &R::n), Member(row, "k", &R::k);
   Member(row, "blocks", &R::blocks), Member(row, "scales", &R::scales);
+  Member(row, "groups", &R::groups);
   Member(row, "is_native", &R::is_native);
   Member(row, "nan_bits", &R::nan_bits), Member(row, "grade", &R::grade);
   Member(row, "evidence", &R::evidence), Member(row, "algorithm", &R::algorithm);
   row.def("execute", &Row::Execute, "a"_a, "b"_a.none(), "c"_a.none(), "scale_a"_a.none(),
-          "scale_b"_a.none(), "d"_a, "threads"_a);
+          "scale_b"_a.none(), "metadata"_a.none(), "d"_a, "threads"_a);
+  row.def("metadata", &Row::Metadata, "a"_a, "metadata"_a);
+  row.def("stored", &Row::Stored, "metadata"_a);
 
   nb::class_<Product>(m, "Product")
       .def(nb::init<>())

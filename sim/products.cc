@@ -151,6 +151,9 @@ void RunBatch(const Model& m, const Products& p, const Part& part) {
   if (p.c.first.data != nullptr) {
     read(p.c, part.column, part.columns, part.columns, batch.c.data());
   }
+  if (p.metadata.first.data != nullptr && IsSparse(m)) {
+    read(p.metadata, 0, m.groups(), m.groups(), batch.metadata.data());
+  }
   std::vector<uint64_t> d(batch.dot_products());
   Simulate(m, batch, d);
   Write(d.data(), part.count, part.rows, part.columns,
@@ -210,13 +213,25 @@ std::string WhyNotStack(const char* name, const Format& format, const Stack<Word
 
 std::string WhyNotSparseRows(const Instruction& instruction, const Products& p) {
   if (!instruction.sparse()) return "";
-  std::vector<uint64_t> row(instruction.shape.row_words());
+  const Shape& s = instruction.shape;
+  const bool given = p.metadata.first.data != nullptr;
+  if (given) {
+    const std::string why = WhyNotBits("metadata", kU4, true, p.metadata.first.bits);
+    if (!why.empty()) return why;
+  }
+  const auto read = [](const Words& row, int64_t words, uint64_t* to) {
+    Read({row, 0}, 1, 1, words, words, to);
+  };
+  std::vector<uint64_t> row(s.row_words()), metadata(given ? s.groups : 0);
   for (int64_t e = 0; e < p.count; ++e) {
     for (int64_t i = 0; i < p.m; ++i) {
-      Read({p.a.At(e).From(i, 0), 0}, 1, 1, instruction.shape.k, instruction.shape.k, row.data());
-      if (const std::string why = WhyNotSparse(instruction, row); !why.empty()) {
-        return "row " + std::to_string(i) + " of A: " + why;
-      }
+      read(p.a.At(e).From(i, 0), s.k, row.data());
+      if (given) read(p.metadata.At(e).From(i, 0), s.groups, metadata.data());
+      std::string why = WhyUndefined(instruction, metadata);
+      if (why.empty()) why = WhyNotSparse(instruction, row, metadata);
+      if (why.empty()) continue;
+      return "row " + std::to_string(i) + " of A" +
+             (p.count > 1 ? " of product " + std::to_string(e) : "") + ": " + why;
     }
   }
   return "";
@@ -250,6 +265,23 @@ std::string WhyNotProducts(const Instruction& instruction, const Products& p) {
   const std::string why =
       writes ? WhyNotBits("D", *instruction.d, d.data != nullptr, d.bits) : std::string();
   return why.empty() ? WhyNotSparseRows(instruction, p) : why;
+}
+
+std::string WhyNotSparseA(const Instruction& instruction, const Products& p) {
+  const std::string why = WhyNotStack("A", *instruction.a, p.a, p.count, p.m, instruction.shape.k);
+  return why.empty() ? WhyNotSparseRows(instruction, p) : why;
+}
+
+void PutMetadata(const Instruction& instruction, const Products& p, const Stack<MutableWords>& to) {
+  const Shape& s = instruction.shape;
+  DotProductCase row;
+  row.a.resize(s.row_words());
+  for (int64_t e = 0; e < p.count; ++e) {
+    for (int64_t i = 0; i < p.m; ++i) {
+      Read({p.a.At(e).From(i, 0), 0}, 1, 1, s.k, s.k, row.a.data());
+      Write(StoredMetadata(s, row).data(), 1, 1, s.groups, {to.At(e).From(i, 0), 0});
+    }
+  }
 }
 
 void Simulate(const Model& model, const Products& products, const Threads& threads) {

@@ -3,12 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 #include <vector>
 
 #include "sim/batch.h"
 #include "sim/operation.h"
 #include "sim/simulate.h"
+#include "sim/sparsity.h"
 #include "sim/word.h"
 
 namespace mmadiff {
@@ -53,6 +55,19 @@ struct Layout {
   int threads;
 };
 
+// Gives each row of a sparse A metadata, and zeros where they store nothing.
+void PruneRows(const Model& m, int64_t count, int64_t rows, Memory& a, Memory& metadata) {
+  const Shape shape = {1, 1, m.k, 1, 0, m.groups()};
+  for (int64_t i = 0; i < count * rows; ++i) {
+    const MutableWords to = a.out().At(i / rows), words = metadata.out().At(i / rows);
+    DotProductCase dot;
+    for (int k = 0; k < m.k; ++k) dot.a.push_back(Load(a.in().At(i / rows), i % rows, k));
+    Prune(shape, i, dot);
+    for (int k = 0; k < m.k; ++k) Store(to, i % rows, k, dot.a[k]);
+    for (int g = 0; g < m.groups(); ++g) Store(words, i % rows, g, dot.metadata[g]);
+  }
+}
+
 // All operands of an operation, and its results one dot product at a time.
 void Check(const Operation& op, const Layout& l) {
   std::mt19937_64 random(7);
@@ -65,9 +80,11 @@ void Check(const Operation& op, const Layout& l) {
   const Format& scale = scaled ? m.scale : kU8;
   Memory a = memory(m.a, l.m, m.k), b = memory(m.b, m.k, l.n), c = memory(m.c, l.m, l.n),
          d = memory(m.d, l.m, l.n), scale_a = memory(scale, l.m, m.scales()),
-         scale_b = memory(scale, m.scales(), l.n);
+         scale_b = memory(scale, m.scales(), l.n), metadata = memory(kU4, l.m, m.groups());
+  PruneRows(m, l.count, l.m, a, metadata);
+  const Stack<Words> given = IsSparse(m) && l.gap != 1 ? metadata.in() : Stack<Words>{};
   const Products p = {l.count, l.m,          l.n,          a.in(), b.in(),
-                      c.in(),  scale_a.in(), scale_b.in(), d.out()};
+                      c.in(),  scale_a.in(), scale_b.in(), given,  d.out()};
   ASSERT_EQ(WhyNotProducts(*op.instruction, p), "");
   Simulate(m, p, l.threads);
   for (int64_t e = 0; e < l.count; ++e) {
@@ -78,6 +95,9 @@ void Check(const Operation& op, const Layout& l) {
         for (int k = 0; k < m.k; ++k) dot.b.push_back(Load(b.in().At(e), k, j));
         for (int s = 0; s < m.scales(); ++s) dot.a.push_back(Load(scale_a.in().At(e), i, s));
         for (int s = 0; s < m.scales(); ++s) dot.b.push_back(Load(scale_b.in().At(e), s, j));
+        for (int g = 0; g < m.groups() && given.first.data != nullptr; ++g) {
+          dot.metadata.push_back(Load(metadata.in().At(e), i, g));
+        }
         dot.c = Load(c.in().At(e), i, j);
         ASSERT_EQ(Load(d.in().At(e), i, j), Simulate(m, dot))
             << op.name << " [" << e << ", " << i << ", " << j << "]";
@@ -87,9 +107,12 @@ void Check(const Operation& op, const Layout& l) {
 }
 
 TEST(Products, EqualDotProducts) {
-  for (const char* name : {"sm_90/mma.m16n8k16.f32.f16.f16.f32", "sm_90/mma.m16n8k32.s32.s4.s4.s32",
-                           "sm_100/tcgen05.mma.m128n8k32.mxf8f6f4.f32.e4m3.e4m3.ue8m0",
-                           "gfx90a/v_mfma_f64_16x16x4f64", "sm_70/mma.m8n8k4.f32.f16.f16.f32"}) {
+  for (const char* name :
+       {"sm_90/mma.m16n8k16.f32.f16.f16.f32", "sm_90/mma.m16n8k32.s32.s4.s4.s32",
+        "sm_100/tcgen05.mma.m128n8k32.mxf8f6f4.f32.e4m3.e4m3.ue8m0", "gfx90a/v_mfma_f64_16x16x4f64",
+        "sm_70/mma.m8n8k4.f32.f16.f16.f32", "sm_90/mma.sp.m16n8k16.f32.f16.f16.f32",
+        "sm_80/mma.sp.m16n8k16.f32.tf32.tf32.f32", "sm_80/mma.sp.m16n8k64.s32.s4.s4.s32",
+        "gfx942/v_smfmac_f32_16x16x32_f16", "sm_100/tcgen05.mma.sp.m64n8k64.f16.e4m3.e4m3"}) {
     const Operation* op = FindOperation(name);
     ASSERT_NE(op, nullptr) << name;
     for (const Layout& l : {Layout{1, 16, 8, 0, 1},
@@ -131,6 +154,41 @@ TEST(Products, SparseRows) {
   EXPECT_EQ(WhyNotProducts(sparse, p), "");
   a[3 * 16 + 3] = 1;
   EXPECT_THAT(WhyNotProducts(sparse, p), HasSubstr("row 3 of A"));
+}
+
+TEST(Products, MetadataOfSparseRows) {
+  const Instruction& sparse = *FindInstruction("mma.sp.m16n8k16.f32.f16.f16.f32");
+  uint16_t a[4 * 16] = {}, b[16] = {};
+  uint32_t d[4] = {};
+  uint8_t metadata[4 * 4];
+  std::ranges::fill(metadata, 0xd);  // elements 1 and 3 of each four
+  const auto bytes = [](auto* words) { return reinterpret_cast<unsigned char*>(words); };
+  Products p = {.count = 2,
+                .m = 2,
+                .n = 1,
+                .a = {{bytes(a), 16, 1, 16}, 32},
+                .b = {{bytes(b), 1, 1, 16}, 0},
+                .metadata = {{metadata, 4, 1, 8}, 8},
+                .d = {{bytes(d), 1, 1, 32}, 2}};
+  a[3 * 16 + 9] = a[3 * 16 + 11] = 1;
+  EXPECT_EQ(WhyNotProducts(sparse, p), "");
+  a[3 * 16 + 8] = 1;
+  EXPECT_EQ(WhyNotProducts(sparse, p),
+            "row 1 of A of product 1: " + sparse.name +
+                ": a8 differs from +0, but metadata word e2 does not store it");
+  a[3 * 16 + 8] = 0, metadata[7] = 0x5;
+  EXPECT_THAT(
+      WhyNotProducts(sparse, p),
+      HasSubstr("metadata word e3 is 05, which is undefined; defined are 04 08 09 0c 0d 0e"));
+  metadata[7] = 0;
+  EXPECT_THAT(WhyNotProducts(sparse, p), HasSubstr("row 1 of A of product 0: "));
+  p.metadata.first.bits = 12;
+  EXPECT_THAT(WhyNotProducts(sparse, p), HasSubstr("metadata: words"));
+  // Those of the zeros: the least words.
+  p.metadata = {};
+  PutMetadata(sparse, p, {{metadata, 4, 1, 8}, 8});
+  const std::vector<uint8_t> least = {4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 0xd, 4};
+  EXPECT_EQ(std::vector<uint8_t>(metadata, metadata + 16), least);
 }
 
 TEST(Parts, EndWithWhatIsThrown) {

@@ -1,6 +1,7 @@
 #include "sim/sparsity.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <numeric>
 
 #include "sim/reading.h"
@@ -171,8 +172,10 @@ std::string WhyUndefined(const Instruction& instruction, std::span<const uint64_
     std::string legal;
     for (const uint64_t m : LegalMetadata(group))
       legal += std::string(" 0") + "0123456789abcdef"[m];
+    char word[24];
+    std::snprintf(word, sizeof(word), "%02llx", static_cast<unsigned long long>(metadata[i]));
     return instruction.name + ": metadata word e" + std::to_string(i % instruction.shape.groups) +
-           " is undefined; defined are" + legal;
+           " is " + word + ", which is undefined; defined are" + legal;
   }
   return "";
 }

@@ -72,9 +72,9 @@ TEST(Sparsity, OfRows) {
   EXPECT_EQ(WhyNotSparse(sparse, rows, metadata), "");
   metadata[9] = 0;  // not given
   EXPECT_EQ(WhyNotSparse(sparse, rows, metadata), "");
-  EXPECT_EQ(
-      WhyUndefined(sparse, metadata),
-      "v_smfmac_f32_16x16x32_f16: metadata word e1 is undefined; defined are 04 08 09 0c 0d 0e");
+  EXPECT_EQ(WhyUndefined(sparse, metadata),
+            "v_smfmac_f32_16x16x32_f16: metadata word e1 is 00, which is undefined; defined are 04 "
+            "08 09 0c 0d 0e");
   rows[37] = 1;
   const std::string why =
       "v_smfmac_f32_16x16x32_f16 is sparse: at most two of each group of four elements of A may "

@@ -426,6 +426,8 @@ Action AddExplain(CLI::App& command) {
       .TypeName("ROW");
   AddNumbers(command, "--scale_a", flags->numbers.scale_a, "scales of A [1.0]");
   AddNumbers(command, "--scale_b", flags->numbers.scale_b, "scales of B [1.0]");
+  AddNumbers(command, "--metadata", flags->numbers.metadata,
+             "metadata of a sparse A, as words (0x0e) [those that the zeros of A give]");
   AddOption(
       command, "--line", flags->numbers.line,
       "operands, instead of numbers, as one line that `mmadiff gen` prints: hexadecimal words "

@@ -1,6 +1,7 @@
 #include "fuzz/cli/explain_model.h"
 
 #include <cmath>
+#include <span>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -160,7 +161,7 @@ absl::StatusOr<ProtocolLine> DotProductOf(const Operation& op, const OwnNumbers&
   }
   ProtocolLine line = {NeutralDotProduct(m), std::nullopt};
   DotProductCase& dot = line.dot;
-  const size_t k = m.k, scales = m.scales();
+  const size_t k = m.k, scales = m.scales(), groups = m.groups();
   Filler filler(console);
   uint64_t d = 0;
   for (const absl::Status& s :
@@ -168,12 +169,15 @@ absl::StatusOr<ProtocolLine> DotProductOf(const Operation& op, const OwnNumbers&
         filler.Fill("--b", m.b, numbers.b, k, dot.b.data()),
         filler.Fill("--scale_a", m.scale, numbers.scale_a, scales, dot.a.data() + k),
         filler.Fill("--scale_b", m.scale, numbers.scale_b, scales, dot.b.data() + k),
+        filler.Fill("--metadata", kU4, numbers.metadata, groups, dot.metadata.data()),
         filler.Fill("--c", m.c, numbers.c, &dot.c), filler.Fill("--d", m.d, numbers.d, &d)}) {
     RETURN_IF_ERROR(s);
   }
   if (numbers.d) line.d = d;
-  const std::string dense = WhyNotSparse(*op.instruction, dot.a);
-  if (!dense.empty()) return absl::InvalidArgumentError(dense);
+  const std::span<const uint64_t> given(dot.metadata.data(), numbers.metadata.size());
+  std::string why = WhyUndefined(*op.instruction, given);
+  if (why.empty()) why = WhyNotSparse(*op.instruction, dot.a, dot.metadata);
+  if (!why.empty()) return absl::InvalidArgumentError(why);
   return line;
 }
 

@@ -17,14 +17,15 @@
 namespace mmadiff {
 
 // Numbers from the command line, as ParseNumber() accepts them. Missing operands are +0, missing
-// scales 1.0.
+// scales 1.0, missing metadata those that the zeros of A give.
 struct OwnNumbers {
-  std::vector<std::string> a, b, scale_a, scale_b;
+  std::vector<std::string> a, b, scale_a, scale_b, metadata;
   std::optional<std::string> c, d,
       line;  // `line`: a line of the line protocol, instead of the other members
 
   bool any() const {
-    return !a.empty() || !b.empty() || c || d || !scale_a.empty() || !scale_b.empty() || line;
+    return !a.empty() || !b.empty() || c || d || !scale_a.empty() || !scale_b.empty() ||
+           !metadata.empty() || line;
   }
 };
 

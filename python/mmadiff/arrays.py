@@ -244,8 +244,8 @@ def words(x: Any, format: str, what: str = 'the array') -> NDArray[Any]:
 def converted(words: NDArray[Any], source: str, target: str, saturate: bool = False, threads: int = 1) -> NDArray[Any]:
     """Words of one format as words of another, rounded to nearest even."""
     made = np.empty(words.shape, word_type(target))
-    _core.Row(source, target, saturate).execute(words.reshape(-1, 1, 1), None, None, None, None, made.reshape(-1, 1, 1),
-                                                threads)
+    _core.Row(source, target, saturate).execute(words.reshape(-1, 1, 1), None, None, None, None, None,
+                                                made.reshape(-1, 1, 1), threads)
     return made
 
 
@@ -304,6 +304,7 @@ class Stack:
     c: NDArray[Any] | None
     scale_a: NDArray[Any] | None
     scale_b: NDArray[Any] | None
+    metadata: NDArray[Any] | None
 
     def __init__(self, **operands: tuple[NDArray[Any], int | None, int | None, str] | None) -> None:
         """Operands: (words, rows, columns, name), or None; rows and columns are None if any number fits."""

@@ -1,6 +1,7 @@
 """Any Python function as a device of the program: `fd:` with the binary protocol (docs/formats.md)."""
 import contextlib
 import contextvars
+import inspect
 import math
 import os
 import re
@@ -86,17 +87,38 @@ def _name(function):
     return getattr(function, '__qualname__', None) or getattr(function, 'name', None) or type(function).__qualname__
 
 
+_MEANINGS = {'scale_a': 'the block scales of a', 'scale_b': 'the block scales of b',
+             'metadata': 'words of uint8 that say which elements of a are stored'}
+
+
+def _check_takes(function, operation):
+    """TypeError if the function does not take an operand that it would get by name."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return  # not written in Python
+    if any(p.kind is p.VAR_KEYWORD for p in parameters):
+        return
+    taken = {p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)}
+    missing = [name for name in operation.inputs if name in _MEANINGS and name not in taken]
+    if missing:
+        shapes = [f"{name} (N, {', '.join(map(str, operation.shape(name, 1)[1:]))}), {_MEANINGS[name]}" for name in missing]
+        raise TypeError(f"{_name(function)} must also take {' and '.join(f'{name}=' for name in missing)} for "
+                        f"{operation.name or 'this operation'}: {'; '.join(shapes)}")
+
+
 class Device:
     """Answers the program's questions by a function, in a thread of its own, until the program ends.
 
     The function gets a batch of N dot products as matrices: a (N, 1, k), b (N, k, 1), c (N, 1, 1), with block scales
-    also scale_a= (N, 1, s), scale_b= (N, s, 1), with a sparse a also metadata= (N, 1, groups). A conversion gets only a (N,). The function returns the N results d in
-    the format of d, in any shape. Meanwhile NumPy does not warn of overflow and NaNs: the questions contain them.
+    also scale_a= (N, 1, s), scale_b= (N, s, 1), with a sparse a also metadata= (N, 1, groups), uint8. A conversion gets
+    only a (N,). The function returns the N results d in the format of d, in any shape. Meanwhile NumPy does not warn of overflow and NaNs: the questions contain them.
     any_nan: the program gets one NaN in place of all NaNs.
     """
 
     def __init__(self, function: Callable[..., Any], operation: Operation, arrays: str = 'numpy',
                  timeout: float | str | None = None, any_nan: bool = False) -> None:
+        _check_takes(function, operation)
         self._function, self._operation, self._like, self._any_nan = function, operation, _like(arrays), any_nan
         self._timeout = _seconds(timeout)
         self._socket, self.peer = socket.socketpair()  # the peer is the program's stdin

@@ -67,7 +67,8 @@ class Operation:
         unpacked = {}
         for name, (format, _) in self.inputs.items():
             words = fields[name].astype(arrays.word_type(format), order='C', copy=True)
-            unpacked[name] = arrays.array(words.reshape(self.shape(name, len(words))), format, like)
+            type = 'u8' if name == 'metadata' else format  # without need of ml_dtypes
+            unpacked[name] = arrays.array(words.reshape(self.shape(name, len(words))), type, like)
         return unpacked
 
     def read(self, given: Mapping[str, ArrayLike | None], d: ArrayLike | None = None) -> list[NDArray[Any]]:

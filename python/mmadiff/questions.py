@@ -246,8 +246,9 @@ def _case_of(case):
 
 
 def explain(case: str | os.PathLike[str] | Row | Mapping[str, Any] | Record, a: Any = None, b: Any = None, c: Any = None,
-            d: Any = None, *, scale_a: Any = None, scale_b: Any = None, device: Callable[..., Any] | str | None = None,
-            arrays: str = 'numpy', timeout: float | str | None = None, progress: bool = False, **flags: Any) -> Result:
+            d: Any = None, *, scale_a: Any = None, scale_b: Any = None, metadata: Any = None,
+            device: Callable[..., Any] | str | None = None, arrays: str = 'numpy', timeout: float | str | None = None,
+            progress: bool = False, **flags: Any) -> Result:
     """Shows the stages of the arithmetic for one dot product, and model changes that reproduce a device's answer d.
 
     case: an instruction, with one dot product in a, b, c and perhaps d: arrays, lists of numbers, or words in
@@ -260,7 +261,7 @@ def explain(case: str | os.PathLike[str] | Row | Mapping[str, Any] | Record, a: 
     '40500000'
     """
     path = _case_of(case)
-    given = {'a': a, 'b': b, 'c': c, 'd': d, 'scale_a': scale_a, 'scale_b': scale_b}
+    given = {'a': a, 'b': b, 'c': c, 'd': d, 'scale_a': scale_a, 'scale_b': scale_b, 'metadata': metadata}
     operation = None
     if callable(device) or any(x is not None for x in given.values()):
         operation = _operation.of_one_instruction(path.split('@')[0])
@@ -288,7 +289,8 @@ def generate(instr: str | Row, count: int = 1024, *, seed: int = 1, strategy: st
     """Operands that the program's generator makes for an instruction: {'a': .., 'b': .., 'c': ..}, and scales.
 
     The arrays are those that a function gets as a device: a (N, 1, k), b (N, k, 1), c (N, 1, 1), scale_a (N, 1, s),
-    scale_b (N, s, 1), metadata (N, 1, groups); N is `count`, the number of dot products. So `f(**generate(instr))` is a batch of results.
+    scale_b (N, s, 1), metadata (N, 1, groups); N is `count`, the number of dot products. So `f(**generate(instr))` is a
+    batch of results.
     first: number of the first execution; like: a tensor of PyTorch on the device of the wanted tensors
 
     >>> generate('x86/vdpbf16ps', 100)['b'].shape
@@ -312,8 +314,8 @@ def check(subject: Plan, /, a: ArrayLike, b: ArrayLike, d: ArrayLike, *, at: At 
 @overload
 def check(subject: str | os.PathLike[str] | bytes | Sequence[str] | Row, /, a: ArrayLike | None = None,
           b: ArrayLike | None = None, c: ArrayLike | None = None, d: ArrayLike | None = None, *,
-          scale_a: ArrayLike | None = None, scale_b: ArrayLike | None = None, instr: str | Row | None = None,
-          max_reports: int = 20) -> Result: ...
+          scale_a: ArrayLike | None = None, scale_b: ArrayLike | None = None, metadata: ArrayLike | None = None,
+          instr: str | Row | None = None, max_reports: int = 20) -> Result: ...
 
 
 def check(subject: Any, /, *operands: Any, **options: Any) -> Any:
@@ -335,8 +337,9 @@ def check(subject: Any, /, *operands: Any, **options: Any) -> Any:
     return _check_instruction(subject, *operands, **options)
 
 
-def _check_instruction(subject, a=None, b=None, c=None, d=None, *, scale_a=None, scale_b=None, instr=None, max_reports=20):
-    given = {'a': a, 'b': b, 'c': c, 'scale_a': scale_a, 'scale_b': scale_b}
+def _check_instruction(subject, a=None, b=None, c=None, d=None, *, scale_a=None, scale_b=None, metadata=None, instr=None,
+                       max_reports=20):
+    given = {'a': a, 'b': b, 'c': c, 'scale_a': scale_a, 'scale_b': scale_b, 'metadata': metadata}
     if d is not None:
         if instr is not None:
             raise TypeError(f'the instruction is given twice: {subject} and instr={instr}')

@@ -4,7 +4,6 @@ import itertools
 import os
 import pathlib
 import pickle
-import re
 import subprocess
 import sys
 import threading
@@ -42,6 +41,12 @@ def operands(row, rng, count, m=None, n=None):
         return {'a': a}
     found = {'a': a, 'b': random_words(rng, row.formats['b'], (count, row.k, n)),
              'c': random_words(rng, row.formats['c'], (count, m, n))}
+    if row.groups:
+        found['metadata'] = rng.choice(np.uint8([0x4, 0xe] if row.k == 2 * row.groups else [0x4, 0x9, 0xc, 0xd]),
+                                       (count, m, row.groups))
+        dense, found['a'] = a, np.zeros_like(a)
+        stored = row.stored(found['metadata'])
+        np.put_along_axis(found['a'], stored, np.take_along_axis(dense, stored, -1), -1)
     if row.scales:
         found['scale_a'] = random_words(rng, row.formats['scale'], (count, m, row.scales))
         found['scale_b'] = random_words(rng, row.formats['scale'], (count, row.scales, n))
@@ -63,6 +68,8 @@ def lines_of(row, x):
             line += [(w, 'b') for w in x['b'][e, :, j]] + [(x['c'][e, i, j], 'c')]
         if row.scales:
             line += [(w, 'scale_a') for w in x['scale_a'][e, i]] + [(w, 'scale_b') for w in x['scale_b'][e, :, j]]
+        if row.groups:
+            line += [(w, 'metadata') for w in x['metadata'][e, i]]
         yield ' '.join(f'{int(w):0{word[name]}x}' for w, name in line)
 
 
@@ -70,10 +77,8 @@ def one_of_each():
     """A row of each kind of operands and arithmetic."""
     kinds = {}
     for row in mm.rows('*'):
-        if re.search(r'mma\.sp\.|_smfmac_|_swmmac_', row.name):
-            continue  # A has zeros
         family = row.algorithm.split('(')[0]
-        kinds.setdefault((tuple(row.formats.items()), row.scales, family, row.m % 16 == 0), row)
+        kinds.setdefault((tuple(row.formats.items()), row.scales, row.groups > 0, family, row.m % 16 == 0), row)
     return list(kinds.values())
 
 

@@ -104,6 +104,7 @@ typedef struct {
   int32_t nan_bits;  /* the bits of NaNs in D are promised */
   const char *grade, *evidence; /* how sure the model is ("measured"), and the source */
   const char* algorithm;        /* "fused_sum(terms=16, ...)" */
+  int32_t groups; /* metadata words of a row of a sparse A; k / groups elements share one */
 } mmadiff_row_info;
 /* Texts are valid until the row is closed. `size` is sizeof(mmadiff_row_info). */
 void mmadiff_row_describe(const mmadiff_row* row, mmadiff_row_info* info, size_t size);
@@ -112,6 +113,20 @@ void mmadiff_row_describe(const mmadiff_row* row, mmadiff_row_info* info, size_t
  * their rows and ks are not read. Conversions have no B and no C, and k is 1. */
 mmadiff_status mmadiff_row_execute(const mmadiff_row* row, const mmadiff_product* product,
                                    const mmadiff_work* work);
+
+/* Sparse rows multiply half of each row of A, which here has all k words: those that are not stored are +0. The four
+ * quarters of a group of k / groups elements are numbered from 0; bits 0 and 1 of its metadata word are the first stored
+ * quarter, bits 2 and 3 the second: 0x4, 0x8, 0x9, 0xc, 0xd, 0xe; in groups of two elements 0x4 and 0xe.
+ *
+ * The same with metadata, m x groups words. Without, as NULL and in mmadiff_row_execute(), they are those of
+ * mmadiff_row_metadata(). */
+mmadiff_status mmadiff_row_execute_sparse(const mmadiff_row* row, const mmadiff_product* product,
+                                          const mmadiff_words* metadata, const mmadiff_work* work);
+/* Writes the least metadata that store all elements of A other than +0; only A of the product is read. */
+mmadiff_status mmadiff_row_metadata(const mmadiff_row* row, const mmadiff_product* product,
+                                    const mmadiff_words* metadata);
+/* The places within a group, ascending, of the elements that a metadata word stores: k / groups / 2 of them. */
+mmadiff_status mmadiff_row_stored(const mmadiff_row* row, uint64_t metadata, int32_t* places);
 
 /* Plans ------------------------------------------------------------------------------------------------------------ */
 

@@ -1,6 +1,7 @@
 /* The C interface, from C99. */
 #include <mmadiff.h>
 
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -137,6 +138,61 @@ static void TestRefused(void) {
   mmadiff_row_close(row), mmadiff_plan_close(plan);
 }
 
+/* A sparse row: the metadata say which +0 of A meets the infinity of B. */
+static void TestSparse(void) {
+  uint16_t a[2 * 16] = {0}, b[16] = {0};
+  uint32_t d[2] = {0};
+  uint8_t least[8] = {0}, other[8] = {0x4, 0x4, 0x4, 0x4, 0xe, 0x4, 0x4, 0x4};
+  int32_t places[2] = {-1, -1};
+  mmadiff_row_info info;
+  mmadiff_product p;
+  mmadiff_words metadata = Words(least, 8, 2, 4);
+  mmadiff_row *row = mmadiff_row_open("sm_90/mma.sp.m16n8k16.f32.f16.f16.f32"),
+              *dense = mmadiff_row_open("sm_90/mma.m16n8k16.f32.f16.f16.f32");
+  CHECK(row != NULL && dense != NULL);
+  if (row == NULL || dense == NULL) return;
+  mmadiff_row_describe(row, &info, sizeof info);
+  CHECK(info.k == 16 && info.groups == 4 && strncmp(info.algorithm, "fused_sum", 9) == 0);
+  /* As a program that was compiled with an older description has it: nothing else is written. */
+  info.groups = -1;
+  mmadiff_row_describe(row, &info, offsetof(mmadiff_row_info, groups));
+  CHECK(info.groups == -1);
+  mmadiff_row_describe(dense, &info, sizeof info);
+  CHECK(info.groups == 0);
+  a[3] = a[16 + 3] = 0x3c00, b[0] = 0x7c00, b[3] = 0x4000; /* 1; infinity, 2 */
+  memset(&p, 0, sizeof p);
+  p.count = 1, p.m = 2, p.n = 1, p.k = 16;
+  p.a = Words(a, 16, 2, 16), p.b = Words(b, 16, 16, 1), p.d = Words(d, 32, 2, 1);
+  CHECK(mmadiff_row_metadata(row, &p, &metadata) == MMADIFF_OK && least[0] == 0xc && least[1] == 0x4 && least[7] == 0x4);
+  CHECK(mmadiff_row_stored(row, 0xc, places) == MMADIFF_OK && places[0] == 0 && places[1] == 3);
+  CHECK(mmadiff_row_execute(row, &p, NULL) == MMADIFF_OK && d[0] > 0x7f800000 && d[1] == d[0]); /* NaN: +0 times infinity */
+  d[0] = d[1] = 0;
+  CHECK(mmadiff_row_execute_sparse(row, &p, NULL, NULL) == MMADIFF_OK && d[0] > 0x7f800000 && d[1] == d[0]);
+  other[0] = 0xc; /* row 1 stores elements 2 and 3 */
+  metadata.data = other;
+  CHECK(mmadiff_row_execute_sparse(row, &p, &metadata, NULL) == MMADIFF_OK && d[0] > 0x7f800000 && d[1] == 0x40000000);
+  other[0] = 0x4;
+  CHECK(mmadiff_row_execute_sparse(row, &p, &metadata, NULL) == MMADIFF_INVALID);
+  CHECK(strstr(mmadiff_error(), "row 0 of A") != NULL && strstr(mmadiff_error(), "a3 differs from +0") != NULL);
+  other[0] = 0x5;
+  CHECK(mmadiff_row_execute_sparse(row, &p, &metadata, NULL) == MMADIFF_INVALID);
+  CHECK(strstr(mmadiff_error(), "e0 is 05, which is undefined; defined are 04 08 09 0c 0d 0e") != NULL);
+  CHECK(mmadiff_row_stored(row, 0x14, places) == MMADIFF_INVALID && strstr(mmadiff_error(), "is 14") != NULL);
+  other[0] = 0xc, metadata.bits = 4;
+  CHECK(mmadiff_row_execute_sparse(row, &p, &metadata, NULL) == MMADIFF_INVALID && strstr(mmadiff_error(), "metadata") != NULL);
+  CHECK(mmadiff_row_metadata(row, &p, &metadata) == MMADIFF_INVALID);
+  metadata.bits = 8, a[16 + 8] = a[16 + 9] = a[16 + 11] = 0x8000; /* three of four are -0 */
+  CHECK(mmadiff_row_execute(row, &p, NULL) == MMADIFF_INVALID && strstr(mmadiff_error(), "row 1 of A") != NULL);
+  CHECK(mmadiff_row_metadata(row, &p, &metadata) == MMADIFF_INVALID && strstr(mmadiff_error(), "a8 to a11") != NULL);
+  p.k = 8;
+  CHECK(mmadiff_row_metadata(row, &p, &metadata) == MMADIFF_INVALID && strstr(mmadiff_error(), "k is 8") != NULL);
+  CHECK(mmadiff_row_metadata(row, NULL, &metadata) == MMADIFF_INVALID && mmadiff_row_metadata(row, &p, NULL) == MMADIFF_INVALID);
+  CHECK(mmadiff_row_stored(NULL, 4, places) == MMADIFF_INVALID && mmadiff_row_stored(row, 4, NULL) == MMADIFF_INVALID);
+  CHECK(mmadiff_row_execute_sparse(dense, &p, &metadata, NULL) == MMADIFF_INVALID && strstr(mmadiff_error(), "not sparse") != NULL);
+  CHECK(mmadiff_row_execute_sparse(NULL, &p, &metadata, NULL) == MMADIFF_INVALID);
+  mmadiff_row_close(row), mmadiff_row_close(dense);
+}
+
 struct Ranges {
   size_t count;
   int64_t end;
@@ -237,6 +293,7 @@ static void TestPlan(void) {
 
 int main(void) {
   TestRow();
+  TestSparse();
   TestNames();
   TestRefused();
   TestPlan();

@@ -9,7 +9,9 @@
 #include "sim/operation.h"
 #include "sim/products.h"
 #include "sim/simulate.h"
+#include "sim/sparsity.h"
 #include "sim/unlisted.h"
+#include "sim/word_check.h"
 
 struct mmadiff_row {
   const mmadiff::Operation* operation;
@@ -23,7 +25,7 @@ namespace {
 
 Stack<Words> StackOf(const mmadiff_words& w) { return {WordsOf(w), w.stride}; }
 
-Products ProductsOf(const mmadiff_product& p) {
+Products ProductsOf(const mmadiff_product& p, const mmadiff_words& metadata = {}) {
   return {p.count,
           p.m,
           p.n,
@@ -32,6 +34,7 @@ Products ProductsOf(const mmadiff_product& p) {
           StackOf(p.c),
           StackOf(p.block_scale_a.words),
           StackOf(p.block_scale_b.words),
+          StackOf(metadata),
           {MutableWordsOf(p.d), p.d.stride}};
 }
 
@@ -73,18 +76,43 @@ uint64_t WordOf(const Format& format, double number) {
   return Simulate(model, {.a = {std::bit_cast<uint64_t>(number)}, .b = {0}});
 }
 
-void Execute(const mmadiff_row& row, const mmadiff_product& p, const mmadiff_work* work) {
-  const Operation& op = *row.operation;
-  const Instruction& instruction = *op.instruction;
-  const int k = instruction.shape.k;
-  if (p.k != k) {
-    throw CallError("k is " + std::to_string(p.k) + ", but an execution of " + op.name + " has " +
-                    std::to_string(k) + ": a longer sum is a plan (\"" + op.name + " from c | " +
-                    op.model.d.name + "\")");
-  }
-  const Products products = ProductsOf(p);
-  Require(WhyNotProducts(instruction, products));
+void CheckK(const Operation& op, const mmadiff_product& p) {
+  const int k = op.shape().k;
+  if (p.k == k) return;
+  const std::string why = "k is " + std::to_string(p.k) + ", but an execution of " + op.name +
+                          " has " + std::to_string(k);
+  if (op.instruction->sparse()) throw CallError(why);
+  throw CallError(why + ": a longer sum is a plan (\"" + op.name + " from c | " + op.model.d.name +
+                  "\")");
+}
+
+void Execute(const mmadiff_row& row, const mmadiff_product& p, const mmadiff_words& metadata,
+             const mmadiff_work* work) {
+  CheckK(*row.operation, p);
+  const Products products = ProductsOf(p, metadata);
+  Require(WhyNotProducts(*row.operation->instruction, products));
   Simulate(row.model, products, ThreadsOf(work));
+}
+
+const Instruction& SparseInstruction(const mmadiff_row* row) {
+  const Instruction& instruction = *Required(row, "the row").operation->instruction;
+  if (!instruction.sparse()) throw CallError(row->name + " is not sparse: it has no metadata");
+  return instruction;
+}
+
+void WriteMetadata(const mmadiff_row* row, const mmadiff_product& p, const mmadiff_words& to) {
+  const Instruction& instruction = SparseInstruction(row);
+  CheckK(*row->operation, p);
+  Require(WhyNotBits("metadata", kU4, to.data != nullptr, to.bits));
+  const Products products = {.count = p.count, .m = p.m, .a = StackOf(p.a)};
+  Require(WhyNotSparseA(instruction, products));
+  PutMetadata(instruction, products, {MutableWordsOf(to), to.stride});
+}
+
+void WriteStored(const Instruction& sparse, uint64_t metadata, int32_t* places) {
+  const int group = sparse.shape.k / sparse.shape.groups;
+  Require(WhyUndefined(sparse, {&metadata, 1}));
+  for (int n = 0; n < group / 2; ++n) places[n] = StoredPosition(group, metadata, n);
 }
 
 }  // namespace
@@ -146,13 +174,34 @@ void mmadiff_row_describe(const mmadiff_row* row, mmadiff_row_info* info, size_t
       .grade = is_changed ? "changed" : Name(op.numerics->evidence.grade),
       .evidence = is_changed ? "parameters of the model are changed" : row->evidence.c_str(),
       .algorithm = row->algorithm.c_str(),
+      .groups = s.groups,
   };
   Describe(all, info, size);
 }
 
 mmadiff_status mmadiff_row_execute(const mmadiff_row* row, const mmadiff_product* product,
                                    const mmadiff_work* work) {
-  return GuardedStatus([&] { Execute(Required(row, "the row"), Checked(product), work); });
+  return GuardedStatus([&] { Execute(Required(row, "the row"), Checked(product), {}, work); });
+}
+
+mmadiff_status mmadiff_row_execute_sparse(const mmadiff_row* row, const mmadiff_product* product,
+                                          const mmadiff_words* metadata, const mmadiff_work* work) {
+  return GuardedStatus([&] {
+    SparseInstruction(row);
+    Execute(*row, Checked(product), metadata == nullptr ? mmadiff_words{} : *metadata, work);
+  });
+}
+
+mmadiff_status mmadiff_row_metadata(const mmadiff_row* row, const mmadiff_product* product,
+                                    const mmadiff_words* metadata) {
+  return GuardedStatus(
+      [&] { WriteMetadata(row, Checked(product), Required(metadata, "the metadata")); });
+}
+
+mmadiff_status mmadiff_row_stored(const mmadiff_row* row, uint64_t metadata, int32_t* places) {
+  return GuardedStatus([&] {
+    WriteStored(SparseInstruction(row), metadata, &Required(places, "the array of places"));
+  });
 }
 
 }  // extern "C"

@@ -5,6 +5,7 @@
 #include "sim/batch.h"
 #include "sim/reading.h"
 #include "sim/simulate.h"
+#include "sim/sparsity.h"
 
 namespace mmadiff {
 namespace {
@@ -38,7 +39,8 @@ void LaneArray::Fill(uint64_t word) {
 }
 
 TileModel::TileModel(const Model& m, bool lanes) : m_(m) {
-  if (!lanes || LaneTargets().empty() || m.executions > 1 || HasReadings(m)) return;
+  if (!lanes || LaneTargets().empty()) return;
+  if (m.executions > 1 || HasReadings(m) || IsSparse(m)) return;
   const LaneTarget& target = LaneTargets()[0];
   const int count = target.LanesFor(target.WidthFor(m));
   if (count == 0) return;
