@@ -50,11 +50,14 @@ uint64_t RandomMetadata(int group, Random& random) {
   return *std::ranges::find_if(LegalMetadata(group), dropped_by);
 }
 
-// Chooses the metadata, and sets the elements of A that are not stored to +0.
+// Chooses the metadata, in one of four rows of A the same for all groups, and sets the elements of A that
+// are not stored to +0.
 void MakeSparse(const Tile& t, Random& random, uint64_t* metadata) {
   const int groups = t.instruction.shape.groups, group = t.k() / groups;
+  bool same = false;
   for (int i = 0; i < t.rows() * groups; ++i) {
-    metadata[i] = RandomMetadata(group, random);
+    if (i % groups == 0) same = random.Below(4) == 0;
+    metadata[i] = same && i % groups != 0 ? metadata[i - 1] : RandomMetadata(group, random);
     const TileWords words = t.a + (i / groups * t.stride() + i % groups * group);
     for (int p = 0; p < group; ++p) {
       if (!IsStored(group, metadata[i], p)) words[p] = 0;
