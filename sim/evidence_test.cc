@@ -31,7 +31,8 @@ constexpr Rule kRules[] = {
      "sm_90/{fma,wmma}.* sm_90/{mma,wgmma}.m*",
      "recorded by this project"},
     {Grade::kContested,
-     "sm_70/wmma.*.{f32,f16}.f16.f16.$1 sm_100/tcgen05.mma.m128n8k64.mxf4nvf4.*.ue4m3.4x",
+     "sm_70/wmma.*.{f32,f16}.f16.f16.$1 sm_100/tcgen05.mma.m128n8k64.mxf4nvf4.*.ue4m3.4x "
+     "sm_120/mma.*.mxf4.* sm_120/mma.*.mxf4nvf4.*.{ue8m0.2x,ue4m3.4x} x86/tdp*f8ps",
      "two sources contradict each other"},
     {Grade::kAssumed, "sm_86/* sm_103/*", "taken from a relative"},
     {Grade::kAssumed,

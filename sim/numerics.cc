@@ -18,12 +18,11 @@ constexpr Grade kMeasured = Grade::kMeasured, kPublished = Grade::kPublished,
 // answers; the others were compared when they were made.
 #define MMADIFF_INTEL(instruction) \
   "corpus/observations/intel_avx512_bf16_model167/x86." instruction ".txt.gz"
-constexpr Evidence OnX86(const char* text, const char* file) {
-  return {kMeasured, "own_xeon own_epyc", text, "", file};
+constexpr Evidence OnX86(const char* sources, const char* text, const char* file) {
+  return {kMeasured, sources, text, "", file};
 }
-constexpr Evidence OnXeon(const char* text, const char* file) {
-  return {kMeasured, "own_xeon", text, "", file};
-}
+constexpr char kXeon[] = "own_xeon", kXeonAndZen4[] = "own_xeon own_zen4",
+               kXeonAndZens[] = "own_xeon own_zen3 own_zen4";
 constexpr char kDots[] =
     "0 of 1.6e9 dot products differ on the Xeon, 0 of 1.6e8 on a Zen 4 "
     "(corpus/observations/amd_epyc_zen4)";
@@ -45,9 +44,9 @@ constexpr Evidence kAmxTf32 = {
     "withdrawn; pseudo-code; the chains, order, NaN rule and flushing were measured for TDPBF16PS",
     "no processor has it"};
 constexpr Evidence kAmxFp8 = {
-    kPublished, "intel_ise_057 amx_fp8_emulators bochs search",
+    Grade::kContested, "intel_ise_057 amx_fp8_emulators bochs search",
     "ISE 319433-057 as the two emulators read it: the exact sum of all products is rounded once to "
-    "nearest even, then added to the addend; results are flushed, addends not; Bochs has other "
+    "nearest even, then added to the addend; results are flushed, addends not. Bochs has other "
     "steps",
     "addends flushed or not, on which the text contradicts itself; the payload of a NaN addend; no "
     "processor has it"};
@@ -176,9 +175,9 @@ constexpr Evidence kIntegerB200 = {
 constexpr char kOpenSparse[] =
     "which products share a step; whether infinities and NaNs beside unstored elements show";
 constexpr Evidence kSparse = {
-    kAssumed, "search sf_tensor",
-    "the dense instruction's sum over the products that the metadata select, as sf-tensor reports "
-    "for tcgen05.mma.sp; this instruction's sum is unpublished",
+    kAssumed, "search mma_sim sf_tensor",
+    "the dense instruction's sum, as MMA-Sim has it, over the products that the metadata select, "
+    "as sf-tensor reports for tcgen05.mma.sp; this instruction's sum is unpublished",
     kOpenSparse};
 constexpr Evidence kSparseB200 = {
     kPublished, "sf_tensor",
@@ -189,11 +188,16 @@ constexpr Evidence kSparseAmd = {
     "the dense instruction's sum over the products that the metadata select; the arithmetic of "
     "AMD's sparse instructions is unpublished",
     kOpenSparse};
-constexpr Evidence kSparseRdna4Fp8 = {
-    kAssumed, "search",
-    "the steps of v_dot4_f32 over the products that the metadata select; the arithmetic of this "
-    "instruction and of dense 8-bit WMMA is unpublished",
-    kOpenSparse};
+constexpr Evidence kSparseRdna4 = {kAssumed, "search rocjitsu",
+                                   "the sum of dense WMMA, as the emulator has it, over the "
+                                   "products that the metadata select; the "
+                                   "arithmetic of AMD's sparse instructions is unpublished",
+                                   kOpenSparse};
+constexpr Evidence kSparseRdna4Fp8 = {kAssumed, "search rocjitsu",
+                                      "the emulator's steps of v_dot4_f32 over the products that "
+                                      "the metadata select; the arithmetic of this "
+                                      "instruction and of dense 8-bit WMMA is unpublished",
+                                      kOpenSparse};
 constexpr Evidence kSparseCdna4 = {kAssumed, "search",
                                    "as gfx942; the arithmetic of AMD's sparse instructions, and "
                                    "CDNA4's, is unpublished",
@@ -220,8 +224,9 @@ constexpr Evidence kScaledLike = {
     kAssumed, "mma_sim",
     "modeled, with a kernel for hardware but no stated result; width as the others"};
 constexpr Evidence kScaledGroups = {
-    kPublished, "mma_sim mma_sim_paper huweim",
-    "as for FP8; another project says 25 fraction bits (`mmadiff list differences`)"};
+    Grade::kContested, "mma_sim mma_sim_paper huweim",
+    "35 fraction bits, as MMA-Sim; huweim says 25 (`mmadiff list differences`)",
+    "which of the two"};
 constexpr Evidence kScaledGroupsB200 = {
     kPublished, "mma_sim mma_sim_paper sf_tensor deepgemm_176",
     "both models agree, and with the published words of a B200"};
@@ -229,8 +234,7 @@ constexpr Evidence kContestedGroups = {
     Grade::kContested, "mma_sim mma_sim_paper sf_tensor",
     "sums of 16 products, as MMA-Sim; sf-tensor adds 4 at a time, and cuts an addend between the "
     "scales' exponent and the largest product elsewhere (`mmadiff list differences`); the "
-    "published "
-    "words of a B200 agree with both",
+    "published words of a B200 agree with both",
     "which of the two"};
 constexpr Evidence kChained = {kPublished, "mma_sim mma_sim_paper",
                                "chain of fma in ascending k, subnormals kept; 1e6 random tests",
@@ -354,18 +358,18 @@ constexpr auto kConvertedFinite = Converted<Rounding::kNearestEven, kFinite>;
 
 // clang-format off
 constexpr NumericsEntry kEntries[] = {
-    {"x86", "vdpbf16ps", X86Dot, OnX86(kDots, MMADIFF_INTEL("vdpbf16ps"))},
-    {"x86", "vfmadd231ss", X86Fma, OnX86(kFmas, MMADIFF_INTEL("vfmadd231ss"))},
-    {"x86", "vfmadd231sd", X86Fma, OnX86(kFmas, MMADIFF_INTEL("vfmadd231sd"))},
-    {"x86", "vpdpbusd", kWrap, OnX86(kIntegers, MMADIFF_INTEL("vpdpbusd"))},
-    {"x86", "vpdpbusds", kSaturate, OnX86(kIntegers, MMADIFF_INTEL("vpdpbusds"))},
-    {"x86", "vpdpwssd", kWrap, OnX86(kIntegers, MMADIFF_INTEL("vpdpwssd"))},
-    {"x86", "vpdpwssds", kSaturate, OnX86(kIntegers, MMADIFF_INTEL("vpdpwssds"))},
-    {"x86", "tdpbf16ps", AmxDot, OnXeon(kTiles, MMADIFF_INTEL("tdpbf16ps"))},
-    {"x86", "tdpbssd", kWrap, OnXeon(kTiles, MMADIFF_INTEL("tdpbssd"))},
-    {"x86", "tdpbsud", kWrap, OnXeon(kTiles, MMADIFF_INTEL("tdpbsud"))},
-    {"x86", "tdpbusd", kWrap, OnXeon(kTiles, MMADIFF_INTEL("tdpbusd"))},
-    {"x86", "tdpbuud", kWrap, OnXeon(kTiles, MMADIFF_INTEL("tdpbuud"))},
+    {"x86", "vdpbf16ps", X86Dot, OnX86(kXeonAndZen4, kDots, MMADIFF_INTEL("vdpbf16ps"))},
+    {"x86", "vfmadd231ss", X86Fma, OnX86(kXeonAndZens, kFmas, MMADIFF_INTEL("vfmadd231ss"))},
+    {"x86", "vfmadd231sd", X86Fma, OnX86(kXeonAndZens, kFmas, MMADIFF_INTEL("vfmadd231sd"))},
+    {"x86", "vpdpbusd", kWrap, OnX86(kXeonAndZen4, kIntegers, MMADIFF_INTEL("vpdpbusd"))},
+    {"x86", "vpdpbusds", kSaturate, OnX86(kXeonAndZen4, kIntegers, MMADIFF_INTEL("vpdpbusds"))},
+    {"x86", "vpdpwssd", kWrap, OnX86(kXeonAndZen4, kIntegers, MMADIFF_INTEL("vpdpwssd"))},
+    {"x86", "vpdpwssds", kSaturate, OnX86(kXeonAndZen4, kIntegers, MMADIFF_INTEL("vpdpwssds"))},
+    {"x86", "tdpbf16ps", AmxDot, OnX86(kXeon, kTiles, MMADIFF_INTEL("tdpbf16ps"))},
+    {"x86", "tdpbssd", kWrap, OnX86(kXeon, kTiles, MMADIFF_INTEL("tdpbssd"))},
+    {"x86", "tdpbsud", kWrap, OnX86(kXeon, kTiles, MMADIFF_INTEL("tdpbsud"))},
+    {"x86", "tdpbusd", kWrap, OnX86(kXeon, kTiles, MMADIFF_INTEL("tdpbusd"))},
+    {"x86", "tdpbuud", kWrap, OnX86(kXeon, kTiles, MMADIFF_INTEL("tdpbuud"))},
     {"x86", "tdpfp16ps", AmxF16, kAmxText},
     {"x86", "tmmultf32ps", AmxTf32, kAmxTf32},
     {"x86", "tdpbf8ps tdpbhf8ps tdphbf8ps tdphf8ps", AmxFp8, kAmxFp8},
@@ -531,7 +535,7 @@ constexpr NumericsEntry kEntries[] = {
     {"gfx1151", "v_dot2_f32_* v_wmma_{f32,f16,bf16}_*", Rdna3, kRdna35},
     {"gfx1200", "v_dot2_f32_* v_wmma_f32_16x16x16_{f16,bf16}* v_wmma_{f16,bf16}_16x16x16_$1*", Rdna4, kRdna4Captured},
     {"gfx1200", "v_dot4_f32_*", Rdna4, kRdna4Dot4},
-    {"gfx1200", "v_swmmac_f32_16x16x32_{f16,bf16} v_swmmac_{f16,bf16}_16x16x32_$1", Rdna4, kSparseAmd},
+    {"gfx1200", "v_swmmac_f32_16x16x32_{f16,bf16} v_swmmac_{f16,bf16}_16x16x32_$1", Rdna4, kSparseRdna4},
     {"gfx1200", "v_swmmac_f32_16x16x32_{fp8,bf8}_{fp8,bf8}", Rdna4, kSparseRdna4Fp8},
     {"gfx1200", "v_{wmma,swmmac}_i32_*.??.??", kWrap, kRdna4Integer},
     {"gfx1200", "v_{wmma,swmmac}_i32_*.clamp", Rdna4Clamp, kRdna4Integer},
@@ -760,9 +764,12 @@ bool IsAlias(const Architecture& a, std::string_view name) {
 
 std::span<const Architecture> Architectures() { return kArchitectures; }
 
+std::string TextOfClaims(const Evidence& e) {
+  return (*e.gpus == '\0' ? "" : std::string("recorded on ") + e.gpus + ": ") + e.text;
+}
+
 std::string Text(const Evidence& e) {
-  std::string text = *e.gpus == '\0' ? "" : std::string("recorded on ") + e.gpus + ": ";
-  text += e.text;
+  std::string text = TextOfClaims(e);
   if (*e.open != '\0') text += std::string(". Open: ") + e.open;
   return text;
 }

@@ -30,7 +30,9 @@ struct Evidence {
   const char* gpus = "";  // whose answers others recorded: "H100, H200"
   const Evidence* others = nullptr;  // replaced evidence with recordings by others
 };
-// "recorded on H100, H200: all match; the rest as MMA-Sim. Open: ...": all but grade and sources.
+// "recorded on H100, H200: all match; the rest as MMA-Sim".
+std::string TextOfClaims(const Evidence& evidence);
+// The claims, then "Open: ...": all but grade and sources.
 std::string Text(const Evidence& evidence);
 
 // Which bits of a NaN result are promised.

@@ -33,6 +33,18 @@ struct Choice {
   }
 };
 
+// The ids of both, each once, separated by spaces; lives as long as the tables.
+const char* Joined(const char* ids, const char* others) {
+  static auto& all = *new std::set<std::string>;
+  std::vector<std::string> joined = SplitWords(ids);
+  for (std::string& id : SplitWords(others)) {
+    if (!Lists(joined, id)) joined.push_back(std::move(id));
+  }
+  std::string text;
+  for (const std::string& id : joined) text += (text.empty() ? "" : " ") + id;
+  return all.insert(text).first->c_str();
+}
+
 bool IsExceptionTo(const Choice& x, const Choice& y) { return y.pattern == x.entry->except_from; }
 
 class Resolver {
@@ -181,8 +193,9 @@ class Resolver {
     const bool own = Lists((*winner)->archs, arch.name);
     (*winner)->unused.erase(own ? arch.name : arch.like);
     evidence_.push_back(own ? &entry.evidence : &arch.evidence);
-    table_.numerics.push_back(
-        {arch.name, &i, entry.algorithm(i), *evidence_.back(), entry.nan_verdict});
+    Evidence evidence = *evidence_.back();
+    if (!own) evidence.sources = Joined(evidence.sources, entry.evidence.sources);
+    table_.numerics.push_back({arch.name, &i, entry.algorithm(i), evidence, entry.nan_verdict});
   }
 
   const std::span<const Architecture> architectures_;

@@ -198,7 +198,9 @@ Fields<InstructionItem> FieldsOf(const InstructionItem*) {
       {"grade",
        [](const I& i) { return Name(i.evidence.grade); },
        {.words = NamesOf<Grade>(static_cast<int>(Grade::kOwn) + 1)}},
-      {"evidence", [](const I& i) { return Text(i.evidence); }, Prose()},
+      {"evidence", [](const I& i) { return TextOfClaims(i.evidence); }, Prose()},
+      {"open_questions", [](const I& i) { return i.evidence.open; },
+       Prose("empty if there are none")},
       {"sources", [](const I& i) { return SplitWords(i.evidence.sources); },
        "sources of the evidence, by the ids of `list sources`"},
       {"file", [](const I& i) { return i.evidence.file; }},
@@ -561,6 +563,15 @@ struct SourceItem {
   std::vector<std::string> cited_by = {};
 };
 
+// Shell globs: without the braces and references of sim/pattern.h.
+std::vector<std::string> Covered(const Source& source) {
+  std::vector<std::string> globs;
+  for (const std::string& pattern : SplitWords(source.covers)) {
+    for (Expansion& e : Expand(pattern)) globs.push_back(std::move(e.text));
+  }
+  return globs;
+}
+
 Fields<SourceItem> FieldsOf(const SourceItem*) {
   using S = SourceItem;
   return {
@@ -569,7 +580,7 @@ Fields<SourceItem> FieldsOf(const SourceItem*) {
       {"revision", [](const S& s) { return s.source.revision; }, "empty if it has none"},
       {"date", [](const S& s) { return s.source.date; },
        "of that revision or measurement: a day, a month or a year; empty if unknown"},
-      {"covers", [](const S& s) { return SplitWords(s.source.covers); },
+      {"covers", [](const S& s) { return Covered(s.source); },
        "globs of the instructions in its claims"},
       {"says", [](const S& s) { return s.source.says; }, Prose()},
       {"limits", [](const S& s) { return s.source.limits; }, Prose("limits of its claims")},
@@ -594,7 +605,7 @@ std::vector<Entry> ListSources() {
     std::string line = absl::StrCat(s.id, "\n  ", Citation(s, false), "\n  ", s.says);
     if (*s.limits != '\0') absl::StrAppend(&line, "\n  limits: ", s.limits);
     if (*s.withdrawn != '\0') absl::StrAppend(&line, "\n  withdrawn: ", s.withdrawn);
-    absl::StrAppend(&line, "\n  covers ", s.covers, "; cited by ",
+    absl::StrAppend(&line, "\n  covers ", absl::StrJoin(Covered(s), " "), "; cited by ",
                     CountText(by.size(), "instruction"));
     entries.push_back({s.id, line, JsonOf(SourceItem{s, by})});
   }
