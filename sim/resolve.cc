@@ -33,7 +33,7 @@ struct Choice {
   }
 };
 
-// The ids of both, each once, separated by spaces; lives as long as the tables.
+// The ids of both, each once, separated by spaces; never freed.
 const char* Joined(const char* ids, const char* others) {
   static auto& all = *new std::set<std::string>;
   std::vector<std::string> joined = SplitWords(ids);

@@ -200,7 +200,7 @@ Fields<InstructionItem> FieldsOf(const InstructionItem*) {
        {.words = NamesOf<Grade>(static_cast<int>(Grade::kOwn) + 1)}},
       {"evidence", [](const I& i) { return TextOfClaims(i.evidence); }, Prose()},
       {"open_questions", [](const I& i) { return i.evidence.open; },
-       Prose("empty if there are none")},
+       Prose("empty without open questions")},
       {"sources", [](const I& i) { return SplitWords(i.evidence.sources); },
        "sources of the evidence, by the ids of `list sources`"},
       {"file", [](const I& i) { return i.evidence.file; }},
