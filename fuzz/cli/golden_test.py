@@ -24,6 +24,7 @@ STEADY = [
     (r'\d+(\.\d+)? MB', '_ MB'),
     (r'mmadiff-runs/[0-9a-f]+', 'RUN'),
     (r'checksum: .*|xxh3: "?[0-9a-f]{32}"?|# (xxh3|answers): [0-9a-f]{16,32}', 'HASH'),
+    (r'"machine": ".*"', '"machine": "_"'),
     (r'"stamp": ".*"', '"stamp": "_"'),
     (r'<!-- stamp: .* -->', '<!-- stamp: _ -->'),
     (r' +rate/s', ' rate/s'),
