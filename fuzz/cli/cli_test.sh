@@ -536,6 +536,23 @@ expect 75 $record --device=faulty:dead=2 folder3; is "$(ls -d folder3* 2>/dev/nu
 expect 2 $record --device=faulty:none=0 folder3 --regressions=none; expect 2 record folder3 --max_bytes=1 --instr=$fma
 expect 2 record folder3 --max_total_time=soon --instr=$fma; expect 6 $record --device=faulty:none=0 none/folder3
 expect 0 identify --device=faulty:none=0 --instr=gfx942/v_mfma_f32_16x16x16_f16; says 'none of these answers is a NaN'
+# A run, finished or not: one digest per instruction, compared with the model and with a device.
+tf32=sm_80/mma.m16n8k4.f32.tf32.tf32.f32
+run 0 --device=faulty:none=0 --instr=$mma,$tf32 --cases=3000 --workdir=night
+expect 2 record night.log --run=night; warns 'night.log: a log has raw answers, and a run has none'
+expect 0 record night_digests --run=night; silent "$err"
+expect 0 replay night_digests --device=faulty:none=0; says '2 of 2 recorded digests equal this device'
+is "$(grep -c 'dot products' "$out")" 0
+expect 1 replay night_digests --device=faulty:fraction_bits=24; says "CHANGED DIGEST $mma@g3:1:0 to 2999"
+says '0 of 1 recorded digests equal'
+expect 0 replay night_digests --device=faulty:none=0 --json; says '"digests_answered": 2'; says '"digests_as_recorded": 2'
+run 1 --device=faulty:fraction_bits=24 --instr=$mma --cases=3000 --max_mismatches=0 --workdir=wrong_night
+expect 0 record wrong_digests --run=wrong_night
+expect 1 replay wrong_digests --device=faulty:none=0; says '1 of 1 unit of digests equal'; says '0 of 1 recorded digests equal'
+expect 1 replay wrong_digests --device=faulty:fraction_bits=24; says '1 of 1 recorded digests equal'
+run 1 --device=faulty:fraction_bits=24 --instr=$mma --cases=3000 --workdir=stopped
+expect 3 record none --run=stopped; warns "$mma: not recorded: stopped at 20 mismatching cases; with --max_mismatches=0"
+warns 'the run finished no unit that can be recorded'
 # A folder of line protocols; one bit of one answer flipped; a file that ends too early, a bad one.
 cp -r "$observations/khattak_mikaitis" lines
 expect 0 replay lines; says '12288 of 12288 dot products equal'
@@ -567,7 +584,6 @@ cat >mortal.sh <<'END'
 echo x >>runs.txt
 [ $(($(wc -l <runs.txt) % $2)) -lt $1 ] || exit 1
 END
-tf32=sm_80/mma.m16n8k4.f32.tf32.tf32.f32
 run 0 --device="exec:sh mortal.sh 59 60 && '$m' eval \$MMADIFF_INSTRUCTION" --instr=$tf32 --cases=5000 --workdir=once
 warns 'retried alone'; once_digest=$(stat_of digest)
 attempts=0

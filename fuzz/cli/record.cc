@@ -106,10 +106,20 @@ absl::Status SetFolderOptions(const RecordFlags& flags, RecordOptions& options, 
 }
 
 void RecordOfRun(const RecordFlags& flags, Call& call) {
+  if (absl::EndsWith(flags.out, ".log")) {
+    return call.Say(
+        Verdict::kUsage,
+        absl::StrCat(flags.out, ": a log has raw answers, and a run has none; choose a ",
+                     "name without .log"));
+  }
   const auto recorded =
       RecordRun(flags.runs, absl::StrJoin(flags.instr, " "), flags.out, call.ledger());
   if (!recorded.ok()) return call.Say(recorded.status(), Verdict::kNotWritten);
   for (const std::string& what : recorded->damage) call.Say(Verdict::kHarmed, what);
+  for (const std::string& what : recorded->warnings) call.console.Warn(what);
+  if (recorded->outcome.recorded.empty()) {
+    return call.Say(Verdict::kNothing, "the run finished no unit that can be recorded");
+  }
   for (const Operation* op : recorded->outcome.recorded) {
     call.ledger().Compare(Thing::kOperation, op->name);
   }
@@ -182,8 +192,8 @@ Action AddRecord(CLI::App& command) {
           .TypeName("FOLDER")};
   Flag run =
       AddOption(command, "--run", flags->runs,
-                "do not query a device: record a finished run from its folder, as one digest "
-                "per instruction; repeat the flag for all its shards");
+                "do not query a device: record the finished units of a run from its folder, as one "
+                "digest per instruction; repeat the flag for all its shards");
   run.TypeName("FOLDER");
   for (const Flag& flag : of_device) run.Excludes(flag);
   return {RunRecord, flags, {SchemaOf<WithLeftOut<RecordResult>>}};

@@ -52,17 +52,26 @@ std::string CountsText(const ReplayOutcome& outcome) {
                     tally.compared, " dot products of ", CountText(tally.ops.size(), "instruction"),
                     " equal the model's\n");
   }
-  absl::StrAppend(&text, outcome.compared - outcome.differing, " of ", outcome.compared,
-                  " dot products equal the model's",
-                  outcome.damaged ? " (damaged data skipped)" : "",
-                  Counted(", flaky: ", outcome.flaky),
-                  Counted(", instructions dropped: ", outcome.dropped.size()), "\n");
-  if (outcome.units + outcome.flaky_units + outcome.unsupported_units > 0) {
+  const std::string of_all = absl::StrCat(
+      outcome.damaged ? " (damaged data skipped)" : "", Counted(", flaky: ", outcome.flaky),
+      Counted(", instructions dropped: ", outcome.dropped.size()));
+  const uint64_t units = outcome.units + outcome.flaky_units;
+  const bool only_units = outcome.compared + outcome.flaky == 0 && units > 0;
+  if (!only_units) {
+    absl::StrAppend(&text, outcome.compared - outcome.differing, " of ", outcome.compared,
+                    " dot products equal the model's", of_all, "\n");
+  }
+  if (units + outcome.unsupported_units > 0) {
     absl::StrAppend(&text, outcome.units - outcome.differing_units, " of ",
                     CountText(outcome.units, "unit"), " of digests equal the model's",
+                    only_units ? of_all : "",
                     Counted(", recorded with all NaNs as one word: ", outcome.units_of_nans),
                     Counted(", flaky: ", outcome.flaky_units),
                     Counted(", left out: ", outcome.unsupported_units), "\n");
+  }
+  if (outcome.digests_answered > 0) {
+    absl::StrAppend(&text, outcome.digests_as_recorded, " of ", outcome.digests_answered,
+                    " recorded digests equal this device's\n");
   }
   if (outcome.recorded > 0) {
     absl::StrAppend(&text,
@@ -187,6 +196,10 @@ Fields<ReplayOutcome> FieldsOf(const ReplayOutcome*) {
       {"repeated_units", &O::repeated_units},
       {"changed", &O::changed, "those of `repeated` with a different answer"},
       {"changed_units", &O::changed_units},
+      {"digests_answered", &O::digests_answered,
+       "number of recorded digests whose cases the device answered"},
+      {"digests_as_recorded", &O::digests_as_recorded,
+       "those of `digests_answered` that equal the device's"},
       {"contradictions", &O::contradictions, "contradictions with the tables that surveys report"},
       {"troubled", &O::troubled, "rows with problems that surveys report"},
       {"moves", &O::moves, "findings whose state changes, or would change with --update"},
@@ -254,9 +267,8 @@ void Finish(const ReplayFlags& flags, const ReplayOutcome& outcome, Call& call) 
     call.Say(Verdict::kRowFailed,
              "rows of a survey fail, do not repeat or have a different layout");
   }
-  if (outcome.differing + outcome.differing_units + outcome.changed + outcome.changed_units +
-          outcome.contradictions >
-      0) {
+  if (outcome.differing + outcome.differing_units + outcome.changed + outcome.contradictions > 0 ||
+      outcome.digests_as_recorded < outcome.digests_answered) {
     call.Say(Verdict::kDiffers);
   }
   if (outcome.damaged) call.Say(Verdict::kHarmed);

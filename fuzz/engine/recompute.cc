@@ -49,6 +49,31 @@ void SetNansOnly(RecomputedUnit& unit, int threads) {
   unit.nans_only = sum == unit.recorded;
 }
 
+// The device's answer, if it is one and did not change.
+std::optional<Digest> AnswerTo(const RecomputedUnit& unit) {
+  if (unit.answers.empty() || !unit.answers.front().ok()) return std::nullopt;
+  const absl::StatusOr<Digest>& last = unit.answers.back();
+  return last.ok() && *last == *unit.answers.front() ? std::optional(*last) : std::nullopt;
+}
+
+// Adds the next part of the unit.
+void AddPart(const RecomputedUnit& part, RecomputedUnit& unit) {
+  unit.cases += part.cases;
+  *unit.model += *part.model;
+  const auto first = AnswerTo(unit), next = AnswerTo(part);
+  unit.answers.clear();
+  if (first && next) unit.answers.emplace_back(*first + *next);
+}
+
+// `unit`: whole.
+std::optional<AnsweredUnit> Answered(const RecomputedUnit& unit) {
+  const std::optional<Digest> now = AnswerTo(unit);
+  if (!now.has_value()) return std::nullopt;
+  if (!unit.nans_only) return AnsweredUnit{unit.first, unit.cases, *unit.recorded, *now};
+  if (*now != *unit.model) return std::nullopt;  // perhaps only in NaNs
+  return AnsweredUnit{unit.first, unit.cases, *unit.recorded, *unit.recorded};
+}
+
 }  // namespace
 
 absl::Status Recomputation::Add(const RecordedDigests& d, const std::string& where) {
@@ -109,19 +134,24 @@ absl::Status Recomputation::Run(
       absl::MutexLock lock(&mutex);
       part = std::move(done.extract(i).mapped());
     }
-    if (part.recorded.has_value() || options.also != nullptr) return deliver(part);
+    const bool asks = options.also != nullptr;
+    if (asks && part.answers.empty()) options.also(part, 0);
     const Chosen& c = chosen_of(i);
     const RecordedDigests& d = c.of->recorded;
     if (i == c.begin) {
-      unit = std::move(part);
+      unit = part;
     } else {
-      unit.cases += part.cases;
-      *unit.model += *part.model;
+      AddPart(part, unit);
     }
-    if (unit.cases < d.unit_cases) return absl::OkStatus();
-    unit.recorded = d.digests[c.unit];
-    SetNansOnly(unit, options.threads);
-    return deliver(unit);
+    if (unit.cases < d.unit_cases) return asks ? deliver(part) : absl::OkStatus();
+    if (!unit.recorded.has_value()) {
+      unit.recorded = d.digests[c.unit];
+      const std::optional<Digest> now = AnswerTo(unit);
+      if (!asks || (now.has_value() && now != unit.recorded)) SetNansOnly(unit, options.threads);
+    }
+    if (!asks) return deliver(unit);
+    part.answered = Answered(unit);
+    return deliver(part);
   });
 }
 

@@ -15,6 +15,12 @@
 
 namespace mmadiff {
 
+// A recorded unit of digests, with the digest of a device's answers to all its cases.
+struct AnsweredUnit {
+  uint64_t first = 0, cases = 0;
+  Digest recorded = 0, now = 0;
+};
+
 // One recorded unit of digests with its recomputed digest; with RecomputeOptions::also, part of one if it
 // has more than kMaxRecordedDotProducts.
 struct RecomputedUnit {
@@ -27,6 +33,8 @@ struct RecomputedUnit {
   // were recorded like that before the tables promised NaN bits of the operation.
   bool nans_only = false;
   std::vector<absl::StatusOr<Digest>> answers = {};  // a device's, set by RecomputeOptions::also
+  // For the last part of a recorded unit if all answers to the unit repeated.
+  std::optional<AnsweredUnit> answered = {};
 };
 
 struct RecomputeOptions {
@@ -35,7 +43,7 @@ struct RecomputeOptions {
   // Whether to skip these digests.
   std::function<bool(const RecordedDigests&)> passes_over = {};
   uint64_t* not_sampled = nullptr;  // grows by the units that `every` leaves out
-  // Called for each unit, in the thread that computed it.
+  // Called for each unit, in the thread that computed it; if it sets no answers, again in thread 0.
   std::function<void(RecomputedUnit&, int thread)> also = {};
 };
 

@@ -1,6 +1,7 @@
 #include "fuzz/record/record_run.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -8,15 +9,44 @@
 #include "corpus/utc_time.h"
 #include "device/status_macros.h"
 #include "fuzz/folder/run_folder.h"
+#include "fuzz/output/progress.h"
 #include "fuzz/report/run_report.h"
 #include "sim/pattern.h"
 
 namespace mmadiff {
 namespace {
 
+// The finished units of an instruction before the first missing one.
+class FirstUnits {
+ public:
+  void Add(const UnitResult& unit) {
+    later_[unit.unit] = {unit.cases, unit.dot_products, unit.device_digest};
+    for (auto next = later_.begin(); next != later_.end() && next->first == units_;) {
+      total_.cases += next->second.cases;
+      total_.dot_products += next->second.dot_products;
+      total_.digest += next->second.digest;
+      ++units_;
+      next = later_.erase(next);
+    }
+  }
+
+  struct Total {
+    uint64_t cases = 0, dot_products = 0;
+    Digest digest = 0;
+  };
+  const Total& total() const { return total_; }
+  uint64_t units() const { return units_; }
+
+ private:
+  uint64_t units_ = 0;
+  Total total_;
+  std::map<uint64_t, Total> later_;  // by unit
+};
+
 struct Read {
   RunReport report;
-  uint64_t ended = 0;  // seconds since 1970 UTC: when the last unit ended
+  std::vector<FirstUnits> first;  // by row
+  uint64_t ended = 0;             // seconds since 1970 UTC: when the last unit ended
 };
 
 absl::StatusOr<Read> ReadRun(const std::vector<std::string>& folders) {
@@ -26,12 +56,14 @@ absl::StatusOr<Read> ReadRun(const std::vector<std::string>& folders) {
   }
   Read read;
   RunReportBuilder builder(named.runs.front().second);
+  read.first.resize(named.runs.front().second.instructions.size());
   for (const auto& [path, manifest] : named.runs) {
     if (!builder.IsOf(manifest)) {
       return absl::InvalidArgumentError(absl::StrCat(path, ": another run than ", folders.front()));
     }
     const auto note = [&](const UnitResult& unit) {
       read.ended = std::max(read.ended, unit.ended);
+      read.first[unit.instruction].Add(unit);
     };
     RETURN_IF_ERROR(builder.AddFolder(path, note).status());
   }
@@ -41,17 +73,20 @@ absl::StatusOr<Read> ReadRun(const std::vector<std::string>& folders) {
   return read;
 }
 
-// Why the row has no digest to record.
-std::optional<LeftOut> WhyLeft(const RunReportRow& row) {
+// Why the row is recorded only up to unit `next`, or not at all.
+LeftOut WhyLeft(const RunReportRow& row, uint64_t next) {
   const auto left = [&](Reason reason, std::string detail = "") {
     return LeftOut{Thing::kOperation, reason, row.instruction, std::move(detail)};
   };
   if (row.op == nullptr) return left(Reason::kUnknownHere);
+  if (row.state == RunReportRow::kUnrepeated) return left(Reason::kDoesNotRepeat, Sentence(row));
   if (!row.dropped.ok()) return left(Reason::kDropped, std::string(row.dropped.message()));
-  if (row.state == RunReportRow::kUnrepeated) return left(Reason::kDoesNotRepeat);
-  if (row.stopped()) return left(Reason::kMismatchLimit);
-  if (!row.finished || row.total.cases == 0) return left(Reason::kNotReached);
-  return std::nullopt;
+  if (row.stopped()) {
+    return left(Reason::kMismatchLimit,
+                absl::StrCat("stopped at ", CountText(row.mismatch_limit, "mismatching case"),
+                             "; with --max_mismatches=0 a run continues"));
+  }
+  return left(Reason::kNotReached, absl::StrCat("unit ", next, " is not finished"));
 }
 
 }  // namespace
@@ -73,29 +108,41 @@ absl::StatusOr<RecordedRun> RecordRun(const std::vector<std::string>& folders,
   RecordOutcome& outcome = recorded.outcome;
   std::vector<RecordedDigests> all;
   bool any = false;
-  for (const RunReportRow& row : run.rows) {
+  for (size_t i = 0; i < run.rows.size(); ++i) {
+    const RunReportRow& row = run.rows[i];
     if (!MatchesAny(globs, row.instruction)) continue;
     any = true;
     ledger.Ask(Thing::kOperation, row.instruction);
-    if (const auto left = WhyLeft(row); left.has_value()) {
-      ledger.Leave(*left);
+    const FirstUnits& first = read.first[i];
+    const FirstUnits::Total& total = first.total();
+    const LeftOut left = WhyLeft(row, first.units());
+    const auto warn = [&](absl::string_view what) {
+      recorded.warnings.push_back(absl::StrCat(row.instruction, ": ", what, ": ", left.detail));
+    };
+    const bool doubted = left.reason == Reason::kDoesNotRepeat || IsDoubted(row);
+    if (row.op == nullptr || doubted || total.cases == 0) {
+      ledger.Leave(left);
+      if (row.op != nullptr) warn("not recorded");
       continue;
+    }
+    if (first.units() < run.manifest.instructions[i].Units()) {
+      warn(absl::StrCat("only its first ", CountText(total.cases, "case"), " are recorded"));
     }
     const CaseStream stream = {row.op, strategy, run.manifest.seed,
                                static_cast<int>(run.manifest.generator_version)};
     all.push_back({row.op,
                    stream.name(),
                    0,
-                   row.total.cases,
-                   {row.total.device_digest},
+                   total.cases,
+                   {total.digest},
                    Name(run.manifest.device_identity)});
     manifest.instructions.push_back({.name = row.instruction,
                                      .emulated = row.emulated,
                                      .digest_units = 1,
-                                     .unit_cases = row.total.cases});
+                                     .unit_cases = total.cases});
     outcome.recorded.push_back(row.op);
     ++outcome.digest_units;
-    outcome.digest_dot_products += row.total.dot_products;
+    outcome.digest_dot_products += total.dot_products;
   }
   if (!any) return absl::InvalidArgumentError(absl::StrCat("the run has no ", globs));
   if (all.empty()) return recorded;

@@ -59,6 +59,8 @@ struct ReplayOutcome {
   uint64_t repeated = 0, repeated_units = 0;
   uint64_t changed = 0, changed_units = 0;
   std::set<std::string> unmodelled_ops;
+  // Recorded digests whose cases the device answered; those of them equal to the device's.
+  uint64_t digests_answered = 0, digests_as_recorded = 0;
   uint64_t recorded = 0, recorded_twice = 0;  // dot products in folders; those executed twice
   uint64_t filed_flaky = 0;   // cases filed because the device did not repeat its answer
   Ledger ledger;              // for files and cases
@@ -75,8 +77,8 @@ struct ReplayOutcome {
   std::vector<TestResult> test_results;        // if requested; those of vectors last
 };
 
-// If `engine` is not null, its answers are compared, and the stored answers and the results of
-// surveys do not count. `report` is called for each mismatch, flaky answer and contested vector as
+// If `engine` is not null, its answers are compared, with recorded digests too. Other stored answers and
+// the results of surveys do not count then. `report` is called for each mismatch, flaky answer and contested vector as
 // it is found. Errors: a subject that does not exist or cannot be replayed; an `instr` that no
 // table or no subject has; device errors that do not concern a single operation.
 absl::StatusOr<ReplayOutcome> ReplaySubjects(const ReplayOptions& options, Engine* engine,

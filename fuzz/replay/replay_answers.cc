@@ -133,41 +133,60 @@ absl::Status CompareUnmodelled(const Recording& recording, ReplayState& replay) 
   return absl::OkStatus();
 }
 
-// `flaky`: the device gave a different answer when the unit was repeated.
+std::string CasesText(const CaseStream& stream, uint64_t first, uint64_t cases) {
+  return absl::StrCat(FormatCaseName({stream, first}), " to ", first + cases - 1);
+}
+
+// `unit` has a model; `flaky`: the device gave a different answer when the unit was repeated.
 void AddUnit(const RecomputedUnit& unit, Digest answer, bool flaky, const std::string& device,
              ReplayState& replay) {
   ReplayOutcome& outcome = replay.outcome;
-  const bool modelled = unit.model.has_value();
-  const bool equal = answer == (modelled ? *unit.model : *unit.recorded);
-  const std::string cases =
-      absl::StrCat(FormatCaseName({unit.stream, unit.first}), " to ", unit.first + unit.cases - 1);
-  ReplayRow row = {.kind = flaky      ? "flaky"
-                           : modelled ? "mismatch"
-                                      : "changed",
-                   .op = unit.stream.op,
-                   .where = cases,
-                   .device = device,
-                   .digest = Hex(answer)};
-  std::string text;
-  if (modelled) {
-    row.model = Hex(*unit.model);
-    text = absl::StrCat(flaky ? "FLAKY DIGEST " : "DIGEST ", cases, "\n  model   ", *row.model,
-                        "\n  device  ", *row.digest, "  ", device, "\n");
-    ++(flaky ? outcome.flaky_units : outcome.units);
-    outcome.differing_units += !flaky && !equal;
-  } else {
-    row.recorded = Hex(*unit.recorded);
-    row.recorded_by = PlainLine(unit.identity);
-    text = absl::StrCat("CHANGED DIGEST ", cases, "\n  recorded  ", *row.recorded, "  ",
-                        *row.recorded_by, "\n  now       ", *row.digest, "  ", device, "\n");
+  const bool equal = answer == *unit.model;
+  const std::string cases = CasesText(unit.stream, unit.first, unit.cases);
+  const ReplayRow row = {.kind = flaky ? "flaky" : "mismatch",
+                         .op = unit.stream.op,
+                         .where = cases,
+                         .device = device,
+                         .digest = Hex(answer),
+                         .model = Hex(*unit.model)};
+  const std::string text =
+      Wrap(absl::StrCat(flaky ? "FLAKY DIGEST " : "DIGEST ", cases, "\n  model   ", *row.model,
+                        "\n  device  ", *row.digest, "  ", device, "\n"),
+           replay.style.width, 2);
+  ++(flaky ? outcome.flaky_units : outcome.units);
+  outcome.differing_units += !flaky && !equal;
+  if (!equal) replay.mismatches.Add({text, row});
+  if (!replay.options.test_results) return;
+  outcome.test_results.push_back({absl::StrCat(cases, " ", device), equal ? "" : text});
+}
+
+// Compares the answers of the device with the recorded digest.
+void AddAnswered(const RecomputedUnit& unit, ReplayState& replay) {
+  ReplayOutcome& outcome = replay.outcome;
+  const auto& [first, count, recorded, now] = *unit.answered;
+  const bool equal = now == recorded;
+  const std::string cases = CasesText(unit.stream, first, count);
+  const std::string device = replay.device->device().name();
+  const ReplayRow row = {.kind = "changed",
+                         .op = unit.stream.op,
+                         .where = cases,
+                         .device = device,
+                         .digest = Hex(now),
+                         .recorded = Hex(recorded),
+                         .recorded_by = PlainLine(unit.identity)};
+  const std::string text =
+      Wrap(absl::StrCat("CHANGED DIGEST ", cases, "\n  recorded  ", *row.recorded, "  ",
+                        *row.recorded_by, "\n  now       ", *row.digest, "  ", device, "\n"),
+           replay.style.width, 2);
+  ++outcome.digests_answered;
+  outcome.digests_as_recorded += equal;
+  if (!unit.model.has_value()) {
     ++outcome.repeated_units;
     outcome.changed_units += !equal;
   }
-  text = Wrap(text, replay.style.width, 2);
   if (!equal) replay.mismatches.Add({text, row});
   if (!replay.options.test_results) return;
-  outcome.test_results.push_back(
-      {absl::StrCat(cases, modelled ? " " : " again by ", device), equal ? "" : text});
+  outcome.test_results.push_back({absl::StrCat(cases, " again by ", device), equal ? "" : text});
 }
 
 }  // namespace
@@ -246,11 +265,11 @@ absl::Status CompareUnit(const RecomputedUnit& unit, ReplayState& replay) {
     return absl::OkStatus();
   }
   if (!device->Dropped(op)) {
-    const auto answers = device->DigestOf(unit);
-    const absl::StatusOr<Digest>&first = answers.front(), &last = answers.back();
+    const absl::StatusOr<Digest>&first = unit.answers.front(), &last = unit.answers.back();
     if (!device->Drops(op, last.status())) {
       RETURN_IF_ERROR(last.status());
-      AddUnit(unit, *first, *first != *last, device->device().name(), replay);
+      if (modelled) AddUnit(unit, *first, *first != *last, device->device().name(), replay);
+      if (unit.answered.has_value()) AddAnswered(unit, replay);
       return absl::OkStatus();
     }
   }

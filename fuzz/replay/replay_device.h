@@ -47,15 +47,10 @@ class ReplayDevice {
   // five times, until the answer differs from the model's. Returns nothing as above.
   absl::StatusOr<std::optional<ConfirmedAnswers>> AskAt(const Operation& op, const Batch& dot,
                                                         uint64_t age);
-  // The digest of the answers to a unit; if it differs from the model's, also the repeated digests.
-  // Empty if the operation was dropped, the device lacks it, or the thread has no engine. This is
-  // the only member function that threads other than the first may call.
+  // The digest of the answers to a unit; if it differs from the model's or the recorded one, also the
+  // repeated digests. Empty if the operation was dropped, the device lacks it, or the thread has no
+  // engine. This is the only member function that threads other than the first may call.
   std::vector<absl::StatusOr<Digest>> AskDigest(const RecomputedUnit& unit, int thread);
-  // The digests from AskDigest() in a different thread, if any, otherwise computed now. The device
-  // must have the operation, and it must not be dropped.
-  std::vector<absl::StatusOr<Digest>> DigestOf(const RecomputedUnit& unit) {
-    return unit.answers.empty() ? AskDigest(unit, 0) : unit.answers;
-  }
   // Whether the error drops the operation. Warns once; from then on the operation is skipped.
   bool Drops(const Operation& op, const absl::Status& s);
   bool Dropped(const Operation& op) const;

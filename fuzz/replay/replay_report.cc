@@ -50,8 +50,8 @@ Fields<ReplayRow> FieldsOf(const ReplayRow*) {
       {"given", &R::given, Absent(HexDigits("word given instead of the contested answer"))},
       {"reason", &R::reason, Absent(Prose("reason for the difference"))},
       {"recorded", &R::recorded,
-       Absent(HexDigits("recorded answer, for an instruction without a model"))},
-      {"recorded_by", &R::recorded_by, Absent({.what = "device that gave the recorded answer"})},
+       Absent(HexDigits("recorded answer or digest that the device no longer gives"))},
+      {"recorded_by", &R::recorded_by, Absent({.what = "device that gave `recorded`"})},
   };
 }
 

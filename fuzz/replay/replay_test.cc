@@ -171,7 +171,8 @@ TEST_F(ReplayTest, ADamagedFileOfAFolderDoesNotHideTheOthers) {
   EXPECT_GT(outcome->compared, 100u);
 }
 
-// What a recording folder's own answers are does not count when a device is asked.
+// When a device is asked, a recording folder's raw answers do not count, and its digests are compared
+// with the device's.
 TEST_F(ReplayTest, OnlyWhatTheDeviceAnswersCounts) {
   const Operation* op = FindOperation("sm_90/mma.m16n8k16.f32.f16.f16.f32");
   ChangedDevice model(""), before_repair("fraction_bits=24");
@@ -195,13 +196,22 @@ TEST_F(ReplayTest, OnlyWhatTheDeviceAnswersCounts) {
   EXPECT_EQ(repaired->units, 1u);
   EXPECT_EQ(repaired->differing + repaired->differing_units, 0u);
   EXPECT_EQ(repaired->unsupported_units, 0u);
-  EXPECT_THAT(reports_, IsEmpty());
+  EXPECT_EQ(repaired->digests_answered, 1u);
+  EXPECT_EQ(repaired->digests_as_recorded, 0u);
+  const std::string changed = absl::StrCat("CHANGED DIGEST ", op->name, "@g3:1:0 to 2047\n");
+  EXPECT_THAT(reports_, AllOf(SizeIs(1), Each(testing::StartsWith(changed))));
+  const auto unrepaired = Replay(options, &before_repair);
+  ASSERT_TRUE(unrepaired.ok()) << unrepaired.status();
+  EXPECT_EQ(unrepaired->digests_answered, 1u);
+  EXPECT_EQ(unrepaired->digests_as_recorded, 1u);
+  EXPECT_THAT(reports_, Each(testing::Not(HasSubstr("CHANGED"))));
   UnsteadyDevice flaky;
   const auto changing = Replay(options, &flaky);
   ASSERT_TRUE(changing.ok()) << changing.status();
   EXPECT_EQ(changing->compared + changing->flaky, stored->compared);
   EXPECT_EQ(changing->units + changing->flaky_units, 1u);
   EXPECT_EQ(changing->flaky_units, 1u);
+  EXPECT_EQ(changing->digests_answered, 0u);
   EXPECT_EQ(changing->ledger.tally(Thing::kUnit).asked, 1u);
   EXPECT_TRUE(changing->ledger.Balances());
   const auto host = OpenHost();

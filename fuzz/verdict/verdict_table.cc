@@ -162,7 +162,9 @@ constexpr VerbVerdict kLowerings[] = {
      "a ptxas rejects an instruction; no mma, wmma, wgmma or fma among them; no ptxas or nvdisasm"},
     {kGood,
      "no machine code differs from the model, and with --against all lowerings are in the file"}};
-constexpr VerbVerdict kRecord[] = {{kRowFailed}, {kHarmed}, {kUnrepeated}, {kEarly}, {kNotHere}};
+constexpr VerbVerdict kRecord[] = {
+    {kRowFailed}, {kHarmed},  {kUnrepeated},
+    {kEarly},     {kNotHere}, {kNothing, "with --run: no instruction has a finished first unit"}};
 constexpr VerbVerdict kSurvey[] = {
     {kRowFailed, "an instruction traps, fails, does not repeat or has a different layout"},
     {kDiffers, "an answer contradicts mmadiff's model; with --compare: a shared answer differs"},
