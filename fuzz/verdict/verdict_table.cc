@@ -190,6 +190,7 @@ constexpr VerbRow kTable[] = {
     {"eval", kEval},
     {"check", kCheck},
     {"layout", kNoFormats},
+    {"copy", {}},
     {"mutants", kMutants},
     {"coverage", kCoverage},
     {"bench", kBench},
