@@ -30,10 +30,10 @@ namespace mmadiff {
 
 // Each is defined in the file of its verb.
 using AddVerb = Action(CLI::App& command);
-AddVerb AddBench, AddChanges, AddCheck, AddClean, AddCoverage, AddEval, AddExplain, AddGemm, AddGen,
-    AddHelp, AddIdentify, AddInfer, AddLayout, AddList, AddLowerings, AddMerge, AddMinimize,
-    AddMutants, AddPlan, AddProbe, AddRace, AddRecord, AddReplay, AddReport, AddRun, AddScan,
-    AddStatus, AddSurvey, AddSurveyAsk, AddVerify;
+AddVerb AddBench, AddChanges, AddCheck, AddClean, AddCopy, AddCoverage, AddEval, AddExplain,
+    AddGemm, AddGen, AddHelp, AddIdentify, AddInfer, AddLayout, AddList, AddLowerings, AddMerge,
+    AddMinimize, AddMutants, AddPlan, AddProbe, AddRace, AddRecord, AddReplay, AddReport, AddRun,
+    AddScan, AddStatus, AddSurvey, AddSurveyAsk, AddVerify;
 namespace {
 
 // The groups of verbs, in the order of help. The verbs of a group are consecutive in kVerbs.
@@ -79,6 +79,11 @@ constexpr Verb kVerbs[] = {
      .what = "Show the lane and register of each matrix element",
      .add = AddLayout,
      .example = "layout sm_80/mma.m16n8k16.f32.f16.f16.f32 --csv"},
+    {.name = "copy",
+     .group = kLearnGroup,
+     .what = "Show what a tensor copy (TMA) of NVIDIA puts where in shared memory",
+     .add = AddCopy,
+     .example = "copy --dim=64,8 --box=64,8 --swizzle=128B"},
     {.name = "scan",
      .group = kLearnGroup,
      .what =

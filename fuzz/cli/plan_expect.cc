@@ -75,7 +75,7 @@ std::string PlansBeside(const std::vector<PlanOfElements>& plans,
 }
 
 // The change in one line.
-std::string Change(const ChangedShape& s) {
+std::string TextOf(const ChangedShape& s) {
   const std::vector<PlanOfElements> before = RecordedPlans(s), now = PlansNow(s);
   if (before.empty()) return "the recorded plans do not reproduce the recorded digest";
   if (now.empty()) return "no plans reproduce all elements now";
@@ -98,7 +98,7 @@ Fields<ChangedShape> FieldsOf(const ChangedShape*) {
       {"digest", &S::digest},
       {"recorded_plans", RecordedPlans, "of all elements; none: not known"},
       {"plans", PlansNow, "of all elements; none: not known"},
-      {"change", Change, Prose()},
+      {"change", TextOf, Prose()},
   };
 }
 
@@ -135,7 +135,7 @@ std::string Text(const Expectation& e) {
                   " have the recorded bits\n");
   const size_t shown = std::min(kShown, e.changed.size());
   for (const ChangedShape& s : std::span(e.changed).first(shown)) {
-    absl::StrAppend(&text, "changed   ", ShapeText(s.recorded.shape), ": ", Change(s), "\n");
+    absl::StrAppend(&text, "changed   ", ShapeText(s.recorded.shape), ": ", TextOf(s), "\n");
   }
   if (shown < e.changed.size()) {
     absl::StrAppend(&text, "          and ", e.changed.size() - shown,

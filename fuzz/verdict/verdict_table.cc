@@ -192,6 +192,7 @@ constexpr VerbRow kTable[] = {
     {"eval", kEval},
     {"check", kCheck},
     {"layout", kNoFormats},
+    {"copy", {}},
     {"mutants", kMutants},
     {"coverage", kCoverage},
     {"bench", kBench},
