@@ -9,7 +9,6 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "absl/strings/strip.h"
 #include "corpus/cases/random.h"
 #include "sim/copy/element.h"
 #include "sim/copy/legal.h"
@@ -327,13 +326,13 @@ absl::StatusOr<CopyCaseName> ParseCopyCase(absl::string_view text) {
     return std::ranges::all_of(digits, absl::ascii_isdigit) && absl::SimpleAtoi(digits, &value);
   };
   const std::vector<absl::string_view> parts = absl::StrSplit(halves.second, ':');
-  absl::string_view version = parts.empty() ? "" : parts[0];
-  uint64_t generator = 0;
-  if (!absl::ConsumePrefix(&version, "g") || !number(version, generator) ||
-      generator != kCopyGeneratorVersion) {
+  uint64_t version = 0;
+  const bool is_case = parts.size() == 3 && parts[0].size() > 1 && parts[0][0] == 'g' &&
+                       number(parts[0].substr(1), version);
+  if (!is_case || version != kCopyGeneratorVersion) {
     return wrong("not a case of this version of the generator");
   }
-  if (parts.size() != 3 || !number(parts[1], name.seed) || !number(parts[2], name.index)) {
+  if (!number(parts[1], name.seed) || !number(parts[2], name.index)) {
     return wrong("seed and index are numbers");
   }
   return name;
