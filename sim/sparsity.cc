@@ -72,6 +72,12 @@ class Selector {
   std::vector<int> k_;
 };
 
+// For words of A that differ from +0: "; -0 differs from +0" if some are -0.
+std::string MinusZeroText(const Format& a, std::span<const uint64_t> words) {
+  const bool any = !IsInteger(a) && std::ranges::count(words, 1ull << SignBit(a)) > 0;
+  return any ? "; -0 differs from +0" : "";
+}
+
 }  // namespace
 
 std::span<const uint64_t> LegalMetadata(int group) {
@@ -197,12 +203,13 @@ std::string WhyNotSparse(const Instruction& instruction, std::span<const uint64_
                                             : "two pairs of each group of eight elements";
       return instruction.name + " is sparse: at most " + most +
              " of A may differ from +0; too many differ: a" + std::to_string(first) + " to a" +
-             std::to_string(first + group - 1) + in_row;
+             std::to_string(first + group - 1) + in_row + MinusZeroText(*instruction.a, words);
     }
     for (int p = 0; p < group; ++p) {
       if (words[p] == 0 || IsStored(group, metadata[i], p)) continue;
       return instruction.name + ": a" + std::to_string(first + p) + in_row +
-             " differs from +0, but metadata word e" + std::to_string(g) + " does not store it";
+             " differs from +0, but metadata word e" + std::to_string(g) + " does not store it" +
+             MinusZeroText(*instruction.a, words.subspan(p, 1));
     }
   }
   return "";

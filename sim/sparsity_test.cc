@@ -81,7 +81,14 @@ TEST(Sparsity, OfRows) {
       "differ from +0; too many differ: a4 to a7";
   EXPECT_EQ(WhyNotSparse(sparse, rows), why + " in row 1");
   EXPECT_EQ(WhyNotSparse(sparse, std::span(rows).last(32)), why);
+  rows[38] = 0x8000;
+  EXPECT_EQ(WhyNotSparse(sparse, rows), why + " in row 1; -0 differs from +0");
   EXPECT_EQ(WhyNotSparse(*FindInstruction("v_mfma_f32_16x16x32_f16"), rows), "");
+  rows[37] = 0;
+  metadata[9] = 0xc;
+  EXPECT_EQ(WhyNotSparse(sparse, rows, metadata),
+            "v_smfmac_f32_16x16x32_f16: a6 in row 1 differs from +0, but metadata word e1 does not "
+            "store it; -0 differs from +0");
 }
 
 TEST(Sparsity, FittingMetadata) {

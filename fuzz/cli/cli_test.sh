@@ -481,11 +481,15 @@ expect 1 probe --all --device=faulty:exponent_floor=-126 --instr=$bf16 --max_tot
 says '"exponent_floor=-126"'
 expect 3 probe --question=layout,floor --device=faulty:wrong_lane=3 --instr=$bf16
 says 'column 3 is'; is "$(stat_of answers)" 1
+warns '1 of 2 questions left out, although named: the instruction is already contradicted (floor of '
 expect 75 probe --question=floor --device=faulty:dead=1 --instr=$bf16
 # An answer or left out, never both.
 expect 1 probe --question=payloads,pairs,integers --device="exec:python3 $(dirname "$script")/docs/example/my_rtl.py" --instr=$mma
 is "$(stat_of answers)" 1; warns '1 of 3 questions left out, although named: the instruction is already contradicted'; warns '1 of 3 questions left out, although named: not applicable'
 expect 0 probe --question=layout,order --device="$simulator" --instr=$fma; says 'addend_joins=first_step'
+# The program repeats metadata that were not given.
+expect 0 probe --question=layout,decoding --device="$simulator" --instr=sm_90/mma.sp.m16n8k32.f32.f16.f16.f32
+is "$(stat_of agree)" 2
 expect 75 probe --question=floor --device=faulty:none=0 --instr="$bf16,$mma" --max_total_time=0
 warns "unanswered questions for 1 instruction, from $bf16 on: "; is "$(stat_of answers)" 1
 

@@ -286,7 +286,8 @@ void Enter(const ProberOptions& options,
       leave(*op, *q, *answer->left);
     } else if (const auto drop = std::ranges::find(outcome.dropped, op, &Drop::op);
                drop != outcome.dropped.end()) {
-      leave(*op, *q, ReasonOf(*drop));
+      const bool layout = answers.HasAnswersOf(*op) && drop->cause == DropCause::kLayout;
+      leave(*op, *q, layout ? Reason::kContradicted : ReasonOf(*drop));
     } else if (std::ranges::count(outcome.late, op) > 0) {
       leave(*op, *q, Reason::kNotReached);
     } else if (q->method == Method::kModes && device.Modes().empty()) {

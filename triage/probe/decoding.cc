@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -11,6 +12,7 @@
 #include "device/status_macros.h"
 #include "sim/reading.h"
 #include "sim/simulate.h"
+#include "sim/sparsity.h"
 #include "sim/word.h"
 #include "triage/number_text.h"
 #include "triage/probe/decoding_text.h"
@@ -145,6 +147,18 @@ std::vector<Observed> MisreadFirst(const Operation& op, std::span<const Observed
   return sorted;
 }
 
+// Whether all words for each k with misread words have the result zero.
+bool IsIgnored(const Operation& op, const DecodingWords& asked, std::span<const Observed> observed,
+               const OperandDecoding& decoding) {
+  std::set<int> ks;
+  for (const Misread& m : decoding.elsewhere) ks.insert(m.k);
+  if (!decoding.misread.empty()) ks.insert(0);
+  for (size_t i = 0; i < observed.size(); ++i) {
+    if (!IsZero(op.model.d, observed[i].d) && ks.contains(asked.At(i).first)) return false;
+  }
+  return true;
+}
+
 // `observed`: the answers to the words.
 OperandDecoding DecodingOf(const Operation& op, const DecodingWords& asked,
                            std::span<const Observed> observed,
@@ -160,6 +174,7 @@ OperandDecoding DecodingOf(const Operation& op, const DecodingWords& asked,
         .push_back({word, observed[i], images.Of(word, k, observed[i]), k});
   }
   if (decoding.AsTheModel()) return decoding;
+  decoding.ignored = IsSparse(op.model) && IsIgnored(op, asked, observed, decoding);
   decoding.all_of = ClassText(decoding, asked.words);
   const std::vector<Observed> sorted = MisreadFirst(op, observed);
   const Parameter* const addend_flush =

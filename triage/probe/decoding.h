@@ -31,6 +31,7 @@ struct OperandDecoding {
   std::vector<Misread> misread;    // for k = 0, ascending words
   std::vector<Misread> elsewhere;  // for other k
   std::string all_of = {};         // "every NaN", if these are the class and have one image
+  bool ignored = false;  // a is sparse, and for each k with misread words all results are zeros
   // The changes of how it is read, each alone, with which the model reproduces all answers; without one
   // the words are a map, which is not a cause.
   std::vector<Change> rules = {};
@@ -39,6 +40,7 @@ struct OperandDecoding {
   void Clear() {  // another operand is misread
     misread.clear();
     elsewhere.clear();
+    ignored = false;
     rules.clear();
   }
 };

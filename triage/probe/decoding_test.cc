@@ -47,6 +47,20 @@ constexpr NarrowOperand kNarrow[] = {
     {"sm_120/mma.m16n8k64.mxf4nvf4.f32.e2m1.e2m1.f32.ue4m3.4x", ReadOperand::kScaleOfB},
 };
 
+// A word of metadata that is read as another one: B is not read wrongly.
+TEST(Decoding, SelectionOfADifferentElement) {
+  const Operation& op = Op("sm_80/mma.sp.m16n8k16.f32.f16.f16.f32");
+  const auto text_of = [&](int k) {
+    return DecodingText(DecodingOf(op, [&](DotProductCase& dot) {
+      if (dot.metadata[k / 4] == 0 || dot.metadata[k / 4] == 4) dot.b[k] = dot.b[k + 2];
+    }));
+  };
+  EXPECT_EQ(text_of(5),
+            "b: every word is ignored for k = 5: the metadata seem to select a different k");
+  EXPECT_EQ(text_of(0),
+            "b: every word is ignored for k = 0: the metadata seem to select a different k");
+}
+
 // Each word, read as the word after it if that has another value; some words at a time.
 TEST(Decoding, FindsEveryWordOfEveryNarrowFormat) {
   constexpr uint64_t kApart = 16;

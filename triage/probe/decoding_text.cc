@@ -44,17 +44,28 @@ std::string MapText(const OperandDecoding& o, const Format& d) {
   return absl::StrCat(o.all_of, " as ", ImageText(*o.format, d, o.misread[0]));
 }
 
-// "for k = 1, 3, 5 too, ffff as ...": the k whose words are misread, and the first of them.
-std::string ElsewhereText(const OperandDecoding& o, const Format& d) {
-  const std::vector<Misread>& all = o.elsewhere;
+// "for k = 0..1, 5"
+std::string KText(const std::vector<Misread>& all) {
   std::vector<std::string> ks;
   for (const auto& [first, last] :
        RunsOf(all.size(), [&](size_t i) { return all[i].k <= all[i - 1].k + 1; })) {
     ks.push_back(RunText(all[first].k, all[last].k));
   }
-  return absl::StrCat("for k = ", JoinSome(ks, kNamedRuns),
-                      o.misread.empty() ? " alone, " : " too, ", HexWord(*o.format, all[0].word),
-                      " as ", ImageText(*o.format, d, all[0]));
+  return absl::StrCat("for k = ", JoinSome(ks, kNamedRuns));
+}
+
+std::string IgnoredText(const OperandDecoding& o) {
+  std::vector<Misread> all = o.misread;
+  all.insert(all.end(), o.elsewhere.begin(), o.elsewhere.end());
+  return absl::StrCat("every word is ignored ", KText(all),
+                      ": the metadata seem to select a different k");
+}
+
+// "for k = 1, 3, 5 too, ffff as ...": the k whose words are misread, and the first of them.
+std::string ElsewhereText(const OperandDecoding& o, const Format& d) {
+  const std::vector<Misread>& all = o.elsewhere;
+  return absl::StrCat(KText(all), o.misread.empty() ? " alone, " : " too, ",
+                      HexWord(*o.format, all[0].word), " as ", ImageText(*o.format, d, all[0]));
 }
 
 // Changes that nothing distinguishes.
@@ -67,6 +78,7 @@ std::string RulesText(const std::vector<Change>& rules) {
 
 // `change`: explains all operands; may be nullptr.
 std::string OperandText(const OperandDecoding& o, const Format& d, const Change* change) {
+  if (o.ignored) return IgnoredText(o);
   if (o.misread.empty()) return ElsewhereText(o, d);
   if (!o.rules.empty()) change = &o.rules[0];
   const bool reads = change != nullptr && (change->parameter->operands & Bit(o.operand));

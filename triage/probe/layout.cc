@@ -7,16 +7,11 @@
 #include "device/clock.h"
 #include "device/one_hot.h"
 #include "device/status_macros.h"
+#include "sim/sparsity.h"
 #include "triage/model_device.h"
 #include "triage/probe/pairing.h"
 
 namespace mmadiff {
-namespace {
-
-constexpr double kMaxSeconds = 10;  // for whole executions on a slow device
-
-}  // namespace
-
 absl::StatusOr<bool> AskShapes(const Device& device, const Operation& op, int64_t alone,
                                int64_t whole, absl::FunctionRef<absl::Status(const Shape&)> ask) {
   if (device.IsSlow() && op.shape() != DotProductShape(op.shape())) {
@@ -24,7 +19,7 @@ absl::StatusOr<bool> AskShapes(const Device& device, const Operation& op, int64_
     RETURN_IF_ERROR(ask(DotProductShape(op.shape())));
     const double seconds = absl::ToDoubleSeconds(MonotonicNow() - begun);
     const double each = seconds / static_cast<double>(alone);
-    if (each * static_cast<double>(whole) > kMaxSeconds) return false;
+    if (each * static_cast<double>(whole) > kMaxSlowSeconds) return false;
   }
   RETURN_IF_ERROR(ask(op.shape()));
   return true;
@@ -63,23 +58,34 @@ absl::StatusOr<ProbeAnswer> AskLayout(Device& device, const Operation& op,
   const bool wrong = absl::IsFailedPrecondition(asked.status()) || !device.Supports(op).ok();
   if (!asked.ok() && !wrong) return asked.status();
   ProbeAnswer answer = {.question = &question, .decides = "agrees"};
+  Pairing pairing;
   if (asked.ok()) {
     answer.scope = *asked ? Scope::kWholeExecutions : Scope::kDotProducts;
     answer.answer = absl::StrCat("as the tables say", *asked ? "" : ", for dot products alone",
                                  narrow ? ", for zeros and ones" : "");
+    if (!IsSparse(op.model)) return answer;
+    ASSIGN_OR_RETURN(pairing, AskPairing(device, op));
+    if (pairing.IsOwn()) {
+      if (pairing.metadata.size() < LegalMetadata(op.model.sparse_group).size())
+        absl::StrAppend(&answer.answer, ", for one metadata word of each group");
+      return answer;
+    }
+    answer.answer = pairing.Text();
+    if (answer.answer.empty()) answer.answer = "products of ones do not show which k meet";
+    answer.decides = "contradicts the tables: each k meets its own";
+    answer.agreement = Agreement::kContradicts;
     return answer;
   }
   if (device.Supports(op).ok()) {
     const bool ones = AskWith(device, op, LayoutCode::kOnes).ok();
-    Pairing pairing;
     bool lost = false;  // perhaps a number that the accumulator is too narrow for
-    if (!ones) {
+    if (!ones || IsSparse(op.model)) {
       ASSIGN_OR_RETURN(pairing, AskPairing(device, op));
-      lost = narrow && std::ranges::any_of(pairing.b_of_a, [](int k) { return k < 0; });
+      lost = narrow && pairing.IsLost();
     }
     if (!lost) answer.answer = pairing.Text();
     // A program answers dot products one by one, so that nothing else can be misplaced.
-    if (ones || (device.SupportsAny() && answer.answer.empty())) {
+    if ((ones || device.SupportsAny()) && answer.answer.empty()) {
       answer.answer = ones                       ? "as the tables say, for zeros and ones"
                       : !lost && pairing.IsOwn() ? "each k meets its own"
                       : IsAbsent(op.model.b)

@@ -12,6 +12,8 @@
 
 namespace mmadiff {
 
+inline constexpr double kMaxSlowSeconds = 10;  // for the longer part of a question to a slow device
+
 // Calls `ask` with the shape of an execution. On a slow device (Device::IsSlow) it first calls
 // `ask` with the shape of a dot product, whose positions are lines of a program, and then with the
 // shape of an execution only if its `whole` dot products take at most ten seconds at the speed of

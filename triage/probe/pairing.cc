@@ -2,15 +2,20 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
+#include <numeric>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "device/clock.h"
 #include "device/line_protocol.h"
 #include "device/status_macros.h"
 #include "sim/simulate.h"
 #include "sim/sparsity.h"
 #include "sim/word.h"
+#include "triage/probe/layout.h"
 #include "triage/probe/runs.h"
 #include "triage/probe/twice.h"
 
@@ -62,19 +67,18 @@ class PairingAsker {
     };
     Codes codes(m_.k);
     for (int i = 0; i < m_.k; ++i) {
-      for (int code = 0; code < codes.count(); ++code) {
+      for (int code = 0; code < codes.count() && stored(i); ++code) {
         DotProductCase& dot = codes.dots.emplace_back(NeutralDotProduct(m_));
-        dot.a[i] = IntegerWord(m_.a, stored(i) ? 1 : 0);
+        dot.a[i] = IntegerWord(m_.a, 1);
         dot.metadata = metadata;
         for (int j = 0; j < m_.k; ++j) {
           if (codes.At(j, code)) dot.b[j] = IntegerWord(m_.b, 1);
         }
       }
     }
-    ASSIGN_OR_RETURN(std::vector<int> numbers, Numbers(codes, m_.k));
-    for (int i = 0; i < m_.k; ++i) {
-      if (!stored(i)) numbers[i] = i;
-    }
+    ASSIGN_OR_RETURN(const std::vector<int> asked, Numbers(codes, m_.k));
+    std::vector<int> numbers;
+    for (int i = 0, n = 0; i < m_.k; ++i) numbers.push_back(stored(i) ? asked[n++] : i);
     return numbers;
   }
 
@@ -103,8 +107,8 @@ class PairingAsker {
     dots.push_back(NeutralDotProduct(m_));
     ASSIGN_OR_RETURN(const auto d, RunTwice(device_, op_, MakeDotProductBatch(op_.shape(), dots)));
     std::vector<int> numbers;
-    for (int i = 0; i < m_.k; ++i) {
-      const auto own = std::span(d).subspan(i * codes.count(), codes.count());
+    for (size_t i = 0; i < codes.dots.size(); i += codes.count()) {
+      const auto own = std::span(d).subspan(i, codes.count());
       numbers.push_back(NumberOf(own, codes.bits, count, d.back()));
     }
     return numbers;
@@ -172,38 +176,66 @@ bool AreOwn(const std::vector<int>& numbers, int block) {
   return true;
 }
 
-// "with metadata e0 = 04, e3 = 09: ": the words of the groups that have elements out of place.
-std::string WithMetadata(const std::vector<uint64_t>& metadata, const std::vector<int>& b_of_a) {
-  std::vector<std::string> words;
-  const size_t group = metadata.empty() ? 1 : b_of_a.size() / metadata.size();
-  for (size_t g = 0; g < metadata.size(); ++g) {
-    for (size_t k = g * group; k < (g + 1) * group; ++k) {
-      if (b_of_a[k] == static_cast<int>(k)) continue;
-      words.push_back(absl::StrCat("e", g, " = ", HexWord(kMetadataFormat, metadata[g])));
-      break;
+constexpr Phrase kElement = {"a", "meets", "k = ", " of b", "is ignored", "meets a constant"};
+
+// The elements out of place, after the words of metadata that move them; without words if several store
+// the element and all move it. Empty if some number is unknown, or all are none.
+std::vector<std::string> MovedWithMetadata(const Pairing& p) {
+  const size_t group = p.b_of_a[0].size() / p.metadata[0].size();
+  std::map<std::pair<size_t, int>, std::set<uint64_t>> words_of;  // by k of A and of B
+  std::vector<std::set<uint64_t>> storing(p.b_of_a[0].size());
+  bool any = false;
+  for (size_t i = 0; i < p.metadata.size(); ++i) {
+    for (size_t k = 0; k < storing.size(); ++k) {
+      const uint64_t word = p.metadata[i][k / group];
+      if (!IsStored(static_cast<int>(group), word, static_cast<int>(k % group))) continue;
+      words_of[{k, p.b_of_a[i][k]}].insert(word);
+      storing[k].insert(word);
+      any |= p.b_of_a[i][k] >= 0;
+      if (p.b_of_a[i][k] == kUnknown) return {};
     }
   }
-  return words.empty()
-             ? ""
-             : absl::StrCat("with metadata ", JoinSome(std::move(words), kListedOfRule), ": ");
+  if (!any) return {};
+  std::vector<int> own(storing.size());
+  std::iota(own.begin(), own.end(), 0);
+  std::map<std::set<uint64_t>, std::vector<int>> numbers;  // by words
+  for (auto& [ks, words] : words_of) {
+    const auto& [k, b] = ks;
+    if (b == own[k]) continue;
+    if (words.size() > 1 && words == storing[k]) words.clear();
+    numbers.try_emplace(words, own).first->second[k] = b;
+  }
+  std::vector<std::string> texts;
+  for (const auto& [words, moved] : numbers) {
+    std::string with = words.empty() ? "" : "with metadata";
+    for (const uint64_t word : words) absl::StrAppend(&with, " ", HexWord(kMetadataFormat, word));
+    texts.push_back(absl::StrCat(with, with.empty() ? "" : ": ", Moved(moved, 1, kElement)));
+  }
+  return texts;
 }
 
 }  // namespace
 
 std::string Pairing::Text() const {
+  if (!metadata.empty()) return absl::StrJoin(MovedWithMetadata(*this), "; ");
   std::vector<std::string> moved = {
-      Moved(b_of_a, 1, {"a", "meets", "k = ", " of b", "is ignored", "meets a constant"}),
+      b_of_a.empty() ? "" : Moved(b_of_a[0], 1, kElement),
       Moved(scale_of_a, block,
             {"a", "has", "scale ", " of a", "has no scale", "has a constant scale"}),
       Moved(scale_of_b, block,
             {"b", "has", "scale ", " of b", "has no scale", "has a constant scale"})};
   std::erase(moved, "");
-  return moved.empty() ? "" : WithMetadata(metadata, b_of_a) + absl::StrJoin(moved, "; ");
+  return absl::StrJoin(moved, "; ");
 }
 
 bool Pairing::IsOwn() const {
-  return !b_of_a.empty() && AreOwn(b_of_a, 1) && AreOwn(scale_of_a, block) &&
-         AreOwn(scale_of_b, block);
+  return !b_of_a.empty() &&
+         std::ranges::all_of(b_of_a, [](const auto& one) { return AreOwn(one, 1); }) &&
+         AreOwn(scale_of_a, block) && AreOwn(scale_of_b, block);
+}
+
+bool Pairing::IsLost() const {
+  return std::ranges::any_of(b_of_a, [](const auto& one) { return std::ranges::min(one) < 0; });
 }
 
 absl::StatusOr<Pairing> AskPairing(Device& device, const Operation& op) {
@@ -211,16 +243,17 @@ absl::StatusOr<Pairing> AskPairing(Device& device, const Operation& op) {
   const Model& m = op.model;
   if (IsAbsent(m.b) || m.algorithm.bit_operation == BitOperation::kXor) return pairing;
   PairingAsker asker(device, op);
-  // Every group has each word once.
   const std::span<const uint64_t> legal = LegalMetadata(m.sparse_group);
+  const absl::Duration begun = MonotonicNow();
   for (size_t first = 0; IsSparse(m) && first < legal.size(); ++first) {
-    pairing.metadata.resize(m.groups());
-    for (int g = 0; g < m.groups(); ++g) pairing.metadata[g] = legal[(first + g) % legal.size()];
-    ASSIGN_OR_RETURN(pairing.b_of_a, asker.Elements(pairing.metadata));
-    if (!AreOwn(pairing.b_of_a, 1)) break;
+    std::vector<uint64_t>& metadata = pairing.metadata.emplace_back(m.groups());
+    for (int g = 0; g < m.groups(); ++g) metadata[g] = legal[(first + g) % legal.size()];
+    ASSIGN_OR_RETURN(pairing.b_of_a.emplace_back(), asker.Elements(metadata));
+    const double each = absl::ToDoubleSeconds(MonotonicNow() - begun) / (first + 1.0);
+    if (device.IsSlow() && each * static_cast<double>(legal.size()) > kMaxSlowSeconds) break;
   }
   if (IsSparse(m)) return pairing;
-  ASSIGN_OR_RETURN(pairing.b_of_a, asker.Elements());
+  ASSIGN_OR_RETURN(pairing.b_of_a.emplace_back(), asker.Elements());
   if (m.scale_block == 0) return pairing;
   pairing.block = m.scale_block;
   ASSIGN_OR_RETURN(pairing.scale_of_a,

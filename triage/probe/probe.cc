@@ -38,11 +38,31 @@ struct Asked {
   std::vector<Observed> observed;
 };
 
-// Cases that distinguish the candidates of a question from the model.
-std::vector<DotProductCase> Choose(const Operation& op, const Question& q, const Model& model) {
+// The number of observations that a model does not reproduce; stops counting above `most`.
+size_t Misfits(const Operation& op, const Model& model, std::span<const Asked> all, size_t most) {
+  size_t misfits = 0;
+  for (const Asked& asked : all) {
+    for (const Observed& o : asked.observed) {
+      if (!Fits(op, model, o) && ++misfits > most) {
+        return misfits;
+      }
+    }
+  }
+  return misfits;
+}
+
+// Cases that distinguish the candidates of a question from the model and, if it is not the table's, the
+// candidates for the table's model that also reproduce all answers so far.
+std::vector<DotProductCase> Choose(const Operation& op, const Question& q, const Model& model,
+                                   std::span<const Asked> all) {
   std::vector<CaseChooser::Chain> others;
   for (const Neighbour& n : Candidates(q, model)) {
     others.push_back({WithAlgorithm(op, n.algorithm)});
+  }
+  for (const Neighbour& n : Candidates(q, op.model)) {
+    const Model rival = WithAlgorithm(op, n.algorithm);
+    if (SameModel(model, op.model) || SameModel(model, rival)) continue;
+    if (Misfits(op, rival, all, 0) == 0) others.push_back({rival});
   }
   CaseChooser chooser(op, model, others, kDistinguishing, q.nan_bits);
   for (const VectorDot& of_vector : VectorDotsOf(q, op)) chooser.Consider(of_vector.dot, true);
@@ -61,19 +81,6 @@ std::vector<DotProductCase> Choose(const Operation& op, const Question& q, const
     if (tried == before) break;  // there are no such classes
   }
   return std::move(chooser.chosen());
-}
-
-// The number of observations that a model does not reproduce; stops counting above `most`.
-size_t Misfits(const Operation& op, const Model& model, std::span<const Asked> all, size_t most) {
-  size_t misfits = 0;
-  for (const Asked& asked : all) {
-    for (const Observed& o : asked.observed) {
-      if (!Fits(op, model, o) && ++misfits > most) {
-        return misfits;
-      }
-    }
-  }
-  return misfits;
 }
 
 bool Fits(const Operation& op, const Model& model, const Asked& asked) {
@@ -152,7 +159,10 @@ ProbeAnswer Answer(const Operation& op, const Asked& asked, std::span<const Aske
   std::vector<Change> found = changed;
   if (!whole_model) found = AskedFor(q, op.model, AlgorithmFields(model.algorithm));
   if (!fits) found.clear();
-  answer.answer = !whole_model      ? Name(found)
+  const bool usual = found.empty() && fits;  // values that AlgorithmFields() leaves out
+  answer.answer = !whole_model && usual
+                      ? Name(AskedFor(q, op.model, SearchedFields(model.algorithm)))
+                  : !whole_model    ? Name(found)
                   : changed.empty() ? own_model
                                     : absl::StrCat("the model with ", Name(changed));
   answer.facts = Facts(fits, found, others);
@@ -310,8 +320,8 @@ absl::StatusOr<OperationAnswers> ProbeOperation(Device& device, const Operation&
   // Again, with cases that distinguish candidates from the model found so far.
   for (int round = 0; round < kRounds && !asked.empty(); ++round) {
     for (Asked& a : asked) {
-      RETURN_IF_ERROR(
-          Ask(device, of, Choose(op, *a.question, all.model), a.question->nan_bits, a.observed));
+      RETURN_IF_ERROR(Ask(device, of, Choose(op, *a.question, all.model, asked),
+                          a.question->nan_bits, a.observed));
     }
     // Starts from the table's model each time, because the model suggested by fewer answers may be
     // misleading.

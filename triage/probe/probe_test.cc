@@ -22,6 +22,7 @@
 #include "device/threads.h"
 #include "sim/parameter.h"
 #include "sim/simulate.h"
+#include "sim/sparsity.h"
 #include "triage/model_device.h"
 #include "triage/probe/candidates.h"
 #include "triage/probe/layout.h"
@@ -200,6 +201,25 @@ TEST(Probe, DISABLED_PlantedInEveryFamily) {  // probe_long_test
   PlantParameters(OperationsOfEachFamily(1), 129);
 }
 
+TEST(Probe, PlantedSelections) {
+  const std::vector<const Question*> question = {FindQuestion("selection")};
+  int planted = 0;
+  for (const Operation& op : Operations()) {
+    if (!IsModelled(op) || !IsSparse(op.model) || IsInteger(op.model.a)) continue;
+    for (const Neighbour& n : Candidates(*question[0], op.model)) {  // without equivalent ones
+      ++planted;
+      OtherModel device(WithAlgorithm(op, n.algorithm));
+      const OperationAnswers answers = Probe(device, op, question);
+      EXPECT_EQ(AnswerOf(answers, "selection").answer, Name(n)) << op.name;
+      EXPECT_EQ(AnswerOf(answers, "selection").agreement, Agreement::kContradicts) << op.name;
+    }
+  }
+  EXPECT_GT(planted, 0);
+  // It is omitted where it is usual, but not from its own answer.
+  const Operation& op = *FindOperation("sm_80/mma.sp.m16n8k16.f32.bf16.bf16.f32");
+  EXPECT_EQ(AnswerOf(Probe("none=0", op), "selection").answer, "selection=stored");
+}
+
 // A far value, not only a neighbour.
 TEST(Probe, FarValues) {
   const Operation& bf16 = *FindOperation("sm_90/mma.m16n8k16.f32.bf16.bf16.f32");
@@ -309,6 +329,28 @@ TEST(Probe, ADotProductHasTheAnswerAloneThatItHasInAnExecution) {
   const Operation& op = *FindOperation("sm_90/mma.m16n8k16.f32.f16.f16.f32");
   const OperationAnswers answers = Probe(device, op, {FindQuestion("repeat")});
   EXPECT_EQ(AnswerOf(answers, "repeat").agreement, Agreement::kContradicts);
+}
+
+// Each of a row's words of metadata is asked about, in each group, also those that the layout does not use.
+TEST(Probe, LayoutOfMetadata) {
+  const Operation& op = *FindOperation("sm_80/mma.sp.m16n8k16.f32.f16.f16.f32");
+  ChangedOperands device(op, [](DotProductCase& dot) {
+    if (dot.metadata[3] == 0xd) dot.b[15] = dot.b[14];
+  });
+  const ProbeAnswer answer = Probe(device, op, {FindQuestion("layout")}).answers.at(0);
+  EXPECT_EQ(answer.answer, "with metadata 0d: k = 15 of a meets k = 14 of b");
+  EXPECT_EQ(answer.decides, "contradicts the tables: each k meets its own");
+  EXPECT_EQ(answer.agreement, Agreement::kContradicts);
+}
+
+TEST(Probe, RepeatsWithMetadata) {
+  const Operation& op = *FindOperation("sm_80/mma.sp.m16n8k16.f32.f16.f16.f32");
+  std::set<std::vector<uint64_t>> asked;
+  ChangedOperands device(op, [&](DotProductCase& dot) { asked.insert(dot.metadata); });
+  const ProbeAnswer answer = Probe(device, op, {FindQuestion("repeat")}).answers.at(0);
+  EXPECT_EQ(answer.agreement, Agreement::kAgrees);
+  for (const Observed& o : answer.observed) EXPECT_TRUE(asked.contains(o.dot.metadata));
+  EXPECT_FALSE(asked.contains(std::vector<uint64_t>(op.model.groups())));  // not given
 }
 
 TEST(Probe, PlacesThatDiffer) {

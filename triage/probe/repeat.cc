@@ -26,6 +26,7 @@ Batch Everywhere(const Operation& op, const DotProductCase& dot, int64_t count) 
   fill(batch.a, dot.a);
   fill(batch.b, dot.b);
   fill(batch.c, {dot.c});
+  fill(batch.metadata, dot.metadata);
   return batch;
 }
 
