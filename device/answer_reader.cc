@@ -12,6 +12,7 @@
 #include "device/line_protocol.h"
 #include "device/little_endian.h"
 #include "device/status_macros.h"
+#include "sim/sparsity.h"
 
 namespace mmadiff {
 namespace {
@@ -89,7 +90,8 @@ class LineReader : public AnswerReader {
       return endless ? WrongCount("at least ") : absl::OkStatus();
     }
     if (answer->dot) {
-      const DotProductCase asked = Extract(batch_, first_ + answered());
+      DotProductCase asked = Extract(batch_, first_ + answered());
+      asked.metadata = StoredMetadata(op_.shape(), asked);
       if (*answer->dot != asked) return OtherOperands(line, asked);
     }
     echoed_ &= answer->dot.has_value();
