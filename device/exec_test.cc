@@ -28,6 +28,7 @@ namespace mmadiff {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -438,6 +439,13 @@ TEST_F(Exec, RepeatedOperandsAreVerified) {
   EXPECT_THAT(Error(kInternal, Helper("wrong_echo")),
               AllOf(HasSubstr("output line 2"), HasSubstr("differ from those of dot product 2"),
                     HasSubstr("after 1 answers")));
+  // Repeated metadata may be those that were not given.
+  const Operation& sparse = *FindOperation("sm_80/mma.sp.m16n8k16.f32.f16.f16.f32");
+  Batch batch;
+  batch.Resize(DotProductShape(sparse.shape()), 3);
+  const auto device =
+      OpenExec(absl::StrCat("MMADIFF_INSTRUCTION=", sparse.name, " ", Helper("line")), kLong);
+  EXPECT_THAT(*(*device)->Run(sparse, batch), ElementsAre(0, 0, 0));
   // Out of order.
   EXPECT_THAT(Error(absl::StatusCode::kDataLoss, Helper("line") + " | tac"),
               HasSubstr("output line 1"));

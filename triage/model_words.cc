@@ -336,6 +336,25 @@ std::string DescribeModel(const Model& model) {
   return absl::StrCat(ModelInWords(model), " Other parameters: ", Name(unusual), ".");
 }
 
+std::vector<Change> ReportedFields(const Model& model) {
+  const Algorithm& a = model.algorithm;
+  const std::vector<Change> usual = AlgorithmFields(a);
+  const Parameter* const selection =
+      IsSparse(model) ? FindParameter(a.family, "selection") : nullptr;
+  std::vector<Change> fields = SearchedFields(a);
+  std::erase_if(fields, [&](const Change& c) {
+    return c.parameter != selection && !absl::c_linear_search(usual, c);
+  });
+  return fields;
+}
+
+std::string Describe(const Model& model) {
+  const Algorithm& a = model.algorithm;
+  if (!IsSparse(model) || a.family == Family::kTree) return Describe(a);
+  const auto name = [](std::string* out, const Change& c) { out->append(Name(c)); };
+  return absl::StrCat(Name(a.family), "(", absl::StrJoin(ReportedFields(model), ", ", name), ")");
+}
+
 std::string Predicate(const Algorithm& algorithm, const Parameter& parameter) {
   const std::string value = ValueText(parameter, parameter.get(algorithm));
   if (!HasWords(algorithm.family, parameter))

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "sim/algorithm.h"
 #include "sim/parameter.h"
@@ -15,6 +16,11 @@ std::string ModelInWords(const Model& model);
 // The sentence, and "NAME=VALUE" for the parameters that it leaves out and whose value is not the
 // most common one in the family.
 std::string DescribeModel(const Model& model);
+
+// The parameters that probe and infer print: AlgorithmFields(), and for a sparse model its selection,
+// whichever it is.
+std::vector<Change> ReportedFields(const Model& model);
+std::string Describe(const Model& model);  // "fused_sum(terms=8, ...)", with these parameters
 
 // A predicate for an algorithm from one of its parameters, to follow the algorithm's name: "keeps
 // 13 bits", "adds 8 products at a time"; for a parameter without words of its own "has

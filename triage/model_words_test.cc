@@ -70,6 +70,14 @@ TEST(ModelWords, Predicates) {
   EXPECT_EQ(predicate("zero_sign"), "has zero_sign=positive");
 }
 
+TEST(ModelWords, TheSelectionOfASparseModelIsReported) {
+  const auto reported = [](const char* name) { return Describe(FindOperation(name)->model); };
+  EXPECT_THAT(reported("sm_80/mma.sp.m16n8k32.f32.f16.f16.f32"),
+              testing::EndsWith(", selection=stored)"));
+  EXPECT_THAT(reported("sm_80/mma.m16n8k16.f32.f16.f16.f32"),
+              testing::Not(testing::HasSubstr("selection")));
+}
+
 // Without an addend there is no c in the sentence.
 TEST(ModelWords, WithoutAnAddend) {
   const Operation& op = *FindUnlisted("unlisted/k4.f32.f16.f16.-");

@@ -10,7 +10,7 @@ namespace mmadiff {
 absl::StatusOr<std::vector<uint64_t>> Runner::Run(const Batch& batch) {
   executions_ += batch.count;
   const auto start = MonotonicNow();
-  absl::StatusOr<std::vector<uint64_t>> d = device_.Run(op_, batch);
+  absl::StatusOr<std::vector<uint64_t>> d = device_.Run(asked_, batch);
   used_ += MonotonicNow() - start;
   dot_products_ += batch.dot_products();
   return d;
@@ -38,7 +38,7 @@ absl::Status Runner::Ask(const Batch& batch, Answers& answers) {
     const bool whole = answers.size() == 0;
     device_.Hurry(ends_ > 0);  // it may hang again
     const absl::Status s =
-        device_.Ask(op_, whole ? batch : MakeDotProductBatch(op_.shape(), rest), some);
+        device_.Ask(asked_, whole ? batch : MakeDotProductBatch(op_.shape(), rest), some);
     device_.Hurry(false);
     RETURN_IF_ERROR(s);
     for (const auto& [index, failure] : some.failures) {

@@ -15,9 +15,14 @@ namespace mmadiff {
 class Runner {
  public:
   // After `most` executions (`most_slow` while the device is slow) the budget is spent and
-  // HasBudget() is false.
-  Runner(Device& device, const Operation& op, int64_t most, int64_t most_slow)
-      : device_(device), op_(op), most_(most), most_slow_(most_slow) {}
+  // HasBudget() is false. The device is queried about `asked` if op's model is not its own.
+  Runner(Device& device, const Operation& op, int64_t most, int64_t most_slow,
+         const Operation* asked = nullptr)
+      : device_(device),
+        op_(op),
+        asked_(asked == nullptr ? op : *asked),
+        most_(most),
+        most_slow_(most_slow) {}
   Runner(Device& device, const Operation& op, int64_t most) : Runner(device, op, most, most) {}
 
   // An InputFailure is returned as an error.
@@ -46,7 +51,7 @@ class Runner {
   absl::Status Ask(const Batch& batch, Answers& answers);
 
   Device& device_;
-  const Operation& op_;
+  const Operation &op_, &asked_;
   const int64_t most_, most_slow_;
   int64_t executions_ = 0, kept_ = 0, dot_products_ = 0;
   int ends_ = 0;              // processes that ended because of their inputs

@@ -14,6 +14,7 @@
 #include "fuzz/output/next_command.h"
 #include "fuzz/output/progress.h"
 #include "triage/infer/inference_text.h"
+#include "triage/infer/stored_products.h"
 
 namespace mmadiff {
 namespace {
@@ -134,7 +135,7 @@ class Inferring {
       return absl::OkStatus();
     }
     const std::string svg =
-        TreeSvg(*inference.structure->tree, op.model.k, op.name,
+        TreeSvg(*inference.structure->tree, StoredProducts(op).model.k, op.name,
                 [&](const SummationTree& node) { return NodeText(inference, node); });
     const absl::Status written = WriteFileDurably(flags_.svg, svg);
     return written.ok() ? written : absl::DataLossError(written.message());

@@ -12,6 +12,7 @@
 #include "fuzz/output/shared_fields.h"
 #include "sim/tree/tree_text.h"
 #include "triage/infer/inference_text.h"
+#include "triage/infer/stored_products.h"
 #include "triage/infer/summation_tree.h"
 
 namespace mmadiff {
@@ -127,7 +128,7 @@ bool Near(const R& r) { return !Found(r) && r.inference.nearest.algorithm.family
 
 std::optional<std::string> TreeOfSums(const R& r) {
   if (!r.inference.structure || !r.inference.structure->tree) return std::nullopt;
-  return TreeText(*r.inference.structure->tree, r.op.model.k);
+  return TreeText(*r.inference.structure->tree, StoredProducts(r.op).model.k);
 }
 
 std::optional<std::vector<std::string>> LinesOfTree(const R& r) {
@@ -218,7 +219,9 @@ Fields<InferredInstruction> FieldsOf(const InferredInstruction*) {
       {"also", [](const R& r) { return If(Found(r), r.inference.also); },
        Absent({.what = "models of other families that also reproduce all answers"})},
       {"nodes",
-       [](const R& r) { return If(!Found(r), NodeLines(r.inference.nodes, r.op.model.k)); },
+       [](const R& r) {
+         return If(!Found(r), NodeLines(r.inference.nodes, StoredProducts(r.op).model.k));
+       },
        Absent(Prose("if there is no row: width and rounding of each node of the tree"))},
       {"nearest", [](const R& r) { return If(Near(r), r.inference.nearest.algorithm); },
        Absent({.what = "if no model was found: the one that misses the fewest answers"})},

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "device/status_macros.h"
+#include "sim/sparsity.h"
 
 namespace mmadiff {
 namespace {
@@ -29,8 +30,9 @@ absl::StatusOr<std::vector<uint64_t>> Asker::Run(const std::vector<DotProductCas
 }
 
 absl::StatusOr<std::vector<uint64_t>> Asker::Ask(const std::string& experiment,
-                                                 std::span<const DotProductCase> dots) {
-  std::vector<DotProductCase> fresh;
+                                                 std::span<const DotProductCase> questions) {
+  std::vector<DotProductCase> dots(questions.begin(), questions.end()), fresh;
+  for (DotProductCase& dot : dots) dot.metadata = StoredMetadata(op_.shape(), dot);
   std::set<DotProductCase> seen;
   for (const DotProductCase& dot : dots) {
     if (!known_.contains(dot) && seen.insert(dot).second) fresh.push_back(dot);

@@ -4,7 +4,7 @@
 
 #include "corpus/cases/case_name.h"
 #include "sim/absent_addend.h"
-#include "sim/sparsity.h"
+#include "triage/infer/stored_products.h"
 
 namespace mmadiff {
 namespace {
@@ -223,10 +223,6 @@ constexpr Experiment kExperiments[] = {
     {"subnormals", "subnormal operands, and the exponents of their products", SubnormalOperands},
 };
 
-bool IsOperand(const Operation& op, const DotProductCase& dot) {
-  return WhyNotSparse(*op.instruction, dot.a, dot.metadata).empty();
-}
-
 }  // namespace
 
 std::span<const Experiment> Experiments() { return kExperiments; }
@@ -234,8 +230,8 @@ std::span<const Experiment> Experiments() { return kExperiments; }
 std::vector<DotProductCase> ExperimentCases(const Experiment& experiment, const Operation& op) {
   std::vector<DotProductCase> dots;
   if (IsInteger(op.model.d)) return dots;
-  experiment.cases(op, dots);
-  std::erase_if(dots, [&](const DotProductCase& dot) { return !IsOperand(op, dot); });
+  experiment.cases(StoredProducts(op), dots);
+  dots = AsSparse(op, std::move(dots));
   std::ranges::sort(dots);
   dots.erase(std::unique(dots.begin(), dots.end()), dots.end());
   return dots;

@@ -12,11 +12,13 @@
 #include "sim/lanes/lanes.h"
 #include "sim/reading.h"
 #include "sim/simulate.h"
+#include "sim/sparsity.h"
 #include "triage/diagnosis/chooser.h"
 #include "triage/infer/experiments.h"
 #include "triage/infer/tree_finder.h"
 #include "triage/minimize/minimize.h"
 #include "triage/minimize/simplicity.h"
+#include "triage/model_words.h"
 #include "triage/probe/decoding.h"
 #include "triage/probe/decoding_text.h"
 #include "triage/probe/pairing.h"
@@ -471,6 +473,11 @@ class Inferrer {
     return flaky.size() < dots.size();
   }
 
+  bool IgnoresMetadata(const Model& nearest, std::vector<Observed> observed) const {
+    for (Observed& o : observed) o.dot.metadata.clear();
+    return IsSparse(nearest) && Explains(op_, nearest, observed);
+  }
+
   Inference Result() {
     result_.asked = asker_.asked();
     result_.abandoned = compared_ - result_.validated;
@@ -500,6 +507,11 @@ class Inferrer {
       AddFixed(observed);
       AddUndetermined(observed);
       KeepFixed();
+    } else if (result_.operands.empty() && IgnoresMetadata(nearest, observed)) {
+      result_.operands =
+          "metadata are ignored: the nearest model reproduces all answers with the metadata that "
+          "the "
+          "zeros of A give";
     }
     for (const Candidate& c : found_) AddRefuted(c, observed);
     if (result_.nan_unknown) DropNanRule();
@@ -514,7 +526,7 @@ class Inferrer {
                                WithAlgorithm(op_, result.nearest.algorithm), op_.name};
     Mismatch mismatch = {&nearest, MakeDotProductBatch(op_.shape(), {result.refuting->dot}), 0};
     Runner runner(asker_.device(), nearest, std::min(asker_.left(), kMaxToShrink),
-                  std::min(asker_.left(), kMaxOfSlow));
+                  std::min(asker_.left(), kMaxOfSlow), &asker_.op());
     ASSIGN_OR_RETURN(const auto small,
                      mmadiff::Shrink(runner, Target(nearest, {}, {nearest.model}), mismatch));
     ASSIGN_OR_RETURN(const auto d, runner.Run(small.inputs));
@@ -527,7 +539,7 @@ class Inferrer {
   // The neighbors of each parameter, and the experiment of the first answer that each one misses.
   void AddFixed(const std::vector<Observed>& observed) {
     const Model model = WithAlgorithm(op_, *result_.algorithm);
-    const std::vector<Change> fields = AlgorithmFields(model.algorithm);
+    const std::vector<Change> fields = ReportedFields(model);
     for (const Neighbour& n : AllNeighbours(model)) {
       const Parameter* p = n.single()->parameter;
       const Change value = {p, p->get(model.algorithm)};
@@ -550,7 +562,7 @@ class Inferrer {
 
   void AddUndetermined(const std::vector<Observed>& observed) {
     const Model model = WithAlgorithm(op_, *result_.algorithm);
-    for (const auto& [p, own] : AlgorithmFields(model.algorithm)) {
+    for (const auto& [p, own] : ReportedFields(model)) {
       if (IsReading(*p) || p->field != nullptr) continue;
       for (const int value : OtherValues(*p, own)) {
         Model other = model;

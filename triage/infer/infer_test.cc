@@ -241,10 +241,21 @@ TEST(InferTest, FixedAndOpen) {
   }
 }
 
+// Counts the questions about other models than the instruction's, to which a faulty device would give other answers.
+class OwnOperationDevice : public CountingDevice {
+ public:
+  absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) override {
+    others += op.model.algorithm != F16().model.algorithm;
+    return CountingDevice::Execute(op, batch, d);
+  }
+  int others = 0;
+};
+
 // Bit 2 of every sum of two products and more is wrong: no family has that.
 TEST(InferTest, NoFamily) {
-  CountingDevice device;
+  OwnOperationDevice device;
   const Inference inference = Infer(device, F16(), {3000, 1000, {}});
+  EXPECT_EQ(device.others, 0);
   EXPECT_FALSE(inference.algorithm);
   ASSERT_TRUE(inference.refuting);
   const Model nearest = WithAlgorithm(F16(), inference.nearest.algorithm);

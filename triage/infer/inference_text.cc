@@ -14,6 +14,7 @@
 #include "triage/case_text.h"
 #include "triage/infer/experiments.h"
 #include "triage/infer/masks.h"
+#include "triage/infer/stored_products.h"
 #include "triage/model_device.h"
 #include "triage/model_words.h"
 #include "triage/verdict.h"
@@ -46,7 +47,7 @@ std::string Ranges(const Parameter& p, std::vector<int> values) {
 std::string TreeLine(const Operation& op, const Inference& inference) {
   const Structure& structure = *inference.structure;
   if (!structure.tree) return absl::StrCat("not observed: ", structure.why_not);
-  return absl::StrCat(TreeText(*structure.tree, op.model.k),
+  return absl::StrCat(TreeText(*structure.tree, StoredProducts(op).model.k),
                       structure.sampled ? " (not all pairs of terms were tested)" : "",
                       inference.shared_exponents.empty()
                           ? ""
@@ -102,7 +103,7 @@ class Lines {
 
 void AddFound(const Operation& op, const Inference& inference, Lines& lines) {
   const Algorithm& a = *inference.algorithm;
-  std::string parameters = Describe(a);
+  std::string parameters = Describe(WithAlgorithm(op, a));
   if (const Parameter* p = FindParameter(a.family, "nan_rule"); inference.nan_unknown && p) {
     parameters =
         absl::StrReplaceAll(parameters, {{Name(Change{p, p->get(a)}), "nan_rule=unknown"}});
@@ -142,8 +143,8 @@ void AddFound(const Operation& op, const Inference& inference, Lines& lines) {
               absl::StrCat(Name(f.value), or_below, "; shown by: ", AllInWords(f.experiments)));
   }
   for (const Algorithm& other : inference.also) {
-    lines.Add("open     ",
-              absl::StrCat("another family also reproduces all answers: ", Describe(other)));
+    lines.Add("open     ", absl::StrCat("another family also reproduces all answers: ",
+                                        Describe(WithAlgorithm(op, other))));
   }
   for (const UndeterminedValues& u : Summary(inference)) {
     lines.Add(
@@ -186,7 +187,7 @@ void AddNotFound(const Operation& op, const Inference& inference, Lines& lines) 
                 ? "none: no family of algorithms has shared exponents"
             : !searched ? "none: stopped before the search began"
                         : "none: no algorithm of any family reproduces all answers that repeat");
-  for (const std::string& line : NodeLines(inference.nodes, op.model.k)) {
+  for (const std::string& line : NodeLines(inference.nodes, StoredProducts(op).model.k)) {
     lines.Add("node     ", absl::StrCat("sums, ", line));
   }
   for (const StochasticRounding& rounding : inference.stochastic) {
@@ -200,8 +201,9 @@ void AddNotFound(const Operation& op, const Inference& inference, Lines& lines) 
   }
   if (!inference.operands.empty()) lines.Add("operands ", inference.operands);
   if (!searched) return;
-  lines.Add("nearest  ", absl::StrCat(Describe(inference.nearest.algorithm), " reproduces ",
-                                      answers - inference.nearest.missed, " of ", answers));
+  lines.Add("nearest  ",
+            absl::StrCat(Describe(WithAlgorithm(op, inference.nearest.algorithm)), " reproduces ",
+                         answers - inference.nearest.missed, " of ", answers));
   if (inference.nearest.missed <= answers / kFewOf) {
     lines.Add("         ", FewText(op, inference));
   }
@@ -231,7 +233,7 @@ std::string TableText(const Operation& op, const Inference& inference) {
   std::vector<Change> changes;
   if (inference.algorithm) changes = ChangesBetween(*inference.algorithm, own).value_or(changes);
   return absl::StrCat("mmadiff's own model of this instruction ", changes.empty() ? "is " : "has ",
-                      changes.empty() ? Describe(own) : Name(changes));
+                      changes.empty() ? Describe(op.model) : Name(changes));
 }
 
 }  // namespace
@@ -322,7 +324,8 @@ std::string OwnTree(const Operation& op) {
   ModelDevice device(op.model);
   Asker asker(device, op, InferOptions().budget);
   const absl::StatusOr<Structure> structure = FindStructure(asker);
-  return structure.ok() && structure->tree ? TreeText(*structure->tree, op.model.k) : "";
+  return structure.ok() && structure->tree ? TreeText(*structure->tree, StoredProducts(op).model.k)
+                                           : "";
 }
 
 }  // namespace
@@ -331,7 +334,7 @@ std::string InferenceClue(const Operation& op, const Inference& inference) {
   const Algorithm& own = op.model.algorithm;
   std::string text;
   if (inference.structure && inference.structure->tree) {
-    const std::string tree = TreeText(*inference.structure->tree, op.model.k);
+    const std::string tree = TreeText(*inference.structure->tree, StoredProducts(op).model.k);
     if (tree != OwnTree(op)) text = absl::StrCat("the sum is ", tree);
   }
   const char* const then = text.empty() ? "" : "; ";
@@ -352,8 +355,8 @@ std::string InferenceClue(const Operation& op, const Inference& inference) {
   const Algorithm& a = *inference.algorithm;
   const std::optional<std::vector<Change>> changes = ChangesBetween(own, a);
   if (changes && changes->empty()) return "";
-  return absl::StrCat(text, then, changes ? Name(*changes) : Describe(a), " reproduces all ",
-                      inference.answers.size(), " answers",
+  return absl::StrCat(text, then, changes ? Name(*changes) : Describe(WithAlgorithm(op, a)),
+                      " reproduces all ", inference.answers.size(), " answers",
                       inference.validated == 0
                           ? ""
                           : absl::StrCat(" and ", inference.validated, " generated ones"));

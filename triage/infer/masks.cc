@@ -12,9 +12,9 @@
 #include "absl/types/span.h"
 #include "device/status_macros.h"
 #include "sim/absent_addend.h"
-#include "sim/sparsity.h"
 #include "sim/word.h"
 #include "triage/infer/experiments.h"
+#include "triage/infer/stored_products.h"
 
 namespace mmadiff {
 namespace {
@@ -49,7 +49,7 @@ int OnesIn(const Format& d, int one, uint64_t word) {
 class Masks {
  public:
   explicit Masks(Asker& asker)
-      : asker_(asker), m_(asker.op().model), leaves_(m_.k + !HasNoAddend(m_)) {}
+      : asker_(asker), m_(StoredProducts(asker.op()).model), leaves_(m_.k + !HasNoAddend(m_)) {}
 
   absl::StatusOr<Structure> Find();
 
@@ -74,7 +74,7 @@ class Masks {
   absl::StatusOr<SummationTree> Build(const Leaves& leaves);
 
   Asker& asker_;
-  const Model& m_;
+  const Model m_;
   const int leaves_;
   int one_ = 0, mask_ = 0;
   bool counts_ = false;  // sums of several ones are exact
@@ -93,7 +93,7 @@ absl::StatusOr<std::vector<uint64_t>> Masks::Ask(const std::vector<Query>& queri
     if (!fits) return absl::InternalError("no such term");
     dots.push_back(std::move(dot));
   }
-  return asker_.Ask("masks", dots);
+  return asker_.Ask("masks", AsSparse(asker_.op(), std::move(dots)));
 }
 
 // Whether a mask alone passes through unchanged, and the one passes through from every term.
@@ -127,7 +127,6 @@ absl::StatusOr<bool> Masks::Works(int one, int mask) {
 absl::StatusOr<std::string> Masks::Choose() {
   if (IsInteger(m_.a) || IsInteger(m_.d)) return "integer sums mask nothing";
   if (IsAbsent(m_.b)) return "a conversion adds nothing";
-  if (asker_.op().instruction->sparse()) return "a sparse instruction has too few terms";
   const Format& c = HasNoAddend(m_) ? m_.d : m_.c;
   const int highest = std::min(
       {HighestExponent(m_.a) + HighestExponent(m_.b), HighestExponent(c), HighestExponent(m_.d)});

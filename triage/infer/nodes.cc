@@ -10,6 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "device/status_macros.h"
 #include "triage/infer/experiments.h"
+#include "triage/infer/stored_products.h"
 #include "triage/number_text.h"
 
 namespace mmadiff {
@@ -52,7 +53,7 @@ class Nodes {
  public:
   Nodes(Asker& asker, const Structure& structure)
       : asker_(asker),
-        m_(asker.op().model),
+        m_(StoredProducts(asker.op()).model),
         all_(LeavesOf(*structure.tree)),
         top_(structure.mask),
         gaps_(structure.mask - LowestExponent(m_.d)) {}
@@ -118,7 +119,7 @@ class Nodes {
   // For each answer the rest without x.
   absl::StatusOr<std::vector<long double>> Left(const NodeWidth& node, bool negative,
                                                 const std::vector<DotProductCase>& dots) {
-    ASSIGN_OR_RETURN(const auto words, asker_.Ask("nodes", dots));
+    ASSIGN_OR_RETURN(const auto words, asker_.Ask("nodes", AsSparse(asker_.op(), dots)));
     const long double x = std::ldexp(negative ? -1.5L : 1.5L, top_);
     std::vector<long double> left;
     for (const uint64_t word : words) {
@@ -141,7 +142,7 @@ class Nodes {
   }
 
   Asker& asker_;
-  const Model& m_;
+  const Model m_;
   const std::vector<int> all_;
   const int top_, gaps_;
 };

@@ -10,6 +10,7 @@
 #include "sim/numerics.h"
 #include "sim/reading.h"
 #include "sim/simulate.h"
+#include "sim/sparsity.h"
 #include "triage/diagnosis/judge.h"
 
 namespace mmadiff {
@@ -31,10 +32,13 @@ constexpr int kRestarts = 20;
 std::vector<int> AllValues(const Parameter& p) { return OtherValues(p, kNoFloor - 1); }
 
 // The readings are the operation's. Parameters of faults, which no row of any family has, are left out.
-std::vector<Change> FieldsToSearch(const Algorithm& a) {
+std::vector<Change> FieldsToSearch(const Operation& op, const Algorithm& a) {
   std::vector<Change> fields = SearchedFields(a);
-  std::erase_if(fields, [](const Change& c) {
-    return IsReading(*c.parameter) || c.parameter->unusual == c.parameter->families;
+  const Parameter* const selection =
+      IsSparse(op.model) ? FindParameter(a.family, "selection") : nullptr;
+  std::erase_if(fields, [&](const Change& c) {
+    return IsReading(*c.parameter) ||
+           (c.parameter->unusual == c.parameter->families && c.parameter != selection);
   });
   return fields;
 }
@@ -102,7 +106,7 @@ void Descend(const Operation& op, Judge& judge, Candidate& best, bool all,
   for (bool better = true; better && best.missed > 0 && !stop();) {
     better = false;
     const Algorithm from = best.algorithm;
-    for (const auto& [p, own] : FieldsToSearch(from)) {
+    for (const auto& [p, own] : FieldsToSearch(op, from)) {
       if ((p->structural && !all) || p == held) continue;
       for (const int value : OtherValues(*p, own)) {
         if (best.missed == 0 || stop()) break;
@@ -114,9 +118,9 @@ void Descend(const Operation& op, Judge& judge, Candidate& best, bool all,
 
 // Changes of one parameter: numbers to values at most `near` away, to none, and to every `step`-th
 // value.
-std::vector<Change> ChoicesOf(const Algorithm& from, int near, int step) {
+std::vector<Change> ChoicesOf(const Operation& op, const Algorithm& from, int near, int step) {
   std::vector<Change> choices;
-  for (const auto& [p, value] : FieldsToSearch(from)) {
+  for (const auto& [p, value] : FieldsToSearch(op, from)) {
     for (const int other : OtherValues(*p, value)) {
       const bool far = p->values.empty() && !p->structural && std::abs(other - value) > near;
       const bool step_of = step > 0 && (other - p->max) % step == 0;
@@ -130,7 +134,7 @@ std::vector<Change> ChoicesOf(const Algorithm& from, int near, int step) {
 bool DescendByPair(const Operation& op, Judge& judge, Candidate& best,
                    absl::FunctionRef<bool()> stop) {
   const Algorithm from = best.algorithm;
-  const std::vector<Change> choices = ChoicesOf(from, kNear, 0);
+  const std::vector<Change> choices = ChoicesOf(op, from, kNear, 0);
   bool better = false;
   for (size_t i = 0; i < choices.size() && best.missed > 0 && !stop(); ++i) {
     for (size_t j = i + 1; j < choices.size() && best.missed > 0 && !stop(); ++j) {
@@ -153,7 +157,7 @@ bool DescendByForce(const Operation& op, std::span<const Observed> answers, Cand
   for (size_t i = 0; i < std::min(kFew / 3, all.size()); ++i) hard.push_back(all[i]);
   Judge judge(op, hard);
   const size_t before = judge.Missed(model, hard.size());
-  for (const Change& choice : ChoicesOf(best.algorithm, 0, kForcedStep)) {
+  for (const Change& choice : ChoicesOf(op, best.algorithm, 0, kForcedStep)) {
     if (stop()) return false;
     const bool floor = choice.parameter->min == kNoFloor && choice.value != kNoFloor;
     if (floor || choice.parameter->structural) continue;
@@ -219,6 +223,10 @@ std::vector<Algorithm> StartsOf(const Operation& op) {
     CopyReadings(op.model.algorithm, a);
     if (a.family == Family::kNone || !IsValid(op, a)) return;
     if (std::ranges::find(starts, a) == starts.end()) starts.push_back(a);
+    // Only sums of families are searched from here.
+    a.selection = Selection::kFirstsThenSeconds;
+    const bool tree = a.family == Family::kTree && IsValid(op, a);
+    if (tree && std::ranges::find(starts, a) == starts.end()) starts.push_back(a);
   };
   add(op.model.algorithm);
   if (const Hypothesis* h = HypothesisOf(op)) add(h->algorithm(*op.instruction));
@@ -234,7 +242,7 @@ std::vector<Algorithm> StartsOf(const Operation& op) {
 
 std::vector<Algorithm> StructuresOf(const Operation& op, const Algorithm& start) {
   std::vector<Algorithm> all = {start};
-  for (const auto& [p, own] : FieldsToSearch(start)) {
+  for (const auto& [p, own] : FieldsToSearch(op, start)) {
     if (!p->structural) continue;
     std::vector<Algorithm> more;
     for (const Algorithm& from : all) {
@@ -380,7 +388,7 @@ std::vector<Neighbour> Rivals(const Operation& op, std::span<const Observed> ans
   };
   std::vector<Tried> refuted, others;  // others: reproduce all answers, proved or not
   const bool proofs_hold = judge.GivesAll(model);
-  for (const auto& [p, own] : FieldsToSearch(believed)) {
+  for (const auto& [p, own] : FieldsToSearch(op, believed)) {
     for (const int value : OtherValues(*p, own)) {
       const Algorithm changed = WithChange(believed, *p, value);
       if (!IsValid(op, changed)) {

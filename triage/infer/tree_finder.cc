@@ -46,7 +46,9 @@ uint64_t WithoutFraction(const Format& f, uint64_t word) {
 
 std::vector<Observed> TreeFinder::Answers() const {
   std::vector<Observed> answers;
-  for (const ExperimentAnswer& a : asker_.answers()) answers.push_back(a.observed);
+  for (const ExperimentAnswer& a : asker_.answers()) {
+    answers.push_back({StoredOf(op_, a.observed.dot), a.observed.d});
+  }
   return answers;
 }
 
@@ -57,12 +59,15 @@ absl::Status TreeFinder::AskFirst() {
   const int64_t most = std::max<int64_t>(1, asker_.left() / kShare);
   const double part = std::min(1.0, static_cast<double>(most) / static_cast<double>(all));
   const auto some = [&](int count) { return std::max(1, static_cast<int>(part * count)); };
-  ASSIGN_OR_RETURN(const auto nodes,
-                   asker_.Ask("tree nodes", NodeQuestions(op_, structure_, some(kOfNode))));
-  ASSIGN_OR_RETURN(const auto of_leaves,
-                   asker_.Ask("tree leaves", LeafQuestions(op_, structure_, some(kOfLeaf))));
+  ASSIGN_OR_RETURN(
+      const auto nodes,
+      asker_.Ask("tree nodes", AsSparse(op_, NodeQuestions(stored_, structure_, some(kOfNode)))));
+  ASSIGN_OR_RETURN(
+      const auto of_leaves,
+      asker_.Ask("tree leaves", AsSparse(op_, LeafQuestions(stored_, structure_, some(kOfLeaf)))));
   ASSIGN_OR_RETURN(const auto mixed,
-                   asker_.Ask("tree sums", MixedQuestions(op_, structure_, some(kMixed), seed_++)));
+                   asker_.Ask("tree sums", AsSparse(op_, MixedQuestions(stored_, structure_,
+                                                                        some(kMixed), seed_++))));
   return absl::OkStatus();
 }
 
@@ -150,7 +155,7 @@ absl::StatusOr<size_t> TreeFinder::AskMissed() {
     const Model fitted = WithAlgorithm(op_, search_.fitted());
     RETURN_IF_ERROR(Shrink(fitted, Missed(fitted)));
   } else {
-    const auto fresh = MixedQuestions(op_, structure_, kMixed, seed_++);
+    const auto fresh = AsSparse(op_, MixedQuestions(stored_, structure_, kMixed, seed_++));
     ASSIGN_OR_RETURN(const auto words, asker_.Ask("tree sums", fresh));
     for (size_t i = 0; i < fresh.size(); ++i) {
       if (!Gives(model, fresh[i], words[i])) missed.push_back(fresh[i]);

@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "triage/infer/asker.h"
 #include "triage/infer/masks.h"
+#include "triage/infer/stored_products.h"
 #include "triage/infer/tree_search.h"
 
 namespace mmadiff {
@@ -18,7 +19,11 @@ class TreeFinder {
  public:
   // `structure` has a tree. `op`, the asker and the structure must outlive the finder.
   TreeFinder(Asker& asker, const Operation& op, const Structure& structure)
-      : asker_(asker), op_(op), structure_(structure), search_(op, *structure.tree) {}
+      : asker_(asker),
+        op_(op),
+        stored_(StoredProducts(op)),
+        structure_(structure),
+        search_(stored_, *structure.tree) {}
 
   // Whether it found a tree that reproduces all answers, except for bits of NaNs. Later calls continue from
   // the tree of the call before. Errors are the device's.
@@ -45,6 +50,7 @@ class TreeFinder {
 
   Asker& asker_;
   const Operation& op_;
+  const Operation stored_;
   const Structure& structure_;
   TreeSearch search_;
   bool asked_ = false;

@@ -13,6 +13,7 @@
 #include "sim/simulate.h"
 #include "triage/diagnosis/chooser.h"
 #include "triage/diagnosis/diagnosis.h"
+#include "triage/model_words.h"
 #include "triage/probe/candidates.h"
 #include "triage/probe/decoding.h"
 #include "triage/probe/layout.h"
@@ -157,7 +158,7 @@ ProbeAnswer Answer(const Operation& op, const Asked& asked, std::span<const Aske
   std::vector<Change> changed = *ChangesBetween(op.model.algorithm, model.algorithm);
   if (!whole_model) changed = AskedFor(q, op.model, std::move(changed));
   std::vector<Change> found = changed;
-  if (!whole_model) found = AskedFor(q, op.model, AlgorithmFields(model.algorithm));
+  if (!whole_model) found = AskedFor(q, op.model, ReportedFields(model));
   if (!fits) found.clear();
   const bool usual = found.empty() && fits;  // values that AlgorithmFields() leaves out
   answer.answer = !whole_model && usual
