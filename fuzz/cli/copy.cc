@@ -1,4 +1,4 @@
-// mmadiff copy: shows what a tensor copy puts where. It executes nothing on a device.
+// mmadiff copy: shows what a tensor copy puts where, or compares those of a device with the model.
 #include <algorithm>
 #include <cstdio>
 #include <map>
@@ -9,11 +9,12 @@
 #include "corpus/copies/copy_case.h"
 #include "corpus/durable_file.h"
 #include "fuzz/cli/cli.h"
+#include "fuzz/cli/copy_check.h"
 #include "fuzz/cli/json_rows.h"
 #include "sim/copy/copy_field.h"
 #include "sim/copy/legal.h"
 #include "sim/pattern.h"
-#include "triage/copy_drawing.h"
+#include "triage/copies/copy_drawing.h"
 
 namespace mmadiff {
 namespace {
@@ -26,11 +27,14 @@ struct CopyFlags {
   bool csv = false;
   std::string svg;
   int lines = 32;
+  std::string device;  // empty: no copy is executed
+  uint64_t cases = 1000, seed = 1;
 };
 
 struct NamedCopy {
   std::string arch;
   TensorCopy copy;
+  CopyMemory memory = {};
 
   std::string name() const { return absl::StrCat(arch, "/", copy.form->name); }
 };
@@ -123,7 +127,17 @@ absl::StatusOr<NamedCopy> CopyOf(const CopyFlags& flags) {
         absl::StrCat("--", flags.fields.begin()->first, " is a field of the case already"));
   }
   ASSIGN_OR_RETURN(const CopyCaseName name, ParseCopyCase(flags.form));
-  return NamedCopy{name.arch, GenerateCopy(name).copy};
+  const CopyCase generated = GenerateCopy(name);
+  return NamedCopy{name.arch, generated.copy, generated.memory};
+}
+
+absl::StatusOr<NamedCopy> LegalCopyOf(const CopyFlags& flags) {
+  ASSIGN_OR_RETURN(NamedCopy named, CopyOf(flags));
+  if (const CopyRule* broken = BrokenLimit(named.copy, named.arch); broken != nullptr) {
+    return absl::InvalidArgumentError(absl::StrCat(named.name(), ": illegal by ", broken->section,
+                                                   " (", broken->name, "): ", broken->text));
+  }
+  return named;
 }
 
 void PrintCsv(const std::vector<CopyElement>& elements, int rank) {
@@ -137,14 +151,30 @@ void PrintCsv(const std::vector<CopyElement>& elements, int rank) {
   }
 }
 
+// Compares a described copy, a named case, or generated ones of the forms that match globs.
+void Check(const CopyFlags& flags, Call& call) {
+  if (flags.csv || !flags.svg.empty()) {
+    return call.Say(Verdict::kUsage,
+                    "--device compares copies and draws none: without --csv, --svg");
+  }
+  const bool single = !flags.fields.empty() || absl::StrContains(flags.form, '@');
+  if (!single) {
+    const auto tasks = TasksOf(flags.form.empty() ? "*" : flags.form, flags.seed,
+                               static_cast<int64_t>(flags.cases));
+    return tasks.ok() ? RunCopyCheck(flags.device, *tasks, call) : call.Say(tasks.status());
+  }
+  const auto named = LegalCopyOf(flags);
+  if (!named.ok()) return call.Say(named.status());
+  CopyTask task = {.arch = named->arch, .form = named->copy.form};
+  task.described = CopyCase{named->copy, named->memory};
+  RunCopyCheck(flags.device, {task}, call);
+}
+
 void RunCopy(const CopyFlags& flags, Call& call) {
-  const auto named = CopyOf(flags);
+  if (!flags.device.empty()) return Check(flags, call);
+  const auto named = LegalCopyOf(flags);
   if (!named.ok()) return call.Say(named.status());
   const TensorCopy& copy = named->copy;
-  if (const CopyRule* broken = BrokenLimit(copy, named->arch); broken != nullptr) {
-    return call.Say(Verdict::kUsage, absl::StrCat(named->name(), ": illegal by ", broken->section,
-                                                  " (", broken->name, "): ", broken->text));
-  }
   if (flags.csv && call.globals.json)
     return call.Say(Verdict::kUsage, "use either --csv or --json");
   if (!flags.svg.empty()) {
@@ -182,7 +212,13 @@ Action AddCopy(CLI::App& command) {
   AddOption(command, "--svg", flags->svg, "file for a drawing");
   AddOption(command, "--lines", flags->lines, "most lines of 128 bytes to draw; 0: all")
       .Range(0, 1 << 14);
-  return {RunCopy, flags, {SchemaOf<CopyOutput>}};
+  AddOption(command, "--device", flags->device,
+            "compare the copies of this device with the model's, for example faulty:pitch=tight: "
+            "`form` may be a glob, and fields describe a single copy")
+      .TypeName("DEVICE");
+  AddOption(command, "--cases", flags->cases, "with --device: generated cases per form").Count();
+  AddSeed(command, flags->seed);
+  return {RunCopy, flags, {SchemaOf<CopyOutput>, {CopyCheckSchema, "--device"}}};
 }
 
 }  // namespace mmadiff

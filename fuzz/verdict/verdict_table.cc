@@ -80,6 +80,11 @@ constexpr VerbVerdict kExplain[] = {{kRowFailed},
                                     {kGood, "the answers are equal; no device was queried"}};
 constexpr VerbVerdict kNoModel[] = {{kNotHere, "the instruction has no model"}};
 constexpr VerbVerdict kNoFormats[] = {{kNotHere, "the tables have no formats for the instruction"}};
+constexpr VerbVerdict kCopy[] = {
+    {kDiffers, "a promised byte of the device differs from the model's"},
+    {kNotHere, "no such device, or one without tensor copies; no form matches"},
+    {kNothing, "no promised byte was compared"},
+    {kGood, "no device was named; every promised byte is equal"}};
 constexpr VerbVerdict kScan[] = {
     {kDiffers, "ptxas translates an instruction wrongly"},
     {kHarmed, "the file is not PTX; nvcc rejects it"},
@@ -178,7 +183,7 @@ constexpr VerbRow kTable[] = {
     {"verify", kVerify},     {"clean", kCleanVerb},  {"replay", kReplay}, {"minimize", kMinimize},
     {"explain", kExplain},   {"gemm", kGemm},        {"plan", kPlan},     {"race", kRace},
     {"identify", kIdentify}, {"list", kList},        {"gen", kNoModel},   {"eval", kEval},
-    {"check", kCheck},       {"layout", kNoFormats}, {"copy", {}},        {"mutants", kMutants},
+    {"check", kCheck},       {"layout", kNoFormats}, {"copy", kCopy},     {"mutants", kMutants},
     {"coverage", kCoverage}, {"bench", kBench},      {"probe", kProbe},   {"infer", kInfer},
     {"changes", kChanges},   {"record", kRecord},    {"survey", kSurvey}, {"lowerings", kLowerings},
     {"scan", kScan},         {"help", {}},

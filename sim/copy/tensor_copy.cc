@@ -404,8 +404,9 @@ std::vector<CopyElement> Elements(const TensorCopy& copy, const CopyRules& rules
 void Execute(const TensorCopy& copy, const CopyRules& rules, const CopyMemory& memory,
              CopyResult& result) {
   const bool load = copy.form->direction == CopyDirection::kLoad;
-  const GlobalRange range = load ? GlobalRange{copy.shared, copy.shared + TileBytes(copy, rules)}
-                                 : TouchedRange(copy, rules);
+  // Changed rules need no more than the model's.
+  const GlobalRange range =
+      load ? GlobalRange{copy.shared, copy.shared + TileBytes(copy)} : TouchedRange(copy);
   const uint64_t size = range.last - range.first;
   result.first = range.first;
   result.bytes.resize(size);

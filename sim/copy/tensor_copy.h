@@ -108,7 +108,7 @@ struct CopyElement {
 // In the order of the tile before it is swizzled.
 std::vector<CopyElement> Elements(const TensorCopy& copy, const CopyRules& rules = {});
 
-// Executes a legal copy. The result covers the tile, or TouchedRange().
+// Executes a legal copy. The result covers the tile, or TouchedRange(), of the model's rules.
 void Execute(const TensorCopy& copy, const CopyRules& rules, const CopyMemory& memory,
              CopyResult& result);
 

@@ -1,4 +1,4 @@
-#include "triage/copy_drawing.h"
+#include "triage/copies/copy_drawing.h"
 
 #include <algorithm>
 #include <vector>
