@@ -16,19 +16,28 @@ struct Embedded {
 
 }  // namespace
 
-extern "C" const Embedded mmadiff_kernel_images[];  // written by CMakeLists.txt
+// Written by CMakeLists.txt.
+extern "C" const Embedded mmadiff_kernel_images[], mmadiff_copy_images[];
 
 namespace mmadiff {
+namespace {
 
-KernelImage KernelImageOf(const PtxTarget& target) {
+KernelImage ImageIn(const Embedded* table, const PtxTarget& target) {
   const uint64_t capability = 10 * target.major + target.minor;
-  for (const Embedded* e = mmadiff_kernel_images; e->capability != 0; ++e) {
+  for (const Embedded* e = table; e->capability != 0; ++e) {
     if (e->capability != capability) continue;
-    return {{reinterpret_cast<const char*>(mmadiff_kernel_images) + e->offset, e->bytes},
+    return {{reinterpret_cast<const char*>(table) + e->offset, e->bytes},
             static_cast<int>(e->toolkit)};
   }
   return {};
 }
+
+}  // namespace
+
+KernelImage KernelImageOf(const PtxTarget& target) {
+  return ImageIn(mmadiff_kernel_images, target);
+}
+KernelImage CopyImageOf(const PtxTarget& target) { return ImageIn(mmadiff_copy_images, target); }
 
 std::string ToolOf(const KernelImage& image) {
   return absl::StrCat("ptxas of CUDA ", CudaVersion(image.toolkit));
