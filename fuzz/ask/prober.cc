@@ -1,6 +1,7 @@
 #include "fuzz/ask/prober.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <span>
 #include <utility>
@@ -81,6 +82,10 @@ class ProbeAgenda : public Agenda {
       if (!results_[given_on_].has_value()) outcome_.late.push_back(ops_[given_on_]);
     }
     const bool layouts = stage_ == Stage::kLayouts;
+    if (!layouts) {
+      for (const auto& [op, answer] : held_) answered_(*op, answer);
+      held_.clear();
+    }
     Begin(layouts ? Stage::kOthers : Stage::kPairs, std::exchange(good_, {}));
   }
 
@@ -127,6 +132,12 @@ class ProbeAgenda : public Agenda {
       console_.Warn(Text(outcome_.dropped.back()));
       return absl::OkStatus();
     }
+    if (stage_ == Stage::kLayouts && IsOpenLayout(op, got.answers)) {
+      held_.emplace(&op, got.answers.front());
+      good_.push_back(&op);
+      return File(op, got.answers);
+    }
+    if (stage_ == Stage::kOthers) GiveHeld(op, got.answers);
     for (const ProbeAnswer& answer : got.answers) answered_(op, answer);
     RETURN_IF_ERROR(File(op, got.answers));
     if (stage_ == Stage::kOthers) {
@@ -138,6 +149,24 @@ class ProbeAgenda : public Agenda {
           {&op, DropCause::kLayout, absl::FailedPreconditionError("layout")});
     }
     return absl::OkStatus();
+  }
+
+  // Whether a model did not give the answers to the layout question, so that other questions must say why.
+  bool IsOpenLayout(const Operation& op, std::span<const ProbeAnswer> answers) const {
+    return IsModelled(op) && !others_.empty() && !answers.empty() &&
+           answers.front().agreement == Agreement::kOpen;
+  }
+
+  void GiveHeld(const Operation& op, std::span<const ProbeAnswer> others) {
+    const auto held = held_.extract(&op);
+    if (held.empty()) return;
+    ProbeAnswer answer = held.mapped();
+    if (std::ranges::none_of(
+            others, [](const ProbeAnswer& a) { return a.agreement == Agreement::kContradicts; })) {
+      answer.agreement = Agreement::kContradicts;
+      answer.decides = "contradicts the tables, and no answer to the other questions says why";
+    }
+    answered_(op, answer);
   }
 
   void AddPairs(const Operation& op, const OperationAnswers& got) {
@@ -212,6 +241,8 @@ class ProbeAgenda : public Agenda {
   std::vector<const Question*> layout_, others_;
   const Question* pairs_ = nullptr;
   ProberOutcome outcome_;
+  std::map<const Operation*, ProbeAnswer>
+      held_;  // open layouts, until the other answers come
 
   Stage stage_ = Stage::kLayouts;
   std::vector<const Operation*> ops_;                           // operations of the stage

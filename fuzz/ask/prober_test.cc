@@ -13,6 +13,7 @@
 #include "corpus/list_files.h"
 #include "corpus/testing/folder.h"
 #include "device/testing/flipping.h"
+#include "sim/sparsity.h"
 #include "triage/testing/device.h"
 
 namespace mmadiff {
@@ -75,6 +76,7 @@ class ProberTest : public TestFolder {
         [this](const Operation& op, const ProbeAnswer& answer) {
           answers_.push_back(op.name + " " + answer.question->id);
           texts_.push_back(answer.answer);
+          last_ = answer.agreement;
           if (on_answer_ != nullptr) on_answer_();
         },
         console_);
@@ -91,6 +93,7 @@ class ProberTest : public TestFolder {
   int threads_ = 1;
   EngineOpener open_;
   std::function<void()> on_answer_;
+  Agreement last_ = {};               // of the last answer
   std::vector<std::string> answers_;  // "OPERATION QUESTION"
   std::vector<std::string> texts_;    // the answers to them
 };
@@ -298,6 +301,33 @@ TEST_F(ProberTest, FilesEveryAnswerAndWhatNothingExplains) {
   const std::string text = Get(Path("sm_80.mma.m16n8k8.f32.bf16.bf16.f32.txt"));
   EXPECT_THAT(text, HasSubstr("# question: order: "));
   EXPECT_THAT(text, HasSubstr("# answers: "));
+}
+
+// A program that reads metadata word 0e as 0d where two groups have it: no single word is misread.
+class MisreadsTwo : public ChangedOperands {
+ public:
+  explicit MisreadsTwo(const Operation& op)
+      : ChangedOperands(op, [&op](DotProductCase& dot) {
+          dot.metadata = StoredMetadata(op.shape(), dot);
+          if (dot.metadata[0] == 0xe && dot.metadata[1] == 0xe) {
+            dot.metadata[0] = 0xd;
+            std::swap(dot.a[1], dot.a[2]);
+          }
+        }) {}
+  bool SupportsAny() const override { return true; }
+  bool IsSlow() const override { return true; }  // dot products one by one, as programs do
+};
+
+TEST_F(ProberTest, ALayoutThatNothingExplainsContradicts) {
+  const Operation& op = *FindOperation("sm_80/mma.sp.m16n8k16.f32.f16.f16.f32");
+  MisreadsTwo device(op);
+  std::vector<Agreement> agreements;
+  on_answer_ = [&] { agreements.push_back(last_); };
+  ASSERT_TRUE(Ask(device, {&op}, {"layout", "decoding", "order"}).ok());
+  EXPECT_THAT(answers_,
+              ElementsAre(op.name + " layout", HasSubstr("decoding"), HasSubstr("order")));
+  EXPECT_THAT(agreements,
+              ElementsAre(Agreement::kContradicts, Agreement::kAgrees, Agreement::kAgrees));
 }
 
 TEST_F(ProberTest, WhatCannotBeFiledIsNoDroppedOperation) {
