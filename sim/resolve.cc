@@ -194,7 +194,10 @@ class Resolver {
     (*winner)->unused.erase(own ? arch.name : arch.like);
     evidence_.push_back(own ? &entry.evidence : &arch.evidence);
     Evidence evidence = *evidence_.back();
-    if (!own) evidence.sources = Joined(evidence.sources, entry.evidence.sources);
+    if (!own) {
+      evidence.sources = Joined(evidence.sources, entry.evidence.sources);
+      if (*evidence.open == '\0') evidence.open = entry.evidence.open;
+    }
     table_.numerics.push_back({arch.name, &i, entry.algorithm(i), evidence, entry.nan_verdict});
   }
 

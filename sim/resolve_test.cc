@@ -149,15 +149,16 @@ TEST(Resolve, ARelativeWithoutOperationsIsAnError) {
 }
 
 // A relative's numbers are those of the other architecture, so their sources are too.
-TEST(Resolve, ARelativeCitesTheSourcesOfItsNumbers) {
+TEST(Resolve, ARelativeHasTheSourcesAndOpenQuestionsOfItsNumbers) {
   const Architecture all[] = {{"sm_80", "", true},
                               {"sm_86", "", true, "sm_80", {Grade::kAssumed, "x y", "like"}}};
   const NumericsEntry line[] = {
-      {"sm_80", "mma.m8n8k4.f64.f64.f64.f64", One, {Grade::kPublished, "y z", "text"}}};
+      {"sm_80", "mma.m8n8k4.f64.f64.f64.f64", One, {Grade::kPublished, "y z", "text", "which"}}};
   const NumericsTable table = Resolve(line, all);
   ASSERT_EQ(table.numerics.size(), 2);
   EXPECT_STREQ(table.numerics[0].evidence.sources, "y z");
   EXPECT_STREQ(table.numerics[1].evidence.sources, "x y z");
+  EXPECT_STREQ(table.numerics[1].evidence.open, "which");
 }
 
 // sm_86 has the operations of sm_80 by assumption, and lines of its own where it was recorded.

@@ -100,11 +100,21 @@ std::string SourcesText(const Evidence& e) {
   return cited.empty() ? "" : absl::StrCat("\n  sources: ", absl::StrJoin(cited, "; "));
 }
 
+std::string ChangesFile(const Operation& op) {
+  return absl::StrCat("corpus/observations/", std::string(op.arch()), "_changes.tsv");
+}
+
+// `op` is nullptr for an instruction that cannot be simulated.
+std::string OpenQuestions(const Evidence& e, const Operation* op) {
+  const int open = op == nullptr || e.grade != Grade::kMeasured ? 0 : OpenChanges(*op);
+  return open == 0 ? e.open
+                   : absl::StrCat(e.open, *e.open == '\0' ? "" : "; ",
+                                  "the changes of a parameter in ", ChangesFile(*op));
+}
+
 std::string OpenText(const Operation& op) {
   const int open = OpenChanges(op);
-  return open == 0 ? ""
-                   : absl::StrCat(", ", open, " open (corpus/observations/", std::string(op.arch()),
-                                  "_changes.tsv)");
+  return open == 0 ? "" : absl::StrCat(", ", open, " open (", ChangesFile(op), ")");
 }
 
 std::vector<StoredLowering> StoredOf(const Operation& op) {
@@ -199,7 +209,7 @@ Fields<InstructionItem> FieldsOf(const InstructionItem*) {
        [](const I& i) { return Name(i.evidence.grade); },
        {.words = NamesOf<Grade>(static_cast<int>(Grade::kOwn) + 1)}},
       {"evidence", [](const I& i) { return TextOfClaims(i.evidence); }, Prose()},
-      {"open_questions", [](const I& i) { return i.evidence.open; },
+      {"open_questions", [](const I& i) { return OpenQuestions(i.evidence, i.op); },
        Prose("empty without open questions")},
       {"sources", [](const I& i) { return SplitWords(i.evidence.sources); },
        "sources of the evidence, by the ids of `list sources`"},

@@ -70,8 +70,11 @@ std::string CountsText(const ReplayOutcome& outcome) {
                     Counted(", left out: ", outcome.unsupported_units), "\n");
   }
   if (outcome.digests_answered > 0) {
-    absl::StrAppend(&text, outcome.digests_as_recorded, " of ", outcome.digests_answered,
-                    " recorded digests equal this device's\n");
+    absl::StrAppend(
+        &text, outcome.digests_as_recorded, " of ", outcome.digests_answered,
+        " recorded digests equal this device's",
+        Counted(", left out because the device lacks the instruction: ", outcome.unsupported_units),
+        "\n");
   }
   if (outcome.recorded > 0) {
     absl::StrAppend(&text,
