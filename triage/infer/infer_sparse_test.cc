@@ -76,7 +76,7 @@ TEST(InferSparseTest, NamesMisreadMetadata) {
     }
   });
   for (const auto& [device, operands] :
-       {std::pair(&ignores, "metadata are ignored"), {&first, "with metadata e1 = 08"}}) {
+       {std::pair(&ignores, "metadata are ignored"), {&first, "k = 2..3 of a is ignored"}}) {
     const Inference inference = Infer(*device, op, {10000, 10000, {}});
     EXPECT_FALSE(inference.algorithm);
     EXPECT_THAT(inference.operands, HasSubstr(operands));
