@@ -20,6 +20,7 @@ namespace mmadiff {
 namespace {
 
 constexpr char kDefaultArch[] = "sm_90";
+constexpr uint64_t kMaxGlobalBytes = 64 << 20;
 
 struct CopyFlags {
   std::string form;
@@ -165,6 +166,13 @@ void Check(const CopyFlags& flags, Call& call) {
   }
   const auto named = LegalCopyOf(flags);
   if (!named.ok()) return call.Say(named.status());
+  const GlobalRange range = TouchedRange(named->copy);
+  if (range.last - range.first > kMaxGlobalBytes) {
+    return call.Say(Verdict::kUsage, absl::StrCat("the copy touches ", range.last - range.first,
+                                                  " bytes from the first to the last in global "
+                                                  "memory; --device takes at most ",
+                                                  kMaxGlobalBytes));
+  }
   CopyTask task = {.arch = named->arch, .form = named->copy.form};
   task.described = CopyCase{named->copy, named->memory};
   RunCopyCheck(flags.device, {task}, call);

@@ -26,11 +26,13 @@ if _core.version != __version__:
 
 # Loaded when they are first used.
 _LATER = {
+    'copy': 'copies',
     'Layer': 'log', 'read_log': 'log', 'write_log': 'log', 'ask': 'questions', 'check': 'questions', 'explain': 'questions', 'generate': 'questions', 'identify': 'questions',
     'infer': 'questions', 'probe': 'questions', 'run': 'questions', 'FunctionTimeoutError': 'questions',
     'ProgramError': 'program', 'UsageError': 'program', 'MissingProgramError': 'program', 'VersionError': 'program',
     'Result': 'result', 'Record': 'result'}
 if TYPE_CHECKING:
+    from .copies import copy
     from .log import Layer, read_log, write_log
     from .program import MissingProgramError, ProgramError, UsageError, VersionError
     from .questions import FunctionTimeoutError, ask, check, explain, generate, identify, infer, probe, run
@@ -39,7 +41,7 @@ if TYPE_CHECKING:
 __all__ = [  # written out, for type checkers
     'ErrorTable', 'Errors', 'FoundPlans', 'FunctionTimeoutError', 'KernelPlans', 'Layer', 'MissingProgramError', 'Plan',
     'ProgramError', 'Race',
-    'Record', 'Result', 'Row', 'Rows', 'Trace', 'UsageError', 'VersionError', 'ask', 'assert_same_bits', 'check', 'convert', 'error',
+    'Record', 'Result', 'Row', 'Rows', 'Trace', 'UsageError', 'VersionError', 'ask', 'assert_same_bits', 'check', 'convert', 'copy', 'error',
     'exact', 'explain',
     'generate', 'identify', 'infer', 'pack', 'plan_of', 'plans_of', 'probe', 'race', 'read_log', 'rows', 'run',
     'trace', 'unpack', 'witnesses', 'write_log']

@@ -215,6 +215,11 @@ constexpr CopyRule kLimits[] = {
        return c.form->mode != CopyMode::kIm2colNoOffs ||
               Each(c, 0, [&](int d) { return c.x[d] >= 0; });
      }},
+    {"tile_bytes", "CUDA Programming Guide, compute capabilities",
+     "the tile has at most the shared memory of a block: 227 KiB, 99 KiB on sm_120",
+     [](const Copy& c, Arch arch) {
+       return TileBytes(c) <= (Any(arch, "sm_120") ? 99U : 227U) << 10;
+     }},
     {"shared", kOperands, "the tile starts at a multiple of 128 bytes",
      [](const Copy& c, Arch) { return c.shared % 128 == 0; }},
 };

@@ -116,6 +116,10 @@ const Plant kPlants[] = {
        c.x[0] = 64;
      }},
     {"store_start", "store.im2col_no_offs.3d", "sm_90", [](TensorCopy& c) { c.x[2] = -1; }},
+    {"tile_bytes", "load.tile.3d", "sm_90",
+     [](TensorCopy& c) { c.map.dim[1] = c.map.box[1] = 256, c.map.box[2] = 15; }},
+    {"tile_bytes", "load.tile.3d", "sm_120",
+     [](TensorCopy& c) { c.map.dim[1] = c.map.box[1] = 256, c.map.box[2] = 7; }},
     {"shared", "load.tile.2d", "sm_90", [](TensorCopy& c) { c.shared = 64; }},
 };
 
@@ -139,6 +143,9 @@ TEST(Limits, LegalCopiesBreakNone) {
     const CopyRule* rule = BrokenLimit(Legal(form.name.c_str()), "sm_100");
     EXPECT_EQ(rule, nullptr) << form.name << ": " << (rule == nullptr ? "" : rule->name);
   }
+  TensorCopy large = Legal("load.tile.3d");
+  large.map.box[1] = 256, large.map.box[2] = 14;  // 224 KiB
+  EXPECT_EQ(BrokenLimit(large, "sm_90"), nullptr);
   TensorCopy left = Legal("load.im2col_w.4d");
   left.x[1] = -3;  // im2col_w may start left of the box in W
   EXPECT_EQ(BrokenLimit(left, "sm_100"), nullptr);
