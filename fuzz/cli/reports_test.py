@@ -64,7 +64,7 @@ ROWS = [
     ('a_e5m2', 'sm_120/mma.m16n8k32.f8f6f4.f32.e4m3.e4m3.f32', 'a_reading=e5m2'),
     ('scale_top', NVF4, 'scale_reading=top_binade_largest'),
     ('kreverse', 'sm_90/mma.m16n8k16.f32.f16.f16.f32', 'k = 0 of a meets k = 15 of b, 1 meets 14'),
-    ('scale_first', NVF4, 'k = 0..63 of a has scale 0 of a'),
+    ('scale_first', NVF4, 'k = 16..63 of a has scale 0 of a'),
 ]
 
 
