@@ -243,14 +243,22 @@ class Tile {
 
 constexpr int kMaxRowBytes = 256 * 8;
 
-void FillGlobal(const CopyMemory& memory, uint64_t address, int bytes, uint8_t* to) {
-  for (int i = 0; i < bytes;) {
-    const uint64_t word = memory.GlobalWord((address + i) >> 3);
-    const int skip = static_cast<int>((address + i) % 8), n = std::min(8 - skip, bytes - i);
-    const uint64_t rest = word >> (8 * skip);
+// Copies the bytes at an address; `word(i)` has those of the addresses from 8 * i on.
+template <class Word>
+void Fill(uint64_t address, int64_t bytes, uint8_t* to, Word word) {
+  for (int64_t i = 0; i < bytes;) {
+    const int skip = static_cast<int>((address + i) % 8);
+    const int n = static_cast<int>(std::min<int64_t>(8 - skip, bytes - i));
+    const uint64_t rest = word((address + i) >> 3) >> (8 * skip);
     std::memcpy(to + i, &rest, n);
     i += n;
   }
+}
+void FillGlobal(const CopyMemory& memory, uint64_t address, int64_t bytes, uint8_t* to) {
+  Fill(address, bytes, to, [&](uint64_t i) { return memory.GlobalWord(i); });
+}
+void FillShared(const CopyMemory& memory, uint64_t address, int64_t bytes, uint8_t* to) {
+  Fill(address, bytes, to, [&](uint64_t i) { return memory.SharedWord(i); });
 }
 
 // Replaces the words of n cells at `to`.
@@ -345,7 +353,7 @@ void StoreOrReduce(const TensorCopy& copy, const CopyRules& rules, const CopyMem
   rows.ForEach([&](const Row& row) {
     const int cells = row.cells;
     tile.ForEachPart(offset, cells * cell, [&](uint64_t address, int at, int n) {
-      for (int i = 0; i < n; ++i) bytes[at + i] = memory.Shared(address + i);
+      FillShared(memory, address, n, bytes + at);
     });
     offset += rows.pitch();
     if (cell != payload) {
@@ -411,11 +419,11 @@ void Execute(const TensorCopy& copy, const CopyRules& rules, const CopyMemory& m
   result.first = range.first;
   result.bytes.resize(size);
   if (load) {
-    for (uint64_t i = 0; i < size; ++i) result.bytes[i] = memory.Shared(range.first + i);
+    FillShared(memory, range.first, static_cast<int64_t>(size), result.bytes.data());
     result.specified.assign(size, 0);
     Load(copy, rules, memory, result);
   } else {
-    FillGlobal(memory, range.first, static_cast<int>(size), result.bytes.data());
+    FillGlobal(memory, range.first, static_cast<int64_t>(size), result.bytes.data());
     result.specified.assign(size, kUntouched);
     StoreOrReduce(copy, rules, memory, result);
   }
