@@ -241,8 +241,7 @@ class ProbeAgenda : public Agenda {
   std::vector<const Question*> layout_, others_;
   const Question* pairs_ = nullptr;
   ProberOutcome outcome_;
-  std::map<const Operation*, ProbeAnswer>
-      held_;  // open layouts, until the other answers come
+  std::map<const Operation*, ProbeAnswer> held_;  // open layouts, until the other answers come
 
   Stage stage_ = Stage::kLayouts;
   std::vector<const Operation*> ops_;                           // operations of the stage
