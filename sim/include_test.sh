@@ -7,7 +7,7 @@ set -u
 folders=(sim device corpus triage fuzz)
 # Folders without their own rooms are one room.
 rooms=(sim device corpus/cases corpus triage
-  fuzz/{verdict,output,unit,gpu,copies,engine,coverage,schedule,ask,folder,report,run,record,survey,compare,replay,page,bench,cli,targets,testing,cluster})
+  fuzz/{verdict,output,unit,copies,gpu,engine,coverage,schedule,ask,folder,report,run,record,survey,compare,replay,page,bench,cli,targets,testing,cluster})
 # The arithmetic: sim/dot_product.h and what it includes, one FILE a line.
 arithmetic() {
   local files=(sim/dot_product.h) more i
