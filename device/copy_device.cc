@@ -17,7 +17,6 @@ class FaultyCopyDevice : public CopyDevice {
       : name_(std::move(name)), rules_(rules) {}
 
   std::string name() const override { return name_; }
-  absl::Status Supports(const CopyForm&) const override { return absl::OkStatus(); }
   absl::Status Run(const TensorCopy& copy, const CopyMemory& memory, CopyResult& result) override {
     Execute(copy, rules_, memory, result);
     return absl::OkStatus();

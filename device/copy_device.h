@@ -17,8 +17,6 @@ class CopyDevice {
 
   // The specification that opens this device again.
   virtual std::string name() const = 0;
-  // OK if Run() supports the form; otherwise kNotFound with the reason.
-  virtual absl::Status Supports(const CopyForm& form) const = 0;
   // Executes a legal copy on the given memory. The result covers the bytes of Execute() (sim/copy/tensor_copy.h). Errors as those of Device::Run() (device/device.h).
   virtual absl::Status Run(const TensorCopy& copy, const CopyMemory& memory,
                            CopyResult& result) = 0;

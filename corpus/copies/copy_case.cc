@@ -38,7 +38,7 @@ class Drawer {
 
   TensorCopy Draw() {
     DrawKind();
-    IsTiled() ? DrawBox() : DrawColumn();
+    IsTiled(form_.mode) ? DrawBox() : DrawColumn();
     DrawTensor();
     DrawStart();
     copy_.shared = 1024 * random_.Below(4) + (random_.OneIn(4) ? 128 * random_.Below(8) : 0);
@@ -46,8 +46,6 @@ class Drawer {
   }
 
  private:
-  bool IsTiled() const { return form_.mode <= CopyMode::kScatter4; }
-  bool IsWide() const { return form_.mode >= CopyMode::kIm2colW; }
   bool Holds(const char* rule) const {
     const auto limit = std::ranges::find_if(
         CopyLimits(), [&](const CopyRule& r) { return std::string_view(r.name) == rule; });
@@ -80,7 +78,8 @@ class Drawer {
         Info(map_.type).is_float ? static_cast<FillMode>(random_.Below(2)) : FillMode::kZero;
     if (random_.OneIn(8)) {
       Choose(map_.interleave, 3, {"interleave_form"});
-      if (!IsTiled() || form_.mode != CopyMode::kTile) map_.interleave = Interleave::kNone;
+      if (!IsTiled(form_.mode) || form_.mode != CopyMode::kTile)
+        map_.interleave = Interleave::kNone;
     }
     Choose(map_.swizzle, static_cast<int>(Swizzles().size()),
            {"swizzle_target", "interleave_swizzle", "packed_swizzle", "wide_swizzle"});
@@ -94,7 +93,7 @@ class Drawer {
 
   // Elements of a row of the box, or of a pixel.
   uint32_t DrawInner() {
-    if (map_.type >= TensorType::kB4x16P64) return 128;
+    if (IsPadded(map_.type)) return 128;
     const int per16 = 16 * element_.elements / element_.shared_bytes;
     if (map_.interleave != Interleave::kNone) return random_.Between(1, 4 * per16);
     const int span = Info(map_.swizzle).span;
@@ -134,7 +133,7 @@ class Drawer {
   void DrawColumn() {
     inner_ = map_.channels = DrawInner();
     const int most = std::max(1, MostRows());
-    if (IsWide()) {
+    if (IsWide(form_.mode)) {
       const int halo = form_.mode == CopyMode::kIm2colW ? 511 : 31;
       const int groups = form_.mode == CopyMode::kIm2colW ? 1 : 4;
       const int room =
@@ -152,10 +151,9 @@ class Drawer {
 
   // Sizes and strides whose elements near the box are below the window.
   void DrawTensor() {
-    const int align =
-        map_.type >= TensorType::kB4x16P64 || map_.interleave == Interleave::k32B ? 32 : 16;
+    const int align = AlignmentOf(map_);
     map_.base = align * random_.Below(random_.Coin() ? 1 : 32);
-    const int step = map_.type >= TensorType::kB4x16P64 ? 128 : element_.elements;
+    const int step = IsPadded(map_.type) ? 128 : element_.elements;
     const int longer = step == 128 ? 128 * random_.Below(2) : step * random_.Between(-8, 24);
     map_.dim[0] = std::max<int64_t>(step, int64_t{inner_} / step * step + longer);
     uint64_t stride = map_.dim[0] * element_.global_bytes / element_.elements;
@@ -166,16 +164,16 @@ class Drawer {
       if (random_.OneIn(3)) stride += align * random_.Below(4);
       if (class_ == kOverlap && random_.Coin()) stride = align * random_.Between(1, 4);
       map_.stride[d] = stride;
-      const bool image = !IsTiled() && d == map_.rank - 1;
+      const bool image = !IsTiled(form_.mode) && d == map_.rank - 1;
       map_.dim[d] = image ? random_.Between(1, 3) : Size(std::max(2, 24 >> small_));
-      if (IsTiled() && random_.Coin())
+      if (IsTiled(form_.mode) && random_.Coin())
         map_.dim[d] = std::max<int64_t>(1, int64_t{map_.box[d]} + random_.Between(-2, 2));
       if (class_ == kImages && !image) map_.dim[d] = random_.Between(1, 5);
       stride *= map_.dim[d];
       if (map_.interleave != Interleave::kNone && d == map_.rank - 2)
         stride *= (map_.dim[0] * element_.global_bytes + 31) / 16;
     }
-    if (!IsTiled()) DrawCorners();
+    if (!IsTiled(form_.mode)) DrawCorners();
     if (class_ == kFar && random_.Coin())
       map_.dim[random_.Between(map_.rank > 1 ? 1 : 0, map_.rank - 1)] = uint64_t{1} << 32;
     if (map_.rank > 1 && random_.OneIn(64))
@@ -187,7 +185,7 @@ class Drawer {
     const int end = 1 << (kBits[map_.spatial() - 1] - 1);
     const bool store = form_.mode == CopyMode::kIm2colNoOffs;
     for (int s = 0; s < map_.spatial(); ++s) {
-      if (IsWide() && s > 0) continue;
+      if (IsWide(form_.mode) && s > 0) continue;
       const auto dim = static_cast<int>(std::min<uint64_t>(map_.dim[s + 1], 64));
       const int reach = random_.OneIn(8) ? end : 3;
       int low = random_.Between(store ? 0 : -std::min(reach, 2048), std::min(reach - 1, dim - 1));
@@ -228,7 +226,7 @@ class Drawer {
 
   void DrawStart() {
     const int bytes = map_.interleave == Interleave::k32B ? 32 : 16;
-    const bool padded = map_.type >= TensorType::kB4x16P64;
+    const bool padded = IsPadded(map_.type);
     const int step = padded ? 128 : bytes * element_.elements / element_.global_bytes;
     const bool store = form_.mode == CopyMode::kIm2colNoOffs;
     const int64_t c = Start(0, inner_);
@@ -242,7 +240,7 @@ class Drawer {
       return;
     }
     for (int d = 1; d < map_.rank; ++d) {
-      if (IsTiled()) {
+      if (IsTiled(form_.mode)) {
         copy_.x[d] = static_cast<int32_t>(Start(d, map_.box[d]));
         continue;
       }
@@ -254,7 +252,8 @@ class Drawer {
       const int s = d - 1;
       const int64_t high = std::min<int64_t>(static_cast<int64_t>(map_.dim[d]) - 1 + map_.upper[s],
                                              std::numeric_limits<int32_t>::max());
-      const int64_t low = map_.lower[s] - (IsWide() && s == 0 && random_.OneIn(4) ? 3 : 0);
+      const int64_t low =
+          map_.lower[s] - (IsWide(form_.mode) && s == 0 && random_.OneIn(4) ? 3 : 0);
       const int64_t width = std::min<int64_t>(high - low, 4000);
       int64_t start = random_.OneIn(4)   ? low
                       : random_.OneIn(4) ? high

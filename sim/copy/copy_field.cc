@@ -14,7 +14,7 @@ constexpr const char* kFills[] = {"zero", "nan"};
 constexpr const char* kReductions[] = {"add", "min", "max", "inc", "dec", "and", "or", "xor"};
 
 bool Always(const CopyForm&) { return true; }
-bool Tiled(const CopyForm& form) { return form.mode <= CopyMode::kScatter4; }
+bool Tiled(const CopyForm& form) { return IsTiled(form.mode); }
 bool Column(const CopyForm& form) { return !Tiled(form); }
 bool HasOffsets(const CopyForm& form) {
   return Column(form) && form.mode != CopyMode::kIm2colNoOffs;
@@ -144,8 +144,7 @@ const CopyField* FindCopyField(std::string_view name) {
 void SetDefaults(TensorCopy& copy) {
   TensorMap& map = copy.map;
   const TensorTypeInfo& info = Info(map.type);
-  const bool by32 = map.type >= TensorType::kB4x16P64 || map.interleave == Interleave::k32B;
-  const uint64_t align = by32 ? 32 : 16;
+  const uint64_t align = AlignmentOf(map);
   map.stride[0] = info.global_bytes / info.elements;
   uint64_t dense = map.dim[0] * info.global_bytes / info.elements;
   if (map.interleave != Interleave::kNone) dense = align;

@@ -22,6 +22,10 @@ enum class CopyMode : uint8_t {
   kIm2colW,       // loads: a column along W, with a halo
   kIm2colW128,    // loads: 128 pixels, with a halo for every 32
 };
+// Modes with a box, not a bounding box.
+constexpr bool IsTiled(CopyMode mode) { return mode <= CopyMode::kScatter4; }
+constexpr bool IsWide(CopyMode mode) { return mode >= CopyMode::kIm2colW; }
+
 enum class Reduction : uint8_t { kAdd, kMin, kMax, kInc, kDec, kAnd, kOr, kXor };
 
 // A row of the table of forms. Type, swizzle, fill and reduction are fields of a copy.

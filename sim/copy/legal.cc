@@ -40,18 +40,8 @@ bool EachSpatial(const Copy& c, F holds) {
   return true;
 }
 
-bool IsTiled(const Copy& c) {
-  const CopyMode m = c.form->mode;
-  return m == CopyMode::kTile || m == CopyMode::kGather4 || m == CopyMode::kScatter4;
-}
-bool IsWide(const Copy& c) {
-  return c.form->mode == CopyMode::kIm2colW || c.form->mode == CopyMode::kIm2colW128;
-}
-bool IsPacked(const Copy& c) { return c.map.type >= TensorType::kB4x16; }
-bool IsPadded(const Copy& c) { return c.map.type >= TensorType::kB4x16P64; }
-
 // Elements of a row of the box, or of a pixel: they are dense in shared memory.
-uint32_t Inner(const Copy& c) { return IsTiled(c) ? c.map.box[0] : c.map.channels; }
+uint32_t Inner(const Copy& c) { return IsTiled(c.form->mode) ? c.map.box[0] : c.map.channels; }
 // Bytes of n elements in global and in shared memory.
 int64_t GlobalBytes(const Copy& c, int64_t n) {
   return n * Info(c.map.type).global_bytes / Info(c.map.type).elements;
@@ -59,13 +49,10 @@ int64_t GlobalBytes(const Copy& c, int64_t n) {
 int64_t SharedBytes(const Copy& c, int64_t n) {
   return n * Info(c.map.type).shared_bytes / Info(c.map.type).elements;
 }
-int Alignment(const Copy& c) {
-  return IsPadded(c) || c.map.interleave == Interleave::k32B ? 32 : 16;
-}
 // Signed bits of a corner of the bounding box, unsigned ones of an offset.
 int CornerBits(const Copy& c) {
   constexpr int kBits[] = {16, 8, 5};
-  return IsWide(c) ? 16 : kBits[c.map.spatial() - 1];
+  return IsWide(c.form->mode) ? 16 : kBits[c.map.spatial() - 1];
 }
 int64_t High(const Copy& c, int s) {
   return static_cast<int64_t>(c.map.dim[s + 1]) - 1 + c.map.upper[s];
@@ -77,11 +64,11 @@ constexpr CopyRule kLimits[] = {
     {"rank", "5.5.1", "the map has the rank of the form",
      [](const Copy& c, Arch) { return c.map.rank == c.form->rank; }},
     {"packed_target", "5.5.1.1", "packed types: sm_100 and sm_103",
-     [](const Copy& c, Arch arch) { return !IsPacked(c) || Any(arch, "sm_100 sm_103"); }},
+     [](const Copy& c, Arch arch) { return !IsPacked(c.map.type) || Any(arch, "sm_100 sm_103"); }},
     {"packed_direction", "5.5.1.1", "b4x16_p64 is loaded only; packed types are not reduced",
      [](const Copy& c, Arch) {
        const CopyDirection d = c.form->direction;
-       return !IsPacked(c) || d == CopyDirection::kLoad ||
+       return !IsPacked(c.map.type) || d == CopyDirection::kLoad ||
               (d == CopyDirection::kStore && c.map.type != TensorType::kB4x16P64);
      }},
     {"reduction", "9.7.9.27.2", "the type has the reduction",
@@ -103,7 +90,7 @@ constexpr CopyRule kLimits[] = {
      "im2col_w",
      [](const Copy& c, Arch) {
        return c.map.interleave == Interleave::kNone ||
-              (c.map.rank >= 3 && !IsPacked(c) && !IsWide(c));
+              (c.map.rank >= 3 && !IsPacked(c.map.type) && !IsWide(c.form->mode));
      }},
     {"interleave_swizzle", kTiled, "interleave 32B: swizzle 32B; 16B: none",
      [](const Copy& c, Arch) {
@@ -111,19 +98,19 @@ constexpr CopyRule kLimits[] = {
        return c.map.interleave == Interleave::kNone || c.map.swizzle == needed;
      }},
     {"base", kTiled, "base: a multiple of 16, or of 32 for interleave 32B and padded types",
-     [](const Copy& c, Arch) { return c.map.base % Alignment(c) == 0; }},
+     [](const Copy& c, Arch) { return c.map.base % AlignmentOf(c.map) == 0; }},
     {"dim", kTiled, "dimensions: 1 to 2^32",
      [](const Copy& c, Arch) {
        return Each(c, 0, [&](int d) { return c.map.dim[d] - 1 < uint64_t{1} << 32; });
      }},
     {"packed_dim", kTiled, "dimension 0: a multiple of 2 for b4x16, of 128 for padded types",
      [](const Copy& c, Arch) {
-       return c.map.dim[0] % (IsPadded(c) ? 128 : IsPacked(c) ? 2 : 1) == 0;
+       return c.map.dim[0] % (IsPadded(c.map.type) ? 128 : IsPacked(c.map.type) ? 2 : 1) == 0;
      }},
     {"stride", kTiled, "strides: multiples of 16, or of 32 as the base, below 2^40",
      [](const Copy& c, Arch) {
        return Each(c, 1, [&](int d) {
-         return c.map.stride[d] % Alignment(c) == 0 && c.map.stride[d] < uint64_t{1} << 40;
+         return c.map.stride[d] % AlignmentOf(c.map) == 0 && c.map.stride[d] < uint64_t{1} << 40;
        });
      }},
     {"traversal", kTiled, "traversal strides: 1 to 8; 1 in dimension 0",
@@ -133,20 +120,20 @@ constexpr CopyRule kLimits[] = {
      }},
     {"box_size", kTiled, "box: 1 to 256 elements in each dimension",
      [](const Copy& c, Arch) {
-       return !IsTiled(c) || Each(c, 0, [&](int d) { return In(1, c.map.box[d], 256); });
+       return !IsTiled(c.form->mode) || Each(c, 0, [&](int d) { return In(1, c.map.box[d], 256); });
      }},
     {"rows", "5.5.3.4.1", "gather4 and scatter4: the box has one row",
      [](const Copy& c, Arch) {
-       return c.form->mode == CopyMode::kTile || !IsTiled(c) || c.map.box[1] == 1;
+       return c.form->mode == CopyMode::kTile || !IsTiled(c.form->mode) || c.map.box[1] == 1;
      }},
     {"channels", kIm2colEncoder, "channels: 1 to 256",
-     [](const Copy& c, Arch) { return IsTiled(c) || In(1, c.map.channels, 256); }},
+     [](const Copy& c, Arch) { return IsTiled(c.form->mode) || In(1, c.map.channels, 256); }},
     {"pixels", kIm2colEncoder, "pixels: 1 to 1024",
-     [](const Copy& c, Arch) { return IsTiled(c) || In(1, c.map.pixels, 1024); }},
+     [](const Copy& c, Arch) { return IsTiled(c.form->mode) || In(1, c.map.pixels, 1024); }},
     {"inner_bytes", "5.5.3.1",
      "a row of the box, or a pixel: a multiple of 16 bytes; padded types: 128 elements",
      [](const Copy& c, Arch) {
-       if (IsPadded(c)) return Inner(c) == 128;
+       if (IsPadded(c.map.type)) return Inner(c) == 128;
        return c.map.interleave != Interleave::kNone ||
               (Inner(c) % Info(c.map.type).elements == 0 && GlobalBytes(c, Inner(c)) % 16 == 0);
      }},
@@ -159,18 +146,19 @@ constexpr CopyRule kLimits[] = {
     {"packed_swizzle", kTiled, "padded types: swizzle none or 128B without flip",
      [](const Copy& c, Arch) {
        const Swizzle s = c.map.swizzle;
-       return !IsPadded(c) || s == Swizzle::kNone ||
+       return !IsPadded(c.map.type) || s == Swizzle::kNone ||
               (Info(s).span == 128 && s != Swizzle::k128BAtom32BFlip8B);
      }},
     {"wide_swizzle", kWideEncoder, "im2col_w: swizzle 64B, 128B or 128B_atom_32B",
      [](const Copy& c, Arch) {
        const Swizzle s = c.map.swizzle;
-       return !IsWide(c) || s == Swizzle::k64B || s == Swizzle::k128B || s == Swizzle::k128BAtom32B;
+       return !IsWide(c.form->mode) || s == Swizzle::k64B || s == Swizzle::k128B ||
+              s == Swizzle::k128BAtom32B;
      }},
     {"corners", "5.5.4.1", "corners: signed, 16 bits for 3d, 8 for 4d, 5 for 5d",
      [](const Copy& c, Arch) {
        return EachSpatial(c, [&](int s) {
-         const int64_t end = IsWide(c) && s > 0 ? 0 : int64_t{1} << (CornerBits(c) - 1);
+         const int64_t end = IsWide(c.form->mode) && s > 0 ? 0 : int64_t{1} << (CornerBits(c) - 1);
          const int64_t high = std::max<int64_t>(end - 1, 0);
          return In(-end, c.map.lower[s], high) && In(-end, c.map.upper[s], high);
        });
@@ -189,7 +177,7 @@ constexpr CopyRule kLimits[] = {
      "im2col: the coordinates are in the bounding box, or for im2col_w left of it in W",
      [](const Copy& c, Arch) {
        return EachSpatial(c, [&](int s) {
-         const bool left = IsWide(c) && s == 0;
+         const bool left = IsWide(c.form->mode) && s == 0;
          return c.x[s + 1] <= High(c, s) && (left || c.x[s + 1] >= c.map.lower[s]);
        });
      }},
@@ -201,14 +189,15 @@ constexpr CopyRule kLimits[] = {
     {"halo", "5.5.5", "halo: at most 511 pixels, with im2col_w_128 31; its offset: at most 31",
      [](const Copy& c, Arch) {
        const int most = c.form->mode == CopyMode::kIm2colW ? 511 : 31;
-       return !IsWide(c) || (c.offset[0] <= most && c.offset[1] <= 31);
+       return !IsWide(c.form->mode) || (c.offset[0] <= most && c.offset[1] <= 31);
      }},
     {"box_start", "5.5.3.1",
      "the box starts at a multiple of 16 bytes in dimension 0, or of 32 as the base; for padded "
      "types at one of 128 elements",
      [](const Copy& c, Arch) {
-       const int elements = IsPadded(c) ? 128 : Info(c.map.type).elements;
-       return c.x[0] % elements == 0 && (IsPadded(c) || GlobalBytes(c, c.x[0]) % Alignment(c) == 0);
+       const int elements = IsPadded(c.map.type) ? 128 : Info(c.map.type).elements;
+       return c.x[0] % elements == 0 &&
+              (IsPadded(c.map.type) || GlobalBytes(c, c.x[0]) % AlignmentOf(c.map) == 0);
      }},
     {"store_start", "9.7.9.27.1.1", "im2col_no_offs: coordinates are not negative",
      [](const Copy& c, Arch) {

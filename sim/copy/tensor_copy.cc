@@ -117,7 +117,7 @@ class Rows {
     }
   }
 
-  bool wide() const { return mode_ == CopyMode::kIm2colW || mode_ == CopyMode::kIm2colW128; }
+  bool wide() const { return IsWide(mode_); }
 
   void InitIm2col(const CopyRules& rules) {
     InitSlices(static_cast<int>(map_.channels));
@@ -389,7 +389,8 @@ GlobalRange TouchedRange(const TensorCopy& copy, const CopyRules& rules) {
   return range;
 }
 
-std::vector<CopyElement> Elements(const TensorCopy& copy, const CopyRules& rules) {
+std::vector<CopyElement> Elements(const TensorCopy& copy) {
+  const CopyRules rules;
   const TensorTypeInfo& info = Info(copy.map.type);
   const Rows rows(copy, rules);
   const Tile tile(copy, rules);

@@ -106,7 +106,7 @@ struct CopyElement {
   uint64_t global = 0, shared = 0;  // addresses; global only if inside
 };
 // In the order of the tile before it is swizzled.
-std::vector<CopyElement> Elements(const TensorCopy& copy, const CopyRules& rules = {});
+std::vector<CopyElement> Elements(const TensorCopy& copy);
 
 // Executes a legal copy. The result covers the tile, or TouchedRange(), of the model's rules.
 void Execute(const TensorCopy& copy, const CopyRules& rules, const CopyMemory& memory,

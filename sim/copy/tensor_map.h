@@ -93,4 +93,12 @@ struct TensorMap {
   friend bool operator==(const TensorMap&, const TensorMap&) = default;
 };
 
+constexpr bool IsPacked(TensorType type) { return type >= TensorType::kB4x16; }
+// 16 elements take 16 bytes of shared memory.
+constexpr bool IsPadded(TensorType type) { return type >= TensorType::kB4x16P64; }
+// Bytes of which base and strides are multiples (cuTensorMapEncodeTiled).
+constexpr int AlignmentOf(const TensorMap& map) {
+  return IsPadded(map.type) || map.interleave == Interleave::k32B ? 32 : 16;
+}
+
 }  // namespace mmadiff

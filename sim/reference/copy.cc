@@ -67,7 +67,7 @@ uint64_t Swizzled(const TensorCopy& copy, const CopyRules& rules, uint64_t addre
 }
 
 bool IsIm2col(CopyMode mode) { return mode >= CopyMode::kIm2col; }
-bool IsWide(CopyMode mode) { return mode == CopyMode::kIm2colW || mode == CopyMode::kIm2colW128; }
+bool HasHalo(CopyMode mode) { return mode == CopyMode::kIm2colW || mode == CopyMode::kIm2colW128; }
 
 // Indices of dimension d of a box. The stride of dimension 0 counts only with interleave (5.5.3.2).
 int64_t Steps(const TensorCopy& copy, const CopyRules& rules, int d) {
@@ -105,7 +105,7 @@ void CountRows(const TensorCopy& copy, const CopyRules& rules, Tile& tile) {
   tile.pixels = tile.images = 1;
   if (mode == CopyMode::kGather4 || mode == CopyMode::kScatter4) {
     tile.pixels = 4;
-  } else if (IsWide(mode)) {
+  } else if (HasHalo(mode)) {
     const Groups groups = GroupsOf(copy);
     tile.pixels = groups.count * (groups.pixels + groups.halo);
   } else if (IsIm2col(mode)) {
@@ -251,7 +251,7 @@ Element ElementAt(const TensorCopy& copy, const CopyRules& rules, const Tile& ti
   c[0] = copy.x[0] + column * (strided ? copy.map.traversal[0] : 1);
   if (mode == CopyMode::kGather4 || mode == CopyMode::kScatter4) {
     c[1] = copy.x[1 + pixel];
-  } else if (IsWide(mode)) {
+  } else if (HasHalo(mode)) {
     WidePixel(copy, rules, pixel, c);
   } else if (IsIm2col(mode)) {
     Im2colPixel(copy, pixel, c);
